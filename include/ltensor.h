@@ -248,7 +248,7 @@ typedef enum lt_access {
     LT_ACCESS_FOLDER_MAKE  /* the path of a folder to create, with its parents */
 } lt_access;
 
-typedef enum lt_log_level { LT_LOG_NOTE, LT_LOG_WARNING, LT_LOG_ERROR } lt_log_level;
+typedef enum lt_log_level { LT_LOG_NOTICE, LT_LOG_WARNING, LT_LOG_ERROR } lt_log_level;
 
 /* Configuration of a context, initialized by lt_context_defaults. Any thread in the context may
  * call the callbacks, several at once; they must return. NULL: no callback. */

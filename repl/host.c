@@ -6,7 +6,7 @@
 #include "ltensor_prompt.h"
 #include "modules.h"
 
-static int run(lua_State *L)
+static int run_prompt(lua_State *L)
 {
     modules_preload(L);
     modules_push_function(L, "repl.prompt", "main");
@@ -19,6 +19,6 @@ static int run(lua_State *L)
 int ltensor_prompt(lua_State *L)
 {
     luaL_checkstack(L, 2, NULL);
-    lua_pushcfunction(L, run);
+    lua_pushcfunction(L, run_prompt);
     return lua_pcall(L, 0, 0, 0);
 }

@@ -48,12 +48,12 @@ def airy_wave(part):
 
 
 TABLES = [
-    ("bessel_i0_near", "I0(x) exp(-x), u = x", lambda u: besseli(0, u) * exp(-u), 0, 8),
-    ("bessel_i0_far", "I0(x) exp(-x) sqrt(x), u = 1 / x", scaled(besseli, 0), 0, mpf(1) / 8),
-    ("bessel_i1_near", "I1(x) exp(-x) / x, u = x", lambda u: besseli(1, u) * exp(-u) / u if u > 0 else mpf(1) / 2, 0, 8),
-    ("bessel_i1_far", "I1(x) exp(-x) sqrt(x), u = 1 / x", scaled(besseli, 1), 0, mpf(1) / 8),
-    ("bessel_k0_far", "K0(x) exp(x) sqrt(x), u = 1 / x", scaled(besselk, 0), 0, mpf(1) / 2),
-    ("bessel_k1_far", "K1(x) exp(x) sqrt(x), u = 1 / x", scaled(besselk, 1), 0, mpf(1) / 2),
+    ("bessel_i0_small", "I0(x) exp(-x), u = x", lambda u: besseli(0, u) * exp(-u), 0, 8),
+    ("bessel_i0_large", "I0(x) exp(-x) sqrt(x), u = 1 / x", scaled(besseli, 0), 0, mpf(1) / 8),
+    ("bessel_i1_small", "I1(x) exp(-x) / x, u = x", lambda u: besseli(1, u) * exp(-u) / u if u > 0 else mpf(1) / 2, 0, 8),
+    ("bessel_i1_large", "I1(x) exp(-x) sqrt(x), u = 1 / x", scaled(besseli, 1), 0, mpf(1) / 8),
+    ("bessel_k0_large", "K0(x) exp(x) sqrt(x), u = 1 / x", scaled(besselk, 0), 0, mpf(1) / 2),
+    ("bessel_k1_large", "K1(x) exp(x) sqrt(x), u = 1 / x", scaled(besselk, 1), 0, mpf(1) / 2),
     ("airy_decay", "Ai(x) exp(z) x^(1/4), u = 1 / z, z = 2/3 x^(3/2)", airy_decay, 0, mpf("0.55")),
     ("airy_wave_p", "P of Ai(-x) = x^(-1/4) (cos(z - pi/4) P + sin(z - pi/4) Q / z), u = 1 / z^2", airy_wave(0), 0, mpf("0.26")),
     ("airy_wave_q", "Q of the same", airy_wave(1), 0, mpf("0.26")),

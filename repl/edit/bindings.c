@@ -376,10 +376,11 @@ static const replacement everywhere[] = {{rl_get_previous_history, history_up},
                                          {rl_clear_screen, display_clear_screen},
                                          {NULL, NULL}};
 
-static void replace(Keymap map, const replacement *list)
+static void replace_bindings(Keymap map, const replacement *list)
 {
     for (int key = 0; key < KEYMAP_SIZE; key++) {
-        if (map[key].type == ISKMAP && map[key].function) replace((Keymap)map[key].function, list);
+        if (map[key].type == ISKMAP && map[key].function)
+            replace_bindings((Keymap)map[key].function, list);
         if (map[key].type != ISFUNC) continue;
         for (const replacement *r = list; r->theirs; r++)
             if (map[key].function == r->theirs) map[key].function = r->ours;
@@ -413,8 +414,8 @@ void bindings_begin(bool line_continues, bindings_judge *line_judge)
         if (maps[i][CTRL_L].type == ISFUNC &&
             maps[i][CTRL_L].function == rl_insert) /* so vi's insertion has it */
             maps[i][CTRL_L].function = display_clear_screen;
-        replace(maps[i], everywhere);
-        replace(maps[i], maps[i] == vi_movement_keymap ? in_vi_commands : while_typing);
+        replace_bindings(maps[i], everywhere);
+        replace_bindings(maps[i], maps[i] == vi_movement_keymap ? in_vi_commands : while_typing);
     }
     bind_alt_return();
     continues = line_continues;

@@ -152,7 +152,7 @@ static void reflow(int columns)
 }
 
 /* Draws the rows around the cursor that fit on the terminal. */
-static void draw(int height)
+static void draw_lines(int height)
 {
     int first = next.cursor_row < top ? next.cursor_row : top;
     if (next.cursor_row - first >= height) first = next.cursor_row - height + 1;
@@ -212,7 +212,7 @@ static bool update(bool at_end)
     layout_cell(&next, columns, classifier, suggestion, at_end ? -1 : rl_point);
     if (next.failed) return false;
     write_mode();
-    draw(height);
+    draw_lines(height);
     screen old = drawn;
     drawn = next;
     next = old;

@@ -57,7 +57,7 @@ static const draft *find_draft(int entry)
 }
 
 /* Called before another entry is shown: keeps its changed text and drops its undo list. */
-static void leave(void)
+static void leave_entry(void)
 {
     int entry = where_history();
     rl_free_undo_list();
@@ -71,7 +71,7 @@ static void leave(void)
     drafts = kept;
 }
 
-static void show(int entry)
+static void show_entry(int entry)
 {
     const draft *changed = find_draft(entry);
     history_set_pos(entry);
@@ -88,7 +88,7 @@ static void show(int entry)
 
 /* The next entry from `entry` in the direction `step` that begins with `prefix` and differs from
  * the shown one; -1 if there is none. */
-static int find(int entry, int step, const char *prefix)
+static int find_entry(int entry, int step, const char *prefix)
 {
     for (entry += step; entry >= 0 && entry < history_length; entry += step) {
         const char *text = entry_text(entry);
@@ -104,10 +104,10 @@ bool recall_move(int count, const char *prefix)
     int from = where_history(), step = count < 0 ? 1 : -1;
     bool moved = false;
     for (; count != 0; count += step) {
-        int to = from == history_length && step > 0 ? -1 : find(from, step, prefix);
+        int to = from == history_length && step > 0 ? -1 : find_entry(from, step, prefix);
         if (to < 0) break;
-        leave();
-        show(to);
+        leave_entry();
+        show_entry(to);
         from = to;
         moved = true;
     }
@@ -116,7 +116,7 @@ bool recall_move(int count, const char *prefix)
 
 int recall_by(int (*command)(int count, int key), int count, int key)
 {
-    leave();
+    leave_entry();
     int result = command(count, key);
     rl_free_undo_list();
     const HIST_ENTRY *shown = current_history();

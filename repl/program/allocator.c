@@ -79,7 +79,7 @@ static void *take_large(size_t n)
     return NULL;
 }
 
-static void *take(size_t n)
+static void *pool_alloc(size_t n)
 {
     if (n >= LARGE) return take_large(n);
     if (n > LARGEST) return malloc(n);
@@ -91,7 +91,7 @@ static void *take(size_t n)
     return object;
 }
 
-static void give(void *p, size_t n)
+static void pool_free(void *p, size_t n)
 {
     if (!is_pooled(p)) {
         free(p);
@@ -108,17 +108,17 @@ static void *allocate(void *ud, void *old, size_t old_size, size_t n)
 {
     (void)ud;
     if (n == 0) {
-        if (old != NULL) give(old, old_size);
+        if (old != NULL) pool_free(old, old_size);
         return NULL;
     }
-    if (old == NULL) return take(n);
+    if (old == NULL) return pool_alloc(n);
     if (n >= LARGE && n > old_size && interrupt_is_due()) return NULL;
     if (!is_pooled(old) && n > LARGEST) return realloc(old, n);
     if (is_pooled(old) && (n + GRAIN - 1) / GRAIN == (old_size + GRAIN - 1) / GRAIN) return old;
-    void *p = take(n);
+    void *p = pool_alloc(n);
     if (p == NULL) return n <= old_size ? old : NULL; /* shrinking must not fail */
     memcpy(p, old, n < old_size ? n : old_size);
-    give(old, old_size);
+    pool_free(old, old_size);
     return p;
 }
 

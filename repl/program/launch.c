@@ -55,7 +55,7 @@ static const mpi *plain_mpirun(void)
 }
 
 /* The MPI, and the command that is its mpirun. */
-static const mpi *choose(const char **command)
+static const mpi *choose_mpi(const char **command)
 {
     const char *wanted = getenv("LTENSOR_MPI");
     for (int i = 0; i < MPIS; i++) {
@@ -79,7 +79,7 @@ static void share_processors(int ranks)
 
 static volatile sig_atomic_t stopped, child;
 
-static void stop(int signal)
+static void stop_child(int signal)
 {
     stopped = 1;
     if (child > 0) kill((pid_t)child, signal);
@@ -107,7 +107,7 @@ static int run_once(const char *command, const char **words)
 /* Repeats a failing command, `restarts` times at most, unless this process is terminated. */
 static int run_again(const char *command, const char **words, int restarts)
 {
-    const struct sigaction action = {.sa_handler = stop};
+    const struct sigaction action = {.sa_handler = stop_child};
     char count[24];
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
@@ -130,7 +130,7 @@ static int run_again(const char *command, const char **words, int restarts)
 int launch_ranks(int ranks, int restarts, bool prompt, int argc, char **argv)
 {
     const char *command = NULL;
-    const mpi *chosen = choose(&command);
+    const mpi *chosen = choose_mpi(&command);
     char program[4096], count[24];
     if (chosen == NULL) {
         const char *wanted = getenv("LTENSOR_MPI");

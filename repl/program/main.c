@@ -66,7 +66,7 @@ static int call(lua_State *L, int nargs, int nresults)
     return status;
 }
 
-static bool run_chunk(lua_State *L, int status)
+static bool run_lua_chunk(lua_State *L, int status)
 {
     if (status == LUA_OK) status = call(L, 0, 0);
     return report(L, status);
@@ -163,8 +163,8 @@ static bool run_init(lua_State *L)
 {
     const char *init = getenv("LTENSOR_INIT");
     if (!init) return true;
-    if (init[0] == '@') return run_chunk(L, luaL_loadfile(L, init + 1));
-    return run_chunk(L, luaL_loadbuffer(L, init, strlen(init), "=LTENSOR_INIT"));
+    if (init[0] == '@') return run_lua_chunk(L, luaL_loadfile(L, init + 1));
+    return run_lua_chunk(L, luaL_loadbuffer(L, init, strlen(init), "=LTENSOR_INIT"));
 }
 
 /* -l name, -l g=name */
@@ -196,7 +196,7 @@ static bool run_code_options(lua_State *L, char **argv, int first)
         const char *text = argv[i][2] ? argv[i] + 2 : argv[++i];
         bool ok = letter == 'l'
                       ? require_library(L, text)
-                      : run_chunk(L, luaL_loadbuffer(L, text, strlen(text), "=(command line)"));
+                      : run_lua_chunk(L, luaL_loadbuffer(L, text, strlen(text), "=(command line)"));
         if (!ok) return false;
     }
     return true;
@@ -276,7 +276,7 @@ static bool run_prompt(lua_State *L, const options *o, const char *script)
 }
 
 /* Executes the command line; true if nothing failed. */
-static bool run(lua_State *L, const options *o, int argc, char **argv)
+static bool run_program(lua_State *L, const options *o, int argc, char **argv)
 {
     bool prompts = o->interactive && !o->cells; /* independent of earlier failures */
     if (!o->ignore_environment && !run_init(L) && !prompts) return false;
@@ -313,7 +313,7 @@ static int protected_main(lua_State *L)
     open_torch(L);
     lua_settop(L, 0);
     if (o->version) print_version(L);
-    lua_pushboolean(L, run(L, o, argc, argv));
+    lua_pushboolean(L, run_program(L, o, argc, argv));
     show_copies_summary(L);
     return 1;
 }

@@ -38,7 +38,7 @@ const char options_help[] =
     "  --help           this text\n"
     "Lua code in LTENSOR_INIT (or the file it names as @file) runs first.\n";
 
-static bool is_number(const char *text)
+static bool is_digits(const char *text)
 {
     return *text != '\0' && strspn(text, "0123456789") == strlen(text);
 }
@@ -75,15 +75,15 @@ static bool parse_long(int argc, char **argv, int *i, options *out, const char *
     } else if (strcmp(name, "--no-copies") == 0) {
         setenv("LTENSOR_COPIES", "0", 1);
     } else if ((value = number_of(argc, argv, i, "--sim-gpus")) != NULL) {
-        if (!is_number(value))
+        if (!is_digits(value))
             *problem = "needs a number of GPUs";
         else
             setenv("LTENSOR_SIM_GPUS", value, 1);
     } else if ((value = number_of(argc, argv, i, "--nproc")) != NULL) {
-        out->nproc = is_number(value) ? atoi(value) : 0;
+        out->nproc = is_digits(value) ? atoi(value) : 0;
         if (out->nproc < 1 || out->nproc > 65536) *problem = "needs a number of processes";
     } else if ((value = number_of(argc, argv, i, "--max-restarts")) != NULL) {
-        out->restarts = is_number(value) ? atoi(value) : -1;
+        out->restarts = is_digits(value) ? atoi(value) : -1;
         if (out->restarts < 0) *problem = "needs a number of restarts";
     } else {
         return false;

@@ -366,7 +366,7 @@ static int restore(lua_State *L)
 }
 
 /* The outermost call() begins or has ended. */
-static void begin(void)
+static void begin_interruptible(void)
 {
     if (depth == 0 && main_state) {
         context = lt_lua_context(main_state);
@@ -407,7 +407,7 @@ static int call_interruptible(lua_State *L)
     lua_replace(L, 2);
     lua_pushvalue(L, 1); /* handler at 2, arguments above, the function below them */
     lua_insert(L, 3);
-    begin();
+    begin_interruptible();
     int status = lua_pcall(L, lua_gettop(L) - 3, LUA_MULTRET, 2);
     bool interrupted = times > 0;
     depth = depth - 1;

@@ -19,10 +19,10 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* A forked child may record output, too: the forking thread holds the lock meanwhile. */
 static void acquire(void) { pthread_mutex_lock(&lock); }
-static void release(void) { pthread_mutex_unlock(&lock); }
+static void unlock_in_fork(void) { pthread_mutex_unlock(&lock); }
 __attribute__((constructor)) static void hold_across_fork(void)
 {
-    pthread_atfork(acquire, release, release);
+    pthread_atfork(acquire, unlock_in_fork, unlock_in_fork);
 }
 
 static struct {
@@ -86,7 +86,7 @@ static void move_stdout(lua_State *L, FILE *from, FILE *to)
 
 /* start([lines]): starts recording. lines: output is passed on at the end of each line, as to a
  * terminal. */
-static int start(lua_State *L)
+static int start_notes(lua_State *L)
 {
     if (stdout == noting && noting) return 0;
     if (!noting) {
@@ -101,14 +101,14 @@ static int start(lua_State *L)
 }
 
 /* stop(): stdout is as it was before start(). */
-static int stop(lua_State *L)
+static int stop_notes(lua_State *L)
 {
     if (noting && stdout == noting) move_stdout(L, noting, plain);
     return 0;
 }
 
 /* begin(): the following output belongs to a new cell. */
-static int begin(lua_State *L)
+static int begin_cell(lua_State *L)
 {
     (void)L;
     fflush(stdout);
@@ -147,12 +147,9 @@ static int inside_line(lua_State *L)
 
 int luaopen_repl_notes(lua_State *L)
 {
-    static const luaL_Reg functions[] = {{"start", start},
-                                         {"stop", stop},
-                                         {"begin", begin},
-                                         {"text", text},
-                                         {"inside_line", inside_line},
-                                         {NULL, NULL}};
+    static const luaL_Reg functions[] = {{"start", start_notes},       {"stop", stop_notes},
+                                         {"begin", begin_cell},        {"text", text},
+                                         {"inside_line", inside_line}, {NULL, NULL}};
     luaL_newlib(L, functions);
     return 1;
 }

@@ -113,7 +113,7 @@ static void outlet_leave(outlet *o)
 }
 
 /* Waits for the child and forwards its output. */
-static int wait_for(pid_t child, outlet *o)
+static int wait_for_child(pid_t child, outlet *o)
 {
     enum { LOOK_MS = 20 };
     int status = 0;
@@ -146,7 +146,7 @@ static int wait_for(pid_t child, outlet *o)
 /* run(command [, noted]) -> exit code; runs it in the user's shell. A signal that kills it counts
  * as 128 plus its number. Ctrl-C goes to the command only. With `noted`, its output is recorded for
  * the cell. */
-static int run(lua_State *L)
+static int run_command(lua_State *L)
 {
     const char *command = luaL_checkstring(L, 1);
     bool noted = lua_toboolean(L, 2);
@@ -171,7 +171,7 @@ static int run(lua_State *L)
     }
     int fork_error = child < 0 ? errno : 0;
     if (o.theirs >= 0) close(o.theirs);
-    int status = child > 0 ? wait_for(child, &o) : 0;
+    int status = child > 0 ? wait_for_child(child, &o) : 0;
     if (child < 0 && o.ours >= 0) close(o.ours);
     sigaction(SIGINT, &saved_int, NULL);
     sigaction(SIGQUIT, &saved_quit, NULL);
@@ -208,7 +208,7 @@ static int page(lua_State *L)
 
 int luaopen_repl_shell(lua_State *L)
 {
-    static const luaL_Reg functions[] = {{"run", run}, {"page", page}, {NULL, NULL}};
+    static const luaL_Reg functions[] = {{"run", run_command}, {"page", page}, {NULL, NULL}};
     luaL_newlib(L, functions);
     return 1;
 }

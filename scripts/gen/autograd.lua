@@ -496,7 +496,7 @@ local function emit_plain(text, op)
     tensors = tensors and derivative.is_tensor(result.type)
   end
   local named = op.composite and op.grad_fn
-  if named then text:line('    const uint64_t before = lt_here.last_node;') end
+  if named then text:line('    const uint64_t before = lt_tls.last_node;') end
   if not tensors and named then
     text:line('    LT_TRY(%s);', call_impl(op, outputs))
     text:line('    for (int64_t i = 0; i < %s->n; i++) lt_name_node(%s->v[i], before, "%s");', outputs[1], outputs[1], op.grad_fn)
@@ -527,7 +527,7 @@ local function emit_plain(text, op)
     for i, name in ipairs(made) do releases[i] = ('lt_tensor_release(%s); '):format(name) end
     text:line('    ' .. refusal:gsub('return (.*)$', function(rest) return ('{ %sreturn %s }'):format(table.concat(releases), rest) end))
   end
-  if op.view then text:line('    lt_note_view(self, new_result);') end
+  if op.view then text:line('    lt_record_view(self, new_result);') end
   for i, result in ipairs(op.returns) do
     if named then text:line('    lt_name_node(new_%s, before, "%s");', result_name(result), op.grad_fn) end
     text:line('    *%s = new_%s;', outputs[i], result_name(result))
@@ -548,7 +548,7 @@ local function emit_differentiable(text, op)
   end
   text:line('    lt_status status = LT_OK;')
   text:line('    LT_CHECK(%s);', forward.call(op, call_impl(op, refs), refs))
-  if op.view then text:line('    lt_note_view(self, %s);', first) end
+  if op.view then text:line('    lt_record_view(self, %s);', first) end
   text:line('    if (lt_grad_mode_on() && %s && lt_dtype_is_inexact((lt_dtype)%s->dtype)) {',
     count > 1 and '(' .. condition .. ')' or condition, first)
   text:line('        ' .. record_call(op, 'self'))

@@ -294,12 +294,12 @@ local function emit_view(text, op)
   text:line('    lt_status status = LT_OK;')
   text:line('    LT_CHECK(%s);', call_of('lt_', op, { '&result' }, '_impl'))
   text:lines(dual.locals, '    ')
-  text:line('    for (int level = 0; level < lt_here.duals; level++) {')
+  text:line('    for (int level = 0; level < lt_tls.duals; level++) {')
   text:line('        LT_CHECK(lt_tangent_of(self, level, &self_t));')
   text:line('        if (self_t == NULL) continue;')
   text:lines(dual.terms[1].statements, '        ')
   text:line('        lt_tensor_release(self_t);\n        self_t = NULL;')
-  text:line('        status = lt_tangent_set_give(result, level, term);\n        term = NULL;')
+  text:line('        status = lt_tangent_set_steal(result, level, term);\n        term = NULL;')
   text:line('        if (status != LT_OK) goto done;\n    }')
   text:line('    *out_result = result;\n    result = NULL;')
   text:line('done:')
@@ -313,7 +313,7 @@ local function emit_written(text, op)
   open_function(text, op, op.label .. '_dual', {})
   given(text, op)
   local used = all_statements(dual)
-  text:line('    for (int level = 0; level < lt_here.duals; level++) {')
+  text:line('    for (int level = 0; level < lt_tls.duals; level++) {')
   text:line('        lt_dual d = {0};\n        bool any;')
   text:line('        lt_status status = lt_dual_open_written(&d, level, given, %d, %s, &any);', #dual.args,
     tostring(dual.kind ~= 'constant'))
@@ -423,7 +423,7 @@ local function emit_new(text, op, conjugates)
     text:lines(dual.locals, '        ')
     emit_terms(text, op)
     if dual.uses_result then text:line('        LT_CHECK(lt_dual_plain(&%s));', first) end
-    text:line('        LT_CHECK(lt_dual_give(&d, %s));\n    }', first)
+    text:line('        LT_CHECK(lt_dual_steal(&d, %s));\n    }', first)
   end
   for _, result in ipairs(op.returns) do
     text:line('    *out_%s = %s;\n    %s = NULL;', result_name(result), result_name(result), result_name(result))
@@ -456,7 +456,7 @@ function M.emit(text, op, conjugates)
   end
 end
 
-local function duals_open(condition) return ('__builtin_expect(lt_here.duals != 0, 0) && (%s)'):format(condition) end
+local function duals_open(condition) return ('__builtin_expect(lt_tls.duals != 0, 0) && (%s)'):format(condition) end
 
 --- The call of the implementation, or of its replacement for dual arguments.
 function M.call(op, impl, outputs)

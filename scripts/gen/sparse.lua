@@ -73,7 +73,7 @@ function M.check(op, form, outputs)
   elseif source and (form == 'INPLACE' or form == 'OUT') then
     local written = form == 'OUT' and 'out' or 'self'
     names[#names + 1] = '&sparse_result'
-    statement = ('{\n        lt_tensor *sparse_result = NULL;\n        LT_TRY(%s(%s));\n        return lt_sparse_store_give("%s", %s, sparse_result);\n    }'):format(
+    statement = ('{\n        lt_tensor *sparse_result = NULL;\n        LT_TRY(%s(%s));\n        return lt_sparse_store_steal("%s", %s, sparse_result);\n    }'):format(
       source, table.concat(names, ', '), op.name, written)
   else
     statement = ('return lt_refuse_sparse("%s");'):format((op.name:gsub('^_+', '')))

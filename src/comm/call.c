@@ -10,7 +10,7 @@
 #include "context/clock.h"
 #include "context/interrupt.h"
 #include "compile/deferred.h"
-#include "inside.h"
+#include "internal.h"
 #include "memory/alloc.h"
 
 static lt_status copy_array(const void *from, int64_t n, size_t size, const void **out)
@@ -24,13 +24,13 @@ static lt_status copy_array(const void *from, int64_t n, size_t size, const void
     return LT_OK;
 }
 
-static bool reduces(const lt_comm_call *call)
+static bool call_reduces(const lt_comm_call *call)
 {
     return call->kind == LT_ALL_REDUCE || call->kind == LT_REDUCE ||
            call->kind == LT_REDUCE_SCATTER;
 }
 
-static lt_status fill(lt_work *w, lt_ranks *g, const lt_comm_call *call)
+static lt_status work_init(lt_work *w, lt_ranks *g, const lt_comm_call *call)
 {
     LT_ASSERT(g->n > 0 && g->me >= 0 && g->me < g->n, "rank %d of %d", g->me, g->n);
     LT_ASSERT(call->peer < g->n, "rank %d of %d", call->peer, g->n);
@@ -46,7 +46,7 @@ static lt_status fill(lt_work *w, lt_ranks *g, const lt_comm_call *call)
     LT_TRY(
         copy_array(call->ranks, call->n_ranks, sizeof *call->ranks, (const void **)&w->call.ranks));
     w->parts = lt_mem_array(4 * (int64_t)g->n, sizeof *w->parts);
-    if (reduces(call) && (w->rows = lt_mem_array(g->n, sizeof *w->rows)) == NULL)
+    if (call_reduces(call) && (w->rows = lt_mem_array(g->n, sizeof *w->rows)) == NULL)
         return LT_ERR_MEMORY;
     return w->parts != NULL ? LT_OK : LT_ERR_MEMORY;
 }
@@ -64,11 +64,11 @@ lt_status lt_work_begin(lt_ranks *g, const lt_comm_call *call, lt_work **out)
                         "%s(): torch.distributed belongs to the process that began it, and this is "
                         "a child of it",
                         call->name);
-    if (reduces(call)) LT_TRY(lt_check_reduction(call->reduction, (lt_dtype)t->dtype));
+    if (call_reduces(call)) LT_TRY(lt_check_reduction(call->reduction, (lt_dtype)t->dtype));
     lt_work *w = lt_mem_zalloc(sizeof *w);
     if (w == NULL) return LT_ERR_MEMORY;
     w->refs = 1;
-    const lt_status status = fill(w, g, call);
+    const lt_status status = work_init(w, g, call);
     if (status != LT_OK) {
         lt_work_release(w);
         return status;
@@ -109,7 +109,7 @@ static void sleep_until_change(lt_world *world, lt_work *w)
     pthread_mutex_unlock(&world->lock);
 }
 
-static lt_status wait_for(lt_work *w, double seconds)
+static lt_status wait_for_work(lt_work *w, double seconds)
 {
     enum { SPINS = 100 };
     /* seconds that an engine may hold its thread up beyond a deadline */
@@ -147,7 +147,7 @@ lt_status lt_work_wait(lt_work *w, double seconds)
     atomic_fetch_add(&world->waiting, 1);
     pthread_cond_signal(&world->given); /* the thread may be resting */
     pthread_mutex_unlock(&world->lock);
-    status = wait_for(w, seconds);
+    status = wait_for_work(w, seconds);
     LT_ASSERT(world->waiting > 0, "%d threads wait", world->waiting);
     atomic_fetch_sub(&world->waiting, 1);
     return status;

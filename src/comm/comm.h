@@ -35,7 +35,7 @@ typedef enum lt_collective {
 } lt_collective;
 
 /* As PyTorch counts ReduceOp. */
-typedef enum lt_reduction {
+typedef enum lt_comm_reduction {
     LT_REDUCE_SUM,
     LT_REDUCE_AVG,
     LT_REDUCE_PRODUCT,
@@ -45,7 +45,7 @@ typedef enum lt_reduction {
     LT_REDUCE_BOR,
     LT_REDUCE_BXOR,
     LT_REDUCTIONS
-} lt_reduction;
+} lt_comm_reduction;
 
 /* What a rank asks for. Tensors are contiguous, on the host and of one dtype; ranks are numbers in
  * the group. */
@@ -56,7 +56,7 @@ typedef struct lt_comm_call {
     lt_tensor *output; /* what it gets; NULL: nothing. The same as input where both are */
     int peer;          /* the root, or whom a message is to or from (-1: from whomever) */
     int tag;
-    lt_reduction reduction;
+    lt_comm_reduction reduction;
     const int64_t *given,
         *got; /* LT_ALL_TO_ALL: elements for each rank and from each; NULL: equal parts. Copied */
     const int *ranks; /* LT_NEW_GROUP: n_ranks of the world, ascending. Copied */

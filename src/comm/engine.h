@@ -32,7 +32,7 @@ typedef struct lt_engine_services {
 enum { LT_ENGINE_ANY = -1 }; /* a message from whomever */
 /* bytes of a message, of a broadcast and of a reduction of its own at most */
 enum { LT_ENGINE_MESSAGE = 1 << 30 };
-enum { LT_ENGINE_NOTE = 2048 }; /* bytes of a note at most */
+enum { LT_ENGINE_CONTROL = 2048 }; /* bytes of a note at most */
 
 typedef struct lt_engine {
     const char *name; /* "openmpi" */

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "inside.h"
+#include "internal.h"
 #include "libraries/library.h"
 
 typedef struct launcher {
@@ -52,7 +52,7 @@ lt_status lt_launcher_alone(void)
         tasks);
 }
 
-bool lt_launcher_place(int *rank, int *size)
+bool lt_launcher_rank(int *rank, int *size)
 {
     const launcher *l = launcher_here();
     if (l == NULL) return false;

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "inside.h"
+#include "internal.h"
 #include "memory/alloc.h"
 
 typedef enum fake_kind { FAKE_BARRIER, FAKE_BROADCAST, FAKE_ALL_GATHER, FAKE_ALL_TO_ALL } fake_kind;
@@ -51,7 +51,7 @@ typedef struct fake_shared {
 typedef struct fake_note {
     int from, bytes;
     struct fake_note *next;
-    char data[LT_ENGINE_NOTE];
+    char data[LT_ENGINE_CONTROL];
 } fake_note;
 
 struct lt_fake_hub {
@@ -103,9 +103,9 @@ lt_fake_hub *lt_fake_hub_new(int size)
     return hub;
 }
 
-static lt_status join(void *where, lt_engine_world **out, int *rank, int *size)
+static lt_status join_world(void *where, lt_engine_world **out, int *rank, int *size)
 {
-    const lt_fake_place *place = where;
+    const lt_fake_rank *place = where;
     if (place->hub == NULL) return LT_ERR_MEMORY;
     lt_engine_world *w = lt_mem_zalloc(sizeof *w);
     if (w == NULL) return LT_ERR_MEMORY;
@@ -117,7 +117,7 @@ static lt_status join(void *where, lt_engine_world **out, int *rank, int *size)
     return LT_OK;
 }
 
-static lt_status leave(lt_engine_world *w)
+static lt_status leave_world(lt_engine_world *w)
 {
     (void)w;
     return LT_OK;
@@ -199,20 +199,21 @@ static lt_status make_group(lt_engine_world *w, const int *ranks, int n, lt_engi
 
 /* ---- collectives ----------------------------------------------------------------------------- */
 
-static void copy(char *to, const char *from, int64_t bytes)
+static void copy_if_any(char *to, const char *from, int64_t bytes)
 {
     if (bytes > 0) memmove(to, from, (size_t)bytes);
 }
 
-static void deliver(const fake_op *op, int from, int to)
+static void deliver_part(const fake_op *op, int from, int to)
 {
     const fake_part *a = &op->parts[from], *b = &op->parts[to];
-    if (a->kind == FAKE_BROADCAST && from == a->root && from != to) copy(b->to, a->to, b->bytes);
+    if (a->kind == FAKE_BROADCAST && from == a->root && from != to)
+        copy_if_any(b->to, a->to, b->bytes);
     if (a->kind == FAKE_ALL_GATHER && (a->data != NULL || from != to))
-        copy(b->to + b->got.at[from], a->data != NULL ? a->data : a->to + a->got.at[from],
-             b->got.bytes[from]);
+        copy_if_any(b->to + b->got.at[from], a->data != NULL ? a->data : a->to + a->got.at[from],
+                    b->got.bytes[from]);
     if (a->kind == FAKE_ALL_TO_ALL)
-        copy(b->to + b->got.at[from], a->data + a->given.at[to], b->got.bytes[from]);
+        copy_if_any(b->to + b->got.at[from], a->data + a->given.at[to], b->got.bytes[from]);
 }
 
 /* Whether all have given what the others expect: else it never ends. */
@@ -232,7 +233,7 @@ static bool agree(const fake_shared *s, const fake_op *op)
     return true;
 }
 
-static lt_status begin(lt_engine_group *g, fake_part part, lt_engine_request **out)
+static lt_status begin_operation(lt_engine_group *g, fake_part part, lt_engine_request **out)
 {
     fake_shared *s = g->shared;
     const int64_t number = ++g->begun;
@@ -261,27 +262,27 @@ static lt_status begin(lt_engine_group *g, fake_part part, lt_engine_request **o
     *out = r;
     if (++op->there < s->n || !agree(s, op)) return LT_OK;
     for (int from = 0; from < s->n; from++)
-        for (int to = 0; to < s->n; to++) deliver(op, from, to);
+        for (int to = 0; to < s->n; to++) deliver_part(op, from, to);
     op->done = true;
     return LT_OK;
 }
 
 static lt_status barrier(lt_engine_group *g, lt_engine_request **out)
 {
-    return begin(g, (fake_part){.kind = FAKE_BARRIER}, out);
+    return begin_operation(g, (fake_part){.kind = FAKE_BARRIER}, out);
 }
 
 static lt_status broadcast(lt_engine_group *g, void *data, int64_t bytes, int root,
                            lt_engine_request **out)
 {
-    return begin(g, (fake_part){.kind = FAKE_BROADCAST, .to = data, .bytes = bytes, .root = root},
-                 out);
+    return begin_operation(
+        g, (fake_part){.kind = FAKE_BROADCAST, .to = data, .bytes = bytes, .root = root}, out);
 }
 
 static lt_status all_gather(lt_engine_group *g, const void *data, int64_t bytes, void *to,
                             lt_engine_parts parts, lt_engine_request **out)
 {
-    return begin(
+    return begin_operation(
         g,
         (fake_part){.kind = FAKE_ALL_GATHER, .data = data, .to = to, .bytes = bytes, .got = parts},
         out);
@@ -290,7 +291,7 @@ static lt_status all_gather(lt_engine_group *g, const void *data, int64_t bytes,
 static lt_status all_to_all(lt_engine_group *g, const void *data, lt_engine_parts given, void *to,
                             lt_engine_parts got, lt_engine_request **out)
 {
-    return begin(
+    return begin_operation(
         g, (fake_part){.kind = FAKE_ALL_TO_ALL, .data = data, .to = to, .given = given, .got = got},
         out);
 }
@@ -308,7 +309,7 @@ static lt_status send_message(lt_engine_group *g, const void *data, int64_t byte
         return no_memory();
     }
     *letter = (fake_letter){.from = g->me, .to = to, .tag = tag, .bytes = bytes};
-    copy(letter->data, data, bytes);
+    copy_if_any(letter->data, data, bytes);
     fake_letter **end = &g->shared->letters;
     while (*end != NULL) end = &(*end)->next;
     *end = letter;
@@ -341,7 +342,7 @@ static lt_status take_letter(const lt_engine_request *r, bool *done, int *from, 
         *bytes = letter->bytes;
         *place = letter->next;
         const bool fits = letter->bytes <= r->room;
-        if (fits) copy(r->to, letter->data, letter->bytes);
+        if (fits) copy_if_any(r->to, letter->data, letter->bytes);
         lt_mem_free(letter);
         return fits ? LT_OK
                     : lt_error(LT_ERR_RUNTIME,
@@ -376,7 +377,7 @@ static lt_status test(lt_engine_request *r, bool *done, int *from, int64_t *byte
 
 /* ---- notes ----------------------------------------------------------------------------------- */
 
-static void tell(lt_engine_world *w, int rank, const void *note, int bytes)
+static void post_message(lt_engine_world *w, int rank, const void *note, int bytes)
 {
     fake_note *n = lt_mem_zalloc(sizeof *n);
     if (n == NULL) return;
@@ -388,7 +389,7 @@ static void tell(lt_engine_world *w, int rank, const void *note, int bytes)
     *end = n;
 }
 
-static bool hear(lt_engine_world *w, void *note, int *bytes, int *from)
+static bool poll_message(lt_engine_world *w, void *note, int *bytes, int *from)
 {
     fake_note *n = w->hub->notes[w->rank];
     if (n == NULL) return false;
@@ -403,8 +404,8 @@ static bool hear(lt_engine_world *w, void *note, int *bytes, int *from)
 const lt_engine lt_fake_engine = {
     .name = "fake",
     .threaded = false,
-    .join = join,
-    .leave = leave,
+    .join = join_world,
+    .leave = leave_world,
     .group = make_group,
     .barrier = barrier,
     .broadcast = broadcast,
@@ -413,6 +414,6 @@ const lt_engine lt_fake_engine = {
     .send = send_message,
     .receive = receive_message,
     .test = test,
-    .tell = tell,
-    .hear = hear,
+    .tell = post_message,
+    .hear = poll_message,
 };

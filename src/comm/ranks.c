@@ -1,6 +1,6 @@
 /* ranks.c - groups: some ranks of a world, and what each knows of itself. */
 #include "assertion.h"
-#include "inside.h"
+#include "internal.h"
 #include "memory/alloc.h"
 
 lt_status lt_ranks_fill(lt_ranks *g, lt_world *world, lt_engine_group *group, const int *ranks,

@@ -5,12 +5,12 @@
 #include "assertion.h"
 #include "context/clock.h"
 #include "dtypes/dtype.h"
-#include "inside.h"
+#include "internal.h"
 
 static const char *const reductions[LT_REDUCTIONS] = {"SUM", "AVG",  "PRODUCT", "MIN",
                                                       "MAX", "BAND", "BOR",     "BXOR"};
 
-static bool reduces(lt_collective kind)
+static bool kind_reduces(lt_collective kind)
 {
     return kind == LT_ALL_REDUCE || kind == LT_REDUCE || kind == LT_REDUCE_SCATTER;
 }
@@ -28,7 +28,7 @@ void lt_work_describe(const lt_work *w, char *buffer, size_t n)
         snprintf(shape, sizeof shape, ", %s %s", lt_dtype_scalar_name((lt_dtype)t->dtype),
                  lt_format_sizes(sizes, sizeof sizes, t->ndim, t->sizes));
     LT_ASSERT((unsigned)call->reduction < LT_REDUCTIONS, "reduction %d", (int)call->reduction);
-    if (reduces(call->kind)) snprintf(more, sizeof more, ", %s", reductions[call->reduction]);
+    if (kind_reduces(call->kind)) snprintf(more, sizeof more, ", %s", reductions[call->reduction]);
     if (has_root(call->kind)) {
         const size_t used = strlen(more);
         snprintf(more + used, sizeof more - used, ", root %d", w->group->ranks[call->peer]);

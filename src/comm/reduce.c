@@ -5,12 +5,12 @@
 
 #include "dtypes/dtype.h"
 #include "dtypes/half.h"
-#include "inside.h"
+#include "internal.h"
 
 static const char *const names[LT_REDUCTIONS] = {"SUM", "AVG",  "PRODUCT", "MIN",
                                                  "MAX", "BAND", "BOR",     "BXOR"};
 
-lt_status lt_check_reduction(lt_reduction reduction, lt_dtype dtype)
+lt_status lt_check_reduction(lt_comm_reduction reduction, lt_dtype dtype)
 {
     if ((unsigned)reduction >= LT_REDUCTIONS)
         return lt_error(LT_ERR_TYPE, "%d is no ReduceOp", (int)reduction);
@@ -44,8 +44,8 @@ enum { BLOCK = 1024 }; /* elements */
 
 /* acc[i] = first[i] op row[i]; T: of elements, C: what is computed in, where integers wrap. */
 #define FLOATS(T)                                                                                  \
-    static void add_row_##T(lt_reduction reduction, const T *first, const T *row, int64_t count,   \
-                            T *acc)                                                                \
+    static void add_row_##T(lt_comm_reduction reduction, const T *first, const T *row,             \
+                            int64_t count, T *acc)                                                 \
     {                                                                                              \
         switch (reduction) {                                                                       \
         case LT_REDUCE_PRODUCT: EACH(T, T, MULTIPLY)                                               \
@@ -55,8 +55,8 @@ enum { BLOCK = 1024 }; /* elements */
         }                                                                                          \
     }
 #define INTEGERS(T, U)                                                                             \
-    static void add_row_##T(lt_reduction reduction, const T *first, const T *row, int64_t count,   \
-                            T *acc)                                                                \
+    static void add_row_##T(lt_comm_reduction reduction, const T *first, const T *row,             \
+                            int64_t count, T *acc)                                                 \
     {                                                                                              \
         switch (reduction) {                                                                       \
         case LT_REDUCE_PRODUCT: EACH(T, U, MULTIPLY)                                               \
@@ -83,7 +83,7 @@ INTEGERS(uint64_t, uint64_t)
 #undef EACH
 
 /* Of truth values a sum is "any", a product "all". */
-static lt_reduction of_bools(lt_reduction reduction)
+static lt_comm_reduction of_bools(lt_comm_reduction reduction)
 {
     switch (reduction) {
     case LT_REDUCE_SUM:
@@ -99,8 +99,8 @@ static lt_reduction of_bools(lt_reduction reduction)
 
 /* The rows of one block, where acc has their type. RESULT: what becomes of acc[i]. */
 #define WHOLE(T, RESULT)                                                                           \
-    static void block_##T(lt_reduction reduction, const void *const *rows, int n, int64_t from,    \
-                          int64_t count, T *out)                                                   \
+    static void block_##T(lt_comm_reduction reduction, const void *const *rows, int n,             \
+                          int64_t from, int64_t count, T *out)                                     \
     {                                                                                              \
         T acc[BLOCK];                                                                              \
         const T *first = (const T *)rows[0] + from;                                                \
@@ -111,8 +111,8 @@ static lt_reduction of_bools(lt_reduction reduction)
     }
 /* Half types: one rounding, at the end. */
 #define HALVES(T, TO_FLOAT, OF_FLOAT)                                                              \
-    static void block_##T(lt_reduction reduction, const void *const *rows, int n, int64_t from,    \
-                          int64_t count, T *out)                                                   \
+    static void block_##T(lt_comm_reduction reduction, const void *const *rows, int n,             \
+                          int64_t from, int64_t count, T *out)                                     \
     {                                                                                              \
         float acc[BLOCK], row[BLOCK];                                                              \
         for (int64_t i = 0; i < count; i++) acc[i] = TO_FLOAT(((const T *)rows[0])[from + i]);     \
@@ -144,7 +144,7 @@ HALVES(lt_bfloat16, lt_bfloat16_to_float, lt_float_to_bfloat16)
         block_##T(reduction, rows, n, i, count - i < BLOCK ? count - i : BLOCK, (T *)out + i);     \
     break;
 
-void lt_reduce_rows(lt_reduction reduction, lt_dtype dtype, const void *const *rows, int n,
+void lt_reduce_rows(lt_comm_reduction reduction, lt_dtype dtype, const void *const *rows, int n,
                     int64_t count, void *out)
 {
     /* sums are those of the parts */

@@ -65,7 +65,7 @@ static void hook_release(void *ctx)
     lt_mem_free(h);
 }
 
-static void release(lt_reducer *r)
+static void reducer_release(lt_reducer *r)
 {
     LT_ASSERT(r->refs > 0, "refs %d", r->refs);
     if (--r->refs > 0) return;
@@ -91,7 +91,7 @@ void lt_reducer_close(lt_reducer *r)
     for (int i = 0; i < r->n && r->parameters != NULL; i++)
         if (r->parameters[i].hook != 0)
             lt_remove_hook(r->parameters[i].tensor, r->parameters[i].hook);
-    release(r);
+    reducer_release(r);
 }
 
 static lt_status run_hook(void *ctx, lt_tensor *grad, lt_tensor **replacement);
@@ -237,7 +237,7 @@ static lt_status run_hook(void *ctx, lt_tensor *grad, lt_tensor **replacement)
     if (r == NULL || !r->expecting) return LT_OK;
     r->refs++;
     const lt_status status = arrived(r, h->place);
-    release(r);
+    reducer_release(r);
     return status;
 }
 

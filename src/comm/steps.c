@@ -10,7 +10,7 @@
 
 #include "assertion.h"
 #include "dtypes/dtype.h"
-#include "inside.h"
+#include "internal.h"
 #include "memory/block.h"
 
 enum {
@@ -151,7 +151,7 @@ static int64_t chunk_of(int64_t segment, int n)
 }
 
 /* What rank r reduces of a segment: elements from r * chunk on. */
-static int64_t part_of(int64_t segment, int64_t chunk, int r)
+static int64_t chunk_length(int64_t segment, int64_t chunk, int r)
 {
     const int64_t left = segment - r * chunk;
     return left < 0 ? 0 : smaller(left, chunk);
@@ -162,13 +162,13 @@ static int64_t part_of(int64_t segment, int64_t chunk, int r)
 static lt_status exchange_parts(lt_work *w, int64_t chunk, int64_t size)
 {
     const int n = w->group->n, me = w->group->me;
-    const int64_t mine = part_of(w->segment, chunk, me);
+    const int64_t mine = chunk_length(w->segment, chunk, me);
     LT_ASSERT(chunk * n >= w->segment, "%d parts of %lld for %lld elements", n, (long long)chunk,
               (long long)w->segment);
     parts p = no_parts(w);
     for (int r = 0; r < n; r++) {
         if (r == me) continue;
-        p.give[r] = part_of(w->segment, chunk, r) * size;
+        p.give[r] = chunk_length(w->segment, chunk, r) * size;
         p.give_at[r] = r * chunk * size;
         p.get[r] = mine * size;
         p.get_at[r] = r * chunk * size;
@@ -192,7 +192,7 @@ static void reduce_part(const lt_work *w, int64_t chunk, void *out)
 {
     const int me = w->group->me;
     reduce_rows(w, chunk, input_data(w) + (w->position + me * chunk) * element_size(&w->call),
-                part_of(w->segment, chunk, me), out);
+                chunk_length(w->segment, chunk, me), out);
 }
 
 enum { SEGMENT = BEGIN, ALL_HAVE_ALL, ALL_HAVE_PARTS, GATHERED };
@@ -243,7 +243,7 @@ static lt_status all_reduce(lt_work *w, bool *done)
         reduce_part(w, chunk, out + g->me * chunk * size);
         p = no_parts(w);
         for (int r = 0; r < g->n; r++) {
-            p.get[r] = part_of(w->segment, chunk, r) * size;
+            p.get[r] = chunk_length(w->segment, chunk, r) * size;
             p.get_at[r] = r * chunk * size;
         }
         w->phase = GATHERED;
@@ -271,7 +271,7 @@ static lt_status all_reduce(lt_work *w, bool *done)
 }
 
 /* As all_reduce; the root gathers the parts. What the others have stays as it was. */
-static lt_status reduce(lt_work *w, bool *done)
+static lt_status reduce_step(lt_work *w, bool *done)
 {
     const lt_ranks *g = w->group;
     const int64_t size = element_size(&w->call), numel = w->call.input->numel;
@@ -280,9 +280,9 @@ static lt_status reduce(lt_work *w, bool *done)
         char *mine = (char *)w->scratch + g->me * chunk * size;
         reduce_part(w, chunk, mine);
         parts p = no_parts(w);
-        p.give[w->call.peer] = part_of(w->segment, chunk, g->me) * size;
+        p.give[w->call.peer] = chunk_length(w->segment, chunk, g->me) * size;
         for (int r = 0; r < g->n && g->me == w->call.peer; r++) {
-            p.get[r] = part_of(w->segment, chunk, r) * size;
+            p.get[r] = chunk_length(w->segment, chunk, r) * size;
             p.get_at[r] = (w->position + r * chunk) * size;
         }
         w->phase = GATHERED;
@@ -327,7 +327,7 @@ enum { MORE = BEGIN + 1 }; /* what is not reduced: something has gone before */
 
 /* ---- what moves only ------------------------------------------------------------------------- */
 
-static lt_status all_gather(lt_work *w)
+static lt_status all_gather_step(lt_work *w)
 {
     const lt_ranks *g = w->group;
     const int64_t bytes = w->call.input->numel * element_size(&w->call);
@@ -366,8 +366,8 @@ static lt_status scatter(lt_work *w)
     return exchange(w, p, input_data(w), output_data(w));
 }
 
-static void lay_out(const int64_t *counts, int64_t all, int n, int64_t size, int64_t *bytes,
-                    int64_t *at)
+static void part_offsets(const int64_t *counts, int64_t all, int n, int64_t size, int64_t *bytes,
+                         int64_t *at)
 {
     int64_t before = 0;
     for (int r = 0; r < n; r++) {
@@ -377,18 +377,18 @@ static void lay_out(const int64_t *counts, int64_t all, int n, int64_t size, int
     }
 }
 
-static lt_status all_to_all(lt_work *w)
+static lt_status all_to_all_step(lt_work *w)
 {
     const int n = w->group->n;
     const int64_t size = element_size(&w->call);
     parts p = no_parts(w);
-    lay_out(w->call.given, w->call.input->numel, n, size, p.give, p.give_at);
-    lay_out(w->call.got, w->call.output->numel, n, size, p.get, p.get_at);
+    part_offsets(w->call.given, w->call.input->numel, n, size, p.give, p.give_at);
+    part_offsets(w->call.got, w->call.output->numel, n, size, p.get, p.get_at);
     return exchange(w, p, input_data(w), output_data(w));
 }
 
 /* A message at a time, of which all ranks know how many there are. */
-static lt_status broadcast(lt_work *w, bool *done)
+static lt_status broadcast_step(lt_work *w, bool *done)
 {
     const int64_t bytes = w->call.output->numel * element_size(&w->call);
     w->position += w->segment;
@@ -464,9 +464,9 @@ static lt_status next(lt_work *w, bool *done)
     if (*done) return LT_OK;
     switch (w->call.kind) {
     case LT_ALL_REDUCE: return all_reduce(w, done);
-    case LT_REDUCE: return reduce(w, done);
+    case LT_REDUCE: return reduce_step(w, done);
     case LT_REDUCE_SCATTER: return reduce_scatter(w, done);
-    case LT_BROADCAST: return broadcast(w, done);
+    case LT_BROADCAST: return broadcast_step(w, done);
     case LT_NEW_GROUP: return new_group(w, done);
     case LT_SEND:
     case LT_RECV: return message(w, done);
@@ -477,10 +477,10 @@ static lt_status next(lt_work *w, bool *done)
     w->phase = MORE;
     switch (w->call.kind) {
     case LT_BARRIER: return g->world->engine->barrier(g->group, &w->request);
-    case LT_ALL_GATHER: return all_gather(w);
+    case LT_ALL_GATHER: return all_gather_step(w);
     case LT_GATHER: return gather(w);
     case LT_SCATTER: return scatter(w);
-    case LT_ALL_TO_ALL: return all_to_all(w);
+    case LT_ALL_TO_ALL: return all_to_all_step(w);
     default: return lt_error(LT_ERR_TYPE, "%d is no operation between ranks", (int)w->call.kind);
     }
 }

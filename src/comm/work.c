@@ -1,6 +1,6 @@
 /* work.c - works: who holds them, and how they ended. */
 #include "assertion.h"
-#include "inside.h"
+#include "internal.h"
 #include "memory/alloc.h"
 #include "memory/block.h"
 

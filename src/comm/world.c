@@ -16,7 +16,7 @@
 #include "assertion.h"
 #include "context/clock.h"
 #include "context/interrupt.h"
-#include "inside.h"
+#include "internal.h"
 #include "memory/alloc.h"
 
 /* ---- what is under way ----------------------------------------------------------------------- */
@@ -76,7 +76,7 @@ static void fail(lt_world *world, lt_status status, const char *reason, bool tel
     snprintf(world->reason, sizeof world->reason, "%s", reason);
     world->failed = status;
     pthread_mutex_unlock(&world->lock);
-    if (tell) lt_notes_tell_all(world, 'F', reason);
+    if (tell) lt_control_broadcast(world, 'F', reason);
     for (lt_ranks *g = &world->all; g != NULL; g = after(world, g)) {
         fail_list(world, &g->first);
         fail_list(world, &g->aside);
@@ -98,13 +98,13 @@ static void look_at_time(lt_world *world, lt_work *w)
 {
     const double now = lt_clock();
     char text[LT_COMM_TEXT], answers[LT_COMM_TEXT - 200];
-    const int left = lt_notes_left(world, w, now);
+    const int left = lt_control_first_exited(world, w, now);
     if (left >= 0) {
         snprintf(text, sizeof text, "rank %d has left, with exit status %d, before it took part",
                  left, world->peers[left].status);
         fail_with(world, w, LT_ERR_RUNTIME, text);
-    } else if (now > w->deadline && lt_notes_asked(world, w, now)) {
-        lt_notes_answers(world, w, answers, sizeof answers);
+    } else if (now > w->deadline && lt_control_query_ranks(world, w, now)) {
+        lt_control_format_replies(world, w, answers, sizeof answers);
         snprintf(text, sizeof text, "timed out after %.1f s%s", now - w->begun, answers);
         fail_with(world, w, LT_ERR_RUNTIME, text);
     }
@@ -158,17 +158,17 @@ static void take_in(lt_world *world, bool *moved)
     }
 }
 
-static void hear(lt_world *world, bool *moved)
+static void poll_control(lt_world *world, bool *moved)
 {
     char reason[LT_COMM_TEXT];
-    while (lt_notes_hear(world, moved, reason)) fail(world, LT_ERR_RUNTIME, reason, false);
+    while (lt_control_poll(world, moved, reason)) fail(world, LT_ERR_RUNTIME, reason, false);
 }
 
 bool lt_world_pass(lt_world *world)
 {
     bool moved = false;
     take_in(world, &moved);
-    hear(world, &moved);
+    poll_control(world, &moved);
     for (lt_ranks *g = &world->all; g != NULL; g = after(world, g)) {
         while (g->first != NULL && step(world, g->first, &moved)) {
             lt_work *w = g->first;
@@ -212,7 +212,7 @@ static struct timespec in(double seconds)
 }
 
 /* Waits until there is something to do, but looks at notes now and then. */
-static void rest(lt_world *world, double since)
+static void world_sleep(lt_world *world, double since)
 {
     const double idle = lt_clock() - since;
     const bool busy = under_way(world);
@@ -246,21 +246,21 @@ static void end_of_process(lt_world *world)
     double since = lt_clock();
     while (world->exit_status == 0 && world->failed == LT_OK &&
            under_way(world)) /* what nobody has waited for */
-        if (!lt_world_pass(world)) rest(world, since);
+        if (!lt_world_pass(world)) world_sleep(world, since);
     since = lt_clock();
     const bool well = world->exit_status == 0 && world->failed == LT_OK && !under_way(world);
     char status[16];
     bool moved;
     snprintf(status, sizeof status, "%d", world->exit_status != 0 ? world->exit_status : !well);
-    lt_notes_tell_all(world, 'B', status);
+    lt_control_broadcast(world, 'B', status);
     while (others_end(world) == 0 && (well || lt_clock() - since < 2)) {
-        hear(world, &moved);
+        poll_control(world, &moved);
         nap(1e-3);
     }
     if (well && others_end(world) == 1) world->engine->leave(world->inner);
     /* What was told goes out while the others still hear. */
     for (int i = 0; i < 20 && others_end(world) < 0; i++) {
-        hear(world, &moved);
+        poll_control(world, &moved);
         nap(5e-3);
     }
 }
@@ -271,7 +271,7 @@ static lt_status know_all(lt_world *world)
     return world->engine->group(world->inner, world->all.ranks, world->size, &world->all.group);
 }
 
-static lt_status join(lt_world *world)
+static lt_status join_engine(lt_world *world)
 {
     int rank = 0, size = 0;
     LT_TRY(world->engine->join(NULL, &world->inner, &rank, &size));
@@ -286,8 +286,8 @@ static lt_status join(lt_world *world)
 static void *progress(void *given)
 {
     lt_world *world = given;
-    lt_here.helper = true;
-    const lt_status status = join(world);
+    lt_tls.helper = true;
+    const lt_status status = join_engine(world);
     pthread_mutex_lock(&world->lock);
     world->joined = true;
     world->failed = status;
@@ -299,7 +299,7 @@ static void *progress(void *given)
         if (lt_world_pass(world))
             since = lt_clock();
         else
-            rest(world, since);
+            world_sleep(world, since);
     }
     if (status == LT_OK) end_of_process(world);
     pthread_mutex_lock(&world->lock);
@@ -330,8 +330,8 @@ static void at_exit(int status, void *unused)
     if (status == 0 && world->joined && others_end(world) < 0) _exit(1);
 }
 
-static lt_status prepare(lt_world *world, const lt_engine *engine, int rank, int size,
-                         double timeout)
+static lt_status world_init(lt_world *world, const lt_engine *engine, int rank, int size,
+                            double timeout)
 {
     world->engine = engine;
     world->rank = rank;
@@ -384,7 +384,7 @@ static lt_status open_threaded(lt_world *world, double timeout)
 
 static lt_status open_inline(lt_world *world, lt_fake_hub *hub)
 {
-    lt_fake_place place = {hub, world->rank};
+    lt_fake_rank place = {hub, world->rank};
     int rank, size;
     LT_TRY(world->engine->join(&place, &world->inner, &rank, &size));
     world->joined = true;
@@ -416,10 +416,9 @@ lt_status lt_world_open(const char *backend, double timeout, lt_world **out)
         world->all.timeout = timeout;
         goto done;
     }
-    LT_CHECK(lt_launcher_place(&rank, &size) ? lt_engine_of_launcher(&engine)
-                                             : lt_launcher_alone());
+    LT_CHECK(lt_launcher_rank(&rank, &size) ? lt_engine_of_launcher(&engine) : lt_launcher_alone());
     world = lt_mem_zalloc(sizeof *world);
-    status = world != NULL ? prepare(world, engine, rank, size, timeout) : LT_ERR_MEMORY;
+    status = world != NULL ? world_init(world, engine, rank, size, timeout) : LT_ERR_MEMORY;
     if (status != LT_OK)
         goto done; /* what little there is stays: the process does not go on without */
     of_process = world;
@@ -440,7 +439,7 @@ lt_status lt_worlds_fake(int size, double timeout, lt_world **out)
     for (int r = 0; r < size; r++) {
         out[r] = lt_mem_zalloc(sizeof **out);
         if (out[r] == NULL) return LT_ERR_MEMORY;
-        LT_TRY(prepare(out[r], &lt_fake_engine, r, size, timeout));
+        LT_TRY(world_init(out[r], &lt_fake_engine, r, size, timeout));
         LT_TRY(open_inline(out[r], hub));
     }
     return LT_OK;

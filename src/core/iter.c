@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "assertion.h"
-#include "checked.h"
-#include "counting.h"
+#include "saturating.h"
+#include "user_index.h"
 #include "dtypes/dtype.h"
 #include "error.h"
 #include "compile/deferred.h"
@@ -27,7 +27,7 @@ lt_status lt_broadcast_shape(lt_tensor *const *tensors, int n, int *ndim, int64_
                     LT_ERR_RUNTIME,
                     "The size of tensor a (%lld) must match the size of tensor b (%lld) at "
                     "non-singleton dimension %lld",
-                    (long long)*size, (long long)t->sizes[d], lt_shown(rank - t->ndim + d));
+                    (long long)*size, (long long)t->sizes[d], lt_user_index(rank - t->ndim + d));
             *size = t->sizes[d];
         }
     }
@@ -123,7 +123,7 @@ static int merge_dims(lt_iter *it, int from, int to)
     for (int d = from; d < to; d++) {
         if (it->sizes[d] == 1) continue;
         if (kept > from && can_merge(it, kept - 1, d)) {
-            it->sizes[kept - 1] = lt_times(it->sizes[kept - 1], it->sizes[d]);
+            it->sizes[kept - 1] = lt_mul_sat(it->sizes[kept - 1], it->sizes[d]);
             continue;
         }
         if (kept != d) {
@@ -141,12 +141,12 @@ static bool is_merged(const lt_iter *it)
     int64_t n = 1;
     for (int d = 0; d < it->ndim; d++) {
         if (it->sizes[d] == 1) return false;
-        n = lt_times(n, it->sizes[d]);
+        n = lt_mul_sat(n, it->sizes[d]);
     }
     return it->ndim <= LT_MAX_DIMS && n == it->numel;
 }
 
-static void finish(lt_iter *it)
+static void finish_iter(lt_iter *it)
 {
     LT_ASSERT(is_merged(it), "ndim %d, numel %lld", it->ndim, (long long)it->numel);
     it->contiguous = it->ndim <= 1;
@@ -174,7 +174,7 @@ static lt_status broadcast_strides(const lt_iter_array *a, int ndim, const int64
                             "The size of tensor a (%lld) must match the size of tensor b (%lld) at "
                             "non-singleton "
                             "dimension %lld",
-                            (long long)want, (long long)a->sizes[own], lt_shown(ndim - d - 1));
+                            (long long)want, (long long)a->sizes[own], lt_user_index(ndim - d - 1));
         else
             fits = false;
     }
@@ -273,7 +273,7 @@ lt_status lt_iter_arrays(lt_iter *it, const lt_iter_array *operands, int n)
     }
     sort_dims(it, 0, it->ndim);
     it->ndim = merge_dims(it, 0, it->ndim);
-    finish(it);
+    finish_iter(it);
     return LT_OK;
 }
 
@@ -355,7 +355,7 @@ void lt_iter_strided(lt_iter *it, lt_tensor *const *operands, int n, int ndim, c
     }
     sort_dims(it, 0, it->ndim);
     it->ndim = merge_dims(it, 0, it->ndim);
-    finish(it);
+    finish_iter(it);
 }
 
 static lt_status part_lanes(lt_iter *it)
@@ -376,7 +376,7 @@ static lt_status part_lanes(lt_iter *it)
     }
     it->ndim = merge_dims(it, 0, it->ndim + 1);
     it->numel *= 2;
-    finish(it);
+    finish_iter(it);
     return LT_OK;
 }
 

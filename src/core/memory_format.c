@@ -1,7 +1,7 @@
 /* memory_format.c - see memory_format.h. */
 #include "memory_format.h"
 
-#include "checked.h"
+#include "saturating.h"
 #include "error.h"
 
 /* The dimensions from the one whose elements lie nearest to each other: channels, the spatial ones

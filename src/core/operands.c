@@ -1,13 +1,13 @@
 /* operands.c - see tensor.h: checks of operands, numbers as operands, outputs. */
 #include "context/context.h"
-#include "counting.h"
+#include "user_index.h"
 #include "dtypes/dtype.h"
 #include "error.h"
 #include "tensor.h"
 
 static lt_status dim_out_of_range(int64_t dim, int64_t n)
 {
-    if (lt_shown(0) == 0)
+    if (lt_user_index(0) == 0)
         return lt_error(
             LT_ERR_INDEX,
             "Dimension out of range (expected to be in range of [%lld, %lld], but got %lld)",
@@ -15,7 +15,7 @@ static lt_status dim_out_of_range(int64_t dim, int64_t n)
     return lt_error(LT_ERR_INDEX,
                     "Dimension out of range (expected to be in range of [%lld, %lld] or [%lld, "
                     "-1], but got %lld)",
-                    lt_shown(0), lt_shown(n - 1), (long long)-n, lt_shown(dim));
+                    lt_user_index(0), lt_user_index(n - 1), (long long)-n, lt_user_index(dim));
 }
 
 lt_status lt_wrap_dim(int64_t dim, int ndim, int *out)

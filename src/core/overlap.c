@@ -10,14 +10,14 @@
 #include "memory/alloc.h"
 
 /* The bytes of the storage between a tensor's first and behind its last. */
-typedef struct span {
+typedef struct memory_range {
     int64_t from, to;
-} span;
+} memory_range;
 
-static span span_of(const lt_tensor *t)
+static memory_range memory_span(const lt_tensor *t)
 {
     const int64_t size = (int64_t)lt_dtype_size((lt_dtype)t->dtype);
-    span s = {t->offset, t->offset + 1};
+    memory_range s = {t->offset, t->offset + 1};
     for (int d = 0; d < t->ndim; d++) s.to += (t->sizes[d] - 1) * t->strides[d];
     s.from *= size;
     s.to *= size;
@@ -72,7 +72,7 @@ static bool mark(const lt_tensor *t, int64_t from, uint8_t *map, bool set)
     return met;
 }
 
-static lt_status map_of(span s, uint8_t **out)
+static lt_status map_of(memory_range s, uint8_t **out)
 {
     *out = lt_mem_zalloc((size_t)(s.to - s.from) / 8 + 1);
     return *out != NULL ? LT_OK : LT_ERR_MEMORY;
@@ -88,7 +88,7 @@ lt_status lt_overlaps_itself(const lt_tensor *t, bool *out)
     *out = t->strides[dims[0]] == 0;
     if (*out) return LT_OK;
     uint8_t *map;
-    const span s = span_of(t);
+    const memory_range s = memory_span(t);
     LT_TRY(map_of(s, &map));
     *out = mark(t, s.from, map, true);
     lt_mem_free(map);
@@ -97,7 +97,7 @@ lt_status lt_overlaps_itself(const lt_tensor *t, bool *out)
 
 /* Whether an element of t lies in the span; those are looked at that the first d dimensions lead to
  * `element`. */
-static bool reaches(const lt_tensor *t, int d, int64_t element, span s)
+static bool reaches(const lt_tensor *t, int d, int64_t element, memory_range s)
 {
     const int64_t size = (int64_t)lt_dtype_size((lt_dtype)t->dtype);
     if (d == t->ndim) return element * size < s.to && (element + 1) * size > s.from;
@@ -119,7 +119,7 @@ lt_status lt_overlap_of(const lt_tensor *a, const lt_tensor *b, lt_overlap *out)
 {
     *out = LT_OVERLAP_NONE;
     if (a->storage != b->storage || a->numel == 0 || b->numel == 0) return LT_OK;
-    const span sa = span_of(a), sb = span_of(b);
+    const memory_range sa = memory_span(a), sb = memory_span(b);
     if (sa.to <= sb.from || sb.to <= sa.from) return LT_OK;
     *out = same_elements(a, b) ? LT_OVERLAP_SAME : LT_OVERLAP_PART;
     const bool a_is_dense = lt_is_dense(a), b_is_dense = lt_is_dense(b);
@@ -129,7 +129,8 @@ lt_status lt_overlap_of(const lt_tensor *a, const lt_tensor *b, lt_overlap *out)
         if (!meet) *out = LT_OVERLAP_NONE; /* it lies in a gap of the other */
         return LT_OK;
     }
-    const span both = {sa.from < sb.from ? sa.from : sb.from, sa.to > sb.to ? sa.to : sb.to};
+    const memory_range both = {sa.from < sb.from ? sa.from : sb.from,
+                               sa.to > sb.to ? sa.to : sb.to};
     uint8_t *map;
     LT_TRY(map_of(both, &map));
     mark(a, both.from, map, true);
@@ -147,7 +148,7 @@ lt_status lt_read_only_error(const lt_tensor *t)
                     lt_format_sizes(sizes, sizeof sizes, t->ndim, t->sizes));
 }
 
-lt_status lt_check_elements_apart(const lt_tensor *written)
+lt_status lt_check_no_self_overlap(const lt_tensor *written)
 {
     bool overlaps;
     LT_TRY(lt_overlaps_itself(written, &overlaps));
@@ -158,7 +159,7 @@ lt_status lt_check_elements_apart(const lt_tensor *written)
         "memory location. Please clone() the tensor before performing the operation.");
 }
 
-static lt_status refuse(void)
+static lt_status overlap_error(void)
 {
     return lt_error(
         LT_ERR_RUNTIME,
@@ -168,17 +169,17 @@ static lt_status refuse(void)
 
 /* Strided tensors that lie across each other are let through, as PyTorch does: such ops put the
  * result aside. */
-lt_status lt_check_same_or_apart(const lt_tensor *written, const lt_tensor *read)
+lt_status lt_check_same_or_disjoint(const lt_tensor *written, const lt_tensor *read)
 {
     lt_overlap how;
     if (!lt_is_dense(written) || !lt_is_dense(read)) return LT_OK;
     LT_TRY(lt_overlap_of(written, read, &how));
-    return how == LT_OVERLAP_PART ? refuse() : LT_OK;
+    return how == LT_OVERLAP_PART ? overlap_error() : LT_OK;
 }
 
-lt_status lt_check_apart(const lt_tensor *written, const lt_tensor *read)
+lt_status lt_check_disjoint(const lt_tensor *written, const lt_tensor *read)
 {
     lt_overlap how;
     LT_TRY(lt_overlap_of(written, read, &how));
-    return how == LT_OVERLAP_NONE ? LT_OK : refuse();
+    return how == LT_OVERLAP_NONE ? LT_OK : overlap_error();
 }

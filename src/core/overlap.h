@@ -32,22 +32,22 @@ lt_status lt_inference_write_error(void);
 static inline lt_status lt_prepare_write(const lt_tensor *written)
 {
     if (__builtin_expect(written->storage->read_only, 0)) return lt_read_only_error(written);
-    if (__builtin_expect((written->flags & LT_FLAG_INFERENCE) && !lt_here.inference, 0))
+    if (__builtin_expect((written->flags & LT_FLAG_INFERENCE) && !lt_tls.inference, 0))
         return lt_inference_write_error();
     LT_TRY(lt_before_write(written));
-    return __builtin_expect(lt_here.saved_copies != NULL, 0) ? lt_copy_saved(written) : LT_OK;
+    return __builtin_expect(lt_tls.saved_copies != NULL, 0) ? lt_copy_saved(written) : LT_OK;
 }
 
 /* What the inline functions below do once the usual case is excluded. */
-lt_status lt_check_elements_apart(const lt_tensor *written);
-lt_status lt_check_same_or_apart(const lt_tensor *written, const lt_tensor *read);
-lt_status lt_check_apart(const lt_tensor *written, const lt_tensor *read);
+lt_status lt_check_no_self_overlap(const lt_tensor *written);
+lt_status lt_check_same_or_disjoint(const lt_tensor *written, const lt_tensor *read);
+lt_status lt_check_disjoint(const lt_tensor *written, const lt_tensor *read);
 
 /* Error when elements of the written tensor share memory: what they hold afterwards would depend on
  * the order. */
 static inline lt_status lt_refuse_overlap(const lt_tensor *written)
 {
-    return lt_is_contiguous(written) ? LT_OK : lt_check_elements_apart(written);
+    return lt_is_contiguous(written) ? LT_OK : lt_check_no_self_overlap(written);
 }
 
 /* For ops that read an element and write it at the same position: an argument may be what is
@@ -55,14 +55,14 @@ static inline lt_status lt_refuse_overlap(const lt_tensor *written)
 static inline lt_status lt_refuse_partial_overlap(const lt_tensor *written, const lt_tensor *read)
 {
     if (read == NULL || read == written || read->storage != written->storage) return LT_OK;
-    return lt_check_same_or_apart(written, read);
+    return lt_check_same_or_disjoint(written, read);
 }
 
 /* For all others: nothing that is read lies in what is written. NULL is allowed. */
 static inline lt_status lt_refuse_sharing(const lt_tensor *written, const lt_tensor *read)
 {
     return read == NULL || read->storage != written->storage ? LT_OK
-                                                             : lt_check_apart(written, read);
+                                                             : lt_check_disjoint(written, read);
 }
 static inline lt_status lt_refuse_sharing_list(const lt_tensor *written, const lt_tensor_list *read)
 {

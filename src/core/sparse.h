@@ -66,6 +66,6 @@ lt_status lt_sparse_close(lt_status status, lt_tensor *pattern, lt_tensor *value
                           lt_tensor *result, lt_tensor **out);
 /* Writes the result of a sparse form to `written`, in place or for out=. Takes over the reference.
  * LT_ERR_RUNTIME when autograd would have to know, or when one is sparse and the other is not. */
-lt_status lt_sparse_store_give(const char *op, lt_tensor *written, lt_tensor *result);
+lt_status lt_sparse_store_steal(const char *op, lt_tensor *written, lt_tensor *result);
 
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "assertion.h"
-#include "checked.h"
+#include "saturating.h"
 #include "context/interrupt.h"
 #include "devices/backend.h"
 #include "dtypes/dtype.h"
@@ -33,7 +33,7 @@ static inline bool is_inline(const lt_storage *s) { return s->home > sizeof(home
  * which does. */
 static lt_status counted_data(lt_storage *s)
 {
-    lt_context *here = lt_here.context;
+    lt_context *here = lt_tls.context;
     LT_ASSERT(lt_backends[s->device.type] != NULL, "device type %d", s->device.type);
     LT_TRY(lt_backends[s->device.type]->alloc(s->device.index, s->nbytes, &s->data, &s->capacity,
                                               &s->ctx));
@@ -51,7 +51,7 @@ static lt_status home_new(size_t nbytes, lt_device device, bool with_data, home 
     bool small = with_data && device.type == LT_CPU && nbytes <= INLINE_BYTES;
     LT_ASSERT((unsigned)device.type < LT_DEVICE_TYPES && device.index >= 0, "device %d:%d",
               device.type, device.index);
-    const uint32_t flags = atomic_load_explicit(&lt_here.context->flags, memory_order_relaxed);
+    const uint32_t flags = atomic_load_explicit(&lt_tls.context->flags, memory_order_relaxed);
     if (__builtin_expect((flags & (LT_CONTEXT_LATE | LT_CONTEXT_INTERRUPTED)) != 0, 0))
         return lt_stopped();
     size_t size = small ? INLINE_OFFSET + (nbytes > 0 ? nbytes : 1) : sizeof(home);
@@ -90,10 +90,10 @@ static void counted_free(lt_storage *s)
 {
     LT_ASSERT(!s->deferred && s->release == NULL, "bytes %zu", s->nbytes);
     LT_ASSERT(s->context->refs > 0, "context's refs %d", s->context->refs);
-    lt_context *here = lt_here.context;
-    lt_here.context = s->context;
+    lt_context *here = lt_tls.context;
+    lt_tls.context = s->context;
     lt_backends[s->device.type]->free(s->device.index, s->data, s->capacity, s->ctx);
-    lt_here.context = here;
+    lt_tls.context = here;
     lt_context_drop(s->context);
 }
 
@@ -163,7 +163,7 @@ lt_status lt_check_sizes(int ndim, const int64_t *sizes, int64_t *numel)
                             (long long)sizes[d], lt_format_sizes(text, sizeof text, ndim, sizes));
         }
         zero = zero || sizes[d] == 0;
-        n = lt_times(n, sizes[d] > 0 ? sizes[d] : 1);
+        n = lt_mul_sat(n, sizes[d] > 0 ? sizes[d] : 1);
     }
     /* An empty tensor's strides must be numbers too. */
     if (n == LT_TOO_MUCH || (!zero && n > MOST_ELEMENTS)) {
@@ -247,7 +247,7 @@ static lt_tensor *tensor_at_home(home *h, lt_dtype dtype, int ndim, const int64_
 {
     lt_tensor *t = &h->tensor;
     tensor_init(t, &h->storage, dtype, ndim,
-                LT_FLAG_CONTIGUOUS | LT_FLAG_AT_HOME | (lt_here.inference ? LT_FLAG_INFERENCE : 0));
+                LT_FLAG_CONTIGUOUS | LT_FLAG_AT_HOME | (lt_tls.inference ? LT_FLAG_INFERENCE : 0));
     t->numel = numel;
     for (int d = 0; d < ndim; d++) t->sizes[d] = sizes[d];
     lt_contiguous_strides(ndim, sizes, t->strides);
@@ -321,7 +321,7 @@ void lt_storage_give_memory(lt_storage *s, void *data, size_t capacity, void *bl
     s->ctx = block;
     s->release = NULL;
     s->deferred = false;
-    s->context = lt_here.context;
+    s->context = lt_tls.context;
     lt_context_hold(s->context);
 }
 
@@ -458,7 +458,7 @@ lt_status lt_tensor_alias(lt_tensor *t, lt_tensor **out)
 static void release_nothing(void *ctx) { (void)ctx; }
 
 /* How many elements lie from the first to behind the last, if there is one. */
-static lt_status span_of(int ndim, const int64_t *sizes, const int64_t *strides, int64_t *out)
+static lt_status storage_span(int ndim, const int64_t *sizes, const int64_t *strides, int64_t *out)
 {
     char a[256], b[256];
     int64_t span = 1;
@@ -471,7 +471,7 @@ static lt_status span_of(int ndim, const int64_t *sizes, const int64_t *strides,
         /* Strides that no element is reached by are looked at as well: views multiply them. */
         span = strides[d] > MOST_ELEMENTS
                    ? LT_TOO_MUCH
-                   : lt_plus(span, lt_times(sizes[d] > 0 ? sizes[d] - 1 : 0, strides[d]));
+                   : lt_add_sat(span, lt_mul_sat(sizes[d] > 0 ? sizes[d] - 1 : 0, strides[d]));
     }
     if (span > MOST_ELEMENTS)
         return lt_error(
@@ -491,7 +491,7 @@ lt_status lt_tensor_over(const lt_foreign *memory, lt_dtype dtype, int ndim, con
         lt_contiguous_strides(ndim, sizes, row_major);
         strides = row_major;
     }
-    LT_TRY(span_of(ndim, sizes, strides, &span));
+    LT_TRY(storage_span(ndim, sizes, strides, &span));
     home *h;
     LT_TRY(
         home_new((size_t)(numel > 0 ? span : 0) * lt_dtype_size(dtype), memory->device, false, &h));

@@ -64,7 +64,7 @@ enum {
 /* The bits of flags from here on say which batches of torch.func.vmap lie behind the sizes, one a
  * level: view_base is then the tensor that shows them, as its first dimensions in the order of the
  * levels (ops/batch/batch.h). */
-enum { LT_FLAG_FIRST_BATCH = 1024, LT_MOST_BATCHES = 6, LT_FLAGS_BATCHES = 0xFC00 };
+enum { LT_FLAG_FIRST_BATCH = 1024, LT_MAX_BATCHES = 6, LT_FLAGS_BATCHES = 0xFC00 };
 
 /* What a caller permits with an argument. */
 enum {

@@ -88,8 +88,8 @@ lt_status lt_cuda_counter(int device, cudaStream_t stream, unsigned *spare, unsi
 /* ---- event.cu -------------------------------------------------------------------------------- */
 /* Events without timing, kept per device for use again. An event given back may still be
  * pending. */
-lt_status lt_cuda_event_take(int device, cudaEvent_t *event);
-void lt_cuda_event_give(int device, cudaEvent_t event);
+lt_status lt_cuda_event_alloc(int device, cudaEvent_t *event);
+void lt_cuda_event_free(int device, cudaEvent_t event);
 cudaEvent_t lt_cuda_event_handle(uint64_t event);
 lt_status lt_cuda_event_new(int device, bool timing, uint64_t *event);
 void lt_cuda_event_free(uint64_t event);
@@ -109,7 +109,7 @@ uint64_t lt_cuda_recording_pool(int device);
  * graph. */
 lt_status lt_cuda_recording_random(int device, const lt_generator *generator,
                                    const uint64_t **live);
-uint64_t lt_cuda_recording_take(int64_t blocks);
+uint64_t lt_cuda_recording_adopt(int64_t blocks);
 uint64_t lt_cuda_graph_pool_new(void);
 lt_status lt_cuda_graph_new(uint64_t *graph);
 void lt_cuda_graph_free(uint64_t graph);

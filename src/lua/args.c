@@ -195,7 +195,7 @@ static bool takes_table(const lt_arg_spec *arg)
 static lt_tensor *number_tensor(lua_State *L, int index, bool integer)
 {
     lt_tensor *t = lt_lua_get(L, index);
-    if (t == NULL || t->ndim > 0 || lt_requires_grad(t) || (lt_here.duals != 0 && lt_is_dual(t)))
+    if (t == NULL || t->ndim > 0 || lt_requires_grad(t) || (lt_tls.duals != 0 && lt_is_dual(t)))
         return NULL;
     bool whole = lt_dtype_is_int((lt_dtype)t->dtype) && t->dtype != LT_BOOL;
     return integer && !whole ? NULL : t;
@@ -272,7 +272,8 @@ static int accept_loosely(lua_State *L, const lt_arg_spec *arg, int *at, int las
 }
 
 /* Finds the place of every argument of one signature. */
-static bool fits(lua_State *L, const lt_signature *s, lt_args *a, lt_arg_call *c, lt_arg_problem *p)
+static bool signature_fits(lua_State *L, const lt_signature *s, lt_args *a, lt_arg_call *c,
+                           lt_arg_problem *p)
 {
     LT_ASSERT(s->n >= 0 && s->n <= LT_MAX_ARGS, "%s: %d arguments", s->op, s->n);
     int at = 1, i = 0;
@@ -336,11 +337,11 @@ static bool fits(lua_State *L, const lt_signature *s, lt_args *a, lt_arg_call *c
 /* ---- choosing --------------------------------------------------------------------------------- */
 
 /* The first overload that fits; false: none does. */
-static bool choose(lua_State *L, const lt_signature *overloads, int n, lt_args *a, lt_arg_call *c,
-                   lt_arg_problem *p)
+static bool choose_overload(lua_State *L, const lt_signature *overloads, int n, lt_args *a,
+                            lt_arg_call *c, lt_arg_problem *p)
 {
     for (int i = 0; i < n; i++) {
-        if (!fits(L, &overloads[i], a, c, p)) {
+        if (!signature_fits(L, &overloads[i], a, c, p)) {
             if (n > 1) lua_settop(L, a->given); /* the message of one looks at its values */
             continue;
         }
@@ -376,15 +377,15 @@ void lt_args_match(lua_State *L, const lt_signature *overloads, int n, lt_args *
     a->given = lua_gettop(L);
     a->n_owned = 0;
     look_at_call(L, overloads->op, a->given, &c);
-    if (choose(L, overloads, n, a, &c, &p)) return;
+    if (choose_overload(L, overloads, n, a, &c, &p)) return;
     if (any_number_tensor(L, &c)) {
         lt_arg_problem loosely; /* the message is about the values as they came */
         c.loose = true;
         lua_settop(L, a->given);
-        if (choose(L, overloads, n, a, &c, &loosely)) return;
+        if (choose_overload(L, overloads, n, a, &c, &loosely)) return;
         c.loose = false;
         lua_settop(L, a->given);
-        choose(L, overloads, n, a, &c, &p);
+        choose_overload(L, overloads, n, a, &c, &p);
     }
     lt_args_check_names(L, overloads, n, &c);
     if (n == 1)

@@ -50,7 +50,7 @@ typedef struct lt_lua_state {
     void (*saved_forget)(lua_State *L, struct lt_lua_state *s); /* lt_lua_forget_saved */
 } lt_lua_state;
 
-static inline lt_lua_state *lt_lua_state_here(lua_State *L)
+static inline lt_lua_state *lt_lua_state_current(lua_State *L)
 {
     return *(lt_lua_state **)lua_touserdata(L, LT_STATE_UPVALUE);
 }
@@ -74,7 +74,7 @@ void lt_lua_pushfunction(lua_State *L, lua_CFunction f);
  * upvalues only. Whatever asks core for something that a context has (settings, random numbers,
  * permissions, memory, whether to stop) does it in between. */
 typedef struct lt_entry {
-    lt_guest guest;
+    lt_host_binding binding;
     lt_context_outer outer;
     int32_t event; /* of a recording of the profiler; -1: none */
 } lt_entry;
@@ -109,7 +109,7 @@ static inline void lt_lua_check(lua_State *L, lt_status status)
 /* For loops of the binding's own: raises when the interpreter's context is told to stop. */
 static inline void lt_lua_look(lua_State *L)
 {
-    if (lt_something_up(lt_lua_state_here(L)->context))
+    if (lt_something_up(lt_lua_state_current(L)->context))
         lt_lua_do(L, lt_interrupted() ? lt_stopped() : LT_OK);
 }
 
@@ -151,7 +151,7 @@ typedef struct lt_box {
 /* Pushes an empty box; temporaries that died are collected first. With upvalues only. */
 static inline lt_tensor **lt_lua_new(lua_State *L)
 {
-    lt_lua_pace(L, lt_lua_state_here(L));
+    lt_lua_pace(L, lt_lua_state_current(L));
     lt_box *box = lua_newuserdatauv(L, sizeof *box, 1);
     *box = (lt_box){&lt_box_tag, NULL};
     lua_pushvalue(L, LT_TENSOR_META);
@@ -228,7 +228,7 @@ void lt_lua_open_ops(lua_State *L);       /* generated functions and methods */
 void lt_lua_open_tensor(lua_State *L);    /* metatable, fields, methods without declaration */
 void lt_lua_open_index(lua_State *L);
 void lt_lua_open_complex(lua_State *L); /* complex numbers; after the ops */
-void lt_lua_open_places(lua_State *L);  /* where, nonzero; after the ops */
+void lt_lua_open_nonzero(lua_State *L); /* where, nonzero; after the ops */
 void lt_lua_open_convert(lua_State *L);
 void lt_lua_open_promotion(lua_State *L); /* torch._C.promote_types, can_cast, result_type */
 void lt_lua_open_autograd(lua_State *L);

@@ -52,7 +52,7 @@ static inline bool lt_call_has_history(const lt_tensor *t)
            (t->view_base != NULL && (t->view_base->flags & LT_FLAG_REQUIRES_GRAD));
 }
 
-#define LT_CALL_FEW 1024 /* elements for which an op costs more than its work */
+#define LT_CALL_SMALL_NUMEL 1024 /* elements for which an op costs more than its work */
 
 /* Results that are indices from 0 become positions from 1; in new memory when a node has saved the
  * indices. */
@@ -62,7 +62,8 @@ static inline lt_status lt_call_positions_from(lt_tensor **slot)
     bool saved = atomic_load_explicit(&(*slot)->refs, memory_order_relaxed) > 1 ||
                  atomic_load_explicit(&(*slot)->storage->refs, memory_order_relaxed) > 1;
     if (!saved && !(*slot)->storage->deferred && (*slot)->device.type == LT_CPU &&
-        (*slot)->dtype == LT_INT64 && (*slot)->numel <= LT_CALL_FEW && lt_is_contiguous(*slot)) {
+        (*slot)->dtype == LT_INT64 && (*slot)->numel <= LT_CALL_SMALL_NUMEL &&
+        lt_is_contiguous(*slot)) {
         int64_t *indices = (int64_t *)lt_data(*slot);
         for (int64_t i = 0; i < (*slot)->numel; i++) indices[i]++;
         return LT_OK;

@@ -13,24 +13,24 @@
 
 typedef int raise_function(lua_State *L, const char *format, ...);
 
-typedef struct object {
+typedef struct lua_object {
     const void *base; /* NULL: unknown, as in a static program, which is one object */
     const char *path;
     bool is_program;
-} object;
+} lua_object;
 
-static object object_of(const void *address)
+static lua_object object_of(const void *address)
 {
     Dl_info info;
     struct link_map *map = NULL;
     if (dladdr1(address, &info, (void **)&map, RTLD_DL_LINKMAP) == 0 || map == NULL)
-        return (object){NULL, "", false};
+        return (lua_object){NULL, "", false};
     const bool is_program = map->l_name[0] == '\0';
-    return (object){info.dli_fbase, is_program ? info.dli_fname : map->l_name, is_program};
+    return (lua_object){info.dli_fbase, is_program ? info.dli_fname : map->l_name, is_program};
 }
 
 /* The symbol as the object and the libraries that it needs define it; NULL: none does. */
-static void *find_symbol(object where, const char *name)
+static void *find_symbol(lua_object where, const char *name)
 {
     void *const handle = dlopen(where.is_program ? NULL : where.path, RTLD_LAZY | RTLD_NOLOAD);
     if (handle == NULL) return NULL;
@@ -42,13 +42,13 @@ static void *find_symbol(object where, const char *name)
 /* The object of the Lua that the library calls; *mixed when its functions come from several
  * objects. A program of an older Lua provides those that it has, and liblua5.4 the others:
  * lua_newuserdatauv and lua_toclose are in no Lua before 5.4. */
-static object own_lua(bool *mixed)
+static lua_object own_lua(bool *mixed)
 {
     const uintptr_t functions[] = {(uintptr_t)&lua_newuserdatauv,  (uintptr_t)&lua_toclose,
                                    (uintptr_t)&lua_rawgetp,        (uintptr_t)&lua_getinfo,
                                    (uintptr_t)&luaL_checkversion_, (uintptr_t)&lua_error,
                                    (uintptr_t)&lua_settop,         (uintptr_t)&luaL_error};
-    const object first = object_of((const void *)functions[0]);
+    const lua_object first = object_of((const void *)functions[0]);
     *mixed = false;
     for (size_t i = 1; i < sizeof functions / sizeof *functions; i++)
         if (object_of((const void *)functions[i]).base != first.base) *mixed = true;
@@ -57,14 +57,14 @@ static object own_lua(bool *mixed)
 
 /* A host may call luaopen_torch by itself, or through a module of its own: such an object has no
  * Lua, and the linker bound it to the library. */
-static bool is_linked_with_us(object caller, const void *opener)
+static bool is_linked_with_us(lua_object caller, const void *opener)
 {
     return find_symbol(caller, "luaopen_torch") == opener;
 }
 
 /* luaL_error of the caller's Lua, which has the same form in every version; NULL: it is not
  * exported. */
-static raise_function *find_raise(object caller)
+static raise_function *find_raise(lua_object caller)
 {
     void *const raise = find_symbol(caller, "luaL_error");
     if (raise == NULL || object_of(raise).base != caller.base) return NULL;
@@ -79,7 +79,7 @@ int lt_lua_check_caller(lua_State *L, const void *return_address, const void *op
         "functions of its own Lua 5.4 to modules (link it with -Wl,-E, or load it with "
         "RTLD_GLOBAL)";
     bool mixed;
-    const object own = own_lua(&mixed), caller = object_of(return_address);
+    const lua_object own = own_lua(&mixed), caller = object_of(return_address);
     if (own.base == NULL || caller.base == NULL) return 1;
     if (caller.base == own.base && !mixed) return 1;
     raise_function *const raise = find_raise(caller);

@@ -35,7 +35,7 @@ static int trace_notes(lua_State *L)
 {
     int n;
     int64_t all;
-    const lt_trace_note *notes = lt_trace_notes(&n, &all);
+    const lt_trace_location *notes = lt_trace_locations(&n, &all);
     lua_createtable(L, n, 0);
     for (int i = 0; i < n; i++) {
         lua_createtable(L, 0, 7);

@@ -72,7 +72,7 @@ OPERATOR(divide, "__div", a / b)
 OPERATOR(power, "__pow", b == 2 ? a * a : cpow(a, b))
 #undef OPERATOR
 
-static number check(lua_State *L, int arg)
+static number check_complex(lua_State *L, int arg)
 {
     number z;
     if (!to_number(L, arg, &z)) lt_lua_refuse(L, arg, "a complex number");
@@ -81,7 +81,7 @@ static number check(lua_State *L, int arg)
 
 static int negate(lua_State *L)
 {
-    const number z = check(L, 1);
+    const number z = check_complex(L, 1);
     lt_lua_push_complex(L, -creal(z), -cimag(z));
     return 1;
 }
@@ -115,7 +115,7 @@ static void add_digits(luaL_Buffer *b, double x, bool sign)
 
 static int to_string(lua_State *L)
 {
-    const number z = check(L, 1);
+    const number z = check_complex(L, 1);
     const bool alone = creal(z) == 0 && !signbit(creal(z));
     luaL_Buffer b;
     luaL_buffinit(L, &b);
@@ -131,27 +131,27 @@ static int to_string(lua_State *L)
 
 static int conjugate(lua_State *L)
 {
-    const number z = check(L, 1);
+    const number z = check_complex(L, 1);
     lt_lua_push_complex(L, creal(z), -cimag(z));
     return 1;
 }
 
 static int magnitude(lua_State *L)
 {
-    lua_pushnumber(L, cabs(check(L, 1)));
+    lua_pushnumber(L, cabs(check_complex(L, 1)));
     return 1;
 }
 
 static int angle(lua_State *L)
 {
-    lua_pushnumber(L, carg(check(L, 1)));
+    lua_pushnumber(L, carg(check_complex(L, 1)));
     return 1;
 }
 
 /* .real, .imag, and the methods in upvalue 1. */
 static int field(lua_State *L)
 {
-    const number z = check(L, 1);
+    const number z = check_complex(L, 1);
     const char *key = luaL_tolstring(L, 2, NULL);
     if (strcmp(key, "real") == 0)
         lua_pushnumber(L, creal(z));

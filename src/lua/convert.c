@@ -192,7 +192,7 @@ static lt_status from_table(lua_State *L, int index, const lt_literal *m, lt_dty
     return status;
 }
 
-static lt_status finish(lt_tensor *t, const lt_factory_options *o, lt_tensor **out)
+static lt_status finish_tensor(lt_tensor *t, const lt_factory_options *o, lt_tensor **out)
 {
     lt_tensor *result = lt_tensor_retain(t), *next = NULL;
     lt_status status = LT_OK;
@@ -248,7 +248,7 @@ static int make_tensor(lua_State *L, int data, lt_factory_options *o)
         o->has_device = false;
         if (status != LT_OK) goto done;
     }
-    LT_CHECK(finish(made, o, slot));
+    LT_CHECK(finish_tensor(made, o, slot));
 done:
     lt_tensor_release(made);
     lt_leave(entry);

@@ -108,7 +108,7 @@ LT_API int luaopen_torch(lua_State *L)
     lt_lua_open_types(L);
     lt_lua_open_ops(L);
     lt_lua_open_complex(L);
-    lt_lua_open_places(L);
+    lt_lua_open_nonzero(L);
     lt_lua_open_tensor(L);
     lt_lua_open_index(L);
     lt_lua_open_convert(L);

@@ -154,7 +154,7 @@ int lt_lua_refuse(lua_State *L, int arg, const char *expected)
 
 #define LONGEST 48 /* longer names have no near ones */
 
-static int least(int a, int b) { return a < b ? a : b; }
+static int min_int(int a, int b) { return a < b ? a : b; }
 
 /* Insertions, removals, replacements and swaps of neighbours that make b of a, in small letters. */
 static int distance(const char *a, int n, const char *b, int m)
@@ -165,10 +165,11 @@ static int distance(const char *a, int n, const char *b, int m)
         current[0] = i;
         for (int j = 1; j <= m; j++) {
             int x = tolower((unsigned char)a[i - 1]), y = tolower((unsigned char)b[j - 1]);
-            current[j] = least(least(previous[j], current[j - 1]) + 1, previous[j - 1] + (x != y));
+            current[j] =
+                min_int(min_int(previous[j], current[j - 1]) + 1, previous[j - 1] + (x != y));
             if (i > 1 && j > 1 && x == tolower((unsigned char)b[j - 2]) &&
                 y == tolower((unsigned char)a[i - 2]))
-                current[j] = least(current[j], before[j - 2] + 1);
+                current[j] = min_int(current[j], before[j - 2] + 1);
         }
         int *oldest = before;
         before = previous, previous = current, current = oldest;

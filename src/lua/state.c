@@ -246,7 +246,7 @@ static int set_reclaimer(lua_State *L)
     return 0;
 }
 
-static void collect(void *ctx)
+static void collect_garbage(void *ctx)
 {
     lua_State *L = ctx;
     if (lua_checkstack(L, 4)) {
@@ -276,7 +276,7 @@ static int sentinel_found(lua_State *L)
     const lt_entry entry = lt_enter(L);
     lt_cycles_collect_if_due();
     lt_leave(entry);
-    lt_lua_state *s = lt_lua_state_here(L);
+    lt_lua_state *s = lt_lua_state_current(L);
     if (s->saved_values != NULL) s->saved_forget(L, s);
     push_sentinel(L);
     return 0;
@@ -316,7 +316,7 @@ static int let_go(lua_State *L)
     lt_tensor_release(t);
     const int64_t back = before - lt_mem_gc_pressure();
     if (back > 0)
-        atomic_fetch_sub_explicit(&lt_lua_state_here(L)->context->allocated, (uint64_t)back,
+        atomic_fetch_sub_explicit(&lt_lua_state_current(L)->context->allocated, (uint64_t)back,
                                   memory_order_relaxed);
     lt_leave(entry);
     return 0;
@@ -347,20 +347,20 @@ static void collect_young(void *ctx);
 
 lt_entry lt_enter(lua_State *L)
 {
-    static const lt_guest_class lua = {1, collect, collect_young, write_origin};
-    const lt_lua_state *s = lt_lua_state_here(L);
+    static const lt_host_binding_class lua = {1, collect_garbage, collect_young, write_origin};
+    const lt_lua_state *s = lt_lua_state_current(L);
     LT_ASSERT(s->refs > 0 && s->main != NULL, "refs %d", s->refs);
-    const lt_entry entry = {lt_here.guest, lt_context_visit(s->context), -1};
-    lt_here.guest = (lt_guest){&lua, L};
+    const lt_entry entry = {lt_tls.binding, lt_context_visit(s->context), -1};
+    lt_tls.binding = (lt_host_binding){&lua, L};
     return entry;
 }
 
 void lt_leave(lt_entry entry)
 {
-    LT_ASSERT(lt_here.guest.class != NULL, "no interpreter has been entered");
+    LT_ASSERT(lt_tls.binding.class != NULL, "no interpreter has been entered");
     if (entry.event >= 0) lt_profile_end(entry.event);
     lt_context_return(entry.outer);
-    lt_here.guest = entry.guest;
+    lt_tls.binding = entry.binding;
 }
 
 /* ---- the collector's pace -------------------------------------------------------------------- */
@@ -422,7 +422,7 @@ static void full_collection(lua_State *L, lt_lua_state *s)
     end_collection(L, s);
 }
 
-/* lt_guest_class.tidy: an open window of torch.compile is about to compute the values that are in
+/* lt_host_binding_class.tidy: an open window of torch.compile is about to compute the values that are in
  * use. */
 static void collect_young(void *ctx)
 {
@@ -435,7 +435,7 @@ static void collect_young(void *ctx)
  * A trace that recorded nothing runs none; hence once. */
 static bool postpone_minor(lt_lua_state *s)
 {
-    if (lt_here.open_trace == NULL || s->postponed) return false;
+    if (lt_tls.open_trace == NULL || s->postponed) return false;
     s->postponed = true;
     begin_period(s);
     return true;

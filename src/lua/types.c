@@ -328,7 +328,7 @@ void lt_lua_push_scalar(lua_State *L, lt_scalar s)
 }
 
 /* type(value): what a metatable's __name says ("Tensor", "Linear"), else Lua's type. */
-static int type_of(lua_State *L)
+static int torch_type_of(lua_State *L)
 {
     lt_lua_check_any(L, 1);
     if (luaL_getmetafield(L, 1, "__name") != LUA_TSTRING) lua_pushstring(L, luaL_typename(L, 1));
@@ -363,6 +363,6 @@ void lt_lua_open_types(lua_State *L)
     lua_setfield(L, 1, "Size");
     lua_pushcfunction(L, device_new);
     lua_setfield(L, 1, "device");
-    lua_pushcfunction(L, type_of);
+    lua_pushcfunction(L, torch_type_of);
     lua_setfield(L, 1, "type");
 }

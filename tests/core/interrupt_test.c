@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "context/apart.h"
+#include "context/detached.h"
 #include "context/clock.h"
 #include "context/interrupt.h"
 #include "cpu/common/threads.h"
@@ -45,15 +45,15 @@ typedef struct sum_call {
 static void add_up(void *context)
 {
     sum_call *c = context;
-    for (int i = 0; i < c->seconds * 100 && lt_apart_left() == 0; i++) usleep(10000);
+    for (int i = 0; i < c->seconds * 100 && lt_detached_count() == 0; i++) usleep(10000);
     for (int i = 0; i < c->n; i++) c->total += c->in[i], c->out[i] = 2 * c->in[i];
 }
 
 static lt_status call_apart(sum_call *c)
 {
-    const lt_apart_array arrays[] = {{offsetof(sum_call, in), c->n * 8, true, false},
-                                     {offsetof(sum_call, out), c->n * 8, false, true}};
-    return lt_apart(add_up, c, sizeof *c, arrays, 2);
+    const lt_detached_array arrays[] = {{offsetof(sum_call, in), c->n * 8, true, false},
+                                        {offsetof(sum_call, out), c->n * 8, false, true}};
+    return lt_call_detached(add_up, c, sizeof *c, arrays, 2);
 }
 
 static void results_of_a_call_come_back(void **state)
@@ -95,8 +95,8 @@ static void the_caller_of_a_long_call_goes_on(void **state)
     pthread_join(thread, NULL);
     lt_interrupt_clear();
     assert_true(c.total == 0 && out[0] == 0); /* nothing came back */
-    for (int i = 0; i < 1000 && lt_apart_left() > 0; i++) usleep(10000);
-    assert_int_equal(lt_apart_left(), 0); /* it has ended, and freed what it had */
+    for (int i = 0; i < 1000 && lt_detached_count() > 0; i++) usleep(10000);
+    assert_int_equal(lt_detached_count(), 0); /* it has ended, and freed what it had */
     assert_true(out[0] == 0);
 }
 
@@ -213,10 +213,10 @@ static void jobs_are_left_out(void **state)
 {
     (void)state;
     int n = 0, *at = &n;
-    assert_int_equal(lt_cpu_share(10, 1, count, &at), LT_ERR_INTERRUPTED);
+    assert_int_equal(lt_parallel_for(10, 1, count, &at), LT_ERR_INTERRUPTED);
     assert_int_equal(n, 3);
     lt_interrupt_clear();
-    assert_int_equal(lt_cpu_share(2, 1, count, &at), LT_OK);
+    assert_int_equal(lt_parallel_for(2, 1, count, &at), LT_OK);
     assert_int_equal(n, 5);
 }
 

@@ -458,7 +458,7 @@ static void every_job_is_done_once(void **state)
     for (int threads = 1; threads <= 8; threads *= 2) {
         for (int jobs = 0; jobs <= 64; jobs += 16) {
             memset((void *)done, 0, sizeof done);
-            assert_ok(lt_cpu_share(jobs, threads, count_job, NULL));
+            assert_ok(lt_parallel_for(jobs, threads, count_job, NULL));
             for (int i = 0; i < 64; i++) assert_int_equal(done[i], i < jobs);
         }
     }

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "checked.h"
+#include "saturating.h"
 #include "error.h"
 #include "memory/alloc.h"
 #include "memory/block.h"
@@ -24,25 +24,25 @@
 static void sizes_are_multiplied(void **state)
 {
     (void)state;
-    assert_int_equal(lt_times(6, 7), 42);
-    assert_int_equal(lt_times(0, INT64_MAX), 0);
-    assert_int_equal(lt_times(INT64_C(1) << 31, INT64_C(1) << 31), INT64_C(1) << 62);
-    assert_int_equal(lt_times(INT64_C(1) << 32, INT64_C(1) << 31), LT_TOO_MUCH);
-    assert_int_equal(lt_times(-1, 3), LT_TOO_MUCH);
-    assert_int_equal(lt_times(3, -1), LT_TOO_MUCH);
-    assert_int_equal(lt_times(lt_times(INT64_C(1) << 40, INT64_C(1) << 40), 2), LT_TOO_MUCH);
-    assert_int_equal(lt_times(LT_TOO_MUCH, 0), 0);
+    assert_int_equal(lt_mul_sat(6, 7), 42);
+    assert_int_equal(lt_mul_sat(0, INT64_MAX), 0);
+    assert_int_equal(lt_mul_sat(INT64_C(1) << 31, INT64_C(1) << 31), INT64_C(1) << 62);
+    assert_int_equal(lt_mul_sat(INT64_C(1) << 32, INT64_C(1) << 31), LT_TOO_MUCH);
+    assert_int_equal(lt_mul_sat(-1, 3), LT_TOO_MUCH);
+    assert_int_equal(lt_mul_sat(3, -1), LT_TOO_MUCH);
+    assert_int_equal(lt_mul_sat(lt_mul_sat(INT64_C(1) << 40, INT64_C(1) << 40), 2), LT_TOO_MUCH);
+    assert_int_equal(lt_mul_sat(LT_TOO_MUCH, 0), 0);
 }
 
 static void sizes_are_added(void **state)
 {
     (void)state;
-    assert_int_equal(lt_plus(40, 2), 42);
-    assert_int_equal(lt_plus(INT64_MAX - 1, 1), INT64_MAX);
-    assert_int_equal(lt_plus(INT64_MAX, 1), LT_TOO_MUCH);
-    assert_int_equal(lt_plus(LT_TOO_MUCH, 0), LT_TOO_MUCH);
-    assert_int_equal(lt_plus(-1, 3), LT_TOO_MUCH);
-    assert_int_equal(lt_plus(3, -1), LT_TOO_MUCH);
+    assert_int_equal(lt_add_sat(40, 2), 42);
+    assert_int_equal(lt_add_sat(INT64_MAX - 1, 1), INT64_MAX);
+    assert_int_equal(lt_add_sat(INT64_MAX, 1), LT_TOO_MUCH);
+    assert_int_equal(lt_add_sat(LT_TOO_MUCH, 0), LT_TOO_MUCH);
+    assert_int_equal(lt_add_sat(-1, 3), LT_TOO_MUCH);
+    assert_int_equal(lt_add_sat(3, -1), LT_TOO_MUCH);
 }
 
 static void positions_stay_within(void **state)
@@ -494,17 +494,17 @@ static void nobody(void *ctx, char *buffer, size_t n)
     if (n > 0) buffer[0] = '\0';
 }
 
-static const lt_guest_class interpreter = {1, collect, NULL, nobody};
+static const lt_host_binding_class interpreter = {1, collect, NULL, nobody};
 
 static void an_interpreter_is_asked_to_collect(void **state)
 {
     (void)state;
     collections = 0;
     assert_false(lt_mem_reclaim()); /* nobody has called */
-    lt_here.guest = (lt_guest){&interpreter, &collections};
+    lt_tls.binding = (lt_host_binding){&interpreter, &collections};
     assert_true(lt_mem_reclaim());
     assert_int_equal(collections, 1);
-    lt_here.guest = (lt_guest){NULL, NULL};
+    lt_tls.binding = (lt_host_binding){NULL, NULL};
 }
 
 /* What would pass the limit of the context is tried again after a collection, then refused. What is
@@ -519,7 +519,7 @@ static void a_limit_asks_and_refuses(void **state)
     assert_int_equal(lt_context_new(&config, &mine), LT_OK);
     lt_context *before = lt_context_enter(mine);
     collections = 0;
-    lt_here.guest = (lt_guest){&interpreter, &collections};
+    lt_tls.binding = (lt_host_binding){&interpreter, &collections};
     garbage = lt_block_alloc(3 * MIB, &garbage_capacity);
     void *p = lt_block_alloc(2 * MIB, &capacity); /* only without the garbage */
     assert_non_null(p);
@@ -539,7 +539,7 @@ static void a_limit_asks_and_refuses(void **state)
     assert_int_equal(lt_mem_live(), 4 * MIB);
     lt_block_free(p, capacity);
     assert_int_equal(lt_mem_live(), 0);
-    lt_here.guest = (lt_guest){NULL, NULL};
+    lt_tls.binding = (lt_host_binding){NULL, NULL};
     lt_context_enter(before);
     lt_context_release(mine);
     lt_block_trim();
@@ -550,18 +550,17 @@ static void a_limit_asks_and_refuses(void **state)
 static void bytes_of_a_large_device_weigh_less(void **state)
 {
     (void)state;
-    const int large = LT_USE_DEVICE(LT_MOST_DEVICES - 1),
-              little = LT_USE_DEVICE(LT_MOST_DEVICES - 2);
+    const int large = LT_USE_DEVICE(LT_MAX_DEVICES - 1), little = LT_USE_DEVICE(LT_MAX_DEVICES - 2);
     const int64_t before = lt_mem_gc_pressure(), live = lt_mem_live(), megabyte = 1 << 20;
     assert_false(lt_mem_has_device_size(large));
     lt_mem_set_device_size(large, INT64_C(80) << 30);
     lt_mem_set_device_size(little, INT64_C(2) << 30);
     assert_true(lt_mem_has_device_size(large));
-    const uint64_t allocated = lt_here.context->allocated;
+    const uint64_t allocated = lt_tls.context->allocated;
     assert_true(lt_mem_charge(large, 64 * megabyte) && lt_mem_charge(little, 64 * megabyte));
     assert_int_equal(lt_mem_live() - live, 128 * megabyte);
     assert_int_equal(lt_mem_gc_pressure() - before, 4 * megabyte + 64 * megabyte);
-    assert_int_equal(lt_here.context->allocated - allocated, 4 * megabyte + 64 * megabyte);
+    assert_int_equal(lt_tls.context->allocated - allocated, 4 * megabyte + 64 * megabyte);
     assert_true(lt_mem_charge(large, -64 * megabyte) && lt_mem_charge(little, -64 * megabyte));
     assert_int_equal(lt_mem_gc_pressure(), before);
 }

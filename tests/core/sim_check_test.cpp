@@ -184,9 +184,9 @@ __global__ void eight_bytes_at(int *x, int at)
 void shared_memory_beside_a_variable(void **)
 {
     int *x = device_zeros<int>(63);
-    LT_LAUNCH_MEET(eight_bytes_at, 1, 1, 0, 0, x, 60);
+    LT_LAUNCH_BARRIER(eight_bytes_at, 1, 1, 0, 0, x, 60);
     expect_none();
-    LT_LAUNCH_MEET(eight_bytes_at, 1, 1, 0, 0, x, 62);
+    LT_LAUNCH_BARRIER(eight_bytes_at, 1, 1, 0, 0, x, 62);
     expect_fault(cudaErrorIllegalAddress,
                  {"eight_bytes_at", "writes 8 bytes beside its shared variables"});
 }
@@ -204,17 +204,17 @@ __global__ void through_shared(int *x, int written)
 void shared_memory_that_the_block_did_not_write(void **)
 {
     int *x = device_zeros<int>(64);
-    LT_LAUNCH_MEET(through_shared, 3, 64, 256, 0, x + 0, 64);
+    LT_LAUNCH_BARRIER(through_shared, 3, 64, 256, 0, x + 0, 64);
     OK(cudaDeviceSynchronize());
     lt_sim_forget_faults(); /* the blocks race */
-    LT_LAUNCH_MEET(through_shared, 1, 64, 256, 0, x, 64);
+    LT_LAUNCH_BARRIER(through_shared, 1, 64, 256, 0, x, 64);
     expect_none();
-    LT_LAUNCH_MEET(through_shared, 1, 64, 256, 0, x, 63);
+    LT_LAUNCH_BARRIER(through_shared, 1, 64, 256, 0, x, 63);
     expect_fault(cudaSuccess, {"init: kernel through_shared, block (0, 0, 0), thread (62, 0, 0): "
                                "reads 4 bytes of shared memory that the block has not written",
                                "byte 252 of ", "mine"});
     x = device_zeros<int>(64);
-    LT_LAUNCH_MEET(through_shared, 1, 62, 256, 0, x, 62);
+    LT_LAUNCH_BARRIER(through_shared, 1, 62, 256, 0, x, 62);
     expect_fault(cudaSuccess,
                  {"init: kernel through_shared", "thread (61, 0, 0)", "byte 248 of ", "mine"});
 }
@@ -309,9 +309,9 @@ __global__ void reverse(int *x, bool wait)
 void a_race_on_shared_memory(void **)
 {
     int *x = device_zeros<int>(64);
-    LT_LAUNCH_MEET(reverse, 1, 64, 0, 0, x, true);
+    LT_LAUNCH_BARRIER(reverse, 1, 64, 0, 0, x, true);
     expect_none();
-    LT_LAUNCH_MEET(reverse, 1, 64, 0, 0, x, false);
+    LT_LAUNCH_BARRIER(reverse, 1, 64, 0, 0, x, false);
     OK(cudaDeviceSynchronize());
     assert_true(lt_sim_faults() > 0); /* of the first half nothing was written yet, too */
     bool raced = false;
@@ -338,9 +338,9 @@ __global__ void pairs(int *x, bool wait)
 void a_race_within_a_warp(void **)
 {
     int *x = device_zeros<int>(32);
-    LT_LAUNCH_MEET(pairs, 1, 32, 0, 0, x, true);
+    LT_LAUNCH_BARRIER(pairs, 1, 32, 0, 0, x, true);
     expect_none();
-    LT_LAUNCH_MEET(pairs, 1, 32, 0, 0, x, false); /* a shuffle orders no memory */
+    LT_LAUNCH_BARRIER(pairs, 1, 32, 0, 0, x, false); /* a shuffle orders no memory */
     expect_fault(cudaSuccess, {"race: kernel pairs",
                                "reads 4 bytes of shared memory that block (0, 0, 0), thread (",
                                "writes, with nothing that orders"});
@@ -367,9 +367,9 @@ __global__ void halves_of_a_warp_mixed(int *x)
 void only_lanes_that_met_are_ordered(void **)
 {
     int *x = device_zeros<int>(32);
-    LT_LAUNCH_MEET(halves_of_a_warp, 1, 32, 0, 0, x);
+    LT_LAUNCH_BARRIER(halves_of_a_warp, 1, 32, 0, 0, x);
     expect_none();
-    LT_LAUNCH_MEET(halves_of_a_warp_mixed, 1, 32, 0, 0, x);
+    LT_LAUNCH_BARRIER(halves_of_a_warp_mixed, 1, 32, 0, 0, x);
     OK(cudaDeviceSynchronize());
     assert_true(lt_sim_faults() > 0);
     lt_sim_forget_faults();
@@ -450,7 +450,7 @@ __global__ void two_barriers(int *x)
 void barriers_at_different_places(void **)
 {
     int *x = device_zeros<int>(64);
-    LT_LAUNCH_MEET(two_barriers, 1, 64, 0, 0, x);
+    LT_LAUNCH_BARRIER(two_barriers, 1, 64, 0, 0, x);
     expect_fault(cudaSuccess, {"barrier: kernel two_barriers, block (0, 0, 0), thread (32, 0, 0): "
                                "comes to the barrier at ",
                                "while thread 0 of the block waits"});
@@ -465,7 +465,7 @@ __global__ void half_a_barrier(int *x)
 void a_barrier_for_some_threads_only(void **)
 {
     int *x = device_zeros<int>(64);
-    LT_LAUNCH_MEET(half_a_barrier, 1, 64, 0, 0, x);
+    LT_LAUNCH_BARRIER(half_a_barrier, 1, 64, 0, 0, x);
     expect_fault(cudaSuccess, {"barrier: kernel half_a_barrier",
                                "32 of the block's 64 threads ended before the barrier at ",
                                "sim_check_test.cpp:"});
@@ -481,7 +481,7 @@ __global__ void never_meet()
 
 void threads_that_wait_for_ever(void **)
 {
-    LT_LAUNCH_MEET(never_meet, 1, 32, 0, 0);
+    LT_LAUNCH_BARRIER(never_meet, 1, 32, 0, 0);
     expect_fault(cudaErrorLaunchTimeout,
                  {"barrier: kernel never_meet", "wait for each other for ever",
                   "16 (thread 0 first) wait at the barrier at ",
@@ -496,7 +496,7 @@ __global__ void wrong_mask(int *x)
 void a_mask_that_leaves_the_caller_out(void **)
 {
     int *x = device_zeros<int>(32);
-    LT_LAUNCH_MEET(wrong_mask, 1, 9, 0, 0, x);
+    LT_LAUNCH_BARRIER(wrong_mask, 1, 9, 0, 0, x);
     OK(cudaDeviceSynchronize());
     assert_non_null(strstr(lt_sim_fault(0), "warp: kernel wrong_mask, block (0, 0, 0), thread (8, "
                                             "0, 0): lane 8 calls a warp operation with the mask "
@@ -555,7 +555,7 @@ void launches_beyond_limits(void **)
     int *x = device_zeros<int>(1024);
     LT_LAUNCH(bounded<64>, 1, 64, 0, x);
     LT_LAUNCH(takes_little, 0x7fffffff / 0x7fffffff, 1024, 0, x);
-    LT_LAUNCH_MEET(shares_much, 1, 64, 48 * 1024 - 256, 0, x);
+    LT_LAUNCH_BARRIER(shares_much, 1, 64, 48 * 1024 - 256, 0, x);
     expect_none();
     LT_LAUNCH(bounded<64>, 1, 96, 0, x);
     expect_refused(cudaErrorLaunchOutOfResources, "launch: kernel bounded<64>: threads in a block, "
@@ -568,11 +568,11 @@ void launches_beyond_limits(void **)
                    "launch: kernel takes_little: blocks in y: 65536, the limit is 65535");
     LT_LAUNCH(takes_little, 0, 1, 0, x);
     expect_refused(cudaErrorInvalidConfiguration, "launch: kernel takes_little: blocks in x: 0");
-    LT_LAUNCH_MEET(shares_much, 1, 64, 48 * 1024 + 1, 0, x);
+    LT_LAUNCH_BARRIER(shares_much, 1, 64, 48 * 1024 + 1, 0, x);
     expect_refused(cudaErrorInvalidConfiguration,
                    "launch: kernel shares_much: bytes of shared memory: 49153, the limit is 49152");
     x = device_zeros<int>(1024);
-    LT_LAUNCH_MEET(shares_much, 1, 64, 48 * 1024 - 252, 0, x);
+    LT_LAUNCH_BARRIER(shares_much, 1, 64, 48 * 1024 - 252, 0, x);
     expect_fault(cudaErrorLaunchOutOfResources,
                  {"kernel shares_much",
                   "uses 49156 bytes of shared memory, 48900 of them dynamic, the limit is 49152"});

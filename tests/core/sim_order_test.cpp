@@ -58,7 +58,8 @@ int print_orders()
         cudaMemset(memory, 0, bytes);
         if (kind == 0) LT_LAUNCH(enlist, count, 1, 0, memory, memory + count);
         if (kind == 1) LT_LAUNCH(enlist, 1, count, 0, memory, memory + count);
-        if (kind == 2) LT_LAUNCH_MEET(enlist_after_barrier, 1, count, 0, 0, memory, memory + count);
+        if (kind == 2)
+            LT_LAUNCH_BARRIER(enlist_after_barrier, 1, count, 0, 0, memory, memory + count);
         print_list(memory);
     }
     cudaStream_t streams[2];

@@ -51,9 +51,9 @@ template <class S> void multiplies(void **)
     OK(cudaMemcpy(memory, host, sizeof host, cudaMemcpyHostToDevice));
     for (int by_rows = 0; by_rows < 2; by_rows++) {
         if (by_rows)
-            LT_LAUNCH_MEET((multiply<S, true>), 1, 32, 1024, nullptr, c, a, b);
+            LT_LAUNCH_BARRIER((multiply<S, true>), 1, 32, 1024, nullptr, c, a, b);
         else
-            LT_LAUNCH_MEET((multiply<S, false>), 1, 32, 1024, nullptr, c, a, b);
+            LT_LAUNCH_BARRIER((multiply<S, false>), 1, 32, 1024, nullptr, c, a, b);
         OK(cudaMemcpy(got, c, sizeof got, cudaMemcpyDeviceToHost));
         for (int i = 0; i < 16; i++)
             for (int j = 0; j < 8; j++) {
@@ -73,8 +73,8 @@ float sum_with_one(float small, int n)
     for (int k = 0; k < 16; k++) host[k] = k == 0 ? 1.0f : k <= n ? small : 0.0f;
     for (int k = 0; k < 16; k++) host[16 * 16 + k * 8] = k == 0 ? 1.0f : small;
     OK(cudaMemcpy(memory, host, sizeof host, cudaMemcpyHostToDevice));
-    LT_LAUNCH_MEET((multiply<__half, false>), 1, 32, 1024, nullptr, memory + 16 * 24, memory,
-                   memory + 16 * 16);
+    LT_LAUNCH_BARRIER((multiply<__half, false>), 1, 32, 1024, nullptr, memory + 16 * 24, memory,
+                      memory + 16 * 16);
     OK(cudaMemcpy(got, memory + 16 * 24, sizeof got, cudaMemcpyDeviceToHost));
     OK(cudaFree(memory));
     return got[0];
@@ -104,7 +104,7 @@ void takes_one_operation_of_a_warp(void **)
 {
     float *memory;
     OK(cudaMalloc(&memory, 32 * sizeof *memory));
-    LT_LAUNCH_MEET(disagree, 1, 32, 0, nullptr, memory);
+    LT_LAUNCH_BARRIER(disagree, 1, 32, 0, nullptr, memory);
     assert_int_not_equal(cudaDeviceSynchronize(), cudaSuccess);
 }
 

@@ -119,7 +119,7 @@ void block_reduction(void **)
     OK(cudaMemsetAsync(sum, 0, sizeof *sum, stream));
     OK(cudaStreamSynchronize(stream));
     double start = seconds();
-    LT_LAUNCH_MEET(block_sums, (n + 255) / 256, 256, 0, stream, x, sum, n);
+    LT_LAUNCH_BARRIER(block_sums, (n + 255) / 256, 256, 0, stream, x, sum, n);
     OK(cudaStreamSynchronize(stream));
     print_message("block reduction of 1e6 elements: %.0f ms\n", (seconds() - start) * 1e3);
     OK(cudaMemcpyAsync(&result, sum, sizeof result, cudaMemcpyDeviceToHost, stream));
@@ -147,7 +147,7 @@ void dynamic_shared_memory(void **)
     for (int i = 0; i < n * blocks; i++) host[i] = i;
     int *x = device_new<int>(n * blocks), *p = device_new<int>(blocks);
     OK(cudaMemcpy(x, host.data(), host.size() * sizeof(int), cudaMemcpyHostToDevice));
-    LT_LAUNCH_MEET(reverse, blocks, n, n * sizeof(int), 0, x, p);
+    LT_LAUNCH_BARRIER(reverse, blocks, n, n * sizeof(int), 0, x, p);
     OK(cudaMemcpy(host.data(), x, host.size() * sizeof(int), cudaMemcpyDeviceToHost));
     OK(cudaMemcpy(poison.data(), p, poison.size() * sizeof(int), cudaMemcpyDeviceToHost));
     for (int b = 0; b < blocks; b++) {
@@ -179,7 +179,7 @@ __global__ void warp_operations(int *out)
 void shuffles(void **)
 {
     int *x = device_new<int>(8 * 32), host[8][32];
-    LT_LAUNCH_MEET(warp_operations, 1, 32, 0, 0, x);
+    LT_LAUNCH_BARRIER(warp_operations, 1, 32, 0, 0, x);
     OK(cudaMemcpy(host, x, sizeof host, cudaMemcpyDeviceToHost));
     for (int lane = 0; lane < 32; lane++) {
         assert_int_equal(host[0][lane], 30);
@@ -216,7 +216,7 @@ void threads_that_end_count_as_arrived(void **)
 {
     int *x = device_new<int>(100), host[100];
     OK(cudaMemset(x, 0, sizeof host));
-    LT_LAUNCH_MEET(leave_early, 1, 100, 0, 0, x);
+    LT_LAUNCH_BARRIER(leave_early, 1, 100, 0, 0, x);
     OK(cudaMemcpy(host, x, sizeof host, cudaMemcpyDeviceToHost));
     for (int i = 0; i < 100; i++) assert_int_equal(host[i], i + 1);
     OK(cudaFree(x));
@@ -244,13 +244,13 @@ void errors_of_kernels_stay(void **)
     OK(cudaFree(p));
     OK(cudaSetDevice(1));
     OK(cudaDeviceReset());
-    LT_LAUNCH_MEET(deadlock, 1, 32, 0, 0);
+    LT_LAUNCH_BARRIER(deadlock, 1, 32, 0, 0);
     assert_int_equal(cudaDeviceSynchronize(), cudaErrorLaunchTimeout);
     OK(cudaDeviceReset());
-    LT_LAUNCH(deadlock, 1, 32, 0); /* says so on stderr: it should be LT_LAUNCH_MEET */
+    LT_LAUNCH(deadlock, 1, 32, 0); /* says so on stderr: it should be LT_LAUNCH_BARRIER */
     assert_int_equal(cudaDeviceSynchronize(), cudaErrorLaunchFailure);
     OK(cudaDeviceReset());
-    LT_LAUNCH_MEET(trap_at, 1, 64, 0, 0, 5);
+    LT_LAUNCH_BARRIER(trap_at, 1, 64, 0, 0, 5);
     assert_int_equal(cudaDeviceSynchronize(), cudaErrorLaunchFailure);
     OK(cudaDeviceReset());
     OK(cudaDeviceSynchronize());
@@ -266,7 +266,7 @@ void wrong_configurations(void **)
         {0, 1, 0},    {1, 0, 0}, {1, 1025, 0}, {1, dim3(64, 32), 0}, {dim3(1, 65536), 1, 0},
         {1, 1, 49153}};
     for (auto &w : wrong) {
-        LT_LAUNCH_MEET(deadlock, w.grid, w.block, w.shared, 0);
+        LT_LAUNCH_BARRIER(deadlock, w.grid, w.block, w.shared, 0);
         assert_int_equal(cudaPeekAtLastError(), cudaErrorInvalidConfiguration);
         assert_int_equal(cudaGetLastError(), cudaErrorInvalidConfiguration);
         OK(cudaGetLastError());

@@ -44,7 +44,7 @@ static void each_thread_begins_with_its_own_part(void **state)
     (void)state;
     for (int turn = 0; turn < 20; turn++) {
         record r = {.late = 0}, *at = &r;
-        assert_int_equal(lt_cpu_share(JOBS, 2, meet, &at), LT_OK);
+        assert_int_equal(lt_parallel_for(JOBS, 2, meet, &at), LT_OK);
         assert_int_equal(r.late, 0);
         assert_int_equal(r.ended, JOBS);
         assert_int_not_equal(r.begun[0], r.begun[JOBS / 2]);
@@ -64,7 +64,7 @@ static void a_thread_that_has_done_its_part_takes_from_others(void **state)
 {
     (void)state;
     record r = {.late = 0}, *at = &r;
-    assert_int_equal(lt_cpu_share(JOBS, 2, be_late, &at), LT_OK);
+    assert_int_equal(lt_parallel_for(JOBS, 2, be_late, &at), LT_OK);
     assert_int_equal(r.late, 0);
     assert_int_equal(r.ended, JOBS);
 }
@@ -81,7 +81,7 @@ static void jobs_are_handed_out_in_their_order(void **state)
 {
     (void)state;
     record r = {.late = 0}, *at = &r;
-    assert_int_equal(lt_cpu_hand_out(JOBS, 2, follow, &at), LT_OK);
+    assert_int_equal(lt_parallel_for_dynamic(JOBS, 2, follow, &at), LT_OK);
     assert_int_equal(r.late, 0);
 }
 
@@ -97,8 +97,8 @@ static void each_way_does_each_job_once(void **state)
     for (int threads = 1; threads <= 200; threads += threads < 4 ? 1 : 49)
         for (int64_t jobs = 0; jobs <= JOBS; jobs++) {
             record r = {.late = 0}, *at = &r;
-            assert_int_equal(lt_cpu_share(jobs, threads, once, &at), LT_OK);
-            assert_int_equal(lt_cpu_hand_out(jobs, threads, once, &at), LT_OK);
+            assert_int_equal(lt_parallel_for(jobs, threads, once, &at), LT_OK);
+            assert_int_equal(lt_parallel_for_dynamic(jobs, threads, once, &at), LT_OK);
             for (int job = 0; job < JOBS; job++) assert_int_equal(r.begun[job], job < jobs ? 2 : 0);
         }
 }
@@ -128,8 +128,8 @@ static void a_pool_of_the_host_runs_all_tasks(void **state)
     record r = {.late = 0}, *at = &r;
     const int workers = lt_pool_workers();
     assert_int_equal(lt_set_thread_pool(&pool), LT_OK);
-    assert_int_equal(lt_cpu_share(JOBS, 8, once, &at), LT_OK);
-    assert_int_equal(lt_cpu_hand_out(JOBS, 2, once, &at), LT_OK);
+    assert_int_equal(lt_parallel_for(JOBS, 8, once, &at), LT_OK);
+    assert_int_equal(lt_parallel_for_dynamic(JOBS, 2, once, &at), LT_OK);
     assert_int_equal(lt_set_thread_pool(NULL), LT_OK);
     for (int job = 0; job < JOBS; job++) assert_int_equal(r.begun[job], 2);
     assert_int_equal(l.calls, 2);
@@ -145,7 +145,7 @@ static void count_nested(const void *context, int64_t job)
     record *r = *(record *const *)context;
     (void)job;
     assert_true(lt_pool_busy());
-    assert_int_equal(lt_cpu_share(JOBS, 4, once, context), LT_OK);
+    assert_int_equal(lt_parallel_for(JOBS, 4, once, context), LT_OK);
     atomic_fetch_add(&r->ended, 1);
 }
 
@@ -153,7 +153,7 @@ static void a_loop_inside_a_loop_runs_on_its_thread(void **state)
 {
     (void)state;
     record r = {.late = 0}, *at = &r;
-    assert_int_equal(lt_cpu_share(JOBS, 4, count_nested, &at), LT_OK);
+    assert_int_equal(lt_parallel_for(JOBS, 4, count_nested, &at), LT_OK);
     assert_int_equal(r.ended, JOBS);
     for (int job = 0; job < JOBS; job++) assert_int_equal(r.begun[job], JOBS);
     assert_false(lt_pool_busy());
@@ -163,7 +163,7 @@ static void *call_often(void *complaint)
 {
     for (int turn = 0; turn < 2000; turn++) {
         record r = {.late = 0}, *at = &r;
-        if (lt_cpu_share(JOBS, 4, once, &at) != LT_OK) return complaint;
+        if (lt_parallel_for(JOBS, 4, once, &at) != LT_OK) return complaint;
         for (int job = 0; job < JOBS; job++)
             if (r.begun[job] != 1) return complaint;
     }

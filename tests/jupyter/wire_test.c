@@ -19,18 +19,18 @@
 
 static const char key[] = "a0436f6c-1916-498b-8eb9-e81ab9368e84";
 
-static text t(const char *string) { return (text){string, strlen(string)}; }
+static jupyter_text t(const char *string) { return (jupyter_text){string, strlen(string)}; }
 
 /* A message as a front end sends it. */
-static message *request(const char *type, const char *content)
+static jupyter_message *request(const char *type, const char *content)
 {
-    message *m = message_new();
+    jupyter_message *m = message_new();
     assert_true(message_finish(m, type, t("{}"), t("{}"), t(content)));
     m->channel = CHANNEL_SHELL;
     return m;
 }
 
-static void set_frame(message *m, size_t i, const char *bytes, size_t size)
+static void set_frame(jupyter_message *m, size_t i, const char *bytes, size_t size)
 {
     zmq_msg_close(&m->frames[i]);
     zmq_msg_init_size(&m->frames[i], size);
@@ -45,7 +45,7 @@ static void test_signature_is_the_standard_s(void **state)
     static const char *const parts[] = {"what do ya", " want ", "for ", "nothing?"};
     (void)state;
     message_begin("Jefe", 4);
-    message *m = message_new();
+    jupyter_message *m = message_new();
     message_add(m, "<IDS|MSG>", 9);
     message_add(m, "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843", 64);
     for (int i = 0; i < 4; i++) message_add(m, parts[i], strlen(parts[i]));
@@ -60,7 +60,7 @@ static void test_wrong_signatures_are_refused(void **state)
     (void)state;
     message_begin(key, sizeof key - 1);
     for (int part = 0; part < MESSAGE_PARTS; part++) {
-        message *m = request("execute_request", "{}");
+        jupyter_message *m = request("execute_request", "{}");
         assert_null(message_check(m));
         set_frame(m, 2 + (size_t)part, "{ }", 3);
         assert_non_null(message_check(m));
@@ -69,13 +69,13 @@ static void test_wrong_signatures_are_refused(void **state)
     static const size_t sizes[] = {0, 63, 65};
     for (size_t i = 0; i < 3; i++) { /* shorter and longer ones, too */
         char digits[66] = {0};
-        message *m = request("execute_request", "{}");
+        jupyter_message *m = request("execute_request", "{}");
         memcpy(digits, message_frame(m, 1).bytes, 64);
         set_frame(m, 1, digits, sizes[i]);
         assert_non_null(message_check(m));
         message_free(m);
     }
-    message *m = request("execute_request", "{}");
+    jupyter_message *m = request("execute_request", "{}");
     message_begin("another", 7);
     assert_non_null(message_check(m));
     message_begin("", 0); /* without a key nothing is signed, and all is taken */
@@ -93,7 +93,7 @@ static void test_what_is_no_message_is_refused(void **state)
     message_begin("", 0);
     for (size_t first = 0; first < 2; first++)
         for (size_t last = first; last <= 7; last++) {
-            message *m = message_new();
+            jupyter_message *m = message_new();
             for (size_t i = first; i < last; i++) message_add(m, frames[i], strlen(frames[i]));
             assert_int_equal(message_check(m) == NULL, last == 7);
             if (last == 7) assert_int_equal(m->identities, 1 - first);
@@ -105,7 +105,7 @@ static void test_a_message_that_is_sent_again_is_refused(void **state)
 {
     (void)state;
     message_begin(key, sizeof key - 1);
-    message *first = request("execute_request", "{}"), *m;
+    jupyter_message *first = request("execute_request", "{}"), *m;
     assert_null(message_check(first));
     assert_null(message_check_new(first));
     assert_non_null(message_check_new(first));
@@ -128,7 +128,7 @@ static void test_a_message_that_is_sent_again_is_refused(void **state)
     message_begin(key, sizeof key - 1); /* another session begins with none */
     assert_null(message_check_new(first));
     message_begin("", 0); /* messages without signatures cannot be told apart */
-    message *plain = request("execute_request", "{}");
+    jupyter_message *plain = request("execute_request", "{}");
     assert_null(message_check(plain));
     assert_null(message_check_new(plain));
     assert_null(message_check_new(plain));
@@ -140,8 +140,8 @@ static void test_headers(void **state)
 {
     (void)state;
     message_begin(key, sizeof key - 1);
-    message *m = request("status", "{}"), *other = request("status", "{}");
-    text header = message_part(m, 0);
+    jupyter_message *m = request("status", "{}"), *other = request("status", "{}");
+    jupyter_text header = message_part(m, 0);
     assert_true(message_is(m, "status"));
     assert_false(message_is(m, "stream"));
     assert_false(header.size == message_part(other, 0).size &&
@@ -188,7 +188,7 @@ static void test_characters_that_come_apart(void **state)
 {
     int ends[2];
     size_t size;
-    stream s = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    jupyter_stream s = {.lock = PTHREAD_MUTEX_INITIALIZER};
     (void)state;
     assert_int_equal(pipe(ends), 0);
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
@@ -238,7 +238,7 @@ static char addresses[CHANNELS][64];
 static void *context, *front[CHANNELS];
 
 /* The next message that the kernel sends there; NULL: none has come. */
-static message *from_kernel(channel c)
+static jupyter_message *from_kernel(channel c)
 {
     zmq_pollitem_t item = {front[c], 0, ZMQ_POLLIN, 0};
     return zmq_poll(&item, 1, WAIT_MS) == 1 ? message_receive(front[c]) : NULL;
@@ -288,7 +288,7 @@ static const char *sockets_problem(void)
     bool interrupted;
 #define EXPECT(condition)                                                                          \
     if (!(condition)) return #condition
-    message *m;
+    jupyter_message *m;
     EXPECT((m = from_kernel(CHANNEL_IOPUB)) != NULL);
     EXPECT(message_check(m) == NULL && message_is(m, "iopub_welcome"));
     message_free(m);
@@ -306,7 +306,7 @@ static const char *sockets_problem(void)
     message_send(request("execute_request", "{\"good\": 1}"), front[CHANNEL_SHELL]);
     EXPECT((m = sockets_receive(false, WAIT_MS, &interrupted)) != NULL);
     EXPECT(m->identities == 1 && message_part(m, 3).size == 11);
-    message *asked = m;
+    jupyter_message *asked = m;
 
     /* One that is sent again is passed over. */
     for (int times = 0; times < 2; times++) {
@@ -323,7 +323,7 @@ static const char *sockets_problem(void)
         char written[20];
         snprintf(written, sizeof written, "line%d\n", i);
         EXPECT(write(STDOUT_FILENO, written, 6) == 6);
-        message *status = message_new();
+        jupyter_message *status = message_new();
         message_add(status, "status", 6);
         message_finish(status, "status", message_part(asked, 0), t("{}"), t("{}"));
         status->channel = CHANNEL_IOPUB;
@@ -337,7 +337,7 @@ static const char *sockets_problem(void)
     }
 
     /* A reply finds its way back. */
-    message *reply = message_new();
+    jupyter_message *reply = message_new();
     message_add(reply, message_frame(asked, 0).bytes, message_frame(asked, 0).size);
     message_finish(reply, "execute_reply", message_part(asked, 0), t("{}"), t("{}"));
     reply->channel = CHANNEL_SHELL;

@@ -205,7 +205,7 @@ static void lines_of(const lt_nvrtc &nvrtc, const char *folder, int n, char **ar
             (std::string(type) + "-lines-" + step).c_str(),
             lt_fused_end_lines(2, step, dtype == LT_FLOAT64,
                                std::string(step) == "sum_step" ? "void" : lt_fused_element(dtype)));
-    for (const int runs : {1, dtype == LT_FLOAT64 ? lt_most_runs<double> : lt_most_runs<float>}) {
+    for (const int runs : {1, dtype == LT_FLOAT64 ? lt_max_runs<double> : lt_max_runs<float>}) {
         const auto held = [&](const char *first, const char *second) {
             compile(
                 nvrtc, folder, n, architectures, *fusion,

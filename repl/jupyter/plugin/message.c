@@ -25,9 +25,9 @@ static atomic_ulong sent; /* messages with a header of ours */
 
 /* ---- frames ---------------------------------------------------------------------------------- */
 
-message *message_new(void) { return calloc(1, sizeof(message)); }
+jupyter_message *message_new(void) { return calloc(1, sizeof(jupyter_message)); }
 
-void message_free(message *m)
+void message_free(jupyter_message *m)
 {
     if (m == NULL) return;
     for (size_t i = 0; i < m->count; i++) zmq_msg_close(&m->frames[i]);
@@ -36,7 +36,7 @@ void message_free(message *m)
 }
 
 /* Room for one frame more; NULL: no memory. */
-static zmq_msg_t *next_frame(message *m)
+static zmq_msg_t *next_frame(jupyter_message *m)
 {
     if (m->count == m->room) {
         size_t room = m->room == 0 ? 8 : 2 * m->room;
@@ -54,7 +54,7 @@ static zmq_msg_t *next_frame(message *m)
     return &m->frames[m->count];
 }
 
-bool message_add(message *m, const void *bytes, size_t size)
+bool message_add(jupyter_message *m, const void *bytes, size_t size)
 {
     zmq_msg_t *frame = next_frame(m);
     if (frame == NULL || zmq_msg_init_size(frame, size) != 0) return false;
@@ -63,9 +63,9 @@ bool message_add(message *m, const void *bytes, size_t size)
     return true;
 }
 
-message *message_receive(void *socket)
+jupyter_message *message_receive(void *socket)
 {
-    message *m = message_new();
+    jupyter_message *m = message_new();
     bool more = true;
     while (m != NULL && more) {
         zmq_msg_t *frame = next_frame(m);
@@ -83,7 +83,7 @@ message *message_receive(void *socket)
     return NULL;
 }
 
-void message_send(message *m, void *socket)
+void message_send(jupyter_message *m, void *socket)
 {
     for (size_t i = 0; i < m->count; i++) {
         int flags = ZMQ_DONTWAIT | (i + 1 < m->count ? ZMQ_SNDMORE : 0);
@@ -92,12 +92,12 @@ void message_send(message *m, void *socket)
     message_free(m);
 }
 
-text message_frame(message *m, size_t i)
+jupyter_text message_frame(jupyter_message *m, size_t i)
 {
-    return (text){zmq_msg_data(&m->frames[i]), zmq_msg_size(&m->frames[i])};
+    return (jupyter_text){zmq_msg_data(&m->frames[i]), zmq_msg_size(&m->frames[i])};
 }
 
-text message_part(message *m, int part)
+jupyter_text message_part(jupyter_message *m, int part)
 {
     return message_frame(m, m->identities + 2 + (size_t)part);
 }
@@ -150,7 +150,7 @@ void message_begin(const char *key, size_t size)
 }
 
 /* The SIGNATURE digits for the parts; they are called from several threads. */
-static void sign(const text parts[MESSAGE_PARTS], char *digits)
+static void sign(const jupyter_text parts[MESSAGE_PARTS], char *digits)
 {
     struct hmac_sha256_ctx state = signing_key;
     uint8_t digest[SHA256_DIGEST_SIZE];
@@ -164,12 +164,12 @@ static void sign(const text parts[MESSAGE_PARTS], char *digits)
     }
 }
 
-const char *message_check(message *m)
+const char *message_check(jupyter_message *m)
 {
-    text parts[MESSAGE_PARTS], signature;
+    jupyter_text parts[MESSAGE_PARTS], signature;
     char digits[SIGNATURE];
     for (m->identities = 0; m->identities < m->count; m->identities++) {
-        text frame = message_frame(m, m->identities);
+        jupyter_text frame = message_frame(m, m->identities);
         if (frame.size == DELIMITER && memcmp(frame.bytes, delimiter, DELIMITER) == 0) break;
     }
     if (m->count < m->identities + 2 + MESSAGE_PARTS) return "it is not of Jupyter's protocol";
@@ -182,7 +182,7 @@ const char *message_check(message *m)
     return NULL;
 }
 
-const char *message_check_new(message *m)
+const char *message_check_new(jupyter_message *m)
 {
     if (!has_key) return NULL;
     const char *signature = message_frame(m, m->identities + 1).bytes;
@@ -201,7 +201,8 @@ const char *message_check_new(message *m)
 
 /* ---- headers --------------------------------------------------------------------------------- */
 
-bool message_finish(message *m, const char *type, text parent, text metadata, text content)
+bool message_finish(jupyter_message *m, const char *type, jupyter_text parent,
+                    jupyter_text metadata, jupyter_text content)
 {
     char header[512], date[32], digits[SIGNATURE];
     struct timespec now;
@@ -214,7 +215,7 @@ bool message_finish(message *m, const char *type, text parent, text metadata, te
                         "\"date\": \"%s.%06ldZ\", \"msg_type\": \"%.64s\", \"version\": \"%s\"}",
                         session, atomic_fetch_add(&sent, 1) + 1, session, date, now.tv_nsec / 1000,
                         type, PROTOCOL_VERSION);
-    const text parts[MESSAGE_PARTS] = {{header, (size_t)size}, parent, metadata, content};
+    const jupyter_text parts[MESSAGE_PARTS] = {{header, (size_t)size}, parent, metadata, content};
     if (has_key) sign(parts, digits);
     m->identities = m->count;
     bool good =
@@ -224,9 +225,9 @@ bool message_finish(message *m, const char *type, text parent, text metadata, te
     return good;
 }
 
-bool message_is(message *m, const char *type)
+bool message_is(jupyter_message *m, const char *type)
 {
-    text header = message_part(m, 0);
+    jupyter_text header = message_part(m, 0);
     cJSON *tree = cJSON_ParseWithLength(header.bytes, header.size);
     const char *value = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(tree, "msg_type"));
     bool is = value != NULL && strcmp(value, type) == 0;
@@ -234,12 +235,12 @@ bool message_is(message *m, const char *type)
     return is;
 }
 
-message *message_answer(message *m)
+jupyter_message *message_answer(jupyter_message *m)
 {
-    text content = message_part(m, 3);
+    jupyter_text content = message_part(m, 3);
     cJSON *tree = cJSON_ParseWithLength(content.bytes, content.size);
     const char *value = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(tree, "value"));
-    message *line = NULL;
+    jupyter_message *line = NULL;
     if (value != NULL && strcmp(value, "\x04") != 0 && (line = message_new()) != NULL) {
         size_t size = strlen(value);
         zmq_msg_t *frame = next_frame(line);

@@ -14,17 +14,20 @@
 static const char *const channel_names[] = {"control", "shell", "stdin", "iopub", NULL};
 
 /* The identities and the header of the current request, for input requests. */
-static message *current;
+static jupyter_message *current;
 static bool takes_input;
 
-static text text_at(lua_State *L, int index)
+static jupyter_text text_at(lua_State *L, int index)
 {
-    text t;
+    jupyter_text t;
     t.bytes = luaL_checklstring(L, index, &t.size);
     return t;
 }
 
-static int no_memory(lua_State *L) { return luaL_error(L, "not enough memory for a message"); }
+static int raise_no_memory(lua_State *L)
+{
+    return luaL_error(L, "not enough memory for a message");
+}
 
 /* open(key, {control, shell, stdin, iopub, heartbeat: addresses}): sockets that sign with the key.
  * Raises errors. */
@@ -32,7 +35,7 @@ static int open_sockets(lua_State *L)
 {
     static const char *const names[CHANNELS] = {"control", "shell", "stdin", "iopub", "heartbeat"};
     const char *addresses[CHANNELS];
-    text key = text_at(L, 1);
+    jupyter_text key = text_at(L, 1);
     luaL_checktype(L, 2, LUA_TTABLE);
     for (int i = 0; i < CHANNELS; i++) { /* the strings stay on the stack */
         lua_getfield(L, 2, names[i]);
@@ -55,11 +58,11 @@ static int close_sockets(lua_State *L)
 }
 
 /* Adds the frames of the list at index, or the string there; false: no memory. */
-static bool add_identities(lua_State *L, message *m, int index)
+static bool add_identities(lua_State *L, jupyter_message *m, int index)
 {
     bool good = true;
     if (lua_type(L, index) == LUA_TSTRING) {
-        text t = text_at(L, index);
+        jupyter_text t = text_at(L, index);
         return message_add(m, t.bytes, t.size);
     }
     for (lua_Integer i = 1, n = luaL_len(L, index); i <= n && good; i++) {
@@ -78,13 +81,13 @@ static int send(lua_State *L)
 {
     int channel = luaL_checkoption(L, 1, NULL, channel_names);
     const char *type = luaL_checkstring(L, 3);
-    text parent = text_at(L, 4), content = text_at(L, 5), metadata = {"{}", 2};
+    jupyter_text parent = text_at(L, 4), content = text_at(L, 5), metadata = {"{}", 2};
     if (!lua_isnoneornil(L, 6)) metadata = text_at(L, 6);
-    message *m = message_new();
-    if (m == NULL) return no_memory(L);
+    jupyter_message *m = message_new();
+    if (m == NULL) return raise_no_memory(L);
     if (!add_identities(L, m, 2) || !message_finish(m, type, parent, metadata, content)) {
         message_free(m);
-        return no_memory(L);
+        return raise_no_memory(L);
     }
     m->channel = channel;
     sockets_send(m);
@@ -97,20 +100,20 @@ static int receive(lua_State *L)
 {
     static const char *const names[MESSAGE_PARTS] = {"header", "parent", "metadata", "content"};
     bool interrupted;
-    message *m = sockets_receive(false, (int)luaL_optinteger(L, 1, -1), &interrupted);
+    jupyter_message *m = sockets_receive(false, (int)luaL_optinteger(L, 1, -1), &interrupted);
     if (m == NULL) return 0;
     lua_newtable(L);
     lua_pushstring(L, channel_names[m->channel]);
     lua_setfield(L, -2, "channel");
     lua_newtable(L);
     for (size_t i = 0; i < m->identities; i++) {
-        text identity = message_frame(m, i);
+        jupyter_text identity = message_frame(m, i);
         lua_pushlstring(L, identity.bytes, identity.size);
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
     lua_setfield(L, -2, "identities");
     for (int i = 0; i < MESSAGE_PARTS; i++) {
-        text part = message_part(m, i);
+        jupyter_text part = message_part(m, i);
         lua_pushlstring(L, part.bytes, part.size);
         lua_setfield(L, -2, names[i]);
     }
@@ -122,13 +125,13 @@ static int receive(lua_State *L)
  * request. */
 static int begin_request(lua_State *L)
 {
-    text header = text_at(L, 2);
-    message *m = message_new();
-    if (m == NULL) return no_memory(L);
+    jupyter_text header = text_at(L, 2);
+    jupyter_message *m = message_new();
+    if (m == NULL) return raise_no_memory(L);
     if (!add_identities(L, m, 1) || !message_add(m, header.bytes, header.size) ||
         !sockets_begin_request(header)) {
         message_free(m);
-        return no_memory(L);
+        return raise_no_memory(L);
     }
     message_free(current);
     current = m;
@@ -147,20 +150,21 @@ static int settle(lua_State *L)
 /* ---- input ----------------------------------------------------------------------------------- */
 
 /* A line that the user has given, as far as it was not read yet. */
-static message *answer;
+static jupyter_message *answer;
 static size_t answer_read;
 
-static bool ask(void)
+static bool request_input(void)
 {
     static const char content[] = "{\"prompt\": \"\", \"password\": false}";
-    message *m = message_new();
+    jupyter_message *m = message_new();
     bool good = m != NULL && current != NULL;
     for (size_t i = 0; good && i + 1 < current->count; i++) {
-        text identity = message_frame(current, i);
+        jupyter_text identity = message_frame(current, i);
         good = message_add(m, identity.bytes, identity.size);
     }
-    if (good && message_finish(m, "input_request", message_frame(current, current->count - 1),
-                               (text){"{}", 2}, (text){content, sizeof content - 1})) {
+    if (good &&
+        message_finish(m, "input_request", message_frame(current, current->count - 1),
+                       (jupyter_text){"{}", 2}, (jupyter_text){content, sizeof content - 1})) {
         m->channel = CHANNEL_STDIN;
         sockets_forget_answers();
         sockets_send(m);
@@ -182,11 +186,11 @@ static ssize_t read_answer(void *cookie, char *bytes, size_t size)
             errno = ENOTSUP;
             return -1;
         }
-        if (!ask()) {
+        if (!request_input()) {
             errno = ENOMEM;
             return -1;
         }
-        message *m = sockets_receive(true, -1, &interrupted);
+        jupyter_message *m = sockets_receive(true, -1, &interrupted);
         if (m == NULL) {
             errno = EINTR;
             return -1;
@@ -196,7 +200,7 @@ static ssize_t read_answer(void *cookie, char *bytes, size_t size)
         answer_read = 0;
         if (answer == NULL) return 0;
     }
-    text line = message_frame(answer, 0);
+    jupyter_text line = message_frame(answer, 0);
     size_t n = line.size - answer_read < size ? line.size - answer_read : size;
     memcpy(bytes, line.bytes + answer_read, n);
     answer_read += n;

@@ -30,7 +30,7 @@ enum {
 
 typedef struct queue {
     pthread_mutex_t lock;
-    message *first, **last;
+    jupyter_message *first, **last;
     int wake; /* an eventfd that can be read when something has come */
 } queue;
 
@@ -38,8 +38,9 @@ static queue inbox = {.lock = PTHREAD_MUTEX_INITIALIZER},
              outbox = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static void *context, *sockets[CHANNELS];
 static pthread_t thread, interpreter;
-static message *request; /* its only frame is the header of the request that streams belong to */
-static stream streams[2];
+static jupyter_message
+    *request; /* its only frame is the header of the request that streams belong to */
+static jupyter_stream streams[2];
 static int log_to = -1; /* descriptor 2 as it was */
 static pthread_mutex_t settled_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t settled_signal = PTHREAD_COND_INITIALIZER;
@@ -48,7 +49,7 @@ static pid_t parent; /* the kernel ends when this process does; 0: none */
 
 /* ---- queues ---------------------------------------------------------------------------------- */
 
-static void put(queue *q, message *m)
+static void queue_push(queue *q, jupyter_message *m)
 {
     const uint64_t one = 1;
     m->next = NULL;
@@ -60,12 +61,12 @@ static void put(queue *q, message *m)
 }
 
 /* The first message of a channel from `low` to `high`, the lowest first; NULL: there is none. */
-static message *take(queue *q, int low, int high)
+static jupyter_message *queue_pop(queue *q, int low, int high)
 {
-    message *found = NULL;
+    jupyter_message *found = NULL;
     pthread_mutex_lock(&q->lock);
     for (int wanted = low; wanted <= high && found == NULL; wanted++)
-        for (message **place = &q->first; *place != NULL; place = &(*place)->next)
+        for (jupyter_message **place = &q->first; *place != NULL; place = &(*place)->next)
             if ((*place)->channel == wanted) {
                 found = *place;
                 *place = found->next;
@@ -77,16 +78,16 @@ static message *take(queue *q, int low, int high)
 }
 
 /* The first message of all. */
-static message *take_first(queue *q)
+static jupyter_message *take_first(queue *q)
 {
     pthread_mutex_lock(&q->lock);
-    message *found = q->first;
+    jupyter_message *found = q->first;
     if (found != NULL && (q->first = found->next) == NULL) q->last = &q->first;
     pthread_mutex_unlock(&q->lock);
     return found;
 }
 
-static void rest(queue *q)
+static void queue_wait(queue *q)
 {
     uint64_t count;
     if (read(q->wake, &count, sizeof count) < 0) return;
@@ -105,14 +106,14 @@ __attribute__((format(printf, 1, 2))) static void log_line(const char *format, .
     va_end(arguments);
 }
 
-static text of_string(const char *string) { return (text){string, strlen(string)}; }
+static jupyter_text of_string(const char *string) { return (jupyter_text){string, strlen(string)}; }
 
 /* Publishes a message of that type, in answer to the header. */
-static void publish(const char *type, text header, const char *content, size_t size)
+static void publish(const char *type, jupyter_text header, const char *content, size_t size)
 {
-    message *m = message_new();
+    jupyter_message *m = message_new();
     if (m != NULL && message_add(m, type, strlen(type)) &&
-        message_finish(m, type, header, of_string("{}"), (text){content, size}))
+        message_finish(m, type, header, of_string("{}"), (jupyter_text){content, size}))
         message_send(m, sockets[CHANNEL_IOPUB]);
     else
         message_free(m);
@@ -142,17 +143,17 @@ static void press_ctrl_c(void)
 }
 
 /* Answers an interrupt_request: the cell that runs gets the signal that Ctrl-C sends. */
-static void interrupt(message *m)
+static void interrupt(jupyter_message *m)
 {
     static const char busy[] = "{\"execution_state\": \"busy\"}",
                       idle[] = "{\"execution_state\": \"idle\"}";
-    text header = message_part(m, 0);
-    message *reply = message_new();
+    jupyter_text header = message_part(m, 0);
+    jupyter_message *reply = message_new();
     publish("status", header, busy, sizeof busy - 1);
     press_ctrl_c();
     bool good = reply != NULL;
     for (size_t i = 0; i < m->identities && good; i++) {
-        text identity = message_frame(m, i);
+        jupyter_text identity = message_frame(m, i);
         good = message_add(reply, identity.bytes, identity.size);
     }
     if (good && message_finish(reply, "interrupt_reply", header, of_string("{}"),
@@ -166,7 +167,7 @@ static void interrupt(message *m)
 /* Reads messages from a request channel. */
 static void receive(channel from)
 {
-    message *m;
+    jupyter_message *m;
     while ((m = message_receive(sockets[from])) != NULL) {
         const char *problem = message_check(m);
         if (problem == NULL) problem = message_check_new(m);
@@ -180,7 +181,7 @@ static void receive(channel from)
         } else {
             /* A cell that runs would keep the shutdown waiting. */
             if (message_is(m, "shutdown_request")) press_ctrl_c();
-            put(&inbox, m);
+            queue_push(&inbox, m);
         }
     }
 }
@@ -195,17 +196,17 @@ static void receive_all(void)
 /* Informs a new subscriber that it receives all following messages. */
 static void welcome(void)
 {
-    message *event;
+    jupyter_message *event;
     while ((event = message_receive(sockets[CHANNEL_IOPUB])) != NULL) {
-        text topic = message_frame(event, 0);
+        jupyter_text topic = message_frame(event, 0);
         if (topic.size > 0 && topic.bytes[0] == 1) {
             size_t size;
             char *content =
                 stream_json("{\"subscription\": \"", topic.bytes + 1, topic.size - 1, "\"}", &size);
-            message *m = message_new();
+            jupyter_message *m = message_new();
             if (content != NULL && m != NULL && message_add(m, topic.bytes + 1, topic.size - 1) &&
                 message_finish(m, "iopub_welcome", of_string("{}"), of_string("{}"),
-                               (text){content, size}))
+                               (jupyter_text){content, size}))
                 message_send(m, sockets[CHANNEL_IOPUB]);
             else
                 message_free(m);
@@ -218,7 +219,7 @@ static void welcome(void)
 /* Sends a heartbeat back as it came. */
 static void beat(void)
 {
-    message *m;
+    jupyter_message *m;
     while ((m = message_receive(sockets[CHANNEL_HEARTBEAT])) != NULL)
         message_send(m, sockets[CHANNEL_HEARTBEAT]);
 }
@@ -226,8 +227,8 @@ static void beat(void)
 /* Executes queued commands; false: the thread must end. */
 static bool do_orders(void)
 {
-    message *m;
-    rest(&outbox);
+    jupyter_message *m;
+    queue_wait(&outbox);
     while ((m = take_first(&outbox)) != NULL) {
         publish_streams(m->written, m->channel == NEW_REQUEST || m->channel == SETTLE);
         switch (m->channel) {
@@ -301,7 +302,7 @@ static bool open_queue(queue *q)
 }
 
 /* Redirects the descriptor to a pipe. */
-static bool take_over(stream *s, int descriptor)
+static bool take_over(jupyter_stream *s, int descriptor)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) return false;
@@ -357,18 +358,18 @@ const char *sockets_open(const char *const addresses[CHANNELS])
 
 /* Passes a message to the thread, which sends it, or executes its command, after all previous
  * output. */
-static void hand_over(message *m)
+static void hand_over(jupyter_message *m)
 {
     fflush(stdout);
     fflush(stderr);
     for (int i = 0; i < 2; i++) m->written[i] = stream_written(&streams[i]);
-    put(&outbox, m);
+    queue_push(&outbox, m);
 }
 
 /* Queues a command for the thread. */
-static bool order(int what)
+static bool queue_order(int what)
 {
-    message *m = message_new();
+    jupyter_message *m = message_new();
     if (m == NULL) return false;
     m->channel = what;
     hand_over(m);
@@ -377,7 +378,7 @@ static bool order(int what)
 
 void sockets_close(void)
 {
-    if (!order(STOP)) return;
+    if (!queue_order(STOP)) return;
     pthread_join(thread, NULL);
     for (int i = 0; i < 2; i++) {
         dup2(streams[i].saved, streams[i].descriptor);
@@ -386,7 +387,7 @@ void sockets_close(void)
     for (int i = 0; i < CHANNELS; i++) zmq_close(sockets[i]);
     zmq_ctx_term(context);
     message_free(request);
-    for (message *m; (m = take_first(&inbox)) != NULL;) message_free(m);
+    for (jupyter_message *m; (m = take_first(&inbox)) != NULL;) message_free(m);
     close(inbox.wake);
     close(outbox.wake);
     close(log_to);
@@ -394,11 +395,11 @@ void sockets_close(void)
 
 /* ---- for the interpreter's thread ------------------------------------------------------------ */
 
-void sockets_send(message *m) { hand_over(m); }
+void sockets_send(jupyter_message *m) { hand_over(m); }
 
-bool sockets_begin_request(text header)
+bool sockets_begin_request(jupyter_text header)
 {
-    message *m = message_new();
+    jupyter_message *m = message_new();
     if (m == NULL || !message_add(m, header.bytes, header.size)) {
         message_free(m);
         return false;
@@ -411,21 +412,21 @@ bool sockets_begin_request(text header)
 void sockets_settle(void)
 {
     settled = false; /* no order of that kind is under way */
-    if (!order(SETTLE)) return;
+    if (!queue_order(SETTLE)) return;
     pthread_mutex_lock(&settled_lock);
     while (!settled) pthread_cond_wait(&settled_signal, &settled_lock);
     pthread_mutex_unlock(&settled_lock);
 }
 
-message *sockets_receive(bool from_stdin, int milliseconds, bool *interrupted)
+jupyter_message *sockets_receive(bool from_stdin, int milliseconds, bool *interrupted)
 {
     int low = from_stdin ? CHANNEL_STDIN : CHANNEL_CONTROL,
         high = from_stdin ? CHANNEL_STDIN : CHANNEL_SHELL;
     *interrupted = false;
     for (;;) {
         struct pollfd wait = {inbox.wake, POLLIN, 0};
-        rest(&inbox);
-        message *m = take(&inbox, low, high);
+        queue_wait(&inbox);
+        jupyter_message *m = queue_pop(&inbox, low, high);
         if (m != NULL) return m;
         int status = poll(&wait, 1, milliseconds);
         if (status > 0) continue;
@@ -436,5 +437,6 @@ message *sockets_receive(bool from_stdin, int milliseconds, bool *interrupted)
 
 void sockets_forget_answers(void)
 {
-    for (message *m; (m = take(&inbox, CHANNEL_STDIN, CHANNEL_STDIN)) != NULL;) message_free(m);
+    for (jupyter_message *m; (m = queue_pop(&inbox, CHANNEL_STDIN, CHANNEL_STDIN)) != NULL;)
+        message_free(m);
 }

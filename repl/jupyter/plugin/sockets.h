@@ -25,10 +25,10 @@ const char *sockets_open(const char *const addresses[CHANNELS]);
 void sockets_close(void);
 
 /* Takes a message over and sends it on its channel. */
-void sockets_send(message *m);
+void sockets_send(jupyter_message *m);
 /* Assigns the following output to the request with this header; previous output belongs to the
  * previous request. */
-bool sockets_begin_request(text header);
+bool sockets_begin_request(jupyter_text header);
 /* Returns after all previous output and messages were sent and all received messages were queued.
  * An incomplete character is dropped. */
 void sockets_settle(void);
@@ -36,7 +36,7 @@ void sockets_settle(void);
 /* The next message of the shell or the control channel, which goes first; stdin: of that one. Waits
  * for milliseconds, or without an end (-1). NULL: none has come; *interrupted: since a signal ended
  * the wait. The caller frees it. */
-message *sockets_receive(bool from_stdin, int milliseconds, bool *interrupted);
+jupyter_message *sockets_receive(bool from_stdin, int milliseconds, bool *interrupted);
 /* Drops messages received on the stdin channel. */
 void sockets_forget_answers(void);
 

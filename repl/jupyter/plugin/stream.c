@@ -70,13 +70,13 @@ static size_t unfinished(const char *bytes, size_t n)
 }
 
 /* How many bytes can be read. */
-static size_t waiting(const stream *s)
+static size_t waiting(const jupyter_stream *s)
 {
     int n = 0;
     return ioctl(s->from, FIONREAD, &n) == 0 && n > 0 ? (size_t)n : 0;
 }
 
-uint64_t stream_written(stream *s)
+uint64_t stream_written(jupyter_stream *s)
 {
     pthread_mutex_lock(&s->lock);
     uint64_t written = s->taken + waiting(s);
@@ -85,7 +85,7 @@ uint64_t stream_written(stream *s)
 }
 
 /* Reads up to n queued bytes. */
-static size_t read_waiting(stream *s, char *bytes, size_t n)
+static size_t read_waiting(jupyter_stream *s, char *bytes, size_t n)
 {
     size_t done = 0;
     pthread_mutex_lock(&s->lock);
@@ -99,7 +99,7 @@ static size_t read_waiting(stream *s, char *bytes, size_t n)
     return done;
 }
 
-char *stream_take(stream *s, const char *name, uint64_t end, bool whole, size_t *size)
+char *stream_take(jupyter_stream *s, const char *name, uint64_t end, bool whole, size_t *size)
 {
     char before[48], *json = NULL;
     uint64_t ahead = end > s->taken ? end - s->taken : 0;
@@ -120,7 +120,7 @@ char *stream_take(stream *s, const char *name, uint64_t end, bool whole, size_t 
     return json;
 }
 
-void stream_close(stream *s)
+void stream_close(jupyter_stream *s)
 {
     close(s->from);
     close(s->saved);

@@ -20,14 +20,14 @@ struct lt_engine_group {
 typedef struct outgoing {
     MPI_Request request;
     struct outgoing *next;
-    char note[LT_ENGINE_NOTE];
+    char note[LT_ENGINE_CONTROL];
 } outgoing;
 
 struct lt_engine_world {
     lt_engine_group all;
     MPI_Comm notes;
     MPI_Request hearing;
-    char heard[LT_ENGINE_NOTE];
+    char heard[LT_ENGINE_CONTROL];
     outgoing *told;
 };
 
@@ -41,7 +41,7 @@ struct lt_engine_request {
 static const lt_engine_services *services;
 static lt_engine_world world;
 
-static lt_status check(const char *call, int code)
+static lt_status check_mpi(const char *call, int code)
 {
     if (code == MPI_SUCCESS) return LT_OK;
     char text[MPI_MAX_ERROR_STRING + 1] = "";
@@ -52,7 +52,7 @@ static lt_status check(const char *call, int code)
 
 #define TRY(call, ...)                                                                             \
     do {                                                                                           \
-        const lt_status status_ = check(#call, call(__VA_ARGS__));                                 \
+        const lt_status status_ = check_mpi(#call, call(__VA_ARGS__));                             \
         if (status_ != LT_OK) return status_;                                                      \
     } while (0)
 
@@ -65,12 +65,12 @@ static lt_status no_memory(void)
 
 static lt_status listen(void)
 {
-    TRY(MPI_Irecv, world.heard, LT_ENGINE_NOTE, MPI_BYTE, MPI_ANY_SOURCE, 0, world.notes,
+    TRY(MPI_Irecv, world.heard, LT_ENGINE_CONTROL, MPI_BYTE, MPI_ANY_SOURCE, 0, world.notes,
         &world.hearing);
     return LT_OK;
 }
 
-static lt_status join(void *where, lt_engine_world **out, int *rank, int *size)
+static lt_status join_world(void *where, lt_engine_world **out, int *rank, int *size)
 {
     (void)where;
     int provided;
@@ -88,7 +88,7 @@ static lt_status join(void *where, lt_engine_world **out, int *rank, int *size)
 }
 
 /* Finalize does not look after what is still on its way. */
-static lt_status leave(lt_engine_world *w)
+static lt_status leave_world(lt_engine_world *w)
 {
     for (outgoing *o = w->told; o != NULL; o = o->next) MPI_Wait(&o->request, MPI_STATUS_IGNORE);
     TRY(MPI_Barrier, w->all.comm);
@@ -144,7 +144,7 @@ static void free_request(lt_engine_request *r)
 /* Hands over what a call has begun, or its failure. */
 static lt_status begun(lt_engine_request *r, const char *call, int code, lt_engine_request **out)
 {
-    const lt_status status = check(call, code);
+    const lt_status status = check_mpi(call, code);
     if (status == LT_OK)
         *out = r;
     else
@@ -166,7 +166,7 @@ static lt_status test(lt_engine_request *r, bool *done, int *from, int64_t *byte
         *bytes = count;
     }
     free_request(r);
-    return check("MPI_Test", code);
+    return check_mpi("MPI_Test", code);
 }
 
 /* ---- collectives ----------------------------------------------------------------------------- */
@@ -214,7 +214,8 @@ static bool fit(lt_engine_parts parts, int n)
 }
 
 /* Counts and places of bytes, where they fit into ints; else of a type that has them in it. */
-static int describe(lt_engine_request *r, lt_engine_parts parts, int n, int *counts, int *places)
+static int counts_of_parts(lt_engine_request *r, lt_engine_parts parts, int n, int *counts,
+                           int *places)
 {
     for (int i = 0; i < n; i++) {
         const bool wide = parts.bytes[i] > 0 && (parts.bytes[i] > INT_MAX || parts.at[i] > INT_MAX);
@@ -242,8 +243,9 @@ static lt_status all_to_all(lt_engine_group *g, const void *data, lt_engine_part
         return no_memory();
     }
     int *arguments = r->arguments;
-    int code = describe(r, given, n, arguments, arguments + n);
-    if (code == MPI_SUCCESS) code = describe(r, got, n, arguments + 2 * n, arguments + 3 * n);
+    int code = counts_of_parts(r, given, n, arguments, arguments + n);
+    if (code == MPI_SUCCESS)
+        code = counts_of_parts(r, got, n, arguments + 2 * n, arguments + 3 * n);
     if (code == MPI_SUCCESS)
         code = MPI_Ialltoallw(data, arguments, arguments + n, r->types, to, arguments + 2 * n,
                               arguments + 3 * n, r->types + n, g->comm, &r->request);
@@ -285,7 +287,7 @@ static lt_status all_gather(lt_engine_group *g, const void *data, int64_t bytes,
 
 /* ---- MPI's own reductions -------------------------------------------------------------------- */
 
-static MPI_Datatype type_of(lt_dtype dtype)
+static MPI_Datatype mpi_type_of(lt_dtype dtype)
 {
     switch (dtype) {
     case LT_UINT8: return MPI_UINT8_T;
@@ -307,9 +309,9 @@ static MPI_Op op_of(int reduction)
     return reduction >= 0 && reduction < 8 ? ops[reduction] : MPI_OP_NULL;
 }
 
-static bool reduces(lt_dtype dtype, int reduction)
+static bool can_reduce(lt_dtype dtype, int reduction)
 {
-    return type_of(dtype) != MPI_DATATYPE_NULL && op_of(reduction) != MPI_OP_NULL;
+    return mpi_type_of(dtype) != MPI_DATATYPE_NULL && op_of(reduction) != MPI_OP_NULL;
 }
 
 static lt_status all_reduce(lt_engine_group *g, void *data, int64_t count, lt_dtype dtype,
@@ -318,8 +320,8 @@ static lt_status all_reduce(lt_engine_group *g, void *data, int64_t count, lt_dt
     lt_engine_request *r = new_request(0);
     if (r == NULL) return no_memory();
     return begun(r, "MPI_Iallreduce",
-                 MPI_Iallreduce(MPI_IN_PLACE, data, (int)count, type_of(dtype), op_of(reduction),
-                                g->comm, &r->request),
+                 MPI_Iallreduce(MPI_IN_PLACE, data, (int)count, mpi_type_of(dtype),
+                                op_of(reduction), g->comm, &r->request),
                  out);
 }
 
@@ -344,7 +346,7 @@ static lt_status receive_message(lt_engine_group *g, void *data, int64_t bytes, 
                  MPI_Irecv(data, (int)bytes, MPI_BYTE, from, tag, g->comm, &r->request), out);
 }
 
-static void tell(lt_engine_world *w, int rank, const void *note, int bytes)
+static void post_message(lt_engine_world *w, int rank, const void *note, int bytes)
 {
     outgoing *o = malloc(sizeof *o);
     if (o == NULL) return;
@@ -372,7 +374,7 @@ static void look_after_notes(lt_engine_world *w)
     }
 }
 
-static bool hear(lt_engine_world *w, void *note, int *bytes, int *from)
+static bool poll_message(lt_engine_world *w, void *note, int *bytes, int *from)
 {
     int flag = 0;
     MPI_Status arrived;
@@ -398,20 +400,20 @@ SHOWN const lt_engine_abi lt_engine_abi_of_library = LT_ENGINE_ABI_HERE;
 static const lt_engine engine = {
     .name = LT_MPI_NAME,
     .threaded = true,
-    .join = join,
-    .leave = leave,
+    .join = join_world,
+    .leave = leave_world,
     .group = make_group,
     .barrier = barrier,
     .broadcast = broadcast,
     .all_gather = all_gather,
     .all_to_all = all_to_all,
-    .reduces = reduces,
+    .reduces = can_reduce,
     .all_reduce = all_reduce,
     .send = send_message,
     .receive = receive_message,
     .test = test,
-    .tell = tell,
-    .hear = hear,
+    .tell = post_message,
+    .hear = poll_message,
 };
 
 SHOWN const lt_engine *lt_engine_open(const lt_engine_services *given);

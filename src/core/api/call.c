@@ -44,12 +44,12 @@ typedef struct problem {
 } problem;
 
 /* What the caller gave. */
-typedef struct call {
+typedef struct named_call {
     const lt_value *args;
     const lt_named_value *named;
     int nargs, nnamed;
     bool loose; /* tensors of one number and no dimensions stand for it */
-} call;
+} named_call;
 
 /* The values of one overload's arguments, NULL where absent, and what was made of them. */
 typedef struct match {
@@ -62,15 +62,15 @@ typedef struct match {
 
 /* ---- the caller's arrays --------------------------------------------------------------------- */
 
-static const lt_value *arg_at(const call *c, int i) { return lt_value_at(c->args, i); }
+static const lt_value *arg_at(const named_call *c, int i) { return lt_value_at(c->args, i); }
 
-static const lt_named_value *named_at(const call *c, int i)
+static const lt_named_value *named_at(const named_call *c, int i)
 {
     size_t step = offsetof(lt_named_value, value) + c->named->value.size;
     return (const lt_named_value *)((const char *)c->named + (size_t)i * step);
 }
 
-static lt_status check_call(const char *op, const call *c)
+static lt_status check_call(const char *op, const named_call *c)
 {
     if (c->nargs < 0 || c->nnamed < 0)
         return lt_error(LT_ERR_TYPE, "%s(): a negative number of arguments", op);
@@ -89,7 +89,7 @@ static lt_status check_call(const char *op, const call *c)
 
 /* ---- what fits ------------------------------------------------------------------------------- */
 
-static bool is_number(const lt_value *v)
+static bool is_number_value(const lt_value *v)
 {
     return v->kind == LT_KIND_INT || v->kind == LT_KIND_DOUBLE || v->kind == LT_KIND_BOOL;
 }
@@ -102,7 +102,7 @@ static bool is_whole(const lt_value *v)
            v->v.d == (double)(int64_t)v->v.d;
 }
 
-static int64_t whole(const lt_value *v)
+static int64_t int64_of(const lt_value *v)
 {
     return v->kind == LT_KIND_INT ? v->v.i : (int64_t)v->v.d;
 }
@@ -112,7 +112,7 @@ static bool is_number_tensor(const lt_value *v, bool integer)
 {
     if (v->kind != LT_KIND_TENSOR || v->v.tensor == NULL) return false;
     const lt_tensor *t = v->v.tensor;
-    return t->ndim == 0 && !lt_requires_grad(t) && !(lt_here.duals != 0 && lt_is_dual(t)) &&
+    return t->ndim == 0 && !lt_requires_grad(t) && !(lt_tls.duals != 0 && lt_is_dual(t)) &&
            (!integer || lt_dtype_is_int((lt_dtype)t->dtype));
 }
 
@@ -149,7 +149,7 @@ static bool accept(const lt_call_arg *arg, const lt_value *v, bool loose, proble
     bool is_tensor = v->kind == LT_KIND_TENSOR && v->v.tensor != NULL;
     switch (arg->type) {
     case LT_ARG_TENSOR: return is_tensor;
-    case LT_ARG_TENSOR_OR_SCALAR: return is_tensor || is_number(v);
+    case LT_ARG_TENSOR_OR_SCALAR: return is_tensor || is_number_value(v);
     case LT_ARG_POSITIONS:
     case LT_ARG_INDEX_TENSOR:
         if (is_tensor && !lt_dtype_is_int((lt_dtype)v->v.tensor->dtype)) {
@@ -159,7 +159,7 @@ static bool accept(const lt_call_arg *arg, const lt_value *v, bool loose, proble
         return is_tensor;
     case LT_ARG_TENSORS:
     case LT_ARG_INDEX_TENSORS: return list_fits(arg, v, p);
-    case LT_ARG_SCALAR: return is_number(v) || (loose && is_number_tensor(v, false));
+    case LT_ARG_SCALAR: return is_number_value(v) || (loose && is_number_tensor(v, false));
     case LT_ARG_FLOAT:
         return v->kind == LT_KIND_INT || v->kind == LT_KIND_DOUBLE ||
                (loose && is_number_tensor(v, false));
@@ -205,7 +205,7 @@ static int positional_args(const lt_callable *f)
 }
 
 /* Finds the value of every argument of one overload. */
-static bool fits(const lt_callable *f, const call *c, match *m, problem *p)
+static bool callable_fits(const lt_callable *f, const named_call *c, match *m, problem *p)
 {
     const int positional = positional_args(f);
     memset(m->given, 0, sizeof m->given);
@@ -271,12 +271,12 @@ static const char *kind_name(const lt_value *v)
 }
 
 /* A message that is put together; what does not fit is left out. */
-typedef struct text {
+typedef struct call_text {
     char buffer[900];
     size_t n;
-} text;
+} call_text;
 
-__attribute__((format(printf, 2, 3))) static void append(text *t, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void append(call_text *t, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -287,7 +287,7 @@ __attribute__((format(printf, 2, 3))) static void append(text *t, const char *fo
 }
 
 /* A name that no overload has, or NULL. */
-static const char *unknown_name(const lt_callable *const *f, int n, const call *c)
+static const char *unknown_name(const lt_callable *const *f, int n, const named_call *c)
 {
     for (int k = 0; k < c->nnamed; k++) {
         bool known = false;
@@ -300,7 +300,7 @@ static const char *unknown_name(const lt_callable *const *f, int n, const call *
 
 static lt_status refuse_name(const lt_callable *const *f, int n, const char *op, const char *name)
 {
-    text t = {.n = 0};
+    call_text t = {.n = 0};
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < f[i]->info.n_args; j++) {
             const char *known = f[i]->args[j].info.name;
@@ -315,7 +315,8 @@ static lt_status refuse_name(const lt_callable *const *f, int n, const char *op,
 }
 
 /* What is wrong with a call of the only overload. */
-static lt_status refuse(const lt_callable *f, const char *op, const call *c, const problem *p)
+static lt_status call_error(const lt_callable *f, const char *op, const named_call *c,
+                            const problem *p)
 {
     char where[32] = "";
     const char *name = p->arg != NULL ? p->arg->info.name : "";
@@ -350,9 +351,9 @@ static lt_status refuse(const lt_callable *f, const char *op, const call *c, con
 
 /* "got (Tensor, string, dim=int), but expected one of: ..." */
 static lt_status refuse_combination(const lt_callable *const *f, int n, const char *op,
-                                    const call *c)
+                                    const named_call *c)
 {
-    text t = {.n = 0};
+    call_text t = {.n = 0};
     for (int i = 0; i < c->nargs; i++)
         append(&t, "%s%s", i > 0 ? ", " : "", kind_name(arg_at(c, i)));
     for (int i = 0; i < c->nnamed; i++)
@@ -371,7 +372,7 @@ static int compare_name(const void *name, const void *entry)
     return strcmp(name, ((const lt_call_name *)entry)->name);
 }
 
-static bool any_number_tensor(const call *c)
+static bool any_number_tensor(const named_call *c)
 {
     for (int i = 0; i < c->nargs; i++)
         if (is_number_tensor(arg_at(c, i), false)) return true;
@@ -381,24 +382,25 @@ static bool any_number_tensor(const call *c)
 }
 
 /* The first overload that fits. */
-static lt_status choose(const lt_call_name *name, call *c, match *m, const lt_callable **chosen)
+static lt_status choose_callable(const lt_call_name *name, named_call *c, match *m,
+                                 const lt_callable **chosen)
 {
     const lt_callable *const *f = &lt_callables[name->first];
     problem p, ignored;
     for (int i = 0; i < name->n; i++) {
-        if (!fits(f[i], c, m, &p)) continue;
+        if (!callable_fits(f[i], c, m, &p)) continue;
         *chosen = f[i];
         return LT_OK;
     }
     c->loose = any_number_tensor(c);
     for (int i = 0; c->loose && i < name->n; i++) {
-        if (!fits(f[i], c, m, &ignored)) continue;
+        if (!callable_fits(f[i], c, m, &ignored)) continue;
         *chosen = f[i];
         return LT_OK;
     }
     const char *unknown = unknown_name(f, name->n, c);
     if (unknown != NULL) return refuse_name(f, name->n, name->name, unknown);
-    return name->n == 1 ? refuse(f[0], name->name, c, &p)
+    return name->n == 1 ? call_error(f[0], name->name, c, &p)
                         : refuse_combination(f, name->n, name->name, c);
 }
 
@@ -424,7 +426,7 @@ static lt_status integer_of(const lt_value *v, int64_t *out)
 {
     lt_scalar number;
     if (v->kind != LT_KIND_TENSOR) {
-        *out = whole(v);
+        *out = int64_of(v);
         return LT_OK;
     }
     LT_TRY(number_of(v, &number));
@@ -552,7 +554,7 @@ static lt_status check_room(const lt_callable *f, const lt_value *results, const
 }
 
 /* What was made is copied to out=, whose tensors are the results then. */
-static lt_status store(const lt_callable *f, lt_call_slot *out, lt_value *made)
+static lt_status store_results(const lt_callable *f, lt_call_slot *out, lt_value *made)
 {
     const int n = f->info.n_results;
     const lt_tensor_list outs =
@@ -569,7 +571,7 @@ static lt_status store(const lt_callable *f, lt_call_slot *out, lt_value *made)
 }
 
 /* Results that read a number from a device are copies that the caller did not ask for by name. */
-static lt_status run(const lt_callable *f, match *m, lt_value *made)
+static lt_status run_callable(const lt_callable *f, match *m, lt_value *made)
 {
     bool reads = made[0].kind == LT_KIND_BOOL || made[0].kind == LT_KIND_INT;
     lt_copy_cause previous = {NULL, false};
@@ -578,7 +580,7 @@ static lt_status run(const lt_callable *f, match *m, lt_value *made)
     if (reads) lt_copies_set_cause(previous);
     if (status != LT_OK) return status;
     bool fills = f->out >= 0 && m->frame.present[f->out];
-    if (fills && f->copied) return store(f, &m->frame.v[f->out], made);
+    if (fills && f->copied) return store_results(f, &m->frame.v[f->out], made);
     if (fills || f->info.in_place)
         made[0].v.tensor = lt_tensor_retain(m->frame.v[fills ? f->out : 0].tensor);
     return LT_OK;
@@ -592,17 +594,17 @@ lt_status lt_call(const char *name, const lt_value *args, int nargs, const lt_na
         bsearch(name, lt_call_names, (size_t)lt_call_names_n, sizeof *lt_call_names, compare_name);
     if (entry == NULL)
         return lt_error(LT_ERR_TYPE, "lt_call(): there is no operation '%.100s'", name);
-    call c = {.args = args, .named = named, .nargs = nargs, .nnamed = nnamed};
+    named_call c = {.args = args, .named = named, .nargs = nargs, .nnamed = nnamed};
     match m;
     const lt_callable *f = NULL;
     lt_value made[LT_CALL_MAX_RESULTS];
     m.n_owned = 0;
     LT_TRY(check_call(name, &c));
-    LT_TRY(choose(entry, &c, &m, &f));
+    LT_TRY(choose_callable(entry, &c, &m, &f));
     LT_TRY(check_room(f, results, nresults));
     for (int i = 0; i < f->info.n_results; i++) made[i] = lt_value_of(f->results[i].kind);
     lt_status status = convert_all(f, &m);
-    if (status == LT_OK) status = run(f, &m, made);
+    if (status == LT_OK) status = run_callable(f, &m, made);
     for (int i = 0; i < m.n_owned; i++) lt_tensor_release(m.owned[i]);
     if (status != LT_OK) return status;
     if (results == NULL)

@@ -18,7 +18,7 @@
 
 /* ---- making and ending ----------------------------------------------------------------------- */
 
-static lt_status check(const lt_context_config *c)
+static lt_status check_config(const lt_context_config *c)
 {
     if (c->default_dtype != 0 && ((unsigned)c->default_dtype >= LT_DTYPE_COUNT ||
                                   !lt_dtype_is_float((lt_dtype)c->default_dtype)))
@@ -50,7 +50,7 @@ static lt_status read_config(const lt_context_config *given, lt_context_config *
                         "lt_context_new(): config.size is %zu; lt_context_defaults() sets it",
                         given->size);
     memcpy(config, given, given->size < sizeof *config ? given->size : sizeof *config);
-    return check(config);
+    return check_config(config);
 }
 
 static void end(lt_context *c)
@@ -61,7 +61,7 @@ static void end(lt_context *c)
         next = e->next;
         e->run(e);
     }
-    for (int i = 0; i < 1 + LT_MOST_DEVICES; i++)
+    for (int i = 0; i < 1 + LT_MAX_DEVICES; i++)
         if (c->ready[i] != LT_GENERATOR_ABSENT) lt_generator_end(&c->generators[i]);
     lt_mem_free(c->copies);
     lt_fork_mutex_destroy(&c->fork);
@@ -123,7 +123,7 @@ void lt_context_release(lt_context *context)
 /* ---- being in one ---------------------------------------------------------------------------- */
 
 lt_context *lt_context_process(void) { return &lt_process_context; }
-lt_context *lt_context_current(void) { return lt_here.context; }
+lt_context *lt_context_current(void) { return lt_tls.context; }
 
 lt_context *lt_context_enter(lt_context *context)
 {
@@ -148,7 +148,7 @@ static lt_status use_of(const char *function, lt_device device, int *use)
     }
     if ((unsigned)device.type >= LT_DEVICE_TYPES)
         return lt_error(LT_ERR_TYPE, "%s(): %d is no type of device", function, device.type);
-    if (device.index < 0 || device.index >= LT_MOST_DEVICES)
+    if (device.index < 0 || device.index >= LT_MAX_DEVICES)
         return lt_error(LT_ERR_DEVICE, "%s(): there is no GPU %d", function, device.index);
     *use = LT_USE_DEVICE(device.index);
     return LT_OK;

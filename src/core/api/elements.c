@@ -17,7 +17,8 @@ void *lt_tensor_data(const lt_tensor *t)
 }
 
 /* Moves all elements between t and row-major host memory. */
-static lt_status move(const char *function, lt_tensor *t, void *data, size_t bytes, bool into_t)
+static lt_status copy_bytes(const char *function, lt_tensor *t, void *data, size_t bytes,
+                            bool into_t)
 {
     lt_tensor *host = NULL;
     lt_dtype dtype = (lt_dtype)t->dtype;
@@ -40,14 +41,14 @@ lt_status lt_tensor_copy_from(lt_tensor *t, const void *data, size_t bytes)
 {
     LT_REQUIRE(t);
     if (bytes > 0) LT_REQUIRE(data);
-    return move(__func__, t, (void *)data, bytes, true);
+    return copy_bytes(__func__, t, (void *)data, bytes, true);
 }
 
 lt_status lt_tensor_copy_to(lt_tensor *t, void *data, size_t bytes)
 {
     LT_REQUIRE(t);
     if (bytes > 0) LT_REQUIRE(data);
-    return move(__func__, t, data, bytes, false);
+    return copy_bytes(__func__, t, data, bytes, false);
 }
 
 lt_status lt_tensor_to(lt_tensor *t, lt_dtype dtype, const lt_device *device, lt_tensor **out)

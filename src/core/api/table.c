@@ -102,7 +102,7 @@ void lt_table_release(lt_table *table)
 }
 
 /* Room for one entry more in an array of n. */
-static lt_status grow(void **array, int64_t n, int64_t *room, size_t size)
+static lt_status grow_array(void **array, int64_t n, int64_t *room, size_t size)
 {
     if (n < *room) return LT_OK;
     const int64_t more = *room > 0 ? 2 * *room : 8;
@@ -118,7 +118,7 @@ lt_status lt_table_append(lt_table *table, const lt_value *value)
     LT_REQUIRE(table);
     lt_value copy;
     void *list = table->list;
-    LT_TRY(grow(&list, table->n_list, &table->room_list, sizeof *table->list));
+    LT_TRY(grow_array(&list, table->n_list, &table->room_list, sizeof *table->list));
     table->list = list;
     LT_TRY(copy_value(__func__, value, &copy));
     table->list[table->n_list++] = copy;
@@ -126,7 +126,7 @@ lt_status lt_table_append(lt_table *table, const lt_value *value)
 }
 
 /* Where the name is, or would be. */
-static int64_t place_of(const lt_table *table, const char *name, bool *found)
+static int64_t name_index(const lt_table *table, const char *name, bool *found)
 {
     int64_t low = 0, high = table->n_names;
     *found = false;
@@ -160,7 +160,7 @@ lt_status lt_table_set(lt_table *table, const char *name, const lt_value *value)
     LT_REQUIRE(name);
     LT_REQUIRE(value);
     bool found;
-    const int64_t i = place_of(table, name, &found);
+    const int64_t i = name_index(table, name, &found);
     if (value->kind == LT_KIND_NONE) {
         if (found) take_away(table, i);
         return LT_OK;
@@ -173,7 +173,7 @@ lt_status lt_table_set(lt_table *table, const char *name, const lt_value *value)
         return LT_OK;
     }
     void *names = table->names;
-    LT_TRY(grow(&names, table->n_names, &table->room_names, sizeof *table->names));
+    LT_TRY(grow_array(&names, table->n_names, &table->room_names, sizeof *table->names));
     table->names = names;
     LT_TRY(lt_value_own_text(name, strlen(name), &text));
     const lt_status status = copy_value(__func__, value, &copy);
@@ -192,7 +192,7 @@ const lt_value *lt_table_get(const lt_table *table, const char *name)
 {
     if (table == NULL || name == NULL) return NULL;
     bool found;
-    const int64_t i = place_of(table, name, &found);
+    const int64_t i = name_index(table, name, &found);
     return found ? &table->names[i].value : NULL;
 }
 

@@ -1,7 +1,7 @@
 /* accumulate.c - where gradients end: accumulators of leaves, and making a gradient fit.
  *
  * A leaf has one accumulator at most while a graph leads to it: the graph owns it, the leaf only
- * points to it. An accumulator holds its leaf. The engine gives it gradients by lt_accumulate_give,
+ * points to it. An accumulator holds its leaf. The engine gives it gradients by lt_accumulate_steal,
  * so its class has no apply. */
 #include <pthread.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "assertion.h"
 #include "autograd/internal.h"
 #include "context/fork.h"
-#include "counting.h"
+#include "user_index.h"
 #include "devices/backend.h"
 #include "devices/device.h"
 #include "dtypes/dtype.h"
@@ -170,7 +170,7 @@ static lt_status first_gradient(lt_tensor *leaf, lt_tensor *grad, lt_tensor **ou
     return LT_OK;
 }
 
-lt_status lt_accumulate_give(lt_tensor *t, lt_tensor *grad)
+lt_status lt_accumulate_steal(lt_tensor *t, lt_tensor *grad)
 {
     lt_autograd *autograd;
     lt_tensor *sum = NULL;
@@ -189,7 +189,7 @@ lt_status lt_accumulate_give(lt_tensor *t, lt_tensor *grad)
         autograd->grad = sum;
     }
     LT_ASSERT(autograd->grad != NULL && autograd->grad->refs > 0);
-    if (autograd->grad->flags & LT_FLAG_REQUIRES_GRAD) lt_cycles_note(t);
+    if (autograd->grad->flags & LT_FLAG_REQUIRES_GRAD) lt_cycles_add_candidate(t);
 done:
     lt_tensor_release(grad);
     return status;
@@ -236,7 +236,7 @@ static bool sums_to(const lt_like *like, const lt_tensor *grad)
     return true;
 }
 
-static void replace(lt_tensor **grad, lt_tensor *by)
+static void replace_grad(lt_tensor **grad, lt_tensor *by)
 {
     lt_tensor_release(*grad);
     *grad = by;
@@ -253,23 +253,23 @@ lt_status lt_fit_gradient(const lt_node *node, int index, const lt_like *like, l
                             "Function %s returned an invalid gradient at index %lld - got %s but "
                             "expected shape "
                             "compatible with %s",
-                            name, lt_shown(index),
+                            name, lt_user_index(index),
                             lt_format_sizes(got, sizeof got, (*grad)->ndim, (*grad)->sizes),
                             lt_format_sizes(expected, sizeof expected, like->ndim, like->sizes));
         LT_TRY(lt_sum_to(*grad, like->ndim, like->sizes, &fitting));
-        replace(grad, fitting);
+        replace_grad(grad, fitting);
     }
     bool other_device = !lt_device_equal(like->device, (*grad)->device);
     if (other_device && (*grad)->ndim > 0)
         return lt_error(LT_ERR_RUNTIME,
                         "Function %s returned an invalid gradient at index %lld - expected device "
                         "%s but got %s",
-                        name, lt_shown(index),
+                        name, lt_user_index(index),
                         lt_format_device(expected, sizeof expected, like->device),
                         lt_format_device(got, sizeof got, (*grad)->device));
     if (other_device || (*grad)->dtype != like->dtype) {
         LT_TRY(lt_to(*grad, &like->device, (lt_dtype)like->dtype, false, false, &fitting));
-        replace(grad, fitting);
+        replace_grad(grad, fitting);
     }
     return LT_OK;
 }

@@ -1,7 +1,7 @@
 /* anomaly.c - anomaly mode: results of nodes are searched for nan. The mode is the context's; every node
  * remembers the line of the user's code that made it then (node.c). */
 #include "autograd/internal.h"
-#include "counting.h"
+#include "user_index.h"
 #include "devices/transfer.h"
 #include "dtypes/dtype.h"
 #include "error.h"
@@ -42,7 +42,7 @@ lt_status lt_check_nan(const lt_node *node, lt_tensor *const *results, int n)
         const char *origin = node->origin;
         return lt_error(LT_ERR_RUNTIME,
                         "Function '%s' returned nan values in its %lld%s output.%s%s%s",
-                        lt_node_name(node), lt_shown(i), ending(lt_shown(i)),
+                        lt_node_name(node), lt_user_index(i), ending(lt_user_index(i)),
                         origin != NULL ? " Its forward operation was called at " : "",
                         origin != NULL ? origin : "", origin != NULL ? "." : "");
     }

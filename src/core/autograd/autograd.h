@@ -36,7 +36,7 @@ typedef struct lt_geometry {
 } lt_geometry;
 
 /* What keeps something else in the place of the tensors that nodes save while it is the thread's
- * innermost (lt_here.saved_hooks). Counted: by the scope that is open, and by each packed
+ * innermost (lt_tls.saved_hooks). Counted: by the scope that is open, and by each packed
  * tensor. */
 typedef struct lt_saved_hooks {
     _Atomic int32_t refs;
@@ -131,7 +131,7 @@ struct lt_node {
 
 /* Grad mode of this thread in its context. Written by lt_set_grad_enabled and by entering a context
  * only. */
-static inline bool lt_grad_mode_on(void) { return lt_here.grad_mode; }
+static inline bool lt_grad_mode_on(void) { return lt_tls.grad_mode; }
 
 /* A view of a tensor that requires grad does so too, whenever its base began to. */
 static inline bool lt_requires_grad(const lt_tensor *t)
@@ -169,7 +169,7 @@ lt_status lt_check_inplace(lt_tensor *t);
 
 /* Names the view op's result for autograd when grad mode is off: it may not be written with it
  * on. */
-void lt_note_view(lt_tensor *self, lt_tensor *view);
+void lt_record_view(lt_tensor *self, lt_tensor *view);
 
 lt_status lt_save_input(lt_saved *s, lt_tensor *t); /* an input; NULL is allowed */
 lt_status lt_save_output(lt_saved *s, lt_tensor *t, int slot);
@@ -196,7 +196,7 @@ lt_status lt_node_apply(lt_node *node, lt_tensor *const *grads, lt_tensor **resu
                         const bool *needs);
 /* "AddmmBackward0"; custom Functions have their own names. */
 const char *lt_node_name(const lt_node *node);
-/* Names the node that gives t, if it was made after the node `before` (lt_here.last_node), as
+/* Names the node that gives t, if it was made after the node `before` (lt_tls.last_node), as
  * PyTorch names that of the op. */
 void lt_name_node(const lt_tensor *t, uint64_t before, const char *name);
 /* A copy of the name that stays; NULL: there is no memory for it. */

@@ -53,7 +53,7 @@ lt_status lt_node_attach(lt_node *node, int slot, lt_tensor *t)
 
 /* A view of a tensor with history made so remembers the version: it may be used while that
  * holds. */
-void lt_note_view(lt_tensor *self, lt_tensor *view)
+void lt_record_view(lt_tensor *self, lt_tensor *view)
 {
     if (!lt_grad_mode_on()) view->flags |= LT_FLAG_NO_GRAD_VIEW;
     view->flags |= self->flags & LT_FLAG_NO_GRAD_VIEW;

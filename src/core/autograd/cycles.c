@@ -33,7 +33,7 @@ static noted_tensors *all_noted;
 static noted_tensors *noted_here(void)
 {
     noted_tensors *noted = all_noted;
-    while (noted != NULL && noted->context != lt_here.context) noted = noted->next;
+    while (noted != NULL && noted->context != lt_tls.context) noted = noted->next;
     return noted;
 }
 
@@ -80,12 +80,12 @@ static bool has_room(noted_tensors *noted)
     return true;
 }
 
-void lt_cycles_note(lt_tensor *t)
+void lt_cycles_add_candidate(lt_tensor *t)
 {
     if (t->autograd->may_be_cyclic) return;
     lt_autograd_lock();
     noted_tensors *noted = noted_here();
-    if (noted == NULL) noted = make_noted(lt_here.context);
+    if (noted == NULL) noted = make_noted(lt_tls.context);
     if (noted != NULL && has_room(noted)) {
         LT_ASSERT(noted->n < noted->capacity, "%lld of %lld", (long long)noted->n,
                   (long long)noted->capacity);
@@ -115,22 +115,22 @@ void lt_cycles_forget(lt_tensor *t)
 
 /* ---- what they own --------------------------------------------------------------------------- */
 
-typedef struct object {
+typedef struct visited_object {
     void *at; /* a tensor or a node */
     bool is_node, alive;
     int32_t inside; /* references from other objects found */
-} object;
+} visited_object;
 
-typedef struct walk {
-    object *objects;
+typedef struct cycle_walk {
+    visited_object *objects;
     int64_t *table; /* open addressing: object + 1, 0 for a free place; 2 * capacity places */
     int64_t n, capacity;
     bool counting;    /* else: marking what is alive */
     int64_t *pending; /* objects that were found alive and not yet walked */
     int64_t n_pending;
-} walk;
+} cycle_walk;
 
-static int64_t place_of(const walk *w, const void *at)
+static int64_t hash_slot(const cycle_walk *w, const void *at)
 {
     uint64_t mask = 2 * (uint64_t)w->capacity - 1,
              i = ((uintptr_t)at >> 4) * 0x9E3779B97F4A7C15u >> 20 & mask;
@@ -138,10 +138,10 @@ static int64_t place_of(const walk *w, const void *at)
     return (int64_t)i;
 }
 
-static lt_status grow(walk *w)
+static lt_status grow_walk(cycle_walk *w)
 {
     int64_t capacity = w->capacity > 0 ? 2 * w->capacity : 64;
-    object *objects = lt_mem_realloc(w->objects, (size_t)capacity * sizeof *objects);
+    visited_object *objects = lt_mem_realloc(w->objects, (size_t)capacity * sizeof *objects);
     if (objects == NULL) return LT_ERR_MEMORY;
     w->objects = objects;
     int64_t *table = lt_mem_zalloc(2 * (size_t)capacity * sizeof *table);
@@ -149,26 +149,26 @@ static lt_status grow(walk *w)
     lt_mem_free(w->table);
     w->table = table;
     w->capacity = capacity;
-    for (int64_t i = 0; i < w->n; i++) table[place_of(w, objects[i].at)] = i + 1;
+    for (int64_t i = 0; i < w->n; i++) table[hash_slot(w, objects[i].at)] = i + 1;
     return LT_OK;
 }
 
 /* A reference that something found owns. */
-static lt_status meet(walk *w, void *at, bool is_node)
+static lt_status meet(cycle_walk *w, void *at, bool is_node)
 {
     if (at == NULL) return LT_OK;
-    if (w->n == w->capacity) LT_TRY(grow(w));
-    int64_t place = place_of(w, at);
+    if (w->n == w->capacity) LT_TRY(grow_walk(w));
+    int64_t place = hash_slot(w, at);
     if (w->counting) {
         if (w->table[place] == 0) {
-            w->objects[w->n] = (object){.at = at, .is_node = is_node};
+            w->objects[w->n] = (visited_object){.at = at, .is_node = is_node};
             w->table[place] = ++w->n;
         }
         w->objects[w->table[place] - 1].inside++;
         return LT_OK;
     }
     if (w->table[place] == 0) return LT_OK;
-    object *o = &w->objects[w->table[place] - 1];
+    visited_object *o = &w->objects[w->table[place] - 1];
     if (!o->alive) {
         o->alive = true;
         LT_ASSERT(w->n_pending < w->n, "%lld of %lld", (long long)w->n_pending, (long long)w->n);
@@ -177,13 +177,13 @@ static lt_status meet(walk *w, void *at, bool is_node)
     return LT_OK;
 }
 
-static lt_status meet_saved(walk *w, const lt_saved *s)
+static lt_status meet_saved(cycle_walk *w, const lt_saved *s)
 {
     LT_TRY(meet(w, s->tensor, false));
     return meet(w, s->fn, true);
 }
 
-static lt_status walk_node(walk *w, lt_node *node)
+static lt_status walk_node(cycle_walk *w, lt_node *node)
 {
     for (int i = 0; i < node->outputs; i++) LT_TRY(meet(w, node->edges[i].node, true));
     if (lt_is_accumulator(node)) return meet(w, ((lt_accumulator *)node)->leaf, false);
@@ -198,7 +198,7 @@ static lt_status walk_node(walk *w, lt_node *node)
     return LT_OK;
 }
 
-static lt_status walk_object(walk *w, const object *o)
+static lt_status walk_object(cycle_walk *w, const visited_object *o)
 {
     if (o->is_node) return walk_node(w, o->at);
     const lt_tensor *t = o->at;
@@ -208,22 +208,22 @@ static lt_status walk_object(walk *w, const object *o)
     return meet(w, t->autograd->grad_fn, true);
 }
 
-static int32_t references(const object *o)
+static int32_t references(const visited_object *o)
 {
     return o->is_node ? atomic_load_explicit(&((lt_node *)o->at)->refs, memory_order_relaxed)
                       : atomic_load_explicit(&((lt_tensor *)o->at)->refs, memory_order_relaxed);
 }
 
-static lt_status find(walk *w, const noted_tensors *noted)
+static lt_status find_cycles(cycle_walk *w, const noted_tensors *noted)
 {
     w->counting = true;
     for (int64_t i = 0; i < noted->n; i++) {
         LT_TRY(meet(w, noted->tensors[i], false));
         /* the list owns nothing */
-        w->objects[w->table[place_of(w, noted->tensors[i])] - 1].inside--;
+        w->objects[w->table[hash_slot(w, noted->tensors[i])] - 1].inside--;
     }
     for (int64_t i = 0; i < w->n; i++) {
-        const object o = w->objects[i]; /* walking may move the objects */
+        const visited_object o = w->objects[i]; /* walking may move the objects */
         LT_TRY(walk_object(w, &o));
     }
     w->counting = false;
@@ -247,12 +247,12 @@ typedef struct gradients {
     int64_t n;
 } gradients;
 
-static gradients open_circles(const walk *w, const noted_tensors *noted)
+static gradients open_circles(const cycle_walk *w, const noted_tensors *noted)
 {
     gradients found = {lt_mem_alloc((size_t)(noted->n > 0 ? noted->n : 1) * sizeof *found.v), 0};
     for (int64_t i = 0; i < noted->n && found.v != NULL; i++) {
         lt_autograd *autograd = noted->tensors[i]->autograd;
-        if (w->objects[w->table[place_of(w, noted->tensors[i])] - 1].alive ||
+        if (w->objects[w->table[hash_slot(w, noted->tensors[i])] - 1].alive ||
             autograd->grad == NULL)
             continue;
         found.v[found.n++] = autograd->grad;
@@ -261,9 +261,9 @@ static gradients open_circles(const walk *w, const noted_tensors *noted)
     return found;
 }
 
-static void collect(bool only_if_due)
+static void collect_cycles(bool only_if_due)
 {
-    walk w = {0};
+    cycle_walk w = {0};
     gradients found = {NULL, 0};
     lt_autograd_lock();
     noted_tensors *noted = noted_here();
@@ -271,7 +271,7 @@ static void collect(bool only_if_due)
     if (noted != NULL && noted->n > 0 &&
         (!only_if_due || noted->fresh || begin - noted->checked > 50 * noted->took)) {
         noted->fresh = false;
-        if (find(&w, noted) == LT_OK) found = open_circles(&w, noted);
+        if (find_cycles(&w, noted) == LT_OK) found = open_circles(&w, noted);
         noted->checked = lt_clock();
         noted->took = noted->checked - begin;
     }
@@ -283,5 +283,5 @@ static void collect(bool only_if_due)
     lt_mem_free(w.pending);
 }
 
-void lt_cycles_collect(void) { collect(false); }
-void lt_cycles_collect_if_due(void) { collect(true); }
+void lt_cycles_collect(void) { collect_cycles(false); }
+void lt_cycles_collect_if_due(void) { collect_cycles(true); }

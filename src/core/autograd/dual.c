@@ -32,18 +32,18 @@ struct lt_tangent {
     lt_tensor *value; /* counted */
 };
 
-static _Thread_local dual_level *levels[LT_MOST_DUALS];
+static _Thread_local dual_level *levels[LT_MAX_DUALS];
 
 /* ---- levels ---------------------------------------------------------------------------------- */
 
 lt_status lt_dual_enter(int *level)
 {
-    if (lt_here.duals == LT_MOST_DUALS)
+    if (lt_tls.duals == LT_MAX_DUALS)
         return lt_error(LT_ERR_RUNTIME, "forward mode: more than %d levels inside of each other",
-                        LT_MOST_DUALS);
+                        LT_MAX_DUALS);
     dual_level *l = lt_mem_zalloc(sizeof *l);
     if (l == NULL) return LT_ERR_MEMORY;
-    *level = lt_here.duals++;
+    *level = lt_tls.duals++;
     levels[*level] = l;
     return LT_OK;
 }
@@ -85,7 +85,7 @@ static void free_all(lt_tangent *entry)
 
 lt_status lt_dual_leave(int level)
 {
-    if (lt_here.duals == 0 || level != lt_here.duals - 1)
+    if (lt_tls.duals == 0 || level != lt_tls.duals - 1)
         return lt_error(LT_ERR_RUNTIME, "Trying to exit a forward AD level that was not the last "
                                         "one that was created. This is not supported.");
     dual_level *l = levels[level];
@@ -94,7 +94,7 @@ lt_status lt_dual_leave(int level)
     lt_tangent *first = l->first;
     for (lt_tangent *entry = first; entry != NULL; entry = entry->after) leave_owner(entry);
     lt_autograd_unlock();
-    lt_here.duals--;
+    lt_tls.duals--;
     free_all(first);
     lt_mem_free(l);
     return LT_OK;
@@ -119,7 +119,7 @@ void lt_tangents_free(lt_tensor *t)
 static lt_status no_level(int level)
 {
     return lt_error(LT_ERR_RUNTIME, "forward mode: there is no level %d, %d are open", level,
-                    lt_here.duals);
+                    lt_tls.duals);
 }
 
 /* The lock is held. */
@@ -133,7 +133,7 @@ static lt_tangent *own_entry(const lt_tensor *t, const dual_level *l)
 /* The lock is held. The entry that tells t's tangent: its own, or that of its base. */
 static lt_tangent *entry_of(const lt_tensor *t, int level)
 {
-    LT_ASSERT(level >= 0 && level < lt_here.duals, "level %d of %d", level, lt_here.duals);
+    LT_ASSERT(level >= 0 && level < lt_tls.duals, "level %d of %d", level, lt_tls.duals);
     lt_tangent *entry = own_entry(t, levels[level]);
     const lt_tensor *base = lt_base_of(t);
     return entry == NULL && base != NULL ? own_entry(base, levels[level]) : entry;
@@ -143,7 +143,7 @@ int lt_dual_level_of(const lt_tensor *t)
 {
     if (t == NULL || (t->autograd == NULL && t->view_base == NULL)) return -1;
     lt_autograd_lock();
-    int level = lt_here.duals - 1;
+    int level = lt_tls.duals - 1;
     for (; level >= 0; level--) {
         const lt_tangent *entry = entry_of(t, level);
         if (entry != NULL && entry->value != NULL) break;
@@ -161,7 +161,7 @@ bool lt_any_dual(const lt_tensor_list *list)
 
 /* New reference to the value of the entry that tells t's tangent, and whether the entry is its
  * own. */
-static lt_tensor *value_of(const lt_tensor *t, int level, bool *own)
+static lt_tensor *value_below(const lt_tensor *t, int level, bool *own)
 {
     lt_autograd_lock();
     const lt_tangent *entry = entry_of(t, level);
@@ -181,7 +181,7 @@ static bool lies_as(const lt_tensor *a, const lt_tensor *b)
 }
 
 /* New reference: the part of the base's tangent that t is of the base. */
-static lt_status part_of(lt_tensor *whole, const lt_tensor *t, lt_tensor **out)
+static lt_status tangent_view(lt_tensor *whole, const lt_tensor *t, lt_tensor **out)
 {
     const lt_tensor *base = lt_base_of(t);
     lt_geometry geometry;
@@ -196,7 +196,7 @@ lt_status lt_tangent_of(lt_tensor *t, int level, lt_tensor **out)
 {
     bool own;
     *out = NULL;
-    if (level < 0 || level >= lt_here.duals) return no_level(level);
+    if (level < 0 || level >= lt_tls.duals) return no_level(level);
     if (lt_is_batched(t)) {
         lt_tensor *shown;
         LT_TRY(lt_tangent_of(t->view_base, level, &shown));
@@ -205,23 +205,23 @@ lt_status lt_tangent_of(lt_tensor *t, int level, lt_tensor **out)
         lt_tensor_release(shown);
         return status;
     }
-    lt_tensor *value = value_of(t, level, &own);
+    lt_tensor *value = value_below(t, level, &own);
     if (own || value == NULL) {
         *out = value;
         return LT_OK;
     }
-    lt_status status = part_of(value, t, out);
+    lt_status status = tangent_view(value, t, out);
     lt_tensor_release(value);
     return status;
 }
 
 /* ---- setting --------------------------------------------------------------------------------- */
 
-lt_status lt_tangent_set_give(lt_tensor *t, int level, lt_tensor *tangent)
+lt_status lt_tangent_set_steal(lt_tensor *t, int level, lt_tensor *tangent)
 {
     lt_autograd *autograd;
     lt_status status =
-        level >= 0 && level < lt_here.duals ? lt_autograd_of(t, &autograd) : no_level(level);
+        level >= 0 && level < lt_tls.duals ? lt_autograd_of(t, &autograd) : no_level(level);
     lt_tangent *entry = status == LT_OK ? lt_mem_zalloc(sizeof *entry) : NULL;
     if (status == LT_OK && entry == NULL) status = LT_ERR_MEMORY;
     if (status != LT_OK) {
@@ -280,26 +280,26 @@ lt_status lt_tangent_to_write(lt_tensor *t, int level, lt_tensor **out)
     lt_tensor *base = lt_base_of(t), *whole = NULL;
     bool own;
     lt_status status;
-    *out = value_of(t, level, &own);
+    *out = value_below(t, level, &own);
     if (own && *out != NULL) return LT_OK;
     if (base == NULL) {
         LT_TRY(zeros_as(t, out));
-        return lt_tangent_set_give(t, level, lt_tensor_retain(*out));
+        return lt_tangent_set_steal(t, level, lt_tensor_retain(*out));
     }
     whole = *out;
     *out = NULL;
     if (whole == NULL) {
         LT_CHECK(zeros_as(base, &whole));
-        LT_CHECK(lt_tangent_set_give(base, level, lt_tensor_retain(whole)));
+        LT_CHECK(lt_tangent_set_steal(base, level, lt_tensor_retain(whole)));
     }
-    LT_CHECK(part_of(whole, t, out));
-    status = lt_tangent_set_give(t, level, lt_tensor_retain(*out));
+    LT_CHECK(tangent_view(whole, t, out));
+    status = lt_tangent_set_steal(t, level, lt_tensor_retain(*out));
 done:
     lt_tensor_release(whole);
     return status;
 }
 
-static void replace(lt_tensor **t, lt_tensor *by)
+static void replace_tangent(lt_tensor **t, lt_tensor *by)
 {
     lt_tensor_release(*t);
     *t = by;
@@ -312,11 +312,11 @@ lt_status lt_tangent_fitted(lt_tensor *t, lt_tensor *made, lt_tensor **out)
     lt_status status = LT_OK;
     if (made->dtype != t->dtype || !lt_device_equal(made->device, t->device)) {
         LT_CHECK(lt_to(now, &t->device, (lt_dtype)t->dtype, false, false, &next));
-        replace(&now, next);
+        replace_tangent(&now, next);
     }
     if (!lt_same_sizes(now, t)) {
         LT_CHECK(lt_expand(now, &sizes, &next));
-        replace(&now, next);
+        replace_tangent(&now, next);
     }
     /* The caller has one reference, this function another where nothing was made. */
     const bool alone =
@@ -326,7 +326,7 @@ lt_status lt_tangent_fitted(lt_tensor *t, lt_tensor *made, lt_tensor **out)
     if (!alone || (!lies_as(now, t) && !shares_elements(t))) {
         LT_CHECK(zeros_as(t, &next));
         status = lt_copy_(next, now, false);
-        replace(&now, next);
+        replace_tangent(&now, next);
         if (status != LT_OK) goto done;
     }
     *out = lt_tensor_retain(now);
@@ -347,7 +347,7 @@ lt_status lt_make_dual(lt_tensor *primal, lt_tensor *tangent, int level, lt_tens
         LT_TRY(lt_tangent_fitted(primal, tangent, &fitted));
     }
     LT_CHECK(lt__alias(primal, &dual));
-    status = lt_tangent_set_give(dual, level, fitted);
+    status = lt_tangent_set_steal(dual, level, fitted);
     fitted = NULL;
     if (status != LT_OK) goto done;
     *out = dual;
@@ -367,11 +367,11 @@ static lt_status without(lt_tensor *t, int level, lt_tensor **out)
     lt_autograd *autograd;
     lt_status status = LT_OK;
     LT_CHECK(lt_tensor_alias(t, &primal));
-    for (int lower = 0; lower < lt_here.duals; lower++) {
+    for (int lower = 0; lower < lt_tls.duals; lower++) {
         if (lower == level) continue;
         LT_CHECK(lt_tangent_of(t, lower, &tangent));
         if (tangent == NULL) continue;
-        status = lt_tangent_set_give(primal, lower, tangent);
+        status = lt_tangent_set_steal(primal, lower, tangent);
         tangent = NULL;
         if (status != LT_OK) goto done;
     }
@@ -426,10 +426,10 @@ lt_status lt_unpack_dual(lt_tensor *t, int level, lt_tensor **primal, lt_tensor 
 lt_status lt_dual_share(lt_tensor *t, lt_tensor *to)
 {
     if (t->autograd == NULL && t->view_base == NULL) return LT_OK;
-    for (int level = 0; level < lt_here.duals; level++) {
+    for (int level = 0; level < lt_tls.duals; level++) {
         lt_tensor *tangent;
         LT_TRY(lt_tangent_of(t, level, &tangent));
-        if (tangent != NULL) LT_TRY(lt_tangent_set_give(to, level, tangent));
+        if (tangent != NULL) LT_TRY(lt_tangent_set_steal(to, level, tangent));
     }
     return LT_OK;
 }
@@ -445,7 +445,7 @@ lt_status lt_dual_detach(lt_tensor *t, bool leaf, lt_tensor **out)
         return status;
     }
     LT_CHECK(lt_tensor_alias(t, &plain));
-    for (int level = 0; level < lt_here.duals; level++) {
+    for (int level = 0; level < lt_tls.duals; level++) {
         LT_CHECK(lt_tangent_of(t, level, &tangent));
         if (tangent == NULL) continue;
         if (leaf) {
@@ -456,7 +456,7 @@ lt_status lt_dual_detach(lt_tensor *t, bool leaf, lt_tensor **out)
         }
         lt_tensor_release(tangent);
         tangent = NULL;
-        status = lt_tangent_set_give(plain, level, detached);
+        status = lt_tangent_set_steal(plain, level, detached);
         if (status != LT_OK) goto done;
     }
     *out = plain;

@@ -1,7 +1,7 @@
 /* dual.h - forward mode: tensors that carry tangents, the derivatives of their elements in a
  * direction.
  *
- * A level is one differentiation; lt_here.duals says how many are open on this thread, and a
+ * A level is one differentiation; lt_tls.duals says how many are open on this thread, and a
  * wrapper of an op asks no more than that where none is. A tensor has a tangent of its own size,
  * dtype and device at some of the levels; a tangent may have tangents at the levels below. An op
  * with such arguments is done by a function that scripts/gen/forward.lua makes: the highest level
@@ -18,7 +18,7 @@
 
 #include "autograd/autograd.h"
 
-enum { LT_MOST_DUALS = 16 };
+enum { LT_MAX_DUALS = 16 };
 
 /* A level begins on this thread; they count from 0. */
 lt_status lt_dual_enter(int *level);
@@ -34,7 +34,7 @@ bool lt_any_dual(const lt_tensor_list *list);
  * shortcut without any asks this. */
 static inline bool lt_is_differentiated(const lt_tensor *t)
 {
-    return (lt_grad_mode_on() && lt_requires_grad(t)) || (lt_here.duals != 0 && lt_is_dual(t));
+    return (lt_grad_mode_on() && lt_requires_grad(t)) || (lt_tls.duals != 0 && lt_is_dual(t));
 }
 
 /* New reference: t's tangent at an open level, NULL where it has none. Of a batched tensor it is
@@ -44,7 +44,7 @@ lt_status lt_tangent_of(lt_tensor *t, int level, lt_tensor **out);
 lt_status lt_tangent_to_write(lt_tensor *t, int level, lt_tensor **out);
 /* t's tangent at the level, as it is; NULL: none, whatever its base has. Takes over the
  * reference. */
-lt_status lt_tangent_set_give(lt_tensor *t, int level, lt_tensor *tangent);
+lt_status lt_tangent_set_steal(lt_tensor *t, int level, lt_tensor *tangent);
 /* New reference: `made`, or a copy of it that belongs to t alone and lies as t does: what t's
  * tangent has to be, if it is no view. */
 lt_status lt_tangent_fitted(lt_tensor *t, lt_tensor *made, lt_tensor **out);

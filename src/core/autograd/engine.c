@@ -12,7 +12,7 @@
 #include "compile/trace.h"
 #include "context/interrupt.h"
 #include "context/profile.h"
-#include "counting.h"
+#include "user_index.h"
 #include "devices/backend.h"
 #include "dtypes/dtype.h"
 #include "error.h"
@@ -30,13 +30,13 @@ typedef struct capture {
     lt_tensor *grad;
 } capture;
 
-typedef struct run {
+typedef struct engine_run {
     lt_graph graph;
     capture *captures;
     bool retain_graph;
     bool leaf_hooks; /* hooks of leaves see their gradients */
     bool trace;      /* one is open: a node was met whose forward op was recorded */
-} run;
+} engine_run;
 
 /* ---- streams --------------------------------------------------------------------------------- */
 
@@ -79,7 +79,7 @@ static void record_components(const lt_backend *backend, const lt_sparse *parts,
 }
 
 /* Makes stream `to` wait for what is queued on `from`, where t was written. */
-static lt_status order(lt_tensor *t, uint64_t from, uint64_t to)
+static lt_status order_streams(lt_tensor *t, uint64_t from, uint64_t to)
 {
     if (from == to) return LT_OK;
     const lt_backend *backend = lt_backend_of(t);
@@ -98,13 +98,13 @@ static lt_status order(lt_tensor *t, uint64_t from, uint64_t to)
 static lt_status hand_over(lt_tensor *t, const lt_node *node)
 {
     if (t->device.type == LT_CPU || !lt_device_equal(t->device, node->meta[0].device)) return LT_OK;
-    return order(t, lt_backend_of(t)->current_stream(t->device.index), node->stream);
+    return order_streams(t, lt_backend_of(t)->current_stream(t->device.index), node->stream);
 }
 
 /* t, which a node's stream wrote, is given to the caller. */
 static lt_status hand_out(lt_tensor *t, const stream_scope *scope)
 {
-    return lt_device_equal(t->device, scope->device) ? order(t, scope->own, scope->previous)
+    return lt_device_equal(t->device, scope->device) ? order_streams(t, scope->own, scope->previous)
                                                      : LT_OK;
 }
 
@@ -120,7 +120,7 @@ static bool may_write(const lt_tensor *t)
  * which computes a tangent from them as well, is not there. */
 static bool may_spend(const lt_tensor *t)
 {
-    return t != NULL && lt_here.duals == 0 && lt_here.batches == 0 && t->autograd == NULL &&
+    return t != NULL && lt_tls.duals == 0 && lt_tls.batches == 0 && t->autograd == NULL &&
            !(t->flags & ~(LT_FLAG_CONTIGUOUS | LT_FLAG_AT_HOME)) && may_write(t);
 }
 
@@ -186,7 +186,7 @@ static lt_status arrive_give(lt_visit *v, int slot, lt_tensor *grad)
 /* ---- running a node -------------------------------------------------------------------------- */
 
 /* Sends the results of a node on and counts its edges off. Takes over the results it sends. */
-static lt_status send_results(run *r, const lt_node *node, lt_tensor **results)
+static lt_status send_results(engine_run *r, const lt_node *node, lt_tensor **results)
 {
     lt_graph *g = &r->graph;
     for (int i = 0; i < node->outputs; i++) {
@@ -205,8 +205,8 @@ static lt_status send_results(run *r, const lt_node *node, lt_tensor **results)
     return LT_OK;
 }
 
-static lt_status compute(run *r, lt_node *node, lt_tensor *const *grads, lt_tensor **results,
-                         const bool *needs)
+static lt_status compute_node(engine_run *r, lt_node *node, lt_tensor *const *grads,
+                              lt_tensor **results, const bool *needs)
 {
     if (node->recorded != 0 && !r->trace) {
         LT_TRY(lt_trace_open(node->recorded));
@@ -232,7 +232,7 @@ static lt_status compute(run *r, lt_node *node, lt_tensor *const *grads, lt_tens
 }
 
 /* What a node gives; small ones need no memory for it. */
-static lt_status run_node(run *r, lt_visit *v, bool any)
+static lt_status run_node(engine_run *r, lt_visit *v, bool any)
 {
     enum { FEW = 8 };
     lt_node *node = v->node;
@@ -251,7 +251,7 @@ static lt_status run_node(run *r, lt_visit *v, bool any)
         needs[i] = next != NULL && lt_graph_wants(&r->graph, lt_graph_find(&r->graph, next));
     }
     lt_tensor **grads = lt_visit_grads(v);
-    if (any) LT_CHECK(compute(r, node, grads, results, needs));
+    if (any) LT_CHECK(compute_node(r, node, grads, results, needs));
     if (!r->retain_graph && !node->saved_released) {
         node->class->release_saved(node);
         node->saved_released = true;
@@ -267,14 +267,14 @@ done:
     return status;
 }
 
-static lt_status accumulate(lt_visit *v, const stream_scope *scope)
+static lt_status accumulate_leaf(lt_visit *v, const stream_scope *scope)
 {
     lt_tensor *leaf = ((lt_accumulator *)v->node)->leaf, *grad = v->grad;
     LT_ASSERT(leaf->refs > 0 && leaf->autograd != NULL, "refs %d", leaf->refs);
     /* makes the gradient shared: it is copied */
     lt_tensor *seen = lt_node_has_post_hooks(v->node) ? lt_tensor_retain(grad) : NULL;
     v->grad = NULL;
-    lt_status status = lt_accumulate_give(leaf, grad);
+    lt_status status = lt_accumulate_steal(leaf, grad);
     if (status == LT_OK) status = hand_out(leaf->autograd->grad, scope);
     if (status == LT_OK) status = lt_run_post_hooks(leaf);
     if (status == LT_OK && seen != NULL)
@@ -285,7 +285,7 @@ static lt_status accumulate(lt_visit *v, const stream_scope *scope)
 
 /* All gradients of a node are there: hooks see them, those asked for are captured, the node
  * runs. */
-static lt_status complete(run *r, int32_t at, const stream_scope *scope)
+static lt_status complete(engine_run *r, int32_t at, const stream_scope *scope)
 {
     lt_visit *v = &r->graph.visits[at];
     lt_node *node = v->node;
@@ -311,11 +311,11 @@ static lt_status complete(run *r, int32_t at, const stream_scope *scope)
     }
     if (r->graph.only_captures && !v->needed) return LT_OK;
     if (any) LT_TRY(lt_run_node_hooks(node, LT_SLOT_NODE_BEFORE, grads, node->inputs, NULL, 0));
-    if (lt_is_accumulator(node)) return any ? accumulate(v, scope) : LT_OK;
+    if (lt_is_accumulator(node)) return any ? accumulate_leaf(v, scope) : LT_OK;
     return run_node(r, v, any);
 }
 
-static lt_status run_all(run *r)
+static lt_status run_all(engine_run *r)
 {
     int32_t at;
     while ((at = lt_graph_pop(&r->graph)) >= 0) {
@@ -336,13 +336,13 @@ static lt_status visit_tensor(lt_graph *g, lt_tensor *t, int32_t *at, int *slot)
     LT_TRY(lt_edge_of(t, &node, slot));
     lt_status status = lt_graph_visit(g, node, at);
     if (status == LT_OK)
-        lt_graph_hold_give(g, *at);
+        lt_graph_hold_steal(g, *at);
     else
         lt_node_release(node);
     return status;
 }
 
-static lt_status add_captures(run *r, lt_tensor *const *inputs, int n)
+static lt_status add_captures(engine_run *r, lt_tensor *const *inputs, int n)
 {
     r->captures = lt_mem_zarray(n, sizeof *r->captures);
     if (r->captures == NULL) return LT_ERR_MEMORY;
@@ -365,7 +365,7 @@ static lt_status root_gradient(lt_tensor *root, lt_tensor *given, int i, lt_tens
     if (!lt_requires_grad(root))
         return lt_error(LT_ERR_RUNTIME,
                         "element %lld of tensors does not require grad and does not have a grad_fn",
-                        lt_shown(i));
+                        lt_user_index(i));
     if (given == NULL && root->numel != 1)
         return lt_error(LT_ERR_RUNTIME, "grad can be implicitly created only for scalar outputs");
     if (given == NULL && lt_dtype_is_complex((lt_dtype)root->dtype))
@@ -379,13 +379,13 @@ static lt_status root_gradient(lt_tensor *root, lt_tensor *given, int i, lt_tens
                         "Mismatch in shape: grad_output[%lld] has a shape of torch.Size(%s) and "
                         "output[%lld] has a shape of "
                         "torch.Size(%s).",
-                        lt_shown(i), lt_format_sizes(a, sizeof a, given->ndim, given->sizes),
-                        lt_shown(i), lt_format_sizes(b, sizeof b, root->ndim, root->sizes));
+                        lt_user_index(i), lt_format_sizes(a, sizeof a, given->ndim, given->sizes),
+                        lt_user_index(i), lt_format_sizes(b, sizeof b, root->ndim, root->sizes));
     *out = lt_tensor_retain(given);
     return LT_OK;
 }
 
-static lt_status add_root(run *r, lt_tensor *root, lt_tensor *given, int i)
+static lt_status add_root(engine_run *r, lt_tensor *root, lt_tensor *given, int i)
 {
     lt_tensor *grad = NULL;
     int32_t at;
@@ -399,7 +399,7 @@ static lt_status add_root(run *r, lt_tensor *root, lt_tensor *given, int i)
     return status;
 }
 
-static lt_status add_roots(run *r, lt_tensor *const *roots, lt_tensor *const *grads, int n)
+static lt_status add_roots(engine_run *r, lt_tensor *const *roots, lt_tensor *const *grads, int n)
 {
     for (int i = 0; i < n; i++) LT_TRY(add_root(r, roots[i], grads != NULL ? grads[i] : NULL, i));
     /* All records there are now are roots' and captures'; of the latter, roots may lead to some. */
@@ -415,7 +415,7 @@ static lt_status add_roots(run *r, lt_tensor *const *roots, lt_tensor *const *gr
     return LT_OK;
 }
 
-static lt_status give_captures(run *r, lt_tensor *const *inputs, int n, bool allow_unused,
+static lt_status give_captures(engine_run *r, lt_tensor *const *inputs, int n, bool allow_unused,
                                lt_tensor **results)
 {
     for (int i = 0; i < n && results != NULL && !allow_unused; i++)
@@ -424,14 +424,14 @@ static lt_status give_captures(run *r, lt_tensor *const *inputs, int n, bool all
                             "The differentiated Tensor at index %lld appears to not have been used "
                             "in the graph. Set "
                             "allow_unused=True if this is the desired behavior.",
-                            lt_shown(i));
+                            lt_user_index(i));
     for (int i = 0; i < n; i++) {
         lt_tensor *grad = r->captures[i].grad;
         r->captures[i].grad = NULL;
         if (results != NULL)
             results[i] = grad;
         else if (grad != NULL)
-            LT_TRY(lt_accumulate_give(inputs[i], grad));
+            LT_TRY(lt_accumulate_steal(inputs[i], grad));
     }
     return LT_OK;
 }
@@ -440,7 +440,7 @@ static lt_status run_backward(lt_tensor *const *roots, lt_tensor *const *grads, 
                               bool retain_graph, bool create_graph, lt_tensor *const *inputs,
                               int n_inputs, bool allow_unused, bool leaf_hooks, lt_tensor **results)
 {
-    run r; /* not zeroed as a whole: the records of small graphs lie in it */
+    engine_run r; /* not zeroed as a whole: the records of small graphs lie in it */
     lt_status status = LT_OK;
     r.retain_graph = retain_graph;
     r.leaf_hooks = leaf_hooks;

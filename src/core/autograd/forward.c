@@ -147,14 +147,14 @@ lt_status lt_dual_add(lt_dual *d, lt_tensor **term)
     return LT_OK;
 }
 
-lt_status lt_dual_give(lt_dual *d, lt_tensor *result)
+lt_status lt_dual_steal(lt_dual *d, lt_tensor *result)
 {
     lt_tensor *fitted = NULL;
     if (d->sum == NULL) return LT_OK;
     lt_tensor *sum = d->sum;
     /* The tangents of arguments count as somebody else's. */
     LT_TRY(lt_tangent_fitted(result, sum, &fitted));
-    return lt_tangent_set_give(result, d->level, fitted);
+    return lt_tangent_set_steal(result, d->level, fitted);
 }
 
 lt_status lt_dual_plain(lt_tensor **result)

@@ -5,7 +5,7 @@
  *       LT_CHECK(lt_dual_open(&d, given, 2));   removes the highest level of all arguments
  *       ...                                     the operation on d.primal, terms of the tangent
  *       LT_CHECK(lt_dual_add(&d, &term));
- *       LT_CHECK(lt_dual_give(&d, result));
+ *       LT_CHECK(lt_dual_steal(&d, result));
  *   done:
  *       lt_dual_close(&d);
  *
@@ -39,7 +39,7 @@ lt_status lt_dual_fill(lt_dual *d);
 /* Takes *term over; NULL there: nothing is added. */
 lt_status lt_dual_add(lt_dual *d, lt_tensor **term);
 /* The sum of the terms becomes the result's tangent. */
-lt_status lt_dual_give(lt_dual *d, lt_tensor *result);
+lt_status lt_dual_steal(lt_dual *d, lt_tensor *result);
 void lt_dual_close(lt_dual *d);
 
 /* *result, which has a history of its own for the formula's sake, is replaced by itself without

@@ -17,11 +17,11 @@ void lt_graph_open(lt_graph *g, bool only_captures)
     g->table = g->few_table;
     g->ready = g->few_ready;
     g->n = g->n_ready = 0;
-    g->capacity = LT_GRAPH_FEW;
+    g->capacity = LT_GRAPH_SMALL;
     g->only_captures = only_captures;
     g->number = atomic_fetch_add_explicit(&last_number, 1, memory_order_relaxed) + 1;
-    g->outer = lt_here.backward;
-    lt_here.backward = g;
+    g->outer = lt_tls.backward;
+    lt_tls.backward = g;
     memset(g->few_table, 0, sizeof g->few_table);
 }
 
@@ -35,8 +35,8 @@ static void free_arrays(lt_graph *g)
 
 void lt_graph_close(lt_graph *g)
 {
-    LT_ASSERT(lt_here.backward == g, "run %lld ends inside of another", (long long)g->number);
-    lt_here.backward = g->outer;
+    LT_ASSERT(lt_tls.backward == g, "run %lld ends inside of another", (long long)g->number);
+    lt_tls.backward = g->outer;
     for (int32_t i = 0; i < g->n; i++) {
         lt_visit *v = &g->visits[i];
         lt_tensor_release(v->grad);
@@ -51,7 +51,7 @@ void lt_graph_close(lt_graph *g)
 
 /* Where a node stands in the table, or the free place where it belongs. Addresses are multiples of
  * 16. */
-static uint32_t place_of(const lt_graph *g, const lt_node *node)
+static uint32_t node_slot(const lt_graph *g, const lt_node *node)
 {
     uint32_t mask = 2 * (uint32_t)g->capacity - 1;
     uint32_t place =
@@ -63,10 +63,10 @@ static uint32_t place_of(const lt_graph *g, const lt_node *node)
 
 int32_t lt_graph_find(const lt_graph *g, const lt_node *node)
 {
-    return g->table[place_of(g, node)] - 1;
+    return g->table[node_slot(g, node)] - 1;
 }
 
-static lt_status grow(lt_graph *g)
+static lt_status grow_graph(lt_graph *g)
 {
     if (g->capacity > INT32_MAX / 4) return lt_error(LT_ERR_MEMORY, "the graph has too many nodes");
     size_t capacity = 2 * (size_t)g->capacity;
@@ -85,18 +85,18 @@ static lt_status grow(lt_graph *g)
     g->table = table;
     g->ready = ready;
     g->capacity = (int32_t)capacity;
-    for (int32_t i = 0; i < g->n; i++) table[place_of(g, visits[i].node)] = i + 1;
+    for (int32_t i = 0; i < g->n; i++) table[node_slot(g, visits[i].node)] = i + 1;
     return LT_OK;
 }
 
 lt_status lt_graph_visit(lt_graph *g, lt_node *node, int32_t *out)
 {
-    uint32_t place = place_of(g, node);
+    uint32_t place = node_slot(g, node);
     LT_ASSERT(node->refs > 0, "%s: refs %d", node->class->name, node->refs);
     if (g->table[place] == 0) {
         if (g->n == g->capacity) {
-            LT_TRY(grow(g));
-            place = place_of(g, node);
+            LT_TRY(grow_graph(g));
+            place = node_slot(g, node);
         }
         g->visits[g->n] = (lt_visit){.node = node, .parent = -1, .capture = -1};
         g->table[place] = ++g->n;
@@ -106,7 +106,7 @@ lt_status lt_graph_visit(lt_graph *g, lt_node *node, int32_t *out)
     return LT_OK;
 }
 
-void lt_graph_hold_give(lt_graph *g, int32_t at)
+void lt_graph_hold_steal(lt_graph *g, int32_t at)
 {
     LT_ASSERT(at >= 0 && at < g->n, "record %d of %d", at, g->n);
     lt_visit *v = &g->visits[at];

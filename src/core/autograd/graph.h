@@ -9,7 +9,7 @@
 
 #include "autograd/internal.h"
 
-enum { LT_GRAPH_FEW = 32 };
+enum { LT_GRAPH_SMALL = 32 };
 
 typedef struct lt_visit {
     lt_node *node;
@@ -32,12 +32,12 @@ typedef struct lt_graph {
     bool only_captures;     /* only paths that lead to a capture are of interest */
     int64_t number;         /* of the run; no other has it */
     struct lt_graph *outer; /* that of the run in which this one was started; NULL: there is none */
-    lt_visit few_visits[LT_GRAPH_FEW];
-    int32_t few_table[2 * LT_GRAPH_FEW];
-    int32_t few_ready[LT_GRAPH_FEW];
+    lt_visit few_visits[LT_GRAPH_SMALL];
+    int32_t few_table[2 * LT_GRAPH_SMALL];
+    int32_t few_ready[LT_GRAPH_SMALL];
 } lt_graph;
 
-/* Opened, a graph is lt_here.backward until it is closed. */
+/* Opened, a graph is lt_tls.backward until it is closed. */
 void lt_graph_open(lt_graph *g, bool only_captures);
 void lt_graph_close(lt_graph *g);
 
@@ -46,7 +46,7 @@ int32_t lt_graph_find(const lt_graph *g, const lt_node *node);
 /* The same, made when missing. */
 lt_status lt_graph_visit(lt_graph *g, lt_node *node, int32_t *out);
 /* Takes over a reference to the record's node. */
-void lt_graph_hold_give(lt_graph *g, int32_t at);
+void lt_graph_hold_steal(lt_graph *g, int32_t at);
 
 /* Visits all nodes that are reached from one, counts what they wait for and marks those that are
  * needed. */

@@ -265,7 +265,7 @@ lt_status lt_run_hooks(lt_node *node, int slot, lt_tensor **grad)
     LT_TRY(run_on(node->hooks, slot, grad));
     lt_tensor *t = retaining(node->hooks, slot);
     if (t == NULL) return LT_OK;
-    lt_status status = lt_accumulate_give(t, lt_tensor_retain(*grad));
+    lt_status status = lt_accumulate_steal(t, lt_tensor_retain(*grad));
     lt_tensor_release(t);
     return status;
 }

@@ -7,7 +7,7 @@
 
 #include "assertion.h"
 #include "autograd/dual.h"
-#include "checked.h"
+#include "saturating.h"
 #include "autograd/internal.h"
 #include "dtypes/dtype.h"
 #include "error.h"
@@ -161,7 +161,7 @@ lt_status lt_become_view(lt_tensor *t, lt_tensor *view, const lt_node_class *cla
         t->sizes[d] = view->sizes[d], t->strides[d] = view->strides[d];
     t->flags = (uint16_t)((t->flags & ~LT_FLAG_CONTIGUOUS) | (view->flags & LT_FLAG_CONTIGUOUS));
     lt_bump_version(t);
-    if (__builtin_expect(lt_here.duals != 0, 0)) LT_TRY(lt_dual_share(view, t));
+    if (__builtin_expect(lt_tls.duals != 0, 0)) LT_TRY(lt_dual_share(view, t));
     if (node == NULL) return LT_OK;
     node->class = class;
     return lt_node_attach(node, 0, t);

@@ -76,7 +76,7 @@ bool lt_tensor_try_retain(lt_tensor *t);
 lt_status lt_accumulator_of(lt_tensor *leaf, lt_node **out);
 /* Adds grad to t's .grad: takes it as it is when nobody else has it and grad mode is off, adds in
  * place when grad mode is off, else makes a new sum. Takes over the reference. */
-lt_status lt_accumulate_give(lt_tensor *t, lt_tensor *grad);
+lt_status lt_accumulate_steal(lt_tensor *t, lt_tensor *grad);
 /* Whether only the caller holds t and t's memory, all of it. */
 bool lt_is_unshared(const lt_tensor *t);
 
@@ -101,7 +101,7 @@ lt_status lt_node_hooks(lt_node *node, struct lt_hook_list **out);
 lt_status lt_fit_gradient(const lt_node *node, int index, const lt_like *like, lt_tensor **grad);
 
 /* Notes a tensor whose .grad has a history, and drops it again: before it is freed. */
-void lt_cycles_note(lt_tensor *t);
+void lt_cycles_add_candidate(lt_tensor *t);
 void lt_cycles_forget(lt_tensor *t);
 
 /* "Trying to backward through the graph a second time". */

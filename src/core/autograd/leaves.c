@@ -49,11 +49,11 @@ lt_status lt_edge_of(lt_tensor *t, lt_node **node, int *slot)
     return LT_OK;
 }
 
-int64_t lt_backward_number(void) { return lt_here.backward != NULL ? lt_here.backward->number : 0; }
+int64_t lt_backward_number(void) { return lt_tls.backward != NULL ? lt_tls.backward->number : 0; }
 
 lt_status lt_backward_reaches(lt_tensor *t, bool *out)
 {
-    const lt_graph *g = lt_here.backward;
+    const lt_graph *g = lt_tls.backward;
     lt_node *node;
     int slot;
     *out = false;

@@ -23,12 +23,12 @@ LT_HOLD_ACROSS_FORK(lock)
 void lt_autograd_lock(void) { pthread_mutex_lock(&lock); }
 void lt_autograd_unlock(void) { pthread_mutex_unlock(&lock); }
 
-bool lt_grad_enabled(void) { return lt_here.grad_mode; }
+bool lt_grad_enabled(void) { return lt_tls.grad_mode; }
 
 bool lt_set_grad_enabled(bool on)
 {
-    bool previous = lt_here.grad_mode;
-    lt_here.grad_mode = on;
+    bool previous = lt_tls.grad_mode;
+    lt_tls.grad_mode = on;
     return previous;
 }
 
@@ -74,11 +74,11 @@ void lt_geometry_of(lt_geometry *geometry, const lt_tensor *t)
 
 void lt_set_anomaly(bool on)
 {
-    atomic_store_explicit(&lt_here.context->anomaly, on, memory_order_relaxed);
+    atomic_store_explicit(&lt_tls.context->anomaly, on, memory_order_relaxed);
 }
 bool lt_anomaly(void)
 {
-    return atomic_load_explicit(&lt_here.context->anomaly, memory_order_relaxed);
+    return atomic_load_explicit(&lt_tls.context->anomaly, memory_order_relaxed);
 }
 
 static lt_status note_origin(lt_node *node)
@@ -147,7 +147,7 @@ const lt_node_class lt_function_class = {"FunctionBackward",
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
 
-static size_t aligned(size_t n) { return (n + 15) & ~(size_t)15; }
+static size_t round_up_16(size_t n) { return (n + 15) & ~(size_t)15; }
 
 static bool is_complex(const lt_tensor *t)
 {
@@ -198,8 +198,8 @@ lt_status lt_node_new(const lt_node_class *c, int inputs, int outputs, lt_node *
 {
     LT_ASSERT(c->size >= sizeof(lt_node), "%s: %zu bytes", c->name, c->size);
     LT_ASSERT(inputs >= 0 && outputs >= 0, "%s: %d inputs, %d outputs", c->name, inputs, outputs);
-    size_t edges_at = aligned(c->size);
-    size_t meta_at = edges_at + aligned((size_t)outputs * sizeof(lt_edge));
+    size_t edges_at = round_up_16(c->size);
+    size_t meta_at = edges_at + round_up_16((size_t)outputs * sizeof(lt_edge));
     const size_t bytes = meta_at + (size_t)inputs * sizeof(lt_like);
     lt_node *node = lt_mem_alloc(bytes);
     if (node == NULL) return LT_ERR_MEMORY;
@@ -207,7 +207,7 @@ lt_status lt_node_new(const lt_node_class *c, int inputs, int outputs, lt_node *
     atomic_init(&node->refs, 1);
     node->inputs = inputs;
     node->outputs = outputs;
-    node->sequence = ++lt_here.last_node;
+    node->sequence = ++lt_tls.last_node;
     node->class = c;
     if (lt_any_trace()) node->recorded = lt_trace_min_numel();
     node->edges = (lt_edge *)((char *)node + edges_at);
@@ -303,8 +303,8 @@ const char *lt_node_name_kept(const char *name)
 
 bool lt_set_inference_mode(bool on)
 {
-    const bool previous = lt_here.inference;
-    lt_here.inference = on;
+    const bool previous = lt_tls.inference;
+    lt_tls.inference = on;
     return previous;
 }
 
@@ -318,7 +318,7 @@ lt_status lt_inference_write_error(void)
 
 lt_status lt_refuse_saving_inference(const lt_tensor *t)
 {
-    if (!(t->flags & LT_FLAG_INFERENCE) || lt_here.inference) return LT_OK;
+    if (!(t->flags & LT_FLAG_INFERENCE) || lt_tls.inference) return LT_OK;
     return lt_error(LT_ERR_RUNTIME,
                     "Inference tensors cannot be saved for backward. Please do not use Tensors "
                     "created in inference mode in "

@@ -14,22 +14,22 @@
 #include "assertion.h"
 #include "autograd/dual.h"
 #include "autograd/internal.h"
-#include "counting.h"
+#include "user_index.h"
 #include "dtypes/dtype.h"
 #include "error.h"
 #include "compile/deferred.h"
 #include "memory/alloc.h"
 
-static uint32_t version_of(const lt_tensor *t)
+static uint32_t tensor_version(const lt_tensor *t)
 {
     return atomic_load_explicit(&t->storage->version, memory_order_relaxed);
 }
 
 /* New reference: t without its history, with its tangents. */
-static lt_status kept(lt_tensor *t, lt_tensor **out)
+static lt_status alias_or_dual(lt_tensor *t, lt_tensor **out)
 {
     LT_TRY(lt_tensor_alias(t, out));
-    return __builtin_expect(lt_here.duals != 0, 0) ? lt_dual_share(t, *out) : LT_OK;
+    return __builtin_expect(lt_tls.duals != 0, 0) ? lt_dual_share(t, *out) : LT_OK;
 }
 
 /* ---- hooks ----------------------------------------------------------------------------------- */
@@ -48,13 +48,13 @@ static void release_hooks(lt_saved_hooks *hooks)
 
 void lt_saved_hooks_enter(lt_saved_hooks *hooks)
 {
-    hooks->outer = lt_here.saved_hooks;
-    lt_here.saved_hooks = hooks;
+    hooks->outer = lt_tls.saved_hooks;
+    lt_tls.saved_hooks = hooks;
 }
 
 void lt_saved_hooks_leave(const lt_saved_hooks *hooks)
 {
-    lt_saved_hooks **place = &lt_here.saved_hooks;
+    lt_saved_hooks **place = &lt_tls.saved_hooks;
     while (*place != NULL && *place != hooks) place = &(*place)->outer;
     lt_saved_hooks *found = *place;
     if (found == NULL) return;
@@ -63,17 +63,17 @@ void lt_saved_hooks_leave(const lt_saved_hooks *hooks)
 }
 
 /* What a hook does is neither recorded nor packed. */
-static lt_status pack(lt_saved *s, lt_tensor *t)
+static lt_status pack_tensor(lt_saved *s, lt_tensor *t)
 {
-    lt_saved_hooks *hooks = lt_here.saved_hooks;
+    lt_saved_hooks *hooks = lt_tls.saved_hooks;
     lt_tensor *plain = NULL;
     lt_packed *p = lt_mem_zalloc(sizeof *p);
     if (p == NULL) return LT_ERR_MEMORY;
-    lt_status status = kept(t, &plain);
+    lt_status status = alias_or_dual(t, &plain);
     const bool grad_mode = lt_set_grad_enabled(false);
-    lt_here.saved_hooks = NULL;
+    lt_tls.saved_hooks = NULL;
     if (status == LT_OK) status = hooks->pack(hooks, plain, &p->value);
-    lt_here.saved_hooks = hooks;
+    lt_tls.saved_hooks = hooks;
     lt_set_grad_enabled(grad_mode);
     lt_tensor_release(plain);
     if (status != LT_OK) {
@@ -87,16 +87,16 @@ static lt_status pack(lt_saved *s, lt_tensor *t)
     return LT_OK;
 }
 
-static lt_status unpack(const lt_packed *p, lt_tensor **out)
+static lt_status unpack_tensor(const lt_packed *p, lt_tensor **out)
 {
     char got[256], expected[256];
     lt_tensor *t = NULL;
     LT_ASSERT(p->hooks->refs > 0, "refs %d", p->hooks->refs);
-    lt_saved_hooks *outer = lt_here.saved_hooks;
+    lt_saved_hooks *outer = lt_tls.saved_hooks;
     const bool grad_mode = lt_set_grad_enabled(false);
-    lt_here.saved_hooks = NULL;
+    lt_tls.saved_hooks = NULL;
     lt_status status = p->hooks->unpack(p->hooks, p->value, &t);
-    lt_here.saved_hooks = outer;
+    lt_tls.saved_hooks = outer;
     lt_set_grad_enabled(grad_mode);
     if (status != LT_OK) return status;
     bool same = t->ndim == p->like.ndim && t->dtype == p->like.dtype &&
@@ -119,7 +119,7 @@ static lt_status unpack(const lt_packed *p, lt_tensor **out)
     return LT_OK;
 }
 
-static void drop(lt_packed *p)
+static void drop_packed(lt_packed *p)
 {
     if (p == NULL) return;
     p->hooks->drop(p->hooks, p->value);
@@ -140,7 +140,7 @@ static lt_status save_packed(lt_saved *s, lt_tensor *t)
         else
             LT_TRY(lt_accumulator_of(t, &s->fn));
     }
-    return pack(s, t);
+    return pack_tensor(s, t);
 }
 
 lt_status lt_save_input(lt_saved *s, lt_tensor *t)
@@ -149,7 +149,7 @@ lt_status lt_save_input(lt_saved *s, lt_tensor *t)
     lt_node *fn = NULL;
     if (t == NULL) return LT_OK;
     LT_TRY(lt_refuse_saving_inference(t));
-    if (__builtin_expect(lt_here.saved_hooks != NULL, 0) && !(t->flags & LT_FLAG_WRAPPED_NUMBER))
+    if (__builtin_expect(lt_tls.saved_hooks != NULL, 0) && !(t->flags & LT_FLAG_WRAPPED_NUMBER))
         return save_packed(s, t);
     bool has_grad = lt_requires_grad(t);
     int slot = 0;
@@ -157,8 +157,8 @@ lt_status lt_save_input(lt_saved *s, lt_tensor *t)
     if ((has_grad && fn == NULL) || t->flags & LT_FLAG_WRAPPED_NUMBER)
         s->tensor = lt_tensor_retain(t);
     else
-        LT_TRY(kept(t, &s->tensor));
-    s->version = version_of(t);
+        LT_TRY(alias_or_dual(t, &s->tensor));
+    s->version = tensor_version(t);
     s->is_view = t->view_base != NULL;
     if (fn == NULL) return LT_OK;
     s->fn = lt_node_retain(fn);
@@ -171,9 +171,9 @@ lt_status lt_save_output(lt_saved *s, lt_tensor *t, int slot)
     LT_ASSERT(s->tensor == NULL && s->packed == NULL && !s->freed, "slot %d", slot);
     s->is_output = true;
     s->slot = slot;
-    if (__builtin_expect(lt_here.saved_hooks != NULL, 0)) return pack(s, t);
-    LT_TRY(kept(t, &s->tensor));
-    s->version = version_of(t);
+    if (__builtin_expect(lt_tls.saved_hooks != NULL, 0)) return pack_tensor(s, t);
+    LT_TRY(alias_or_dual(t, &s->tensor));
+    s->version = tensor_version(t);
     return LT_OK;
 }
 
@@ -195,7 +195,7 @@ static void describe_origin(char *buffer, size_t n, const lt_saved *s, const lt_
     if (name == NULL) return;
     const char *end = strstr(name, "Backward");
     int length = end != NULL ? (int)(end - name) : (int)strlen(name);
-    snprintf(buffer, n, ", which is output %lld of %.*s,", lt_shown(slot), length, name);
+    snprintf(buffer, n, ", which is output %lld of %.*s,", lt_user_index(slot), length, name);
 }
 
 static lt_status changed(const lt_saved *s, const lt_node *node)
@@ -219,8 +219,8 @@ static lt_status changed(const lt_saved *s, const lt_node *node)
         "one of the variables needed for gradient computation has been modified by an inplace "
         "operation: [torch.%s%sTensor %s]%s is at version %u; expected version %u instead. %s",
         t->device.type == LT_CPU ? "" : "cuda.", lt_dtype_scalar_name((lt_dtype)t->dtype),
-        lt_format_sizes(sizes, sizeof sizes, t->ndim, t->sizes), source, (unsigned)version_of(t),
-        (unsigned)s->version, where);
+        lt_format_sizes(sizes, sizeof sizes, t->ndim, t->sizes), source,
+        (unsigned)tensor_version(t), (unsigned)s->version, where);
 }
 
 /* New reference: the saved tensor as output of fn, which may be the node that saved it. */
@@ -230,7 +230,7 @@ static lt_status with_history(lt_tensor *saved, lt_node *fn, int slot, lt_tensor
     lt_autograd *autograd;
     LT_ASSERT(slot >= 0 && slot < fn->inputs, "%s: slot %d of %d", fn->class->name, slot,
               fn->inputs);
-    LT_TRY(kept(saved, &t));
+    LT_TRY(alias_or_dual(saved, &t));
     lt_status status = lt_autograd_of(t, &autograd);
     if (status != LT_OK) {
         lt_tensor_release(t);
@@ -261,13 +261,13 @@ lt_status lt_unpack(lt_saved *s, lt_node *node, lt_tensor **out)
     lt_tensor *t = NULL;
     if (s->freed) return lt_saved_is_freed();
     if (s->packed != NULL) {
-        LT_TRY(unpack(s->packed, &t));
+        LT_TRY(unpack_tensor(s->packed, &t));
     } else if (s->tensor == NULL) {
         *out = NULL;
         return LT_OK;
     } else {
         LT_ASSERT(s->tensor->refs > 0, "refs %d", s->tensor->refs);
-        if (version_of(s->tensor) != s->version) {
+        if (tensor_version(s->tensor) != s->version) {
             LT_TRY(lt_materialize("backward", s->tensor));
             return changed(s, node);
         }
@@ -292,7 +292,7 @@ void lt_saved_release(lt_saved *s)
     s->packed = NULL;
     s->freed = s->freed || t != NULL || packed != NULL;
     lt_tensor_release(t);
-    drop(packed);
+    drop_packed(packed);
     lt_node_release(fn);
 }
 

@@ -16,35 +16,35 @@
 #include "tensor.h"
 #include "op/clone.h"
 
-typedef struct entry {
+typedef struct copy_entry {
     int refs;          /* the node's, and that of who copies; under the lock */
     lt_tensor *tensor; /* counted: what was saved, or its copy */
     uint32_t version;  /* of the storage then */
-    struct entry *next, *previous;
-} entry;
+    struct copy_entry *next, *previous;
+} copy_entry;
 
 struct lt_saved_copies {
     lt_saved_hooks hooks;
     lt_fork_entry fork;
     pthread_mutex_t lock;
-    entry *first;
+    copy_entry *first;
 };
 
-static uint32_t version_of(const lt_tensor *t)
+static uint32_t tensor_version(const lt_tensor *t)
 {
     return atomic_load_explicit(&t->storage->version, memory_order_relaxed);
 }
 
 /* ---- the hooks ------------------------------------------------------------------------------- */
 
-static lt_status pack(lt_saved_hooks *hooks, lt_tensor *t, int64_t *packed)
+static lt_status pack_copy(lt_saved_hooks *hooks, lt_tensor *t, int64_t *packed)
 {
     struct lt_saved_copies *c = (struct lt_saved_copies *)hooks;
-    entry *e = lt_mem_zalloc(sizeof *e);
+    copy_entry *e = lt_mem_zalloc(sizeof *e);
     if (e == NULL) return LT_ERR_MEMORY;
     e->refs = 1;
     e->tensor = lt_tensor_retain(t);
-    e->version = version_of(t);
+    e->version = tensor_version(t);
     pthread_mutex_lock(&c->lock);
     e->next = c->first;
     if (c->first != NULL) c->first->previous = e;
@@ -54,11 +54,11 @@ static lt_status pack(lt_saved_hooks *hooks, lt_tensor *t, int64_t *packed)
     return LT_OK;
 }
 
-static lt_status unpack(lt_saved_hooks *hooks, int64_t packed, lt_tensor **out)
+static lt_status unpack_copy(lt_saved_hooks *hooks, int64_t packed, lt_tensor **out)
 {
-    const entry *e = (const entry *)(intptr_t)packed;
+    const copy_entry *e = (const copy_entry *)(intptr_t)packed;
     (void)hooks;
-    if (version_of(e->tensor) != e->version)
+    if (tensor_version(e->tensor) != e->version)
         return lt_error(
             LT_ERR_RUNTIME,
             "one of the variables needed for gradient computation has been modified by an inplace "
@@ -69,7 +69,7 @@ static lt_status unpack(lt_saved_hooks *hooks, int64_t packed, lt_tensor **out)
     return LT_OK;
 }
 
-static void release(struct lt_saved_copies *c, entry *e)
+static void entry_release(struct lt_saved_copies *c, copy_entry *e)
 {
     pthread_mutex_lock(&c->lock);
     LT_ASSERT(e->refs > 0, "refs %d", e->refs);
@@ -85,9 +85,9 @@ static void release(struct lt_saved_copies *c, entry *e)
     lt_mem_free(e);
 }
 
-static void drop(lt_saved_hooks *hooks, int64_t packed)
+static void drop_copy(lt_saved_hooks *hooks, int64_t packed)
 {
-    release((struct lt_saved_copies *)hooks, (entry *)(intptr_t)packed);
+    entry_release((struct lt_saved_copies *)hooks, (copy_entry *)(intptr_t)packed);
 }
 
 static void free_hooks(lt_saved_hooks *hooks)
@@ -101,10 +101,10 @@ static void free_hooks(lt_saved_hooks *hooks)
 /* ---- copies ---------------------------------------------------------------------------------- */
 
 /* An entry whose tensor still lies in the storage, held; NULL when there is none. */
-static entry *next_in(struct lt_saved_copies *c, const lt_storage *storage)
+static copy_entry *next_in(struct lt_saved_copies *c, const lt_storage *storage)
 {
     pthread_mutex_lock(&c->lock);
-    entry *e = c->first;
+    copy_entry *e = c->first;
     while (e != NULL && e->tensor->storage != storage) e = e->next;
     if (e != NULL) e->refs++;
     pthread_mutex_unlock(&c->lock);
@@ -112,15 +112,15 @@ static entry *next_in(struct lt_saved_copies *c, const lt_storage *storage)
 }
 
 /* Gives the copy to every entry with the same elements as original. */
-static void replace(struct lt_saved_copies *c, lt_tensor *original, lt_tensor *copy)
+static void replace_original(struct lt_saved_copies *c, lt_tensor *original, lt_tensor *copy)
 {
     lt_tensor_retain(original);
     pthread_mutex_lock(&c->lock);
-    for (entry *e = c->first; e != NULL; e = e->next) {
+    for (copy_entry *e = c->first; e != NULL; e = e->next) {
         if (e->tensor->dtype != original->dtype || !lt_same_elements(e->tensor, original)) continue;
         lt_tensor_release(e->tensor); /* its memory has other users */
         e->tensor = lt_tensor_retain(copy);
-        e->version = version_of(copy);
+        e->version = tensor_version(copy);
     }
     pthread_mutex_unlock(&c->lock);
     lt_tensor_release(original);
@@ -128,20 +128,20 @@ static void replace(struct lt_saved_copies *c, lt_tensor *original, lt_tensor *c
 
 lt_status lt_copy_saved(const lt_tensor *written)
 {
-    struct lt_saved_copies *c = lt_here.saved_copies;
+    struct lt_saved_copies *c = lt_tls.saved_copies;
     lt_status status = LT_OK;
-    entry *e;
-    lt_here.saved_copies = NULL; /* the copies are written */
+    copy_entry *e;
+    lt_tls.saved_copies = NULL; /* the copies are written */
     const bool grad_mode = lt_set_grad_enabled(false);
     while (status == LT_OK && (e = next_in(c, written->storage)) != NULL) {
         lt_tensor *copy = NULL;
         status = lt_clone(e->tensor, &copy);
-        if (status == LT_OK) replace(c, e->tensor, copy);
+        if (status == LT_OK) replace_original(c, e->tensor, copy);
         lt_tensor_release(copy);
-        release(c, e);
+        entry_release(c, e);
     }
     lt_set_grad_enabled(grad_mode);
-    lt_here.saved_copies = c;
+    lt_tls.saved_copies = c;
     return status;
 }
 
@@ -149,23 +149,23 @@ lt_status lt_copy_saved(const lt_tensor *written)
 
 lt_status lt_saved_copies_open(void)
 {
-    if (lt_here.saved_copies != NULL)
+    if (lt_tls.saved_copies != NULL)
         return lt_error(LT_ERR_RUNTIME,
                         "allow_mutation_on_saved_tensors contexts cannot be nested");
     struct lt_saved_copies *c = lt_mem_zalloc(sizeof *c);
     if (c == NULL) return LT_ERR_MEMORY;
     lt_fork_mutex_init(&c->fork, &c->lock, false);
     atomic_init(&c->hooks.refs, 1);
-    c->hooks.pack = pack, c->hooks.unpack = unpack, c->hooks.drop = drop,
+    c->hooks.pack = pack_copy, c->hooks.unpack = unpack_copy, c->hooks.drop = drop_copy,
     c->hooks.free = free_hooks;
     lt_saved_hooks_enter(&c->hooks);
-    lt_here.saved_copies = c;
+    lt_tls.saved_copies = c;
     return LT_OK;
 }
 
 void lt_saved_copies_close(void)
 {
-    const struct lt_saved_copies *c = lt_here.saved_copies;
-    lt_here.saved_copies = NULL;
+    const struct lt_saved_copies *c = lt_tls.saved_copies;
+    lt_tls.saved_copies = NULL;
     if (c != NULL) lt_saved_hooks_leave(&c->hooks);
 }

@@ -14,7 +14,7 @@ lt_status lt_saved_copies_open(void);
  * saved, as long as nobody writes it. */
 void lt_saved_copies_close(void);
 
-/* Who is about to write t's memory asks where lt_here.saved_copies is set: what was saved of it in
+/* Who is about to write t's memory asks where lt_tls.saved_copies is set: what was saved of it in
  * the scope is copied. */
 lt_status lt_copy_saved(const lt_tensor *written);
 

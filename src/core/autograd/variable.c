@@ -124,7 +124,7 @@ lt_status lt_set_grad(lt_tensor *t, lt_tensor *grad)
     LT_ASSERT(grad == NULL || grad->refs > 0, "refs %d", grad->refs);
     lt_tensor *old = autograd->grad;
     autograd->grad = grad != NULL ? lt_tensor_retain(grad) : NULL;
-    if (grad != NULL && lt_requires_grad(grad)) lt_cycles_note(t);
+    if (grad != NULL && lt_requires_grad(grad)) lt_cycles_add_candidate(t);
     lt_tensor_release(old);
     return LT_OK;
 }
@@ -144,7 +144,7 @@ lt_status lt_set_requires_grad(lt_tensor *t, bool on)
     if (on && !lt_dtype_is_inexact((lt_dtype)t->dtype))
         return lt_error(LT_ERR_RUNTIME,
                         "only Tensors of floating point and complex dtype can require gradients");
-    if (on && t->flags & LT_FLAG_INFERENCE && !lt_here.inference)
+    if (on && t->flags & LT_FLAG_INFERENCE && !lt_tls.inference)
         return lt_error(
             LT_ERR_RUNTIME,
             "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.");

@@ -24,7 +24,7 @@ typedef struct freed {
     lt_freed_part parts[];
 } freed;
 
-static void release(void *given)
+static void freed_release(void *given)
 {
     freed *h = given;
     if (h->pages != NULL) munmap(h->pages, h->bytes);
@@ -33,7 +33,7 @@ static void release(void *given)
 }
 
 /* Puts a text at *place, which goes on behind it. */
-static const char *keep(char **place, const char *text)
+static const char *keep_text(char **place, const char *text)
 {
     const size_t n = strlen(text) + 1;
     char *kept = memcpy(*place, text, n);
@@ -55,7 +55,7 @@ static lt_status freed_error(const char *op, const lt_tensor *t)
                     name != NULL ? "'," : "", h->reason);
 }
 
-static lt_status describe(const lt_freed_part *parts, int n, const char *reason, freed **out)
+static lt_status freed_new(const lt_freed_part *parts, int n, const char *reason, freed **out)
 {
     const size_t fixed = sizeof(freed) + (size_t)n * sizeof *parts;
     size_t texts = strlen(reason) + 1;
@@ -65,9 +65,9 @@ static lt_status describe(const lt_freed_part *parts, int n, const char *reason,
     char *place = (char *)h + fixed;
     h->deferral.materialize = freed_error;
     h->n = n;
-    h->reason = keep(&place, reason);
+    h->reason = keep_text(&place, reason);
     for (int i = 0; i < n; i++)
-        h->parts[i] = (lt_freed_part){parts[i].from, keep(&place, parts[i].name)};
+        h->parts[i] = (lt_freed_part){parts[i].from, keep_text(&place, parts[i].name)};
     *out = h;
     return LT_OK;
 }
@@ -89,15 +89,15 @@ lt_status lt_storage_freed(const lt_tensor *t, const lt_freed_part *parts, int n
     const lt_device device = t->storage->device;
     const int64_t bytes = (int64_t)t->storage->nbytes;
     freed *h;
-    LT_TRY(describe(parts, n, reason, &h));
+    LT_TRY(freed_new(parts, n, reason, &h));
     atomic_fetch_add_explicit(&lt_deferred_storages, 1, memory_order_relaxed);
     lt_status status = device.type == LT_CPU ? find_pages(h, (size_t)bytes) : LT_OK;
     if (status == LT_OK)
         status = lt_tensor_over(
-            &(lt_foreign){.data = h->pages, .device = device, .release = release, .ctx = h},
+            &(lt_foreign){.data = h->pages, .device = device, .release = freed_release, .ctx = h},
             LT_UINT8, 1, &bytes, NULL, out);
     if (status != LT_OK) {
-        release(h);
+        freed_release(h);
         return status;
     }
     (*out)->storage->deferred = true;

@@ -10,16 +10,16 @@
 #include "memory/alloc.h"
 
 /* Memory of a value, owned by the evaluation until the storage gets it. */
-typedef struct block {
+typedef struct storage_block {
     lt_device device;
     void *data, *handle;
     size_t capacity;
-} block;
+} storage_block;
 
 /* One evaluation: its values, in the order of recording, and their fusion groups. */
-typedef struct plan {
+typedef struct fusion_plan {
     lt_deferred *values[LT_TRACE_MAX];
-    block blocks[LT_TRACE_MAX]; /* of values that are written */
+    storage_block blocks[LT_TRACE_MAX]; /* of values that are written */
     int n, groups;
     const lt_consumed_value *consumed; /* of the last value; NULL: no consumer */
     struct {
@@ -30,7 +30,7 @@ typedef struct plan {
     /* of each of its values: the tensor; NULL: the result of a step, or of another group */
     const lt_tensor *read[LT_FUSED_VALUES];
     lt_iter *walks[LT_FUSED_VALUES];
-} plan;
+} fusion_plan;
 
 /* ---- grouping -------------------------------------------------------------------------------- */
 
@@ -49,7 +49,7 @@ bool lt_is_whole(const lt_tensor *t, const lt_deferred *p)
 }
 
 /* The wanted values and those that they are made of. Inputs are recorded before their readers. */
-static void collect(plan *s, struct lt_trace *w)
+static void collect_deferred(fusion_plan *s, struct lt_trace *w)
 {
     for (lt_deferred *p = w->first; p != NULL; p = p->after) {
         p->needed = p->wanted;
@@ -67,7 +67,7 @@ static void collect(plan *s, struct lt_trace *w)
 
 /* The index of p's group: the last one of its geometry, from `least` on, with room for p; else a new
  * one. */
-static int group_for(plan *s, const lt_deferred *p, int least)
+static int group_for(fusion_plan *s, const lt_deferred *p, int least)
 {
     for (int g = s->groups - 1; g >= least; g--)
         if (lt_device_equal(s->group[g].shape->storage->device, p->storage->device) &&
@@ -82,7 +82,7 @@ static int group_for(plan *s, const lt_deferred *p, int least)
 
 /* Assigns each value to a group that runs after the groups whose results it reads from memory. A
  * value that another group reads is written. */
-static void group_all(plan *s)
+static void group_all(fusion_plan *s)
 {
     s->groups = 0;
     for (int v = 0; v < s->n; v++) {
@@ -119,8 +119,8 @@ static bool same_memory(const lt_tensor *a, const lt_tensor *b)
 }
 
 /* Describes an input of a group: one element for all, dense in the order of the group, or strided. */
-static lt_status describe(const lt_deferred *shape, const lt_iter_array *input,
-                          lt_fused_value *value, lt_iter **walk)
+static lt_status add_input(const lt_deferred *shape, const lt_iter_array *input,
+                           lt_fused_value *value, lt_iter **walk)
 {
     const lt_iter_array dense = {.dtype = input->dtype,
                                  .device = shape->storage->device,
@@ -143,7 +143,7 @@ static lt_status describe(const lt_deferred *shape, const lt_iter_array *input,
 }
 
 /* The i-th input of p in memory, which its storage may not have yet. */
-static lt_iter_array array_of(const plan *s, const lt_deferred *p, int i)
+static lt_iter_array array_of(const fusion_plan *s, const lt_deferred *p, int i)
 {
     const lt_tensor *t = p->inputs[i];
     const lt_deferred *input = lt_deferred_of(t->storage);
@@ -165,7 +165,8 @@ static bool same_gather(const lt_fused_gather *a, const lt_fused_gather *b)
 }
 
 /* The index of the group's value for the i-th input of p: an earlier result, or memory. */
-static lt_status value_of(plan *s, const lt_deferred *shape, lt_deferred *p, int i, int *out)
+static lt_status fused_value_of(fusion_plan *s, const lt_deferred *shape, lt_deferred *p, int i,
+                                int *out)
 {
     lt_tensor *t = p->inputs[i];
     const lt_deferred *input = lt_deferred_of(t->storage);
@@ -186,7 +187,7 @@ static lt_status value_of(plan *s, const lt_deferred *shape, lt_deferred *p, int
     s->walks[made] = NULL;
     *out = made;
     const lt_iter_array array = array_of(s, p, i);
-    if (p->gather.read == NULL) return describe(shape, &array, &c->values[made], &s->walks[made]);
+    if (p->gather.read == NULL) return add_input(shape, &array, &c->values[made], &s->walks[made]);
     c->values[made] =
         (lt_fused_value){.dtype = array.dtype, .data = array.data, .gather = &p->gather};
     return LT_OK;
@@ -206,7 +207,7 @@ static bool same_step(const lt_fused_step *a, const lt_fused_step *b)
 }
 
 /* Appends the result of a step; data: its memory, or NULL. */
-static int new_result(plan *s, lt_dtype dtype, char *data)
+static int new_result(fusion_plan *s, lt_dtype dtype, char *data)
 {
     lt_fusion *c = &s->fusion;
     c->values[c->n_values] = (lt_fused_value){.dtype = dtype, .data = data};
@@ -216,21 +217,21 @@ static int new_result(plan *s, lt_dtype dtype, char *data)
 }
 
 /* Whether readers of p can read the input that p copies. */
-static bool is_read_through(const plan *s, const lt_deferred *p)
+static bool is_read_through(const fusion_plan *s, const lt_deferred *p)
 {
     return p->op == LT_FUSED_COPY && p->dtype == (lt_dtype)p->inputs[0]->dtype && !p->written &&
            !(s->consumed != NULL && s->consumed->value == p);
 }
 
-static lt_status add_step(plan *s, const lt_deferred *shape, int v)
+static lt_status add_step(fusion_plan *s, const lt_deferred *shape, int v)
 {
     lt_deferred *p = s->values[v];
     lt_fusion *c = &s->fusion;
     lt_fused_step step = {.op = p->op, .compute = p->compute, .n = p->n, .n_params = p->n_params};
     char *data = p->written ? s->blocks[v].data : NULL;
-    if (is_read_through(s, p)) return value_of(s, shape, p, 0, &p->value);
+    if (is_read_through(s, p)) return fused_value_of(s, shape, p, 0, &p->value);
     memcpy(step.params, p->params, sizeof step.params);
-    for (int i = 0; i < p->n; i++) LT_TRY(value_of(s, shape, p, i, &step.in[i]));
+    for (int i = 0; i < p->n; i++) LT_TRY(fused_value_of(s, shape, p, i, &step.in[i]));
     int known = 0;
     while (known < c->n_steps && !same_step(&c->steps[known], &step)) known++;
     if (known == c->n_steps) {
@@ -252,16 +253,16 @@ static lt_status add_step(plan *s, const lt_deferred *shape, int v)
     return LT_OK;
 }
 
-static lt_status find_block(plan *s, int v)
+static lt_status find_block(fusion_plan *s, int v)
 {
     const lt_storage *storage = s->values[v]->storage;
-    block *b = &s->blocks[v];
+    storage_block *b = &s->blocks[v];
     b->device = storage->device;
     return lt_storage_find_memory(storage, &b->data, &b->capacity, &b->handle);
 }
 
 /* Executes the op of a value by the eager kernel. */
-static lt_status run_alone(plan *s, int v)
+static lt_status run_alone(fusion_plan *s, int v)
 {
     const lt_deferred *p = s->values[v];
     const lt_backend *backend = lt_backends[p->storage->device.type];
@@ -280,7 +281,7 @@ static lt_status run_alone(plan *s, int v)
                                   : backend->pointwise(p->op, &it, p->compute, p->params);
 }
 
-static lt_status run_one_by_one(plan *s, int g, lt_evaluated *done)
+static lt_status run_one_by_one(fusion_plan *s, int g, lt_evaluated *done)
 {
     for (int v = 0; v < s->n; v++) {
         if (s->values[v]->group != g) continue;
@@ -292,7 +293,7 @@ static lt_status run_one_by_one(plan *s, int g, lt_evaluated *done)
 }
 
 /* Calls the consumer with its input in memory, after the steps were executed one by one. */
-static lt_status consume_written(plan *s)
+static lt_status consume_written(fusion_plan *s)
 {
     const lt_consumed_value *consumed = s->consumed;
     lt_fusion *c = &s->fusion;
@@ -305,7 +306,7 @@ static lt_status consume_written(plan *s)
                           &(lt_fused_producer){c, consumed->value->value, &taken});
 }
 
-static lt_status run_group(plan *s, int g, lt_evaluated *done)
+static lt_status run_group(fusion_plan *s, int g, lt_evaluated *done)
 {
     const lt_deferred *shape = s->group[g].shape;
     const lt_backend *backend = lt_backends[shape->storage->device.type];
@@ -340,7 +341,7 @@ done:
 
 /* ---- evaluation ------------------------------------------------------------------------------ */
 
-static lt_status compute_all(plan *s, lt_evaluated *done)
+static lt_status compute_all(fusion_plan *s, lt_evaluated *done)
 {
     lt_status status = LT_OK;
     const int n = s->n;
@@ -365,7 +366,7 @@ static lt_status compute_all(plan *s, lt_evaluated *done)
     for (int v = 0; v < given; v++) lt_deferred_done(s->values[v]);
 done:
     for (int v = 0; v < n; v++) {
-        const block *b = &s->blocks[v];
+        const storage_block *b = &s->blocks[v];
         if (b->data != NULL)
             lt_backends[b->device.type]->free(b->device.index, b->data, b->capacity, b->handle);
     }
@@ -374,11 +375,11 @@ done:
 
 lt_status lt_evaluate(struct lt_trace *w, const lt_consumed_value *consumed, lt_evaluated *done)
 {
-    plan *s = lt_mem_alloc(sizeof *s);
+    fusion_plan *s = lt_mem_alloc(sizeof *s);
     lt_status status = s != NULL ? LT_OK : LT_ERR_MEMORY;
     if (s != NULL) {
         s->consumed = consumed;
-        collect(s, w);
+        collect_deferred(s, w);
         group_all(s);
         status = compute_all(s, done);
     }

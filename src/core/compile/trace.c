@@ -13,7 +13,7 @@ _Atomic int32_t lt_open_traces;
 
 /* The report of the thread's last trace, which an interpreter reads after it was closed. */
 static _Thread_local struct {
-    lt_trace_note notes[LT_TRACE_NOTES];
+    lt_trace_location notes[LT_TRACE_LOCATIONS];
     int64_t all;
     const char *why_not;
 } report;
@@ -22,7 +22,7 @@ static _Thread_local struct {
 
 static lt_status evaluate(struct lt_trace *w, const lt_consumed_value *consumed, const char *reason)
 {
-    lt_trace_note note = {.reason = reason};
+    lt_trace_location note = {.reason = reason};
     lt_evaluated done = {0};
     const lt_context_outer outer = lt_context_visit(w->context);
     lt_status status = lt_evaluate(w, consumed, &done);
@@ -31,9 +31,9 @@ static lt_status evaluate(struct lt_trace *w, const lt_consumed_value *consumed,
         note.ops = done.ops, note.steps = done.steps, note.passes = done.passes,
         note.written = done.written;
         note.elements = done.elements;
-        if (lt_here.guest.class != NULL && lt_here.guest.class->origin != NULL)
-            lt_here.guest.class->origin(lt_here.guest.ctx, note.where, sizeof note.where);
-        if (report.all < LT_TRACE_NOTES) report.notes[report.all] = note;
+        if (lt_tls.binding.class != NULL && lt_tls.binding.class->origin != NULL)
+            lt_tls.binding.class->origin(lt_tls.binding.ctx, note.where, sizeof note.where);
+        if (report.all < LT_TRACE_LOCATIONS) report.notes[report.all] = note;
         report.all++;
     }
     return status;
@@ -43,8 +43,8 @@ static lt_status evaluate(struct lt_trace *w, const lt_consumed_value *consumed,
 static lt_status evaluate_held(struct lt_trace *w, const char *reason)
 {
     if (w->first == NULL) return LT_OK;
-    if (!w->within && lt_here.guest.class != NULL && lt_here.guest.class->tidy != NULL)
-        lt_here.guest.class->tidy(lt_here.guest.ctx);
+    if (!w->within && lt_tls.binding.class != NULL && lt_tls.binding.class->tidy != NULL)
+        lt_tls.binding.class->tidy(lt_tls.binding.ctx);
     for (lt_deferred *p = w->first; p != NULL; p = p->after) p->wanted = lt_is_held(p->storage);
     return evaluate(w, NULL, reason);
 }
@@ -104,24 +104,24 @@ lt_status lt_trace_consume(const char *op, const lt_tensor *t, bool keep, lt_fus
 lt_status lt_trace_flush(void)
 {
     /* also while an op has suspended the trace: it may write its operands */
-    struct lt_trace *w = lt_here.open_trace;
+    struct lt_trace *w = lt_tls.open_trace;
     return w != NULL ? evaluate_held(w, "write") : LT_OK;
 }
 
-int64_t lt_trace_min_numel(void) { return lt_here.trace != NULL ? lt_here.trace->least : 0; }
+int64_t lt_trace_min_numel(void) { return lt_tls.trace != NULL ? lt_tls.trace->least : 0; }
 
 /* ---- open and close -------------------------------------------------------------------------- */
 
 static lt_status open_trace(int64_t least, bool within)
 {
-    struct lt_trace *w = lt_here.open_trace;
+    struct lt_trace *w = lt_tls.open_trace;
     if (w != NULL) {
         w->depth++;
         return LT_OK;
     }
     w = lt_mem_zalloc(sizeof *w);
     if (w == NULL) return LT_ERR_MEMORY;
-    w->context = lt_here.context;
+    w->context = lt_tls.context;
     lt_context_hold(w->context);
     w->least = least;
     w->depth = 1;
@@ -130,7 +130,7 @@ static lt_status open_trace(int64_t least, bool within)
         report.all = 0;
         report.why_not = NULL;
     }
-    lt_here.trace = lt_here.open_trace = w;
+    lt_tls.trace = lt_tls.open_trace = w;
     atomic_fetch_add_explicit(&lt_open_traces, 1, memory_order_relaxed);
     return LT_OK;
 }
@@ -141,28 +141,28 @@ lt_status lt_trace_open_within(int64_t least) { return open_trace(least, true); 
 
 lt_status lt_trace_finish(void)
 {
-    struct lt_trace *w = lt_here.open_trace;
+    struct lt_trace *w = lt_tls.open_trace;
     return w != NULL && w->depth == 1 ? evaluate_held(w, "end") : LT_OK;
 }
 
 lt_status lt_trace_close(void)
 {
-    struct lt_trace *w = lt_here.open_trace;
+    struct lt_trace *w = lt_tls.open_trace;
     if (--w->depth > 0) return LT_OK;
-    lt_here.trace = NULL;
+    lt_tls.trace = NULL;
     lt_status status = evaluate_held(w, "end");
     while (w->first != NULL) lt_deferred_give_up(w->first);
-    lt_here.open_trace = NULL;
+    lt_tls.open_trace = NULL;
     atomic_fetch_sub_explicit(&lt_open_traces, 1, memory_order_relaxed);
     lt_context_drop(w->context);
     lt_mem_free(w);
     return status;
 }
 
-const lt_trace_note *lt_trace_notes(int *n, int64_t *all)
+const lt_trace_location *lt_trace_locations(int *n, int64_t *all)
 {
     *all = report.all;
-    *n = report.all < LT_TRACE_NOTES ? (int)report.all : LT_TRACE_NOTES;
+    *n = report.all < LT_TRACE_LOCATIONS ? (int)report.all : LT_TRACE_LOCATIONS;
     return report.notes;
 }
 
@@ -209,7 +209,7 @@ static bool records(const struct lt_trace *w, const lt_traced_op *op, int64_t nu
                     lt_device device)
 {
     const lt_backend *backend = lt_backends[device.type];
-    if (w->context != lt_here.context || numel < w->least || op->n > LT_FUSED_INPUTS ||
+    if (w->context != lt_tls.context || numel < w->least || op->n > LT_FUSED_INPUTS ||
         op->n_params > LT_FUSED_PARAMS || !can_fuse(w, device))
         return false;
     for (int i = 0; i < op->n; i++)
@@ -225,7 +225,7 @@ static bool records(const struct lt_trace *w, const lt_traced_op *op, int64_t nu
 
 lt_status lt_trace_record(const lt_traced_op *op, lt_tensor **out)
 {
-    struct lt_trace *w = lt_here.trace;
+    struct lt_trace *w = lt_tls.trace;
     lt_tensor *result = NULL;
     int64_t numel, strides[LT_MAX_DIMS];
     bool contiguous = true;

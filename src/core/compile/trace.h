@@ -10,7 +10,7 @@
  *   referenced is not evaluated.
  * - A trace belongs to a thread and to the context in which it was opened.
  * - References are exact only once the garbage collector of an interpreter has run. A trace requests
- *   that before it evaluates all referenced values (lt_guest_class.tidy).
+ *   that before it evaluates all referenced values (lt_host_binding_class.tidy).
  * - Ops of more than one kernel suspend the trace while their own code runs, which reads memory
  *   directly (scripts/gen/autograd.lua). */
 #ifndef LT_TRACE_H
@@ -105,13 +105,13 @@ lt_status lt_trace_consume(const char *op, const lt_tensor *t, bool keep, lt_fus
 static inline struct lt_trace *lt_trace_suspend(void)
 {
     if (!lt_any_trace()) return NULL;
-    struct lt_trace *outer = lt_here.trace;
-    lt_here.trace = NULL;
+    struct lt_trace *outer = lt_tls.trace;
+    lt_tls.trace = NULL;
     return outer;
 }
 static inline void lt_trace_resume(struct lt_trace *const *outer)
 {
-    if (__builtin_expect(*outer != NULL, 0)) lt_here.trace = *outer;
+    if (__builtin_expect(*outer != NULL, 0)) lt_tls.trace = *outer;
 }
 #define LT_EAGERLY()                                                                               \
     __attribute__((cleanup(lt_trace_resume))) struct lt_trace *const outer_trace =                 \
@@ -121,19 +121,19 @@ static inline void lt_trace_resume(struct lt_trace *const *outer)
 /* ---- report ---------------------------------------------------------------------------------- */
 
 /* One evaluation. */
-typedef struct lt_trace_note {
+typedef struct lt_trace_location {
     const char *reason; /* the op that read a value, "write", "limit" or "end" */
     int ops, steps;     /* recorded ops; steps after equal ones were merged */
     int passes;         /* over memory */
     int written;        /* values */
     int64_t elements;   /* of the largest value */
     char where[64];     /* the line of the script, or "" */
-} lt_trace_note;
+} lt_trace_location;
 
-/* The evaluations of the trace that this thread closed last, in order; the first LT_TRACE_NOTES of
+/* The evaluations of the trace that this thread closed last, in order; the first LT_TRACE_LOCATIONS of
  * them. *all: their number. */
-enum { LT_TRACE_NOTES = 64 };
-const lt_trace_note *lt_trace_notes(int *n, int64_t *all);
+enum { LT_TRACE_LOCATIONS = 64 };
+const lt_trace_location *lt_trace_locations(int *n, int64_t *all);
 /* The reason why that trace recorded no ops on a device; NULL: there is none. */
 const char *lt_trace_why_not(void);
 

@@ -33,7 +33,7 @@ lt_context lt_process_context = {
 };
 _Static_assert(LT_USES == 1 + 4 * 4 * 4, "a limit for each place");
 
-_Thread_local lt_thread lt_here = {
+_Thread_local lt_thread lt_tls = {
     .context = &lt_process_context, .grad_mode = true, .process_grad_mode = true};
 
 LT_HOLD_ACROSS_FORK(lt_process_context.lock)
@@ -69,7 +69,7 @@ static int default_threads(void)
 
 int lt_get_num_threads(void)
 {
-    lt_context *c = lt_here.context;
+    lt_context *c = lt_tls.context;
     int n = atomic_load_explicit(&c->threads, memory_order_relaxed);
     if (n == 0) {
         n = default_threads();
@@ -84,7 +84,7 @@ lt_status lt_set_num_threads(int n)
         return lt_error(LT_ERR_RUNTIME,
                         "set_num_threads expects a positive integer up to %d, got %d", MOST_THREADS,
                         n);
-    atomic_store_explicit(&lt_here.context->threads, n, memory_order_relaxed);
+    atomic_store_explicit(&lt_tls.context->threads, n, memory_order_relaxed);
     return LT_OK;
 }
 
@@ -95,7 +95,7 @@ lt_status lt_refuse_access(int access, const char *name)
         [LT_ACCESS_PROCESS] = "starting the process", [LT_ACCESS_LIBRARY] = "loading the library",
         [LT_ACCESS_DEVICE] = "using the device",      [LT_ACCESS_FILE_REMOVE] = "removing the file",
         [LT_ACCESS_FOLDER_MAKE] = "making the folder"};
-    lt_context *c = lt_here.context;
+    lt_context *c = lt_tls.context;
     LT_ASSERT(access >= 0 && access < (int)(sizeof words / sizeof *words) && words[access] != NULL,
               "access %d", access);
     if (c->authorize(c->user, access, name)) return LT_OK;
@@ -110,7 +110,7 @@ void lt_log_line(int level, const char *format, ...)
     vsnprintf(raw, sizeof raw, format, args);
     va_end(args);
     lt_printable(raw, strlen(raw), text, sizeof text);
-    lt_context *c = lt_here.context;
+    lt_context *c = lt_tls.context;
     if (c->log != NULL) {
         c->log(c->user, level, text);
         return;

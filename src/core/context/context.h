@@ -7,7 +7,7 @@
  * a reference to it (lt_context_hold), so that the numbers of a storage that outlives it have a
  * place to go. Callbacks never change once the context is made.
  *
- * Grad mode is read by every operation: it lies in lt_here, with the thread. Entering a context
+ * Grad mode is read by every operation: it lies in lt_tls, with the thread. Entering a context
  * takes the mode that the context was left with; the process's context has one per thread. */
 #ifndef LT_CONTEXT_H
 #define LT_CONTEXT_H
@@ -20,7 +20,7 @@
 #include "print/print_options.h"
 #include "random/generator.h"
 
-#define LT_MOST_DEVICES 64 /* of a type */
+#define LT_MAX_DEVICES 64 /* of a type */
 
 /* Bits of lt_context.flags. */
 enum {
@@ -42,7 +42,7 @@ typedef struct lt_use {
 /* Places of lt_context.use. */
 #define LT_USE_HOST          0
 #define LT_USE_DEVICE(index) ((index) + 1)
-#define LT_USES              (LT_MOST_DEVICES + 1)
+#define LT_USES              (LT_MAX_DEVICES + 1)
 
 /* A module's data that belong to a context: its first member. run frees them when the context
  * ends; the thread works in another context then. */
@@ -64,9 +64,10 @@ struct lt_context {
     _Atomic bool grad_mode, inference;
     _Atomic bool anomaly, tf32, exact_convolutions, without_cudnn, deterministic,
         deterministic_warns;
-    _Atomic int attention_without; /* a bit for each lt_attention_way that is not to be used */
-    lt_print_options print;        /* torch.set_printoptions */
-    _Atomic int sync_mode;         /* copies.h */
+    _Atomic int
+        attention_without;  /* a bit for each lt_attention_algorithm that is not to be used */
+    lt_print_options print; /* torch.set_printoptions */
+    _Atomic int sync_mode;  /* copies.h */
 
     /* memory */
     /* scaled bytes (memory/pressure.h) of all allocations, less those that let_go freed; paces Lua's
@@ -99,24 +100,24 @@ struct lt_context {
 
     /* random.c */
     uint64_t seed;
-    uint8_t ready[1 + LT_MOST_DEVICES]; /* LT_GENERATOR_SEEDED and the like; the CPU's first */
-    lt_generator generators[1 + LT_MOST_DEVICES];
+    uint8_t ready[1 + LT_MAX_DEVICES]; /* LT_GENERATOR_SEEDED and the like; the CPU's first */
+    lt_generator generators[1 + LT_MAX_DEVICES];
 };
 
 /* The interpreter that has called core. */
-typedef struct lt_guest_class {
-    int first; /* what it calls the first of several: dimensions, indices (counting.h) */
+typedef struct lt_host_binding_class {
+    int first; /* what it calls the first of several: dimensions, indices (user_index.h) */
     /* memory has run out: called before an allocation is tried again */
     void (*reclaim)(void *ctx);
     /* drops what has lately become garbage, as far as that is quick */
     void (*tidy)(void *ctx);
     /* where the user's code is, "train.lua:31" or "" */
     void (*origin)(void *ctx, char *buffer, size_t n);
-} lt_guest_class;
-typedef struct lt_guest {
-    const lt_guest_class *class; /* NULL: there is none */
+} lt_host_binding_class;
+typedef struct lt_host_binding {
+    const lt_host_binding_class *class; /* NULL: there is none */
     void *ctx;
-} lt_guest;
+} lt_host_binding;
 
 /* This thread. */
 typedef struct lt_thread {
@@ -140,14 +141,14 @@ typedef struct lt_thread {
     struct lt_trace *trace;
     struct lt_trace *open_trace; /* the same while it is suspended */
     struct lt_budget *budget;    /* of the file that this thread loads; NULL: it loads none */
-    lt_guest guest;              /* of the innermost entry */
+    lt_host_binding binding;     /* of the innermost entry */
 } lt_thread;
-extern _Thread_local lt_thread lt_here;
+extern _Thread_local lt_thread lt_tls;
 
 /* In lt_thread.batches: tensors of a vmap that has ended are still there. An op that meets one says
  * so. */
 enum { LT_BATCHES_LEFT = 0x80 };
-static inline int lt_batch_depth(void) { return lt_here.batches & ~LT_BATCHES_LEFT; }
+static inline int lt_batch_depth(void) { return lt_tls.batches & ~LT_BATCHES_LEFT; }
 
 extern lt_context lt_process_context;
 
@@ -178,47 +179,45 @@ typedef struct lt_context_outer {
 
 static inline lt_context_outer lt_context_visit(lt_context *c)
 {
-    const lt_context_outer outer = {lt_here.context, lt_here.grad_mode, lt_here.inference};
+    const lt_context_outer outer = {lt_tls.context, lt_tls.grad_mode, lt_tls.inference};
     if (outer.context != c) {
         const bool process = c == &lt_process_context;
         if (outer.context == &lt_process_context)
-            lt_here.process_grad_mode = outer.grad_mode,
-            lt_here.process_inference = outer.inference;
-        lt_here.context = c;
-        lt_here.grad_mode = process ? lt_here.process_grad_mode
-                                    : atomic_load_explicit(&c->grad_mode, memory_order_relaxed);
-        lt_here.inference = process ? lt_here.process_inference
-                                    : atomic_load_explicit(&c->inference, memory_order_relaxed);
+            lt_tls.process_grad_mode = outer.grad_mode, lt_tls.process_inference = outer.inference;
+        lt_tls.context = c;
+        lt_tls.grad_mode = process ? lt_tls.process_grad_mode
+                                   : atomic_load_explicit(&c->grad_mode, memory_order_relaxed);
+        lt_tls.inference = process ? lt_tls.process_inference
+                                   : atomic_load_explicit(&c->inference, memory_order_relaxed);
     }
     return outer;
 }
 
 static inline void lt_context_return(lt_context_outer outer)
 {
-    lt_context *c = lt_here.context;
+    lt_context *c = lt_tls.context;
     if (outer.context == c) return;
     if (c == &lt_process_context) {
-        lt_here.process_grad_mode = lt_here.grad_mode,
-        lt_here.process_inference = lt_here.inference;
+        lt_tls.process_grad_mode = lt_tls.grad_mode, lt_tls.process_inference = lt_tls.inference;
     } else {
-        atomic_store_explicit(&c->grad_mode, lt_here.grad_mode, memory_order_relaxed);
-        atomic_store_explicit(&c->inference, lt_here.inference, memory_order_relaxed);
+        atomic_store_explicit(&c->grad_mode, lt_tls.grad_mode, memory_order_relaxed);
+        atomic_store_explicit(&c->inference, lt_tls.inference, memory_order_relaxed);
     }
-    lt_here.context = outer.context;
-    lt_here.grad_mode = outer.grad_mode;
-    lt_here.inference = outer.inference;
+    lt_tls.context = outer.context;
+    lt_tls.grad_mode = outer.grad_mode;
+    lt_tls.inference = outer.inference;
 }
 
 /* Asks the context before a file, a process, a device or a library is touched. LT_ERR_PERMISSION:
  * "not permitted: ...". */
 lt_status lt_refuse_access(int access, const char *name);
-static inline bool lt_is_asked(void)
+static inline bool lt_has_authorizer(void)
 {
-    return __builtin_expect(lt_here.context->authorize != NULL, 0);
+    return __builtin_expect(lt_tls.context->authorize != NULL, 0);
 }
 static inline lt_status lt_authorize(int access, const char *name)
 {
-    return lt_is_asked() ? lt_refuse_access(access, name) : LT_OK;
+    return lt_has_authorizer() ? lt_refuse_access(access, name) : LT_OK;
 }
 
 /* A line for the user, without its end: to the context's log, or stderr. */

@@ -88,7 +88,7 @@ static void in_parent(void)
 }
 
 /* The owner of a recursive mutex is a thread of the parent: the child cannot unlock it. */
-static void in_child(void)
+static void run_child_handlers(void)
 {
     for (lt_fork_entry *e = list.first; e != NULL; e = e->next) {
         e->awaited = 0;
@@ -105,5 +105,5 @@ static void in_child(void)
  * child's other handlers find the mutexes free. */
 __attribute__((constructor(201))) static void register_fork_handlers(void)
 {
-    pthread_atfork(before_fork, in_parent, in_child);
+    pthread_atfork(before_fork, in_parent, run_child_handlers);
 }

@@ -11,11 +11,11 @@ void lt_interrupt_clear(void) { atomic_store(&lt_interrupt_flag, 0); }
 
 bool lt_must_stop(void)
 {
-    lt_context *c = lt_here.context;
+    lt_context *c = lt_tls.context;
     const uint32_t stop = atomic_load_explicit(&c->flags, memory_order_relaxed);
     if (lt_interrupt_flag || stop & (LT_CONTEXT_INTERRUPTED | LT_CONTEXT_LATE)) return true;
     /* One thread of those that look takes it; helpers leave it to the one that they help. */
-    if (lt_here.helper ||
+    if (lt_tls.helper ||
         !(atomic_fetch_and(&c->flags, ~(uint32_t)LT_CONTEXT_PROGRESS) & LT_CONTEXT_PROGRESS))
         return false;
     LT_ASSERT(c->progress != NULL);
@@ -26,7 +26,7 @@ bool lt_must_stop(void)
 
 lt_status lt_stopped(void)
 {
-    const lt_context *c = lt_here.context;
+    const lt_context *c = lt_tls.context;
     const uint32_t stop = atomic_load_explicit(&c->flags, memory_order_relaxed);
     if (lt_interrupt_flag || !(stop & LT_CONTEXT_LATE))
         return lt_error(LT_ERR_INTERRUPTED, "interrupted");

@@ -26,7 +26,7 @@ static inline bool lt_something_up(const lt_context *context)
 
 static inline bool lt_interrupted(void)
 {
-    return lt_something_up(lt_here.context) && lt_must_stop();
+    return lt_something_up(lt_tls.context) && lt_must_stop();
 }
 
 /* The error of what has stopped: `return lt_stopped();` LT_ERR_INTERRUPTED or LT_ERR_DEADLINE,

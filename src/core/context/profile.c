@@ -50,7 +50,7 @@ lt_status lt_profile_start(const lt_backend *gpus)
     return LT_OK;
 }
 
-static bool grow(void)
+static bool grow_events(void)
 {
     int32_t room = now.room == 0 ? 1024 : now.room * 2;
     lt_profile_event *events = lt_mem_rearray(now.events, room, sizeof *events);
@@ -62,7 +62,7 @@ static bool grow(void)
 
 int32_t lt_profile_begin(const char *name, lt_profile_kind kind)
 {
-    if (now.n == now.room && (now.n > INT32_MAX / 4 || !grow())) return -1;
+    if (now.n == now.room && (now.n > INT32_MAX / 4 || !grow_events())) return -1;
     lt_profile_event *e = &now.events[now.n];
     *e = (lt_profile_event){
         .kind = kind, .parent = now.open, .memory = -lt_mem_live(), .device = -1};
@@ -108,7 +108,7 @@ void lt_profile_copy(int64_t bytes)
 }
 
 /* Seconds between two marks. */
-static double between(uint64_t from, uint64_t to)
+static double milliseconds_between(uint64_t from, uint64_t to)
 {
     double milliseconds = 0;
     if (now.gpus->event_elapsed(from, to, &milliseconds) != LT_OK) return 0;
@@ -122,9 +122,10 @@ static void read_marks(void)
         lt_profile_event *e = &now.events[i];
         if (e->marks[0] == 0 || e->marks[1] == 0) continue;
         b->event_synchronize(e->marks[1]);
-        e->device_time = between(e->marks[0], e->marks[1]);
-        e->device_start =
-            now.base != 0 && e->device == now.device ? between(now.base, e->marks[0]) : e->start;
+        e->device_time = milliseconds_between(e->marks[0], e->marks[1]);
+        e->device_start = now.base != 0 && e->device == now.device
+                              ? milliseconds_between(now.base, e->marks[0])
+                              : e->start;
         if (e->parent >= 0) now.events[e->parent].device_inner += e->device_time;
     }
     for (int32_t i = 0; i < now.n; i++)

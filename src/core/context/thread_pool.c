@@ -31,21 +31,21 @@ enum { EMPTY, POSTED, RUNNING };
  * their time with one thread */
 #define SPIN 50e-6
 
-typedef struct worker {
+typedef struct pool_worker {
     _Alignas(64) _Atomic int state;
     _Atomic int sleepers;
     lt_task task;
     void *argument;
     int index;
-    struct worker *next; /* in the idle list, or in the list that a region has borrowed */
+    struct pool_worker *next; /* in the idle list, or in the list that a region has borrowed */
     pthread_mutex_t mutex;
     pthread_cond_t changed;
-} worker;
+} pool_worker;
 
 static struct {
     pthread_mutex_t mutex;
     /* last in, first out: a region gets the workers of the region before in the same order */
-    worker *idle;
+    pool_worker *idle;
     int workers;   /* all that exist */
     bool prepared; /* the fork handlers are registered */
 } pool = {.mutex = PTHREAD_MUTEX_INITIALIZER};
@@ -93,12 +93,12 @@ static inline void pause_core(void)
 #endif
 }
 
-static bool state_is(const worker *w, int state)
+static bool state_is(const pool_worker *w, int state)
 {
     return atomic_load_explicit(&w->state, memory_order_acquire) == state;
 }
 
-static void wait_for_state(worker *w, int state)
+static void wait_for_state(pool_worker *w, int state)
 {
     if (state_is(w, state)) return;
     const double end = lt_clock() + SPIN;
@@ -117,7 +117,7 @@ static void wait_for_state(worker *w, int state)
 
 /* Sequentially consistent with wait_for_state: either the waiter sees the new state, or this thread
  * sees the waiter. */
-static void set_state(worker *w, int state)
+static void set_state(pool_worker *w, int state)
 {
     LT_ASSERT(w->state == (state == POSTED ? EMPTY : RUNNING), "%d to %d", w->state, state);
     atomic_store(&w->state, state);
@@ -127,7 +127,7 @@ static void set_state(worker *w, int state)
     pthread_mutex_unlock(&w->mutex);
 }
 
-static bool change_state(worker *w, int from, int to)
+static bool change_state(pool_worker *w, int from, int to)
 {
     return atomic_compare_exchange_strong(&w->state, &from, to);
 }
@@ -148,7 +148,7 @@ static void run_task(lt_task task, void *argument, int index)
 #ifndef LT_NO_THREADS
 static void *serve(void *argument)
 {
-    worker *w = argument;
+    pool_worker *w = argument;
     for (;;) {
         wait_for_state(w, POSTED);
         if (!change_state(w, POSTED, RUNNING)) continue; /* withdrawn */
@@ -165,10 +165,10 @@ LT_HOLD_ACROSS_FORK(pool.mutex)
 
 /* The child's only thread is the one that called fork(). Borrowed workers belonged to threads that
  * are gone, so their memory is abandoned with them. */
-static void in_child(void)
+static void pool_in_child(void)
 {
     while (pool.idle != NULL) {
-        worker *w = pool.idle;
+        pool_worker *w = pool.idle;
         pool.idle = w->next;
         free(w);
     }
@@ -177,7 +177,7 @@ static void in_child(void)
 
 /* NULL: the system has no memory or no thread left, or the build has no threads. The pool's mutex
  * is held. */
-static worker *worker_new(void)
+static pool_worker *worker_new(void)
 {
 #ifdef LT_NO_THREADS
     return NULL;
@@ -185,9 +185,9 @@ static worker *worker_new(void)
     LT_ASSERT(LT_IS_LOCKED(&pool.mutex));
     sigset_t all, before;
     pthread_t thread;
-    worker *w = aligned_alloc(_Alignof(worker), sizeof *w);
+    pool_worker *w = aligned_alloc(_Alignof(pool_worker), sizeof *w);
     if (w == NULL) return NULL;
-    *w = (worker){.state = EMPTY};
+    *w = (pool_worker){.state = EMPTY};
     pthread_mutex_init(&w->mutex, NULL);
     pthread_cond_init(&w->changed, NULL);
     sigfillset(&all); /* signals are for the threads of the host */
@@ -206,16 +206,16 @@ static worker *worker_new(void)
 
 /* Up to n workers, as a list. Starts new ones only while fewer than n exist: regions of other
  * threads share the pool rather than multiply it. */
-static worker *borrow(int n)
+static pool_worker *borrow(int n)
 {
-    worker *first = NULL, **end = &first;
+    pool_worker *first = NULL, **end = &first;
     pthread_mutex_lock(&pool.mutex);
     if (!pool.prepared) {
         pool.prepared = true;
-        pthread_atfork(NULL, NULL, in_child);
+        pthread_atfork(NULL, NULL, pool_in_child);
     }
     for (int i = 0; i < n; i++) {
-        worker *w = pool.idle;
+        pool_worker *w = pool.idle;
         LT_ASSERT(w == NULL || w->state == EMPTY, "an idle worker's state is %d", w->state);
         if (w != NULL)
             pool.idle = w->next;
@@ -230,9 +230,9 @@ static worker *borrow(int n)
     return first;
 }
 
-static void give_back(worker *first)
+static void give_back(pool_worker *first)
 {
-    worker *last = first;
+    pool_worker *last = first;
     while (last->next != NULL) {
         LT_ASSERT(last->state == EMPTY, "state %d", last->state);
         last = last->next;
@@ -264,17 +264,17 @@ static void run_on_host_pool(const lt_thread_pool *lent, int n, lt_task task, vo
 
 static void run_on_workers(int n, lt_task task, void *argument)
 {
-    worker *workers = borrow(n - 1);
+    pool_worker *workers = borrow(n - 1);
     LT_ASSERT(n > 1, "%d threads", n);
     int index = 1;
-    for (worker *w = workers; w != NULL; w = w->next) {
+    for (pool_worker *w = workers; w != NULL; w = w->next) {
         w->task = task;
         w->argument = argument;
         w->index = index++;
         set_state(w, POSTED);
     }
     run_task(task, argument, 0);
-    for (worker *w = workers; w != NULL; w = w->next)
+    for (pool_worker *w = workers; w != NULL; w = w->next)
         if (!change_state(w, POSTED, EMPTY)) wait_for_state(w, EMPTY);
     if (workers != NULL) give_back(workers);
 }

@@ -30,7 +30,7 @@ static double first_time(void)
     return time;
 }
 
-static void tell(lt_context *c, double now)
+static void set_expired_flags(lt_context *c, double now)
 {
     if (c->deadline <= now) {
         c->deadline = INFINITY;
@@ -42,14 +42,15 @@ static void tell(lt_context *c, double now)
     }
 }
 
-static void *run(void *unused)
+static void *run_watch_thread(void *unused)
 {
     (void)unused;
     pthread_mutex_lock(&watch.lock);
     for (;;) {
         const double now = lt_clock(), next = first_time();
         if (next <= now) {
-            for (lt_context *c = watch.first; c != NULL; c = c->next_watched) tell(c, now);
+            for (lt_context *c = watch.first; c != NULL; c = c->next_watched)
+                set_expired_flags(c, now);
             if (watch.call_time <= now) watch.call_time = now + watch.call();
         } else if (isfinite(next)) {
             const double second = floor(next);
@@ -72,33 +73,33 @@ static void make_condition(void)
 }
 
 LT_HOLD_ACROSS_FORK(watch.lock)
-static void in_child(void);
+static void watch_in_child(void);
 
 /* Once, with the lock held. The thread never ends: its code must stay when the library is
  * closed. */
-static void prepare(void)
+static void prepare_watch(void)
 {
     Dl_info here;
     if (watch.prepared) return;
     watch.prepared = true;
     make_condition();
-    pthread_atfork(NULL, NULL, in_child);
-    if (dladdr((void *)(uintptr_t)&run, &here) != 0)
+    pthread_atfork(NULL, NULL, watch_in_child);
+    if (dladdr((void *)(uintptr_t)&run_watch_thread, &here) != 0)
         dlopen(here.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
 /* Starts the thread where there is something for it to do; the lock is held. Signals are for the
  * threads of the host. */
-static lt_status start(void)
+static lt_status start_watch(void)
 {
     sigset_t all, before;
     pthread_t thread;
-    prepare();
+    prepare_watch();
     pthread_cond_signal(&watch.changed);
     if (watch.running || !isfinite(first_time())) return LT_OK;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    watch.running = pthread_create(&thread, NULL, run, NULL) == 0;
+    watch.running = pthread_create(&thread, NULL, run_watch_thread, NULL) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (!watch.running) return lt_error(LT_ERR_MEMORY, "out of memory: no thread could be started");
     pthread_detach(thread);
@@ -106,13 +107,13 @@ static lt_status start(void)
 }
 
 /* If no thread can be started, the first operation that sets a deadline reports it. */
-static void in_child(void)
+static void watch_in_child(void)
 {
     pthread_mutex_lock(&watch.lock);
     watch.running = false;
     watch.call_time = INFINITY; /* memory/block.c starts again with the next block */
     make_condition();
-    (void)start();
+    (void)start_watch();
     pthread_mutex_unlock(&watch.lock);
 }
 
@@ -133,8 +134,8 @@ lt_status lt_watch_deadline(lt_context *c, double seconds)
     atomic_store(&c->seconds, seconds);
     atomic_fetch_and(&c->flags, ~(uint32_t)LT_CONTEXT_LATE);
     c->deadline = now + seconds;
-    tell(c, now); /* a deadline that has passed holds at once */
-    lt_status status = start();
+    set_expired_flags(c, now); /* a deadline that has passed holds at once */
+    lt_status status = start_watch();
     if (status != LT_OK) c->deadline = INFINITY;
     pthread_mutex_unlock(&watch.lock);
     return status;
@@ -145,7 +146,7 @@ void lt_watch_call(double (*f)(void), double seconds)
     pthread_mutex_lock(&watch.lock);
     watch.call = f;
     watch.call_time = lt_clock() + seconds;
-    (void)start();
+    (void)start_watch();
     pthread_mutex_unlock(&watch.lock);
 }
 
@@ -154,7 +155,7 @@ lt_status lt_watch_progress(lt_context *c)
     pthread_mutex_lock(&watch.lock);
     enlist(c);
     c->next_progress = lt_clock() + c->progress_seconds;
-    lt_status status = start();
+    lt_status status = start_watch();
     pthread_mutex_unlock(&watch.lock);
     return status;
 }

@@ -631,14 +631,14 @@ bool lt_cudnn_enabled(void);
 /* The ways of attention that torch.backends.cuda.enable_..._sdp name, by PyTorch's numbers: by
  * products and a softmax; by kernels of our own, which have two names; by cuDNN. All are allowed at
  * first. */
-typedef enum lt_attention_way {
+typedef enum lt_attention_algorithm {
     LT_ATTENTION_MATH,
     LT_ATTENTION_FLASH,
     LT_ATTENTION_EFFICIENT,
     LT_ATTENTION_CUDNN
-} lt_attention_way;
-void lt_set_attention_allowed(lt_attention_way way, bool on);
-bool lt_attention_allowed(lt_attention_way way);
+} lt_attention_algorithm;
+void lt_set_attention_allowed(lt_attention_algorithm way, bool on);
+bool lt_attention_allowed(lt_attention_algorithm way);
 
 /* torch.use_deterministic_algorithms: kernels whose results depend on the order in which threads
  * come give way to ones that keep an order. All there are have such a twin, so that nothing is left
@@ -670,7 +670,7 @@ typedef struct lt_core_services {
     bool (*allow_tf32)(void);             /* torch.backends.cuda.matmul.allow_tf32 */
     bool (*allow_convolution_tf32)(void); /* torch.backends.cudnn.allow_tf32 */
     bool (*cudnn_enabled)(void);          /* torch.backends.cudnn.enabled */
-    bool (*attention_allowed)(lt_attention_way way);
+    bool (*attention_allowed)(lt_attention_algorithm way);
     bool (*deterministic)(void); /* torch.use_deterministic_algorithms */
     /* where the user's code is: "train.lua:31", or "" */
     void (*origin)(char *buffer, size_t n);

@@ -29,17 +29,17 @@ const char *lt_copies_cause(void) { return current_cause.name != NULL ? current_
 void lt_copies_origin(char *buffer, size_t n)
 {
     buffer[0] = '\0';
-    if (lt_here.guest.class != NULL) lt_here.guest.class->origin(lt_here.guest.ctx, buffer, n);
+    if (lt_tls.binding.class != NULL) lt_tls.binding.class->origin(lt_tls.binding.ctx, buffer, n);
 }
 
 void lt_copies_show(bool on)
 {
-    atomic_store_explicit(&lt_here.context->show_copies, on ? 1 : -1, memory_order_relaxed);
+    atomic_store_explicit(&lt_tls.context->show_copies, on ? 1 : -1, memory_order_relaxed);
 }
 
-bool lt_copies_shown(void)
+bool lt_copies_reported(void)
 {
-    const int show = atomic_load_explicit(&lt_here.context->show_copies, memory_order_relaxed);
+    const int show = atomic_load_explicit(&lt_tls.context->show_copies, memory_order_relaxed);
     const char *text = show == 0 ? getenv("LTENSOR_COPIES") : NULL;
     return show > 0 || (show == 0 && (text == NULL || strcmp(text, "0") != 0));
 }
@@ -109,17 +109,17 @@ static void note(const lt_copy_entry *e, int64_t bytes, double waited)
     const char *gap = e->origin[0] != '\0' ? "  " : "";
     lt_format_device(from, sizeof from, e->from);
     if (bytes == 0)
-        lt_log_line(LT_LOG_NOTE, "[wait] %s  %.1f ms  %s%s%s", from, waited * 1e3, e->cause, gap,
+        lt_log_line(LT_LOG_NOTICE, "[wait] %s  %.1f ms  %s%s%s", from, waited * 1e3, e->cause, gap,
                     e->origin);
     else
-        lt_log_line(LT_LOG_NOTE, "[copy] %s -> %s  %s  %s%s%s", from,
+        lt_log_line(LT_LOG_NOTICE, "[copy] %s -> %s  %s  %s%s%s", from,
                     lt_format_device(to, sizeof to, e->to), format_bytes(size, sizeof size, bytes),
                     e->cause, gap, e->origin);
 }
 
 void lt_copies_record(lt_device from, lt_device to, int64_t bytes, double waited)
 {
-    lt_context *c = lt_here.context;
+    lt_context *c = lt_tls.context;
     char origin[sizeof c->copies->origin] = "";
     const char *cause = lt_copies_cause();
     lt_copy_entry entry;
@@ -133,7 +133,7 @@ void lt_copies_record(lt_device from, lt_device to, int64_t bytes, double waited
         e->bytes += bytes;
         e->waited += waited;
         e->implicit = current_cause.implicit;
-        if (e->implicit && lt_copies_shown() && !e->noted) {
+        if (e->implicit && lt_copies_reported() && !e->noted) {
             e->noted = shown = true;
             entry = *e;
         }
@@ -144,7 +144,7 @@ void lt_copies_record(lt_device from, lt_device to, int64_t bytes, double waited
 
 void lt_copies_reset(void)
 {
-    lt_context *c = lt_here.context;
+    lt_context *c = lt_tls.context;
     pthread_mutex_lock(&c->lock);
     lt_mem_free(c->copies);
     c->copies = NULL;
@@ -154,7 +154,7 @@ void lt_copies_reset(void)
 
 lt_status lt_copies_list(const char *cause, lt_copy_entry **out, int64_t *n)
 {
-    lt_context *c = lt_here.context;
+    lt_context *c = lt_tls.context;
     lt_status status = LT_OK;
     pthread_mutex_lock(&c->lock);
     lt_copy_entry *copy = lt_mem_array(c->n_copies, sizeof *copy);
@@ -176,12 +176,12 @@ void lt_copies_summary(void)
 {
     lt_copy_entry *entries;
     int64_t n;
-    if (!lt_copies_shown() || lt_copies_list(NULL, &entries, &n) != LT_OK) return;
+    if (!lt_copies_reported() || lt_copies_list(NULL, &entries, &n) != LT_OK) return;
     for (int64_t i = 0; i < n; i++) {
         const lt_copy_entry *e = &entries[i];
         char size[32], wait[32];
         if (!e->implicit || e->count < 2) continue;
-        lt_log_line(LT_LOG_NOTE, "[%s] %s%s%s  %lld times%s%s  %s waiting",
+        lt_log_line(LT_LOG_NOTICE, "[%s] %s%s%s  %lld times%s%s  %s waiting",
                     e->bytes > 0 ? "copy" : "wait", e->origin, e->origin[0] != '\0' ? " " : "",
                     e->cause, (long long)e->count, e->bytes > 0 ? "  " : "",
                     e->bytes > 0 ? format_bytes(size, sizeof size, e->bytes) : "",
@@ -192,11 +192,11 @@ void lt_copies_summary(void)
 
 void lt_copies_set_sync_mode(int mode)
 {
-    atomic_store_explicit(&lt_here.context->sync_mode, mode, memory_order_relaxed);
+    atomic_store_explicit(&lt_tls.context->sync_mode, mode, memory_order_relaxed);
 }
 int lt_copies_sync_mode(void)
 {
-    return atomic_load_explicit(&lt_here.context->sync_mode, memory_order_relaxed);
+    return atomic_load_explicit(&lt_tls.context->sync_mode, memory_order_relaxed);
 }
 
 lt_status lt_copies_check_sync(const char *what)

@@ -28,14 +28,14 @@ lt_copy_cause lt_copies_set_cause(lt_copy_cause cause);
 /* The name of the cause that is set; "to" when none is. */
 const char *lt_copies_cause(void);
 
-/* Writes where the user's code is now ("file:line", by lt_here's guest); "" when unknown. */
+/* Writes where the user's code is now ("file:line", by lt_tls's guest); "" when unknown. */
 void lt_copies_origin(char *buffer, size_t n);
 
 /* Enters one transfer (bytes 0: a wait alone). */
 void lt_copies_record(lt_device from, lt_device to, int64_t bytes, double waited);
 
 void lt_copies_show(bool on); /* default: on unless LTENSOR_COPIES=0 */
-bool lt_copies_shown(void);
+bool lt_copies_reported(void);
 void lt_copies_reset(void);
 /* Copies the entries whose cause matches (NULL: all) into a fresh array; *out by lt_mem_free. */
 lt_status lt_copies_list(const char *cause, lt_copy_entry **out, int64_t *n);

@@ -12,7 +12,7 @@
 #include "backend.h"
 #include "backend_abi.h"
 #include "copies.h"
-#include "counting.h"
+#include "user_index.h"
 #include "error.h"
 #include "device.h"
 #include "device_type.h"
@@ -41,59 +41,59 @@ static const char *core_op_name(void) { return lt_op_name; }
 
 void lt_set_allow_tf32(bool on)
 {
-    atomic_store_explicit(&lt_here.context->tf32, on, memory_order_relaxed);
+    atomic_store_explicit(&lt_tls.context->tf32, on, memory_order_relaxed);
 }
 bool lt_allow_tf32(void)
 {
-    return atomic_load_explicit(&lt_here.context->tf32, memory_order_relaxed);
+    return atomic_load_explicit(&lt_tls.context->tf32, memory_order_relaxed);
 }
 void lt_set_allow_convolution_tf32(bool on)
 {
-    atomic_store_explicit(&lt_here.context->exact_convolutions, !on, memory_order_relaxed);
+    atomic_store_explicit(&lt_tls.context->exact_convolutions, !on, memory_order_relaxed);
 }
 bool lt_allow_convolution_tf32(void)
 {
-    return !atomic_load_explicit(&lt_here.context->exact_convolutions, memory_order_relaxed);
+    return !atomic_load_explicit(&lt_tls.context->exact_convolutions, memory_order_relaxed);
 }
 
 void lt_set_cudnn_enabled(bool on)
 {
-    atomic_store_explicit(&lt_here.context->without_cudnn, !on, memory_order_relaxed);
+    atomic_store_explicit(&lt_tls.context->without_cudnn, !on, memory_order_relaxed);
 }
 bool lt_cudnn_enabled(void)
 {
-    return !atomic_load_explicit(&lt_here.context->without_cudnn, memory_order_relaxed);
+    return !atomic_load_explicit(&lt_tls.context->without_cudnn, memory_order_relaxed);
 }
 
-void lt_set_attention_allowed(lt_attention_way way, bool on)
+void lt_set_attention_allowed(lt_attention_algorithm way, bool on)
 {
     if (on)
-        atomic_fetch_and_explicit(&lt_here.context->attention_without, ~(1 << way),
+        atomic_fetch_and_explicit(&lt_tls.context->attention_without, ~(1 << way),
                                   memory_order_relaxed);
     else
-        atomic_fetch_or_explicit(&lt_here.context->attention_without, 1 << way,
+        atomic_fetch_or_explicit(&lt_tls.context->attention_without, 1 << way,
                                  memory_order_relaxed);
 }
-bool lt_attention_allowed(lt_attention_way way)
+bool lt_attention_allowed(lt_attention_algorithm way)
 {
     LT_ASSERT((unsigned)way < 31, "way %d", (int)way);
-    return !(
-        atomic_load_explicit(&lt_here.context->attention_without, memory_order_relaxed) >> way & 1);
+    return !(atomic_load_explicit(&lt_tls.context->attention_without, memory_order_relaxed) >> way &
+             1);
 }
 
 void lt_set_deterministic(bool on, bool warn_only)
 {
-    lt_context *c = lt_here.context;
+    lt_context *c = lt_tls.context;
     atomic_store_explicit(&c->deterministic, on, memory_order_relaxed);
     atomic_store_explicit(&c->deterministic_warns, on && warn_only, memory_order_relaxed);
 }
 bool lt_deterministic(void)
 {
-    return atomic_load_explicit(&lt_here.context->deterministic, memory_order_relaxed);
+    return atomic_load_explicit(&lt_tls.context->deterministic, memory_order_relaxed);
 }
 bool lt_deterministic_warn_only(void)
 {
-    return atomic_load_explicit(&lt_here.context->deterministic_warns, memory_order_relaxed);
+    return atomic_load_explicit(&lt_tls.context->deterministic_warns, memory_order_relaxed);
 }
 
 static bool core_charge(int device, int64_t bytes)
@@ -104,7 +104,7 @@ static bool core_charge(int device, int64_t bytes)
         if (lt_backends[LT_CUDA]->memory_info(device, &available, &all) != LT_OK) all = 0;
         lt_mem_set_device_size(use, (int64_t)all);
     }
-    LT_ASSERT(device >= 0 && device < LT_MOST_DEVICES, "device %d", device);
+    LT_ASSERT(device >= 0 && device < LT_MAX_DEVICES, "device %d", device);
     return lt_mem_charge(use, bytes);
 }
 static lt_status core_refuse(int device, int64_t bytes)
@@ -270,7 +270,7 @@ lt_status lt_device_resolve(lt_device *device)
     LT_TRY(find_backend((lt_device_type)device->type, &backend));
     if (device->index < 0) device->index = (int8_t)backend->current_device();
     char name[16]; /* made where it is read: each new tensor comes by here */
-    if (lt_is_asked())
+    if (lt_has_authorizer())
         LT_TRY(lt_refuse_access(LT_ACCESS_DEVICE, lt_format_device(name, sizeof name, *device)));
     LT_ASSERT(device->index >= 0, "index %d", device->index);
     int count = backend->device_count();

@@ -78,7 +78,7 @@ static lt_status pinned_new(lt_dtype dtype, int ndim, const int64_t *sizes, lt_t
     if (memory == NULL) return LT_ERR_MEMORY;
     memory->backend = backend;
     memory->bytes = numel * (int64_t)lt_dtype_size(dtype);
-    memory->context = lt_here.context;
+    memory->context = lt_tls.context;
     lt_status status = lt_mem_reserve((size_t)memory->bytes) ? LT_OK : LT_ERR_MEMORY;
     if (status == LT_OK) {
         status = backend->pinned_alloc((size_t)memory->bytes, &memory->data, &memory->block);

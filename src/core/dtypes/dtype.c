@@ -59,14 +59,14 @@ lt_dtype lt_dtype_from_name(const char *name)
 
 lt_dtype lt_default_dtype(void)
 {
-    return (lt_dtype)atomic_load_explicit(&lt_here.context->default_dtype, memory_order_relaxed);
+    return (lt_dtype)atomic_load_explicit(&lt_tls.context->default_dtype, memory_order_relaxed);
 }
 
 lt_status lt_set_default_dtype(lt_dtype dtype)
 {
     if (!is_dtype(dtype) || !lt_dtype_is_float(dtype))
         return lt_error(LT_ERR_TYPE, "only floating-point types are supported as the default type");
-    atomic_store_explicit(&lt_here.context->default_dtype, (int)dtype, memory_order_relaxed);
+    atomic_store_explicit(&lt_tls.context->default_dtype, (int)dtype, memory_order_relaxed);
     return LT_OK;
 }
 
@@ -124,12 +124,12 @@ lt_dtype lt_promote(lt_dtype a, lt_dtype b)
     return high;
 }
 
-static int kind_of(lt_dtype d)
+static int category_of(lt_dtype d)
 {
     return d == LT_BOOL ? 0 : lt_dtype_is_complex(d) ? 3 : lt_dtype_is_inexact(d) ? 2 : 1;
 }
 
-bool lt_can_cast(lt_dtype from, lt_dtype to) { return kind_of(from) <= kind_of(to); }
+bool lt_can_cast(lt_dtype from, lt_dtype to) { return category_of(from) <= category_of(to); }
 
 lt_dtype lt_scalar_dtype(lt_scalar s)
 {

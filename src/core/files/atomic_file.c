@@ -21,7 +21,7 @@ enum {
     ATTEMPTS = 100   /* at temporary names, which other processes use at the same time */
 };
 
-static lt_status failed(const char *path)
+static lt_status file_error(const char *path)
 {
     return lt_error(LT_ERR_IO, "%s: %s", path, strerror(errno));
 }
@@ -38,14 +38,15 @@ static lt_status resolve(lt_atomic_file *f, struct stat *before, bool *exists)
 {
     *exists = stat(f->shown, before) == 0;
     if (!*exists) {
-        if (errno != ENOENT) return failed(f->shown);
+        if (errno != ENOENT) return file_error(f->shown);
         if ((size_t)snprintf(f->path, sizeof f->path, "%s", f->shown) < sizeof f->path)
             return LT_OK;
         errno = ENAMETOOLONG;
-        return failed(f->shown);
+        return file_error(f->shown);
     }
     if (!S_ISREG(before->st_mode)) return lt_error(LT_ERR_IO, "%s: not a file", f->shown);
-    if (access(f->shown, W_OK) != 0 || realpath(f->shown, f->path) == NULL) return failed(f->shown);
+    if (access(f->shown, W_OK) != 0 || realpath(f->shown, f->path) == NULL)
+        return file_error(f->shown);
     return LT_OK;
 }
 
@@ -117,7 +118,7 @@ static lt_status keep_owner(lt_atomic_file *f, const struct stat *before)
     const bool kept = fchown(f->fd, before->st_uid, before->st_gid) == 0 ||
                       fchown(f->fd, (uid_t)-1, before->st_gid) == 0;
     (void)kept;
-    return fchmod(f->fd, before->st_mode & 0777) == 0 ? LT_OK : failed(f->shown);
+    return fchmod(f->fd, before->st_mode & 0777) == 0 ? LT_OK : file_error(f->shown);
 }
 
 lt_status lt_atomic_file_open(lt_atomic_file *f, const char *path)
@@ -137,7 +138,7 @@ lt_status lt_atomic_file_open(lt_atomic_file *f, const char *path)
         errno = EEXIST; /* that another process uses the name is no reason to stop */
         if (f->fd >= 0) remove_other_leftovers(f, n);
     }
-    if (f->fd < 0) return failed(path);
+    if (f->fd < 0) return file_error(path);
     lt_status status = exists ? keep_owner(f, &before) : LT_OK;
     if (status != LT_OK) lt_atomic_file_abort(f);
     return status;
@@ -150,7 +151,7 @@ lt_status lt_atomic_file_write(lt_atomic_file *f, const void *data, size_t n)
         if (lt_interrupted()) return lt_stopped();
         ssize_t written = write(f->fd, p, n < CHUNK ? n : CHUNK);
         if (written < 0 && errno == EINTR) continue;
-        if (written < 0) return failed(f->shown);
+        if (written < 0) return file_error(f->shown);
         p += written;
         n -= (size_t)written;
     }
@@ -183,13 +184,13 @@ lt_status lt_atomic_file_commit(lt_atomic_file *f)
     LT_ASSERT(f->fd >= 0, "%s is closed", f->shown);
     lt_status status = LT_OK;
     if (sync_fd(f->fd) != 0) {
-        status = failed(f->shown);
+        status = file_error(f->shown);
         lt_atomic_file_abort(f);
         return status;
     }
     /* Under its lock, or another process would take it for a leftover. */
     if (rename(f->temporary, f->path) != 0) {
-        status = failed(f->shown);
+        status = file_error(f->shown);
         lt_atomic_file_abort(f);
         return status;
     }

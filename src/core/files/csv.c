@@ -27,13 +27,13 @@ struct lt_csv_piece {
 };
 typedef struct lt_csv_piece piece;
 
-typedef struct reading {
+typedef struct csv_reading {
     const char *path;
     const lt_csv_options *options;
     lt_csv_table *table;
     bool starts_missing[256]; /* first characters of the texts that stand for nothing */
     bool empty_is_missing;
-} reading;
+} csv_reading;
 
 /* ---- pieces ---------------------------------------------------------------------------------- */
 
@@ -47,7 +47,7 @@ static void free_pieces(piece **first)
 }
 
 /* Room for n bytes behind the last ones; NULL: none is left. */
-static char *grow(piece **first, piece **last, int64_t n)
+static char *append_piece(piece **first, piece **last, int64_t n)
 {
     if (*first == NULL || (*last)->used + n > (*last)->room) {
         int64_t room = *first == NULL                  ? FIRST_PIECE
@@ -71,7 +71,7 @@ static char *grow(piece **first, piece **last, int64_t n)
 
 static lt_status add_number(lt_csv_column *c, const void *number)
 {
-    char *to = grow(&c->first, &c->last, 8);
+    char *to = append_piece(&c->first, &c->last, 8);
     if (to == NULL) return LT_ERR_MEMORY;
     memcpy(to, number, 8);
     return LT_OK;
@@ -79,7 +79,7 @@ static lt_status add_number(lt_csv_column *c, const void *number)
 
 static lt_status add_text(lt_csv_column *c, const lt_csv_field *f)
 {
-    char *to = grow(&c->first, &c->last, (int64_t)sizeof f->length + f->length);
+    char *to = append_piece(&c->first, &c->last, (int64_t)sizeof f->length + f->length);
     if (to == NULL) return LT_ERR_MEMORY;
     memcpy(to, &f->length, sizeof f->length);
     memcpy(to + sizeof f->length, f->text, (size_t)f->length);
@@ -137,7 +137,7 @@ static bool is_text(const lt_csv_text *text, const lt_csv_field *f)
     return text->length == f->length && memcmp(text->bytes, f->text, (size_t)f->length) == 0;
 }
 
-static bool is_missing(const reading *r, const lt_csv_field *f)
+static bool is_missing(const csv_reading *r, const lt_csv_field *f)
 {
     if (f->length == 0) return r->empty_is_missing;
     if (!r->starts_missing[(unsigned char)f->text[0]]) return false;
@@ -146,7 +146,7 @@ static bool is_missing(const reading *r, const lt_csv_field *f)
     return false;
 }
 
-static lt_status refuse_field(const reading *r, const lt_csv_column *c, const lt_csv_field *f,
+static lt_status refuse_field(const csv_reading *r, const lt_csv_column *c, const lt_csv_field *f,
                               int64_t line)
 {
     return lt_error(LT_ERR_IO, "%s:%lld: column '%.*s': \"%.*s\" is no %s", r->path,
@@ -163,7 +163,7 @@ static bool as_integer(double x, int64_t *out)
     return true;
 }
 
-static lt_status take_asked_integer(const reading *r, lt_csv_column *c, lt_csv_field *f,
+static lt_status take_asked_integer(const csv_reading *r, lt_csv_column *c, lt_csv_field *f,
                                     int64_t line)
 {
     lt_csv_number number;
@@ -180,7 +180,7 @@ static lt_status take_asked_integer(const reading *r, lt_csv_column *c, lt_csv_f
     return add_number(c, &number.integer);
 }
 
-static lt_status take_field(const reading *r, lt_csv_column *c, lt_csv_field *f, int64_t line)
+static lt_status take_field(const csv_reading *r, lt_csv_column *c, lt_csv_field *f, int64_t line)
 {
     lt_csv_number number;
     if (f->doubled) lt_csv_undouble(f);
@@ -212,7 +212,7 @@ static lt_status copy_text(const char *bytes, int64_t length, lt_csv_text *out)
     return LT_OK;
 }
 
-static lt_status name_column(const reading *r, int64_t i, lt_csv_field *f)
+static lt_status name_column(const csv_reading *r, int64_t i, lt_csv_field *f)
 {
     lt_csv_column *c = &r->table->columns[i];
     char made[32];
@@ -244,7 +244,7 @@ static int compare_names(const void *a, const void *b)
     return memcmp(x->bytes, y->bytes, (size_t)x->length);
 }
 
-static lt_status check_names(const reading *r)
+static lt_status check_names(const csv_reading *r)
 {
     const lt_csv_table *t = r->table;
     lt_csv_text *names = lt_mem_array(t->n, sizeof *names);
@@ -260,7 +260,7 @@ static lt_status check_names(const reading *r)
     return status;
 }
 
-static lt_status apply_types(const reading *r)
+static lt_status apply_types(const csv_reading *r)
 {
     for (int64_t i = 0; i < r->options->n_types; i++) {
         const lt_csv_type *type = &r->options->types[i];
@@ -278,7 +278,7 @@ static lt_status apply_types(const reading *r)
 
 /* The columns, from the first record: its fields are their names, or as many as there are
  * columns. */
-static lt_status begin_columns(const reading *r, lt_csv_field *fields, int64_t n)
+static lt_status begin_columns(const csv_reading *r, lt_csv_field *fields, int64_t n)
 {
     const bool named = !r->options->headed && r->options->names != NULL;
     lt_csv_table *t = r->table;
@@ -293,7 +293,7 @@ static lt_status begin_columns(const reading *r, lt_csv_field *fields, int64_t n
     return apply_types(r);
 }
 
-static lt_status take_record(const reading *r, lt_csv_field *fields, int64_t n, int64_t line,
+static lt_status take_record(const csv_reading *r, lt_csv_field *fields, int64_t n, int64_t line,
                              bool again)
 {
     lt_csv_table *t = r->table;
@@ -306,7 +306,7 @@ static lt_status take_record(const reading *r, lt_csv_field *fields, int64_t n, 
 }
 
 /* Goes over the file once; again: for the columns that turned out to hold texts. */
-static lt_status pass(const reading *r, bool again)
+static lt_status pass(const csv_reading *r, bool again)
 {
     lt_csv_reader *reader = NULL;
     lt_csv_field *fields;
@@ -338,7 +338,7 @@ done:
     return status;
 }
 
-static lt_status finish(const reading *r)
+static lt_status finish_table(const csv_reading *r)
 {
     bool again = false;
     for (int64_t i = 0; i < r->table->n; i++) again = again || r->table->columns[i].again;
@@ -358,7 +358,7 @@ static lt_status finish(const reading *r)
 
 lt_status lt_csv_read(const char *path, const lt_csv_options *options, lt_csv_table *out)
 {
-    reading r = {.path = path, .options = options, .table = out};
+    csv_reading r = {.path = path, .options = options, .table = out};
     *out = (lt_csv_table){0};
     for (int64_t i = 0; i < options->n_missing; i++) {
         if (options->missing[i].length == 0)
@@ -367,7 +367,7 @@ lt_status lt_csv_read(const char *path, const lt_csv_options *options, lt_csv_ta
             r.starts_missing[(unsigned char)options->missing[i].bytes[0]] = true;
     }
     lt_status status = pass(&r, false);
-    if (status == LT_OK) status = finish(&r);
+    if (status == LT_OK) status = finish_table(&r);
     if (status != LT_OK) lt_csv_free(out);
     return status;
 }

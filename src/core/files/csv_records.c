@@ -111,7 +111,7 @@ static lt_status skip_lines(lt_csv_reader *r)
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-static lt_status open_file(lt_csv_reader *r)
+static lt_status csv_open(lt_csv_reader *r)
 {
     int fd;
     int64_t size;
@@ -141,7 +141,7 @@ lt_status lt_csv_open(const char *path, const lt_csv_format *format, lt_csv_read
         r->stops[' '] = r->stops['\t'] = true;
     else
         r->stops[(unsigned char)format->separator[0]] = true;
-    LT_CHECK(open_file(r));
+    LT_CHECK(csv_open(r));
     r->buffer = lt_mem_array(r->room + 1, 1);
     if (r->buffer == NULL) {
         status = LT_ERR_MEMORY;

@@ -20,7 +20,7 @@
 #include "error.h"
 #include "libraries/library.h"
 #include "memory/block.h"
-#include "checked.h"
+#include "saturating.h"
 #include "tensor.h"
 
 #if defined(__has_include)
@@ -64,7 +64,8 @@ static lt_status set_size(pixels *p, const char *kind, int64_t width, int64_t he
 
 static lt_status pixels_alloc(pixels *p)
 {
-    p->data = lt_block_array(lt_times(lt_times(p->width, p->height), p->channels), 1, &p->capacity);
+    p->data =
+        lt_block_array(lt_mul_sat(lt_mul_sat(p->width, p->height), p->channels), 1, &p->capacity);
     return p->data ? LT_OK : LT_ERR_MEMORY;
 }
 
@@ -292,7 +293,7 @@ static unsigned char gray_of(const unsigned char *rgb)
     return (unsigned char)((rgb[0] * 19595 + rgb[1] * 38470 + rgb[2] * 7471 + 0x8000) >> 16);
 }
 
-static void spread(const pixels *p, int channels, unsigned char *to)
+static void expand_channels(const pixels *p, int channels, unsigned char *to)
 {
     const int64_t count = p->width * p->height;
     const int step = p->channels;
@@ -326,7 +327,7 @@ lt_status lt_image_decode(const void *bytes, size_t n, int channels, lt_tensor *
     if (p.cmyk) inks_to_colours(&p);
     if (channels == 0) channels = p.channels;
     LT_CHECK(lt_tensor_new(LT_UINT8, lt_host, 3, (int64_t[]){channels, p.height, p.width}, out));
-    spread(&p, channels, (unsigned char *)lt_data(*out));
+    expand_channels(&p, channels, (unsigned char *)lt_data(*out));
 done:
     if (p.data != NULL) lt_block_free(p.data, p.capacity);
     return status;

@@ -11,7 +11,7 @@
 
 #include "assertion.h"
 #include "context/context.h"
-#include "counting.h"
+#include "user_index.h"
 #include "error.h"
 #include "memory/alloc.h"
 #include "tensor.h"
@@ -29,7 +29,7 @@ static void unmap(void *ctx)
     lt_mem_free(m);
 }
 
-static lt_status failed(const char *what, const char *path, const char *how)
+static lt_status map_error(const char *what, const char *path, const char *how)
 {
     const int code = errno;
     return lt_error(LT_ERR_IO, "unable to %s file <%s>%s: %s (%d)", what, path, how, strerror(code),
@@ -37,7 +37,7 @@ static lt_status failed(const char *what, const char *path, const char *how)
 }
 
 /* The file, `length` bytes long at least, `made` when there was none. */
-static lt_status open_file(const char *path, bool shared, int64_t length, int *fd, bool *made)
+static lt_status map_open(const char *path, bool shared, int64_t length, int *fd, bool *made)
 {
     struct stat s;
     /* A pipe without a writer would be waited for. */
@@ -48,8 +48,9 @@ static lt_status open_file(const char *path, bool shared, int64_t length, int *f
         *fd = open(path, flags | O_CREAT | O_EXCL, 0600);
         *made = *fd >= 0;
     }
-    if (*fd < 0) return failed("open", path, shared ? " in read-write mode" : " in read-only mode");
-    if (fstat(*fd, &s) != 0) return failed("stat the", path, "");
+    if (*fd < 0)
+        return map_error("open", path, shared ? " in read-write mode" : " in read-only mode");
+    if (fstat(*fd, &s) != 0) return map_error("stat the", path, "");
     if (!S_ISREG(s.st_mode))
         return lt_error(LT_ERR_IO, "file <%s> is not a regular file: it cannot be mapped", path);
     if (length <= s.st_size) return LT_OK;
@@ -57,7 +58,7 @@ static lt_status open_file(const char *path, bool shared, int64_t length, int *f
         return lt_error(LT_ERR_IO,
                         "file <%s> size <%lld> is smaller than the required mapping size <%lld>",
                         path, (long long)s.st_size, (long long)length);
-    return ftruncate(*fd, length) == 0 ? LT_OK : failed("resize", path, " to the right size");
+    return ftruncate(*fd, length) == 0 ? LT_OK : map_error("resize", path, " to the right size");
 }
 
 /* Bytes that are no bool: what reads them as one would do anything. Pages of a private mapping that
@@ -68,7 +69,7 @@ static lt_status check_bools(const char *path, bool shared, uint8_t *data, int64
         if (data[i] <= 1) continue;
         if (shared)
             return lt_error(LT_ERR_IO, "file <%s> holds no elements of dtype bool: byte %lld is %d",
-                            path, lt_shown(i), data[i]);
+                            path, lt_user_index(i), data[i]);
         data[i] = 1;
     }
     return LT_OK;
@@ -95,7 +96,7 @@ lt_status lt_tensor_from_file(const char *path, bool shared, int64_t numel, lt_d
     mapping *m = lt_mem_zalloc(sizeof *m);
     if (m == NULL) return LT_ERR_MEMORY;
     lt_status status;
-    LT_CHECK(open_file(path, shared, length, &fd, &made));
+    LT_CHECK(map_open(path, shared, length, &fd, &made));
     if (length > 0) {
         void *data = mmap(NULL, (size_t)length, PROT_READ | PROT_WRITE,
                           shared ? MAP_SHARED : MAP_PRIVATE, fd, 0);

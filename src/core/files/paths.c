@@ -13,7 +13,7 @@
 #include "context/context.h"
 #include "error.h"
 
-static lt_status failed(const char *path)
+static lt_status path_error(const char *path)
 {
     return lt_error(LT_ERR_IO, "%s: %s", path, strerror(errno));
 }
@@ -26,13 +26,13 @@ lt_status lt_open_to_read(const char *path, int *fd, int64_t *size)
     LT_TRY(lt_authorize(LT_ACCESS_FILE_READ, path));
     /* Without O_NONBLOCK, opening a pipe would wait for its writer. */
     *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (*fd < 0) return failed(path);
+    if (*fd < 0) return path_error(path);
     lt_status status = LT_OK;
     if (fstat(*fd, &info) != 0) {
-        status = failed(path);
+        status = path_error(path);
     } else if (S_ISDIR(info.st_mode)) {
         errno = EISDIR;
-        status = failed(path);
+        status = path_error(path);
     } else if (!S_ISREG(info.st_mode)) {
         status = lt_error(LT_ERR_IO, "%s: not a file", path);
         errno = 0;
@@ -53,7 +53,7 @@ lt_status lt_open_to_write(const char *path, bool append, int *fd)
     const int flags =
         O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (append ? O_APPEND : O_TRUNC);
     *fd = open(path, flags, 0666);
-    if (*fd < 0) return failed(path);
+    if (*fd < 0) return path_error(path);
     fcntl(*fd, F_SETFL, append ? O_APPEND : 0); /* writes may wait: a reader is there */
     return LT_OK;
 }
@@ -63,7 +63,7 @@ lt_status lt_open_to_write(const char *path, bool append, int *fd)
 lt_status lt_remove_file(const char *path)
 {
     LT_TRY(lt_authorize(LT_ACCESS_FILE_REMOVE, path));
-    return unlink(path) == 0 ? LT_OK : failed(path);
+    return unlink(path) == 0 ? LT_OK : path_error(path);
 }
 
 lt_status lt_make_folder(const char *path)
@@ -73,19 +73,19 @@ lt_status lt_make_folder(const char *path)
     LT_TRY(lt_authorize(LT_ACCESS_FOLDER_MAKE, path));
     const size_t n = strlen(path);
     errno = ENAMETOOLONG;
-    if (n >= sizeof partial) return failed(path);
+    if (n >= sizeof partial) return path_error(path);
     memcpy(partial, path, n + 1);
     for (char *p = partial + 1; n > 0; p++) {
         if (*p != '/' && *p != '\0') continue;
         const char end = *p;
         *p = '\0';
-        if (mkdir(partial, 0777) != 0 && errno != EEXIST) return failed(path);
+        if (mkdir(partial, 0777) != 0 && errno != EEXIST) return path_error(path);
         if (end == '\0') break;
         *p = end;
     }
-    if (stat(path, &info) != 0) return failed(path);
+    if (stat(path, &info) != 0) return path_error(path);
     errno = ENOTDIR;
-    return S_ISDIR(info.st_mode) ? LT_OK : failed(path);
+    return S_ISDIR(info.st_mode) ? LT_OK : path_error(path);
 }
 
 lt_status lt_list_folder(const char *path, lt_status (*each)(void *context, const char *name),
@@ -93,7 +93,7 @@ lt_status lt_list_folder(const char *path, lt_status (*each)(void *context, cons
 {
     LT_TRY(lt_authorize(LT_ACCESS_FILE_READ, path));
     DIR *folder = opendir(path);
-    if (folder == NULL) return failed(path);
+    if (folder == NULL) return path_error(path);
     lt_status status = LT_OK;
     const struct dirent *entry;
     while (status == LT_OK && (entry = readdir(folder)) != NULL)

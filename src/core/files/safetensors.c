@@ -12,7 +12,7 @@
 
 #include "atomic_file.h"
 #include "context/interrupt.h"
-#include "counting.h"
+#include "user_index.h"
 #include "error.h"
 #include "mapped_file.h"
 #include "memory/alloc.h"
@@ -56,13 +56,13 @@ static const char *const dtype_names[LT_DTYPE_COUNT] = {
 
 /* ---- reading the header ---------------------------------------------------------------------- */
 
-typedef struct entry {
+typedef struct tensor_entry {
     const char *name;
     lt_dtype dtype;
     int ndim;
     int64_t sizes[LT_MAX_DIMS];
     int64_t begin, end; /* of its bytes, from the first element of the file */
-} entry;
+} tensor_entry;
 
 #define DAMAGED(path, format, ...) lt_error(LT_ERR_IO, "%s: " format, path, __VA_ARGS__)
 /* Names come from the file: shown shortened. */
@@ -77,7 +77,7 @@ static bool read_count(const cJSON *item, int64_t *out)
     return true;
 }
 
-static lt_status parse_shape(const char *path, const cJSON *shape, entry *e, int64_t *bytes)
+static lt_status parse_shape(const char *path, const cJSON *shape, tensor_entry *e, int64_t *bytes)
 {
     const cJSON *size;
     int64_t numel;
@@ -94,7 +94,7 @@ static lt_status parse_shape(const char *path, const cJSON *shape, entry *e, int
     return LT_OK;
 }
 
-static lt_status parse_dtype(const char *path, const char *name, entry *e)
+static lt_status parse_dtype(const char *path, const char *name, tensor_entry *e)
 {
     for (int d = 0; d < LT_DTYPE_COUNT; d++) {
         if (dtype_names[d] == NULL || strcmp(name, dtype_names[d]) != 0) continue;
@@ -104,10 +104,10 @@ static lt_status parse_dtype(const char *path, const char *name, entry *e)
     return BAD_TENSOR(path, e->name, "elements of type '%.20s', which ltensor does not have", name);
 }
 
-static lt_status parse_entry(const char *path, const char *name, const cJSON *item, entry *e)
+static lt_status parse_entry(const char *path, const char *name, const cJSON *item, tensor_entry *e)
 {
     const cJSON *dtype = NULL, *shape = NULL, *offsets = NULL, *field;
-    *e = (entry){.name = name};
+    *e = (tensor_entry){.name = name};
     if (!cJSON_IsObject(item))
         return BAD_TENSOR(path, e->name, "%s", "its description is no object");
     cJSON_ArrayForEach(field, item)
@@ -139,19 +139,20 @@ static lt_status parse_entry(const char *path, const char *name, const cJSON *it
 
 static int by_name(const void *a, const void *b)
 {
-    return strcmp(((const entry *)a)->name, ((const entry *)b)->name);
+    return strcmp(((const tensor_entry *)a)->name, ((const tensor_entry *)b)->name);
 }
 
 static int by_offset(const void *a, const void *b)
 {
-    const entry *x = a, *y = b;
+    const tensor_entry *x = a, *y = b;
     if (x->begin != y->begin) return x->begin < y->begin ? -1 : 1;
     if (x->end != y->end) return x->end < y->end ? -1 : 1;
     return strcmp(x->name, y->name); /* empty ones: the same order every time */
 }
 
 /* Sorts the entries by offset; every one of data_bytes bytes must belong to one of them. */
-static lt_status check_entries(const char *path, entry *entries, int64_t n, int64_t data_bytes)
+static lt_status check_entries(const char *path, tensor_entry *entries, int64_t n,
+                               int64_t data_bytes)
 {
     if (n > 0) qsort(entries, (size_t)n, sizeof *entries, by_name);
     for (int64_t i = 1; i < n; i++) {
@@ -197,7 +198,7 @@ typedef struct parser {
 static lt_status fail_at(const parser *p)
 {
     return DAMAGED(p->path, "the header is no JSON object (wrong at byte %lld)",
-                   lt_shown(p->at - p->text));
+                   lt_user_index(p->at - p->text));
 }
 
 static char skip_blanks(parser *p)
@@ -225,24 +226,24 @@ static lt_status parse_value(parser *p, cJSON **out)
 }
 
 /* The names and texts of a header, in out->json, and its entries. */
-typedef struct header {
+typedef struct file_header {
     lt_safetensors *out;
-    entry *v;
+    tensor_entry *v;
     int64_t n, capacity;
-} header;
+} file_header;
 
-static lt_status add_entry(header *h, const char *path, const char *name, const cJSON *item)
+static lt_status add_entry(file_header *h, const char *path, const char *name, const cJSON *item)
 {
     if (h->n == h->capacity) {
         const int64_t capacity = h->capacity > 0 ? h->capacity + h->capacity / 2 : 64;
-        entry *v = lt_mem_rearray(h->v, capacity, sizeof *v);
+        tensor_entry *v = lt_mem_rearray(h->v, capacity, sizeof *v);
         if (v == NULL) return LT_ERR_MEMORY;
         h->v = v, h->capacity = capacity;
     }
     return parse_entry(path, name, item, &h->v[h->n++]);
 }
 
-static lt_status parse_member(parser *p, header *h)
+static lt_status parse_member(parser *p, file_header *h)
 {
     cJSON *name, *value;
     if (skip_blanks(p) != '"') return fail_at(p);
@@ -261,7 +262,7 @@ static lt_status parse_member(parser *p, header *h)
 }
 
 /* Member by member: a tree of the whole header takes 900 bytes for each tensor. */
-static lt_status parse_header(parser *p, header *h)
+static lt_status parse_header(parser *p, file_header *h)
 {
     h->out->json = cJSON_CreateArray();
     if (h->out->json == NULL) return lt_error(LT_ERR_MEMORY, "out of memory");
@@ -297,7 +298,8 @@ static lt_status read_fully(int fd, const char *path, void *to, int64_t n)
 }
 
 /* *data_bytes is the number of bytes that follow the header. */
-static lt_status read_header(int fd, const char *path, int64_t size, header *h, int64_t *data_bytes)
+static lt_status read_header(int fd, const char *path, int64_t size, file_header *h,
+                             int64_t *data_bytes)
 {
     unsigned char start[LENGTH_BYTES];
     const int64_t rest = size - LENGTH_BYTES;
@@ -330,7 +332,7 @@ done:
     return status;
 }
 
-static lt_status read_tensor(int fd, const char *path, const entry *e, lt_tensor **out)
+static lt_status read_tensor(int fd, const char *path, const tensor_entry *e, lt_tensor **out)
 {
     lt_tensor *t;
     LT_TRY(lt_tensor_new(e->dtype, lt_host, e->ndim, e->sizes, &t));
@@ -348,7 +350,7 @@ static lt_status read_tensor(int fd, const char *path, const entry *e, lt_tensor
     return LT_OK;
 }
 
-static lt_status read_tensors(int fd, const char *path, bool mapped, const entry *entries,
+static lt_status read_tensors(int fd, const char *path, bool mapped, const tensor_entry *entries,
                               int64_t n, int64_t data_bytes, lt_safetensors *out)
 {
     lt_status status = LT_OK;
@@ -359,7 +361,7 @@ static lt_status read_tensors(int fd, const char *path, bool mapped, const entry
     if (mapped)
         LT_CHECK(lt_tensor_from_file(path, false, (int64_t)info.st_size, LT_UINT8, &mapping));
     for (; out->n < n; out->n++) {
-        const entry *e = &entries[out->n];
+        const tensor_entry *e = &entries[out->n];
         lt_named_tensor *named = &out->tensors[out->n];
         if (mapped && lt_can_map(start + e->begin, e->dtype)) {
             LT_CHECK(lt_mapped_part(mapping, start + e->begin, e->dtype, e->ndim, e->sizes,
@@ -382,7 +384,7 @@ lt_status lt_safetensors_read(const char *path, bool mapped, lt_safetensors *out
 {
     lt_status status = LT_OK;
     lt_safetensors file = {0};
-    header h = {.out = &file};
+    file_header h = {.out = &file};
     int64_t size, data_bytes;
     int fd;
     LT_TRY(lt_open_to_read(path, &fd, &size));
@@ -415,7 +417,7 @@ void lt_safetensors_free(lt_safetensors *file)
 /* ---- writing --------------------------------------------------------------------------------- */
 
 /* Takes over item; NULL is a failed allocation, as cJSON has it. */
-static lt_status put(cJSON *parent, const char *name, cJSON *item)
+static lt_status put_item(cJSON *parent, const char *name, cJSON *item)
 {
     if (cJSON_AddItemToObject(parent, name, item)) return LT_OK;
     cJSON_Delete(item);
@@ -423,7 +425,8 @@ static lt_status put(cJSON *parent, const char *name, cJSON *item)
 }
 
 /* As text, which takes a third of the memory of cJSON's items. It needs no escapes. */
-static lt_status describe(cJSON *root, const lt_named_tensor *named, int64_t begin, int64_t end)
+static lt_status add_header_entry(cJSON *root, const lt_named_tensor *named, int64_t begin,
+                                  int64_t end)
 {
     const lt_tensor *t = named->tensor;
     char text[LT_MAX_DIMS * 21 + 120];
@@ -435,16 +438,16 @@ static lt_status describe(cJSON *root, const lt_named_tensor *named, int64_t beg
     for (int d = 0; d < t->ndim; d++)
         n += (size_t)sprintf(text + n, "%s%lld", d > 0 ? "," : "", (long long)t->sizes[d]);
     sprintf(text + n, "],\"data_offsets\":[%lld,%lld]}", (long long)begin, (long long)end);
-    return put(root, named->name, cJSON_CreateRaw(text));
+    return put_item(root, named->name, cJSON_CreateRaw(text));
 }
 
 static lt_status describe_texts(cJSON *root, const lt_named_text *texts, int64_t n)
 {
     cJSON *object;
     if (n == 0) return LT_OK;
-    LT_TRY(put(root, METADATA, object = cJSON_CreateObject()));
+    LT_TRY(put_item(root, METADATA, object = cJSON_CreateObject()));
     for (int64_t i = 0; i < n; i++)
-        LT_TRY(put(object, texts[i].name, cJSON_CreateString(texts[i].text)));
+        LT_TRY(put_item(object, texts[i].name, cJSON_CreateString(texts[i].text)));
     return LT_OK;
 }
 
@@ -469,7 +472,7 @@ static lt_status describe_tensors(cJSON *root, const lt_named_tensor *tensors, i
             __builtin_mul_overflow(t->numel, (int64_t)lt_dtype_size((lt_dtype)t->dtype), &bytes);
         if (overflow || __builtin_add_overflow(begin, bytes, &end))
             return lt_error(LT_ERR_RUNTIME, "the tensors are too large for a file");
-        LT_TRY(describe(root, &tensors[order[i]], begin, end));
+        LT_TRY(add_header_entry(root, &tensors[order[i]], begin, end));
     }
     return LT_OK;
 }

@@ -49,13 +49,13 @@ LT_FN double lt_chebyshev_sum(const double *c, int terms, double t)
 LT_FN double lt_bessel_i0e(double x)
 {
     x = fabs(x);
-    return x <= 8 ? lt_bessel_i0_near(x) : lt_bessel_i0_far(1 / x) / sqrt(x);
+    return x <= 8 ? lt_bessel_i0_small(x) : lt_bessel_i0_large(1 / x) / sqrt(x);
 }
 
 LT_FN double lt_bessel_i1e(double x)
 {
     const double a = fabs(x),
-                 y = a <= 8 ? lt_bessel_i1_near(a) * a : lt_bessel_i1_far(1 / a) / sqrt(a);
+                 y = a <= 8 ? lt_bessel_i1_small(a) * a : lt_bessel_i1_large(1 / a) / sqrt(a);
     return x < 0 ? -y : y;
 }
 
@@ -69,7 +69,7 @@ LT_FN double lt_times_exp(double y, double x)
 
 /* K0 and K1 of 0 < x <= 2 (Abramowitz and Stegun, 9.6.11), beside logarithms: sums over (x^2 / 4)^k
  * / k!^2. */
-LT_FN double lt_bessel_k_near(double x, int order)
+LT_FN double lt_bessel_k_small(double x, int order)
 {
     const double euler = 0.57721566490153286061, quarter = x * x / 4;
     double term = 1, harmonic = 0, i = 0, sum = 0;
@@ -88,8 +88,8 @@ LT_FN double lt_bessel_k(double x, int order, bool scaled)
 {
     if (x == 0) return (double)INFINITY;
     if (x < 0) return (double)NAN;
-    if (x <= 2) return lt_bessel_k_near(x, order) * (scaled ? exp(x) : 1);
-    const double y = (order == 0 ? lt_bessel_k0_far(1 / x) : lt_bessel_k1_far(1 / x)) / sqrt(x);
+    if (x <= 2) return lt_bessel_k_small(x, order) * (scaled ? exp(x) : 1);
+    const double y = (order == 0 ? lt_bessel_k0_large(1 / x) : lt_bessel_k1_large(1 / x)) / sqrt(x);
     return scaled ? y : y * exp(-x);
 }
 

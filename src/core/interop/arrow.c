@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "autograd/autograd.h"
-#include "checked.h"
+#include "saturating.h"
 #include "devices/device.h"
 #include "dtypes/dtype.h"
 #include "error.h"
@@ -27,14 +27,14 @@ static bool bit_at(const uint8_t *bits, int64_t i) { return bits[i >> 3] >> (i &
 /* ---- lending --------------------------------------------------------------------------------- */
 
 /* What is lent, as long as the array is not released: its own struct may move. */
-typedef struct loan {
+typedef struct arrow_export {
     lt_tensor *tensor;
     const void *buffers[2]; /* no bits of what is not null, since nothing is; the elements */
-} loan;
+} arrow_export;
 
 static void end_loan(struct ArrowArray *array)
 {
-    loan *l = array->private_data;
+    arrow_export *l = array->private_data;
     lt_tensor_release(l->tensor);
     lt_mem_free(l);
     array->release = NULL;
@@ -83,7 +83,7 @@ lt_status lt_tensor_to_arrow(lt_tensor *t, struct ArrowSchema *schema, struct Ar
     LT_REQUIRE(schema);
     LT_REQUIRE(array);
     LT_TRY(check_column(t));
-    loan *l = lt_mem_zalloc(sizeof *l);
+    arrow_export *l = lt_mem_zalloc(sizeof *l);
     if (l == NULL) return LT_ERR_MEMORY;
     const lt_status status = t->dtype == LT_BOOL   ? pack_bits(t, &l->tensor)
                              : lt_is_contiguous(t) ? lt_tensor_alias(t, &l->tensor)
@@ -110,7 +110,7 @@ lt_status lt_tensor_to_arrow(lt_tensor *t, struct ArrowSchema *schema, struct Ar
 /* ---- taking ---------------------------------------------------------------------------------- */
 
 /* What a format is that no tensor can be of. */
-static const char *kind_of(const char *format)
+static const char *arrow_kind_of(const char *format)
 {
     static const struct {
         const char *begins, *kind;
@@ -159,7 +159,7 @@ static lt_status find_dtype(const struct ArrowSchema *schema, lt_dtype *out)
         return LT_OK;
     }
     return lt_error(LT_ERR_RUNTIME, "from_arrow: the format '%.40s' (%s) is not supported",
-                    schema->format, kind_of(schema->format));
+                    schema->format, arrow_kind_of(schema->format));
 }
 
 /* What the specification says of every array of numbers. */
@@ -191,7 +191,7 @@ static lt_status check_array(const struct ArrowArray *array)
             "from_arrow: null_count is %lld, but no buffer says which elements are null",
             (long long)array->null_count);
     int64_t numel;
-    const int64_t reaches = lt_plus(array->offset, array->length);
+    const int64_t reaches = lt_add_sat(array->offset, array->length);
     return lt_check_sizes(1, &reaches, &numel);
 }
 

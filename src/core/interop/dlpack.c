@@ -42,16 +42,16 @@ static const DLDataType types[LT_DTYPE_COUNT] = {
 /* ---- lending --------------------------------------------------------------------------------- */
 
 /* What is lent. The alias holds the memory, whatever becomes of the tensor. */
-typedef struct loan {
+typedef struct dlpack_export {
     union {
         DLManagedTensorVersioned versioned;
         DLManagedTensor plain;
     } managed;
     lt_tensor *alias;
     int64_t sizes[LT_MAX_DIMS], strides[LT_MAX_DIMS];
-} loan;
+} dlpack_export;
 
-static void end_loan(loan *l)
+static void end_loan(dlpack_export *l)
 {
     LT_ASSERT(l->alias != NULL && l->alias->refs > 0, "the loan was ended before");
     lt_tensor_release(l->alias);
@@ -86,7 +86,7 @@ lt_status lt_tensor_to_dlpack(lt_tensor *t, bool versioned, void **out)
             "Can't export a tensor whose memory is read-only to a library that asks for DLPack "
             "before 1.0, which cannot say so");
     LT_TRY(lt_materialize("to_dlpack", t));
-    loan *l = lt_mem_zalloc(sizeof *l);
+    dlpack_export *l = lt_mem_zalloc(sizeof *l);
     if (l == NULL) return LT_ERR_MEMORY;
     const lt_status status = lt_tensor_alias(t, &l->alias);
     if (status != LT_OK) {
@@ -143,7 +143,7 @@ static const char *device_name(int32_t type)
 
 /* The type of the devices whose memory DLPack calls so, the CPU's for what is locked for another;
  * LT_DEVICE_TYPES: none. */
-static lt_device_type type_of(int32_t dlpack)
+static lt_device_type device_type_of(int32_t dlpack)
 {
     for (int type = 0; type < LT_DEVICE_TYPES; type++) {
         if (lt_device_types[type].dlpack == dlpack) return (lt_device_type)type;
@@ -154,7 +154,7 @@ static lt_device_type type_of(int32_t dlpack)
 
 static lt_status find_device(DLDevice from, lt_device *out)
 {
-    const lt_device_type type = type_of(from.device_type);
+    const lt_device_type type = device_type_of(from.device_type);
     *out = lt_host;
     if (type == LT_CPU) return LT_OK;
     if (type == LT_DEVICE_TYPES)
@@ -228,7 +228,7 @@ static void release_plain(void *managed) { lt_dlpack_delete(managed, false); }
  * get it back before. */
 static void wait_for_gpu(const DLTensor *from)
 {
-    const lt_backend *gpus = lt_backends[type_of(from->device.device_type)];
+    const lt_backend *gpus = lt_backends[device_type_of(from->device.device_type)];
     if (!gpus->graph_recording()) (void)gpus->synchronize(from->device.device_id);
 }
 
@@ -245,13 +245,13 @@ static void release_gpu_plain(void *managed)
 }
 
 /* What was lent here, coming back as it was; NULL when it is not. */
-static loan *own_loan(void *managed, bool versioned)
+static dlpack_export *own_loan(void *managed, bool versioned)
 {
     const DLManagedTensorVersioned *v = managed;
     const DLManagedTensor *p = managed;
-    loan *l = versioned                    ? v->deleter == delete_versioned ? v->manager_ctx : NULL
-              : p->deleter == delete_plain ? p->manager_ctx
-                                           : NULL;
+    dlpack_export *l = versioned ? v->deleter == delete_versioned ? v->manager_ctx : NULL
+                       : p->deleter == delete_plain ? p->manager_ctx
+                                                    : NULL;
     return l != NULL &&
                    (!versioned ||
                     v->flags == (l->alias->storage->read_only ? DLPACK_FLAG_BITMASK_READ_ONLY : 0))
@@ -268,7 +268,7 @@ lt_status lt_tensor_from_dlpack(void *managed, bool versioned, lt_tensor **out)
         return lt_error(LT_ERR_RUNTIME,
                         "from_dlpack: DLPack version %u.%u is not supported, only 1.x",
                         v->version.major, v->version.minor);
-    loan *own = own_loan(managed, versioned);
+    dlpack_export *own = own_loan(managed, versioned);
     if (own != NULL) { /* the tensors know of each other */
         LT_TRY(lt_tensor_alias(own->alias, out));
         end_loan(own);

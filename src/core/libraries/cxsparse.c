@@ -9,30 +9,30 @@
 #include "library.h"
 
 /* cs_dl and cs_cl: a matrix in CSC where nz is -1. */
-typedef struct matrix {
+typedef struct cs_matrix {
     int64_t nzmax, m, n, *p, *i;
     void *x;
     int64_t nz;
-} matrix;
+} cs_matrix;
 
 enum {
     BY_COLUMNS = 2,  /* amd(S' * S), where S is A without dense rows: for LU of any matrix */
     AS_THEY_ARE = -1 /* values of a transpose: not conjugated */
 };
 
-typedef struct routines {
-    matrix *(*transpose)(const matrix *a, int64_t values);
-    int64_t (*lusol)(int64_t order, const matrix *a, void *b, double tol);
-    matrix *(*spfree)(matrix *a);
-} routines;
+typedef struct cs_routines {
+    cs_matrix *(*transpose)(const cs_matrix *a, int64_t values);
+    int64_t (*lusol)(int64_t order, const cs_matrix *a, void *b, double tol);
+    cs_matrix *(*spfree)(cs_matrix *a);
+} cs_routines;
 
 static struct {
-    routines of_doubles, of_pairs;
+    cs_routines of_doubles, of_pairs;
     bool ready;
 } lib;
 
-static bool look_up(void *library, const char *transpose, const char *lusol, const char *spfree,
-                    routines *r)
+static bool find_routines(void *library, const char *transpose, const char *lusol,
+                          const char *spfree, cs_routines *r)
 {
     *(void **)&r->transpose = dlsym(library, transpose);
     *(void **)&r->lusol = dlsym(library, lusol);
@@ -40,18 +40,18 @@ static bool look_up(void *library, const char *transpose, const char *lusol, con
     return r->transpose != NULL && r->lusol != NULL && r->spfree != NULL;
 }
 
-static void load(const lt_library *self)
+static void load_cxsparse(const lt_library *self)
 {
     (void)self;
     void *library = dlopen("libcxsparse.so.4", RTLD_LAZY | RTLD_LOCAL);
     if (library == NULL) library = dlopen("libcxsparse.so.3", RTLD_LAZY | RTLD_LOCAL);
     if (library == NULL) return;
     lib.ready =
-        look_up(library, "cs_dl_transpose", "cs_dl_lusol", "cs_dl_spfree", &lib.of_doubles) &&
-        look_up(library, "cs_cl_transpose", "cs_cl_lusol", "cs_cl_spfree", &lib.of_pairs);
+        find_routines(library, "cs_dl_transpose", "cs_dl_lusol", "cs_dl_spfree", &lib.of_doubles) &&
+        find_routines(library, "cs_cl_transpose", "cs_cl_lusol", "cs_cl_spfree", &lib.of_pairs);
 }
 
-static lt_library cxsparse = LT_LIBRARY("libcxsparse.so", load);
+static lt_library cxsparse = LT_LIBRARY("libcxsparse.so", load_cxsparse);
 
 lt_status lt_cxsparse_solve(lt_dtype dtype, const lt_csc *a, bool transposed, void *b)
 {
@@ -60,16 +60,16 @@ lt_status lt_cxsparse_solve(lt_dtype dtype, const lt_csc *a, bool transposed, vo
         return lt_error(LT_ERR_RUNTIME,
                         "spsolve: sparse systems are solved by CXSparse (libcxsparse.so.4 or .3), "
                         "which was not found; Debian's package is libcxsparse3, or libcxsparse4");
-    const routines *r = lt_dtype_is_complex(dtype) ? &lib.of_pairs : &lib.of_doubles;
+    const cs_routines *r = lt_dtype_is_complex(dtype) ? &lib.of_pairs : &lib.of_doubles;
     /* It reads what it is given. */
-    const matrix given = {a->count,
-                          a->n,
-                          a->n,
-                          (int64_t *)(uintptr_t)a->begins,
-                          (int64_t *)(uintptr_t)a->rows,
-                          (void *)(uintptr_t)a->values,
-                          -1};
-    matrix *turned = transposed ? r->transpose(&given, AS_THEY_ARE) : NULL;
+    const cs_matrix given = {a->count,
+                             a->n,
+                             a->n,
+                             (int64_t *)(uintptr_t)a->begins,
+                             (int64_t *)(uintptr_t)a->rows,
+                             (void *)(uintptr_t)a->values,
+                             -1};
+    cs_matrix *turned = transposed ? r->transpose(&given, AS_THEY_ARE) : NULL;
     if (transposed && turned == NULL) return LT_ERR_MEMORY;
     const bool solved = r->lusol(BY_COLUMNS, transposed ? turned : &given, b, 1) != 0;
     if (turned != NULL) r->spfree(turned);

@@ -1,15 +1,15 @@
 /* lapack.c - see lapack.h. The routines come with the distribution's BLAS; they are declared here,
  * since Fortran's calling convention is all there is to know. The library is opened when the first
  * routine is called: its thousands of symbols would take a third of the time in which the program
- * starts. A call that may take long is made apart (apart.h). */
+ * starts. A call that may take long is made apart (detached.h). */
 #include "lapack.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "context/apart.h"
-#include "checked.h"
+#include "context/detached.h"
+#include "saturating.h"
 #include "dtypes/dtype.h"
 #include "lapack_routines.h"
 #include "library.h"
@@ -18,14 +18,14 @@
 
 #define KINDS 4
 
-typedef struct routines {
+typedef struct lapack_routines {
 #define X(name, s, d, c, z, arguments) void(*name) arguments;
     LT_LAPACK_ROUTINES(X)
 #undef X
-} routines;
+} lapack_routines;
 
 static struct {
-    routines of[KINDS];
+    lapack_routines of[KINDS];
     void (*set_num_threads)(int n);
     char *(*get_config)(void);
     lt_openmp openmp;
@@ -33,7 +33,7 @@ static struct {
 } lib;
 
 /* Of the element type, which decides the first letter of the routine. */
-static int kind_of(lt_dtype dtype)
+static int routine_index_of(lt_dtype dtype)
 {
     switch (dtype) {
     case LT_FLOAT32: return 0;
@@ -43,7 +43,7 @@ static int kind_of(lt_dtype dtype)
     }
 }
 
-static void look_up(void *library, const char *symbol, void *place)
+static void find_symbol(void *library, const char *symbol, void *place)
 {
     if (symbol == NULL) return;
     void *found = dlsym(library, symbol);
@@ -57,11 +57,11 @@ static void open_library(const lt_library *self)
     void *library = lt_openmp_dlopen("libopenblas.so.0", &lib.openmp);
     lib.complete = library != NULL;
     if (library == NULL) return;
-    look_up(library, "openblas_set_num_threads", &lib.set_num_threads);
-    look_up(library, "openblas_get_config", &lib.get_config);
+    find_symbol(library, "openblas_set_num_threads", &lib.set_num_threads);
+    find_symbol(library, "openblas_get_config", &lib.get_config);
 #define X(name, s, d, c, z, arguments)                                                             \
     for (int kind = 0; kind < KINDS; kind++)                                                       \
-        look_up(library, (const char *[KINDS]){s, d, c, z}[kind], &lib.of[kind].name);
+        find_symbol(library, (const char *[KINDS]){s, d, c, z}[kind], &lib.of[kind].name);
     LT_LAPACK_ROUTINES(X)
 #undef X
 }
@@ -78,14 +78,17 @@ static int missing(void)
 
 const char *lt_lapack_config(void) { return missing() == 0 ? lib.get_config() : "none"; }
 
-static const routines *of(lt_dtype dtype) { return &lib.of[kind_of(dtype)]; }
+static const lapack_routines *routines_of(lt_dtype dtype)
+{
+    return &lib.of[routine_index_of(dtype)];
+}
 
 static bool narrow(lt_dtype dtype) { return lt_real_of(dtype) == LT_FLOAT32; }
 
 static int at_least_1(int n) { return n > 1 ? n : 1; }
 
 /* The arguments of any routine, what it says, and who calls it with how many threads. */
-typedef struct call {
+typedef struct lapack_call {
     void (*routine)(void *context);
     int threads;
     lt_dtype dtype;
@@ -96,16 +99,16 @@ typedef struct call {
     void *u, *vt;
     void *vector; /* pivots, tau, values */
     int rank, info;
-} call;
+} lapack_call;
 
-static int64_t matrix(const call *c, int rows, int columns)
+static int64_t matrix(const lapack_call *c, int rows, int columns)
 {
-    return lt_times(lt_times(rows, columns), (int64_t)lt_dtype_size(c->dtype));
+    return lt_mul_sat(lt_mul_sat(rows, columns), (int64_t)lt_dtype_size(c->dtype));
 }
 
 #define ARRAY(name, size, reads, leaves)                                                           \
     {                                                                                              \
-        offsetof(call, name), size, reads, leaves                                                  \
+        offsetof(lapack_call, name), size, reads, leaves                                           \
     }
 
 /* From how many multiplications on a routine gains by threads. One that solves shares out its
@@ -121,17 +124,17 @@ static int64_t matrix(const call *c, int rows, int columns)
 static _Atomic int parallel_calls;
 static bool only_one_thread;
 
-static void in_child(void)
+static void lapack_in_child(void)
 {
     if (atomic_exchange(&parallel_calls, 0) > 0) only_one_thread = true;
 }
 
 __attribute__((constructor)) static void register_fork_handlers(void)
 {
-    pthread_atfork(NULL, NULL, in_child);
+    pthread_atfork(NULL, NULL, lapack_in_child);
 }
 
-static void call_with_threads(call *c)
+static void call_with_threads(lapack_call *c)
 {
     atomic_fetch_add(&parallel_calls, 1);
     c->routine(c);
@@ -143,7 +146,7 @@ static void call_with_threads(call *c)
 static void call_routine(void *context)
 {
     static _Atomic int told;
-    call *c = context;
+    lapack_call *c = context;
     if (only_one_thread) c->threads = 1;
     if (atomic_exchange(&told, c->threads) != c->threads) lib.set_num_threads(c->threads);
     const int before = lt_openmp_set_threads(&lib.openmp, c->threads);
@@ -159,8 +162,8 @@ static void call_routine(void *context)
  * pool take to start. */
 #define LITTLE 5e8
 
-static int made(void (*routine)(void *context), call *c, double work, double shared,
-                const lt_apart_array *arrays, int n)
+static int made(void (*routine)(void *context), lapack_call *c, double work, double shared,
+                const lt_detached_array *arrays, int n)
 {
     lt_status status = LT_OK;
     const int absent = missing();
@@ -170,7 +173,7 @@ static int made(void (*routine)(void *context), call *c, double work, double sha
     if (work < LITTLE)
         call_routine(c);
     else
-        status = lt_apart(call_routine, c, sizeof *c, arrays, n);
+        status = lt_call_detached(call_routine, c, sizeof *c, arrays, n);
     return status == LT_OK ? c->info : LT_LAPACK_FAILED(status);
 }
 
@@ -180,81 +183,83 @@ static double cube(int n) { return (double)n * n * n; }
 
 static void lu(void *context)
 {
-    call *c = context;
+    lapack_call *c = context;
     int n = c->n, lda = at_least_1(n);
-    of(c->dtype)->getrf(&n, &n, c->a, &lda, c->vector, &c->info);
+    routines_of(c->dtype)->getrf(&n, &n, c->a, &lda, c->vector, &c->info);
 }
 
 int lt_lapack_lu(lt_dtype dtype, int n, void *a, int *pivots)
 {
-    call c = {.dtype = dtype, .n = n, .a = a, .vector = pivots};
-    const lt_apart_array arrays[] = {ARRAY(a, matrix(&c, n, n), true, true),
-                                     ARRAY(vector, n * (int64_t)sizeof *pivots, false, true)};
+    lapack_call c = {.dtype = dtype, .n = n, .a = a, .vector = pivots};
+    const lt_detached_array arrays[] = {ARRAY(a, matrix(&c, n, n), true, true),
+                                        ARRAY(vector, n * (int64_t)sizeof *pivots, false, true)};
     return made(lu, &c, cube(n), LU, arrays, 2);
 }
 
 static void lu_solve(void *context)
 {
-    call *c = context;
+    lapack_call *c = context;
     int n = c->n, lda = at_least_1(n);
     const char *trans = c->transposed ? "T" : "N";
-    of(c->dtype)->getrs(trans, &n, &c->columns, c->a, &lda, c->vector, c->b, &lda, &c->info);
+    routines_of(c->dtype)->getrs(trans, &n, &c->columns, c->a, &lda, c->vector, c->b, &lda,
+                                 &c->info);
 }
 
 int lt_lapack_lu_solve(lt_dtype dtype, bool transposed, int n, int columns, const void *a,
                        const int *pivots, void *b)
 {
-    call c = {.dtype = dtype,
-              .n = n,
-              .columns = columns,
-              .transposed = transposed,
-              .a = (void *)a,
-              .vector = (void *)pivots,
-              .b = b};
-    const lt_apart_array arrays[] = {ARRAY(a, matrix(&c, n, n), true, false),
-                                     ARRAY(vector, n * (int64_t)sizeof *pivots, true, false),
-                                     ARRAY(b, matrix(&c, n, columns), true, true)};
+    lapack_call c = {.dtype = dtype,
+                     .n = n,
+                     .columns = columns,
+                     .transposed = transposed,
+                     .a = (void *)a,
+                     .vector = (void *)pivots,
+                     .b = b};
+    const lt_detached_array arrays[] = {ARRAY(a, matrix(&c, n, n), true, false),
+                                        ARRAY(vector, n * (int64_t)sizeof *pivots, true, false),
+                                        ARRAY(b, matrix(&c, n, columns), true, true)};
     return made(lu_solve, &c, (double)n * n * columns, SOLVES, arrays, 3);
 }
 
 static void cholesky(void *context)
 {
-    call *c = context;
+    lapack_call *c = context;
     int n = c->n, lda = at_least_1(n);
-    of(c->dtype)->potrf(c->upper ? "U" : "L", &n, c->a, &lda, &c->info);
+    routines_of(c->dtype)->potrf(c->upper ? "U" : "L", &n, c->a, &lda, &c->info);
 }
 
 int lt_lapack_cholesky(lt_dtype dtype, bool upper, int n, void *a)
 {
-    call c = {.dtype = dtype, .n = n, .upper = upper, .a = a};
-    const lt_apart_array arrays[] = {ARRAY(a, matrix(&c, n, n), true, true)};
+    lapack_call c = {.dtype = dtype, .n = n, .upper = upper, .a = a};
+    const lt_detached_array arrays[] = {ARRAY(a, matrix(&c, n, n), true, true)};
     return made(cholesky, &c, cube(n), FACTORS, arrays, 1);
 }
 
 static void triangular(void *context)
 {
-    call *c = context;
+    lapack_call *c = context;
     int n = c->n, lda = at_least_1(n);
     const char *uplo = c->upper ? "U" : "L", *trans = c->transposed ? "T" : "N",
                *diag = c->unit ? "U" : "N";
     const void *one =
         narrow(c->dtype) ? (const void *)(float[]){1, 0} : (const void *)(double[]){1, 0};
-    of(c->dtype)->trsm("L", uplo, trans, diag, &n, &c->columns, one, c->a, &lda, c->b, &lda);
+    routines_of(c->dtype)->trsm("L", uplo, trans, diag, &n, &c->columns, one, c->a, &lda, c->b,
+                                &lda);
 }
 
 int lt_lapack_triangular(lt_dtype dtype, lt_lapack_triangle triangle, int n, int columns,
                          const void *a, void *b)
 {
-    call c = {.dtype = dtype,
-              .n = n,
-              .columns = columns,
-              .upper = triangle.upper,
-              .transposed = triangle.transposed,
-              .unit = triangle.unit,
-              .a = (void *)a,
-              .b = b};
-    const lt_apart_array arrays[] = {ARRAY(a, matrix(&c, n, n), true, false),
-                                     ARRAY(b, matrix(&c, n, columns), true, true)};
+    lapack_call c = {.dtype = dtype,
+                     .n = n,
+                     .columns = columns,
+                     .upper = triangle.upper,
+                     .transposed = triangle.transposed,
+                     .unit = triangle.unit,
+                     .a = (void *)a,
+                     .b = b};
+    const lt_detached_array arrays[] = {ARRAY(a, matrix(&c, n, n), true, false),
+                                        ARRAY(b, matrix(&c, n, columns), true, true)};
     return made(triangular, &c, (double)n * n * columns, SOLVES, arrays, 2);
 }
 
@@ -271,7 +276,7 @@ typedef struct room {
     int whole_asked;
 } room;
 
-static void ask(room *r, int integers)
+static void workspace_query(room *r, int integers)
 {
     *r = (room){.size = -1, .parts_size = -1, .whole_size = -1};
     r->whole = &r->whole_asked;
@@ -281,7 +286,7 @@ static void ask(room *r, int integers)
 }
 
 /* After the question: the room itself. `integers` and `parts` of them when not asked for. */
-static bool take(room *r, lt_dtype dtype, int64_t parts)
+static bool workspace_alloc(room *r, lt_dtype dtype, int64_t parts)
 {
     r->size = at_least_1((int)(narrow(dtype) ? (double)r->asked.f * 1.0000002 : r->asked.d[0]));
     r->whole_size = at_least_1(r->whole_asked);
@@ -295,7 +300,7 @@ static bool take(room *r, lt_dtype dtype, int64_t parts)
     return r->work != NULL && r->parts != NULL && r->whole != NULL;
 }
 
-static void give(room *r)
+static void workspace_free(room *r)
 {
     lt_mem_free(r->work);
     lt_mem_free(r->parts);
@@ -306,78 +311,82 @@ static void give(room *r)
  * the call says how many. */
 #define IN_ROOM(integers, numbers, call)                                                           \
     room r;                                                                                        \
-    ask(&r, integers);                                                                             \
+    workspace_query(&r, integers);                                                                 \
     call;                                                                                          \
     if (c->info != 0) return;                                                                      \
-    if (take(&r, c->dtype, numbers))                                                               \
+    if (workspace_alloc(&r, c->dtype, numbers))                                                    \
         call;                                                                                      \
     else                                                                                           \
         c->info = -1;                                                                              \
-    give(&r);
+    workspace_free(&r);
 
 static void qr(void *context)
 {
-    call *c = context;
+    lapack_call *c = context;
     int m = c->m, n = c->n, lda = at_least_1(m);
-    IN_ROOM(1, 0, of(c->dtype)->geqrf(&m, &n, c->a, &lda, c->vector, r.work, &r.size, &c->info))
+    IN_ROOM(1, 0,
+            routines_of(c->dtype)->geqrf(&m, &n, c->a, &lda, c->vector, r.work, &r.size, &c->info))
 }
 
 int lt_lapack_qr(lt_dtype dtype, int m, int n, void *a, void *tau)
 {
-    call c = {.dtype = dtype, .m = m, .n = n, .a = a, .vector = tau};
+    lapack_call c = {.dtype = dtype, .m = m, .n = n, .a = a, .vector = tau};
     const int k = m < n ? m : n;
-    const lt_apart_array arrays[] = {ARRAY(a, matrix(&c, m, n), true, true),
-                                     ARRAY(vector, matrix(&c, k, 1), false, true)};
+    const lt_detached_array arrays[] = {ARRAY(a, matrix(&c, m, n), true, true),
+                                        ARRAY(vector, matrix(&c, k, 1), false, true)};
     return made(qr, &c, 2.0 * m * n * k, FACTORS, arrays, 2);
 }
 
 static void qr_q(void *context)
 {
-    call *c = context;
+    lapack_call *c = context;
     int m = c->m, columns = c->columns, k = c->k, lda = at_least_1(m);
     IN_ROOM(1, 0,
-            of(c->dtype)->orgqr(&m, &columns, &k, c->a, &lda, c->vector, r.work, &r.size, &c->info))
+            routines_of(c->dtype)->orgqr(&m, &columns, &k, c->a, &lda, c->vector, r.work, &r.size,
+                                         &c->info))
 }
 
 int lt_lapack_qr_q(lt_dtype dtype, int m, int columns, int k, void *a, const void *tau)
 {
-    call c = {.dtype = dtype, .m = m, .columns = columns, .k = k, .a = a, .vector = (void *)tau};
-    const lt_apart_array arrays[] = {ARRAY(a, matrix(&c, m, columns), true, true),
-                                     ARRAY(vector, matrix(&c, k, 1), true, false)};
+    lapack_call c = {
+        .dtype = dtype, .m = m, .columns = columns, .k = k, .a = a, .vector = (void *)tau};
+    const lt_detached_array arrays[] = {ARRAY(a, matrix(&c, m, columns), true, true),
+                                        ARRAY(vector, matrix(&c, k, 1), true, false)};
     return made(qr_q, &c, 2.0 * m * columns * k, FACTORS, arrays, 2);
 }
 
 static void svd(void *context)
 {
-    call *c = context;
+    lapack_call *c = context;
     int m = c->m, n = c->n, k = m < n ? m : n, lda = at_least_1(m),
         ldvt = at_least_1(c->full ? n : k);
     const char *job = c->u == NULL ? "N" : c->full ? "A" : "S";
     /* enough for either of the documented sizes */
-    const int64_t longer = m > n ? m : n, parts = lt_times(k, 5 * (int64_t)k + 2 * longer + 7);
+    const int64_t longer = m > n ? m : n, parts = lt_mul_sat(k, 5 * (int64_t)k + 2 * longer + 7);
     if (lt_dtype_is_complex(c->dtype)) {
         IN_ROOM(8 * k, parts,
-                of(c->dtype)->complex_gesdd(job, &m, &n, c->a, &lda, c->vector, c->u, &lda, c->vt,
-                                            &ldvt, r.work, &r.size, r.parts, r.whole, &c->info))
+                routines_of(c->dtype)->complex_gesdd(job, &m, &n, c->a, &lda, c->vector, c->u, &lda,
+                                                     c->vt, &ldvt, r.work, &r.size, r.parts,
+                                                     r.whole, &c->info))
     } else {
         IN_ROOM(8 * k, 0,
-                of(c->dtype)->gesdd(job, &m, &n, c->a, &lda, c->vector, c->u, &lda, c->vt, &ldvt,
-                                    r.work, &r.size, r.whole, &c->info))
+                routines_of(c->dtype)->gesdd(job, &m, &n, c->a, &lda, c->vector, c->u, &lda, c->vt,
+                                             &ldvt, r.work, &r.size, r.whole, &c->info))
     }
 }
 
 int lt_lapack_svd(lt_dtype dtype, bool full, int m, int n, void *a, lt_lapack_svd_results to)
 {
-    call c = {.dtype = dtype,
-              .m = m,
-              .n = n,
-              .full = full,
-              .a = a,
-              .vector = to.s,
-              .u = to.u,
-              .vt = to.vt};
+    lapack_call c = {.dtype = dtype,
+                     .m = m,
+                     .n = n,
+                     .full = full,
+                     .a = a,
+                     .vector = to.s,
+                     .u = to.u,
+                     .vt = to.vt};
     const int k = m < n ? m : n;
-    const lt_apart_array arrays[] = {
+    const lt_detached_array arrays[] = {
         ARRAY(a, matrix(&c, m, n), true, false), ARRAY(vector, matrix(&c, k, 1), false, true),
         ARRAY(u, to.u != NULL ? matrix(&c, m, full ? m : k) : 0, false, true),
         ARRAY(vt, to.u != NULL ? matrix(&c, full ? n : k, n) : 0, false, true)};
@@ -386,58 +395,61 @@ int lt_lapack_svd(lt_dtype dtype, bool full, int m, int n, void *a, lt_lapack_sv
 
 static void symmetric_eigen(void *context)
 {
-    call *c = context;
+    lapack_call *c = context;
     int n = c->n, lda = at_least_1(n);
     const char *job = c->full ? "V" : "N", *uplo = c->upper ? "U" : "L";
     if (lt_dtype_is_complex(c->dtype)) {
         IN_ROOM(1, -1,
-                of(c->dtype)->heevd(job, uplo, &n, c->a, &lda, c->vector, r.work, &r.size, r.parts,
-                                    &r.parts_size, r.whole, &r.whole_size, &c->info))
+                routines_of(c->dtype)->heevd(job, uplo, &n, c->a, &lda, c->vector, r.work, &r.size,
+                                             r.parts, &r.parts_size, r.whole, &r.whole_size,
+                                             &c->info))
     } else {
         IN_ROOM(1, 0,
-                of(c->dtype)->syevd(job, uplo, &n, c->a, &lda, c->vector, r.work, &r.size, r.whole,
-                                    &r.whole_size, &c->info))
+                routines_of(c->dtype)->syevd(job, uplo, &n, c->a, &lda, c->vector, r.work, &r.size,
+                                             r.whole, &r.whole_size, &c->info))
     }
 }
 
 int lt_lapack_symmetric_eigen(lt_dtype dtype, bool upper, bool vectors, int n, void *a,
                               void *values)
 {
-    call c = {.dtype = dtype, .n = n, .upper = upper, .full = vectors, .a = a, .vector = values};
-    const lt_apart_array arrays[] = {ARRAY(a, matrix(&c, n, n), true, true),
-                                     ARRAY(vector, matrix(&c, n, 1), false, true)};
+    lapack_call c = {
+        .dtype = dtype, .n = n, .upper = upper, .full = vectors, .a = a, .vector = values};
+    const lt_detached_array arrays[] = {ARRAY(a, matrix(&c, n, n), true, true),
+                                        ARRAY(vector, matrix(&c, n, 1), false, true)};
     return made(symmetric_eigen, &c, 5 * cube(n), FACTORS, arrays, 2);
 }
 
 static void least_squares(void *context)
 {
-    call *c = context;
+    lapack_call *c = context;
     int m = c->m, n = c->n, lda = at_least_1(m), ldb = at_least_1(m > n ? m : n);
     const float narrow_rcond = (float)c->rcond;
     const void *rcond = narrow(c->dtype) ? (const void *)&narrow_rcond : &c->rcond;
     if (lt_dtype_is_complex(c->dtype)) {
         IN_ROOM(n, 2 * (int64_t)n,
-                of(c->dtype)->complex_gelsy(&m, &n, &c->columns, c->a, &lda, c->b, &ldb, r.whole,
-                                            rcond, &c->rank, r.work, &r.size, r.parts, &c->info))
+                routines_of(c->dtype)->complex_gelsy(&m, &n, &c->columns, c->a, &lda, c->b, &ldb,
+                                                     r.whole, rcond, &c->rank, r.work, &r.size,
+                                                     r.parts, &c->info))
     } else {
         IN_ROOM(n, 0,
-                of(c->dtype)->gelsy(&m, &n, &c->columns, c->a, &lda, c->b, &ldb, r.whole, rcond,
-                                    &c->rank, r.work, &r.size, &c->info))
+                routines_of(c->dtype)->gelsy(&m, &n, &c->columns, c->a, &lda, c->b, &ldb, r.whole,
+                                             rcond, &c->rank, r.work, &r.size, &c->info))
     }
 }
 
 int lt_lapack_least_squares(lt_dtype dtype, lt_lapack_system system, double rcond, int *rank)
 {
     const int m = system.m, n = system.n, columns = system.columns;
-    call c = {.dtype = dtype,
-              .m = m,
-              .n = n,
-              .columns = columns,
-              .a = system.a,
-              .b = system.b,
-              .rcond = rcond};
-    const lt_apart_array arrays[] = {ARRAY(a, matrix(&c, m, n), true, false),
-                                     ARRAY(b, matrix(&c, m > n ? m : n, columns), true, true)};
+    lapack_call c = {.dtype = dtype,
+                     .m = m,
+                     .n = n,
+                     .columns = columns,
+                     .a = system.a,
+                     .b = system.b,
+                     .rcond = rcond};
+    const lt_detached_array arrays[] = {ARRAY(a, matrix(&c, m, n), true, false),
+                                        ARRAY(b, matrix(&c, m > n ? m : n, columns), true, true)};
     const int info = made(least_squares, &c, 4.0 * m * n * ((m < n ? m : n) + (double)columns),
                           FACTORS, arrays, 2);
     *rank = c.rank;
@@ -465,7 +477,7 @@ static void set_pair(lt_dtype dtype, void *array, int64_t i, double real, double
 
 /* What geev leaves of a real matrix as complex numbers: values of parts re and im; two columns of v
  * are the real and the imaginary part of a vector whose neighbour is its conjugate. */
-static void as_complex(const call *c, const void *re, const void *im, const void *v)
+static void as_complex(const lapack_call *c, const void *re, const void *im, const void *v)
 {
     const int64_t n = c->n;
     for (int64_t i = 0; i < n; i++)
@@ -482,27 +494,27 @@ static void as_complex(const call *c, const void *re, const void *im, const void
     }
 }
 
-static void eigen_of_real(call *c, void *re, void *im, void *v)
+static void eigen_of_real(lapack_call *c, void *re, void *im, void *v)
 {
     int n = c->n, lda = at_least_1(n);
     IN_ROOM(1, 0,
-            of(c->dtype)->geev("N", c->u != NULL ? "V" : "N", &n, c->a, &lda, re, im, NULL, &lda, v,
-                               &lda, r.work, &r.size, &c->info))
+            routines_of(c->dtype)->geev("N", c->u != NULL ? "V" : "N", &n, c->a, &lda, re, im, NULL,
+                                        &lda, v, &lda, r.work, &r.size, &c->info))
 }
 
 static void eigen(void *context)
 {
-    call *c = context;
+    lapack_call *c = context;
     int n = c->n, lda = at_least_1(n);
     if (lt_dtype_is_complex(c->dtype)) {
         IN_ROOM(1, 2 * (int64_t)n,
-                of(c->dtype)->complex_geev("N", c->u != NULL ? "V" : "N", &n, c->a, &lda, c->vector,
-                                           NULL, &lda, c->u, &lda, r.work, &r.size, r.parts,
-                                           &c->info))
+                routines_of(c->dtype)->complex_geev("N", c->u != NULL ? "V" : "N", &n, c->a, &lda,
+                                                    c->vector, NULL, &lda, c->u, &lda, r.work,
+                                                    &r.size, r.parts, &c->info))
         return;
     }
     void *re = lt_mem_array(n, sizeof(double)), *im = lt_mem_array(n, sizeof(double));
-    void *v = c->u != NULL ? lt_mem_array(lt_times(n, n), sizeof(double)) : NULL;
+    void *v = c->u != NULL ? lt_mem_array(lt_mul_sat(n, n), sizeof(double)) : NULL;
     if (re == NULL || im == NULL || (c->u != NULL && v == NULL))
         c->info = -1;
     else
@@ -515,11 +527,11 @@ static void eigen(void *context)
 
 int lt_lapack_eigen(lt_dtype dtype, int n, void *a, void *values, void *vectors)
 {
-    call c = {.dtype = dtype, .n = n, .a = a, .vector = values, .u = vectors};
+    lapack_call c = {.dtype = dtype, .n = n, .a = a, .vector = values, .u = vectors};
     const int64_t pair = 2 * (int64_t)lt_dtype_size(lt_real_of(dtype));
-    const lt_apart_array arrays[] = {
-        ARRAY(a, matrix(&c, n, n), true, false), ARRAY(vector, lt_times(n, pair), false, true),
-        ARRAY(u, vectors != NULL ? lt_times(lt_times(n, n), pair) : 0, false, true)};
+    const lt_detached_array arrays[] = {
+        ARRAY(a, matrix(&c, n, n), true, false), ARRAY(vector, lt_mul_sat(n, pair), false, true),
+        ARRAY(u, vectors != NULL ? lt_mul_sat(lt_mul_sat(n, n), pair) : 0, false, true)};
     return made(eigen, &c, 25 * cube(n), FACTORS, arrays, 3);
 }
 
@@ -527,9 +539,9 @@ int lt_lapack_eigen(lt_dtype dtype, int n, void *a, void *values, void *vectors)
 
 static void ldl(void *context)
 {
-    call *c = context;
+    lapack_call *c = context;
     int n = c->n, lda = at_least_1(n);
-    const routines *all = of(c->dtype);
+    const lapack_routines *all = routines_of(c->dtype);
     IN_ROOM(1, 0,
             (c->hermitian ? all->hetrf : all->sytrf)("L", &n, c->a, &lda, c->vector, r.work,
                                                      &r.size, &c->info))
@@ -537,17 +549,17 @@ static void ldl(void *context)
 
 int lt_lapack_ldl(lt_dtype dtype, bool hermitian, int n, void *a, int *pivots)
 {
-    call c = {.dtype = dtype, .n = n, .hermitian = hermitian, .a = a, .vector = pivots};
-    const lt_apart_array arrays[] = {ARRAY(a, matrix(&c, n, n), true, true),
-                                     ARRAY(vector, n * (int64_t)sizeof *pivots, false, true)};
+    lapack_call c = {.dtype = dtype, .n = n, .hermitian = hermitian, .a = a, .vector = pivots};
+    const lt_detached_array arrays[] = {ARRAY(a, matrix(&c, n, n), true, true),
+                                        ARRAY(vector, n * (int64_t)sizeof *pivots, false, true)};
     return made(ldl, &c, cube(n), FACTORS, arrays, 2);
 }
 
 static void ldl_solve(void *context)
 {
-    call *c = context;
+    lapack_call *c = context;
     int n = c->n, lda = at_least_1(n);
-    const routines *all = of(c->dtype);
+    const lapack_routines *all = routines_of(c->dtype);
     (c->hermitian ? all->hetrs : all->sytrs)("L", &n, &c->columns, c->a, &lda, c->vector, c->b,
                                              &lda, &c->info);
 }
@@ -555,15 +567,15 @@ static void ldl_solve(void *context)
 int lt_lapack_ldl_solve(lt_dtype dtype, bool hermitian, int n, int columns, const void *a,
                         const int *pivots, void *b)
 {
-    call c = {.dtype = dtype,
-              .n = n,
-              .columns = columns,
-              .hermitian = hermitian,
-              .a = (void *)a,
-              .vector = (void *)pivots,
-              .b = b};
-    const lt_apart_array arrays[] = {ARRAY(a, matrix(&c, n, n), true, false),
-                                     ARRAY(vector, n * (int64_t)sizeof *pivots, true, false),
-                                     ARRAY(b, matrix(&c, n, columns), true, true)};
+    lapack_call c = {.dtype = dtype,
+                     .n = n,
+                     .columns = columns,
+                     .hermitian = hermitian,
+                     .a = (void *)a,
+                     .vector = (void *)pivots,
+                     .b = b};
+    const lt_detached_array arrays[] = {ARRAY(a, matrix(&c, n, n), true, false),
+                                        ARRAY(vector, n * (int64_t)sizeof *pivots, true, false),
+                                        ARRAY(b, matrix(&c, n, columns), true, true)};
     return made(ldl_solve, &c, (double)n * n * columns, SOLVES, arrays, 3);
 }

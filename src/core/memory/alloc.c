@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "charged.h"
-#include "checked.h"
+#include "saturating.h"
 #include "error.h"
 #include "system.h"
 
@@ -47,7 +47,7 @@ void lt_mem_free(void *p)
 
 size_t lt_mem_array_bytes(int64_t n, size_t size)
 {
-    const int64_t bytes = lt_times(n != 0 ? n : 1, (int64_t)size);
+    const int64_t bytes = lt_mul_sat(n != 0 ? n : 1, (int64_t)size);
     if (bytes != LT_TOO_MUCH) return (size_t)bytes;
     lt_error_set(LT_ERR_MEMORY, "out of memory: you tried to allocate %lld entries of %zu bytes.",
                  (long long)n, size);

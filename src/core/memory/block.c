@@ -186,7 +186,7 @@ static double trim_idle_blocks(void)
  * with them. */
 static void shrink_cache_to_limit(void)
 {
-    const lt_use *use = &lt_here.context->use[LT_USE_HOST];
+    const lt_use *use = &lt_tls.context->use[LT_USE_HOST];
     const int64_t limit = atomic_load_explicit(&use->limit, memory_order_relaxed);
     if (limit == INT64_MAX) return;
     const int64_t room = limit - atomic_load_explicit(&use->live, memory_order_relaxed);
@@ -306,9 +306,9 @@ void lt_block_free(void *p, size_t capacity)
 LT_HOLD_ACROSS_FORK(cache.lock)
 
 /* The child has no thread of watch.c. */
-static void in_child(void) { cache.timed = false; }
+static void cache_in_child(void) { cache.timed = false; }
 
 __attribute__((constructor)) static void register_fork_handler(void)
 {
-    pthread_atfork(NULL, NULL, in_child);
+    pthread_atfork(NULL, NULL, cache_in_child);
 }

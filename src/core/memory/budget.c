@@ -1,27 +1,27 @@
 /* budget.c - see budget.h. */
 #include "budget.h"
 
-#include "checked.h"
+#include "saturating.h"
 #include "context/context.h"
 #include "error.h"
 
 int64_t lt_budget_for(int64_t file_bytes, int64_t requested)
 {
-    const int64_t minimum = (int64_t)256 << 20, usual = lt_times(file_bytes, LT_BUDGET_TIMES);
+    const int64_t minimum = (int64_t)256 << 20, usual = lt_mul_sat(file_bytes, LT_BUDGET_TIMES);
     return requested > 0 ? requested : usual > minimum ? usual : minimum;
 }
 
 void lt_budget_open(lt_budget *budget, int64_t limit)
 {
-    *budget = (lt_budget){.limit = limit, .outer = lt_here.budget};
-    lt_here.budget = budget;
+    *budget = (lt_budget){.limit = limit, .outer = lt_tls.budget};
+    lt_tls.budget = budget;
 }
 
-void lt_budget_close(lt_budget *budget) { lt_here.budget = budget->outer; }
+void lt_budget_close(lt_budget *budget) { lt_tls.budget = budget->outer; }
 
 static lt_budget *exceeded_budget(int64_t bytes)
 {
-    lt_budget *b = lt_here.budget;
+    lt_budget *b = lt_tls.budget;
     while (b != NULL && bytes <= b->limit - b->live) b = b->outer;
     return b;
 }
@@ -30,7 +30,7 @@ const lt_budget *lt_budget_count(int64_t bytes)
 {
     const lt_budget *exceeded = bytes > 0 ? exceeded_budget(bytes) : NULL;
     if (exceeded != NULL) return exceeded;
-    for (lt_budget *b = lt_here.budget; b != NULL; b = b->outer)
+    for (lt_budget *b = lt_tls.budget; b != NULL; b = b->outer)
         b->live = b->live + bytes > 0 ? b->live + bytes : 0;
     return NULL;
 }

@@ -7,13 +7,16 @@
  * own (block.c). */
 #define SMALL ((int64_t)64 << 10)
 
-typedef struct header {
+typedef struct charged_header {
     lt_context *context; /* held */
     size_t bytes;        /* that were counted, this header included */
-} header;
+} charged_header;
 #define HEADER_BYTES 24
 
-static inline header *header_of(void *p) { return (header *)((char *)p - HEADER_BYTES); }
+static inline charged_header *header_of(void *p)
+{
+    return (charged_header *)((char *)p - HEADER_BYTES);
+}
 
 /* SIZE_MAX / 2, which no allocator returns, when n is too large. */
 static size_t with_header(size_t n) { return n < SIZE_MAX / 2 ? n + HEADER_BYTES : SIZE_MAX / 2; }
@@ -29,20 +32,20 @@ static bool count_bytes(lt_context *c, int64_t bytes)
 /* Allocates bytes that have been counted in the thread's context. */
 static void *alloc_counted(size_t bytes)
 {
-    lt_context *c = lt_here.context;
+    lt_context *c = lt_tls.context;
     char *memory = lt_system_alloc(bytes);
     if (memory == NULL) {
         lt_mem_charge(LT_USE_HOST, -(int64_t)bytes);
         return lt_out_of_memory(bytes - HEADER_BYTES);
     }
-    *(header *)memory = (header){c, bytes};
+    *(charged_header *)memory = (charged_header){c, bytes};
     lt_context_hold(c);
     return memory + HEADER_BYTES;
 }
 
 void *lt_charged_alloc(size_t n)
 {
-    lt_context *c = lt_here.context;
+    lt_context *c = lt_tls.context;
     const size_t bytes = with_header(n);
     if (!count_bytes(c, (int64_t)bytes)) {
         lt_mem_limit_error(LT_USE_HOST, (int64_t)bytes);
@@ -60,7 +63,7 @@ void *lt_charged_alloc_reserve(size_t n)
 
 void *lt_charged_realloc(void *p, size_t n)
 {
-    header *h = header_of(p);
+    charged_header *h = header_of(p);
     const size_t bytes = with_header(n);
     const int64_t growth = (int64_t)bytes - (int64_t)h->bytes;
     if (!count_bytes(h->context, growth)) {
@@ -72,13 +75,13 @@ void *lt_charged_realloc(void *p, size_t n)
         atomic_fetch_sub_explicit(&h->context->use[LT_USE_HOST].live, growth, memory_order_relaxed);
         return lt_out_of_memory(n);
     }
-    ((header *)memory)->bytes = bytes;
+    ((charged_header *)memory)->bytes = bytes;
     return memory + HEADER_BYTES;
 }
 
 void lt_charged_free(void *p)
 {
-    const header h = *header_of(p);
+    const charged_header h = *header_of(p);
     lt_system_free(header_of(p));
     lt_mem_uncharge(h.context, LT_USE_HOST, (int64_t)h.bytes);
 }

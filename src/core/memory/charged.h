@@ -19,7 +19,7 @@
 /* Whether the allocations of the thread's context are charged. */
 static inline bool lt_charges_allocations(void)
 {
-    const uint32_t flags = atomic_load_explicit(&lt_here.context->flags, memory_order_relaxed);
+    const uint32_t flags = atomic_load_explicit(&lt_tls.context->flags, memory_order_relaxed);
     return __builtin_expect((flags & LT_CONTEXT_LIMITED) != 0, 0) && !lt_has_host_allocator();
 }
 

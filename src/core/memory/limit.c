@@ -12,9 +12,9 @@
 bool lt_mem_reclaim(void)
 {
     static _Thread_local bool running;
-    if (running || lt_here.guest.class == NULL) return false;
+    if (running || lt_tls.binding.class == NULL) return false;
     running = true;
-    lt_here.guest.class->reclaim(lt_here.guest.ctx);
+    lt_tls.binding.class->reclaim(lt_tls.binding.ctx);
     running = false;
     return true;
 }
@@ -42,13 +42,13 @@ static inline bool count(lt_use *use, int64_t bytes)
 
 static inline bool count_in_budget(int use, int64_t bytes)
 {
-    if (__builtin_expect(lt_here.budget == NULL, 1) || use != LT_USE_HOST) return true;
+    if (__builtin_expect(lt_tls.budget == NULL, 1) || use != LT_USE_HOST) return true;
     return lt_budget_count(bytes) == NULL;
 }
 
 bool lt_mem_charge(int use, int64_t bytes)
 {
-    lt_context *c = lt_here.context;
+    lt_context *c = lt_tls.context;
     if (!count_in_budget(use, bytes)) return false;
     if (!count(&c->use[use], bytes)) {
         count_in_budget(use, -bytes);
@@ -70,7 +70,7 @@ void lt_mem_uncharge(lt_context *c, int use, int64_t bytes)
 lt_status lt_mem_limit_error(int use, int64_t bytes)
 {
     if (use == LT_USE_HOST) LT_TRY(lt_budget_error(bytes));
-    const lt_use *u = &lt_here.context->use[use];
+    const lt_use *u = &lt_tls.context->use[use];
     char place[32] = "host memory";
     if (use != LT_USE_HOST)
         snprintf(place, sizeof place, "memory of GPU %d", use - LT_USE_DEVICE(0));
@@ -112,13 +112,13 @@ int64_t lt_mem_live(void)
 {
     int64_t live = 0;
     for (int i = 0; i < LT_USES; i++)
-        live += atomic_load_explicit(&lt_here.context->use[i].live, memory_order_relaxed);
+        live += atomic_load_explicit(&lt_tls.context->use[i].live, memory_order_relaxed);
     return live;
 }
 
 int64_t lt_mem_reset_peak(void)
 {
-    lt_use *use = &lt_here.context->use[LT_USE_HOST];
+    lt_use *use = &lt_tls.context->use[LT_USE_HOST];
     return atomic_exchange_explicit(
         &use->peak, atomic_load_explicit(&use->live, memory_order_relaxed), memory_order_relaxed);
 }

@@ -33,7 +33,7 @@ bool lt_mem_has_device_size(int use)
 
 int64_t lt_mem_gc_pressure(void)
 {
-    const lt_context *c = lt_here.context;
+    const lt_context *c = lt_tls.context;
     int64_t pressure = 0;
     for (int i = 0; i < LT_USES; i++)
         pressure += lt_mem_gc_scale(i, atomic_load_explicit(&c->use[i].live, memory_order_relaxed));

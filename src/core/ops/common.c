@@ -1,14 +1,14 @@
 /* common.c - see common.h. */
 #include "common.h"
 
-#include "checked.h"
-#include "counting.h"
+#include "saturating.h"
+#include "user_index.h"
 #include "dtypes/dtype.h"
 #include "dtypes/fits.h"
 #include "iter.h"
 #include "memory_format.h"
 
-lt_array lt_line_array_of(const lt_tensor *t)
+lt_array lt_slice_array_of(const lt_tensor *t)
 {
     static const int64_t one[] = {1};
     lt_array a = lt_array_of(t);
@@ -16,7 +16,7 @@ lt_array lt_line_array_of(const lt_tensor *t)
     return a;
 }
 
-static lt_status refuse(bool refused, const char *op, const lt_tensor *t)
+static lt_status not_implemented_if(bool refused, const char *op, const lt_tensor *t)
 {
     if (!refused) return LT_OK;
     return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", op,
@@ -25,15 +25,15 @@ static lt_status refuse(bool refused, const char *op, const lt_tensor *t)
 
 lt_status lt_refuse_complex(const char *op, const lt_tensor *t)
 {
-    return refuse(lt_dtype_is_complex((lt_dtype)t->dtype), op, t);
+    return not_implemented_if(lt_dtype_is_complex((lt_dtype)t->dtype), op, t);
 }
 
 lt_status lt_refuse_unsigned(const char *op, const lt_tensor *t)
 {
-    return refuse(lt_dtype_is_unsigned((lt_dtype)t->dtype), op, t);
+    return not_implemented_if(lt_dtype_is_unsigned((lt_dtype)t->dtype), op, t);
 }
 
-lt_status lt_lanes_of(const lt_array *a, lt_lanes *out)
+lt_status lt_real_imag_of(const lt_array *a, lt_real_imag *out)
 {
     const bool pairs = lt_dtype_is_complex(a->dtype);
     if (a->ndim == LT_MAX_DIMS)
@@ -215,7 +215,7 @@ lt_status lt_dims_mask(const lt_dims *dims, int ndim, uint32_t *mask)
         LT_TRY(lt_wrap_dim(dims->v[i], ndim, &d));
         if (*mask >> d & 1)
             return lt_error(LT_ERR_RUNTIME, "dim %lld appears multiple times in the list of dims",
-                            lt_shown(d));
+                            lt_user_index(d));
         *mask |= 1u << d;
     }
     return LT_OK;

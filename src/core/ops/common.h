@@ -18,7 +18,7 @@ static inline lt_array lt_array_of(const lt_tensor *t)
 }
 
 /* The same for kernels that work along a dimension: a 0-dim tensor is a line of one element. */
-lt_array lt_line_array_of(const lt_tensor *t);
+lt_array lt_slice_array_of(const lt_tensor *t);
 
 /* Error of an op that has no kernel for complex numbers; LT_OK for other tensors. */
 lt_status lt_refuse_complex(const char *op, const lt_tensor *t);
@@ -28,11 +28,11 @@ lt_status lt_refuse_unsigned(const char *op, const lt_tensor *t);
 
 /* An array that lives in this struct: complex numbers as pairs along a last dimension of 2, others
  * repeated along it. */
-typedef struct lt_lanes {
+typedef struct lt_real_imag {
     lt_array array;
     int64_t sizes[LT_MAX_DIMS], strides[LT_MAX_DIMS];
-} lt_lanes;
-lt_status lt_lanes_of(const lt_array *a, lt_lanes *out);
+} lt_real_imag;
+lt_status lt_real_imag_of(const lt_array *a, lt_real_imag *out);
 
 /* Elements of src (broadcast, converted) into dst, on one device. Does not bump dst's version. */
 lt_status lt_copy_elements(lt_tensor *dst, lt_tensor *src);

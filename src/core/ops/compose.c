@@ -20,7 +20,7 @@ void lt_scope_open_together(lt_scope *s, bool records, const lt_tensor *like)
     /* elements that with the other operands no longer stay in L2 between two steps */
     const int64_t least = lt_processor.l2 / 16;
     lt_scope_open(s, records);
-    if (like->device.type != LT_CPU || like->numel < least || lt_here.open_trace != NULL) return;
+    if (like->device.type != LT_CPU || like->numel < least || lt_tls.open_trace != NULL) return;
     s->status = lt_trace_open_within(least);
     s->together = s->status == LT_OK;
 }
@@ -36,7 +36,7 @@ lt_status lt_scope_close(lt_scope *s)
     return s->status;
 }
 
-lt_status lt_scope_give(lt_scope *s, lt_tensor *result, lt_tensor **out)
+lt_status lt_scope_return(lt_scope *s, lt_tensor *result, lt_tensor **out)
 {
     const bool made = s->status == LT_OK;
     if (made) lt_tensor_retain(result);
@@ -50,7 +50,7 @@ lt_status lt_scope_give(lt_scope *s, lt_tensor *result, lt_tensor **out)
 
 lt_status lt_scope_store(lt_scope *s, lt_tensor *result, lt_tensor **out)
 {
-    if (*out == NULL) return lt_scope_give(s, result, out);
+    if (*out == NULL) return lt_scope_return(s, result, out);
     lt_tensor *given = *out;
     if (s->status == LT_OK)
         s->status =

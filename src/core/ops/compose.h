@@ -8,7 +8,7 @@
  *
  *     lt_scope s;
  *     lt_scope_open(&s, true);
- *     return lt_scope_give(&s, do_mul(&s, grad, do_exp(&s, self)), out);
+ *     return lt_scope_return(&s, do_mul(&s, grad, do_exp(&s, self)), out);
  */
 #ifndef LT_OPS_COMPOSE_H
 #define LT_OPS_COMPOSE_H

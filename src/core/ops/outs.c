@@ -12,14 +12,13 @@
 #include "overlap.h"
 
 /* What can be known before anything is written. */
-static lt_status check(const char *op, const lt_tensor *result, const lt_tensor *out)
+static lt_status check_out(const char *op, const lt_tensor *result, const lt_tensor *out)
 {
     if (lt_is_batched(result) || lt_is_batched(out))
         return lt_error(LT_ERR_RUNTIME,
                         "vmap: %s() with out= is not possible for batched tensors: use its result",
                         op);
-    if (lt_here.duals != 0 && (lt_is_dual(result) || lt_is_dual(out)))
-        return lt_refuse_dual_out(op);
+    if (lt_tls.duals != 0 && (lt_is_dual(result) || lt_is_dual(out))) return lt_refuse_dual_out(op);
     if (lt_grad_mode_on() && (lt_requires_grad(result) || lt_requires_grad(out)))
         return lt_refuse_out(op);
     LT_TRY(lt_check_output(out, (lt_dtype)result->dtype, result->device));
@@ -28,7 +27,7 @@ static lt_status check(const char *op, const lt_tensor *result, const lt_tensor 
 }
 
 /* A result may be a view of an argument that out is, too. */
-static lt_status store(lt_tensor *result, lt_tensor *out)
+static lt_status store_out(lt_tensor *result, lt_tensor *out)
 {
     const uint8_t role = out->role;
     lt_tensor *aside = NULL;
@@ -67,12 +66,12 @@ static lt_status store_all(const char *op, bool exact, int n, lt_tensor *const *
     for (int i = 0; i < n; i++) {
         if (results[i] == NULL) continue;
         if (exact) LT_TRY(check_exact(results[i], outs->v[i]));
-        LT_TRY(check(op, results[i], outs->v[i]));
+        LT_TRY(check_out(op, results[i], outs->v[i]));
         for (int earlier = 0; earlier < i; earlier++)
             LT_TRY(lt_refuse_sharing(outs->v[i], outs->v[earlier]));
     }
     for (int i = 0; i < n; i++)
-        if (results[i] != NULL) LT_TRY(store(results[i], outs->v[i]));
+        if (results[i] != NULL) LT_TRY(store_out(results[i], outs->v[i]));
     return LT_OK;
 }
 

@@ -25,7 +25,7 @@ void lt_scope_open_together(lt_scope *s, bool records, const lt_tensor *like);
 /* Releases the temporaries; the status of the formula. */
 lt_status lt_scope_close(lt_scope *s);
 /* Closes; on success *out is a new reference to result. */
-lt_status lt_scope_give(lt_scope *s, lt_tensor *result, lt_tensor **out);
+lt_status lt_scope_return(lt_scope *s, lt_tensor *result, lt_tensor **out);
 /* Closes; on success result is stored as lt_output has it (copied where *out holds a tensor). */
 lt_status lt_scope_store(lt_scope *s, lt_tensor *result, lt_tensor **out);
 /* Enters the outcome of a step: takes over t, also where the step or one before it has failed (a

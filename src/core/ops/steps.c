@@ -98,8 +98,8 @@ lt_status lt_scope_give_list(lt_scope *s, lt_tensor_list *list, lt_tensor_list *
     return status;
 }
 
-static lt_status look(lt_scope *s, lt_status (*reduce)(lt_tensor *, lt_tensor **), lt_tensor *flags,
-                      bool *out)
+static lt_status read_flag(lt_scope *s, lt_status (*reduce)(lt_tensor *, lt_tensor **),
+                           lt_tensor *flags, bool *out)
 {
     lt_tensor *one = NULL;
     lt_scalar value = lt_boolean(false);
@@ -113,9 +113,9 @@ static lt_status look(lt_scope *s, lt_status (*reduce)(lt_tensor *, lt_tensor **
 
 lt_status lt_any_set(lt_scope *s, lt_tensor *flags, bool *out)
 {
-    return look(s, lt_any, flags, out);
+    return read_flag(s, lt_any, flags, out);
 }
 lt_status lt_all_set(lt_scope *s, lt_tensor *flags, bool *out)
 {
-    return look(s, lt_all, flags, out);
+    return read_flag(s, lt_all, flags, out);
 }

@@ -13,13 +13,13 @@
 #include <string.h>
 
 #include "autograd/autograd.h"
-#include "checked.h"
+#include "saturating.h"
 #include "context/context.h"
 #include "context/interrupt.h"
 #include "devices/copies.h"
 #include "dtypes/dtype.h"
 #include "error.h"
-#include "counting.h"
+#include "user_index.h"
 #include "compile/deferred.h"
 #include "memory/alloc.h"
 #include "sparse.h"
@@ -48,14 +48,14 @@ void lt_print_set(lt_context *c, const lt_print_options *options)
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-typedef struct text {
+typedef struct cell_text {
     char *v; /* NULL until the first write */
     size_t n, capacity;
     lt_status status;
-} text;
+} cell_text;
 
 /* Makes room for n more bytes and a zero. */
-static bool text_reserve(text *t, size_t n)
+static bool text_reserve(cell_text *t, size_t n)
 {
     if (t->status != LT_OK) return false;
     if (t->n + n < t->capacity) return true;
@@ -70,14 +70,14 @@ static bool text_reserve(text *t, size_t n)
     return true;
 }
 
-static void text_repeat(text *t, char c, int64_t n)
+static void text_repeat(cell_text *t, char c, int64_t n)
 {
     if (n <= 0 || !text_reserve(t, (size_t)n)) return;
     memset(t->v + t->n, c, (size_t)n);
     t->n += (size_t)n;
 }
 
-static void text_add_list(text *t, const char *format, va_list args)
+static void text_add_list(cell_text *t, const char *format, va_list args)
 {
     va_list again;
     va_copy(again, args);
@@ -93,7 +93,7 @@ static void text_add_list(text *t, const char *format, va_list args)
     va_end(again);
 }
 
-__attribute__((format(printf, 2, 3))) static void text_add(text *t, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void text_add(cell_text *t, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -197,7 +197,7 @@ typedef struct notation {
 } notation;
 
 typedef struct printer {
-    text out;
+    cell_text out;
     lt_print_options options;
     elements shown;
     notation parts[2]; /* the second of complex elements only */
@@ -315,7 +315,7 @@ static void find_width(printer *p, int part, int d, const char *at)
 /* ---- writing --------------------------------------------------------------------------------- */
 
 typedef struct list {
-    text *out;
+    cell_text *out;
     int64_t items, per_line;
     int newlines, indent; /* between lines; columns of the continuation lines */
 } list;
@@ -389,7 +389,7 @@ static lt_status write_elements(printer *p, lt_tensor *t, int indent)
 /* ---- what follows the elements --------------------------------------------------------------- */
 
 typedef struct trailer {
-    text *out;
+    cell_text *out;
     const lt_print_options *options;
     int64_t column; /* where the last line ends */
 } trailer;
@@ -397,7 +397,7 @@ typedef struct trailer {
 /* Counted as PyTorch does: 1 too many at the start, 2 on a text of one line. */
 static void trailer_begin(trailer *s, printer *p, size_t start)
 {
-    text *out = s->out = &p->out;
+    cell_text *out = s->out = &p->out;
     s->options = &p->options;
     s->column = (int64_t)(out->n - start) + 2;
     for (size_t i = start; i < out->n; i++)
@@ -515,7 +515,7 @@ static lt_status write_component(printer *p, const char *name, lt_tensor *t)
 static lt_status write_indices(printer *p, const char *name, lt_tensor *indices)
 {
     lt_tensor *base = NULL, *counted = NULL;
-    lt_status status = lt_tensor_from_scalar(lt_int(lt_shown(0)), &base);
+    lt_status status = lt_tensor_from_scalar(lt_int(lt_user_index(0)), &base);
     if (status == LT_OK) status = lt_add(indices, base, lt_int(1), &counted);
     if (status == LT_OK) status = write_component(p, name, counted);
     lt_tensor_release(base);
@@ -559,7 +559,7 @@ static lt_status write_tensor(printer *p, lt_tensor *t)
 
 lt_status lt_tensor_format(lt_tensor *t, char **out, size_t *n)
 {
-    printer p = {.out = {.status = LT_OK}, .options = lt_print_settings(lt_here.context)};
+    printer p = {.out = {.status = LT_OK}, .options = lt_print_settings(lt_tls.context)};
     /* A point is a point in every language. */
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0), before = (locale_t)0;
     if (plain != (locale_t)0) before = uselocale(plain);

@@ -130,9 +130,9 @@ double lt_generator_normal(lt_generator *g)
 
 lt_generator *lt_default_generator(lt_device device)
 {
-    lt_context *c = lt_here.context;
-    const int i = device.type == LT_CPU ? 0 : 1 + device.index % LT_MOST_DEVICES;
-    LT_ASSERT(device.index < LT_MOST_DEVICES, "device %d", device.index);
+    lt_context *c = lt_tls.context;
+    const int i = device.type == LT_CPU ? 0 : 1 + device.index % LT_MAX_DEVICES;
+    LT_ASSERT(device.index < LT_MAX_DEVICES, "device %d", device.index);
     lt_generator *g = &c->generators[i];
     pthread_mutex_lock(&c->lock); /* before the generator's, never the other way round */
     if (c->ready[i] == LT_GENERATOR_ABSENT) lt_generator_init(g, device);
@@ -144,17 +144,17 @@ lt_generator *lt_default_generator(lt_device device)
 
 void lt_manual_seed(uint64_t seed)
 {
-    lt_context *c = lt_here.context;
+    lt_context *c = lt_tls.context;
     pthread_mutex_lock(&c->lock);
     c->seed = seed;
-    for (int i = 0; i < 1 + LT_MOST_DEVICES; i++) /* seeded anew when next requested */
+    for (int i = 0; i < 1 + LT_MAX_DEVICES; i++) /* seeded anew when next requested */
         if (c->ready[i] == LT_GENERATOR_SEEDED) c->ready[i] = LT_GENERATOR_STALE;
     pthread_mutex_unlock(&c->lock);
 }
 
 uint64_t lt_initial_seed(void)
 {
-    lt_context *c = lt_here.context;
+    lt_context *c = lt_tls.context;
     pthread_mutex_lock(&c->lock);
     uint64_t seed = c->seed;
     pthread_mutex_unlock(&c->lock);

@@ -1,5 +1,5 @@
 /* block.cuh - joining the values of a block's threads, in an order that never changes. A kernel
- * that uses this meets (LT_LAUNCH_MEET) and has whole warps. */
+ * that uses this meets (LT_LAUNCH_BARRIER) and has whole warps. */
 #ifndef LT_CUDA_BLOCK_CUH
 #define LT_CUDA_BLOCK_CUH
 
@@ -13,8 +13,8 @@
 template <class T, class Join>
 static __device__ __forceinline__ T lt_block_join(T value, T *shared, Join join)
 {
-    return lt_team_join(value, shared, static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x),
-                        join);
+    return lt_thread_group_join(value, shared, static_cast<int>(threadIdx.x),
+                                static_cast<int>(blockDim.x), join);
 }
 
 /* The sum of the values of the threads before this one. shared: a number for each warp. */

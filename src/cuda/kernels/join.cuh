@@ -6,7 +6,7 @@
 
 #include "unrolled.cuh"
 
-enum { LT_WARP = 32, LT_TEAM_MOST = 512 /* threads of a team, at most */ };
+enum { LT_WARP = 32, LT_THREAD_GROUP_MAX = 512 /* threads of a team, at most */ };
 
 static constexpr __host__ __device__ int lt_shared_for(int threads) { return threads + 1; }
 
@@ -61,8 +61,8 @@ template <class T, class Join> static __device__ __forceinline__ T lt_warp_join(
  * lt_shared_for(threads) of T, which may be used for the next join at once. Threads wait for each
  * other twice, however many they are: waiting is what costs, most of all on a simulated GPU. */
 template <class T, class Join>
-static __device__ __forceinline__ T lt_team_join(T value, T *shared, int thread, int threads,
-                                                 Join join)
+static __device__ __forceinline__ T lt_thread_group_join(T value, T *shared, int thread,
+                                                         int threads, Join join)
 {
     if (threads == LT_WARP) return lt_warp_join(value, join);
     shared[thread] = value;
@@ -78,14 +78,14 @@ static __device__ __forceinline__ T lt_team_join(T value, T *shared, int thread,
 
 /* f(thread, what that thread holds...) for each thread of a team, and what f returns, joined: here
  * a thread's own part. shared: lt_shared_for(threads) of C. */
-template <class C> struct lt_team {
+template <class C> struct lt_thread_group {
     C *shared;
     int thread, threads;
     __device__ __forceinline__ bool leads() const { return thread == 0; } /* one of them does */
     template <class Join, class F, class... Held>
     __device__ __forceinline__ C joined(Join join, F f, Held &...held) const
     {
-        return lt_team_join(f(thread, held...), shared, thread, threads, join);
+        return lt_thread_group_join(f(thread, held...), shared, thread, threads, join);
     }
     template <class F, class... Held> __device__ __forceinline__ void each(F f, Held &...held) const
     {
@@ -109,7 +109,7 @@ template <class C> struct lt_team {
     {
         LT_NOT_UNROLLED
         for (int64_t i = thread / LT_WARP; i < n; i += threads / LT_WARP)
-            f(i, lt_team{shared, thread % LT_WARP, LT_WARP});
+            f(i, lt_thread_group{shared, thread % LT_WARP, LT_WARP});
     }
 };
 template <class T> using lt_held = T;
@@ -118,7 +118,7 @@ template <class T> using lt_held = T;
 
 /* What the first thread of a team has of the values of all, in that order, where there are no
  * threads: they are gone over one by one. */
-template <class T, class Join> static T lt_team_joined(T *values, int threads, Join join)
+template <class T, class Join> static T lt_thread_group_joined(T *values, int threads, Join join)
 {
     for (int i = LT_WARP; i < threads; i++)
         values[i % LT_WARP] = join(values[i % LT_WARP], values[i]);
@@ -128,14 +128,14 @@ template <class T, class Join> static T lt_team_joined(T *values, int threads, J
 }
 
 /* All threads of a team, one after the other. */
-template <class C> struct lt_team {
+template <class C> struct lt_thread_group {
     int threads;
     bool leads() const { return true; }
     template <class Join, class F, class... Held> C joined(Join join, F f, Held &...held) const
     {
-        C values[LT_TEAM_MOST];
+        C values[LT_THREAD_GROUP_MAX];
         for (int t = 0; t < threads; t++) values[t] = f(t, held.of[t]...);
-        return lt_team_joined(values, threads, join);
+        return lt_thread_group_joined(values, threads, join);
     }
     template <class F, class... Held> void each(F f, Held &...held) const
     {
@@ -148,11 +148,11 @@ template <class C> struct lt_team {
     }
     template <class F> void share_among_warps(int64_t n, F f) const
     {
-        for (int64_t i = 0; i < n; i++) f(i, lt_team{LT_WARP});
+        for (int64_t i = 0; i < n; i++) f(i, lt_thread_group{LT_WARP});
     }
 };
 template <class T> struct lt_held {
-    T of[LT_TEAM_MOST];
+    T of[LT_THREAD_GROUP_MAX];
     lt_held() = default;
     lt_held(const T &value)
     {

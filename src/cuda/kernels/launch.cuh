@@ -3,7 +3,7 @@
  *   LT_LAUNCH(kernel, grid, block, stream, arguments...)
  *     the kernel's threads never meet: no __syncthreads, no warp operation, no shared memory.
  *     The simulation runs them as a plain loop.
- *   LT_LAUNCH_MEET(kernel, grid, block, shared_bytes, stream, arguments...)
+ *   LT_LAUNCH_BARRIER(kernel, grid, block, shared_bytes, stream, arguments...)
  *     they do; shared_bytes is the dynamic shared memory, which the kernel names with
  *   LT_DYNAMIC_SHARED(type, name);
  *   LT_LAUNCH_WIDE(kernel, grid, block, shared_bytes, stream, arguments...)
@@ -28,7 +28,7 @@
 /* The first failure among this thread's launches that has not been told yet. */
 inline thread_local cudaError_t lt_launch_failure = cudaSuccess;
 
-inline void lt_note_launch(cudaError_t error)
+inline void lt_record_launch(cudaError_t error)
 {
     if (error != cudaSuccess && lt_launch_failure == cudaSuccess) lt_launch_failure = error;
 }
@@ -42,19 +42,19 @@ inline void lt_launch(void (*kernel)(P...), dim3 grid, dim3 block, size_t shared
 {
     [&](P... parameters) {
         void *places[] = {(void *)&parameters..., nullptr};
-        lt_note_launch(
+        lt_record_launch(
             cudaLaunchKernel((const void *)kernel, grid, block, places, shared_bytes, stream));
     }(arguments...);
 }
 
 #define LT_LAUNCH(kernel, grid, block, stream, ...)                                                \
     lt_launch(kernel, dim3(grid), dim3(block), 0, (stream), ##__VA_ARGS__)
-#define LT_LAUNCH_MEET(kernel, grid, block, shared_bytes, stream, ...)                             \
+#define LT_LAUNCH_BARRIER(kernel, grid, block, shared_bytes, stream, ...)                          \
     lt_launch(kernel, dim3(grid), dim3(block), (shared_bytes), (stream), ##__VA_ARGS__)
 #define LT_LAUNCH_WIDE(kernel, grid, block, shared_bytes, stream, ...)                             \
-    (lt_note_launch(cudaFuncSetAttribute(reinterpret_cast<const void *>(&kernel),                  \
-                                         cudaFuncAttributeMaxDynamicSharedMemorySize,              \
-                                         static_cast<int>(shared_bytes))),                         \
+    (lt_record_launch(cudaFuncSetAttribute(reinterpret_cast<const void *>(&kernel),                \
+                                           cudaFuncAttributeMaxDynamicSharedMemorySize,            \
+                                           static_cast<int>(shared_bytes))),                       \
      lt_launch(kernel, dim3(grid), dim3(block), (shared_bytes), (stream), ##__VA_ARGS__))
 #define LT_INDEX_LIMIT (int64_t{1} << 31)
 #define LT_DYNAMIC_SHARED(type, name)                                                              \
@@ -64,16 +64,16 @@ inline void lt_launch(void (*kernel)(P...), dim3 grid, dim3 block, size_t shared
 #else
 
 #define LT_LAUNCH(kernel, grid, block, stream, ...)                                                \
-    lt_note_launch(lt_sim::launch({#kernel, LT_SIM_CODE(kernel), __PRETTY_FUNCTION__}, dim3(grid), \
-                                  dim3(block), (stream), kernel, ##__VA_ARGS__))
-#define LT_LAUNCH_MEET(kernel, grid, block, shared_bytes, stream, ...)                             \
-    lt_note_launch(lt_sim::launch_meet({#kernel, LT_SIM_CODE(kernel), __PRETTY_FUNCTION__},        \
-                                       dim3(grid), dim3(block), (shared_bytes), (stream), kernel,  \
-                                       ##__VA_ARGS__))
+    lt_record_launch(lt_sim::launch({#kernel, LT_SIM_CODE(kernel), __PRETTY_FUNCTION__},           \
+                                    dim3(grid), dim3(block), (stream), kernel, ##__VA_ARGS__))
+#define LT_LAUNCH_BARRIER(kernel, grid, block, shared_bytes, stream, ...)                          \
+    lt_record_launch(lt_sim::launch_meet({#kernel, LT_SIM_CODE(kernel), __PRETTY_FUNCTION__},      \
+                                         dim3(grid), dim3(block), (shared_bytes), (stream),        \
+                                         kernel, ##__VA_ARGS__))
 #define LT_LAUNCH_WIDE(kernel, grid, block, shared_bytes, stream, ...)                             \
-    lt_note_launch(lt_sim::launch_meet({#kernel, LT_SIM_CODE(kernel), __PRETTY_FUNCTION__, true},  \
-                                       dim3(grid), dim3(block), (shared_bytes), (stream), kernel,  \
-                                       ##__VA_ARGS__))
+    lt_record_launch(                                                                              \
+        lt_sim::launch_meet({#kernel, LT_SIM_CODE(kernel), __PRETTY_FUNCTION__, true}, dim3(grid), \
+                            dim3(block), (shared_bytes), (stream), kernel, ##__VA_ARGS__))
 #define LT_INDEX_LIMIT lt_sim::index_limit()
 #define LT_DYNAMIC_SHARED(type, name)                                                              \
     type *name = reinterpret_cast<type *>(lt_sim::context.dynamic_shared)

@@ -18,8 +18,8 @@
 /* What a tile has said. */
 enum : uint64_t { LT_TILE_SILENT = 0, LT_TILE_OWN = 1, LT_TILE_ALL = 2 };
 
-/* What is written before lt_say is there for those who see its word by lt_heard. */
-static __device__ __forceinline__ void lt_say(uint64_t *p, uint64_t word)
+/* What is written before lt_store_release is there for those who see its word by lt_load_acquire. */
+static __device__ __forceinline__ void lt_store_release(uint64_t *p, uint64_t word)
 {
 #ifdef __CUDA_ARCH__
     asm volatile("st.release.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(word) : "memory");
@@ -27,7 +27,7 @@ static __device__ __forceinline__ void lt_say(uint64_t *p, uint64_t word)
     __atomic_store_n(p, word, __ATOMIC_RELEASE);
 #endif
 }
-static __device__ __forceinline__ uint64_t lt_heard(const uint64_t *p)
+static __device__ __forceinline__ uint64_t lt_load_acquire(const uint64_t *p)
 {
 #ifdef __CUDA_ARCH__
     uint64_t word;
@@ -56,25 +56,25 @@ template <class T> struct lt_tile_total {
     {
         uint64_t parts[WORDS] = {};
         memcpy(parts, &value, sizeof value);
-        for (int i = 0; i < WORDS; i++) lt_say(words + i, parts[i]);
+        for (int i = 0; i < WORDS; i++) lt_store_release(words + i, parts[i]);
     }
     static __device__ __forceinline__ T get(const uint64_t *words)
     {
         uint64_t parts[WORDS];
         T value;
-        for (int i = 0; i < WORDS; i++) parts[i] = lt_heard(words + i);
+        for (int i = 0; i < WORDS; i++) parts[i] = lt_load_acquire(words + i);
         memcpy(&value, parts, sizeof value);
         return value;
     }
     __device__ __forceinline__ void say_own(T value)
     {
         put(own, value);
-        lt_say(&said, LT_TILE_OWN);
+        lt_store_release(&said, LT_TILE_OWN);
     }
     __device__ __forceinline__ void say_all(T value)
     {
         put(all, value);
-        lt_say(&said, LT_TILE_ALL);
+        lt_store_release(&said, LT_TILE_ALL);
     }
 };
 
@@ -89,7 +89,7 @@ static __device__ __forceinline__ T lt_total_before(const lt_tile_total<T> *firs
     const int lane = static_cast<int>(threadIdx.x) % LT_WARP;
     const lt_tile_total<T> *const mine = first + (tile - 1 - lane);
     for (;;) {
-        const uint64_t said = lane < tile ? lt_heard(&mine->said) : LT_TILE_ALL;
+        const uint64_t said = lane < tile ? lt_load_acquire(&mine->said) : LT_TILE_ALL;
         const unsigned all = __ballot_sync(0xffffffffu, said == LT_TILE_ALL),
                        silent = __ballot_sync(0xffffffffu, said == LT_TILE_SILENT);
         const int from = __ffs(static_cast<int>(all)) - 1;

@@ -3,8 +3,8 @@
  * added.
  *
  * Divisions by sizes are multiplications by a reciprocal, of 32 bits where all numbers are below
- * 2^31, else of 64. lt_places is for tensors that are small enough for 32 bits throughout, offsets
- * included (pieces.cuh cuts larger ones). Passed to kernels by value. lt_lines describes tensors as
+ * 2^31, else of 64. lt_offsets_32 is for tensors that are small enough for 32 bits throughout, offsets
+ * included (split.cuh cuts larger ones). Passed to kernels by value. lt_slice_offsets describes tensors as
  * lines along one dimension. */
 #ifndef LT_CUDA_OFFSETS_CUH
 #define LT_CUDA_OFFSETS_CUH
@@ -52,7 +52,7 @@ struct lt_wide_divider {
 };
 
 /* Where an element lies in each of N tensors: bytes, all below 2^31. */
-template <int N> struct lt_places {
+template <int N> struct lt_offsets_32 {
     int ndim = 0;
     uint32_t numel = 1;
     lt_divider sizes[LT_MAX_DIMS];
@@ -168,13 +168,13 @@ template <int N> struct lt_offsets {
 };
 
 /* N tensors of one shape (apart from dimension dim) as lines along dim; a tensor may be absent. */
-template <int N> struct lt_lines {
+template <int N> struct lt_slice_offsets {
     lt_offsets<N> lines;            /* from a line's number to its first elements */
     int64_t count, length, step[N]; /* step in bytes */
     char *data[N];
     lt_dtype dtype[N];
 
-    lt_lines(const lt_array *const *arrays, int dim)
+    lt_slice_offsets(const lt_array *const *arrays, int dim)
     {
         const lt_array *shape = arrays[0];
         length = shape->ndim > 0 ? shape->sizes[dim] : 1;

@@ -8,7 +8,7 @@
 #include "kernels/conversion.cuh"
 #include "kernels/join.cuh"
 
-enum { LT_ROW_VECTORS = 2, LT_ROW_THREADS = LT_TEAM_MOST };
+enum { LT_ROW_VECTORS = 2, LT_ROW_THREADS = LT_THREAD_GROUP_MAX };
 
 /* Elements S in memory, computed with in C, and those of them that a thread holds. */
 template <class S, class C> struct lt_row {

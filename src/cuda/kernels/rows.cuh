@@ -18,13 +18,13 @@ static __device__ __forceinline__ int64_t lt_row_number()
 }
 
 /* That team. shared: lt_shared_for(LT_ROW_THREADS) of C. */
-template <class C> static __device__ __forceinline__ lt_team<C> lt_row_threads(C *shared)
+template <class C> static __device__ __forceinline__ lt_thread_group<C> lt_row_threads(C *shared)
 {
     return {shared, static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x)};
 }
 
 /* Blocks and threads for rows of n elements of this size: a team for each. */
-static inline dim3 lt_row_team(int64_t n, int64_t size)
+static inline dim3 lt_row_block_dim(int64_t n, int64_t size)
 {
     const int threads =
         lt_threads_for(n, static_cast<int>(LT_ROW_VECTORS * 16 / size), LT_ROW_THREADS);

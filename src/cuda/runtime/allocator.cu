@@ -140,7 +140,7 @@ void split(cache &c, block *b, size_t size)
 void event_done(cache &c, const pending_event &p)
 {
     LT_ASSERT(p.of->pending > 0 && !p.of->used, "pending %d", p.of->pending);
-    lt_cuda_event_give(p.of->device, p.event);
+    lt_cuda_event_free(p.of->device, p.event);
     if (--p.of->pending == 0) free_block(c, p.of);
 }
 
@@ -170,10 +170,10 @@ bool add_pending(cache &c, block *b, cudaStream_t stream)
     } catch (const std::bad_alloc &) {
         return false;
     }
-    if (lt_cuda_event_take(b->device, &event) != LT_OK) return false;
+    if (lt_cuda_event_alloc(b->device, &event) != LT_OK) return false;
     if (cudaEventRecord(event, stream) != cudaSuccess) {
         (void)cudaGetLastError();
-        lt_cuda_event_give(b->device, event);
+        lt_cuda_event_free(b->device, event);
         return false;
     }
     b->pending++;

@@ -14,7 +14,7 @@
 static std::vector<cudaEvent_t> *const spares = new std::vector<cudaEvent_t>[LT_CUDA_MAX_DEVICES];
 static std::mutex spares_mutex;
 
-lt_status lt_cuda_event_take(int device, cudaEvent_t *event)
+lt_status lt_cuda_event_alloc(int device, cudaEvent_t *event)
 {
     {
         std::lock_guard<std::mutex> lock(spares_mutex);
@@ -30,7 +30,7 @@ lt_status lt_cuda_event_take(int device, cudaEvent_t *event)
     return LT_OK;
 }
 
-void lt_cuda_event_give(int device, cudaEvent_t event)
+void lt_cuda_event_free(int device, cudaEvent_t event)
 {
     LT_ASSERT(device >= 0 && device < LT_CUDA_MAX_DEVICES && event != nullptr, "device %d", device);
     try {
@@ -51,14 +51,14 @@ struct user_event {
 };
 } // namespace
 
-static user_event *of(uint64_t event)
+static user_event *event_of(uint64_t event)
 {
     user_event *e = reinterpret_cast<user_event *>((uintptr_t)event);
     LT_ASSERT(e != nullptr && e->device >= 0, "the event was freed");
     return e;
 }
 
-cudaEvent_t lt_cuda_event_handle(uint64_t event) { return of(event)->event; }
+cudaEvent_t lt_cuda_event_handle(uint64_t event) { return event_of(event)->event; }
 
 lt_status lt_cuda_event_new(int device, bool timing, uint64_t *event)
 {
@@ -79,8 +79,8 @@ lt_status lt_cuda_event_new(int device, bool timing, uint64_t *event)
 void lt_cuda_event_free(uint64_t event)
 {
     if (event == 0) return;
-    if (cudaEventDestroy(of(event)->event) != cudaSuccess) (void)cudaGetLastError();
-    user_event *e = of(event);
+    if (cudaEventDestroy(event_of(event)->event) != cudaSuccess) (void)cudaGetLastError();
+    user_event *e = event_of(event);
     LT_POISON(e->device, -1);
     delete e;
 }
@@ -88,20 +88,21 @@ void lt_cuda_event_free(uint64_t event)
 lt_status lt_cuda_event_record(uint64_t event, int device, uint64_t stream)
 {
     cudaStream_t ignored;
-    if (device != of(event)->device)
+    if (device != event_of(event)->device)
         return lt_cuda_core->error(LT_ERR_RUNTIME,
                                    "Event device %d does not match recording stream's device %d.",
-                                   of(event)->device, device);
+                                   event_of(event)->device, device);
     LT_TRY(lt_cuda_enter(device, &ignored));
-    CUDA_TRY(cudaEventRecord(of(event)->event, (cudaStream_t)(uintptr_t)stream));
-    of(event)->recorded = true;
+    CUDA_TRY(cudaEventRecord(event_of(event)->event, (cudaStream_t)(uintptr_t)stream));
+    event_of(event)->recorded = true;
     return LT_OK;
 }
 
 lt_status lt_cuda_event_query(uint64_t event, bool *done)
 {
     LT_TRY(lt_cuda_refuse_recording());
-    cudaError_t error = of(event)->recorded ? cudaEventQuery(of(event)->event) : cudaSuccess;
+    cudaError_t error =
+        event_of(event)->recorded ? cudaEventQuery(event_of(event)->event) : cudaSuccess;
     if (error == cudaErrorNotReady)
         (void)cudaGetLastError();
     else if (error != cudaSuccess)
@@ -112,20 +113,21 @@ lt_status lt_cuda_event_query(uint64_t event, bool *done)
 
 lt_status lt_cuda_event_synchronize(uint64_t event)
 {
-    if (!of(event)->recorded) return LT_OK;
-    return lt_cuda_wait_event(of(event)->device, of(event)->event);
+    if (!event_of(event)->recorded) return LT_OK;
+    return lt_cuda_wait_event(event_of(event)->device, event_of(event)->event);
 }
 
 lt_status lt_cuda_event_elapsed(uint64_t start, uint64_t stop, double *milliseconds)
 {
-    if (!of(start)->timing || !of(stop)->timing)
+    if (!event_of(start)->timing || !event_of(stop)->timing)
         return lt_cuda_core->error(
             LT_ERR_RUNTIME, "Both events must be created with argument 'enable_timing=True'.");
-    if (!of(start)->recorded || !of(stop)->recorded)
+    if (!event_of(start)->recorded || !event_of(stop)->recorded)
         return lt_cuda_core->error(LT_ERR_RUNTIME,
                                    "Both events must be recorded before calculating elapsed time.");
     float elapsed = 0;
-    cudaError_t error = cudaEventElapsedTime(&elapsed, of(start)->event, of(stop)->event);
+    cudaError_t error =
+        cudaEventElapsedTime(&elapsed, event_of(start)->event, event_of(stop)->event);
     if (error == cudaErrorNotReady) {
         (void)cudaGetLastError();
         return lt_cuda_core->error(

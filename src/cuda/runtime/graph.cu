@@ -18,7 +18,7 @@
 
 namespace {
 
-struct graph {
+struct cuda_graph {
     int device = 0;
     cudaStream_t stream = nullptr; /* while it is recorded */
     cudaGraphExec_t program = nullptr;
@@ -32,10 +32,10 @@ struct graph {
     cudaStream_t live_seen = nullptr; /* the last stream that is behind that */
 };
 
-thread_local graph *recording;
+thread_local cuda_graph *recording;
 std::atomic<uint64_t> last_pool{0};
 
-graph *of(uint64_t handle) { return reinterpret_cast<graph *>((uintptr_t)handle); }
+cuda_graph *of(uint64_t handle) { return reinterpret_cast<cuda_graph *>((uintptr_t)handle); }
 
 __global__ void __launch_bounds__(32)
     set_random_place(uint64_t *live, uint64_t seed, uint64_t offset)
@@ -50,24 +50,24 @@ lt_generator *generator_of(int device)
     return lt_cuda_core->default_generator(lt_device{LT_CUDA, (int8_t)device});
 }
 
-void give_live(graph *g)
+void give_live(cuda_graph *g)
 {
     if (g->live == nullptr) return;
     lt_cuda_free(g->device, g->live, g->live_size, g->live_block);
-    lt_cuda_event_give(g->device, g->live_ready);
+    lt_cuda_event_free(g->device, g->live_ready);
     g->live = nullptr;
 }
 
 /* Takes the place of seed and offset, on the current stream. */
-lt_status take_live(graph *g)
+lt_status take_live(cuda_graph *g)
 {
     void *data;
     if (g->live != nullptr) return LT_OK;
-    LT_TRY(lt_cuda_event_take(g->device, &g->live_ready));
+    LT_TRY(lt_cuda_event_alloc(g->device, &g->live_ready));
     lt_status status =
         lt_cuda_alloc(g->device, 2 * sizeof(uint64_t), &data, &g->live_size, &g->live_block);
     if (status != LT_OK) {
-        lt_cuda_event_give(g->device, g->live_ready);
+        lt_cuda_event_free(g->device, g->live_ready);
         return status;
     }
     g->live = static_cast<uint64_t *>(data);
@@ -81,7 +81,7 @@ lt_status take_live(graph *g)
 }
 
 /* Before a replay: seed and offset of then, which its kernels read on this stream. */
-lt_status set_live(graph *g, cudaStream_t stream)
+lt_status set_live(cuda_graph *g, cudaStream_t stream)
 {
     lt_generator *generator = generator_of(g->device);
     if (stream != g->live_seen) CUDA_TRY(cudaStreamWaitEvent(stream, g->live_ready, 0));
@@ -105,7 +105,7 @@ void unreserve()
     lt_cuda_sparse_unreserve();
 }
 
-void drop_pool(graph *g)
+void drop_pool(cuda_graph *g)
 {
     if (g->pool != 0) lt_cuda_pool_drop(g->device, g->pool);
     g->pool = 0;
@@ -143,7 +143,7 @@ lt_status lt_cuda_recording_random(int device, const lt_generator *generator, co
     return LT_OK;
 }
 
-uint64_t lt_cuda_recording_take(int64_t blocks)
+uint64_t lt_cuda_recording_adopt(int64_t blocks)
 {
     const uint64_t before = recording->blocks;
     recording->blocks += (uint64_t)blocks;
@@ -156,14 +156,14 @@ uint64_t lt_cuda_graph_pool_new(void) { return ++last_pool; }
 
 lt_status lt_cuda_graph_new(uint64_t *handle)
 {
-    graph *g = new (std::nothrow) graph;
+    cuda_graph *g = new (std::nothrow) cuda_graph;
     if (g == nullptr) return lt_cuda_core->error(LT_ERR_MEMORY, "out of memory for a CUDA graph");
     *handle = (uint64_t)(uintptr_t)g;
     return LT_OK;
 }
 
 /* Takes what the recording needs, in front of it. */
-static lt_status prepare(graph *g, uint64_t pool)
+static lt_status prepare_recording(cuda_graph *g, uint64_t pool)
 {
     LT_TRY(take_live(g));
     LT_TRY(lt_cuda_pool_hold(g->device, pool));
@@ -173,7 +173,7 @@ static lt_status prepare(graph *g, uint64_t pool)
 
 lt_status lt_cuda_graph_begin(uint64_t handle, uint64_t pool)
 {
-    graph *g = of(handle);
+    cuda_graph *g = of(handle);
     cudaStream_t stream;
     const int device = lt_cuda_current_device();
     if (recording != nullptr)
@@ -189,7 +189,7 @@ lt_status lt_cuda_graph_begin(uint64_t handle, uint64_t pool)
                             "after capture, it's ok to replay them on the default stream.)");
     if (g->device != device) give_live(g);
     g->device = device;
-    LT_TRY(prepare(g, pool != 0 ? pool : lt_cuda_graph_pool_new()));
+    LT_TRY(prepare_recording(g, pool != 0 ? pool : lt_cuda_graph_pool_new()));
     lt_status status = lt_cuda_enter(device, &stream);
     if (status == LT_OK) status = lt_cuda_blas_reserve(device);
     if (status == LT_OK) status = lt_cuda_dnn_reserve(device);
@@ -211,7 +211,7 @@ lt_status lt_cuda_graph_begin(uint64_t handle, uint64_t pool)
 }
 
 /* Ends the recording whatever happens; the program is null when nothing is kept. */
-static lt_status finish(graph *g, bool keep)
+static lt_status finish_recording(cuda_graph *g, bool keep)
 {
     cudaStream_t ignored;
     cudaGraph_t recorded = nullptr;
@@ -232,11 +232,11 @@ static lt_status finish(graph *g, bool keep)
 
 lt_status lt_cuda_graph_end(uint64_t handle, bool keep)
 {
-    graph *g = of(handle);
+    cuda_graph *g = of(handle);
     if (recording != g || g == nullptr)
         return lt_cuda_core->error(
             LT_ERR_RUNTIME, "capture_end() without a capture_begin() of this graph on this thread");
-    lt_status status = finish(g, keep);
+    lt_status status = finish_recording(g, keep);
     recording = nullptr;
     unreserve();
     lt_cuda_defer_frees(g->device, false);
@@ -247,7 +247,7 @@ lt_status lt_cuda_graph_end(uint64_t handle, bool keep)
 
 lt_status lt_cuda_graph_replay(uint64_t handle)
 {
-    graph *g = of(handle);
+    cuda_graph *g = of(handle);
     cudaStream_t stream;
     if (g->program == nullptr)
         return lt_cuda_core->error(
@@ -263,7 +263,7 @@ lt_status lt_cuda_graph_replay(uint64_t handle)
 
 void lt_cuda_graph_reset(uint64_t handle)
 {
-    graph *g = of(handle);
+    cuda_graph *g = of(handle);
     if (recording == g) (void)lt_cuda_graph_end(handle, false);
     if (g->program != nullptr && cudaGraphExecDestroy(g->program) != cudaSuccess)
         (void)cudaGetLastError();
@@ -273,7 +273,7 @@ void lt_cuda_graph_reset(uint64_t handle)
 
 void lt_cuda_graph_free(uint64_t handle)
 {
-    graph *g = of(handle);
+    cuda_graph *g = of(handle);
     lt_cuda_graph_reset(handle);
     give_live(g);
     delete g;

@@ -8,7 +8,7 @@
 
 /* ---- counting -------------------------------------------------------------------------------- */
 
-static void add(lt_memory_count *count, int64_t change)
+static void add_to_count(lt_memory_count *count, int64_t change)
 {
     count->current += change;
     LT_ASSERT(count->current >= 0, "%lld after %lld", (long long)count->current, (long long)change);
@@ -18,8 +18,8 @@ static void add(lt_memory_count *count, int64_t change)
 
 void lt_cuda_count(lt_cuda_cache &c, lt_memory_kind kind, bool small, int64_t change)
 {
-    add(&c.stats.counts[kind][LT_POOL_ALL], change);
-    add(&c.stats.counts[kind][small ? LT_POOL_SMALL : LT_POOL_LARGE], change);
+    add_to_count(&c.stats.counts[kind][LT_POOL_ALL], change);
+    add_to_count(&c.stats.counts[kind][small ? LT_POOL_SMALL : LT_POOL_LARGE], change);
 }
 
 void lt_cuda_count_block(lt_cuda_cache &c, lt_memory_kind count, lt_memory_kind bytes,

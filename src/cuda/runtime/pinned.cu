@@ -49,7 +49,7 @@ bool idle(pinned_block *b, bool wait)
         if (error != cudaSuccess) (void)cudaGetLastError();
         if (error == cudaErrorNotReady) return false;
         b->uses.pop_back();
-        lt_cuda_event_give(u.device, u.event);
+        lt_cuda_event_free(u.device, u.event);
     }
     return true;
 }
@@ -152,7 +152,7 @@ lt_status lt_cuda_pinned_used(const void *p, int device, cudaStream_t stream)
             return LT_OK;
         }
     use u{device, stream, nullptr};
-    LT_TRY(lt_cuda_event_take(device, &u.event));
+    LT_TRY(lt_cuda_event_alloc(device, &u.event));
     cudaError_t error = cudaEventRecord(u.event, stream);
     if (error == cudaSuccess) {
         try {
@@ -162,7 +162,7 @@ lt_status lt_cuda_pinned_used(const void *p, int device, cudaStream_t stream)
             error = cudaEventSynchronize(u.event); /* nothing to remember then */
         }
     }
-    lt_cuda_event_give(device, u.event);
+    lt_cuda_event_free(device, u.event);
     return error == cudaSuccess ? LT_OK : lt_cuda_failed(error, "cudaEventRecord");
 }
 

@@ -25,7 +25,7 @@ void lt_cuda_set_stream(int device, uint64_t stream)
     current[device] = stream;
 }
 
-static cudaStream_t of(uint64_t stream) { return (cudaStream_t)(uintptr_t)stream; }
+static cudaStream_t stream_of(uint64_t stream) { return (cudaStream_t)(uintptr_t)stream; }
 
 struct spare {
     uint64_t stream;
@@ -88,7 +88,8 @@ void lt_cuda_stream_free(int device, uint64_t stream)
 {
     int priority = 0;
     if (stream == 0) return;
-    if (cudaStreamGetPriority(of(stream), &priority) != cudaSuccess) (void)cudaGetLastError();
+    if (cudaStreamGetPriority(stream_of(stream), &priority) != cudaSuccess)
+        (void)cudaGetLastError();
     try {
         std::lock_guard<std::mutex> lock(spares_mutex);
         LT_ASSERT(!is_spare(device, stream), "the stream was freed before");
@@ -103,7 +104,7 @@ lt_status lt_cuda_stream_query(int device, uint64_t stream, bool *done)
     cudaStream_t ignored;
     LT_TRY(lt_cuda_refuse_recording());
     LT_TRY(lt_cuda_enter(device, &ignored));
-    cudaError_t error = cudaStreamQuery(of(stream));
+    cudaError_t error = cudaStreamQuery(stream_of(stream));
     if (error == cudaErrorNotReady)
         (void)cudaGetLastError();
     else if (error != cudaSuccess)
@@ -116,14 +117,14 @@ lt_status lt_cuda_stream_synchronize(int device, uint64_t stream)
 {
     cudaStream_t ignored;
     LT_TRY(lt_cuda_enter(device, &ignored));
-    return lt_cuda_wait(device, of(stream));
+    return lt_cuda_wait(device, stream_of(stream));
 }
 
 lt_status lt_cuda_stream_wait_event(int device, uint64_t stream, uint64_t event)
 {
     cudaStream_t ignored;
     LT_TRY(lt_cuda_enter(device, &ignored));
-    CUDA_TRY(cudaStreamWaitEvent(of(stream), lt_cuda_event_handle(event), 0));
+    CUDA_TRY(cudaStreamWaitEvent(stream_of(stream), lt_cuda_event_handle(event), 0));
     return LT_OK;
 }
 

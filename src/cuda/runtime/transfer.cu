@@ -48,7 +48,7 @@ static lt_status with_host(const host_copy &copy, int device, double *waited)
 
 /* Lets `device` reach the other's memory, so that copies go straight there; without, the runtime
  * copies by way of the host. The device is current. */
-static lt_status reach(int device, int other)
+static lt_status enable_peer_access(int device, int other)
 {
     static std::atomic<uint64_t> asked[LT_CUDA_MAX_DEVICES];
     LT_ASSERT(other >= 0 && other < 64 && other != device, "devices %d, %d", device, other);
@@ -68,17 +68,17 @@ static lt_status reach(int device, int other)
 }
 
 /* Work queued later on `waiting` comes after all that is queued on `first` now. */
-static lt_status order(int first_device, cudaStream_t first, int waiting_device,
-                       cudaStream_t waiting)
+static lt_status stream_wait(int first_device, cudaStream_t first, int waiting_device,
+                             cudaStream_t waiting)
 {
     cudaStream_t ignored;
     cudaEvent_t event;
     LT_TRY(lt_cuda_enter(first_device, &ignored));
-    LT_TRY(lt_cuda_event_take(first_device, &event));
+    LT_TRY(lt_cuda_event_alloc(first_device, &event));
     cudaError_t error = cudaEventRecord(event, first);
     lt_status status = error == cudaSuccess ? lt_cuda_enter(waiting_device, &ignored) : LT_OK;
     if (error == cudaSuccess && status == LT_OK) error = cudaStreamWaitEvent(waiting, event, 0);
-    lt_cuda_event_give(first_device, event);
+    lt_cuda_event_free(first_device, event);
     return error == cudaSuccess ? status
                                 : lt_cuda_failed(error, "cudaEventRecord, cudaStreamWaitEvent");
 }
@@ -87,13 +87,13 @@ static lt_status between_devices(void *dst, int to, const void *src, int from, s
 {
     cudaStream_t to_stream, from_stream;
     LT_TRY(lt_cuda_enter(to, &to_stream));
-    LT_TRY(reach(to, from));
+    LT_TRY(enable_peer_access(to, from));
     LT_TRY(lt_cuda_enter(from, &from_stream));
-    LT_TRY(reach(from, to));
-    LT_TRY(order(to, to_stream, from, from_stream));
+    LT_TRY(enable_peer_access(from, to));
+    LT_TRY(stream_wait(to, to_stream, from, from_stream));
     LT_TRY(lt_cuda_enter(from, &from_stream));
     CUDA_TRY(cudaMemcpyPeerAsync(dst, to, src, from, nbytes, from_stream));
-    return order(from, from_stream, to, to_stream);
+    return stream_wait(from, from_stream, to, to_stream);
 }
 
 lt_status lt_cuda_transfer(void *dst, lt_device dst_device, const void *src, lt_device src_device,

@@ -11,7 +11,7 @@
 #include "context/clock.h"
 #include "cuda.h"
 
-static void rest(double waited)
+static void sleep_after(double waited)
 {
     constexpr double busy = 200e-6, longest = 200e-6;
     if (waited < busy) {
@@ -34,7 +34,7 @@ template <class Query> static lt_status until_done(Query query, const char *call
         if (error != cudaErrorNotReady) return lt_cuda_failed(error, call);
         (void)cudaGetLastError();
         if (lt_cuda_core->interrupted()) return lt_cuda_core->stopped();
-        rest(lt_clock() - start);
+        sleep_after(lt_clock() - start);
     }
 }
 

@@ -505,7 +505,7 @@ void Team::run(const Kernel &with, const ThreadBody &thread_body)
 namespace {
 
 /* Idle teams. Never destroyed: streams may still run when the process exits. */
-struct Pool {
+struct FiberPool {
     std::mutex mutex;
     std::vector<Team *> idle;
 
@@ -536,9 +536,9 @@ struct Pool {
     }
 };
 
-Pool &pool()
+FiberPool &pool()
 {
-    static Pool *teams = new Pool;
+    static FiberPool *teams = new FiberPool;
     return *teams;
 }
 
@@ -560,7 +560,7 @@ Team &meeting_team()
 {
     if (context.team) return *context.team;
     fputs("simulated GPU: a kernel launched with LT_LAUNCH came to a barrier or a warp operation; "
-          "it needs LT_LAUNCH_MEET\n",
+          "it needs LT_LAUNCH_BARRIER\n",
           stderr);
     throw Trap();
 }

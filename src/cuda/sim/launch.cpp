@@ -74,7 +74,7 @@ struct Grid {
     int helpers = 0; /* guarded by the pool's mutex */
 };
 
-struct Pool {
+struct LaunchPool {
     std::mutex mutex;
     std::condition_variable work, left;
     std::deque<Grid *> grids; /* an entry per helper that may join */
@@ -82,9 +82,9 @@ struct Pool {
     bool stop = false;
 };
 
-Pool &pool()
+LaunchPool &pool()
 {
-    static Pool *instance = new Pool;
+    static LaunchPool *instance = new LaunchPool;
     return *instance;
 }
 
@@ -141,7 +141,7 @@ void take_blocks(Grid &grid)
 
 void help()
 {
-    Pool &p = pool();
+    LaunchPool &p = pool();
     std::unique_lock<std::mutex> lock(p.mutex);
     for (;;) {
         p.work.wait(lock, [&] { return p.stop || !p.grids.empty(); });
@@ -160,7 +160,7 @@ void help()
 
 void run_with_helpers(Grid &grid, int helpers)
 {
-    Pool &p = pool();
+    LaunchPool &p = pool();
     {
         std::lock_guard<std::mutex> lock(p.mutex);
         if (p.threads.empty() && !p.stop)
@@ -234,7 +234,7 @@ cudaError_t launch(Kernel *kernel, CUstream_st *stream)
 
 void stop_pool()
 {
-    Pool &p = pool();
+    LaunchPool &p = pool();
     {
         std::lock_guard<std::mutex> lock(p.mutex);
         p.stop = true;

@@ -33,7 +33,7 @@ constexpr int most_ranks = 64;
 constexpr auto patience = std::chrono::seconds(20);
 constexpr off_t room = off_t(1) << 34; /* of one rank or message: the file is sparse */
 
-enum Kind { all_reduce_, broadcast_, reduce_, all_gather_, reduce_scatter_ };
+enum CollectiveKind { all_reduce_, broadcast_, reduce_, all_gather_, reduce_scatter_ };
 
 /* What a rank says of a collective. */
 struct Call {

@@ -24,16 +24,16 @@ static reducer_box *check_box(lua_State *L)
 
 /* ---- telling --------------------------------------------------------------------------------- */
 
-typedef struct message {
+typedef struct bucket_message {
     reducer_box *box;
     lt_reducer_event event;
     int number;
-} message;
+} bucket_message;
 
 static int call_function(lua_State *L)
 {
     static const char *const names[] = {"first", "full", "twice"};
-    const message *m = lua_touserdata(L, 1);
+    const bucket_message *m = lua_touserdata(L, 1);
     lua_rawgetp(L, LUA_REGISTRYINDEX, &boxes_key);
     lua_rawgetp(L, -1, m->box);
     lua_getiuservalue(L, -1, 1);
@@ -43,10 +43,10 @@ static int call_function(lua_State *L)
     return 0;
 }
 
-static lt_status tell(void *ctx, lt_reducer_event event, int number)
+static lt_status report_event(void *ctx, lt_reducer_event event, int number)
 {
     reducer_box *box = ctx;
-    return lt_lua_call_back(box->state, call_function, &(message){box, event, number});
+    return lt_lua_call_back(box->state, call_function, &(bucket_message){box, event, number});
 }
 
 /* ---- making it ------------------------------------------------------------------------------- */
@@ -75,8 +75,9 @@ static int new_reducer(lua_State *L)
         list[i] = lt_lua_check_tensor(L, -1); /* the table holds it */
         lua_pop(L, 1);
     }
-    box->state = lt_lua_state_retain(lt_lua_state_here(L));
-    lt_lua_do(L, lt_reducer_new(list, n, as_view, (lt_reducer_owner){tell, box}, &box->reducer));
+    box->state = lt_lua_state_retain(lt_lua_state_current(L));
+    lt_lua_do(
+        L, lt_reducer_new(list, n, as_view, (lt_reducer_owner){report_event, box}, &box->reducer));
     lua_pushvalue(L, 4);
     return 1;
 }
@@ -173,7 +174,7 @@ static int ready(lua_State *L)
 }
 
 /* take(bucket, used): used: nil, or a list of 0 and other numbers by place */
-static int take(lua_State *L)
+static int bucket_take(lua_State *L)
 {
     lt_reducer *r = check_box(L)->reducer;
     const int bucket = check_number(L, lt_reducer_buckets(r)), n = lt_reducer_parameters(r);
@@ -235,7 +236,7 @@ static int missing(lua_State *L) { return push_without(L, lt_reducer_is_ready); 
 static int unseen(lua_State *L) { return push_without(L, has_come); }
 
 /* order() -> the places in the order in which they came */
-static int order(lua_State *L)
+static int bucket_order(lua_State *L)
 {
     int n;
     const int *places = lt_reducer_order(check_box(L)->reducer, &n);
@@ -254,13 +255,13 @@ void lt_lua_open_reducer(lua_State *L)
                                        {"count_only", count_only},
                                        {"keep_counts", keep_counts},
                                        {"ready", ready},
-                                       {"take", take},
+                                       {"take", bucket_take},
                                        {"expects", expects},
                                        {"full", full},
                                        {"left", left},
                                        {"missing", missing},
                                        {"unseen", unseen},
-                                       {"order", order},
+                                       {"order", bucket_order},
                                        {NULL, NULL}};
     static const luaL_Reg functions[] = {{"reducer", new_reducer}, {NULL, NULL}};
     luaL_newmetatable(L, REDUCER_NAME);

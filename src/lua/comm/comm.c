@@ -116,7 +116,7 @@ static lt_tensor *optional_tensor(lua_State *L, int arg)
 
 /* The integers of the table at arg as a userdata that is pushed; NULL where it is nil (pushed as
  * well). */
-static int64_t *integers(lua_State *L, int arg, int *n)
+static int64_t *check_integers(lua_State *L, int arg, int *n)
 {
     *n = 0;
     if (lua_isnoneornil(L, arg)) {
@@ -149,13 +149,13 @@ static int group_begin(lua_State *L)
         .output = optional_tensor(L, 4),
         .peer = (int)lt_lua_opt_integer(L, 5, 0),
         .tag = (int)lt_lua_opt_integer(L, 6, 0),
-        .reduction = (lt_reduction)lt_lua_opt_integer(L, 7, 0),
+        .reduction = (lt_comm_reduction)lt_lua_opt_integer(L, 7, 0),
         .timeout = lua_isnil(L, 11) ? 0 : lt_lua_check_number(L, 11),
         .compare_only = lua_toboolean(L, 12),
     };
-    call.given = integers(L, 8, &n_given);
-    call.got = integers(L, 9, &n_got);
-    int64_t *wide = integers(L, 10, &n_ranks);
+    call.given = check_integers(L, 8, &n_given);
+    call.got = check_integers(L, 9, &n_got);
+    int64_t *wide = check_integers(L, 10, &n_ranks);
     int *ranks = lua_newuserdatauv(L, (size_t)(n_ranks + 1) * sizeof *ranks, 0);
     for (int i = 0; i < n_ranks; i++) ranks[i] = (int)wide[i];
     call.ranks = wide != NULL ? ranks : NULL;

@@ -13,13 +13,13 @@
 
 #define GROUP_NAME "ltensor.DeviceGroup"
 
-typedef struct group_box {
+typedef struct gpu_group_box {
     const lt_device_engine *engine;
     lt_device_group *group;
     int rank, size;
-} group_box;
+} gpu_group_box;
 
-static group_box *check_group(lua_State *L) { return lt_lua_check_udata(L, 1, GROUP_NAME); }
+static gpu_group_box *check_group(lua_State *L) { return lt_lua_check_udata(L, 1, GROUP_NAME); }
 
 /* device_id() -> what names a group that is to be made */
 static int device_id(lua_State *L)
@@ -38,9 +38,9 @@ static int device_join(lua_State *L)
     size_t n;
     const char *id = luaL_checklstring(L, 1, &n);
     if (n != LT_DEVICE_ENGINE_ID) return lt_lua_error(L, "an id has %d bytes", LT_DEVICE_ENGINE_ID);
-    group_box *box = lua_newuserdatauv(L, sizeof *box, 0);
-    *box =
-        (group_box){NULL, NULL, (int)lt_lua_check_integer(L, 2), (int)lt_lua_check_integer(L, 3)};
+    gpu_group_box *box = lua_newuserdatauv(L, sizeof *box, 0);
+    *box = (gpu_group_box){NULL, NULL, (int)lt_lua_check_integer(L, 2),
+                           (int)lt_lua_check_integer(L, 3)};
     luaL_setmetatable(L, GROUP_NAME);
     lt_lua_do(L, lt_device_engine_get(&box->engine));
     lt_lua_do(L, box->engine->join(id, box->rank, box->size, &box->group));
@@ -49,7 +49,7 @@ static int device_join(lua_State *L)
 
 static int group_gc(lua_State *L)
 {
-    group_box *box = check_group(L);
+    gpu_group_box *box = check_group(L);
     if (box->group != NULL) box->engine->leave(box->group);
     box->group = NULL;
     return 0;
@@ -58,27 +58,27 @@ static int group_gc(lua_State *L)
 /* look(): an error where something has failed in the meantime */
 static int group_look(lua_State *L)
 {
-    group_box *box = check_group(L);
+    gpu_group_box *box = check_group(L);
     lt_lua_do(L, box->engine->look(box->group));
     return 0;
 }
 
 /* What an operation is called with. */
-typedef struct call {
-    const group_box *box;
+typedef struct collective_call {
+    const gpu_group_box *box;
     lt_tensor *input, *output; /* NULL: none */
     int peer, reduction;
     uint64_t stream;
-} call;
+} collective_call;
 
 static char *data_of(lt_tensor *t) { return t != NULL ? lt_data(t) : NULL; }
-static int64_t bytes_of(const lt_tensor *t)
+static int64_t tensor_bytes(const lt_tensor *t)
 {
     return t != NULL ? t->numel * (int64_t)lt_dtype_size((lt_dtype)t->dtype) : 0;
 }
 
 /* Each rank's part to it and from it, in order; counts of bytes by rank, NULL: none. */
-static lt_status exchange(const call *c, const int64_t *given, const int64_t *got)
+static lt_status exchange(const collective_call *c, const int64_t *given, const int64_t *got)
 {
     const lt_device_engine *e = c->box->engine;
     lt_device_group *g = c->box->group;
@@ -97,14 +97,15 @@ static lt_status exchange(const call *c, const int64_t *given, const int64_t *go
 }
 
 /* Counts that are all `bytes` but that of the peer, which is `of_peer`. */
-static int64_t *fill(int64_t *counts, const call *c, int64_t bytes, int64_t of_peer)
+static int64_t *fill_counts(int64_t *counts, const collective_call *c, int64_t bytes,
+                            int64_t of_peer)
 {
     for (int r = 0; r < c->box->size; r++) counts[r] = r == c->peer ? of_peer : bytes;
     return counts;
 }
 
 /* scratch: two counts for each rank; for all_to_all they are set. */
-static lt_status carry_out(lt_collective kind, const call *c, int64_t *scratch)
+static lt_status carry_out(lt_collective kind, const collective_call *c, int64_t *scratch)
 {
     const lt_device_engine *e = c->box->engine;
     lt_device_group *g = c->box->group;
@@ -124,20 +125,24 @@ static lt_status carry_out(lt_collective kind, const call *c, int64_t *scratch)
         return e->reduce_scatter(g, data_of(c->input), data_of(c->output), c->output->numel, dtype,
                                  c->reduction, c->stream);
     case LT_BROADCAST:
-        return e->broadcast(g, data_of(c->output), data_of(c->output), bytes_of(c->output), c->peer,
-                            c->stream);
+        return e->broadcast(g, data_of(c->output), data_of(c->output), tensor_bytes(c->output),
+                            c->peer, c->stream);
     case LT_ALL_GATHER:
-        return e->all_gather(g, data_of(c->input), data_of(c->output), bytes_of(c->input),
+        return e->all_gather(g, data_of(c->input), data_of(c->output), tensor_bytes(c->input),
                              c->stream);
     case LT_GATHER:
-        return exchange(c, fill(scratch, c, 0, bytes_of(c->input)),
-                        root ? fill(second, c, bytes_of(c->input), bytes_of(c->input)) : NULL);
+        return exchange(
+            c, fill_counts(scratch, c, 0, tensor_bytes(c->input)),
+            root ? fill_counts(second, c, tensor_bytes(c->input), tensor_bytes(c->input)) : NULL);
     case LT_SCATTER:
-        return exchange(c, root ? fill(scratch, c, bytes_of(c->output), bytes_of(c->output)) : NULL,
-                        fill(second, c, 0, bytes_of(c->output)));
+        return exchange(
+            c,
+            root ? fill_counts(scratch, c, tensor_bytes(c->output), tensor_bytes(c->output)) : NULL,
+            fill_counts(second, c, 0, tensor_bytes(c->output)));
     case LT_ALL_TO_ALL: return exchange(c, scratch, second);
-    case LT_SEND: return e->send(g, data_of(c->input), bytes_of(c->input), c->peer, c->stream);
-    case LT_RECV: return e->receive(g, data_of(c->output), bytes_of(c->output), c->peer, c->stream);
+    case LT_SEND: return e->send(g, data_of(c->input), tensor_bytes(c->input), c->peer, c->stream);
+    case LT_RECV:
+        return e->receive(g, data_of(c->output), tensor_bytes(c->output), c->peer, c->stream);
     default: return lt_error(LT_ERR_TYPE, "this is no operation between GPUs");
     }
 }
@@ -151,7 +156,7 @@ static lt_tensor *optional_tensor(lua_State *L, int arg)
 }
 
 /* Whether all is there that the operation reads and writes. */
-static bool is_complete(lt_collective kind, const call *c)
+static bool is_complete(lt_collective kind, const collective_call *c)
 {
     const bool root = c->peer == c->box->rank;
     if (c->peer < 0 || c->peer >= c->box->size) return false;
@@ -184,14 +189,14 @@ static void read_counts(lua_State *L, int arg, int size, int64_t each, int64_t *
  * place in comm.h's list */
 static int group_begin(lua_State *L)
 {
-    const group_box *box = check_group(L);
+    const gpu_group_box *box = check_group(L);
     lua_settop(L, 9);
-    const call c = {box,
-                    optional_tensor(L, 3),
-                    optional_tensor(L, 4),
-                    (int)lt_lua_opt_integer(L, 5, 0),
-                    (int)lt_lua_opt_integer(L, 6, 0),
-                    (uint64_t)lt_lua_check_integer(L, 9)};
+    const collective_call c = {box,
+                               optional_tensor(L, 3),
+                               optional_tensor(L, 4),
+                               (int)lt_lua_opt_integer(L, 5, 0),
+                               (int)lt_lua_opt_integer(L, 6, 0),
+                               (uint64_t)lt_lua_check_integer(L, 9)};
     const lt_collective kind = (lt_collective)lt_lua_check_integer(L, 2);
     if (!is_complete(kind, &c)) return lt_lua_error(L, "an argument of the operation is missing");
     int64_t *scratch = lua_newuserdatauv(L, 2 * (size_t)box->size * sizeof *scratch, 0);

@@ -253,24 +253,24 @@ static int set_allow_convolution_tf32(lua_State *L)
 static int cudnn_enabled(lua_State *L) { return get_switch(L, lt_cudnn_enabled); }
 static int set_cudnn_enabled(lua_State *L) { return set_switch(L, lt_set_cudnn_enabled); }
 
-static lt_attention_way way_of(lua_State *L)
+static lt_attention_algorithm way_of(lua_State *L)
 {
     const lua_Integer way = luaL_checkinteger(L, 1);
     luaL_argcheck(L, way >= LT_ATTENTION_MATH && way <= LT_ATTENTION_CUDNN, 1,
                   "no way of attention has this number");
-    return (lt_attention_way)way;
+    return (lt_attention_algorithm)way;
 }
 
 static int attention_allowed(lua_State *L)
 {
-    const lt_attention_way way = way_of(L);
+    const lt_attention_algorithm way = way_of(L);
     lua_pushboolean(L, LT_INSIDE(L, lt_attention_allowed(way)));
     return 1;
 }
 
 static int set_attention_allowed(lua_State *L)
 {
-    const lt_attention_way way = way_of(L);
+    const lt_attention_algorithm way = way_of(L);
     lt_lua_check_type(L, 2, LUA_TBOOLEAN);
     const lt_entry entry = lt_enter(L);
     lt_set_attention_allowed(way, lua_toboolean(L, 2));

@@ -9,14 +9,14 @@
 
 #define GRAPH_META "ltensor.CUDAGraph"
 
-typedef struct graph {
+typedef struct lua_graph {
     uint64_t handle; /* 0: could not be made */
-} graph;
+} lua_graph;
 
 /* Its handle; an error for one whose __gc a script has called. */
 static uint64_t check_graph(lua_State *L)
 {
-    const graph *g = lt_lua_check_udata(L, 1, GRAPH_META);
+    const lua_graph *g = lt_lua_check_udata(L, 1, GRAPH_META);
     if (g->handle == 0) {
         lt_error_set(LT_ERR_RUNTIME, "this CUDAGraph has been collected");
         lt_lua_raise(L);
@@ -28,7 +28,7 @@ static uint64_t check_graph(lua_State *L)
 static int graph_new(lua_State *L)
 {
     const lt_backend *backend = lt_lua_gpu(L);
-    graph *g = lua_newuserdatauv(L, sizeof *g, 0);
+    lua_graph *g = lua_newuserdatauv(L, sizeof *g, 0);
     g->handle = 0;
     luaL_setmetatable(L, GRAPH_META);
     lt_lua_do(L, backend->graph_new(&g->handle));
@@ -37,7 +37,7 @@ static int graph_new(lua_State *L)
 
 static int graph_gc(lua_State *L)
 {
-    graph *g = lt_lua_check_udata(L, 1, GRAPH_META);
+    lua_graph *g = lt_lua_check_udata(L, 1, GRAPH_META);
     const lt_entry entry = lt_enter(L); /* its memory counts against the context */
     if (g->handle != 0) lt_backends[LT_CUDA]->graph_free(g->handle);
     lt_leave(entry);

@@ -130,7 +130,7 @@ static int set_loading(lua_State *L)
  * running, as while the prompt shows the value of a cell */
 static int set_copy_origin(lua_State *L)
 {
-    lt_lua_state *s = lt_lua_state_here(L);
+    lt_lua_state *s = lt_lua_state_current(L);
     const char *label = lt_lua_opt_string(L, 1, "");
     strncpy(s->origin, label, sizeof s->origin - 1);
     s->origin[sizeof s->origin - 1] = '\0';

@@ -15,11 +15,11 @@
 
 static const char current_key = 0; /* device -> the Stream last made current by set_stream */
 
-typedef struct stream {
+typedef struct lua_stream {
     int device;
     uint64_t handle; /* 0: the default stream */
     bool own;
-} stream;
+} lua_stream;
 
 typedef struct event {
     int device;
@@ -27,7 +27,7 @@ typedef struct event {
     bool timing;
 } event;
 
-static stream *check_stream(lua_State *L, int arg)
+static lua_stream *check_stream(lua_State *L, int arg)
 {
     return lt_lua_check_udata(L, arg, STREAM_META);
 }
@@ -50,10 +50,10 @@ static int raise(lua_State *L, const char *message)
 
 /* ---- streams --------------------------------------------------------------------------------- */
 
-static stream *push_stream(lua_State *L, int device)
+static lua_stream *push_stream(lua_State *L, int device)
 {
-    stream *s = lua_newuserdatauv(L, sizeof *s, 0);
-    *s = (stream){device, 0, false};
+    lua_stream *s = lua_newuserdatauv(L, sizeof *s, 0);
+    *s = (lua_stream){device, 0, false};
     luaL_setmetatable(L, STREAM_META);
     return s;
 }
@@ -76,7 +76,7 @@ static int stream_new(lua_State *L)
     int device = lt_lua_gpu_device(L, 1);
     /* the backend knows the range */
     priority = priority < -100 ? -100 : priority > 100 ? 100 : priority;
-    stream *s = push_stream(L, device);
+    lua_stream *s = push_stream(L, device);
     lt_lua_gpu_do(L, stream_new(device, (int)priority, &s->handle));
     s->own = true;
     return 1;
@@ -84,7 +84,7 @@ static int stream_new(lua_State *L)
 
 static int stream_gc(lua_State *L)
 {
-    stream *s = check_stream(L, 1);
+    lua_stream *s = check_stream(L, 1);
     if (!s->own) return 0;
     const lt_backend *backend = lt_backends[LT_CUDA];
     if (backend->current_stream(s->device) == s->handle) backend->set_stream(s->device, 0);
@@ -96,7 +96,7 @@ static int stream_gc(lua_State *L)
 
 static int stream_index(lua_State *L)
 {
-    stream *s = check_stream(L, 1);
+    lua_stream *s = check_stream(L, 1);
     const char *key = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "";
     if (strcmp(key, "device") == 0)
         lt_lua_push_device(L, (lt_device){LT_CUDA, (int8_t)s->device});
@@ -109,7 +109,7 @@ static int stream_index(lua_State *L)
 
 static int stream_tostring(lua_State *L)
 {
-    stream *s = check_stream(L, 1);
+    lua_stream *s = check_stream(L, 1);
     char text[80];
     snprintf(text, sizeof text, "<torch.cuda.Stream device=cuda:%d cuda_stream=0x%llx>", s->device,
              (unsigned long long)s->handle);
@@ -119,14 +119,14 @@ static int stream_tostring(lua_State *L)
 
 static int stream_eq(lua_State *L)
 {
-    const stream *a = luaL_testudata(L, 1, STREAM_META), *b = luaL_testudata(L, 2, STREAM_META);
+    const lua_stream *a = luaL_testudata(L, 1, STREAM_META), *b = luaL_testudata(L, 2, STREAM_META);
     lua_pushboolean(L, a != NULL && b != NULL && a->device == b->device && a->handle == b->handle);
     return 1;
 }
 
 static int stream_synchronize(lua_State *L)
 {
-    stream *s = check_stream(L, 1);
+    lua_stream *s = check_stream(L, 1);
     lt_lua_do(L, lt_trace_flush());
     lt_lua_gpu_do(L, stream_synchronize(s->device, s->handle));
     return 0;
@@ -134,7 +134,7 @@ static int stream_synchronize(lua_State *L)
 
 static int stream_query(lua_State *L)
 {
-    stream *s = check_stream(L, 1);
+    lua_stream *s = check_stream(L, 1);
     bool done;
     lt_lua_do(L, lt_trace_flush());
     lt_lua_gpu_do(L, stream_query(s->device, s->handle, &done));
@@ -145,7 +145,7 @@ static int stream_query(lua_State *L)
 /* s:wait_stream(other): what s is given from now on starts after all that other has now */
 static int stream_wait_stream(lua_State *L)
 {
-    stream *s = check_stream(L, 1), *other = check_stream(L, 2);
+    lua_stream *s = check_stream(L, 1), *other = check_stream(L, 2);
     const lt_backend *backend = lt_lua_gpu(L);
     uint64_t mark;
     lt_lua_do(L, lt_trace_flush());
@@ -165,7 +165,7 @@ static void push_current(lua_State *L, const lt_backend *backend, int device)
     lua_rawgetp(L, LUA_REGISTRYINDEX, &current_key);
     lua_rawgeti(L, -1, device);
     lua_remove(L, -2);
-    const stream *s = luaL_testudata(L, -1, STREAM_META);
+    const lua_stream *s = luaL_testudata(L, -1, STREAM_META);
     if (s != NULL && s->handle == handle) return;
     lua_pop(L, 1);
     push_stream(L, device)->handle = handle;
@@ -188,7 +188,7 @@ static int default_stream(lua_State *L)
 static int set_stream(lua_State *L)
 {
     if (lua_isnoneornil(L, 1)) return 0;
-    stream *s = check_stream(L, 1);
+    lua_stream *s = check_stream(L, 1);
     const lt_backend *backend = lt_lua_gpu(L);
     lt_lua_do(L, lt_trace_flush());
     lt_lua_do(L, backend->set_device(s->device));
@@ -200,7 +200,7 @@ static int set_stream(lua_State *L)
 }
 
 /* The Stream at arg, left there; the current one of the current device when it is absent. */
-static stream *stream_or_current(lua_State *L, int arg)
+static lua_stream *stream_or_current(lua_State *L, int arg)
 {
     if (lua_isnoneornil(L, arg)) {
         const lt_backend *backend = lt_lua_gpu(L);
@@ -216,7 +216,7 @@ static stream *stream_or_current(lua_State *L, int arg)
 static int record_stream(lua_State *L)
 {
     lt_tensor *t = lt_lua_check_tensor(L, 1);
-    stream *s = check_stream(L, 2);
+    lua_stream *s = check_stream(L, 2);
     lt_lua_check(L, lt_require_strided("record_stream", t));
     if (t->device.type != LT_CUDA)
         return raise(L, "record_stream() expects a tensor on a cuda device, got cpu");
@@ -232,7 +232,7 @@ static int record_stream(lua_State *L)
 static int ready_for(lua_State *L)
 {
     const lt_tensor *t = lt_lua_check_tensor(L, 1);
-    const stream *s = check_stream(L, 2);
+    const lua_stream *s = check_stream(L, 2);
     if (t->device.type != LT_CUDA || t->device.index != s->device)
         return raise(L, "__dlpack__(): the stream and the tensor are on different devices");
     lt_lua_do(L, lt_tensor_ready_for(t, s->handle));
@@ -285,7 +285,7 @@ static int event_gc(lua_State *L)
     return 0;
 }
 
-static void record(lua_State *L, event *e, const stream *s)
+static void record(lua_State *L, event *e, const lua_stream *s)
 {
     const lt_backend *backend = lt_lua_gpu(L);
     lt_lua_do(L, lt_trace_flush());
@@ -306,7 +306,7 @@ static int event_record(lua_State *L)
 /* s:record_event([e]) -> e */
 static int stream_record_event(lua_State *L)
 {
-    stream *s = check_stream(L, 1);
+    lua_stream *s = check_stream(L, 1);
     lua_settop(L, 2);
     if (lua_isnil(L, 2)) {
         push_event(L, false);
@@ -316,14 +316,14 @@ static int stream_record_event(lua_State *L)
     return 1;
 }
 
-static void wait_event(lua_State *L, const stream *s, const event *e)
+static void wait_event(lua_State *L, const lua_stream *s, const event *e)
 {
     if (e->handle != 0) lt_lua_gpu_do(L, stream_wait_event(s->device, s->handle, e->handle));
 }
 
 static int stream_wait_event(lua_State *L)
 {
-    stream *s = check_stream(L, 1);
+    lua_stream *s = check_stream(L, 1);
     wait_event(L, s, check_event(L, 2));
     return 0;
 }

@@ -29,7 +29,7 @@ static lt_byte_source *check_source(lua_State *L)
 }
 
 /* open_file(path) -> file, its size */
-static int open_file(lua_State *L)
+static int byte_file_open(lua_State *L)
 {
     const char *path = lt_lua_check_path(L, 1);
     lt_byte_source *s = lua_newuserdatauv(L, sizeof *s, 1);
@@ -257,9 +257,9 @@ static void make_class(lua_State *L, const char *name, const luaL_Reg *methods, 
 
 void lt_lua_open_byte_files(lua_State *L)
 {
-    static const luaL_Reg functions[] = {{"open_file", open_file},   {"create_file", create_file},
-                                         {"saved_form", saved_form}, {"checksum", checksum},
-                                         {"deflated", deflated},     {NULL, NULL}};
+    static const luaL_Reg functions[] = {
+        {"open_file", byte_file_open}, {"create_file", create_file}, {"saved_form", saved_form},
+        {"checksum", checksum},        {"deflated", deflated},       {NULL, NULL}};
     static const luaL_Reg source[] = {{"section", source_section}, {"text", source_text},
                                       {"tensor", source_tensor},   {"finish", source_finish},
                                       {"close", source_close},     {NULL, NULL}};

@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "checked.h"
+#include "saturating.h"
 #include "context/interrupt.h"
 #include "error.h"
 #include "files/paths.h"
@@ -35,7 +35,7 @@ static int64_t expected_size(int fd, int64_t file_size)
         magic[1] != 0x8b || pread(fd, trailer, 4, file_size - 4) != 4)
         return file_size;
     int64_t size = little_endian(trailer);
-    int64_t most = lt_times(file_size, DEFLATE_MAX_RATIO);
+    int64_t most = lt_mul_sat(file_size, DEFLATE_MAX_RATIO);
     return size < most ? size : most;
 }
 
@@ -81,7 +81,7 @@ static lt_status read_all(gzFile file, const char *path, lt_tensor **bytes, int6
         }
         if (got == 0) return LT_OK;
         if (room == 0) {
-            LT_TRY(resize(bytes, lt_plus(lt_times(*length, 2), 4096)));
+            LT_TRY(resize(bytes, lt_add_sat(lt_mul_sat(*length, 2), 4096)));
             *(char *)((char *)lt_tensor_data(*bytes) + *length) = more;
         }
         *length += got;

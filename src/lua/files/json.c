@@ -21,11 +21,11 @@ static const char ZERO = '\xff';
 
 static const char tree_meta[] = "ltensor.JsonTree";
 
-typedef struct reading {
+typedef struct json_reading {
     lua_State *L;
     const char *at, *end; /* what follows the last number */
     int new_object, null; /* stack indices */
-} reading;
+} json_reading;
 
 /* The next byte from p on that no string holds and that is one of `wanted`; `end` when there is
  * none. */
@@ -61,7 +61,7 @@ static int64_t count_values(const char *text, const char *end)
     return n;
 }
 
-static void push_number(reading *r, const cJSON *item)
+static void push_number(json_reading *r, const cJSON *item)
 {
     const char *first = find_outside_strings(r->at, r->end, "-0123456789");
     size_t n = strspn(first, "-+0123456789.eE");
@@ -84,7 +84,7 @@ static void push_string(lua_State *L, const char *text)
     luaL_pushresult(&b);
 }
 
-static void push_value(reading *r, const cJSON *item)
+static void push_value(json_reading *r, const cJSON *item)
 {
     lua_State *L = r->L;
     luaL_checkstack(L, 6, "JSON");
@@ -123,7 +123,7 @@ static int free_tree(lua_State *L)
 }
 
 /* The value nil, what is wrong, and the position at which it is. */
-static int refuse(lua_State *L, const char *what, ptrdiff_t offset)
+static int json_error(lua_State *L, const char *what, ptrdiff_t offset)
 {
     lua_pushnil(L);
     lua_pushstring(L, what);
@@ -141,7 +141,7 @@ static int read_json(lua_State *L)
     lt_lua_check_type(L, 2, LUA_TFUNCTION);
     lua_settop(L, 3);
     const char *deep = find_too_deep(text, end);
-    if (deep < end) return refuse(L, "nested too deep", deep - text);
+    if (deep < end) return json_error(L, "nested too deep", deep - text);
     lt_lua_do(L, lt_budget_spend(VALUE_BYTES * count_values(text, end) + 2 * (int64_t)length));
     cJSON **tree = lua_newuserdatauv(L, sizeof *tree, 0); /* frees the tree whatever fails */
     *tree = NULL;
@@ -149,8 +149,8 @@ static int read_json(lua_State *L)
     lua_toclose(L, 4);
     *tree = cJSON_ParseWithLengthOpts(text, length + 1, &stop,
                                       true); /* with the zero byte that must follow it */
-    if (*tree == NULL) return refuse(L, NULL, stop != NULL ? stop - text : 0);
-    push_value(&(reading){.L = L, .at = text, .end = end, .new_object = 2, .null = 3}, *tree);
+    if (*tree == NULL) return json_error(L, NULL, stop != NULL ? stop - text : 0);
+    push_value(&(json_reading){.L = L, .at = text, .end = end, .new_object = 2, .null = 3}, *tree);
     return 1;
 }
 

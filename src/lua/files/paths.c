@@ -12,7 +12,7 @@
 #include "files/paths.h"
 #include "memory/alloc.h"
 #include "memory/budget.h"
-#include "checked.h"
+#include "saturating.h"
 
 const char *lt_lua_check_path(lua_State *L, int arg)
 {
@@ -186,8 +186,8 @@ static int within_budget(lua_State *L)
 static int extend_budget(lua_State *L)
 {
     const lua_Integer size = lt_lua_check_integer(L, 1);
-    if (lt_here.budget != NULL)
-        lt_here.budget->limit = lt_plus(lt_here.budget->limit, lt_times(size, LT_BUDGET_TIMES));
+    if (lt_tls.budget != NULL)
+        lt_tls.budget->limit = lt_add_sat(lt_tls.budget->limit, lt_mul_sat(size, LT_BUDGET_TIMES));
     return 0;
 }
 

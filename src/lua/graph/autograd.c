@@ -45,7 +45,7 @@ static lt_tensor **read_list(lua_State *L, int index, int n, const char *what)
 /* _C.backward(roots, grads, retain_graph, create_graph, inputs or nil, accumulate, allow_unused,
  * within): lists of tensors; grads and results may hold false. Returns the list of gradients unless
  * accumulate. within: as lt_grad_within, whose options the other ones must be. */
-static int backward(lua_State *L)
+static int autograd_backward(lua_State *L)
 {
     lt_lua_check_type(L, 1, LUA_TTABLE);
     lt_lua_check_type(L, 2, LUA_TTABLE);
@@ -71,7 +71,7 @@ static int backward(lua_State *L)
         boxes = lua_gettop(L) + 1;
         for (int i = 0; i < n_inputs; i++) lt_lua_new(L);
     }
-    lt_lua_state *s = lt_lua_state_here(L);
+    lt_lua_state *s = lt_lua_state_current(L);
     lua_State *outer = s->running;
     s->running = L;
     retain_list(roots, n);
@@ -127,7 +127,7 @@ static int register_with(lua_State *L, register_in_core add)
     lt_lua_check_type(L, 2, LUA_TFUNCTION);
     lua_settop(L, 2);
     lt_callback *callback = NULL;
-    lt_lua_state *s = lt_lua_state_here(L);
+    lt_lua_state *s = lt_lua_state_current(L);
     if (!lt_requires_grad(t))
         return lt_lua_error(L, "cannot register a hook on a tensor that doesn't require gradient");
     int64_t anchor = lt_lua_anchor(L, 1, s), id = 0;
@@ -266,7 +266,7 @@ static int function(lua_State *L)
     lt_lua_check_type(L, 4, LUA_TTABLE);
     lua_settop(L, 4);
     int n_inputs = (int)lua_rawlen(L, 3), n_outputs = (int)lua_rawlen(L, 4);
-    lt_lua_state *s = lt_lua_state_here(L);
+    lt_lua_state *s = lt_lua_state_current(L);
     lt_tensor **inputs = read_list(L, 3, n_inputs, "inputs");
     lt_tensor **outputs = read_list(L, 4, n_outputs, "outputs");
     int64_t anchor = 0;
@@ -312,7 +312,7 @@ static int set_inference_mode(lua_State *L)
 
 static int is_inference_mode_enabled(lua_State *L)
 {
-    lua_pushboolean(L, LT_INSIDE(L, lt_here.inference));
+    lua_pushboolean(L, LT_INSIDE(L, lt_tls.inference));
     return 1;
 }
 
@@ -326,7 +326,7 @@ static int is_inference(lua_State *L)
  * tensor...) names those of the tensors' nodes that were made after it. */
 static int last_node(lua_State *L)
 {
-    lua_pushinteger(L, (lua_Integer)lt_here.last_node);
+    lua_pushinteger(L, (lua_Integer)lt_tls.last_node);
     return 1;
 }
 
@@ -359,7 +359,7 @@ static int set_anomaly(lua_State *L)
 void lt_lua_open_autograd(lua_State *L)
 {
     static const luaL_Reg internal[] = {
-        {"backward", backward},
+        {"backward", autograd_backward},
         {"register_hook", register_hook},
         {"remove_hook", remove_hook},
         {"function", function},

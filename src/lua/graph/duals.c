@@ -25,7 +25,7 @@ static int dual_leave(lua_State *L)
 /* dual_depth() -> how many are open. */
 static int dual_depth(lua_State *L)
 {
-    lua_pushinteger(L, lt_here.duals);
+    lua_pushinteger(L, lt_tls.duals);
     return 1;
 }
 
@@ -65,7 +65,7 @@ static int unpack_dual(lua_State *L)
 /* is_dual(tensor) -> whether it has a tangent at an open level */
 static int is_dual(lua_State *L)
 {
-    lua_pushboolean(L, lt_here.duals != 0 && lt_is_dual(lt_lua_check_tensor(L, 1)));
+    lua_pushboolean(L, lt_tls.duals != 0 && lt_is_dual(lt_lua_check_tensor(L, 1)));
     return 1;
 }
 

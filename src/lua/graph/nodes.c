@@ -86,7 +86,7 @@ static int register_node_hook(lua_State *L)
     const bool before = lua_toboolean(L, 3);
     lua_settop(L, 2);
     lt_callback *callback = NULL;
-    lt_lua_state *s = lt_lua_state_here(L);
+    lt_lua_state *s = lt_lua_state_current(L);
     lt_lua_check(L, lt_callback_new(s, lt_lua_anchor(L, 1, s), &callback));
     lt_hook hook = {
         .run_node = lt_callback_run_node_hook, .release = lt_callback_release, .ctx = callback};
@@ -153,7 +153,7 @@ static int check_saved(lua_State *L)
 }
 
 /* _C.version_of(tensor) -> how often it was written in place; of inference tensors, too */
-static int version_of(lua_State *L)
+static int push_version(lua_State *L)
 {
     lua_pushinteger(L, atomic_load_explicit(&lt_lua_check_tensor(L, 1)->storage->version,
                                             memory_order_relaxed));
@@ -191,7 +191,7 @@ void lt_lua_open_nodes(lua_State *L)
         {"backward_number", backward_number},
         {"backward_reaches", backward_reaches},
         {"increment_version", increment_version},
-        {"version_of", version_of},
+        {"version_of", push_version},
         {"check_saved", check_saved},
         {NULL, NULL},
     };

@@ -101,9 +101,9 @@ static int call_unpack(lua_State *L)
     return 0;
 }
 
-static lt_status run(const lua_hooks *h, lua_CFunction f, hook_call *call)
+static lt_status call_hook(const lua_hooks *h, lua_CFunction f, hook_call *call)
 {
-    lua_State *L = lt_here.guest.ctx;
+    lua_State *L = lt_tls.binding.ctx;
     if (L == NULL || !lua_checkstack(L, 4) || lt_lua_state_of(L) != h->state)
         return lt_error(LT_ERR_RUNTIME,
                         "a hook of saved tensors was reached from outside of its interpreter");
@@ -117,25 +117,25 @@ static lt_status run(const lua_hooks *h, lua_CFunction f, hook_call *call)
     return status;
 }
 
-static lt_status pack(lt_saved_hooks *hooks, lt_tensor *t, int64_t *packed)
+static lt_status pack_by_hook(lt_saved_hooks *hooks, lt_tensor *t, int64_t *packed)
 {
     const lua_hooks *h = (lua_hooks *)hooks;
     hook_call call = {.function = h->pack, .tensor = t};
-    LT_TRY(run(h, call_pack, &call));
+    LT_TRY(call_hook(h, call_pack, &call));
     *packed = call.value;
     return LT_OK;
 }
 
-static lt_status unpack(lt_saved_hooks *hooks, int64_t packed, lt_tensor **out)
+static lt_status unpack_by_hook(lt_saved_hooks *hooks, int64_t packed, lt_tensor **out)
 {
     const lua_hooks *h = (lua_hooks *)hooks;
     hook_call call = {.function = h->unpack, .value = (int)packed};
-    LT_TRY(run(h, call_unpack, &call));
+    LT_TRY(call_hook(h, call_unpack, &call));
     *out = call.tensor;
     return LT_OK;
 }
 
-static void drop(lt_saved_hooks *hooks, int64_t packed)
+static void drop_packed_value(lt_saved_hooks *hooks, int64_t packed)
 {
     give_up(((lua_hooks *)hooks)->state, (int)packed);
 }
@@ -167,7 +167,7 @@ static lt_status make_values(lt_lua_state *s)
 /* open_saved_hooks(pack, unpack) -> what close_saved_hooks is given */
 static int open_saved_hooks(lua_State *L)
 {
-    lt_lua_state *s = lt_lua_state_here(L);
+    lt_lua_state *s = lt_lua_state_current(L);
     lua_settop(L, 2);
     lt_lua_check_type(L, 1, LUA_TFUNCTION);
     lt_lua_check_type(L, 2, LUA_TFUNCTION);
@@ -181,8 +181,8 @@ static int open_saved_hooks(lua_State *L)
         lt_lua_check(L, LT_ERR_MEMORY);
     }
     atomic_init(&h->hooks.refs, 1);
-    h->hooks.pack = pack, h->hooks.unpack = unpack, h->hooks.drop = drop,
-    h->hooks.free = free_hooks;
+    h->hooks.pack = pack_by_hook, h->hooks.unpack = unpack_by_hook,
+    h->hooks.drop = drop_packed_value, h->hooks.free = free_hooks;
     h->state = lt_lua_state_retain(s);
     h->pack = of_pack, h->unpack = of_unpack;
     lt_saved_hooks_enter(&h->hooks);
@@ -194,7 +194,7 @@ static int close_saved_hooks(lua_State *L)
 {
     lt_lua_check_type(L, 1, LUA_TLIGHTUSERDATA);
     lt_saved_hooks_leave(lua_touserdata(L, 1));
-    lt_lua_forget_saved(L, lt_lua_state_here(L));
+    lt_lua_forget_saved(L, lt_lua_state_current(L));
     return 0;
 }
 

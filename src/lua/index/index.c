@@ -368,7 +368,7 @@ static lt_status drop_leading(lt_tensor *value, int ndim, lt_tensor **out)
     return LT_OK;
 }
 
-static lt_status put(lt_tensor *self, const lt_key *key, lt_tensor *value, lt_scalar number)
+static lt_status put_indexed(lt_tensor *self, const lt_key *key, lt_tensor *value, lt_scalar number)
 {
     lt_target target = {NULL, 0, 0, {NULL}};
     lt_tensor *source = NULL, *near = NULL;
@@ -424,7 +424,7 @@ int lt_lua_newindex(lua_State *L)
     read_key(L, 2, room, &key);
     lt_entry entry = lt_enter(L);
     lt_copy_cause previous = lt_copies_set_cause((lt_copy_cause){"index", true});
-    lt_status status = put(self, &key, value, number);
+    lt_status status = put_indexed(self, &key, value, number);
     lt_copies_set_cause(previous);
     lt_leave(entry);
     lt_lua_check(L, status);

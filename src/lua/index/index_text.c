@@ -141,7 +141,7 @@ static void parse(lua_State *L, const char *text)
 }
 
 /* Keeps the parsed form on top of the stack under the string at index. */
-static void keep(lua_State *L, int index)
+static void keep_key(lua_State *L, int index)
 {
     lua_rawgetp(L, LUA_REGISTRYINDEX, &count_key);
     lua_Integer count = lua_tointeger(L, -1);
@@ -170,7 +170,7 @@ lt_key lt_lua_index_text(lua_State *L, int index)
     if (!found) {
         lua_pop(L, 1);
         parse(L, lua_tostring(L, index));
-        keep(L, index);
+        keep_key(L, index);
     }
     const parsed *key = lua_touserdata(L, -1);
     return (lt_key){.n = key->n, .tensors = false, .at = key->at};

@@ -7,22 +7,22 @@
 
 static const char CAPSULE_META[] = "arrow_array";
 
-typedef struct capsule {
+typedef struct arrow_capsule {
     struct ArrowSchema schema;
     struct ArrowArray array; /* release NULL: taken */
-} capsule;
+} arrow_capsule;
 
 /* Whoever fills it has not failed. */
-static capsule *push_capsule(lua_State *L)
+static arrow_capsule *push_capsule(lua_State *L)
 {
-    capsule *c = lua_newuserdatauv(L, sizeof *c, 0);
+    arrow_capsule *c = lua_newuserdatauv(L, sizeof *c, 0);
     memset(c, 0, sizeof *c);
     luaL_setmetatable(L, CAPSULE_META);
     return c;
 }
 
-static void move(struct ArrowSchema *schema, struct ArrowArray *array,
-                 struct ArrowSchema *to_schema, struct ArrowArray *to_array)
+static void move_arrow(struct ArrowSchema *schema, struct ArrowArray *array,
+                       struct ArrowSchema *to_schema, struct ArrowArray *to_array)
 {
     *to_schema = *schema;
     *to_array = *array;
@@ -33,8 +33,8 @@ static void move(struct ArrowSchema *schema, struct ArrowArray *array,
 LT_API void lt_lua_push_arrow(lua_State *L, struct ArrowSchema *schema, struct ArrowArray *array)
 {
     if (L == NULL) return;
-    capsule *c = push_capsule(L);
-    if (schema != NULL && array != NULL) move(schema, array, &c->schema, &c->array);
+    arrow_capsule *c = push_capsule(L);
+    if (schema != NULL && array != NULL) move_arrow(schema, array, &c->schema, &c->array);
 }
 
 LT_API lt_status lt_lua_take_arrow(lua_State *L, int index, struct ArrowSchema *schema,
@@ -43,19 +43,19 @@ LT_API lt_status lt_lua_take_arrow(lua_State *L, int index, struct ArrowSchema *
     LT_REQUIRE(L);
     LT_REQUIRE(schema);
     LT_REQUIRE(array);
-    capsule *c = luaL_testudata(L, index, CAPSULE_META);
+    arrow_capsule *c = luaL_testudata(L, index, CAPSULE_META);
     if (c == NULL)
         return lt_error(LT_ERR_TYPE, "a capsule of Arrow is expected, not a %s",
                         lt_lua_type_name(L, index));
     if (c->array.release == NULL)
         return lt_error(LT_ERR_TYPE, "the capsule of Arrow was used before");
-    move(&c->schema, &c->array, schema, array);
+    move_arrow(&c->schema, &c->array, schema, array);
     return LT_OK;
 }
 
 static int capsule_gc(lua_State *L)
 {
-    capsule *c = lt_lua_check_udata(L, 1, CAPSULE_META);
+    arrow_capsule *c = lt_lua_check_udata(L, 1, CAPSULE_META);
     if (c->array.release != NULL) c->array.release(&c->array);
     if (c->schema.release != NULL) c->schema.release(&c->schema);
     c->array.release = NULL;
@@ -65,7 +65,7 @@ static int capsule_gc(lua_State *L)
 
 static int capsule_tostring(lua_State *L)
 {
-    const capsule *c = lt_lua_check_udata(L, 1, CAPSULE_META);
+    const arrow_capsule *c = lt_lua_check_udata(L, 1, CAPSULE_META);
     lua_pushstring(L, c->array.release == NULL ? "<capsule object \"used_arrow_array\">"
                                                : "<capsule object \"arrow_array\">");
     return 1;
@@ -73,7 +73,7 @@ static int capsule_tostring(lua_State *L)
 
 static int capsule_index(lua_State *L)
 {
-    const capsule *c = lt_lua_check_udata(L, 1, CAPSULE_META);
+    const arrow_capsule *c = lt_lua_check_udata(L, 1, CAPSULE_META);
     const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "";
     if (strcmp(name, "used") == 0)
         lua_pushboolean(L, c->array.release == NULL);
@@ -86,7 +86,7 @@ static int capsule_index(lua_State *L)
 static int to_arrow(lua_State *L)
 {
     lt_tensor *t = lt_lua_check_tensor(L, 1);
-    capsule *c = push_capsule(L);
+    arrow_capsule *c = push_capsule(L);
     lt_entry entry = lt_enter(L);
     const lt_status status = lt_tensor_to_arrow(t, &c->schema, &c->array);
     lt_leave(entry);
@@ -97,7 +97,7 @@ static int to_arrow(lua_State *L)
 /* from_arrow(capsule) -> tensor */
 static int from_arrow(lua_State *L)
 {
-    capsule *c = luaL_testudata(L, 1, CAPSULE_META);
+    arrow_capsule *c = luaL_testudata(L, 1, CAPSULE_META);
     if (c == NULL)
         return lt_lua_error(L, "from_arrow(): a capsule of Arrow is expected, not a %s",
                             lt_lua_type_name(L, 1));

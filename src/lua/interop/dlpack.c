@@ -11,15 +11,15 @@
 
 static const char CAPSULE_META[] = "dltensor";
 
-typedef struct capsule {
+typedef struct dlpack_capsule {
     void *managed; /* NULL: taken */
     bool versioned;
-} capsule;
+} dlpack_capsule;
 
 /* Whoever fills it has not failed. */
-static capsule *push_capsule(lua_State *L)
+static dlpack_capsule *push_capsule(lua_State *L)
 {
-    capsule *c = lua_newuserdatauv(L, sizeof *c, 0);
+    dlpack_capsule *c = lua_newuserdatauv(L, sizeof *c, 0);
     c->managed = NULL;
     luaL_setmetatable(L, CAPSULE_META);
     return c;
@@ -28,7 +28,7 @@ static capsule *push_capsule(lua_State *L)
 LT_API void lt_lua_push_dlpack(lua_State *L, void *managed, bool versioned)
 {
     if (L == NULL) return;
-    capsule *c = push_capsule(L);
+    dlpack_capsule *c = push_capsule(L);
     c->managed = managed;
     c->versioned = versioned;
 }
@@ -38,7 +38,7 @@ LT_API lt_status lt_lua_take_dlpack(lua_State *L, int index, void **managed, boo
     LT_REQUIRE(L);
     LT_REQUIRE(managed);
     LT_REQUIRE(versioned);
-    capsule *c = luaL_testudata(L, index, CAPSULE_META);
+    dlpack_capsule *c = luaL_testudata(L, index, CAPSULE_META);
     if (c == NULL)
         return lt_error(LT_ERR_TYPE, "a capsule of DLPack is expected, not a %s",
                         lt_lua_type_name(L, index));
@@ -51,7 +51,7 @@ LT_API lt_status lt_lua_take_dlpack(lua_State *L, int index, void **managed, boo
 
 static int capsule_gc(lua_State *L)
 {
-    capsule *c = lt_lua_check_udata(L, 1, CAPSULE_META);
+    dlpack_capsule *c = lt_lua_check_udata(L, 1, CAPSULE_META);
     void *managed = c->managed;
     c->managed = NULL;
     if (managed != NULL) lt_dlpack_delete(managed, c->versioned);
@@ -61,7 +61,7 @@ static int capsule_gc(lua_State *L)
 /* As Python shows capsules: the name changes when somebody takes what is inside. */
 static int capsule_tostring(lua_State *L)
 {
-    const capsule *c = lt_lua_check_udata(L, 1, CAPSULE_META);
+    const dlpack_capsule *c = lt_lua_check_udata(L, 1, CAPSULE_META);
     lua_pushfstring(L, "<capsule object \"%s%s\">",
                     c->managed == NULL ? "used_dltensor" : "dltensor",
                     c->versioned ? "_versioned" : "");
@@ -70,7 +70,7 @@ static int capsule_tostring(lua_State *L)
 
 static int capsule_index(lua_State *L)
 {
-    const capsule *c = lt_lua_check_udata(L, 1, CAPSULE_META);
+    const dlpack_capsule *c = lt_lua_check_udata(L, 1, CAPSULE_META);
     const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "";
     if (strcmp(name, "used") == 0)
         lua_pushboolean(L, c->managed == NULL);
@@ -86,7 +86,7 @@ static int to_dlpack(lua_State *L)
 {
     lt_tensor *t = lt_lua_check_tensor(L, 1);
     const bool versioned = lua_toboolean(L, 2);
-    capsule *c = push_capsule(L);
+    dlpack_capsule *c = push_capsule(L);
     c->versioned = versioned;
     lt_entry entry = lt_enter(L);
     const lt_status status = lt_tensor_to_dlpack(t, versioned, &c->managed);
@@ -98,7 +98,7 @@ static int to_dlpack(lua_State *L)
 /* from_dlpack(capsule) -> tensor */
 static int from_dlpack(lua_State *L)
 {
-    capsule *c = luaL_testudata(L, 1, CAPSULE_META);
+    dlpack_capsule *c = luaL_testudata(L, 1, CAPSULE_META);
     if (c == NULL || c->managed == NULL)
         return lt_lua_error(
             L, "from_dlpack received an invalid capsule. Note that DLTensor capsules can be "

@@ -19,7 +19,7 @@
 
 enum { LONG = 4 << 20, PIECE = 1 << 20, FEW = 1 << 6, OFTEN = 1 << 17 };
 
-static void look(lua_State *L) { lt_lua_look_at(L, lt_lua_context(L)); }
+static void check_deadline(lua_State *L) { lt_lua_look_at(L, lt_lua_context(L)); }
 
 /* Calls Lua's function with the nargs values on top of the stack. */
 static void call_original(lua_State *L, int nargs, int nresults)
@@ -37,10 +37,10 @@ static int pass_on(lua_State *L)
 }
 
 /* memcpy that looks. */
-static void copy(lua_State *L, char *to, const char *from, size_t n)
+static void copy_in_pieces(lua_State *L, char *to, const char *from, size_t n)
 {
     for (size_t at = 0; at < n; at += PIECE) {
-        look(L);
+        check_deadline(L);
         memcpy(to + at, from + at, n - at < PIECE ? n - at : PIECE);
     }
 }
@@ -61,12 +61,12 @@ static int rep(lua_State *L)
         return luaL_error(L, "resulting string too large");
     size_t total = unit * (size_t)n - between, done = unit < total ? unit : total;
     char *p = luaL_buffinitsize(L, &out, total);
-    copy(L, p, s, size);
-    if (n > 1) copy(L, p + size, separator, between);
+    copy_in_pieces(L, p, s, size);
+    if (n > 1) copy_in_pieces(L, p + size, separator, between);
     for (size_t period = unit; done < total;) { /* bytes that stand a number of units before */
         if (done % unit == 0 && done <= PIECE) period = done;
         size_t piece = period < total - done ? period : total - done;
-        copy(L, p + done, p + done - period, piece);
+        copy_in_pieces(L, p + done, p + done - period, piece);
         done += piece;
     }
     luaL_pushresultsize(&out, total);
@@ -100,7 +100,7 @@ static int changed(lua_State *L,
     luaL_Buffer out;
     char *p = luaL_buffinitsize(L, &out, size);
     for (size_t at = 0; at < size; at += PIECE) {
-        look(L);
+        check_deadline(L);
         change(p, s, size - at < PIECE ? size - at : PIECE, size, at);
     }
     luaL_pushresultsize(&out, size);
@@ -121,7 +121,7 @@ static void add_quoted(lua_State *L, luaL_Buffer *out, int index)
     while (s < end) {
         const char *stop = end - s > PIECE ? s + PIECE : end;
         while (stop < end && iscntrl((unsigned char)stop[-1])) stop++;
-        look(L);
+        check_deadline(L);
         lua_pushliteral(L, "%q");
         lua_pushlstring(L, s, (size_t)(stop - s));
         call_original(L, 2, 1);
@@ -199,7 +199,7 @@ static int format(lua_State *L)
     for (const char *p = text; p < end;) {
         const char *sign = memchr(p, '%', (size_t)(end - p)),
                    *next = sign ? conversion_end(sign, end) : end;
-        look(L);
+        check_deadline(L);
         luaL_addlstring(&out, p, (size_t)((sign ? sign : end) - p));
         if (sign != NULL && sign[1] == '%') {
             luaL_addchar(&out, '%');
@@ -247,7 +247,7 @@ static int concat(lua_State *L)
     luaL_buffinit(L, &out);
     for (bool first = true; first ? i <= last : i++ < last;
          first = false) { /* last may be the largest integer */
-        if (i % FEW == 0) look(L);
+        if (i % FEW == 0) check_deadline(L);
         if (!first) luaL_addlstring(&out, separator, between);
         lua_geti(L, 1, i);
         if (!lua_isstring(L, -1))
@@ -272,7 +272,7 @@ static int insert(lua_State *L)
         luaL_argcheck(L, (lua_Unsigned)position - 1u < (lua_Unsigned)end, 2,
                       "position out of bounds");
         for (lua_Integer i = end; i > position; i--) {
-            if (i % FEW == 0) look(L);
+            if (i % FEW == 0) check_deadline(L);
             lua_geti(L, 1, i - 1);
             lua_seti(L, 1, i);
         }
@@ -294,7 +294,7 @@ static int remove_entry(lua_State *L)
                       "position out of bounds");
     lua_geti(L, 1, position);
     for (; position < size; position++) {
-        if (position % FEW == 0) look(L);
+        if (position % FEW == 0) check_deadline(L);
         lua_geti(L, 1, position + 1);
         lua_seti(L, 1, position);
     }
@@ -304,7 +304,7 @@ static int remove_entry(lua_State *L)
 }
 
 /* table.move(from_table, first, last, to, to_table) */
-static int move(lua_State *L)
+static int table_move(lua_State *L)
 {
     lua_Integer first = luaL_checkinteger(L, 2), last = luaL_checkinteger(L, 3),
                 to = luaL_checkinteger(L, 4);
@@ -320,7 +320,7 @@ static int move(lua_State *L)
             to > last || to <= first || (target != 1 && !lua_compare(L, 1, target, LUA_OPEQ));
         for (lua_Integer i = 0; i < n; i++) {
             lua_Integer at = forward ? i : n - 1 - i;
-            if (i % FEW == 0) look(L);
+            if (i % FEW == 0) check_deadline(L);
             lua_geti(L, 1, first + at);
             lua_seti(L, target, to + at);
         }
@@ -331,7 +331,7 @@ static int move(lua_State *L)
 
 static int less(lua_State *L)
 {
-    look(L);
+    check_deadline(L);
     lua_pushboolean(L, lua_compare(L, 1, 2, LUA_OPLT));
     return 1;
 }
@@ -339,7 +339,7 @@ static int less(lua_State *L)
 /* A comparison by a function in C, which is the upvalue. */
 static int compare_in_c(lua_State *L)
 {
-    look(L);
+    check_deadline(L);
     return pass_on(L);
 }
 
@@ -371,7 +371,7 @@ static lua_Integer from_start(lua_Integer position, size_t size)
 }
 
 /* How many bytes the character that begins so has. */
-static lua_Integer bytes_of(unsigned char first)
+static lua_Integer utf8_length(unsigned char first)
 {
     static const unsigned char most[] = {0x80, 0xE0, 0xF0, 0xF8, 0xFC};
     lua_Integer n = 1;
@@ -392,7 +392,7 @@ static int utf8_len(lua_State *L)
     while (i <= j) {
         lua_Integer stop = j - i < PIECE ? j : i + PIECE;
         while (stop < j && stop > i && ((unsigned char)s[stop - 1] & 0xC0) == 0x80) stop--;
-        look(L);
+        check_deadline(L);
         lua_pushvalue(L, 1);
         lua_pushinteger(L, i);
         lua_pushinteger(L, stop);
@@ -401,7 +401,7 @@ static int utf8_len(lua_State *L)
         if (!lua_toboolean(L, -2)) return 2;
         count += lua_tointeger(L, -2);
         lua_pop(L, 2);
-        i = stop < j ? stop + bytes_of((unsigned char)s[stop - 1]) : j + 1;
+        i = stop < j ? stop + utf8_length((unsigned char)s[stop - 1]) : j + 1;
     }
     lua_pushinteger(L, count);
     return 1;
@@ -414,7 +414,7 @@ static int next_piece(lua_State *L)
     const char *text = lua_tolstring(L, lua_upvalueindex(1), &size);
     size_t at = (size_t)lua_tointeger(L, lua_upvalueindex(2)),
            n = size - at < PIECE ? size - at : PIECE;
-    look(L);
+    check_deadline(L);
     lua_pushinteger(L, (lua_Integer)(at + n));
     lua_replace(L, lua_upvalueindex(2));
     lua_pushlstring(L, text + at, n);
@@ -422,7 +422,7 @@ static int next_piece(lua_State *L)
 }
 
 /* load(chunk, name, mode, environment): a long text comes in pieces. */
-static int load(lua_State *L)
+static int load_chunk(lua_State *L)
 {
     size_t size = 0;
     if (!lua_isstring(L, 1)) luaL_checktype(L, 1, LUA_TFUNCTION);
@@ -453,7 +453,7 @@ static int load(lua_State *L)
 /* A coroutine counts its own instructions: many short ones would never come to a look. */
 static int look_and_pass_on(lua_State *L)
 {
-    look(L);
+    check_deadline(L);
     return pass_on(L);
 }
 
@@ -470,13 +470,13 @@ static const replacements all[] = {
     {LUA_TABLIBNAME,
      {{"concat", concat},
       {"insert", insert},
-      {"move", move},
+      {"move", table_move},
       {"remove", remove_entry},
       {"sort", sort}}},
     {LUA_COLIBNAME,
      {{"create", look_and_pass_on}, {"resume", look_and_pass_on}, {"wrap", look_and_pass_on}}},
     {LUA_UTF8LIBNAME, {{"len", utf8_len}}},
-    {LUA_GNAME, {{"load", load}}},
+    {LUA_GNAME, {{"load", load_chunk}}},
 };
 
 /* Each function has the one that the library has now as its upvalue. */

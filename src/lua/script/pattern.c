@@ -276,8 +276,8 @@ static const char *match(matcher *m, const char *s, const char *p)
     return end;
 }
 
-static void prepare(matcher *m, lua_State *L, const char *s, size_t size, const char *p,
-                    size_t pattern_size)
+static void matcher_init(matcher *m, lua_State *L, const char *s, size_t size, const char *p,
+                         size_t pattern_size)
 {
     m->L = L;
     m->context = lt_lua_context(L);
@@ -315,7 +315,7 @@ static bool is_plain(lua_State *L, const char *p, size_t size)
     return true;
 }
 
-static int search(lua_State *L, bool find)
+static int pattern_search(lua_State *L, bool find)
 {
     size_t size, pattern_size;
     const char *s = luaL_checklstring(L, 1, &size), *p = luaL_checklstring(L, 2, &pattern_size);
@@ -330,7 +330,7 @@ static int search(lua_State *L, bool find)
         lua_pushinteger(L, found - s + (ptrdiff_t)pattern_size);
         return 2;
     }
-    prepare(&m, L, s, size, p, pattern_size);
+    matcher_init(&m, L, s, size, p, pattern_size);
     bool anchored = pattern_size > 0 && *p == '^';
     p += anchored;
     for (const char *from = s + offset; from <= m.end; from++) {
@@ -346,9 +346,9 @@ static int search(lua_State *L, bool find)
     return luaL_pushfail(L), 1;
 }
 
-static int find(lua_State *L) { return search(L, true); }
+static int pattern_find(lua_State *L) { return pattern_search(L, true); }
 
-static int match_string(lua_State *L) { return search(L, false); }
+static int match_string(lua_State *L) { return pattern_search(L, false); }
 
 /* ---- gmatch ---------------------------------------------------------------------------------- */
 
@@ -362,7 +362,7 @@ static int next_match(lua_State *L)
     lua_Integer last = lua_tointeger(L, lua_upvalueindex(4));
     matcher m;
     if (offset > size) return 0;
-    prepare(&m, L, s, size, p, pattern_size);
+    matcher_init(&m, L, s, size, p, pattern_size);
     for (const char *from = s + offset; from <= m.end; from++) {
         const char *end = match_from(&m, from, p);
         if (!end || end - s == last) continue;
@@ -455,7 +455,7 @@ static int gsub(lua_State *L)
     const char *from = s, *last = NULL;
     matcher m;
     luaL_Buffer out;
-    prepare(&m, L, s, size, p, pattern_size);
+    matcher_init(&m, L, s, size, p, pattern_size);
     p += anchored;
     luaL_buffinit(L, &out);
     while (count < limit) {
@@ -483,5 +483,8 @@ static int gsub(lua_State *L)
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-const luaL_Reg lt_lua_patterns[] = {
-    {"find", find}, {"match", match_string}, {"gmatch", gmatch}, {"gsub", gsub}, {NULL, NULL}};
+const luaL_Reg lt_lua_patterns[] = {{"find", pattern_find},
+                                    {"match", match_string},
+                                    {"gmatch", gmatch},
+                                    {"gsub", gsub},
+                                    {NULL, NULL}};

@@ -47,13 +47,13 @@ static void collect_if_refused(lua_State *L)
     lua_gc(L, LUA_GCCOLLECT);
 }
 
-static void look(lua_State *L, lua_Debug *frame)
+static void count_hook(lua_State *L, lua_Debug *frame)
 {
     (void)frame;
     const bool stops = lt_interrupted();
     const int count = stops ? 1 : interval(L);
     if (!stops) collect_if_refused(L);
-    if (lua_gethookcount(L) != count) lua_sethook(L, look, LUA_MASKCOUNT, count);
+    if (lua_gethookcount(L) != count) lua_sethook(L, count_hook, LUA_MASKCOUNT, count);
     if (stops) {
         (void)lt_stopped();
         luaL_error(L, "%s", lt_error_message());
@@ -71,8 +71,8 @@ static void *allocate(void *user, void *old, size_t old_bytes, size_t bytes)
     const size_t size = p != NULL ? bytes : bytes > 0 ? SIZE_MAX : 0;
     if (size <= s->largest) return p;
     s->largest = size;
-    if (size > LARGE && s->L != NULL && lua_gethook(s->L) == look)
-        lua_sethook(s->L, look, LUA_MASKCOUNT, 1);
+    if (size > LARGE && s->L != NULL && lua_gethook(s->L) == count_hook)
+        lua_sethook(s->L, count_hook, LUA_MASKCOUNT, 1);
     return p;
 }
 
@@ -89,7 +89,7 @@ static void log_line(void *user, int level, const char *text)
 }
 
 /* The context is gone, and with it whatever was made in it. */
-static void release(void *user)
+static void script_release(void *user)
 {
     lt_script *s = user;
     if (s->release != NULL) s->release(s->user);
@@ -116,7 +116,7 @@ static int open(lua_State *L)
     request *r = lua_touserdata(L, 1);
     lt_script_open(L, r->script);
     lua_setfield(L, LUA_REGISTRYINDEX, GLOBALS);
-    lua_sethook(L, look, LUA_MASKCOUNT, OFTEN);
+    lua_sethook(L, count_hook, LUA_MASKCOUNT, OFTEN);
     return 0;
 }
 
@@ -302,7 +302,7 @@ static lt_status guarded_with_results(const char *function, lua_CFunction f, req
 static lt_status new_context(lt_script *s, const lt_script_config *c)
 {
     lt_context_config config = lt_context_defaults();
-    config.user = s, config.release = release;
+    config.user = s, config.release = script_release;
     config.memory_limit = c->memory_limit;
     config.authorize = authorize;
     if (c->log != NULL) config.log = log_line;

@@ -96,14 +96,14 @@ static lt_table **push_holder(lua_State *L)
     return holder;
 }
 
-static void take(lua_State *L, int index, int taken, lt_value *out, int depth);
+static void take_value(lua_State *L, int index, int taken, lt_value *out, int depth);
 
 /* Puts what is at the top of the stack into the table and pops it. */
-static void put(lua_State *L, lt_table *table, const char *name, int taken, int depth)
+static void put_field(lua_State *L, lt_table *table, const char *name, int taken, int depth)
 {
     lt_value value = lt_value_none();
     lt_lua_look_at(L, lt_lua_context(L));
-    take(L, lua_gettop(L), taken, &value, depth);
+    take_value(L, lua_gettop(L), taken, &value, depth);
     const lt_status status =
         name != NULL ? lt_table_set(table, name, &value) : lt_table_append(table, &value);
     lt_value_free(&value);
@@ -132,7 +132,7 @@ static void take_table(lua_State *L, int index, int taken, lt_value *out, int de
     lt_table **holder = push_holder(L);
     lua_Integer n = 0;
     while (lua_rawgeti(L, index, n + 1) != LUA_TNIL) {
-        put(L, *holder, NULL, taken, depth + 1);
+        put_field(L, *holder, NULL, taken, depth + 1);
         n++;
     }
     lua_pop(L, 1);
@@ -148,7 +148,7 @@ static void take_table(lua_State *L, int index, int taken, lt_value *out, int de
         const char *name = lua_tolstring(L, -2, &size);
         if (size != strlen(name))
             luaL_error(L, "a table with a name that contains a zero byte cannot leave the script");
-        put(L, *holder, name, taken, depth + 1);
+        put_field(L, *holder, name, taken, depth + 1);
     }
     *out = lt_value_table(lt_table_retain(*holder));
     lua_pushvalue(L, index);
@@ -171,7 +171,7 @@ static void take_userdata(lua_State *L, int index, lt_value *out)
         luaL_error(L, "a %s cannot leave the script", lt_lua_type_name(L, index));
 }
 
-static void take(lua_State *L, int index, int taken, lt_value *out, int depth)
+static void take_value(lua_State *L, int index, int taken, lt_value *out, int depth)
 {
     size_t size;
     switch (lua_type(L, index)) {
@@ -205,5 +205,5 @@ void lt_script_end_taking(lua_State *L, int taken)
 
 void lt_script_take(lua_State *L, int index, int taken, lt_value *out)
 {
-    take(L, lua_absindex(L, index), taken, out, 1);
+    take_value(L, lua_absindex(L, index), taken, out, 1);
 }

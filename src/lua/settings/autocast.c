@@ -33,7 +33,7 @@ static const lt_autocast defaults = {
 
 static const lt_autocast *settings_of(lua_State *L)
 {
-    const lt_autocast *settings = lt_lua_state_here(L)->autocast;
+    const lt_autocast *settings = lt_lua_state_current(L)->autocast;
     return settings != NULL ? settings : &defaults;
 }
 
@@ -223,7 +223,7 @@ static lt_device_type check_type(lua_State *L, int arg)
 /* The interpreter's settings, which may be changed. */
 static lt_autocast *own_settings(lua_State *L)
 {
-    lt_lua_state *s = lt_lua_state_here(L);
+    lt_lua_state *s = lt_lua_state_current(L);
     if (s->autocast != NULL) return s->autocast;
     s->autocast = lt_mem_alloc(sizeof *s->autocast);
     if (s->autocast == NULL) lt_lua_raise(L);

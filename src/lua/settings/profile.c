@@ -7,7 +7,7 @@
 #include "memory/alloc.h"
 
 /* profile_start(gpu) */
-static int start(lua_State *L)
+static int start_profile(lua_State *L)
 {
     const lt_entry entry = lt_enter(L);
     const bool gpu = lua_toboolean(L, 1);
@@ -25,7 +25,7 @@ static int is_on(lua_State *L)
 }
 
 /* profile_begin(name) -> the event's number, nil when nothing is recorded */
-static int begin(lua_State *L)
+static int begin_range(lua_State *L)
 {
     const char *name = lt_lua_check_string(L, 1);
     if (!lt_profiling) return 0;
@@ -61,7 +61,7 @@ static int free_events(lua_State *L)
 
 /* profile_stop() -> a list of events {name, kind, parent (a position, 0: none), start, time, self,
  * memory, copies, copied, device, device_start, device_time, device_self}, times in seconds */
-static int stop(lua_State *L)
+static int stop_profile(lua_State *L)
 {
     static const char *const kinds[] = {"op", "backward", "user"};
     int64_t n = 0;
@@ -99,9 +99,12 @@ static int stop(lua_State *L)
 
 void lt_lua_open_profile(lua_State *L)
 {
-    static const luaL_Reg functions[] = {{"profile_start", start}, {"profile_stop", stop},
-                                         {"profile_begin", begin}, {"profile_end", end},
-                                         {"profile_on", is_on},    {NULL, NULL}};
+    static const luaL_Reg functions[] = {{"profile_start", start_profile},
+                                         {"profile_stop", stop_profile},
+                                         {"profile_begin", begin_range},
+                                         {"profile_end", end},
+                                         {"profile_on", is_on},
+                                         {NULL, NULL}};
     lua_pushvalue(L, 2);
     lt_lua_setfuncs(L, functions);
     lua_pop(L, 1);

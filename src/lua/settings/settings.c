@@ -87,7 +87,7 @@ static int set_printoptions(lua_State *L)
     static const char *const names[] = {"default", "short", "full", NULL};
     static const char *const known[] = {"precision", "threshold", "edgeitems", "linewidth",
                                         "sci_mode",  "profile",   NULL};
-    lt_context *context = lt_lua_state_here(L)->context;
+    lt_context *context = lt_lua_state_current(L)->context;
     lt_print_options o = lt_print_settings(context);
     lua_settop(L, 1);
     lt_lua_check_names(L, 1, "set_printoptions", known);
@@ -114,7 +114,7 @@ static int set_printoptions(lua_State *L)
 
 static int get_printoptions(lua_State *L)
 {
-    const lt_print_options options = lt_print_settings(lt_lua_state_here(L)->context),
+    const lt_print_options options = lt_print_settings(lt_lua_state_current(L)->context),
                            *o = &options;
     lua_createtable(L, 0, 5);
     lua_pushinteger(L, o->precision);

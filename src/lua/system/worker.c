@@ -27,7 +27,7 @@
 typedef struct {
     pid_t pid; /* 0 when closed */
     int to, from;
-} worker;
+} worker_process;
 
 enum { POLL_MS = 50 }; /* between two looks at the interrupt flag */
 typedef enum { DONE, ENDED, TIMEOUT, INTERRUPTED } outcome;
@@ -44,7 +44,7 @@ static outcome wait_for_any(lua_State *L, struct pollfd *p, int n_descriptors, d
     }
 }
 
-static outcome wait_for(lua_State *L, int fd, short events, double deadline)
+static outcome wait_for_fd(lua_State *L, int fd, short events, double deadline)
 {
     struct pollfd p = {fd, events, 0};
     return wait_for_any(L, &p, 1, deadline);
@@ -54,7 +54,7 @@ static outcome wait_for(lua_State *L, int fd, short events, double deadline)
 static outcome transfer(lua_State *L, int fd, char *bytes, size_t n, bool writes, double deadline)
 {
     while (n > 0) {
-        outcome ready = wait_for(L, fd, writes ? POLLOUT : POLLIN, deadline);
+        outcome ready = wait_for_fd(L, fd, writes ? POLLOUT : POLLIN, deadline);
         if (ready != DONE) return ready;
         ssize_t some = writes ? write(fd, bytes, n) : read(fd, bytes, n);
         if (some < 0 && (errno == EINTR || errno == EAGAIN)) continue;
@@ -65,7 +65,7 @@ static outcome transfer(lua_State *L, int fd, char *bytes, size_t n, bool writes
     return DONE;
 }
 
-static outcome send_message(lua_State *L, int fd, const char *bytes, size_t n)
+static outcome write_message(lua_State *L, int fd, const char *bytes, size_t n)
 {
     uint64_t length = n;
     outcome sent = transfer(L, fd, (char *)&length, sizeof length, true, -1);
@@ -73,7 +73,7 @@ static outcome send_message(lua_State *L, int fd, const char *bytes, size_t n)
 }
 
 /* Pushes the next message when the outcome is DONE. */
-static outcome receive_message(lua_State *L, int fd, double deadline)
+static outcome read_message(lua_State *L, int fd, double deadline)
 {
     uint64_t length;
     luaL_Buffer buffer;
@@ -100,7 +100,7 @@ static void push_end(lua_State *L, int fd, lua_CFunction f)
 
 static int child_receive(lua_State *L)
 {
-    if (receive_message(L, (int)lua_tointeger(L, END), -1) != DONE) lua_pushnil(L);
+    if (read_message(L, (int)lua_tointeger(L, END), -1) != DONE) lua_pushnil(L);
     return 1;
 }
 
@@ -108,7 +108,7 @@ static int child_send(lua_State *L)
 {
     size_t n;
     const char *bytes = lt_lua_check_lstring(L, 1, &n);
-    if (send_message(L, (int)lua_tointeger(L, END), bytes, n) != DONE) _exit(0);
+    if (write_message(L, (int)lua_tointeger(L, END), bytes, n) != DONE) _exit(0);
     return 0;
 }
 
@@ -133,9 +133,9 @@ static void run_child(lua_State *L, int from, int to, pid_t parent)
 
 /* ---- the parent's side ----------------------------------------------------------------------- */
 
-static worker *check_worker(lua_State *L)
+static worker_process *check_worker(lua_State *L)
 {
-    worker *w = lt_lua_check_udata(L, 1, WORKER_NAME);
+    worker_process *w = lt_lua_check_udata(L, 1, WORKER_NAME);
     if (w->pid <= 0) lt_lua_error(L, "the worker has been closed");
     return w;
 }
@@ -147,7 +147,7 @@ static int fork_worker(lua_State *L)
     lt_lua_check_type(L, 1, LUA_TFUNCTION);
     lua_settop(L, 1);
     lt_lua_do(L, lt_authorize(LT_ACCESS_PROCESS, "worker"));
-    worker *w = lua_newuserdatauv(L, sizeof *w, 0);
+    worker_process *w = lua_newuserdatauv(L, sizeof *w, 0);
     w->pid = 0;
     luaL_setmetatable(L, WORKER_NAME);
     if (pipe2(down, O_CLOEXEC) != 0) return lt_lua_error(L, "a worker's pipe: %s", strerror(errno));
@@ -173,7 +173,7 @@ static int fork_worker(lua_State *L)
         return lt_lua_error(L, "a worker process: %s", strerror(failed));
     }
     fcntl(down[1], F_SETFL, O_NONBLOCK); /* a worker that is busy must not hold an interrupt up */
-    *w = (worker){pid, down[1], up[0]};
+    *w = (worker_process){pid, down[1], up[0]};
     return 1;
 }
 
@@ -181,17 +181,17 @@ static int fork_worker(lua_State *L)
 static int worker_send(lua_State *L)
 {
     size_t n;
-    worker *w = check_worker(L);
+    worker_process *w = check_worker(L);
     const char *bytes = lt_lua_check_lstring(L, 2, &n);
     struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
     sigaction(SIGPIPE, &ignore, &before);
-    outcome sent = send_message(L, w->to, bytes, n);
+    outcome sent = write_message(L, w->to, bytes, n);
     sigaction(SIGPIPE, &before, NULL);
     if (sent == INTERRUPTED) lt_lua_do(L, lt_stopped());
     return 0;
 }
 
-static void describe_end(lua_State *L, worker *w)
+static void describe_end(lua_State *L, worker_process *w)
 {
     int status = 0;
     pid_t ended = waitpid(w->pid, &status, 0);
@@ -208,9 +208,9 @@ static void describe_end(lua_State *L, worker *w)
 /* worker:receive([seconds]) -> message; nil and "timeout" or how the worker has ended */
 static int worker_receive(lua_State *L)
 {
-    worker *w = check_worker(L);
+    worker_process *w = check_worker(L);
     double deadline = lua_isnoneornil(L, 2) ? -1 : lt_clock() + lt_lua_check_number(L, 2);
-    switch (receive_message(L, w->from, deadline)) {
+    switch (read_message(L, w->from, deadline)) {
     case DONE: return 1;
     case INTERRUPTED: lt_lua_do(L, lt_stopped()); return 0;
     case TIMEOUT:
@@ -236,7 +236,7 @@ static int first_worker(lua_State *L)
     struct pollfd *p = lua_newuserdatauv(L, (size_t)(n + 1) * sizeof *p, 0);
     for (int i = 0; i < n; i++) {
         lua_rawgeti(L, 1, i + 1);
-        const worker *w = lt_lua_check_udata(L, -1, WORKER_NAME);
+        const worker_process *w = lt_lua_check_udata(L, -1, WORKER_NAME);
         p[i] = (struct pollfd){w->from, POLLIN, 0};
         lua_pop(L, 1);
     }
@@ -253,14 +253,14 @@ static int first_worker(lua_State *L)
 
 static int worker_pid(lua_State *L)
 {
-    worker *w = lt_lua_check_udata(L, 1, WORKER_NAME);
+    worker_process *w = lt_lua_check_udata(L, 1, WORKER_NAME);
     lua_pushinteger(L, w->pid);
     return 1;
 }
 
 static int worker_close(lua_State *L)
 {
-    worker *w = lt_lua_check_udata(L, 1, WORKER_NAME);
+    worker_process *w = lt_lua_check_udata(L, 1, WORKER_NAME);
     if (w->pid <= 0) return 0;
     close(w->to);
     close(w->from);

@@ -38,8 +38,8 @@ static void to_truth(lt_dtype part, char *const *ptrs, const int64_t *strides, i
     }
 }
 
-static void between(lt_dtype to, lt_dtype from, char *const *ptrs, const int64_t *strides,
-                    int64_t n)
+static void cast_complex(lt_dtype to, lt_dtype from, char *const *ptrs, const int64_t *strides,
+                         int64_t n)
 {
     const int64_t to_size = (int64_t)lt_dtype_size(to), from_size = (int64_t)lt_dtype_size(from);
     if (strides[0] == 2 * to_size && strides[1] == 2 * from_size) {
@@ -53,7 +53,7 @@ static void between(lt_dtype to, lt_dtype from, char *const *ptrs, const int64_t
 static void copy_c128(char *const *ptrs, const int64_t *strides, int64_t n, const void *context)
 {
     (void)context;
-    between(LT_FLOAT64, LT_FLOAT64, ptrs, strides, n);
+    cast_complex(LT_FLOAT64, LT_FLOAT64, ptrs, strides, n);
 }
 
 #define LOOP(name, CALL)                                                                           \
@@ -87,12 +87,12 @@ static void copy_c128(char *const *ptrs, const int64_t *strides, int64_t n, cons
     REALS(TO, c, PART) REALS(FROM, c, PART) LOOP(truth_of_##c, to_truth(PART, ptrs, strides, n))
 COMPLEX(ALL)
 #undef ALL
-LOOP(c64_of_c32, between(LT_FLOAT32, LT_FLOAT16, ptrs, strides, n))
-LOOP(c128_of_c32, between(LT_FLOAT64, LT_FLOAT16, ptrs, strides, n))
-LOOP(c32_of_c64, between(LT_FLOAT16, LT_FLOAT32, ptrs, strides, n))
-LOOP(c128_of_c64, between(LT_FLOAT64, LT_FLOAT32, ptrs, strides, n))
-LOOP(c32_of_c128, between(LT_FLOAT16, LT_FLOAT64, ptrs, strides, n))
-LOOP(c64_of_c128, between(LT_FLOAT32, LT_FLOAT64, ptrs, strides, n))
+LOOP(c64_of_c32, cast_complex(LT_FLOAT32, LT_FLOAT16, ptrs, strides, n))
+LOOP(c128_of_c32, cast_complex(LT_FLOAT64, LT_FLOAT16, ptrs, strides, n))
+LOOP(c32_of_c64, cast_complex(LT_FLOAT16, LT_FLOAT32, ptrs, strides, n))
+LOOP(c128_of_c64, cast_complex(LT_FLOAT64, LT_FLOAT32, ptrs, strides, n))
+LOOP(c32_of_c128, cast_complex(LT_FLOAT16, LT_FLOAT64, ptrs, strides, n))
+LOOP(c64_of_c128, cast_complex(LT_FLOAT32, LT_FLOAT64, ptrs, strides, n))
 
 void lt_enter_complex_casts(lt_loop (*cast)[LT_DTYPE_COUNT])
 {

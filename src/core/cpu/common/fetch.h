@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 enum {
-    LT_FETCHED_LINE = 64,                 /* fixed: bytes of a cache line */
+    LT_PREFETCHED_SLICE = 64,             /* fixed: bytes of a cache line */
     LT_FETCHED_PAGE = 4096,               /* fixed: bytes of a page */
     LT_FETCHED_PART = LT_FETCHED_PAGE / 2 /* bytes of a page that are requested together */
 };
@@ -16,7 +16,7 @@ enum {
  * finds that it has no effect, and drops its calls. */
 static inline __attribute__((always_inline)) void lt_fetch(const void *from, int64_t bytes)
 {
-    for (int64_t at = 0; at < bytes; at += LT_FETCHED_LINE)
+    for (int64_t at = 0; at < bytes; at += LT_PREFETCHED_SLICE)
         __builtin_prefetch((const char *)from + at);
 }
 

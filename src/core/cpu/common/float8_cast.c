@@ -55,8 +55,8 @@ static inline void encode(lt_dtype to, char *const *ptrs, const int64_t *strides
 /* clang-format on */
 
 #define WITH_OTHER(K, other)                                                                       \
-    LOOP(K##_of_##other, lt_cast_by_way_of(LT_FLOAT32, K, other, ptrs, strides, n))                \
-    LOOP(other##_of_##K, lt_cast_by_way_of(LT_FLOAT32, other, K, ptrs, strides, n))
+    LOOP(K##_of_##other, lt_cast_through(LT_FLOAT32, K, other, ptrs, strides, n))                  \
+    LOOP(other##_of_##K, lt_cast_through(LT_FLOAT32, other, K, ptrs, strides, n))
 #define WITH_ALL(K)                                                                                \
     LOOP(K##_of_float, encode(K, ptrs, strides, n))                                                \
     LOOP(float_of_##K, decode(K, ptrs, strides, n))                                                \

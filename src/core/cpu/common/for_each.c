@@ -47,16 +47,16 @@ void lt_cpu_walk(const lt_iter *it, int ndim, char *const *ptrs, int64_t from, i
     }
 }
 
-typedef struct walk {
+typedef struct chunk_walk {
     const lt_iter *it;
     lt_loop loop;
     const void *context;
     int64_t piece; /* elements of a job */
-} walk;
+} chunk_walk;
 
-static void run_chunk(const void *context, int64_t c)
+static void visit_chunk(const void *context, int64_t c)
 {
-    const walk *w = context;
+    const chunk_walk *w = context;
     const int64_t from = c * w->piece, to = from + w->piece;
     lt_cpu_walk(w->it, w->it->ndim, w->it->data, from, to < w->it->numel ? to : w->it->numel,
                 w->loop, w->context);
@@ -65,8 +65,8 @@ static void run_chunk(const void *context, int64_t c)
 static lt_status large(const lt_iter *it, lt_loop loop, const void *context)
 {
     const int threads = lt_cpu_threads_for(LT_CPU_MOVED * it->numel);
-    const walk w = {it, loop, context, lt_cpu_piece(it->numel, LT_CPU_GRAIN, threads)};
-    return lt_cpu_share((it->numel + w.piece - 1) / w.piece, threads, run_chunk, &w);
+    const chunk_walk w = {it, loop, context, lt_cpu_piece(it->numel, LT_CPU_GRAIN, threads)};
+    return lt_parallel_for((it->numel + w.piece - 1) / w.piece, threads, visit_chunk, &w);
 }
 
 bool lt_cpu_exchanges(const lt_iter *it)

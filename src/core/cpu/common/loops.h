@@ -27,10 +27,10 @@ typedef struct lt_complex_loops {
 
 enum {
     /* fixed: accumulators of a sum; as many for every instruction set, so that sums are the same */
-    LT_LINE_ROW = 64,
+    LT_ACCUMULATORS = 64,
     /* tuning: elements of a line that are converted, or mapped, at a time; they stay in L1 beside
      * the operands; norms of rows take 1.10 of their time with half of it (Zen 5, 2026-11-28) */
-    LT_LINE_BLOCK = 1024
+    LT_SLICE_BLOCK = 1024
 };
 
 /* What accumulators are joined in: double for floats, int64 for integers and bools. */
@@ -40,15 +40,15 @@ typedef union lt_total {
     uint64_t u;
 } lt_total;
 
-/* A line that comes in pieces of at least LT_LINE_BLOCK elements: what was made of those that came;
+/* A line that comes in pieces of at least LT_SLICE_BLOCK elements: what was made of those that came;
  * zeroed at first. */
-typedef struct lt_line_part {
+typedef struct lt_slice_part {
     bool begun;
     int64_t rows;               /* that the lanes have taken */
     lt_total parts[8], careful; /* careful: of pieces with a nan */
-    /* accumulators of the rows, of which element i of a line goes to number i % LT_LINE_ROW */
-    _Alignas(64) char lanes[LT_LINE_ROW * 8];
-} lt_line_part;
+    /* accumulators of the rows, of which element i of a line goes to number i % LT_ACCUMULATORS */
+    _Alignas(64) char lanes[LT_ACCUMULATORS * 8];
+} lt_slice_part;
 
 /* The loops of one reduction in one type of elements. */
 typedef struct lt_reduce_loops {
@@ -59,10 +59,10 @@ typedef struct lt_reduce_loops {
     /* The same with a parameter for each line, where that is worth a loop of its own; else NULL. */
     void (*lines)(lt_total *totals, const char *lines, int64_t stride, int64_t count, int64_t n,
                   const lt_total *parameters);
-    /* The same of one line in pieces, to the bit: n elements, a multiple of LT_LINE_BLOCK, or the
+    /* The same of one line in pieces, to the bit: n elements, a multiple of LT_SLICE_BLOCK, or the
      * last ones, which alone have a total. NULL: line() may be given one piece after the other,
-     * each of a multiple of LT_LINE_BLOCK. */
-    void (*piece)(lt_line_part *part, const void *elements, int64_t n, double parameter,
+     * each of a multiple of LT_SLICE_BLOCK. */
+    void (*piece)(lt_slice_part *part, const void *elements, int64_t n, double parameter,
                   lt_total *total);
     /* acc[j] = step(acc[j], rows[i][j]) for ncols columns of nrows rows that lie row_stride bytes
      * apart. Columns are contiguous; the parameters, one a column, are of the elements' type,
@@ -75,7 +75,7 @@ typedef struct lt_reduce_loops {
     int64_t lane;
 } lt_reduce_loops;
 
-/* fixed: rows of LT_LINE_ROW elements that are added up before accumulators are joined into totals
+/* fixed: rows of LT_ACCUMULATORS elements that are added up before accumulators are joined into totals
  * of double; equal numbers, whose errors add up, lose five units in the last place at most */
 #define LT_ROWS_FLUSH 32
 /* fixed: the same of rows of columns; they are added by fours first */
@@ -126,15 +126,15 @@ typedef struct lt_scan_loops {
 
 /* At most LT_LANES dense lines, some elements apart, sorted stably; nan is the largest. Of
  * each line the first `wanted` values and places in it, from 0, are stored; NULL: not wanted. */
-typedef struct lt_short_lines {
+typedef struct lt_short_slices {
     int64_t n, lines, wanted;
     bool descending;
     const void *in;
     void *values;
     int64_t *places, in_step, values_step, places_step;
-} lt_short_lines;
+} lt_short_slices;
 typedef struct lt_sort_loops {
-    void (*lines)(const lt_short_lines *s);
+    void (*lines)(const lt_short_slices *s);
     int64_t most; /* elements of a line */
 } lt_sort_loops;
 
@@ -190,7 +190,7 @@ typedef struct lt_attention_loops {
  * it (Zen 5, 2026-11-28) */
 #define LT_PRODUCT_TOGETHER 1024
 /* with a vector beyond them, and one beyond the rows of A */
-#define LT_PRODUCT_ROOM ((size_t)LT_PRODUCT_DEPTH * LT_PRODUCT_TOGETHER + 128)
+#define LT_PRODUCT_SCRATCH ((size_t)LT_PRODUCT_DEPTH * LT_PRODUCT_TOGETHER + 128)
 
 /* C = alpha A B + beta C, of one matrix, on one thread: element (i, p) of A is a[i * a_row + p *
  * a_column], likewise B and C. C is not read when beta is 0. Integers: rows of B and C are dense.
@@ -202,7 +202,7 @@ typedef struct lt_product {
     void *c;
     /* columns of B, which are dense as the rows of A are: sums go along both (floats only) */
     bool few;
-    /* LT_PRODUCT_ROOM bytes for columns of B, then for rows of A m times the least of k and
+    /* LT_PRODUCT_SCRATCH bytes for columns of B, then for rows of A m times the least of k and
      * LT_PRODUCT_DEPTH elements. NULL: the rows are read where they lie (floats only) */
     void *room;
     /* m elements, added to the rows of C, which are dense; NULL where few (floats only) */
@@ -309,18 +309,18 @@ typedef void (*lt_resample_loop)(const lt_resampling *r, const void *in, void *o
                                  int64_t width, int64_t from, int64_t to);
 
 /* The places of n positions of the result that have one each, or two. */
-typedef struct lt_resample_places {
+typedef struct lt_resample_indices {
     int64_t n;
     /* of float alone: the second ones, and their weights, lie after all the first */
     bool two;
     const int32_t *near; /* NULL: the line is longer than an int32 counts */
     const int64_t *far;
     const void *weights; /* NULL: all are 1, and elements stay what they were */
-} lt_resample_places;
+} lt_resample_indices;
 
 typedef struct lt_resample_loops {
     lt_resample_loop rows;
-    void (*line_of_places)(const lt_resample_places *p, const void *in, void *out);
+    void (*line_of_places)(const lt_resample_indices *p, const void *in, void *out);
 } lt_resample_loops;
 
 /* n indices, `stride` bytes apart, which count from `base`, or from the end where they are
@@ -376,8 +376,8 @@ void lt_enter_unsigned_casts(lt_loop (*cast)[LT_DTYPE_COUNT]);
 void lt_enter_complex_casts(lt_loop (*cast)[LT_DTYPE_COUNT]);
 void lt_enter_float8_casts(lt_loop (*cast)[LT_DTYPE_COUNT]);
 /* A conversion made of two, a block at a time. */
-void lt_cast_by_way_of(lt_dtype middle, lt_dtype to, lt_dtype from, char *const *ptrs,
-                       const int64_t *strides, int64_t n);
+void lt_cast_through(lt_dtype middle, lt_dtype to, lt_dtype from, char *const *ptrs,
+                     const int64_t *strides, int64_t n);
 
 #define LT_LOOP_PASTE(name, isa) lt_##name##_##isa
 #define LT_LOOP_NAME(name, isa)  LT_LOOP_PASTE(name, isa)

@@ -3,7 +3,7 @@
 #ifndef LT_CPU_SCRATCH_H
 #define LT_CPU_SCRATCH_H
 
-#include "checked.h"
+#include "saturating.h"
 #include "memory/block.h"
 
 typedef struct lt_scratch {
@@ -13,14 +13,14 @@ typedef struct lt_scratch {
 
 /* n entries, aligned to 64 bytes, not filled in; NULL: there is no memory, and the error is set. s
  * is not zeroed before, and does not move. */
-static inline void *lt_scratch_take(lt_scratch *s, int64_t n, size_t size)
+static inline void *lt_scratch_alloc(lt_scratch *s, int64_t n, size_t size)
 {
-    return lt_times(n, (int64_t)size) <= (int64_t)sizeof s->near
+    return lt_mul_sat(n, (int64_t)size) <= (int64_t)sizeof s->near
                ? s->near
                : lt_block_array(n, size, &s->capacity);
 }
 
-static inline void lt_scratch_give(lt_scratch *s, void *p)
+static inline void lt_scratch_free(lt_scratch *s, void *p)
 {
     if (p != s->near) lt_block_free(p, s->capacity);
 }

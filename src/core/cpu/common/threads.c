@@ -40,9 +40,9 @@ int64_t lt_cpu_piece(int64_t n, int64_t most, int threads)
 typedef struct {
     _Alignas(64) _Atomic int64_t next;
     int64_t end;
-} range;
+} job_range;
 
-static void set_ranges(range *ranges, int n, int64_t jobs)
+static void set_ranges(job_range *ranges, int n, int64_t jobs)
 {
     LT_ASSERT(n >= 1 && n <= MOST_RANGES && jobs >= 0, "%d ranges, %lld jobs", n, (long long)jobs);
     for (int64_t r = 0; r < n; r++) {
@@ -53,7 +53,7 @@ static void set_ranges(range *ranges, int n, int64_t jobs)
 
 /* A loop that several threads run. */
 typedef struct loop {
-    range *ranges;
+    job_range *ranges;
     int n;
     lt_job run;
     const void *context;
@@ -63,19 +63,19 @@ typedef struct loop {
 static void run_ranges(void *argument, int index)
 {
     const loop *l = argument;
-    const lt_thread own = lt_here;
+    const lt_thread own = lt_tls;
     LT_ASSERT(index >= 0 && l->caller->refs > 0, "thread %d, refs %d", index, l->caller->refs);
-    lt_here.context = l->caller;
-    lt_here.helper = own.helper || index != 0;
+    lt_tls.context = l->caller;
+    lt_tls.helper = own.helper || index != 0;
     for (int r = 0; r < l->n; r++) {
-        range *from = &l->ranges[(index + r) % l->n];
+        job_range *from = &l->ranges[(index + r) % l->n];
         while (atomic_load_explicit(&from->next, memory_order_relaxed) < from->end &&
                !lt_interrupted()) {
             const int64_t job = atomic_fetch_add_explicit(&from->next, 1, memory_order_relaxed);
             if (job < from->end) l->run(l->context, job);
         }
     }
-    lt_here = own;
+    lt_tls = own;
 }
 
 static lt_status run_loop(int64_t jobs, int threads, int n, lt_job run, const void *context)
@@ -83,20 +83,20 @@ static lt_status run_loop(int64_t jobs, int threads, int n, lt_job run, const vo
     if (threads <= 1 || jobs <= 1 || lt_pool_busy()) {
         for (int64_t job = 0; job < jobs && !lt_interrupted(); job++) run(context, job);
     } else {
-        range ranges[MOST_RANGES];
-        loop l = {ranges, n, run, context, lt_here.context};
+        job_range ranges[MOST_RANGES];
+        loop l = {ranges, n, run, context, lt_tls.context};
         set_ranges(ranges, n, jobs);
         lt_pool_run(threads < jobs ? threads : (int)jobs, run_ranges, &l);
     }
     return lt_interrupted() ? lt_stopped() : LT_OK;
 }
 
-lt_status lt_cpu_share(int64_t jobs, int count, lt_job run, const void *context)
+lt_status lt_parallel_for(int64_t jobs, int count, lt_job run, const void *context)
 {
     return run_loop(jobs, count, count < MOST_RANGES ? count : MOST_RANGES, run, context);
 }
 
-lt_status lt_cpu_hand_out(int64_t jobs, int count, lt_job run, const void *context)
+lt_status lt_parallel_for_dynamic(int64_t jobs, int count, lt_job run, const void *context)
 {
     return run_loop(jobs, count, 1, run, context);
 }

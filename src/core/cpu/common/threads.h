@@ -40,10 +40,10 @@ int64_t lt_cpu_piece(int64_t n, int64_t most, int threads);
  * what another one of the same elements left near the thread. LT_ERR_INTERRUPTED when jobs were
  * left out. */
 typedef void (*lt_job)(const void *context, int64_t job);
-lt_status lt_cpu_share(int64_t jobs, int threads, lt_job run, const void *context);
+lt_status lt_parallel_for(int64_t jobs, int threads, lt_job run, const void *context);
 
 /* The same as threads come, in order: of jobs that follow each other and read the same, or of
  * different lengths (pieces of one product: a fourteenth faster). */
-lt_status lt_cpu_hand_out(int64_t jobs, int threads, lt_job run, const void *context);
+lt_status lt_parallel_for_dynamic(int64_t jobs, int threads, lt_job run, const void *context);
 
 #endif

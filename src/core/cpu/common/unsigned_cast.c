@@ -9,7 +9,7 @@
 
 static lt_loop (*casts)[LT_DTYPE_COUNT]; /* all conversions */
 
-static inline uint64_t whole(double x)
+static inline uint64_t to_uint64(double x)
 {
     if (!(x >= -0x1p63)) return x < 0 ? (uint64_t)INT64_MIN : 0; /* nan: 0 */
     if (x < 0x1p63) return (uint64_t)(int64_t)x;
@@ -27,7 +27,7 @@ static inline uint64_t whole(double x)
         }                                                                                          \
     }
 #define WITH_INTEGER(u, other) LOOP(u, other, x) LOOP(other, u, x)
-#define WITH_FLOAT(u, other)   LOOP(u, other, whole(x)) LOOP(other, u, x)
+#define WITH_FLOAT(u, other)   LOOP(u, other, to_uint64(x)) LOOP(other, u, x)
 #define WITH_ALL(u)                                                                                \
     WITH_INTEGER(u, uint8_t)                                                                       \
     WITH_INTEGER(u, int8_t)                                                                        \
@@ -40,8 +40,8 @@ WITH_INTEGER(uint16_t, uint32_t)
 WITH_INTEGER(uint16_t, uint64_t)
 WITH_INTEGER(uint32_t, uint64_t)
 
-void lt_cast_by_way_of(lt_dtype middle, lt_dtype to, lt_dtype from, char *const *ptrs,
-                       const int64_t *strides, int64_t n)
+void lt_cast_through(lt_dtype middle, lt_dtype to, lt_dtype from, char *const *ptrs,
+                     const int64_t *strides, int64_t n)
 {
     _Alignas(64) char between[LT_BLOCK * sizeof(double)];
     const int64_t size = (int64_t)lt_dtype_size(middle);
@@ -54,7 +54,7 @@ void lt_cast_by_way_of(lt_dtype middle, lt_dtype to, lt_dtype from, char *const 
     }
 }
 
-static void truth(size_t size, char *const *ptrs, const int64_t *strides, int64_t n)
+static void cast_to_bool(size_t size, char *const *ptrs, const int64_t *strides, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {
         const char *x = ptrs[1] + i * strides[1];
@@ -72,11 +72,11 @@ static void truth(size_t size, char *const *ptrs, const int64_t *strides, int64_
         CALL;                                                                                      \
     }
 #define WAYS(u, U)                                                                                 \
-    WAY(half_of_##u, lt_cast_by_way_of(LT_FLOAT32, LT_FLOAT16, U, ptrs, strides, n))               \
-    WAY(u##_of_half, lt_cast_by_way_of(LT_FLOAT32, U, LT_FLOAT16, ptrs, strides, n))               \
-    WAY(bfloat16_of_##u, lt_cast_by_way_of(LT_FLOAT32, LT_BFLOAT16, U, ptrs, strides, n))          \
-    WAY(u##_of_bfloat16, lt_cast_by_way_of(LT_FLOAT32, U, LT_BFLOAT16, ptrs, strides, n))          \
-    WAY(bool_of_##u, truth(sizeof(u), ptrs, strides, n))
+    WAY(half_of_##u, lt_cast_through(LT_FLOAT32, LT_FLOAT16, U, ptrs, strides, n))                 \
+    WAY(u##_of_half, lt_cast_through(LT_FLOAT32, U, LT_FLOAT16, ptrs, strides, n))                 \
+    WAY(bfloat16_of_##u, lt_cast_through(LT_FLOAT32, LT_BFLOAT16, U, ptrs, strides, n))            \
+    WAY(u##_of_bfloat16, lt_cast_through(LT_FLOAT32, U, LT_BFLOAT16, ptrs, strides, n))            \
+    WAY(bool_of_##u, cast_to_bool(sizeof(u), ptrs, strides, n))
 WAYS(uint16_t, LT_UINT16)
 WAYS(uint32_t, LT_UINT32)
 WAYS(uint64_t, LT_UINT64)

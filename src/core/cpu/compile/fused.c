@@ -356,14 +356,14 @@ void lt_fused_prepare(lt_fused_program *p, const lt_fusion *c, int seen)
     choose_length(p, assign_slots(p));
 }
 
-typedef struct job {
+typedef struct fused_run {
     const lt_fused_program *program;
     int64_t piece; /* elements; blocks end where pieces do */
-} job;
+} fused_run;
 
-static void run_piece(const void *context, int64_t i)
+static void run_fused_piece(const void *context, int64_t i)
 {
-    const job *j = context;
+    const fused_run *j = context;
     const int64_t from = i * j->piece, to = from + j->piece, numel = j->program->fusion->numel;
     lt_fused_run run; /* not zeroed */
     lt_fused_begin(&run, j->program);
@@ -376,6 +376,6 @@ lt_status lt_cpu_run_fusion(const lt_fusion *c, bool *done)
     *done = true;
     lt_fused_prepare(&p, c, -1);
     const int threads = lt_cpu_threads_for(c->numel * (LT_CPU_MOVED + c->n_steps));
-    const job j = {&p, lt_cpu_piece(c->numel, CHUNK, threads)};
-    return lt_cpu_share((c->numel + j.piece - 1) / j.piece, threads, run_piece, &j);
+    const fused_run j = {&p, lt_cpu_piece(c->numel, CHUNK, threads)};
+    return lt_parallel_for((c->numel + j.piece - 1) / j.piece, threads, run_fused_piece, &j);
 }

@@ -1,6 +1,6 @@
 /* fused.h - the interpreter of fusion groups (compile/fusion.h) on the CPU. A program is a list of
  * instructions, each one call of a loop for a block of elements. Kernels that consume a value of a
- * group run the program for the elements that they need next: row by row (fused_lines.h), in pieces
+ * group run the program for the elements that they need next: row by row (fused_rows.h), in pieces
  * (fused_reduce.c), or all of them (fused.c). */
 #ifndef LT_CPU_FUSED_PROGRAM_H
 #define LT_CPU_FUSED_PROGRAM_H

@@ -9,12 +9,12 @@
 enum {
     /* elements that go to a reduction together: the first-level cache has room for what comes
      * next, too */
-    PIECE = 2 * LT_LINE_BLOCK,
+    PIECE = 2 * LT_SLICE_BLOCK,
     LINE = 8192 /* elements of the longest line that is taken whole */
 };
-_Static_assert(PIECE / LT_REDUCE_LINES * LT_REDUCE_BATCH <= LINE,
+_Static_assert(PIECE / LT_REDUCE_SLICES * LT_REDUCE_BATCH <= LINE,
                "there is room for batches of short lines");
-_Static_assert(LT_REDUCE_LINES % LT_FUSED_UNIT == 0,
+_Static_assert(LT_REDUCE_SLICES % LT_FUSED_UNIT == 0,
                "jobs begin where blocks do, so that no two of them write an element");
 
 /* A thread's memory for a piece, or a line. */
@@ -29,10 +29,10 @@ static char *elements(workspace *w, int64_t from, int64_t n)
     return lt_fused_elements(&w->run, from, n, w->piece);
 }
 
-/* Elements [at, at + n) of a line, of which the last ones, or a multiple of LT_LINE_BLOCK, join its
+/* Elements [at, at + n) of a line, of which the last ones, or a multiple of LT_SLICE_BLOCK, join its
  * total, or part. */
 static void take_pieces(const lt_reduce_plan *p, workspace *w, int64_t at, int64_t n,
-                        lt_line_part *part, lt_total *total)
+                        lt_slice_part *part, lt_total *total)
 {
     for (int64_t end = at + n; at < end; at += PIECE) {
         const int64_t m = end - at < PIECE ? end - at : PIECE;
@@ -47,7 +47,7 @@ static void take_pieces(const lt_reduce_plan *p, workspace *w, int64_t at, int64
 void lt_reduce_fused_part(const lt_reduce_plan *p, int64_t from, int64_t to, lt_total *total)
 {
     workspace w;
-    lt_line_part part = {0};
+    lt_slice_part part = {0};
     lt_fused_begin(&w.run, p->fusion);
     take_pieces(p, &w, from, to - from, &part, total);
 }
@@ -67,7 +67,7 @@ void lt_reduce_fused_lines(const lt_reduce_plan *p, char *out, int64_t first, in
     workspace w;
     lt_fused_begin(&w.run, p->fusion);
     int64_t at_once = p->count < PIECE ? PIECE / p->count : 1;
-    if (at_once >= LT_REDUCE_LINES)
+    if (at_once >= LT_REDUCE_SLICES)
         at_once = LT_REDUCE_BATCH; /* the loops take short lines side by side */
     for (int64_t j = 0; j < n; j += at_once) {
         const int64_t m = n - j < at_once ? n - j : at_once;

@@ -8,7 +8,7 @@
 #include "cpu/common/threads.h"
 #include "cpu/cpu.h"
 #include "error.h"
-#include "line.h"
+#include "slice.h"
 #include "memory/block.h"
 #include "plan.h"
 
@@ -41,7 +41,7 @@ static lt_status one_by_one(const lt_fft *f, const lt_fft_plan *p, int64_t count
 {
     lines l = {f, p, run, LT_OK};
     const int threads = lt_cpu_threads_for(count * p->n * 8);
-    LT_TRY(lt_cpu_share(count, count >= threads ? threads : 1, run_line, &l));
+    LT_TRY(lt_parallel_for(count, count >= threads ? threads : 1, run_line, &l));
     return (lt_status)l.status;
 }
 
@@ -74,8 +74,8 @@ static void run_halves(const void *context, int64_t k)
 static lt_status all_halves(const lt_fft_plan *p, const void *in, void *out, bool back)
 {
     const halves t = {p, in, out, back};
-    return lt_cpu_share((p->n / 4 + LT_CPU_PIECE) / LT_CPU_PIECE, lt_cpu_threads_for(p->n),
-                        run_halves, &t);
+    return lt_parallel_for((p->n / 4 + LT_CPU_PIECE) / LT_CPU_PIECE, lt_cpu_threads_for(p->n),
+                           run_halves, &t);
 }
 
 static lt_status even_line(const lines *l, int64_t k)
@@ -182,14 +182,14 @@ lt_status lt_cpu_fft(const lt_fft *f)
 {
     const bool real = f->kind != LT_FFT_COMPLEX, even = f->n % 2 == 0;
     lt_fft_plan *p;
-    LT_TRY(lt_fft_plan_take(f->n, f->dtype == LT_FLOAT64, real && even, &p));
+    LT_TRY(lt_fft_plan_acquire(f->n, f->dtype == LT_FLOAT64, real && even, &p));
     lt_status status = real && even ? even_lines(f, p)
                        : real       ? odd_lines(f, p)
                        : beside(p, f->lines)
-                           ? lt_fft_side_by_side(p, LT_FFT_LINES, f->in, 2 * f->n, f->out, 2 * f->n,
-                                                 f->lines, NULL, f->inverse, f->scale)
+                           ? lt_fft_side_by_side(p, LT_FFT_SLICES, f->in, 2 * f->n, f->out,
+                                                 2 * f->n, f->lines, NULL, f->inverse, f->scale)
                            : one_by_one(f, p, f->lines, complex_line);
-    lt_fft_plan_give(p);
+    lt_fft_plan_release(p);
     if (status == LT_OK && lt_interrupted()) status = lt_stopped();
     return status;
 }

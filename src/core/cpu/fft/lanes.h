@@ -1,6 +1,6 @@
 /* lanes.h - Fourier transforms of several lines side by side, which is how all are made: a vector
  * of the processor holds one element of each line. The loops (cpu/vector/fft/lanes.c) are compiled
- * per instruction set; who splits long lines into short ones is line.c. A complex number is two
+ * per instruction set; who splits long lines into short ones is slice.c. A complex number is two
  * numbers, the real part first. */
 #ifndef LT_CPU_FFT_LANES_H
 #define LT_CPU_FFT_LANES_H
@@ -12,9 +12,9 @@
 
 enum { LT_FFT_FLOATS = 8, LT_FFT_DOUBLES = 4 }; /* fixed: lines side by side, of a register */
 enum {
-    LT_FFT_PASSES = 32,         /* fixed: radices of 4 of a length below 2^63, and one of 2 */
-    LT_FFT_LARGEST = 61,        /* fixed: a prime factor of a length that has a loop */
-    LT_FFT_FINE = LT_SHORT_LINE /* rows of a matrix that have factors of their own (lt_fft_plan) */
+    LT_FFT_PASSES = 32,          /* fixed: radices of 4 of a length below 2^63, and one of 2 */
+    LT_FFT_LARGEST = 61,         /* fixed: a prime factor of a length that has a loop */
+    LT_FFT_FINE = LT_SHORT_SLICE /* rows of a matrix that have factors of their own (lt_fft_plan) */
 };
 
 /* A length whose prime factors are small, as radices. */
@@ -32,7 +32,7 @@ typedef struct lt_fft_radices {
  * TWOS: real ones, of an odd length n, two of which become a complex one, so that a block has twice
  * as many. The transforms of real lines have their first halves only. */
 typedef enum lt_fft_block_kind {
-    LT_FFT_LINES,
+    LT_FFT_SLICES,
     LT_FFT_HALVES_TO_COMPLEX,
     LT_FFT_HALVES_TO_REAL,
     LT_FFT_TWOS_TO_COMPLEX,

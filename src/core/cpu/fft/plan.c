@@ -10,7 +10,7 @@
 #include "context/fork.h"
 #include "cpu/common/sizes.h"
 #include "error.h"
-#include "line.h"
+#include "slice.h"
 #include "memory/alloc.h"
 
 enum { CACHED = 32 }; /* fixed: plans that are kept */
@@ -44,7 +44,7 @@ static void root(int64_t k, int64_t n, double *re, double *im)
     *im = quarter == 0 ? -s : quarter == 1 ? -c : quarter == 2 ? s : c;
 }
 
-static void put(void *to, int64_t at, bool is_double, double re, double im)
+static void put_complex(void *to, int64_t at, bool is_double, double re, double im)
 {
     if (is_double)
         ((double *)to)[2 * at] = re, ((double *)to)[2 * at + 1] = im;
@@ -95,11 +95,11 @@ static lt_status tabulate(lt_fft_plan *p, lt_fft_radices *r)
         for (int64_t k = 0; k < m; k++)
             for (int j = 1; j < radix; j++) {
                 root(k * j, length, &re, &im);
-                put(r->twiddles[i], k * (radix - 1) + j - 1, p->is_double, re, im);
+                put_complex(r->twiddles[i], k * (radix - 1) + j - 1, p->is_double, re, im);
             }
         for (int j = 0; j < radix; j++) {
             root(j, radix, &re, &im);
-            put(r->roots[i], j, p->is_double, re, im);
+            put_complex(r->roots[i], j, p->is_double, re, im);
         }
     }
     return LT_OK;
@@ -168,7 +168,7 @@ static int64_t smooth_from(int64_t n)
 static lt_status plan_convolution(lt_fft_plan *p)
 {
     const int64_t n = p->n, m = smooth_from(2 * n - 1);
-    LT_TRY(lt_fft_plan_take(m, p->is_double, false, &p->inner));
+    LT_TRY(lt_fft_plan_acquire(m, p->is_double, false, &p->inner));
     p->chirp = pairs_new(p, n);
     p->filter = pairs_new(p, m);
     void *line = pairs_new(p, m);
@@ -180,9 +180,9 @@ static lt_status plan_convolution(lt_fft_plan *p)
         for (int64_t k = 0; k < n; k++) {
             double re, im;
             root(square, 2 * n, &re, &im);
-            put(p->chirp, k, p->is_double, re, im);
-            put(line, k, p->is_double, re, -im);
-            if (k > 0) put(line, m - k, p->is_double, re, -im);
+            put_complex(p->chirp, k, p->is_double, re, im);
+            put_complex(line, k, p->is_double, re, -im);
+            if (k > 0) put_complex(line, m - k, p->is_double, re, -im);
             square = (square + 2 * k + 1) % (2 * n);
         }
         status = lt_fft_line(p->inner, line, p->filter, false, 1 / (double)m);
@@ -205,7 +205,7 @@ static void plan_free(lt_fft_plan *p)
     radices_free(&p->whole);
     radices_free(&p->columns);
     radices_free(&p->rows);
-    if (p->inner != NULL) lt_fft_plan_give(p->inner);
+    if (p->inner != NULL) lt_fft_plan_release(p->inner);
     lt_mem_free(p->fine);
     lt_mem_free(p->coarse);
     lt_mem_free(p->roots);
@@ -217,14 +217,14 @@ static void plan_free(lt_fft_plan *p)
 /* Real lines of even length. */
 static lt_status plan_halves(lt_fft_plan *p)
 {
-    LT_TRY(lt_fft_plan_take(p->n / 2, p->is_double, false, &p->inner));
+    LT_TRY(lt_fft_plan_acquire(p->n / 2, p->is_double, false, &p->inner));
     const int64_t count = p->n / 4 + 1;
     p->roots = pairs_new(p, count);
     if (p->roots == NULL) return LT_ERR_MEMORY;
     for (int64_t k = 0; k < count; k++) {
         double re, im;
         root(k, p->n, &re, &im);
-        put(p->roots, k, p->is_double, re, im);
+        put_complex(p->roots, k, p->is_double, re, im);
     }
     return LT_OK;
 }
@@ -237,7 +237,7 @@ static lt_status plan_complex(lt_fft_plan *p)
         p->whole = r;
         LT_TRY(tabulate(p, &p->whole));
     }
-    const int64_t rows = p->n > 2 * LT_SHORT_LINE ? divide(p->n, lt_fft_lanes(p)) : 1;
+    const int64_t rows = p->n > 2 * LT_SHORT_SLICE ? divide(p->n, lt_fft_lanes(p)) : 1;
     return rows > 1 ? plan_matrix(p, rows) : LT_OK;
 }
 
@@ -258,7 +258,7 @@ static lt_status plan_new(int64_t n, bool is_double, bool real, lt_fft_plan **ou
     return status;
 }
 
-static lt_fft_plan *find(int64_t n, bool is_double, bool real)
+static lt_fft_plan *find_cached_plan(int64_t n, bool is_double, bool real)
 {
     for (int i = 0; i < CACHED; i++)
         if (cache[i] != NULL && cache[i]->n == n && cache[i]->is_double == is_double &&
@@ -269,7 +269,7 @@ static lt_fft_plan *find(int64_t n, bool is_double, bool real)
 
 /* Keeps a plan; those that it puts out and that nobody uses are returned to be freed, as a list by
  * `inner`s' sake one at a time. */
-static lt_fft_plan *keep(lt_fft_plan *p)
+static lt_fft_plan *keep_plan(lt_fft_plan *p)
 {
     int free_place = -1, oldest = 0;
     int64_t bytes = p->bytes;
@@ -293,10 +293,10 @@ static lt_fft_plan *keep(lt_fft_plan *p)
     return out != NULL && out->users == 0 ? out : NULL;
 }
 
-lt_status lt_fft_plan_take(int64_t n, bool is_double, bool real, lt_fft_plan **out)
+lt_status lt_fft_plan_acquire(int64_t n, bool is_double, bool real, lt_fft_plan **out)
 {
     pthread_mutex_lock(&lock);
-    lt_fft_plan *p = find(n, is_double, real);
+    lt_fft_plan *p = find_cached_plan(n, is_double, real);
     if (p != NULL) p->users++, p->used = ++clock_of_uses;
     pthread_mutex_unlock(&lock);
     if (p != NULL) {
@@ -305,12 +305,12 @@ lt_status lt_fft_plan_take(int64_t n, bool is_double, bool real, lt_fft_plan **o
     }
     LT_TRY(plan_new(n, is_double, real, &p));
     pthread_mutex_lock(&lock);
-    lt_fft_plan *other = find(n, is_double, real), *dropped = NULL;
+    lt_fft_plan *other = find_cached_plan(n, is_double, real), *dropped = NULL;
     if (other != NULL) { /* another thread was first */
         dropped = p;
         p = other;
     } else {
-        dropped = keep(p);
+        dropped = keep_plan(p);
     }
     p->users++;
     p->used = ++clock_of_uses;
@@ -320,7 +320,7 @@ lt_status lt_fft_plan_take(int64_t n, bool is_double, bool real, lt_fft_plan **o
     return LT_OK;
 }
 
-void lt_fft_plan_give(lt_fft_plan *p)
+void lt_fft_plan_release(lt_fft_plan *p)
 {
     pthread_mutex_lock(&lock);
     const bool last = --p->users == 0 && !p->cached;

@@ -5,8 +5,8 @@
 #include "lanes.h"
 #include "ltensor.h"
 
-/* Borrowed until lt_fft_plan_give. real: of real lines, n even. */
-lt_status lt_fft_plan_take(int64_t n, bool is_double, bool real, lt_fft_plan **out);
-void lt_fft_plan_give(lt_fft_plan *p);
+/* Borrowed until lt_fft_plan_release. real: of real lines, n even. */
+lt_status lt_fft_plan_acquire(int64_t n, bool is_double, bool real, lt_fft_plan **out);
+void lt_fft_plan_release(lt_fft_plan *p);
 
 #endif

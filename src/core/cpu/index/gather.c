@@ -1,6 +1,6 @@
 /* gather.c - gather and scatter along a dimension, as indexing with one index tensor (index.c). */
 #include "cpu/cpu.h"
-#include "checked.h"
+#include "saturating.h"
 #include "dtypes/dtype.h"
 #include "index.h"
 #include "cpu/common/loops.h"

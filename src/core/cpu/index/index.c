@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#include "counting.h"
+#include "user_index.h"
 #include "cpu/cpu.h"
 #include "dtypes/dtype.h"
 #include "error.h"
@@ -27,7 +27,7 @@
 /* tuning: rows; a row at random is requested so many rows before it is added; index_add of rows of
  * 64 takes 1.22 of its time with half of it (Zen 5, 2026-11-28) */
 #define AHEAD 8
-#define ASKED (8 * LT_FETCHED_LINE) /* bytes of such a row that are requested */
+#define ASKED (8 * LT_PREFETCHED_SLICE) /* bytes of such a row that are requested */
 
 /* n elements at base + offsets, and n dense ones (or values) at a distance. */
 typedef void (*move_loop)(char *base, const int64_t *offsets, char *dense, int64_t stride,
@@ -49,10 +49,10 @@ typedef struct indexing {
 } indexing;
 
 /* What a thread does of it: row: as above, or that many elements of each row. */
-typedef struct part {
+typedef struct index_part {
     indexing *x;
     int64_t row;
-} part;
+} index_part;
 
 /* ---- indices --------------------------------------------------------------------------------- */
 
@@ -72,8 +72,8 @@ static void record_bad(indexing *x, int k, const char *p, int64_t stride, int64_
 
 /* Byte offsets of n elements of a run, or with offsets NULL only the check; false: an index is out
  * of range. */
-static bool locate(indexing *x, char *const *ptrs, const int64_t *strides, int64_t n,
-                   int64_t *offsets)
+static bool locate_offsets(indexing *x, char *const *ptrs, const int64_t *strides, int64_t n,
+                           int64_t *offsets)
 {
     const lt_index_args *args = x->args;
     if (args->count == 0 && offsets != NULL) /* no index at all: the elements themselves */
@@ -258,13 +258,13 @@ static inline __attribute__((always_inline)) void ask(const char *from, int64_t 
 
 static void do_run(char *const *ptrs, const int64_t *strides, int64_t n, const void *context)
 {
-    const part *mine = context;
+    const index_part *mine = context;
     indexing *x = mine->x;
     int64_t offsets[LT_BLOCK];
     const int64_t bytes = mine->row * (int64_t)lt_dtype_size(x->it.dtype[1]);
     if (__atomic_load_n(&x->bad_index, __ATOMIC_RELAXED) >= 0 || lt_interrupted()) return;
     if (x->row == 1 && x->copy != NULL && constant_along(x->args, strides)) {
-        if (!locate(x, ptrs, strides, 1, offsets)) return;
+        if (!locate_offsets(x, ptrs, strides, 1, offsets)) return;
         char *at = ptrs[1] + offsets[0];
         if (x->combine != NULL)
             combine_run(x, at, strides[1], ptrs[0], strides[0], n);
@@ -279,7 +279,7 @@ static void do_run(char *const *ptrs, const int64_t *strides, int64_t n, const v
     for (int64_t from = 0; from < n; from += LT_BLOCK) {
         const int64_t m = n - from < LT_BLOCK ? n - from : LT_BLOCK;
         if (x->put) ask(p[0], strides[0], m);
-        if (lt_interrupted() || !locate(x, p, strides, m, offsets)) return;
+        if (lt_interrupted() || !locate_offsets(x, p, strides, m, offsets)) return;
         if (x->args->count > 0) ask(p[2], strides[2], m);
         if (x->row > 1 && x->combine != NULL)
             combine_rows(x, p[1], offsets, p[0], strides[0], m, mine->row);
@@ -291,8 +291,8 @@ static void do_run(char *const *ptrs, const int64_t *strides, int64_t n, const v
 
 static void check_run(char *const *ptrs, const int64_t *strides, int64_t n, const void *context)
 {
-    locate((indexing *)context, ptrs, strides,
-           constant_along(((const indexing *)context)->args, strides) ? 1 : n, NULL);
+    locate_offsets((indexing *)context, ptrs, strides,
+                   constant_along(((const indexing *)context)->args, strides) ? 1 : n, NULL);
 }
 
 /* ---- walking --------------------------------------------------------------------------------- */
@@ -308,7 +308,7 @@ static void drop_dimension(lt_iter *it)
 
 /* A row of elements that lie dense on both sides, of which the indices know nothing, is one
  * element. */
-static void take_rows(indexing *x)
+static void gather_rows(indexing *x)
 {
     lt_iter *it = &x->it;
     const int64_t size = (int64_t)lt_dtype_size(it->dtype[1]);
@@ -333,12 +333,12 @@ static void avoid_short_runs(lt_iter *it)
     }
 }
 
-static void run_part(const void *context, int64_t number)
+static void run_index_part(const void *context, int64_t number)
 {
     indexing *x = (indexing *)context;
     const lt_iter *it = &x->it;
     const int d = x->split;
-    part whole = {x, x->row};
+    index_part whole = {x, x->row};
     if (x->parts == 0) {
         const int64_t from = number * x->chunk, to = from + x->chunk;
         lt_cpu_walk(it, it->ndim, it->data, from, to < it->numel ? to : it->numel, do_run, &whole);
@@ -372,7 +372,7 @@ static void split_writing(indexing *x, int threads)
         longest = x->it.sizes[d];
         x->split = d;
     }
-    if (x->row > longest && x->row >= LT_SHORT_LINE) {
+    if (x->row > longest && x->row >= LT_SHORT_SLICE) {
         longest = x->row;
         x->split = ROWS;
     }
@@ -385,19 +385,19 @@ static lt_status run_all(indexing *x)
     const int threads = lt_cpu_threads_for(numel * x->row);
     lt_status status;
     if (threads == 1 && numel <= LT_CPU_GRAIN / x->row) {
-        lt_cpu_walk(&x->it, x->it.ndim, x->it.data, 0, numel, do_run, &(part){x, x->row});
+        lt_cpu_walk(&x->it, x->it.ndim, x->it.data, 0, numel, do_run, &(index_part){x, x->row});
         status = lt_interrupted() ? lt_stopped() : LT_OK;
     } else if (threads > 1 && x->put && !x->args->distinct) {
         split_writing(x, threads);
-        status = lt_cpu_share(x->parts, x->parts, run_part, x);
+        status = lt_parallel_for(x->parts, x->parts, run_index_part, x);
     } else { /* one thread takes the chunks in their order */
         x->chunk = x->row < LT_CPU_GRAIN ? LT_CPU_GRAIN / x->row : 1;
-        status = lt_cpu_share((numel + x->chunk - 1) / x->chunk, threads, run_part, x);
+        status = lt_parallel_for((numel + x->chunk - 1) / x->chunk, threads, run_index_part, x);
     }
     return x->bad_index >= 0 ? range_error(x) : status;
 }
 
-static indexing begin(const lt_iter *it, const lt_index_args *args)
+static indexing begin_indexing(const lt_iter *it, const lt_index_args *args)
 {
     return (indexing){.it = *it,
                       .args = args,
@@ -408,9 +408,9 @@ static indexing begin(const lt_iter *it, const lt_index_args *args)
 
 lt_status lt_cpu_index_get(const lt_iter *it, const lt_index_args *args)
 {
-    indexing x = begin(it, args);
+    indexing x = begin_indexing(it, args);
     if (it->numel == 0) return LT_OK;
-    take_rows(&x);
+    gather_rows(&x);
     avoid_short_runs(&x.it);
     x.move = moving(false, x.row * (int64_t)lt_dtype_size(it->dtype[1]));
     return run_all(&x);
@@ -424,7 +424,7 @@ lt_status lt_cpu_index_combine(const lt_iter *it, const lt_index_args *args, lt_
                                     [LT_SCATTER_MAX] = LT_PW_MAXIMUM,
                                     [LT_SCATTER_MIN] = LT_PW_MINIMUM};
     const lt_dtype dtype = it->dtype[1];
-    indexing x = begin(it, args);
+    indexing x = begin_indexing(it, args);
     x.put = true;
     if (it->numel == 0) return LT_OK;
     if (!args->fresh) {
@@ -432,7 +432,7 @@ lt_status lt_cpu_index_combine(const lt_iter *it, const lt_index_args *args, lt_
         if (x.bad_index >= 0) return range_error(&x);
     }
     if (mode == LT_SCATTER_SET) {
-        take_rows(&x);
+        gather_rows(&x);
         x.move = moving(true, x.row * (int64_t)lt_dtype_size(dtype));
     } else {
         x.move = combining(mode, dtype);
@@ -442,7 +442,7 @@ lt_status lt_cpu_index_combine(const lt_iter *it, const lt_index_args *args, lt_
         if (x.combine == NULL)
             x.copy = NULL;
         else
-            take_rows(&x);
+            gather_rows(&x);
     }
     avoid_short_runs(&x.it);
     return run_all(&x);

@@ -3,7 +3,7 @@
  * the chunks before. */
 #include <string.h>
 
-#include "checked.h"
+#include "saturating.h"
 #include "cpu/cpu.h"
 #include "dtypes/dtype.h"
 #include "error.h"
@@ -13,31 +13,31 @@
 #include "cpu/common/threads.h"
 #include "cpu/common/sizes.h"
 
-typedef struct search {
+typedef struct nonzero_job {
     const lt_array *in, *out;
     int64_t numel, chunk; /* elements: all, of a chunk */
     int outer;            /* dimensions outside the runs */
     int64_t run, step;    /* elements of a run, which lie at one distance (bytes) */
     /* [chunk]: elements that are not zero, then where their coordinates begin */
     int64_t *counts;
-} search;
+} nonzero_job;
 
-static search search_of(const lt_array *in, const lt_array *out)
+static nonzero_job search_of(const lt_array *in, const lt_array *out)
 {
-    search s = {.in = in, .out = out, .numel = 1, .outer = in->ndim, .run = 1};
+    nonzero_job s = {.in = in, .out = out, .numel = 1, .outer = in->ndim, .run = 1};
     const int last = in->ndim - 1;
-    for (int d = 0; d < in->ndim; d++) s.numel = lt_times(s.numel, in->sizes[d]);
+    for (int d = 0; d < in->ndim; d++) s.numel = lt_mul_sat(s.numel, in->sizes[d]);
     s.step = last >= 0 ? lt_mul_within(in->strides[last], (int64_t)lt_dtype_size(in->dtype)) : 0;
     for (; s.outer > 0 &&
            (s.outer > last || in->strides[s.outer - 1] == lt_mul_within(s.run, in->strides[last]));
          s.outer--)
-        s.run = lt_times(s.run, in->sizes[s.outer - 1]);
+        s.run = lt_mul_sat(s.run, in->sizes[s.outer - 1]);
     s.chunk = LT_CPU_GRAIN;
     return s;
 }
 
 /* Flags, 0 or 1, of n elements: brought into the buffer, or where they are. */
-static const uint8_t *flags_of(const search *s, int64_t from, int64_t n, uint8_t *buffer)
+static const uint8_t *flags_of(const nonzero_job *s, int64_t from, int64_t n, uint8_t *buffer)
 {
     const int64_t size = (int64_t)lt_dtype_size(s->in->dtype);
     for (int64_t done = 0, part; done < n; done += part) {
@@ -56,14 +56,14 @@ static const uint8_t *flags_of(const search *s, int64_t from, int64_t n, uint8_t
     return buffer;
 }
 
-static int64_t chunk_end(const search *s, int64_t chunk)
+static int64_t chunk_end(const nonzero_job *s, int64_t chunk)
 {
     return (chunk + 1) * s->chunk < s->numel ? (chunk + 1) * s->chunk : s->numel;
 }
 
 static void count_chunk(const void *context, int64_t chunk)
 {
-    const search *s = context;
+    const nonzero_job *s = context;
     const int64_t end = chunk_end(s, chunk);
     uint8_t buffer[LT_BLOCK];
     int64_t count = 0;
@@ -99,7 +99,7 @@ static int set_flags(const uint8_t *flags, int n, uint16_t *set)
 
 static void write_chunk(const void *context, int64_t chunk)
 {
-    const search *s = context;
+    const nonzero_job *s = context;
     const int last = s->in->ndim - 1;
     const int64_t end = chunk_end(s, chunk), *sizes = s->in->sizes, *strides = s->out->strides;
     int64_t *out = (int64_t *)s->out->data + s->counts[chunk] * strides[0], row[LT_MAX_DIMS];
@@ -125,10 +125,10 @@ static void write_chunk(const void *context, int64_t chunk)
 }
 
 /* Counts for each chunk; the sum. */
-static lt_status count_chunks(search *s, int64_t chunks, int64_t *total)
+static lt_status count_chunks(nonzero_job *s, int64_t chunks, int64_t *total)
 {
     *total = 0;
-    LT_TRY(lt_cpu_share(chunks, lt_cpu_threads_for(s->numel), count_chunk, s));
+    LT_TRY(lt_parallel_for(chunks, lt_cpu_threads_for(s->numel), count_chunk, s));
     for (int64_t c = 0; c < chunks; c++) {
         const int64_t here = s->counts[c];
         s->counts[c] = *total;
@@ -137,34 +137,34 @@ static lt_status count_chunks(search *s, int64_t chunks, int64_t *total)
     return LT_OK;
 }
 
-static lt_status search_chunks(search *s, int64_t *total)
+static lt_status search_chunks(nonzero_job *s, int64_t *total)
 {
     int64_t one = 0;
     /* nobody needs to know where a chunk's begin */
     if (s->out != NULL && s->numel <= LT_INTERRUPT_STEP && lt_cpu_threads_for(s->numel) == 1) {
         s->chunk = s->numel;
         s->counts = &one;
-        return lt_cpu_share(1, 1, write_chunk, s);
+        return lt_parallel_for(1, 1, write_chunk, s);
     }
     const int64_t chunks = (s->numel + s->chunk - 1) / s->chunk;
     s->counts = chunks > 1 ? lt_mem_array(chunks, sizeof *s->counts) : &one;
     if (s->counts == NULL) return LT_ERR_MEMORY;
     lt_status status = count_chunks(s, chunks, total);
     if (status == LT_OK && s->out != NULL)
-        status = lt_cpu_share(chunks, lt_cpu_threads_for(s->numel), write_chunk, s);
+        status = lt_parallel_for(chunks, lt_cpu_threads_for(s->numel), write_chunk, s);
     if (chunks > 1) lt_mem_free(s->counts);
     return status;
 }
 
 lt_status lt_cpu_nonzero_count(const lt_array *in, int64_t *count)
 {
-    search s = search_of(in, NULL);
+    nonzero_job s = search_of(in, NULL);
     return search_chunks(&s, count);
 }
 
 lt_status lt_cpu_nonzero(const lt_array *in, const lt_array *out)
 {
     int64_t count;
-    search s = search_of(in, out);
+    nonzero_job s = search_of(in, out);
     return search_chunks(&s, &count);
 }

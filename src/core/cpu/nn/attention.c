@@ -17,7 +17,7 @@
 #define KEYS    LT_PRODUCT_DEPTH
 #define QUERIES (KEYS / 2)
 
-typedef struct job {
+typedef struct attention_job {
     const lt_attention *a;
     const lt_attention_loops *loops;
     int64_t size;   /* bytes of an element */
@@ -25,16 +25,16 @@ typedef struct job {
     int threads;
     char *scratch;
     int64_t scratch_bytes; /* per thread */
-} job;
+} attention_job;
 
 /* A block: queries [q, q + rows) of a head against keys [k, k + columns). */
-typedef struct block {
+typedef struct score_block {
     int64_t n, h, q, rows, k, columns;
-} block;
+} score_block;
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t min_i64(int64_t a, int64_t b) { return a < b ? a : b; }
 
-static char *row_of(const lt_array *t, int64_t size, int64_t n, int64_t h, int64_t i)
+static char *attention_row(const lt_array *t, int64_t size, int64_t n, int64_t h, int64_t i)
 {
     return (char *)t->data + (n * t->strides[0] + h * t->strides[1] + i * t->strides[2]) * size;
 }
@@ -43,7 +43,7 @@ static char *row_of(const lt_array *t, int64_t size, int64_t n, int64_t h, int64
 static char *shared_row_of(const lt_attention *a, const lt_array *t, int64_t size, int64_t n,
                            int64_t h, int64_t i)
 {
-    return row_of(t, size, n, h / a->shared_by, i);
+    return attention_row(t, size, n, h / a->shared_by, i);
 }
 
 static int64_t stride_of(const lt_array *t)
@@ -52,9 +52,9 @@ static int64_t stride_of(const lt_array *t)
 }
 
 /* C = alpha A B + beta C of float or double. */
-static void multiply(const job *j, bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k,
-                     double alpha, const void *a, int64_t lda, const void *b, int64_t ldb,
-                     double beta, void *c, int64_t ldc)
+static void multiply_matrices(const attention_job *j, bool trans_a, bool trans_b, int64_t m,
+                              int64_t n, int64_t k, double alpha, const void *a, int64_t lda,
+                              const void *b, int64_t ldb, double beta, void *c, int64_t ldc)
 {
     const lt_gemm g = {.dtype = j->a->dtype,
                        .m = m,
@@ -74,7 +74,7 @@ static void multiply(const job *j, bool trans_a, bool trans_b, int64_t m, int64_
     (void)lt_cpu_gemm(&g);
 }
 
-static void put(void *p, int64_t i, lt_dtype dtype, double x)
+static void put_element(void *p, int64_t i, lt_dtype dtype, double x)
 {
     if (dtype == LT_FLOAT64)
         ((double *)p)[i] = x;
@@ -88,7 +88,7 @@ static double get(const void *p, int64_t i, lt_dtype dtype)
 }
 
 /* What a mask makes of row r of the scores of a block. */
-static void mask_row(const job *j, const block *b, int64_t r, char *scores)
+static void mask_row(const attention_job *j, const score_block *b, int64_t r, char *scores)
 {
     const lt_attention *a = j->a;
     const int64_t *steps = a->mask.strides;
@@ -96,32 +96,32 @@ static void mask_row(const job *j, const block *b, int64_t r, char *scores)
     if (a->mask.dtype == LT_BOOL) {
         const bool *takes = (const bool *)a->mask.data + at;
         for (int64_t c = 0; c < b->columns; c++)
-            if (!takes[c * steps[3]]) put(scores, c, a->dtype, -INFINITY);
+            if (!takes[c * steps[3]]) put_element(scores, c, a->dtype, -INFINITY);
     } else {
         for (int64_t c = 0; c < b->columns; c++)
-            put(scores, c, a->dtype,
-                get(scores, c, a->dtype) + get(a->mask.data, at + c * steps[3], a->dtype));
+            put_element(scores, c, a->dtype,
+                        get(scores, c, a->dtype) + get(a->mask.data, at + c * steps[3], a->dtype));
     }
 }
 
 /* Columns of row r of a block that its query may take. What lies beyond them becomes no
  * exponential, which of such numbers takes long, but 0. */
-static int64_t taken(const job *j, const block *b, int64_t r, char *row)
+static int64_t taken(const attention_job *j, const score_block *b, int64_t r, char *row)
 {
     if (!j->a->causal) return b->columns;
-    const int64_t seen = b->q + r - b->k + 1, n = seen < 0 ? 0 : least(b->columns, seen);
+    const int64_t seen = b->q + r - b->k + 1, n = seen < 0 ? 0 : min_i64(b->columns, seen);
     memset(row + n * j->size, 0, (size_t)((b->columns - n) * j->size));
     return n;
 }
 
 /* The scores of a block: rows of KEYS elements. */
-static void score(const job *j, const block *b, char *scores)
+static void score(const attention_job *j, const score_block *b, char *scores)
 {
     const lt_attention *a = j->a;
-    multiply(j, false, true, b->rows, b->columns, a->width, a->scale,
-             row_of(&a->query, j->size, b->n, b->h, b->q), stride_of(&a->query),
-             shared_row_of(a, &a->key, j->size, b->n, b->h, b->k), stride_of(&a->key), 0, scores,
-             KEYS);
+    multiply_matrices(j, false, true, b->rows, b->columns, a->width, a->scale,
+                      attention_row(&a->query, j->size, b->n, b->h, b->q), stride_of(&a->query),
+                      shared_row_of(a, &a->key, j->size, b->n, b->h, b->k), stride_of(&a->key), 0,
+                      scores, KEYS);
     for (int64_t r = 0; r < b->rows && a->mask.data != NULL; r++)
         mask_row(j, b, r, scores + r * KEYS * j->size);
 }
@@ -129,29 +129,29 @@ static void score(const job *j, const block *b, char *scores)
 /* Keys that queries up to last may take. */
 static int64_t keys_until(const lt_attention *a, int64_t last)
 {
-    return a->causal ? least(a->keys, last + 1) : a->keys;
+    return a->causal ? min_i64(a->keys, last + 1) : a->keys;
 }
 
-static void *logsumexp_of(const job *j, const block *b, int64_t r)
+static void *logsumexp_of(const attention_job *j, const score_block *b, int64_t r)
 {
     return (char *)j->a->logsumexp +
            ((b->n * j->a->heads + b->h) * j->a->queries + b->q + r) * j->size;
 }
 
 /* A block of queries against all keys. */
-static void run_queries(const job *j, block b, char *scores)
+static void run_queries(const attention_job *j, score_block b, char *scores)
 {
     const lt_attention *a = j->a;
     double most[QUERIES], sum[QUERIES];
     const int64_t end = keys_until(a, b.q + b.rows - 1), ldo = stride_of(&a->out);
-    char *out = row_of(&a->out, j->size, b.n, b.h, b.q);
+    char *out = attention_row(&a->out, j->size, b.n, b.h, b.q);
     for (int64_t r = 0; r < b.rows; r++) {
         most[r] = -INFINITY;
         sum[r] = 0;
         if (end == 0) memset(out + r * ldo * j->size, 0, (size_t)(a->value_width * j->size));
     }
     for (b.k = 0; b.k < end; b.k += KEYS) {
-        b.columns = least(KEYS, end - b.k);
+        b.columns = min_i64(KEYS, end - b.k);
         score(j, &b, scores);
         for (int64_t r = 0; r < b.rows; r++) {
             char *row = scores + r * KEYS * j->size;
@@ -159,28 +159,29 @@ static void run_queries(const job *j, block b, char *scores)
             if (factor != 1 && b.k > 0)
                 j->loops->multiply(out + r * ldo * j->size, a->value_width, factor);
         }
-        multiply(j, false, false, b.rows, a->value_width, b.columns, 1, scores, KEYS,
-                 shared_row_of(a, &a->value, j->size, b.n, b.h, b.k), stride_of(&a->value), b.k > 0,
-                 out, ldo);
+        multiply_matrices(j, false, false, b.rows, a->value_width, b.columns, 1, scores, KEYS,
+                          shared_row_of(a, &a->value, j->size, b.n, b.h, b.k), stride_of(&a->value),
+                          b.k > 0, out, ldo);
     }
     for (int64_t r = 0; r < b.rows; r++) {
         j->loops->multiply(out + r * ldo * j->size, a->value_width,
                            sum[r] > 0 || sum[r] != sum[r] ? 1 / sum[r] : 0);
-        put(logsumexp_of(j, &b, r), 0, a->dtype, sum[r] == 0 ? INFINITY : most[r] + log(sum[r]));
+        put_element(logsumexp_of(j, &b, r), 0, a->dtype,
+                    sum[r] == 0 ? INFINITY : most[r] + log(sum[r]));
     }
 }
 
-static void run_forward(const void *context, int64_t t)
+static void attention_forward(const void *context, int64_t t)
 {
-    const job *j = context;
+    const attention_job *j = context;
     const lt_attention *a = j->a;
     const int64_t total = a->batch * a->heads * j->blocks;
     /* Every so-many-th block: causal ones differ in length. */
     for (int64_t i = t; i < total && !lt_interrupted(); i += j->threads) {
-        block b = {.n = i / j->blocks / a->heads,
-                   .h = i / j->blocks % a->heads,
-                   .q = i % j->blocks * QUERIES};
-        b.rows = least(QUERIES, a->queries - b.q);
+        score_block b = {.n = i / j->blocks / a->heads,
+                         .h = i / j->blocks % a->heads,
+                         .q = i % j->blocks * QUERIES};
+        b.rows = min_i64(QUERIES, a->queries - b.q);
         run_queries(j, b, j->scratch + t * j->scratch_bytes);
     }
 }
@@ -188,20 +189,21 @@ static void run_forward(const void *context, int64_t t)
 /* ---- backward -------------------------------------------------------------------------------- */
 
 /* shared: how many heads have one gradient in common. */
-static char *grad_of(void *grad, const job *j, const block *b, int64_t shared, int64_t length,
-                     int64_t i, int64_t width)
+static char *grad_of(void *grad, const attention_job *j, const score_block *b, int64_t shared,
+                     int64_t length, int64_t i, int64_t width)
 {
     return (char *)grad + (((b->n * j->a->heads + b->h) / shared * length + i) * width) * j->size;
 }
 
 /* Queries against keys of a block: scratch holds probabilities and what becomes the slopes of the
  * scores. */
-static void run_pair(const job *j, const block *b, const double *deltas, char *scratch)
+static void run_pair(const attention_job *j, const score_block *b, const double *deltas,
+                     char *scratch)
 {
     const lt_attention *a = j->a;
     char *p = scratch, *slopes = scratch + QUERIES * KEYS * j->size;
-    const char *grad = row_of(&a->grad, j->size, b->n, b->h, b->q),
-               *query = row_of(&a->query, j->size, b->n, b->h, b->q);
+    const char *grad = attention_row(&a->grad, j->size, b->n, b->h, b->q),
+               *query = attention_row(&a->query, j->size, b->n, b->h, b->q);
     const int64_t ldg = stride_of(&a->grad);
     score(j, b, p);
     for (int64_t r = 0; r < b->rows; r++) {
@@ -209,38 +211,40 @@ static void run_pair(const job *j, const block *b, const double *deltas, char *s
         j->loops->weights(row, taken(j, b, r, row), get(logsumexp_of(j, b, r), 0, a->dtype));
     }
     if (a->grad_value != NULL)
-        multiply(j, true, false, b->columns, a->value_width, b->rows, 1, p, KEYS, grad, ldg, 1,
-                 grad_of(a->grad_value, j, b, a->shared_by, a->keys, b->k, a->value_width),
-                 a->value_width);
+        multiply_matrices(j, true, false, b->columns, a->value_width, b->rows, 1, p, KEYS, grad,
+                          ldg, 1,
+                          grad_of(a->grad_value, j, b, a->shared_by, a->keys, b->k, a->value_width),
+                          a->value_width);
     if (a->grad_query == NULL && a->grad_key == NULL) return;
-    multiply(j, false, true, b->rows, b->columns, a->value_width, 1, grad, ldg,
-             shared_row_of(a, &a->value, j->size, b->n, b->h, b->k), stride_of(&a->value), 0,
-             slopes, KEYS);
+    multiply_matrices(j, false, true, b->rows, b->columns, a->value_width, 1, grad, ldg,
+                      shared_row_of(a, &a->value, j->size, b->n, b->h, b->k), stride_of(&a->value),
+                      0, slopes, KEYS);
     for (int64_t r = 0; r < b->rows; r++)
         j->loops->slopes(slopes + r * KEYS * j->size, p + r * KEYS * j->size, b->columns,
                          deltas[b->q + r], a->scale);
     if (a->grad_key != NULL)
-        multiply(j, true, false, b->columns, a->width, b->rows, 1, slopes, KEYS, query,
-                 stride_of(&a->query), 1,
-                 grad_of(a->grad_key, j, b, a->shared_by, a->keys, b->k, a->width), a->width);
+        multiply_matrices(j, true, false, b->columns, a->width, b->rows, 1, slopes, KEYS, query,
+                          stride_of(&a->query), 1,
+                          grad_of(a->grad_key, j, b, a->shared_by, a->keys, b->k, a->width),
+                          a->width);
     if (a->grad_query != NULL)
-        multiply(j, false, false, b->rows, a->width, b->columns, 1, slopes, KEYS,
-                 shared_row_of(a, &a->key, j->size, b->n, b->h, b->k), stride_of(&a->key), 1,
-                 grad_of(a->grad_query, j, b, 1, a->queries, b->q, a->width), a->width);
+        multiply_matrices(j, false, false, b->rows, a->width, b->columns, 1, slopes, KEYS,
+                          shared_row_of(a, &a->key, j->size, b->n, b->h, b->k), stride_of(&a->key),
+                          1, grad_of(a->grad_query, j, b, 1, a->queries, b->q, a->width), a->width);
 }
 
-static void run_head(const job *j, block b, double *deltas)
+static void run_head(const attention_job *j, score_block b, double *deltas)
 {
     const lt_attention *a = j->a;
     char *scratch = (char *)(deltas + a->queries);
     for (int64_t q = 0; q < a->queries; q++)
-        deltas[q] = j->loops->dot(row_of(&a->grad, j->size, b.n, b.h, q),
-                                  row_of(&a->out, j->size, b.n, b.h, q), a->value_width);
+        deltas[q] = j->loops->dot(attention_row(&a->grad, j->size, b.n, b.h, q),
+                                  attention_row(&a->out, j->size, b.n, b.h, q), a->value_width);
     for (b.q = 0; b.q < a->queries && !lt_interrupted(); b.q += QUERIES) {
-        b.rows = least(QUERIES, a->queries - b.q);
+        b.rows = min_i64(QUERIES, a->queries - b.q);
         const int64_t end = keys_until(a, b.q + b.rows - 1);
         for (b.k = 0; b.k < end; b.k += KEYS) {
-            b.columns = least(KEYS, end - b.k);
+            b.columns = min_i64(KEYS, end - b.k);
             run_pair(j, &b, deltas, scratch);
         }
     }
@@ -249,22 +253,22 @@ static void run_head(const job *j, block b, double *deltas)
 /* A thread has all heads that add to the same gradients. */
 static void run_backward(const void *context, int64_t t)
 {
-    const job *j = context;
+    const attention_job *j = context;
     const lt_attention *a = j->a;
     for (int64_t i = t; i < a->batch * a->heads / a->shared_by; i += j->threads)
         for (int64_t h = i * a->shared_by; h < (i + 1) * a->shared_by; h++)
-            run_head(j, (block){.n = h / a->heads, .h = h % a->heads},
+            run_head(j, (score_block){.n = h / a->heads, .h = h % a->heads},
                      (double *)(j->scratch + t * j->scratch_bytes));
 }
 
 /* ---- both ------------------------------------------------------------------------------------ */
 
-static lt_status run(const lt_attention *a, lt_job run_share, int64_t shares,
-                     int64_t scratch_elements, int64_t deltas, int64_t times)
+static lt_status run_attention(const lt_attention *a, lt_job run_share, int64_t shares,
+                               int64_t scratch_elements, int64_t deltas, int64_t times)
 {
-    job j = {.a = a,
-             .loops = &lt_loops.attention[a->dtype == LT_FLOAT64],
-             .size = (int64_t)lt_dtype_size(a->dtype)};
+    attention_job j = {.a = a,
+                       .loops = &lt_loops.attention[a->dtype == LT_FLOAT64],
+                       .size = (int64_t)lt_dtype_size(a->dtype)};
     j.blocks = (a->queries + QUERIES - 1) / QUERIES;
     j.threads = lt_cpu_threads_for(a->batch * a->heads * a->queries * a->keys *
                                    (a->width + a->value_width) * times / 8);
@@ -273,7 +277,7 @@ static lt_status run(const lt_attention *a, lt_job run_share, int64_t shares,
     size_t capacity;
     j.scratch = lt_block_array(j.threads, (size_t)j.scratch_bytes, &capacity);
     if (j.scratch == NULL) return LT_ERR_MEMORY;
-    lt_status status = lt_cpu_share(j.threads, j.threads, run_share, &j);
+    lt_status status = lt_parallel_for(j.threads, j.threads, run_share, &j);
     lt_block_free(j.scratch, capacity);
     return status;
 }
@@ -281,7 +285,7 @@ static lt_status run(const lt_attention *a, lt_job run_share, int64_t shares,
 lt_status lt_cpu_attention(const lt_attention *a)
 {
     const int64_t blocks = (a->queries + QUERIES - 1) / QUERIES;
-    return run(a, run_forward, a->batch * a->heads * blocks, QUERIES * KEYS, 0, 1);
+    return run_attention(a, attention_forward, a->batch * a->heads * blocks, QUERIES * KEYS, 0, 1);
 }
 
 lt_status lt_cpu_attention_backward(const lt_attention *a)
@@ -293,5 +297,5 @@ lt_status lt_cpu_attention_backward(const lt_attention *a)
     if (a->grad_key != NULL) memset(a->grad_key, 0, (size_t)(heads * a->keys * a->width) * size);
     if (a->grad_value != NULL)
         memset(a->grad_value, 0, (size_t)(heads * a->keys * a->value_width) * size);
-    return run(a, run_backward, heads, 2 * QUERIES * KEYS, a->queries, 3);
+    return run_attention(a, run_backward, heads, 2 * QUERIES * KEYS, a->queries, 3);
 }

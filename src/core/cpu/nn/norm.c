@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cpu/cpu.h"
-#include "cpu/compile/fused_lines.h"
+#include "cpu/compile/fused_rows.h"
 #include "dtypes/dtype.h"
 #include "context/interrupt.h"
 #include "cpu/common/loops.h"
@@ -23,7 +23,7 @@ static const lt_norm_loops *loops_of(const lt_norm_args *n)
 typedef struct row_job {
     const lt_row_norm_args *n;
     /* what computes the rows of `in`, or of `grad`; NULL: they are in memory */
-    const lt_fused_lines *producer;
+    const lt_fused_row_reader *producer;
     char *rooms;     /* per share: for that */
     int shares;      /* jobs */
     int64_t entries; /* of each parameter */
@@ -31,7 +31,7 @@ typedef struct row_job {
     double *totals;  /* per share: of all its chunks; NULL: parameters get no gradient */
 } row_job;
 
-static void run_rows(const void *context, int64_t t)
+static void norm_rows(const void *context, int64_t t)
 {
     const row_job *j = context;
     const int64_t last = (t + 1) * j->n->rows / j->shares,
@@ -58,7 +58,7 @@ static lt_row_norm_args rows_from(const lt_row_norm_args *n, int64_t row)
     return from;
 }
 
-static void take_rows(const void *context, int64_t first, int64_t last, const char *in)
+static void norm_rows_read(const void *context, int64_t first, int64_t last, const char *in)
 {
     const lt_row_norm_args *n = context;
     lt_row_norm_args rows = rows_from(n, first);
@@ -70,13 +70,15 @@ static void take_rows(const void *context, int64_t first, int64_t last, const ch
 static void run_fed_rows(const void *context, int64_t t)
 {
     const row_job *j = context;
-    lt_fused_lines_part(j->producer, j->n->rows, t, j->shares,
-                        j->rooms + (size_t)t * lt_fused_lines_room(j->producer), take_rows, j->n);
+    lt_fused_row_reader_part(j->producer, j->n->rows, t, j->shares,
+                             j->rooms + (size_t)t * lt_fused_row_reader_bytes(j->producer),
+                             norm_rows_read, j->n);
 }
 
-static void prepare_fused(const lt_row_norm_args *n, lt_fused_lines *lines)
+static void prepare_fused(const lt_row_norm_args *n, lt_fused_row_reader *lines)
 {
-    lt_fused_lines_of(lines, n->norm.producer, n->length, n->groups > 1 ? 1 : 0, n->norm.dtype);
+    lt_fused_row_reader_init(lines, n->norm.producer, n->length, n->groups > 1 ? 1 : 0,
+                             n->norm.dtype);
 }
 
 lt_status lt_cpu_row_norm(const lt_row_norm_args *n)
@@ -84,14 +86,14 @@ lt_status lt_cpu_row_norm(const lt_row_norm_args *n)
     int threads = lt_cpu_threads_for(n->rows * n->length);
     if (threads > n->rows) threads = (int)n->rows;
     row_job j = {.n = n, .shares = threads};
-    if (n->norm.producer == NULL) return lt_cpu_share(threads, threads, run_rows, &j);
-    lt_fused_lines lines; /* not zeroed */
+    if (n->norm.producer == NULL) return lt_parallel_for(threads, threads, norm_rows, &j);
+    lt_fused_row_reader lines; /* not zeroed */
     size_t capacity = 0;
     prepare_fused(n, &lines);
     j.producer = &lines;
-    j.rooms = lt_block_array(threads, lt_fused_lines_room(&lines), &capacity);
+    j.rooms = lt_block_array(threads, lt_fused_row_reader_bytes(&lines), &capacity);
     if (j.rooms == NULL) return LT_ERR_MEMORY;
-    lt_status status = lt_cpu_share(threads, threads, run_fed_rows, &j);
+    lt_status status = lt_parallel_for(threads, threads, run_fed_rows, &j);
     lt_block_free(j.rooms, capacity);
     return status;
 }
@@ -129,9 +131,9 @@ static void rows_backward(const row_job *j, int64_t t, int64_t first, int64_t la
         return;
     }
     const fed_backward f = {j->n, sums, products};
-    lt_fused_lines_read(j->producer, first, last,
-                        j->rooms + (size_t)t * lt_fused_lines_room(j->producer), take_rows_backward,
-                        &f);
+    lt_fused_row_reader_read(j->producer, first, last,
+                             j->rooms + (size_t)t * lt_fused_row_reader_bytes(j->producer),
+                             take_rows_backward, &f);
 }
 
 static void run_rows_backward(const void *context, int64_t t)
@@ -178,14 +180,14 @@ lt_status lt_cpu_row_norm_backward(const lt_row_norm_args *n)
     row_job j = {.n = n, .shares = shares, .entries = n->groups * (n->length / n->run)};
     const size_t chunk = 2 * (size_t)j.entries * lt_dtype_size(n->norm.dtype),
                  total = 2 * (size_t)j.entries * sizeof(double);
-    lt_fused_lines lines; /* not zeroed */
+    lt_fused_row_reader lines; /* not zeroed */
     size_t capacity = 0, room = 0;
     char *block = NULL;
     int at_once = threads;
     if (n->norm.producer != NULL) {
         prepare_fused(n, &lines);
         j.producer = &lines;
-        room = lt_fused_lines_room(&lines);
+        room = lt_fused_row_reader_bytes(&lines);
         /* The shares are those of rows in memory, since sums depend on them. */
         for (int t = 1; t < shares; t++)
             if (!lt_fused_divides(&lines.program, t * n->rows / shares * n->length)) at_once = 1;
@@ -197,7 +199,7 @@ lt_status lt_cpu_row_norm_backward(const lt_row_norm_args *n)
         if (parameters) j.totals = (double *)(block + (size_t)shares * room);
         j.chunks = block + (size_t)shares * (room + total);
     }
-    lt_status status = lt_cpu_share(shares, at_once, run_rows_backward, &j);
+    lt_status status = lt_parallel_for(shares, at_once, run_rows_backward, &j);
     if (parameters && status == LT_OK) {
         join_totals(&j, n->norm.grad_bias, 0);
         join_totals(&j, n->norm.grad_weight, j.entries);
@@ -231,7 +233,7 @@ static lt_status share_channels(const lt_batch_norm_args *n, bool backward)
     int threads = lt_cpu_threads_for(n->outer * n->channels * n->inner * 2);
     if (threads > n->channels) threads = n->channels > 0 ? (int)n->channels : 1;
     const channel_job j = {n, threads, backward};
-    return lt_cpu_share(threads, threads, run_channels, &j);
+    return lt_parallel_for(threads, threads, run_channels, &j);
 }
 
 lt_status lt_cpu_batch_norm(const lt_batch_norm_args *n) { return share_channels(n, false); }

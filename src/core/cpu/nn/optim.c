@@ -9,14 +9,14 @@
 #include "cpu/common/threads.h"
 #include "cpu/common/sizes.h"
 
-typedef struct job {
+typedef struct optim_job {
     const lt_optim *o;
     lt_optim_loop loop;
     int64_t size;         /* bytes of an element */
     const int64_t *first; /* the first piece of every parameter, and their number at last */
-} job;
+} optim_job;
 
-static void run_block(const job *j, char *const *at, int64_t n)
+static void run_block(const optim_job *j, char *const *at, int64_t n)
 {
     const lt_optim *o = j->o;
     _Alignas(64) float buffers[LT_OPTIM_ARRAYS][LT_BLOCK];
@@ -35,7 +35,7 @@ static void run_block(const job *j, char *const *at, int64_t n)
 }
 
 /* Elements [from, to) of parameter i. */
-static void run_part(const job *j, int64_t i, int64_t from, int64_t to)
+static void run_optim_part(const optim_job *j, int64_t i, int64_t from, int64_t to)
 {
     const lt_optim *o = j->o;
     void *arrays[LT_OPTIM_ARRAYS] = {NULL};
@@ -51,9 +51,9 @@ static void run_part(const job *j, int64_t i, int64_t from, int64_t to)
     }
 }
 
-static void run_piece(const void *context, int64_t piece)
+static void run_optim_piece(const void *context, int64_t piece)
 {
-    const job *j = context;
+    const optim_job *j = context;
     int64_t low = 0, high = j->o->n;
     while (high - low > 1) { /* the parameter that the piece belongs to */
         int64_t middle = (low + high) / 2;
@@ -63,18 +63,18 @@ static void run_piece(const void *context, int64_t piece)
             high = middle;
     }
     int64_t from = (piece - j->first[low]) * LT_CPU_PIECE, n = j->o->numel[low];
-    run_part(j, low, from, from + LT_CPU_PIECE < n ? from + LT_CPU_PIECE : n);
+    run_optim_part(j, low, from, from + LT_CPU_PIECE < n ? from + LT_CPU_PIECE : n);
 }
 
 lt_status lt_cpu_optimize(const lt_optim *o)
 {
-    job j = {o, lt_loops.optim[o->rule][o->dtype == LT_FLOAT64], (int64_t)lt_dtype_size(o->dtype),
-             NULL};
+    optim_job j = {o, lt_loops.optim[o->rule][o->dtype == LT_FLOAT64],
+                   (int64_t)lt_dtype_size(o->dtype), NULL};
     int64_t work = 0, pieces = 0;
     for (int64_t i = 0; i < o->n; i++) work += o->numel[i] * o->arrays;
     int threads = lt_cpu_threads_for(work);
     if (threads == 1 && work <= LT_INTERRUPT_STEP) {
-        for (int64_t i = 0; i < o->n; i++) run_part(&j, i, 0, o->numel[i]);
+        for (int64_t i = 0; i < o->n; i++) run_optim_part(&j, i, 0, o->numel[i]);
         return LT_OK;
     }
     int64_t *first = lt_mem_array(o->n, sizeof *first);
@@ -84,7 +84,7 @@ lt_status lt_cpu_optimize(const lt_optim *o)
         pieces += (o->numel[i] + LT_CPU_PIECE - 1) / LT_CPU_PIECE;
     }
     j.first = first;
-    lt_status status = lt_cpu_share(pieces, threads, run_piece, &j);
+    lt_status status = lt_parallel_for(pieces, threads, run_optim_piece, &j);
     lt_mem_free(first);
     return status;
 }

@@ -4,12 +4,12 @@
 #include "cpu/common/threads.h"
 #include "cpu/cpu.h"
 
-typedef struct job {
+typedef struct pad_job {
     const lt_padding *p;
     char *y;
     const char *x;
     int64_t rows, all; /* of a job; of the result */
-} job;
+} pad_job;
 
 static inline __attribute__((always_inline)) void
 fill(const lt_padding *p, char *to, const char *from, size_t size, int64_t first, int64_t end)
@@ -39,38 +39,38 @@ static void pad_row(const lt_padding *p, char *to, const char *from)
 }
 
 /* The first of the rows that a plane of the result is made of. */
-static int64_t rows_of(const lt_padding *p, int64_t volume, int64_t plane)
+static int64_t source_rows(const lt_padding *p, int64_t volume, int64_t plane)
 {
     return (volume * p->in[0] + lt_pad_source(p->mode, plane - p->before[0], p->in[0])) * p->in[1];
 }
 
-static void run(const void *context, int64_t index)
+static void pad_rows(const void *context, int64_t index)
 {
-    const job *j = context;
+    const pad_job *j = context;
     const lt_padding *p = j->p;
     const int64_t first = index * j->rows,
                   end = first + j->rows < j->all ? first + j->rows : j->all;
     /* counted on: a row costs no division */
     int64_t line = first % p->out[1], plane = first / p->out[1] % p->out[0],
             volume = first / p->out[1] / p->out[0];
-    int64_t from = rows_of(p, volume, plane);
+    int64_t from = source_rows(p, volume, plane);
     for (int64_t row = first; row < end; row++) {
         const int64_t from_row = from + lt_pad_source(p->mode, line - p->before[1], p->in[1]);
         pad_row(p, j->y + row * p->out[2] * p->size, j->x + from_row * p->in[2] * p->size);
         if (++line < p->out[1]) continue;
         line = 0;
         if (++plane == p->out[0]) plane = 0, volume++;
-        from = rows_of(p, volume, plane);
+        from = source_rows(p, volume, plane);
     }
 }
 
 lt_status lt_cpu_pad(const lt_padding *p, void *y, const void *x)
 {
-    job j = {.p = p,
-             .y = y,
-             .x = x,
-             .rows = 1 + LT_CPU_GRAIN / LT_CPU_MOVED / p->out[2],
-             .all = p->outer * p->out[0] * p->out[1]};
-    return lt_cpu_share((j.all + j.rows - 1) / j.rows,
-                        lt_cpu_threads_for(LT_CPU_MOVED * j.all * p->out[2]), run, &j);
+    pad_job j = {.p = p,
+                 .y = y,
+                 .x = x,
+                 .rows = 1 + LT_CPU_GRAIN / LT_CPU_MOVED / p->out[2],
+                 .all = p->outer * p->out[0] * p->out[1]};
+    return lt_parallel_for((j.all + j.rows - 1) / j.rows,
+                           lt_cpu_threads_for(LT_CPU_MOVED * j.all * p->out[2]), pad_rows, &j);
 }

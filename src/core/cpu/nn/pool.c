@@ -9,19 +9,19 @@
 #include "cpu/common/threads.h"
 #include "cpu/common/widened.h"
 #include "cpu/cpu.h"
-#include "cpu/compile/fused_lines.h"
+#include "cpu/compile/fused_rows.h"
 #include "memory/block.h"
 
 /* ---- windows --------------------------------------------------------------------------------- */
 
 /* Elements [from, to) of one dimension, step apart; size counts those in the padding. */
-typedef struct span {
+typedef struct window_range {
     int64_t from, to, step, size;
-} span;
+} window_range;
 
-static span span_of(const lt_pooling *p, int d, int64_t at)
+static window_range window_span(const lt_pooling *p, int d, int64_t at)
 {
-    span s = {.step = 1};
+    window_range s = {.step = 1};
     if (p->adaptive) {
         s.from = at * p->in[d] / p->out[d];
         s.to = ((at + 1) * p->in[d] + p->out[d] - 1) / p->out[d];
@@ -38,9 +38,9 @@ static span span_of(const lt_pooling *p, int d, int64_t at)
     return s;
 }
 
-static bool empty(span s) { return s.from >= s.to; }
+static bool empty(window_range s) { return s.from >= s.to; }
 
-static int64_t divisor_of(const lt_pooling *p, span z, span y, span x)
+static int64_t divisor_of(const lt_pooling *p, window_range z, window_range y, window_range x)
 {
     if (p->divisor != 0) return p->divisor;
     if (p->count_padding && !p->adaptive) return z.size * y.size * x.size;
@@ -49,7 +49,7 @@ static int64_t divisor_of(const lt_pooling *p, span z, span y, span x)
 
 /* ---- planes ---------------------------------------------------------------------------------- */
 
-typedef struct job {
+typedef struct pool_job {
     const lt_pooling *pool;
     char *out;
     int64_t *indices; /* forward, may be NULL */
@@ -60,20 +60,20 @@ typedef struct job {
     bool each_window;
     /* the windows along the last dimension, found once for all rows; where windows are gone through
      * one by one */
-    const span *columns;
-} job;
+    const window_range *columns;
+} pool_job;
 
 /* Where a walk over the windows of a plane is. */
 typedef struct window {
     int64_t at, place[3]; /* its number, from 0, and where it lies in the output */
-    span z, y, x;
+    window_range z, y, x;
 } window;
 
 static const window before_first = {.at = -1};
 
 /* Goes on to the next window, in the order of the output: for (window w = before_first;
  * next_window(j, &w);) */
-static bool next_window(const job *j, window *w)
+static bool next_window(const pool_job *j, window *w)
 {
     const lt_pooling *p = j->pool;
     if (++w->at > 0 && ++w->place[2] == p->out[2]) {
@@ -82,8 +82,8 @@ static bool next_window(const job *j, window *w)
     }
     if (w->place[0] >= p->out[0] || lt_volume(p->out) == 0) return false;
     if (w->place[2] == 0) {
-        w->z = span_of(p, 0, w->place[0]);
-        w->y = span_of(p, 1, w->place[1]);
+        w->z = window_span(p, 0, w->place[0]);
+        w->y = window_span(p, 1, w->place[1]);
     }
     w->x = j->columns[w->place[2]];
     return true;
@@ -194,56 +194,59 @@ static lt_pooling plain_windows(const lt_pooling *p)
 
 /* ---- planes that a fusion computes ------------------------------------------------------------ */
 
-typedef struct fused_job {
-    const job *job;
+typedef struct fused_pool_job {
+    const pool_job *job;
     lt_job plane;
-    const lt_fused_lines *in;
+    const lt_fused_row_reader *in;
     int threads;
     char *rooms;
     size_t room; /* of a thread */
-} fused_job;
+} fused_pool_job;
 
 static void take_planes(const void *context, int64_t first, int64_t last, const char *in)
 {
-    const fused_job *f = context;
-    job j = *f->job;
+    const fused_pool_job *f = context;
+    pool_job j = *f->job;
     j.in = in;
     j.first = first;
     for (int64_t plane = first; plane < last; plane++) f->plane(&j, plane);
 }
 
-static void run_fused(const void *context, int64_t t)
+static void pool_fused(const void *context, int64_t t)
 {
-    const fused_job *f = context;
-    lt_fused_lines_part(f->in, f->job->pool->planes, t, f->threads, f->rooms + (size_t)t * f->room,
-                        take_planes, f);
+    const fused_pool_job *f = context;
+    lt_fused_row_reader_part(f->in, f->job->pool->planes, t, f->threads,
+                             f->rooms + (size_t)t * f->room, take_planes, f);
 }
 
-static lt_status share_fused(const job *j, int threads, lt_job plane)
+static lt_status share_fused(const pool_job *j, int threads, lt_job plane)
 {
-    lt_fused_lines in; /* not zeroed */
+    lt_fused_row_reader in; /* not zeroed */
     size_t capacity;
-    lt_fused_lines_of(&in, j->pool->producer, lt_volume(j->pool->in), 0, j->pool->dtype);
-    fused_job f = {
-        .job = j, .plane = plane, .in = &in, .threads = threads, .room = lt_fused_lines_room(&in)};
+    lt_fused_row_reader_init(&in, j->pool->producer, lt_volume(j->pool->in), 0, j->pool->dtype);
+    fused_pool_job f = {.job = j,
+                        .plane = plane,
+                        .in = &in,
+                        .threads = threads,
+                        .room = lt_fused_row_reader_bytes(&in)};
     f.rooms = lt_block_array(threads, f.room, &capacity);
     if (f.rooms == NULL) return LT_ERR_MEMORY;
-    lt_status status = lt_cpu_share(threads, threads, run_fused, &f);
+    lt_status status = lt_parallel_for(threads, threads, pool_fused, &f);
     lt_block_free(f.rooms, capacity);
     return status;
 }
 
 /* ---- the entries ----------------------------------------------------------------------------- */
 
-static lt_status share(const lt_pooling *asked, const job *planes, lt_job plane)
+static lt_status share(const lt_pooling *asked, const pool_job *planes, lt_job plane)
 {
     const lt_pooling plain = plain_windows(asked), *p = &plain;
     const int64_t wide = planes->each_window || !by_rows(p) ? p->out[2] : 0;
     size_t capacity;
-    span *columns = lt_block_array(wide, sizeof *columns, &capacity);
+    window_range *columns = lt_block_array(wide, sizeof *columns, &capacity);
     if (columns == NULL) return LT_ERR_MEMORY;
-    for (int64_t i = 0; i < wide; i++) columns[i] = span_of(p, 2, i);
-    job shared = *planes, *j = &shared;
+    for (int64_t i = 0; i < wide; i++) columns[i] = window_span(p, 2, i);
+    pool_job shared = *planes, *j = &shared;
     j->pool = p;
     j->columns = columns;
     const int64_t work = p->planes * (lt_volume(p->in) +
@@ -251,20 +254,20 @@ static lt_status share(const lt_pooling *asked, const job *planes, lt_job plane)
     int threads = lt_cpu_threads_for(work);
     if (threads > p->planes) threads = (int)p->planes;
     const lt_status status = p->producer != NULL ? share_fused(j, threads, plane)
-                                                 : lt_cpu_share(p->planes, threads, plane, j);
+                                                 : lt_parallel_for(p->planes, threads, plane, j);
     lt_block_free(columns, capacity);
     return status;
 }
 
 /* Half types: `in` (n_in elements; producer or in memory) in float, the result back to out. */
-static lt_status share_wide(const lt_pooling *p, const job *j, int64_t n_in, int64_t n_out,
+static lt_status share_wide(const lt_pooling *p, const pool_job *j, int64_t n_in, int64_t n_out,
                             lt_job of_float, lt_job of_double)
 {
     if (!lt_dtype_is_half(p->dtype))
         return share(p, j, p->dtype == LT_FLOAT32 ? of_float : of_double);
     lt_widened in = {NULL, 0}, out = {NULL, 0};
     lt_pooling f = *p;
-    job wide = *j;
+    pool_job wide = *j;
     f.dtype = LT_FLOAT32;
     lt_status status = p->producer == NULL ? lt_widen(&in, p->dtype, j->in, n_in) : LT_OK;
     if (status == LT_OK) status = lt_widen(&out, p->dtype, NULL, n_out);
@@ -280,7 +283,7 @@ static lt_status share_wide(const lt_pooling *p, const job *j, int64_t n_in, int
 
 lt_status lt_cpu_max_pool(const lt_pooling *p, void *out, int64_t *indices, const void *in)
 {
-    const job j = {.pool = p, .out = out, .indices = indices, .in = in};
+    const pool_job j = {.pool = p, .out = out, .indices = indices, .in = in};
     if (p->dtype == LT_INT64) return share(p, &j, run_extremes_i64);
     return share_wide(p, &j, p->planes * lt_volume(p->in), p->planes * lt_volume(p->out),
                       run_extremes_f32, run_extremes_f64);
@@ -289,14 +292,14 @@ lt_status lt_cpu_max_pool(const lt_pooling *p, void *out, int64_t *indices, cons
 lt_status lt_cpu_max_pool_backward(const lt_pooling *p, void *grad_in, const void *grad,
                                    const int64_t *indices)
 {
-    const job j = {.pool = p, .out = grad_in, .in = grad, .places = indices};
+    const pool_job j = {.pool = p, .out = grad_in, .in = grad, .places = indices};
     return share_wide(p, &j, p->planes * lt_volume(p->out), p->planes * lt_volume(p->in),
                       run_extremes_back_f32, run_extremes_back_f64);
 }
 
 lt_status lt_cpu_avg_pool(const lt_pooling *p, void *out, const void *in)
 {
-    const job j = {.pool = p, .out = out, .in = in};
+    const pool_job j = {.pool = p, .out = out, .in = in};
     if (p->dtype == LT_INT64) return share(p, &j, run_means_i64);
     return share_wide(p, &j, p->planes * lt_volume(p->in), p->planes * lt_volume(p->out),
                       run_means_f32, run_means_f64);
@@ -304,7 +307,7 @@ lt_status lt_cpu_avg_pool(const lt_pooling *p, void *out, const void *in)
 
 lt_status lt_cpu_avg_pool_backward(const lt_pooling *p, void *grad_in, const void *grad)
 {
-    const job j = {.pool = p, .out = grad_in, .in = grad, .each_window = true};
+    const pool_job j = {.pool = p, .out = grad_in, .in = grad, .each_window = true};
     return share_wide(p, &j, p->planes * lt_volume(p->out), p->planes * lt_volume(p->in),
                       run_means_back_f32, run_means_back_f64);
 }

@@ -8,26 +8,27 @@
  * the work of an LSTM of 32x128 stayed on one of 2 threads, 2026-11-26 */
 #define GATE_WORK 16
 
-typedef struct job {
+typedef struct cell_job {
     const lt_cell_step *step;
     lt_cell_loop loop;
     int threads;
-} job;
+} cell_job;
 
-static void run_share(const void *context, int64_t t)
+static void run_cell_rows(const void *context, int64_t t)
 {
-    const job *j = context;
+    const cell_job *j = context;
     const int64_t rows = j->step->rows;
     j->loop(j->step, t * rows / j->threads, (t + 1) * rows / j->threads);
 }
 
-static lt_status run(const lt_cell_step *step, bool backward)
+static lt_status run_cell(const lt_cell_step *step, bool backward)
 {
-    job j = {step, lt_loops.cells[step->cell][backward][step->dtype == LT_FLOAT64],
-             lt_cpu_threads_for(step->rows * step->hidden * lt_cell_gates(step->cell) * GATE_WORK)};
+    cell_job j = {
+        step, lt_loops.cells[step->cell][backward][step->dtype == LT_FLOAT64],
+        lt_cpu_threads_for(step->rows * step->hidden * lt_cell_gates(step->cell) * GATE_WORK)};
     if (j.threads > step->rows) j.threads = (int)step->rows;
-    return lt_cpu_share(j.threads, j.threads, run_share, &j);
+    return lt_parallel_for(j.threads, j.threads, run_cell_rows, &j);
 }
 
-lt_status lt_cpu_cell(const lt_cell_step *step) { return run(step, false); }
-lt_status lt_cpu_cell_backward(const lt_cell_step *step) { return run(step, true); }
+lt_status lt_cpu_cell(const lt_cell_step *step) { return run_cell(step, false); }
+lt_status lt_cpu_cell_backward(const lt_cell_step *step) { return run_cell(step, true); }

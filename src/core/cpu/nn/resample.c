@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "checked.h"
+#include "saturating.h"
 #include "cpu/common/threads.h"
 #include "cpu/cpu.h"
 #include "dtypes/dtype.h"
@@ -16,12 +16,12 @@
 
 static bool has_places_each(const lt_resampling *r, int64_t n)
 {
-    bool each = r->taps == lt_times(n, r->out);
+    bool each = r->taps == lt_mul_sat(n, r->out);
     for (int64_t o = 0; o < r->out && each; o++) each = r->starts[o] == n * o;
     return each;
 }
 
-bool lt_has_one_place_each(const lt_resampling *r) { return has_places_each(r, 1); }
+bool lt_resampling_is_nearest(const lt_resampling *r) { return has_places_each(r, 1); }
 
 bool lt_is_weighted(const lt_resampling *r)
 {
@@ -32,22 +32,22 @@ bool lt_is_weighted(const lt_resampling *r)
     return weighted;
 }
 
-lt_status lt_line_resampler_open(lt_line_resampler *l, const lt_resampling *r)
+lt_status lt_slice_resampler_open(lt_slice_resampler *l, const lt_resampling *r)
 {
-    const bool one = lt_has_one_place_each(r), two = !one && r->dtype == LT_FLOAT32 &&
-                                                     r->out <= r->in && r->in <= INT32_MAX &&
-                                                     has_places_each(r, 2);
+    const bool one = lt_resampling_is_nearest(r), two = !one && r->dtype == LT_FLOAT32 &&
+                                                        r->out <= r->in && r->in <= INT32_MAX &&
+                                                        has_places_each(r, 2);
     const int64_t each = two ? 2 : 1, size = (int64_t)lt_dtype_size(r->dtype);
-    *l = (lt_line_resampler){.r = r,
-                             .loops = &lt_loops.resample[r->dtype == LT_FLOAT64],
-                             .size = size,
-                             .has_places = one || two};
-    l->places = (lt_resample_places){.n = r->out,
-                                     .two = two,
-                                     .far = r->places,
-                                     .weights = one && lt_is_weighted(r) ? r->weights : NULL};
+    *l = (lt_slice_resampler){.r = r,
+                              .loops = &lt_loops.resample[r->dtype == LT_FLOAT64],
+                              .size = size,
+                              .has_places = one || two};
+    l->places = (lt_resample_indices){.n = r->out,
+                                      .two = two,
+                                      .far = r->places,
+                                      .weights = one && lt_is_weighted(r) ? r->weights : NULL};
     if (!l->has_places || r->in > INT32_MAX) return LT_OK;
-    l->block = lt_block_array(lt_times(r->out, each),
+    l->block = lt_block_array(lt_mul_sat(r->out, each),
                               sizeof *l->places.near + (two ? (size_t)size : 0), &l->capacity);
     if (l->block == NULL) return LT_ERR_MEMORY;
     char *const weights = l->block;
@@ -62,17 +62,17 @@ lt_status lt_line_resampler_open(lt_line_resampler *l, const lt_resampling *r)
     return LT_OK;
 }
 
-void lt_line_resampler_close(lt_line_resampler *l)
+void lt_slice_resampler_close(lt_slice_resampler *l)
 {
     if (l->block != NULL) lt_block_free(l->block, l->capacity);
 }
 
-int64_t lt_turned_elements(const lt_line_resampler *l)
+int64_t lt_turned_elements(const lt_slice_resampler *l)
 {
-    return l->has_places ? 0 : lt_times(lt_plus(l->r->in, l->r->out), LINES);
+    return l->has_places ? 0 : lt_mul_sat(lt_add_sat(l->r->in, l->r->out), LINES);
 }
 
-void lt_resample_lines(const lt_line_resampler *l, char *out, const char *in, int64_t n,
+void lt_resample_lines(const lt_slice_resampler *l, char *out, const char *in, int64_t n,
                        char *turned)
 {
     const lt_resampling *r = l->r;
@@ -90,17 +90,17 @@ void lt_resample_lines(const lt_line_resampler *l, char *out, const char *in, in
 }
 
 /* What one thread does with lines: its share of the tiles, with a buffer of its own. */
-typedef struct share {
-    const lt_line_resampler *lines;
+typedef struct resample_share {
+    const lt_slice_resampler *lines;
     char *out, *buffers;
     const char *in;
     int64_t tiles, threads;
-} share;
+} resample_share;
 
-static void run_lines(const void *context, int64_t t)
+static void resample_rows(const void *context, int64_t t)
 {
-    const share *s = context;
-    const lt_line_resampler *l = s->lines;
+    const resample_share *s = context;
+    const lt_slice_resampler *l = s->lines;
     const lt_resampling *r = l->r;
     char *turned = s->buffers + t * lt_turned_elements(l) * l->size;
     for (int64_t tile = t * s->tiles / s->threads; tile < (t + 1) * s->tiles / s->threads; tile++) {
@@ -112,36 +112,37 @@ static void run_lines(const void *context, int64_t t)
 
 static lt_status share_lines(const lt_resampling *r, void *out, const void *in, int threads)
 {
-    lt_line_resampler lines;
-    lt_status status = lt_line_resampler_open(&lines, r);
+    lt_slice_resampler lines;
+    lt_status status = lt_slice_resampler_open(&lines, r);
     size_t capacity = 0;
-    share s = {.lines = &lines, .out = out, .in = in, .tiles = (r->outer + LINES - 1) / LINES};
+    resample_share s = {
+        .lines = &lines, .out = out, .in = in, .tiles = (r->outer + LINES - 1) / LINES};
     if (threads > s.tiles) threads = (int)s.tiles;
     s.threads = threads;
     if (status == LT_OK)
-        s.buffers = lt_block_array(lt_times(lt_turned_elements(&lines), threads),
+        s.buffers = lt_block_array(lt_mul_sat(lt_turned_elements(&lines), threads),
                                    (size_t)lines.size, &capacity);
     if (status == LT_OK && s.buffers == NULL) status = LT_ERR_MEMORY;
-    if (status == LT_OK) status = lt_cpu_share(threads, threads, run_lines, &s);
+    if (status == LT_OK) status = lt_parallel_for(threads, threads, resample_rows, &s);
     if (s.buffers != NULL) lt_block_free(s.buffers, capacity);
-    lt_line_resampler_close(&lines);
+    lt_slice_resampler_close(&lines);
     return status;
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-typedef struct job {
+typedef struct resample_job {
     const lt_resampling *r;
     char *out;
     const char *in;
     const lt_resample_loops *loops;
     int64_t size, rows; /* bytes of an element; rows of the result in a job */
-} job;
+} resample_job;
 
 /* Rows of the result, which follow one another from plane to plane. */
-static void run_rows(const void *context, int64_t index)
+static void resample_plane_rows(const void *context, int64_t index)
 {
-    const job *j = context;
+    const resample_job *j = context;
     const lt_resampling *r = j->r;
     const int64_t last =
         (index + 1) * j->rows < r->outer * r->out ? (index + 1) * j->rows : r->outer * r->out;
@@ -156,15 +157,16 @@ static void run_rows(const void *context, int64_t index)
 
 lt_status lt_cpu_resample(const lt_resampling *r, void *out, const void *in)
 {
-    job j = {.r = r,
-             .out = out,
-             .in = in,
-             .loops = &lt_loops.resample[r->dtype == LT_FLOAT64],
-             .size = (int64_t)lt_dtype_size(r->dtype),
-             .rows = 1 + LT_CPU_GRAIN / LT_CPU_MOVED / (r->inner + 1)};
+    resample_job j = {.r = r,
+                      .out = out,
+                      .in = in,
+                      .loops = &lt_loops.resample[r->dtype == LT_FLOAT64],
+                      .size = (int64_t)lt_dtype_size(r->dtype),
+                      .rows = 1 + LT_CPU_GRAIN / LT_CPU_MOVED / (r->inner + 1)};
     const int64_t numel = r->outer * r->out * r->inner;
     if (numel == 0) return LT_OK;
     const int threads = lt_cpu_threads_for(numel * (1 + r->taps / r->out));
     if (r->inner == 1) return share_lines(r, out, in, threads);
-    return lt_cpu_share((r->outer * r->out + j.rows - 1) / j.rows, threads, run_rows, &j);
+    return lt_parallel_for((r->outer * r->out + j.rows - 1) / j.rows, threads, resample_plane_rows,
+                           &j);
 }

@@ -9,19 +9,19 @@
 #include "cpu/nn/resample.h"
 #include "dtypes/dtype.h"
 #include "memory/block.h"
-#include "checked.h"
+#include "saturating.h"
 #include "cpu/common/sizes.h"
 #include "cpu_info.h"
 
 #define LINES LT_LANES
 
-typedef struct job {
+typedef struct resample_planes_job {
     const lt_resampling *rows;
-    const lt_line_resampler *lines;
+    const lt_slice_resampler *lines;
     char *out, *buffers;
     const char *in;
     int64_t tile, buffer, threads; /* lines of a tile, bytes of a thread's buffer */
-} job;
+} resample_planes_job;
 
 /* A thread's: the lines that rows of the result need, each once. */
 typedef struct tile {
@@ -33,19 +33,19 @@ typedef struct tile {
     int64_t n;
 } tile;
 
-static int64_t words_of(const job *j)
+static int64_t words_of(const resample_planes_job *j)
 {
-    return lt_plus(lt_plus(j->tile, j->rows->in), j->rows->taps);
+    return lt_add_sat(lt_add_sat(j->tile, j->rows->in), j->rows->taps);
 }
 
-static int64_t elements_of(const job *j)
+static int64_t elements_of(const resample_planes_job *j)
 {
     const lt_resampling *columns = j->lines->r;
-    return lt_plus(lt_plus(lt_times(j->tile, columns->out), lt_turned_elements(j->lines)),
-                   lt_times(LINES, columns->in));
+    return lt_add_sat(lt_add_sat(lt_mul_sat(j->tile, columns->out), lt_turned_elements(j->lines)),
+                      lt_mul_sat(LINES, columns->in));
 }
 
-static tile tile_of(const job *j, int64_t thread)
+static tile tile_of(const resample_planes_job *j, int64_t thread)
 {
     const lt_resampling *columns = j->lines->r;
     const int64_t size = j->lines->size;
@@ -61,7 +61,7 @@ static tile tile_of(const job *j, int64_t thread)
 }
 
 /* Whether the lines of row o are in the tile, or had room there. */
-static bool takes_row(tile *t, const job *j, int64_t o)
+static bool takes_row(tile *t, const resample_planes_job *j, int64_t o)
 {
     const lt_resampling *r = j->rows;
     const int64_t before = t->n;
@@ -81,7 +81,7 @@ static bool takes_row(tile *t, const job *j, int64_t o)
 }
 
 /* The lines of a tile, from a plane: such as do not follow one another are put together first. */
-static void make_lines(tile *t, const job *j, const char *plane)
+static void make_lines(tile *t, const resample_planes_job *j, const char *plane)
 {
     const int64_t in = j->lines->r->in * j->lines->size, out = j->lines->r->out * j->lines->size;
     for (int64_t first = 0, n; first < t->n; first += n) {
@@ -102,7 +102,7 @@ static void make_lines(tile *t, const job *j, const char *plane)
 /* A thread's share of the rows of the result, which follow one another from plane to plane. */
 static void run_tiles(const void *context, int64_t thread)
 {
-    const job *j = context;
+    const resample_planes_job *j = context;
     const lt_resampling *rows = j->rows, *columns = j->lines->r;
     const int64_t size = j->lines->size, all = rows->outer * rows->out,
                   last = (thread + 1) * all / j->threads;
@@ -124,7 +124,7 @@ static void run_tiles(const void *context, int64_t thread)
  * are resampled once. */
 static void run_choices(const void *context, int64_t thread)
 {
-    const job *j = context;
+    const resample_planes_job *j = context;
     const lt_resampling *rows = j->rows, *columns = j->lines->r;
     const int64_t in = columns->in * j->lines->size, out = columns->out * j->lines->size;
     const int64_t all = rows->outer * rows->out, first = thread * all / j->threads,
@@ -140,21 +140,21 @@ static void run_choices(const void *context, int64_t thread)
     }
 }
 
-static lt_status share_tiles(job *j)
+static lt_status share_tiles(resample_planes_job *j)
 {
     const lt_resampling *r = j->rows;
     const int64_t line = j->lines->r->out * j->lines->size;
     size_t capacity;
     const int64_t most = lt_processor.l2 / 4 / line;
-    j->tile = most < LT_SHORT_LINES ? most : LT_SHORT_LINES;
+    j->tile = most < LT_SHORT_SLICES ? most : LT_SHORT_SLICES;
     for (int64_t o = 0; o < r->out; o++)
         if (r->starts[o + 1] - r->starts[o] > j->tile) j->tile = r->starts[o + 1] - r->starts[o];
-    j->buffer = lt_plus(lt_times(words_of(j), (int64_t)sizeof(int64_t)),
-                        lt_times(elements_of(j), j->lines->size));
-    j->buffer = lt_times(lt_plus(j->buffer, 63) / 64, 64);
-    j->buffers = lt_block_array(lt_times(j->buffer, j->threads), 1, &capacity);
+    j->buffer = lt_add_sat(lt_mul_sat(words_of(j), (int64_t)sizeof(int64_t)),
+                           lt_mul_sat(elements_of(j), j->lines->size));
+    j->buffer = lt_mul_sat(lt_add_sat(j->buffer, 63) / 64, 64);
+    j->buffers = lt_block_array(lt_mul_sat(j->buffer, j->threads), 1, &capacity);
     if (j->buffers == NULL) return LT_ERR_MEMORY;
-    const lt_status status = lt_cpu_share(j->threads, (int)j->threads, run_tiles, j);
+    const lt_status status = lt_parallel_for(j->threads, (int)j->threads, run_tiles, j);
     lt_block_free(j->buffers, capacity);
     return status;
 }
@@ -166,17 +166,18 @@ lt_status lt_cpu_resample_planes(const lt_resampling *rows, const lt_resampling 
     if (numel == 0) return LT_OK;
     const int threads =
         lt_cpu_threads_for(numel * (1 + rows->taps / rows->out + columns->taps / columns->out));
-    lt_line_resampler lines;
-    lt_status status = lt_line_resampler_open(&lines, columns);
-    job j = {.rows = rows,
-             .lines = &lines,
-             .out = out,
-             .in = in,
-             .threads = threads < all ? threads : all};
-    const bool choices = lines.has_places && lt_has_one_place_each(rows) && !lt_is_weighted(rows);
+    lt_slice_resampler lines;
+    lt_status status = lt_slice_resampler_open(&lines, columns);
+    resample_planes_job j = {.rows = rows,
+                             .lines = &lines,
+                             .out = out,
+                             .in = in,
+                             .threads = threads < all ? threads : all};
+    const bool choices =
+        lines.has_places && lt_resampling_is_nearest(rows) && !lt_is_weighted(rows);
     if (status == LT_OK)
         status =
-            choices ? lt_cpu_share(j.threads, (int)j.threads, run_choices, &j) : share_tiles(&j);
-    lt_line_resampler_close(&lines);
+            choices ? lt_parallel_for(j.threads, (int)j.threads, run_choices, &j) : share_tiles(&j);
+    lt_slice_resampler_close(&lines);
     return status;
 }

@@ -7,25 +7,25 @@
 #include "cpu/cpu.h"
 #include "dtypes/dtype.h"
 
-typedef struct job {
+typedef struct sample_job {
     const lt_sampling *s;
     const lt_sample_loops *loops;
     const char *x, *grid, *grad;
     char *out;
     int64_t size;          /* bytes of an element */
     int64_t pieces, piece; /* of an image: how many jobs it is; points or channels of one */
-} job;
+} sample_job;
 
 /* What a job has of one image: from is its first point or channel. */
-typedef struct part {
+typedef struct sample_part {
     const char *x, *grid, *grad;
     int64_t batch, from, to;
-} part;
+} sample_part;
 
-static part part_of(const job *j, int64_t index, int64_t all)
+static sample_part sampling_part(const sample_job *j, int64_t index, int64_t all)
 {
     const lt_sampling *s = j->s;
-    part p = {.batch = index / j->pieces, .from = index % j->pieces * j->piece};
+    sample_part p = {.batch = index / j->pieces, .from = index % j->pieces * j->piece};
     p.to = all - p.from < j->piece ? all : p.from + j->piece;
     p.x = j->x + p.batch * s->x_batch * j->size;
     p.grid = j->grid + p.batch * s->points * s->dims * j->size;
@@ -33,29 +33,29 @@ static part part_of(const job *j, int64_t index, int64_t all)
     return p;
 }
 
-static void run_forward(const void *context, int64_t index)
+static void sample_forward(const void *context, int64_t index)
 {
-    const job *j = context;
+    const sample_job *j = context;
     const lt_sampling *s = j->s;
-    const part p = part_of(j, index, s->points);
+    const sample_part p = sampling_part(j, index, s->points);
     j->loops->forward(s, j->out + p.batch * s->channels * s->points * j->size, p.x, p.grid, p.from,
                       p.to);
 }
 
 static void run_grad_grid(const void *context, int64_t index)
 {
-    const job *j = context;
+    const sample_job *j = context;
     const lt_sampling *s = j->s;
-    const part p = part_of(j, index, s->points);
+    const sample_part p = sampling_part(j, index, s->points);
     j->loops->grad_grid(s, j->out + p.batch * s->points * s->dims * j->size, p.grad, p.x, p.grid,
                         p.from, p.to);
 }
 
 static void run_grad_x(const void *context, int64_t index)
 {
-    const job *j = context;
+    const sample_job *j = context;
     const lt_sampling *s = j->s;
-    const part p = part_of(j, index, s->channels);
+    const sample_part p = sampling_part(j, index, s->channels);
     const int64_t plane = s->in[0] * s->in[1] * s->in[2] * j->size;
     char *out = j->out + (p.batch * s->channels + p.from) * plane;
     memset(out, 0, (size_t)((p.to - p.from) * plane));
@@ -65,23 +65,23 @@ static void run_grad_x(const void *context, int64_t index)
 }
 
 /* all: how many points or channels an image has; piece: how many a job takes. */
-static lt_status share(job j, lt_job run, int64_t all, int64_t piece, int threads)
+static lt_status share(sample_job j, lt_job run, int64_t all, int64_t piece, int threads)
 {
     j.piece = piece;
     j.pieces = (all + piece - 1) / piece;
-    return lt_cpu_share(j.s->batch * j.pieces, threads, run, &j);
+    return lt_parallel_for(j.s->batch * j.pieces, threads, run, &j);
 }
 
-static job job_of(const lt_sampling *s, void *out, const void *grad, const void *x,
-                  const void *grid)
+static sample_job job_of(const lt_sampling *s, void *out, const void *grad, const void *x,
+                         const void *grid)
 {
-    return (job){.s = s,
-                 .loops = &lt_loops.sample[s->dtype == LT_FLOAT64],
-                 .x = x,
-                 .grid = grid,
-                 .grad = grad,
-                 .out = out,
-                 .size = (int64_t)lt_dtype_size(s->dtype)};
+    return (sample_job){.s = s,
+                        .loops = &lt_loops.sample[s->dtype == LT_FLOAT64],
+                        .x = x,
+                        .grid = grid,
+                        .grad = grad,
+                        .out = out,
+                        .size = (int64_t)lt_dtype_size(s->dtype)};
 }
 
 /* Several elements are looked up for a point of a channel. */
@@ -92,7 +92,8 @@ static int threads_for(const lt_sampling *s)
 
 lt_status lt_cpu_sample(const lt_sampling *s, void *y, const void *x, const void *grid)
 {
-    return share(job_of(s, y, NULL, x, grid), run_forward, s->points, LT_CPU_PIECE, threads_for(s));
+    return share(job_of(s, y, NULL, x, grid), sample_forward, s->points, LT_CPU_PIECE,
+                 threads_for(s));
 }
 
 lt_status lt_cpu_sample_backward(const lt_sampling *s, void *grad_x, void *grad_grid,

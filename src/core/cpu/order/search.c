@@ -79,5 +79,5 @@ lt_status lt_cpu_search(bool right, lt_dtype dtype, const void *sorted, int64_t 
                     .count = count,
                     .chunks = (count + LT_CPU_PIECE - 1) / LT_CPU_PIECE,
                     .out = out};
-    return lt_cpu_share(lines * j.chunks, lt_cpu_threads_for(8 * lines * count), run_search, &j);
+    return lt_parallel_for(lines * j.chunks, lt_cpu_threads_for(8 * lines * count), run_search, &j);
 }

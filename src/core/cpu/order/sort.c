@@ -17,7 +17,7 @@
 #include "cpu/cpu.h"
 #include "dtypes/dtype.h"
 #include "context/interrupt.h"
-#include "cpu/common/lines.h"
+#include "cpu/common/slices.h"
 #include "cpu/common/loops.h"
 #include "cpu/common/scratch.h"
 #include "cpu/common/is_nan.h"
@@ -34,8 +34,8 @@
 #define MOST_PARTS 64
 
 typedef struct sort_job {
-    lt_lines lines; /* view 0: input, 1: values, 2: positions */
-    lt_dtype read;  /* what elements are read as */
+    lt_slices lines; /* view 0: input, 1: values, 2: positions */
+    lt_dtype read;   /* what elements are read as */
     bool descending, values, indices;
     int64_t wanted; /* places of a sorted line, from the first on */
     bool one;       /* lt_cpu_kth: the place asked for is k */
@@ -213,7 +213,7 @@ typedef struct element_kind {
     void (*few)(const sort_line *l);
 } element_kind;
 
-static const element_kind *kind_of(lt_dtype read)
+static const element_kind *sort_kind_of(lt_dtype read)
 {
 #define KIND(s)                                                                                    \
     {                                                                                              \
@@ -239,7 +239,7 @@ static void in_parts(sort_line *l, lt_job run)
         return;
     else if (l->j->parts == 1)
         run(l, 0);
-    else if (lt_cpu_share(l->j->parts, l->j->threads, run, l) != LT_OK)
+    else if (lt_parallel_for(l->j->parts, l->j->threads, run, l) != LT_OK)
         l->stopped = true;
 }
 
@@ -304,18 +304,18 @@ static void store_part(const void *context, int64_t part)
     const sort_line *l = context;
     const sort_job *j = l->j;
     const int64_t end = part_start(l, l->stored, part + 1);
-    char *values = j->values ? lt_line_at(&j->lines, 1, l->line) : NULL;
-    char *positions = j->indices ? lt_line_at(&j->lines, 2, l->line) : NULL;
+    char *values = j->values ? lt_slice_at(&j->lines, 1, l->line) : NULL;
+    char *positions = j->indices ? lt_slice_at(&j->lines, 2, l->line) : NULL;
     int64_t block[LT_BLOCK];
     for (int64_t at = part_start(l, l->stored, part); at < end; at += LT_BLOCK) {
         const int64_t n = end - at < LT_BLOCK ? end - at : LT_BLOCK;
         if (j->values) {
             l->elements->values[l->wide](l, l->place + at, n, block);
-            lt_line_store(&j->lines, 1, values, at, n, block, j->read);
+            lt_slice_store(&j->lines, 1, values, at, n, block, j->read);
         }
         if (j->indices) {
             pair_kinds[l->wide].positions(l->from, l->place + at, n, block);
-            lt_line_store(&j->lines, 2, positions, at, n, block, LT_INT64);
+            lt_slice_store(&j->lines, 2, positions, at, n, block, LT_INT64);
         }
     }
 }
@@ -363,7 +363,7 @@ static size_t counts_bytes(const sort_job *j)
     return n > MERGED ? (size_t)j->parts * sizeof(int64_t) << digit_bits(n) : 0;
 }
 
-static bool is_dense(const sort_job *j)
+static bool job_is_dense(const sort_job *j)
 {
     return j->lines.dtype[0] == j->read && j->lines.step[0] == (int64_t)lt_dtype_size(j->read);
 }
@@ -373,7 +373,7 @@ static void load_part(const void *context, int64_t part)
     const sort_line *l = context;
     const int64_t from = part_start(l, l->n, part), n = part_start(l, l->n, part + 1) - from;
     const size_t size = lt_dtype_size(l->j->read);
-    lt_line_load(&l->j->lines, 0, l->x, from, n, (char *)l->to + (size_t)from * size, l->j->read);
+    lt_slice_load(&l->j->lines, 0, l->x, from, n, (char *)l->to + (size_t)from * size, l->j->read);
 }
 
 /* The memory: extents, counts, the elements where they have to be brought together, twice the
@@ -382,10 +382,10 @@ static void sort_line_at(const sort_job *j, char *memory, int64_t line)
 {
     const int64_t n = j->lines.length;
     sort_line l = {.j = j,
-                   .elements = kind_of(j->read),
+                   .elements = sort_kind_of(j->read),
                    .line = line,
                    .n = n,
-                   .x = lt_line_at(&j->lines, 0, line),
+                   .x = lt_slice_at(&j->lines, 0, line),
                    .flip = j->descending ? UINT64_MAX : 0,
                    .whole = true,
                    .count = n,
@@ -395,7 +395,7 @@ static void sort_line_at(const sort_job *j, char *memory, int64_t line)
     memory += (size_t)j->parts * sizeof *l.extents;
     l.counts = (int64_t *)(void *)memory;
     memory += counts_bytes(j);
-    if (!is_dense(j)) {
+    if (!job_is_dense(j)) {
         l.to = memory;
         in_parts(&l, load_part);
         l.x = memory;
@@ -430,7 +430,7 @@ static bool dense_in(const sort_job *j, int v, lt_dtype dtype)
 /* Few lines take as long as LT_LANES of them, and the longer ones the longer. */
 static bool side_by_side(const sort_job *j)
 {
-    const lt_lines *lines = &j->lines;
+    const lt_slices *lines = &j->lines;
     return !j->one && lines->length <= lt_loops.sort[j->read].most && lines->ndim > 0 &&
            lines->sizes[0] >= LT_LANES / 4 && lines->sizes[0] >= lines->length / LT_LANES &&
            dense_in(j, 0, j->read) && (!j->values || dense_in(j, 1, j->read)) &&
@@ -440,19 +440,19 @@ static bool side_by_side(const sort_job *j)
 static void sort_short_lines(const void *context, int64_t job)
 {
     const sort_job *j = context;
-    const lt_lines *lines = &j->lines;
+    const lt_slices *lines = &j->lines;
     const int64_t size = (int64_t)lt_dtype_size(j->read), last = lines->count * (job + 1) / j->jobs;
-    lt_short_lines s = {.n = lines->length, .wanted = j->wanted, .descending = j->descending};
+    lt_short_slices s = {.n = lines->length, .wanted = j->wanted, .descending = j->descending};
     s.in_step = lines->strides[0][0] / size;
     s.values_step = j->values ? lines->strides[1][0] / size : 0;
     s.places_step = j->indices ? lines->strides[2][0] / (int64_t)sizeof *s.places : 0;
     for (int64_t line = lines->count * job / j->jobs; line < last && !lt_interrupted();
          line += s.lines) {
-        s.lines = lt_lines_in_row(lines, line, last);
+        s.lines = lt_slices_in_row(lines, line, last);
         if (s.lines > LT_LANES) s.lines = LT_LANES;
-        s.in = lt_line_at(lines, 0, line);
-        s.values = j->values ? lt_line_at(lines, 1, line) : NULL;
-        s.places = j->indices ? (int64_t *)(void *)lt_line_at(lines, 2, line) : NULL;
+        s.in = lt_slice_at(lines, 0, line);
+        s.values = j->values ? lt_slice_at(lines, 1, line) : NULL;
+        s.places = j->indices ? (int64_t *)(void *)lt_slice_at(lines, 2, line) : NULL;
         lt_loops.sort[j->read].lines(&s);
     }
 }
@@ -469,7 +469,7 @@ static lt_status sort_lines(sort_job *j, const lt_array *in)
                                                                : LT_INT32;
     j->jobs = count >= threads ? threads : 1;
     j->threads = count >= threads ? 1 : threads;
-    if (side_by_side(j)) return lt_cpu_share(j->jobs, (int)j->jobs, sort_short_lines, j);
+    if (side_by_side(j)) return lt_parallel_for(j->jobs, (int)j->jobs, sort_short_lines, j);
     j->parts = j->threads;
     if (n / (2 * LT_INTERRUPT_STEP) >= j->parts)
         j->parts = n / (2 * LT_INTERRUPT_STEP) < MOST_PARTS ? (int)(n / (2 * LT_INTERRUPT_STEP)) + 1
@@ -477,12 +477,12 @@ static lt_status sort_lines(sort_job *j, const lt_array *in)
     const size_t pair =
         lt_dtype_size(j->read) == 8 || n > UINT32_MAX ? sizeof(pair_wide) : sizeof(pair_narrow);
     j->bytes = (size_t)j->parts * sizeof(extent) + counts_bytes(j) +
-               (size_t)n * (2 * pair + (is_dense(j) ? 0 : 8));
+               (size_t)n * (2 * pair + (job_is_dense(j) ? 0 : 8));
     j->bytes = (j->bytes + FEW * sizeof(pair_wide) + 63) / 64 * 64;
-    j->scratch = lt_scratch_take(&scratch, j->jobs, j->bytes);
+    j->scratch = lt_scratch_alloc(&scratch, j->jobs, j->bytes);
     if (j->scratch == NULL) return LT_ERR_MEMORY;
-    lt_status status = lt_cpu_share(j->jobs, (int)j->jobs, sort_some, j);
-    lt_scratch_give(&scratch, j->scratch);
+    lt_status status = lt_parallel_for(j->jobs, (int)j->jobs, sort_some, j);
+    lt_scratch_free(&scratch, j->scratch);
     return status;
 }
 
@@ -490,7 +490,7 @@ lt_status lt_cpu_kth(int64_t k, const lt_array *values, const lt_array *indices,
                      int dim)
 {
     sort_job j = {.one = true, .k = k, .values = true, .indices = true};
-    lt_lines_of(&j.lines, (const lt_array *const[]){in, values, indices}, 3, dim);
+    lt_slices_of(&j.lines, (const lt_array *const[]){in, values, indices}, 3, dim);
     return j.lines.count == 0 ? LT_OK : sort_lines(&j, in);
 }
 
@@ -498,7 +498,7 @@ lt_status lt_cpu_sort(bool descending, const lt_array *values, const lt_array *i
                       const lt_array *in, int dim)
 {
     sort_job j = {.descending = descending, .values = values != NULL, .indices = indices != NULL};
-    lt_lines_of(&j.lines, (const lt_array *const[]){in, values, indices}, 3, dim);
+    lt_slices_of(&j.lines, (const lt_array *const[]){in, values, indices}, 3, dim);
     const lt_array *out = values != NULL ? values : indices;
     j.wanted = out->ndim > 0 ? out->sizes[dim] : 1;
     return j.lines.count == 0 || j.wanted == 0 ? LT_OK : sort_lines(&j, in);

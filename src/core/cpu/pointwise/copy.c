@@ -106,7 +106,7 @@ static lt_status copy_transposed(const lt_iter *it, int d)
     int64_t bands = (it->sizes[d] + TILE - 1) / TILE;
     for (int e = 1; e < it->ndim; e++)
         if (e != d) bands *= it->sizes[e];
-    return lt_cpu_share(bands, lt_cpu_threads_for(LT_CPU_MOVED * it->numel), run_band, &job);
+    return lt_parallel_for(bands, lt_cpu_threads_for(LT_CPU_MOVED * it->numel), run_band, &job);
 }
 
 static void reverse_run(char *const *ptrs, const int64_t *strides, int64_t n, const void *context)
@@ -138,7 +138,8 @@ static lt_status copy_reversed(const lt_iter *it)
         return lt_cpu_for_each(it, reverse_run, NULL);
     const int threads = lt_cpu_threads_for(LT_CPU_MOVED * it->numel);
     const reversal job = {it, LT_CPU_GRAIN / LT_CPU_MOVED / it->sizes[0]};
-    return lt_cpu_share((it->sizes[1] + job.lines - 1) / job.lines, threads, reverse_lines, &job);
+    return lt_parallel_for((it->sizes[1] + job.lines - 1) / job.lines, threads, reverse_lines,
+                           &job);
 }
 
 /* Whether the iterator's runs are lines that are read from their end. */

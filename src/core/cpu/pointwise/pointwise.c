@@ -56,7 +56,7 @@ static bool takes_numbers(const lt_iter *it)
     return true;
 }
 
-static bool is_number(int k, int operands, const int64_t *strides)
+static bool is_number_operand(int k, int operands, const int64_t *strides)
 {
     return k > 0 && strides[k] == 0 && may_be_number(k, operands, strides);
 }
@@ -69,7 +69,7 @@ static bool takes_runs(const lt_iter *it)
     for (int k = 0; k < it->operands; k++) strides[k] = it->strides[k][0];
     for (int k = 0; k < it->operands; k++)
         if (strides[k] != (int64_t)lt_dtype_size(it->dtype[k]) &&
-            !is_number(k, it->operands, strides))
+            !is_number_operand(k, it->operands, strides))
             return false;
     return true;
 }
@@ -77,7 +77,7 @@ static bool takes_runs(const lt_iter *it)
 /* Whether the loop takes operand k as it is; *step: its stride in the loop. */
 static bool in_place(const lt_blocks *b, int k, const int64_t *strides, int64_t *step)
 {
-    const bool one = is_number(k, b->operands, strides);
+    const bool one = is_number_operand(k, b->operands, strides);
     *step = one ? 0 : b->size[k];
     return (k == 0 ? b->stored_as_is
             : one  ? b->number[k].same
@@ -97,7 +97,7 @@ bool lt_blocks_in_place(const lt_blocks *b, const int64_t *strides)
 
 void lt_blocks_number(lt_blocks *b, int k, const int64_t *strides, char *from, char *to)
 {
-    const lt_conversion *c = is_number(k, b->operands, strides) ? &b->number[k] : &b->in[k];
+    const lt_conversion *c = is_number_operand(k, b->operands, strides) ? &b->number[k] : &b->in[k];
     const lt_dtype wanted = c->wanted;
     convert(c, to, (int64_t)lt_dtype_size(wanted), from, 0, 1);
     b->in[k] = b->number[k] = conversion_of(wanted, wanted, wanted);

@@ -5,7 +5,7 @@
 #include "cpu/common/threads.h"
 #include "cpu/common/sizes.h"
 
-typedef struct range {
+typedef struct arange_job {
     char *out;
     int64_t n, size;
     bool integers, as_computed; /* computed as integers; of the dtype in which they are computed */
@@ -13,13 +13,13 @@ typedef struct range {
     /* what step is multiplied by for the first element, and one more for the next: 1 or -1 */
     int64_t zeroth, direction;
     lt_loop convert;
-} range;
+} arange_job;
 
 typedef uint64_t two_integers __attribute__((vector_size(16), aligned(8), may_alias));
 
 /* first + j * by for j < m. Processors without AVX-512 multiply integers of 64 bits one by one, and
  * add them side by side. */
-static void integers(uint64_t *out, uint64_t first, uint64_t by, int64_t m)
+static void fill_integers(uint64_t *out, uint64_t first, uint64_t by, int64_t m)
 {
     enum { LANES = 8 }; /* fixed: four registers of two */
     two_integers a = {first, first + by}, b = a + 2 * by, c = b + 2 * by, d = c + 2 * by;
@@ -32,9 +32,9 @@ static void integers(uint64_t *out, uint64_t first, uint64_t by, int64_t m)
     for (; j < m; j++) out[j] = first + (uint64_t)j * by;
 }
 
-static void run_chunk(const void *context, int64_t job)
+static void fill_range_chunk(const void *context, int64_t job)
 {
-    const range *r = context;
+    const arange_job *r = context;
     const int64_t end = (job + 1) * LT_CPU_GRAIN < r->n ? (job + 1) * LT_CPU_GRAIN : r->n;
     const uint64_t step_of_integers = (uint64_t)r->step.v.i,
                    by = (uint64_t)r->direction * step_of_integers;
@@ -54,7 +54,7 @@ static void run_chunk(const void *context, int64_t job)
             d = (double *)r->out + from;
         }
         if (r->integers) {
-            integers(i, first + (uint64_t)from * by, by, m);
+            fill_integers(i, first + (uint64_t)from * by, by, m);
         } else {
             const double times = (double)(r->zeroth + r->direction * from);
             _Pragma("omp simd") for (int64_t j = 0; j < m; j++) d[j] =
@@ -70,17 +70,17 @@ static void run_chunk(const void *context, int64_t job)
  * error accumulates, and converted block by block where the result has another dtype. */
 lt_status lt_cpu_range(const lt_array *out, lt_scalar start, lt_scalar step, bool backwards)
 {
-    range r = {.out = out->data,
-               .n = 1,
-               .size = (int64_t)lt_dtype_size(out->dtype),
-               .start = start,
-               .step = step,
-               .direction = backwards ? -1 : 1};
+    arange_job r = {.out = out->data,
+                    .n = 1,
+                    .size = (int64_t)lt_dtype_size(out->dtype),
+                    .start = start,
+                    .step = step,
+                    .direction = backwards ? -1 : 1};
     for (int d = 0; d < out->ndim; d++) r.n *= out->sizes[d];
     r.zeroth = backwards ? r.n - 1 : 0;
     r.integers = start.kind != LT_SCALAR_FLOAT && step.kind != LT_SCALAR_FLOAT;
     r.as_computed = out->dtype == (r.integers ? LT_INT64 : LT_FLOAT64);
     r.convert = lt_loops.cast[out->dtype][r.integers ? LT_INT64 : LT_FLOAT64];
-    return lt_cpu_share((r.n + LT_CPU_GRAIN - 1) / LT_CPU_GRAIN,
-                        lt_cpu_threads_for(LT_CPU_MOVED * r.n), run_chunk, &r);
+    return lt_parallel_for((r.n + LT_CPU_GRAIN - 1) / LT_CPU_GRAIN,
+                           lt_cpu_threads_for(LT_CPU_MOVED * r.n), fill_range_chunk, &r);
 }

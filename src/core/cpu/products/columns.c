@@ -66,5 +66,5 @@ lt_status lt_cpu_columns(bool back, const lt_conv *c, void *x, void *columns)
     }
     const int64_t size = (int64_t)lt_dtype_size(c->dtype);
     const columns_job j = {c, back, x, columns, lt_volume(c->in) * size, column * size};
-    return lt_cpu_share(channels, lt_cpu_threads_for(channels * column), run_channel, &j);
+    return lt_parallel_for(channels, lt_cpu_threads_for(channels * column), run_channel, &j);
 }

@@ -11,7 +11,7 @@
 #include "dtypes/dtype.h"
 #include "error.h"
 #include "context/interrupt.h"
-#include "checked.h"
+#include "saturating.h"
 #include "cpu/common/threads.h"
 #include "cpu/common/widened.h"
 #include "cpu_info.h"
@@ -37,7 +37,7 @@ static int64_t w_count(const lt_conv *c)
 
 /* ---- products with columns ------------------------------------------------------------------- */
 
-typedef struct job {
+typedef struct convolution_job {
     const lt_conv *c;
     lt_conv_part part;
     char *x, *w, *y;
@@ -48,7 +48,7 @@ typedef struct job {
     bool rows; /* the windows are rows instead */
     int threads;
     int shares; /* of images that the weights' derivative is added up by, apart */
-} job;
+} convolution_job;
 
 /* Kernels of one element that visit every element once. */
 static bool trivial(const lt_conv *c)
@@ -63,7 +63,7 @@ static bool trivial(const lt_conv *c)
  * in which they lie, and nothing has to be brought into another. */
 static bool few_windows(const lt_conv *c) { return lt_volume(c->out) <= FEW_WINDOWS; }
 
-static void move(const job *j, bool back, char *image, char *columns)
+static void move_columns(const convolution_job *j, bool back, char *image, char *columns)
 {
     const lt_conv *c = j->c;
     const int64_t step = lt_volume(c->kernel) * lt_volume(c->out) * j->size;
@@ -73,7 +73,7 @@ static void move(const job *j, bool back, char *image, char *columns)
 }
 
 /* The windows of an image as rows [groups, out..., channels of a group, kernel...]. */
-static void put_rows(const job *j, const char *image, char *row)
+static void put_rows(const convolution_job *j, const char *image, char *row)
 {
     const lt_conv *c = j->c;
     const int64_t size = j->size, channels = c->in_channels / c->groups;
@@ -110,7 +110,7 @@ static void put_rows(const job *j, const char *image, char *row)
 }
 
 /* The product of image n; the groups are a batch. */
-static lt_status multiply(const job *j, int64_t n, char *columns, bool first)
+static lt_status multiply_columns(const convolution_job *j, int64_t n, char *columns, bool first)
 {
     const lt_conv *c = j->c;
     const int64_t rows = c->out_channels / c->groups,
@@ -144,36 +144,36 @@ static lt_status multiply(const job *j, int64_t n, char *columns, bool first)
     return lt_cpu_gemm(&g);
 }
 
-static lt_status do_image(const job *j, int64_t n, bool first)
+static lt_status do_image(const convolution_job *j, int64_t n, bool first)
 {
     char *image = j->x + n * j->image * j->size, *columns = image;
     if (j->columns != NULL)
         columns = j->columns + (j->threads > 1 ? lt_pool_index() : 0) * j->column * j->size;
     if (j->part == LT_CONV_X) {
-        lt_status status = multiply(j, n, columns, true);
+        lt_status status = multiply_columns(j, n, columns, true);
         if (status != LT_OK || j->columns == NULL) return status;
         memset(image, 0, (size_t)(j->image * j->size));
-        move(j, true, image, columns);
+        move_columns(j, true, image, columns);
         return LT_OK;
     }
     if (j->rows)
         put_rows(j, image, columns);
     else if (j->columns != NULL)
-        move(j, false, image, columns);
-    return multiply(j, n, columns, first);
+        move_columns(j, false, image, columns);
+    return multiply_columns(j, n, columns, first);
 }
 
-/* Products fail only where an operation is interrupted, which lt_cpu_share sees too. */
+/* Products fail only where an operation is interrupted, which lt_parallel_for sees too. */
 static void run_image(const void *context, int64_t n) { (void)do_image(context, n, false); }
 
 /* Images [t * batch / shares, (t + 1) * batch / shares) of the sum over all: its own weights, its
  * own columns. */
-static void run_share(const void *context, int64_t t)
+static void convolve_share(const void *context, int64_t t)
 {
-    const job *j = context;
+    const convolution_job *j = context;
     const int64_t n = w_count(j->c), from = t * j->c->batch / j->shares,
                   to = (t + 1) * j->c->batch / j->shares;
-    job own = *j;
+    convolution_job own = *j;
     own.threads = 1;
     own.w += t * n * j->size;
     if (own.columns != NULL)
@@ -182,7 +182,7 @@ static void run_share(const void *context, int64_t t)
 }
 
 /* The derivative by the weights. In one share the products are left to use the threads. */
-static lt_status sum_images(job *j)
+static lt_status sum_images(convolution_job *j)
 {
     const int64_t n = w_count(j->c);
     char *w = j->w;
@@ -193,9 +193,9 @@ static lt_status sum_images(job *j)
             status = do_image(j, i, i == 0);
         return status;
     }
-    j->w = lt_block_array(lt_times(j->shares, n), (size_t)j->size, &capacity);
+    j->w = lt_block_array(lt_mul_sat(j->shares, n), (size_t)j->size, &capacity);
     if (j->w == NULL) return LT_ERR_MEMORY;
-    status = lt_cpu_share(j->shares, j->threads, run_share, j);
+    status = lt_parallel_for(j->shares, j->threads, convolve_share, j);
     memcpy(w, j->w, (size_t)(n * j->size));
     for (int t = 1; t < j->shares; t++)
         lt_loops.pool[j->c->dtype == LT_FLOAT64].sums(w, j->w + t * n * j->size, 1, 1, n);
@@ -214,13 +214,13 @@ static int shares_of(const lt_conv *c, int64_t work)
 static lt_status by_columns(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y,
                             const void *bias)
 {
-    job j = {.c = c,
-             .part = part,
-             .x = x,
-             .w = w,
-             .y = y,
-             .bias = bias,
-             .size = (int64_t)lt_dtype_size(c->dtype)};
+    convolution_job j = {.c = c,
+                         .part = part,
+                         .x = x,
+                         .w = w,
+                         .y = y,
+                         .bias = bias,
+                         .size = (int64_t)lt_dtype_size(c->dtype)};
     j.image = c->in_channels * lt_volume(c->in);
     j.result = c->out_channels * lt_volume(c->out);
     j.column = c->in_channels * lt_volume(c->kernel) * lt_volume(c->out);
@@ -238,11 +238,11 @@ static lt_status by_columns(lt_conv_part part, const lt_conv *c, void *x, void *
                         INT32_MAX);
     j.rows = part == LT_CONV_Y && few_windows(c) && !trivial(c);
     if (!trivial(c)) {
-        j.columns = lt_block_array(lt_times(j.threads, j.column), (size_t)j.size, &capacity);
+        j.columns = lt_block_array(lt_mul_sat(j.threads, j.column), (size_t)j.size, &capacity);
         if (j.columns == NULL) return LT_ERR_MEMORY;
     }
     lt_status status =
-        part == LT_CONV_W ? sum_images(&j) : lt_cpu_share(c->batch, j.threads, run_image, &j);
+        part == LT_CONV_W ? sum_images(&j) : lt_parallel_for(c->batch, j.threads, run_image, &j);
     if (j.columns != NULL) lt_block_free(j.columns, capacity);
     return status;
 }
@@ -463,13 +463,13 @@ static lt_status by_planes(const lt_conv *c, const void *x, const void *w, void 
     const int64_t planes = c->batch * c->out_channels,
                   wanted = 4 * threads + work_of(c) / LT_INTERRUPT_STEP;
     const planes_job j = {c, x, w, bias, y, wanted < planes ? wanted : planes};
-    return lt_cpu_share(j.count, threads, run_planes, &j);
+    return lt_parallel_for(j.count, threads, run_planes, &j);
 }
 
 /* ---- the entries ----------------------------------------------------------------------------- */
 
-static lt_status convolve(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y,
-                          const void *bias)
+static lt_status convolve_batch(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y,
+                                const void *bias)
 {
     bool done = false;
     if (lt_direct_wins(part, c))
@@ -494,7 +494,7 @@ lt_status lt_cpu_convolution(lt_conv_part part, const lt_conv *c, void *x, void 
                              const void *bias)
 {
     bool done = false;
-    if (!lt_dtype_is_half(c->dtype)) return convolve(part, c, x, w, y, bias);
+    if (!lt_dtype_is_half(c->dtype)) return convolve_batch(part, c, x, w, y, bias);
     if (c->dtype == LT_BFLOAT16 && lt_processor.avx512_bf16)
         LT_TRY(by_library(part, c, x, w, y, bias, &done));
     if (done) return LT_OK;
@@ -510,7 +510,7 @@ lt_status lt_cpu_convolution(lt_conv_part part, const lt_conv *c, void *x, void 
     if (status == LT_OK && bias != NULL)
         status = lt_widen(&wide[3], c->dtype, bias, c->out_channels);
     if (status == LT_OK)
-        status = convolve(part, &f, wide[0].data, wide[1].data, wide[2].data, wide[3].data);
+        status = convolve_batch(part, &f, wide[0].data, wide[1].data, wide[2].data, wide[3].data);
     if (status == LT_OK)
         lt_convert_dense(c->dtype, given[result], LT_FLOAT32, wide[result].data, counts[result]);
     for (int i = 0; i < 4; i++) lt_widened_free(&wide[i]);

@@ -12,7 +12,7 @@ typedef struct csr_job {
 
 /* The row at which the part of the rows' work begins that job i has: a row costs as many steps as
  * it has values, and one more. */
-static int64_t row_of(const csr_job *j, int64_t i)
+static int64_t first_row(const csr_job *j, int64_t i)
 {
     const lt_csr_product *p = j->p;
     const int64_t work = (p->count + p->rows) / j->jobs * i;
@@ -28,10 +28,10 @@ static int64_t row_of(const csr_job *j, int64_t i)
     return low;
 }
 
-static void run_rows(const void *context, int64_t i)
+static void csr_rows(const void *context, int64_t i)
 {
     const csr_job *j = context;
-    const int64_t from = row_of(j, i), to = row_of(j, i + 1);
+    const int64_t from = first_row(j, i), to = first_row(j, i + 1);
     (j->p->dtype == LT_FLOAT32 ? lt_loops.csr[0].f32 : lt_loops.csr[0].f64)(j->p, from, to);
 }
 
@@ -44,5 +44,5 @@ lt_status lt_cpu_csr_product(const lt_csr_product *p, bool *done)
     const int threads = lt_cpu_threads_for(work);
     const csr_job j = {p, threads > 1 ? 8 * (int64_t)threads : 1};
     *done = true;
-    return lt_cpu_share(j.jobs, threads, run_rows, &j);
+    return lt_parallel_for(j.jobs, threads, csr_rows, &j);
 }

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "checked.h"
+#include "saturating.h"
 #include "cpu/common/loops.h"
 #include "cpu/common/sizes.h"
 #include "cpu/common/threads.h"
@@ -25,14 +25,14 @@
 /* channels of a line; oneDNN reuses the elements of more channels more often */
 #define MOST_OF_LINE (4 * LT_LANES)
 
-typedef struct job {
+typedef struct direct_job {
     lt_direct d;
     const float *in;
     float *out, *frames;
     int64_t in_size[2], around[2]; /* of an image; zeros before it */
     int64_t frame;
     int threads;
-} job;
+} direct_job;
 
 /* Whether dimension d has one element, and one tap. */
 static bool is_one(const lt_conv *c, int d)
@@ -40,12 +40,12 @@ static bool is_one(const lt_conv *c, int d)
     return c->in[d] == 1 && c->kernel[d] == 1 && c->padding[d] == 0 && c->out[d] == 1;
 }
 
-static int64_t reach(const lt_conv *c) { return (c->kernel[2] - 1) * c->dilation[2]; }
+static int64_t kernel_reach(const lt_conv *c) { return (c->kernel[2] - 1) * c->dilation[2]; }
 
 static bool is_line(const lt_conv *c)
 {
     return is_one(c, 1) && c->stride[2] == 1 &&
-           c->in[2] + 2 * c->padding[2] == c->out[2] + reach(c);
+           c->in[2] + 2 * c->padding[2] == c->out[2] + kernel_reach(c);
 }
 
 bool lt_direct_wins(lt_conv_part part, const lt_conv *c)
@@ -55,7 +55,7 @@ bool lt_direct_wins(lt_conv_part part, const lt_conv *c)
     if (is_line(c))
         return c->out[2] >= LT_BLOCK / 2 && c->in[2] >= LT_BLOCK / 2 &&
                c->in_channels <= MOST_OF_LINE && c->out_channels <= MOST_OF_LINE &&
-               reach(c) <= LT_BLOCK;
+               kernel_reach(c) <= LT_BLOCK;
     for (int d = 1; d < 3; d++) {
         if (c->stride[d] != 1 || c->dilation[d] != 1 || c->kernel[d] < 2) return false;
         if (c->padding[d] > c->kernel[d] - 1 ||
@@ -69,7 +69,7 @@ bool lt_direct_wins(lt_conv_part part, const lt_conv *c)
 
 /* [outputs / tile][inputs][kernel...][tile], zeros for channels that fill up a tile; turned: of the
  * derivative. */
-static void pack(const lt_direct *d, const float *w, bool turned, float *packed)
+static void pack_weight(const lt_direct *d, const float *w, bool turned, float *packed)
 {
     const int64_t area = d->kernel[0] * d->kernel[1];
     for (int64_t o = 0; o < (d->outputs + d->tile - 1) / d->tile * d->tile; o++)
@@ -85,7 +85,7 @@ static void pack(const lt_direct *d, const float *w, bool turned, float *packed)
 
 static void run_image(const void *context, int64_t n)
 {
-    const job *j = context;
+    const direct_job *j = context;
     const lt_direct *d = &j->d;
     float *frame = j->frames + (j->threads > 1 ? lt_pool_index() : 0) * j->frame;
     const float *in = j->in + n * d->inputs * j->in_size[0] * j->in_size[1];
@@ -100,9 +100,9 @@ static lt_status images(lt_conv_part part, const lt_conv *c, int threads, void *
                         void *y, const void *bias)
 {
     const bool turned = part == LT_CONV_X;
-    job j = {.d = {.inputs = turned ? c->out_channels : c->in_channels,
-                   .outputs = turned ? c->in_channels : c->out_channels,
-                   .bias = bias}};
+    direct_job j = {.d = {.inputs = turned ? c->out_channels : c->in_channels,
+                          .outputs = turned ? c->in_channels : c->out_channels,
+                          .bias = bias}};
     lt_direct *d = &j.d;
     j.in = turned ? y : x;
     j.out = turned ? x : y;
@@ -119,14 +119,14 @@ static lt_status images(lt_conv_part part, const lt_conv *c, int threads, void *
     j.threads = threads < c->batch ? threads : (int)c->batch;
     const int64_t weights = (d->outputs + d->tile) * d->inputs * d->kernel[0] * d->kernel[1];
     size_t capacity;
-    float *room =
-        lt_block_array(lt_plus(weights, lt_times(j.threads, j.frame)), sizeof *room, &capacity);
+    float *room = lt_block_array(lt_add_sat(weights, lt_mul_sat(j.threads, j.frame)), sizeof *room,
+                                 &capacity);
     if (room == NULL) return LT_ERR_MEMORY;
-    pack(d, w, turned, room);
+    pack_weight(d, w, turned, room);
     d->weights = room;
     j.frames = room + weights;
     memset(j.frames, 0, (size_t)(j.threads * j.frame) * sizeof *room);
-    lt_status status = lt_cpu_share(c->batch, j.threads, run_image, &j);
+    lt_status status = lt_parallel_for(c->batch, j.threads, run_image, &j);
     lt_block_free(room, capacity);
     return status;
 }
@@ -143,7 +143,7 @@ typedef struct line_job {
     int threads;
 } line_job;
 
-static void run_piece(const void *context, int64_t i)
+static void run_direct_piece(const void *context, int64_t i)
 {
     const line_job *j = context;
     const lt_direct_loops *loops = lt_loops.direct;
@@ -174,7 +174,7 @@ static lt_status lines(lt_conv_part part, const lt_conv *c, int threads, void *x
     line_job j = {.in = turned ? y : x,
                   .out = turned ? x : y,
                   .length = turned ? c->out[2] : c->in[2],
-                  .reach = reach(c),
+                  .reach = kernel_reach(c),
                   .threads = threads,
                   .d = {.inputs = turned ? c->out_channels : c->in_channels,
                         .outputs = turned ? c->in_channels : c->out_channels,
@@ -190,12 +190,12 @@ static lt_status lines(lt_conv_part part, const lt_conv *c, int threads, void *x
     const int64_t weights = (j.d.outputs + j.d.tile) * j.d.inputs * c->kernel[2];
     size_t capacity;
     float *room =
-        lt_block_array(lt_plus(weights, lt_times(threads, j.frame)), sizeof *room, &capacity);
+        lt_block_array(lt_add_sat(weights, lt_mul_sat(threads, j.frame)), sizeof *room, &capacity);
     if (room == NULL) return LT_ERR_MEMORY;
-    pack(&j.d, w, turned, room);
+    pack_weight(&j.d, w, turned, room);
     j.d.weights = room;
     j.frames = room + weights;
-    const lt_status status = lt_cpu_share(c->batch * j.pieces, threads, run_piece, &j);
+    const lt_status status = lt_parallel_for(c->batch * j.pieces, threads, run_direct_piece, &j);
     lt_block_free(room, capacity);
     return status;
 }

@@ -17,12 +17,12 @@
 #include "dnnl_plan.h"
 #include "dtypes/dtype.h"
 #include "memory/block.h"
-#include "checked.h"
+#include "saturating.h"
 #include "cpu/common/sizes.h"
 
 typedef enum axis { WHOLE, IMAGES, OUT_CHANNELS, IN_CHANNELS } axis;
 
-typedef struct job {
+typedef struct dnnl_job {
     const lt_conv *c;
     lt_conv_part part;
     axis axis;
@@ -37,7 +37,7 @@ typedef struct job {
     char *room;
     size_t room_bytes; /* of a thread */
     _Atomic bool failed;
-} job;
+} dnnl_job;
 
 static int64_t x_count(const lt_conv *c) { return c->batch * c->in_channels * lt_volume(c->in); }
 static int64_t y_count(const lt_conv *c) { return c->batch * c->out_channels * lt_volume(c->out); }
@@ -74,7 +74,7 @@ static axis choose_axis(lt_conv_part part, const lt_conv *c)
     return by_images ? IMAGES : WHOLE;
 }
 
-static void set_parts(job *j, int threads)
+static void set_parts(dnnl_job *j, int threads)
 {
     const lt_conv *c = j->c;
     const int64_t size = (int64_t)lt_dtype_size(c->dtype), of_y = y_size(c);
@@ -109,7 +109,7 @@ static void set_parts(job *j, int threads)
 }
 
 /* The plan of a part of `size` images or channels. */
-static lt_status plan_part(const job *j, int64_t size, lt_dnnl_plan **out)
+static lt_status plan_part(const dnnl_job *j, int64_t size, lt_dnnl_plan **out)
 {
     const lt_conv *c = j->c;
     lt_dnnl_convolution_shape s;
@@ -129,7 +129,7 @@ static lt_status plan_part(const job *j, int64_t size, lt_dnnl_plan **out)
     return lt_dnnl_plan_get(&s, out);
 }
 
-static int64_t total_of(const job *j)
+static int64_t total_of(const dnnl_job *j)
 {
     return j->axis == IMAGES         ? j->c->batch
            : j->axis == OUT_CHANNELS ? j->c->out_channels
@@ -137,20 +137,21 @@ static int64_t total_of(const job *j)
                                      : 1;
 }
 
-static lt_status set_plans(job *j)
+static lt_status set_plans(dnnl_job *j)
 {
     lt_status status = plan_part(j, j->size, &j->plan);
     if (status == LT_OK && j->plan != NULL)
         status = plan_part(j, total_of(j) - (j->n - 1) * j->size, &j->last);
     if (status != LT_OK || j->last == NULL) return status;
-    const size_t of_plan = lt_dnnl_plan_room(j->plan), of_last = lt_dnnl_plan_room(j->last);
+    const size_t of_plan = lt_dnnl_plan_scratch_bytes(j->plan),
+                 of_last = lt_dnnl_plan_scratch_bytes(j->last);
     j->room_bytes = of_plan > of_last ? of_plan : of_last;
     return LT_OK;
 }
 
-static void run_part(const void *context, int64_t i)
+static void run_convolution_part(const void *context, int64_t i)
 {
-    job *j = (job *)(uintptr_t)context;
+    dnnl_job *j = (dnnl_job *)(uintptr_t)context;
     void *arrays[3];
     for (int a = 0; a < 3; a++) arrays[a] = j->arrays[a] + i * j->steps[a];
     if (j->sums != NULL && i > 0)
@@ -166,7 +167,7 @@ static void run_part(const void *context, int64_t i)
 
 static void add_block(const void *context, int64_t block)
 {
-    const job *j = context;
+    const dnnl_job *j = context;
     const int64_t count = w_count(j->c), at = block * LT_CPU_PIECE,
                   n = count - at < LT_CPU_PIECE ? count - at : LT_CPU_PIECE;
     for (int64_t i = 0; i < j->n - 1; i++)
@@ -174,7 +175,7 @@ static void add_block(const void *context, int64_t block)
                               (const float *)(const void *)j->sums + i * count + at, 1, 1, n);
 }
 
-static lt_status run_parts(job *j, int threads)
+static lt_status run_parts(dnnl_job *j, int threads)
 {
     size_t capacity, sums_capacity = 0;
     lt_status status = LT_ERR_MEMORY;
@@ -182,13 +183,14 @@ static lt_status run_parts(job *j, int threads)
     j->room = lt_block_array(threads, j->room_bytes, &capacity);
     if (j->room == NULL) return LT_ERR_MEMORY;
     if (j->part == LT_CONV_W && j->axis == IMAGES && j->n > 1) {
-        j->sums = lt_block_array(lt_times(j->n - 1, w_count(j->c)), sizeof(float), &sums_capacity);
+        j->sums =
+            lt_block_array(lt_mul_sat(j->n - 1, w_count(j->c)), sizeof(float), &sums_capacity);
         if (j->sums == NULL) goto done;
     }
-    status = lt_cpu_share(j->n, threads, run_part, j);
+    status = lt_parallel_for(j->n, threads, run_convolution_part, j);
     if (status == LT_OK && j->sums != NULL)
-        status = lt_cpu_share(divide_up(w_count(j->c), LT_CPU_PIECE),
-                              lt_cpu_threads_for((j->n - 1) * w_count(j->c)), add_block, j);
+        status = lt_parallel_for(divide_up(w_count(j->c), LT_CPU_PIECE),
+                                 lt_cpu_threads_for((j->n - 1) * w_count(j->c)), add_block, j);
 done:
     lt_block_free(j->room, capacity);
     if (j->sums != NULL) lt_block_free(j->sums, sums_capacity);
@@ -198,7 +200,7 @@ done:
 lt_status lt_dnnl_convolution(lt_conv_part part, const lt_conv *c, int threads, void *x, void *w,
                               void *y, const void *bias, bool *done)
 {
-    job j = {.c = c, .part = part, .arrays = {x, w, y}, .bias = bias};
+    dnnl_job j = {.c = c, .part = part, .arrays = {x, w, y}, .bias = bias};
     *done = false;
     set_parts(&j, threads);
     lt_status status = set_plans(&j);

@@ -29,7 +29,7 @@
 
 #include "dnnl_versions.h"
 
-static lt_library dnnl = LT_LIBRARY(LT_BUILD_ONEDNN, load);
+static lt_library dnnl = LT_LIBRARY(LT_BUILD_ONEDNN, load_dnnl);
 
 bool lt_dnnl_found(void) { return lt_library_need(&dnnl) == LT_OK && lib.ready; }
 
@@ -47,13 +47,13 @@ typedef lt_dnnl_convolution_shape key;
 enum { X_ARRAY, W_ARRAY, Y_ARRAY, ARRAYS };
 
 /* One array: its layout in the tensor and the layout that the primitive reads or writes. */
-typedef struct operand {
+typedef struct dnnl_operand {
     layout plain;
     known_layout wanted; /* of the primitive */
     /* to the wanted layout; of the result: back. NULL: the layouts are equal */
     dnnl_primitive_t reorder;
     size_t bytes; /* of a copy in the wanted layout; 0: none is needed */
-} operand;
+} dnnl_operand;
 
 struct lt_dnnl_plan {
     key key;
@@ -61,21 +61,21 @@ struct lt_dnnl_plan {
     uint64_t used;                /* number of the last call */
     dnnl_primitive_desc_t chosen; /* owns the wanted layouts */
     dnnl_primitive_t primitive;   /* NULL: oneDNN does not support the shape */
-    operand operands[ARRAYS];
+    dnnl_operand operands[ARRAYS];
     layout bias;
     known_layout scratchpad;
     size_t scratchpad_bytes;
 };
 
-typedef lt_dnnl_plan plan;
+typedef lt_dnnl_plan dnnl_plan;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
-static plan *plans[KEPT];
+static dnnl_plan *plans[KEPT];
 static uint64_t calls;
 
 LT_HOLD_ACROSS_FORK(lock)
 
-static size_t aligned(size_t n) { return (n + ALIGNMENT - 1) & ~(ALIGNMENT - 1); }
+static size_t aligned_size(size_t n) { return (n + ALIGNMENT - 1) & ~(ALIGNMENT - 1); }
 
 void lt_dnnl_plan_release(lt_dnnl_plan *p)
 {
@@ -101,12 +101,12 @@ static int spatial_of(const lt_conv *c)
 }
 
 /* Geometry in the library's terms. */
-typedef struct shape {
+typedef struct dnnl_shape {
     int ndim, w_ndim;
     dnnl_dims_t x, w, y, bias, strides, dilates, low, high;
-} shape;
+} dnnl_shape;
 
-static bool shape_of(const lt_conv *c, shape *s)
+static bool shape_of(const lt_conv *c, dnnl_shape *s)
 {
     const int spatial = spatial_of(c);
     int at = 0;
@@ -139,7 +139,7 @@ static bool of_integers(const key *k)
     return k->conv.dtype == LT_UINT8 || k->conv.dtype == LT_INT8;
 }
 
-static dnnl_data_type_t type_of(const key *k, int array)
+static dnnl_data_type_t dnnl_type_of(const key *k, int array)
 {
     if (!of_integers(k)) return k->conv.dtype == LT_FLOAT32 ? dnnl_f32 : dnnl_bf16;
     return array == Y_ARRAY                                ? dnnl_s32
@@ -183,17 +183,17 @@ static bool plain_layout(layout *made, const key *k, int array, int ndim, const 
                               strides);
     else
         dense_strides(ndim, dims, 1, array == X_ARRAY ? k->x_channels : k->y_channels, strides);
-    return layout_make_strided(made, ndim, dims, type_of(k, array), strides);
+    return layout_make_strided(made, ndim, dims, dnnl_type_of(k, array), strides);
 }
 
-static bool describe(layout *made, const key *k, int array, int ndim, const dnnl_dims_t dims,
-                     dnnl_format_tag_t tag)
+static bool make_array_layout(layout *made, const key *k, int array, int ndim,
+                              const dnnl_dims_t dims, dnnl_format_tag_t tag)
 {
-    return layout_make(made, ndim, dims, type_of(k, array), tag);
+    return layout_make(made, ndim, dims, dnnl_type_of(k, array), tag);
 }
 
 /* The descriptor of the primitive, any layout allowed; NULL: there is none. */
-static dnnl_primitive_desc_t choose(const key *k, const shape *s)
+static dnnl_primitive_desc_t choose_algorithm(const key *k, const dnnl_shape *s)
 {
     layout layouts[ARRAYS + 1] = {0};
     const convolution c = {&layouts[X_ARRAY],
@@ -206,10 +206,10 @@ static dnnl_primitive_desc_t choose(const key *k, const shape *s)
                            s->high};
     dnnl_primitive_desc_t hint = NULL, chosen = NULL;
     dnnl_primitive_attr_t attributes = NULL;
-    if (describe(&layouts[X_ARRAY], k, X_ARRAY, s->ndim, s->x, dnnl_format_tag_any) &&
-        describe(&layouts[W_ARRAY], k, W_ARRAY, s->w_ndim, s->w, dnnl_format_tag_any) &&
-        describe(&layouts[Y_ARRAY], k, Y_ARRAY, s->ndim, s->y, dnnl_format_tag_any) &&
-        describe(&layouts[ARRAYS], k, ARRAYS, 1, s->bias, dnnl_a) &&
+    if (make_array_layout(&layouts[X_ARRAY], k, X_ARRAY, s->ndim, s->x, dnnl_format_tag_any) &&
+        make_array_layout(&layouts[W_ARRAY], k, W_ARRAY, s->w_ndim, s->w, dnnl_format_tag_any) &&
+        make_array_layout(&layouts[Y_ARRAY], k, Y_ARRAY, s->ndim, s->y, dnnl_format_tag_any) &&
+        make_array_layout(&layouts[ARRAYS], k, ARRAYS, 1, s->bias, dnnl_a) &&
         lib.primitive_attr_create(&attributes) == dnnl_success) {
         lib.primitive_attr_set_scratchpad_mode(attributes, dnnl_scratchpad_mode_user);
         hint = forward_desc(&c, attributes);
@@ -229,14 +229,14 @@ static dnnl_primitive_desc_t choose(const key *k, const shape *s)
 
 /* Prepares the reorder between an array's layout in the tensor and the layout that the primitive
  * wants. */
-static bool connect(plan *p, int array, int ndim, const dnnl_dims_t dims, bool is_result)
+static bool connect(dnnl_plan *p, int array, int ndim, const dnnl_dims_t dims, bool is_result)
 {
-    operand *o = &p->operands[array];
+    dnnl_operand *o = &p->operands[array];
     dnnl_primitive_desc_t reorder = NULL;
     if (!plain_layout(&o->plain, &p->key, array, ndim, dims)) return false;
     const known_layout plain = layout_known(&o->plain);
     if (lib.memory_desc_equal(plain, o->wanted)) return true;
-    o->bytes = aligned(lib.memory_desc_get_size(o->wanted));
+    o->bytes = aligned_size(lib.memory_desc_get_size(o->wanted));
     if (lib.reorder_primitive_desc_create(&reorder, is_result ? o->wanted : plain, lib.engine,
                                           is_result ? plain : o->wanted, lib.engine,
                                           NULL) != dnnl_success)
@@ -246,7 +246,7 @@ static bool connect(plan *p, int array, int ndim, const dnnl_dims_t dims, bool i
     return made;
 }
 
-static bool plan_fill(plan *p)
+static bool plan_fill(dnnl_plan *p)
 {
     static const dnnl_query_t queries[][ARRAYS] = {
         [LT_CONV_Y] = {dnnl_query_src_md, dnnl_query_weights_md, dnnl_query_dst_md},
@@ -254,24 +254,24 @@ static bool plan_fill(plan *p)
         [LT_CONV_W] = {dnnl_query_src_md, dnnl_query_diff_weights_md, dnnl_query_diff_dst_md},
     };
     const lt_conv_part part = p->key.part;
-    shape s;
+    dnnl_shape s;
     if (!shape_of(&p->key.conv, &s)) return false;
-    p->chosen = choose(&p->key, &s);
+    p->chosen = choose_algorithm(&p->key, &s);
     if (p->chosen == NULL) return false;
     for (int i = 0; i < ARRAYS; i++)
         p->operands[i].wanted = lib.primitive_desc_query_md(p->chosen, queries[part][i], 0);
     p->scratchpad = lib.primitive_desc_query_md(p->chosen, dnnl_query_scratchpad_md, 0);
-    p->scratchpad_bytes = aligned(lib.memory_desc_get_size(p->scratchpad));
+    p->scratchpad_bytes = aligned_size(lib.memory_desc_get_size(p->scratchpad));
     return connect(p, X_ARRAY, s.ndim, s.x, part == LT_CONV_X) &&
            connect(p, W_ARRAY, s.w_ndim, s.w, part == LT_CONV_W) &&
            connect(p, Y_ARRAY, s.ndim, s.y, part == LT_CONV_Y) &&
-           (!p->key.bias || describe(&p->bias, &p->key, ARRAYS, 1, s.bias, dnnl_a)) &&
+           (!p->key.bias || make_array_layout(&p->bias, &p->key, ARRAYS, 1, s.bias, dnnl_a)) &&
            lib.primitive_create(&p->primitive, p->chosen) == dnnl_success;
 }
 
 /* The plan of this shape. A new one replaces the least recently used. NULL: out of memory. The lock
  * is held. */
-static plan *plan_of(const key *k)
+static dnnl_plan *plan_of(const key *k)
 {
     int oldest = 0;
     for (int i = 0; i < KEPT; i++) {
@@ -280,7 +280,7 @@ static plan *plan_of(const key *k)
             oldest = i;
     }
     const lt_context_outer outer = lt_context_visit(&lt_process_context); /* which keeps it */
-    plan *p = lt_mem_zalloc(sizeof *p);
+    dnnl_plan *p = lt_mem_zalloc(sizeof *p);
     lt_context_return(outer);
     if (p == NULL) return NULL;
     p->key = *k;
@@ -301,7 +301,7 @@ lt_status lt_dnnl_plan_get(const lt_dnnl_convolution_shape *k, lt_dnnl_plan **ou
     *out = NULL;
     if (!lt_dnnl_found()) return LT_OK;
     pthread_mutex_lock(&lock);
-    plan *p = plan_of(k);
+    dnnl_plan *p = plan_of(k);
     if (p != NULL) p->used = ++calls;
     if (p != NULL && p->primitive != NULL) {
         atomic_fetch_add(&p->refs, 1);
@@ -311,7 +311,7 @@ lt_status lt_dnnl_plan_get(const lt_dnnl_convolution_shape *k, lt_dnnl_plan **ou
     return p == NULL ? LT_ERR_MEMORY : LT_OK;
 }
 
-size_t lt_dnnl_plan_room(const lt_dnnl_plan *p)
+size_t lt_dnnl_plan_scratch_bytes(const lt_dnnl_plan *p)
 {
     size_t bytes = p->scratchpad_bytes;
     for (int i = 0; i < ARRAYS; i++) bytes += p->operands[i].bytes;
@@ -326,25 +326,25 @@ typedef struct running {
     dnnl_memory_t plain[ARRAYS], wanted[ARRAYS], bias, scratchpad;
 } running;
 
-static bool put(dnnl_memory_t *made, known_layout of, const void *data)
+static bool wrap_memory(dnnl_memory_t *made, known_layout of, const void *data)
 {
     return lib.memory_create(made, of, lib.engine, (void *)(uintptr_t)data) == dnnl_success;
 }
 
-static bool running_make(running *r, const plan *p, void *const *arrays, const void *bias,
+static bool running_make(running *r, const dnnl_plan *p, void *const *arrays, const void *bias,
                          char *room)
 {
     if (lib.stream_create(&r->stream, lib.engine, dnnl_stream_default_flags) != dnnl_success)
         return false;
     for (int i = 0; i < ARRAYS; i++) {
-        const operand *o = &p->operands[i];
-        if (!put(&r->plain[i], layout_known(&o->plain), arrays[i])) return false;
+        const dnnl_operand *o = &p->operands[i];
+        if (!wrap_memory(&r->plain[i], layout_known(&o->plain), arrays[i])) return false;
         if (o->bytes == 0) continue;
-        if (!put(&r->wanted[i], o->wanted, room)) return false;
+        if (!wrap_memory(&r->wanted[i], o->wanted, room)) return false;
         room += o->bytes;
     }
-    return put(&r->scratchpad, p->scratchpad, room) &&
-           (!p->key.bias || put(&r->bias, layout_known(&p->bias), bias));
+    return wrap_memory(&r->scratchpad, p->scratchpad, room) &&
+           (!p->key.bias || wrap_memory(&r->bias, layout_known(&p->bias), bias));
 }
 
 static void running_free(running *r)
@@ -358,7 +358,7 @@ static void running_free(running *r)
     if (r->stream != NULL) lib.stream_destroy(r->stream);
 }
 
-static bool reorder(const running *r, const plan *p, int array, bool back)
+static bool reorder(const running *r, const dnnl_plan *p, int array, bool back)
 {
     if (p->operands[array].reorder == NULL) return true;
     dnnl_exec_arg_t arguments[] = {{DNNL_ARG_FROM, back ? r->wanted[array] : r->plain[array]},
@@ -367,7 +367,7 @@ static bool reorder(const running *r, const plan *p, int array, bool back)
            dnnl_success;
 }
 
-static bool execute(const running *r, const plan *p)
+static bool execute(const running *r, const dnnl_plan *p)
 {
     static const int names[][ARRAYS] = {
         [LT_CONV_Y] = {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST},
@@ -394,7 +394,7 @@ bool lt_dnnl_plan_run(const lt_dnnl_plan *p, void *const arrays[3], const void *
     running r = {NULL};
     const int threads = lt_openmp_set_threads(&lib.openmp, 1);
     const bool done =
-        running_make(&r, p, arrays, bias, (char *)aligned((size_t)room)) && execute(&r, p);
+        running_make(&r, p, arrays, bias, (char *)aligned_size((size_t)room)) && execute(&r, p);
     running_free(&r);
     lt_openmp_set_threads(&lib.openmp, threads);
     return done;
@@ -413,7 +413,7 @@ lt_status lt_dnnl_plan_get(const lt_dnnl_convolution_shape *k, lt_dnnl_plan **ou
     return LT_OK;
 }
 
-size_t lt_dnnl_plan_room(const lt_dnnl_plan *p)
+size_t lt_dnnl_plan_scratch_bytes(const lt_dnnl_plan *p)
 {
     (void)p;
     return 0;

@@ -30,7 +30,7 @@ lt_status lt_dnnl_plan_get(const lt_dnnl_convolution_shape *shape, lt_dnnl_plan 
 void lt_dnnl_plan_release(lt_dnnl_plan *p); /* p may be NULL */
 
 /* Bytes of working memory of one run. */
-size_t lt_dnnl_plan_room(const lt_dnnl_plan *p);
+size_t lt_dnnl_plan_scratch_bytes(const lt_dnnl_plan *p);
 
 /* arrays: x, w, y. False: oneDNN reported an error, and the result is undefined. */
 bool lt_dnnl_plan_run(const lt_dnnl_plan *p, void *const arrays[3], const void *bias, char *room);

@@ -56,7 +56,7 @@ static struct {
     bool ready;
 } lib;
 
-static void load(const lt_library *self)
+static void load_dnnl(const lt_library *self)
 {
     void *library = lt_openmp_dlopen(self->name, &lib.openmp);
     bool complete = library != NULL;

@@ -108,7 +108,7 @@ static int one(const lt_factor *f, int64_t i, int *rank)
 }
 
 /* Not of a matrix, but of the call. */
-static lt_status failed(int info)
+static lt_status lapack_error(int info)
 {
     if (info < LT_LAPACK_FAILED(LT_OK) && info > LT_LAPACK_ABSENT)
         return (lt_status)LT_LAPACK_FAILED(info);
@@ -144,7 +144,7 @@ lt_status lt_cpu_factor(lt_factor *f)
             continue;
         }
         const int info = one(f, i, &rank);
-        if (info < 0) return failed(info);
+        if (info < 0) return lapack_error(info);
         if (f->infos != NULL) f->infos[i] = f->kind == LT_FACTOR_LEAST_SQUARES ? rank : info;
     }
     return LT_OK;

@@ -10,7 +10,7 @@
 #include "cpu/common/scratch.h"
 #include "memory/alloc.h"
 #include "memory/block.h"
-#include "checked.h"
+#include "saturating.h"
 #include "cpu/common/threads.h"
 #include "tiles.h"
 #include "cpu_info.h"
@@ -71,7 +71,7 @@ static int64_t duration(int64_t m, int64_t n, int64_t k, bool rows_of_b, bool co
 static int64_t up(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
 
 /* n in `parts` of about one size, each a multiple of `unit`. */
-static int64_t part_of(int64_t n, int64_t parts, int64_t unit)
+static int64_t part_length(int64_t n, int64_t parts, int64_t unit)
 {
     return up((n + parts - 1) / parts, unit);
 }
@@ -93,8 +93,8 @@ static void cut(floats *f, int64_t batch, int threads)
     int64_t row_parts = (p->m + most - 1) / most, col_parts = 1;
     const int64_t wanted = threads == 1 ? 1 : batch >= 4 * threads ? 1 : 2 * threads;
     for (;;) {
-        f->rows = part_of(p->m, row_parts, 4);
-        f->columns = part_of(p->n, col_parts, COLUMNS);
+        f->rows = part_length(p->m, row_parts, 4);
+        f->columns = part_length(p->n, col_parts, COLUMNS);
         f->row_pieces = (p->m + f->rows - 1) / f->rows;
         f->col_pieces = (p->n + f->columns - 1) / f->columns;
         const bool enough = batch * f->row_pieces * f->col_pieces >= wanted &&
@@ -109,7 +109,7 @@ static void cut(floats *f, int64_t batch, int threads)
     }
 }
 
-static void run_piece(const void *context, int64_t index)
+static void run_matmul_piece(const void *context, int64_t index)
 {
     const floats *f = context;
     const int64_t row = index % f->row_pieces * f->rows, rest = index / f->row_pieces;
@@ -184,16 +184,16 @@ static lt_status multiply_floats(const lt_gemm *g)
     lt_scratch scratch;
     if (!vector && !f.whole.few && gathers(&f.whole)) {
         const int64_t depth = g->k < LT_PRODUCT_DEPTH ? g->k : LT_PRODUCT_DEPTH;
-        f.room_bytes = LT_PRODUCT_ROOM + (size_t)up(f.rows * depth * size, 64);
-        f.room = lt_scratch_take(&scratch, f.threads, f.room_bytes);
+        f.room_bytes = LT_PRODUCT_SCRATCH + (size_t)up(f.rows * depth * size, 64);
+        f.room = lt_scratch_alloc(&scratch, f.threads, f.room_bytes);
         if (f.room == NULL) return LT_ERR_MEMORY;
     }
     const int64_t pieces = g->batch * f.row_pieces * f.col_pieces;
     /* as what reads the matrices after it does */
     const lt_status status = g->batch >= 2 * f.threads
-                                 ? lt_cpu_share(pieces, f.threads, run_piece, &f)
-                                 : lt_cpu_hand_out(pieces, f.threads, run_piece, &f);
-    if (f.room != NULL) lt_scratch_give(&scratch, f.room);
+                                 ? lt_parallel_for(pieces, f.threads, run_matmul_piece, &f)
+                                 : lt_parallel_for_dynamic(pieces, f.threads, run_matmul_piece, &f);
+    if (f.room != NULL) lt_scratch_free(&scratch, f.room);
     return status;
 }
 
@@ -229,7 +229,7 @@ static void run_row(const void *context, int64_t row)
 static lt_status multiply_integers(const lt_gemm *g)
 {
     const int64_t size = (int64_t)lt_dtype_size(g->dtype);
-    void *packed = g->trans_b ? lt_mem_array(lt_times(g->k, g->n), (size_t)size) : NULL;
+    void *packed = g->trans_b ? lt_mem_array(lt_mul_sat(g->k, g->n), (size_t)size) : NULL;
     if (g->trans_b && packed == NULL) return LT_ERR_MEMORY;
     const int threads = lt_cpu_threads_for(g->m * g->n * g->k);
     lt_status status = LT_OK;
@@ -246,7 +246,7 @@ static lt_status multiply_integers(const lt_gemm *g)
             one.trans_b = false;
         }
         one.m = 1;
-        status = lt_cpu_share(g->m, threads, run_row, &one);
+        status = lt_parallel_for(g->m, threads, run_row, &one);
     }
     lt_mem_free(packed);
     return status;
@@ -271,8 +271,8 @@ static lt_status multiply_halves(const lt_gemm *g)
     const int64_t rows_b = g->trans_b ? g->n : g->k, cols_b = g->trans_b ? g->k : g->n;
     lt_status status = LT_ERR_MEMORY;
     size_t capacity;
-    int64_t total =
-        lt_plus(lt_plus(lt_times(rows_a, cols_a), lt_times(rows_b, cols_b)), lt_times(g->m, g->n));
+    int64_t total = lt_add_sat(lt_add_sat(lt_mul_sat(rows_a, cols_a), lt_mul_sat(rows_b, cols_b)),
+                               lt_mul_sat(g->m, g->n));
     float *a = lt_block_array(total, sizeof *a, &capacity);
     if (a == NULL) return status;
     float *b = a + rows_a * cols_a, *c = b + rows_b * cols_b;
@@ -310,5 +310,5 @@ lt_status lt_cpu_gemm(const lt_gemm *g)
         return lt_error(LT_ERR_RUNTIME, "\"addmm_impl_cpu_\" not implemented for 'Bool'");
     if (lt_dtype_is_int(g->dtype)) return multiply_integers(g);
     if (g->dtype == LT_FLOAT32 || g->dtype == LT_FLOAT64) return multiply_floats(g);
-    return lt_cpu_tiles_take(g) ? lt_cpu_tiles_gemm(g) : multiply_halves(g);
+    return lt_cpu_tiles_accept(g) ? lt_cpu_tiles_gemm(g) : multiply_halves(g);
 }

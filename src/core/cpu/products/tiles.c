@@ -12,7 +12,7 @@
 #include "cpu_info.h"
 #include "dtypes/dtype.h"
 #include "memory/block.h"
-#include "checked.h"
+#include "saturating.h"
 
 #if defined(__x86_64__) && defined(__linux__) && defined(__has_include)
 #if __has_include(<amxbf16intrin.h>)
@@ -38,7 +38,7 @@
 
 static bool available;
 
-static void ask(void)
+static void request_tile_data(void)
 {
     /* fixed: ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA of Linux */
     enum { REQUEST_PERMISSION = 0x1023, TILE_DATA = 18 };
@@ -46,40 +46,40 @@ static void ask(void)
                 syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA) == 0;
 }
 
-bool lt_cpu_tiles_take(const lt_gemm *g)
+bool lt_cpu_tiles_accept(const lt_gemm *g)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     if (g->dtype != LT_BFLOAT16 || g->row_bias != NULL || g->m < SIDE || g->n < SIDE || g->k < SIDE)
         return false;
-    pthread_once(&once, ask);
+    pthread_once(&once, request_tile_data);
     return available;
 }
 
 /* One operand: its panels lie one after the other, tiles of k within, two for each DEPTH. */
-typedef struct operand {
+typedef struct tile_operand {
     const uint16_t *from;
     uint32_t *tiles;
     int64_t batch, lines, ld, panels; /* lines: rows of A or columns of B */
     bool along_k;                     /* elements along k lie together */
     /* whether a tile has pairs for lines, as B wants it, not rows */
     bool turned;
-} operand;
+} tile_operand;
 
-typedef struct product {
+typedef struct tile_product {
     const lt_gemm *g;
-    operand a, b;
+    tile_operand a, b;
     int64_t steps; /* of DEPTH along k */
     /* panels that are taken at a time; how many groups of rows and of columns there are */
     int64_t group, rows, columns;
-} product;
+} tile_product;
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t min_i64(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static int64_t ratio_up(int64_t n, int64_t unit) { return (n + unit - 1) / unit; }
 
 /* A tile of so many lines and elements along k; the rest of it is 0. */
-static void fill(uint32_t *tile, const operand *o, const uint16_t *from, int64_t lines,
-                 int64_t depth)
+static void fill_tile(uint32_t *tile, const tile_operand *o, const uint16_t *from, int64_t lines,
+                      int64_t depth)
 {
     uint32_t words[WORDS], *to = o->along_k == o->turned ? words : tile;
     if (lines < SIDE || depth < DEPTH) memset(to, 0, sizeof words);
@@ -104,30 +104,30 @@ static void fill(uint32_t *tile, const operand *o, const uint16_t *from, int64_t
     if (to == words) lt_loops.turn[0](tile, SIDE, words, SIDE, SIDE, SIDE);
 }
 
-static void fill_panel(const product *p, const operand *o, int64_t batch, int64_t index)
+static void fill_panel(const tile_product *p, const tile_operand *o, int64_t batch, int64_t index)
 {
     const int64_t of_line = o->along_k ? o->ld : 1, of_k = o->along_k ? 1 : o->ld;
     uint32_t *tile = o->tiles + (batch * o->panels + index) * p->steps * 2 * WORDS;
     for (int64_t k = 0; k < p->g->k; k += DEPTH)
         for (int64_t line = index * PANEL; line < (index + 1) * PANEL;
              line += SIDE, tile += WORDS) {
-            const int64_t lines = line < o->lines ? least(SIDE, o->lines - line) : 0;
-            fill(tile, o,
-                 lines == 0 ? NULL : o->from + batch * o->batch + line * of_line + k * of_k, lines,
-                 least(DEPTH, p->g->k - k));
+            const int64_t lines = line < o->lines ? min_i64(SIDE, o->lines - line) : 0;
+            fill_tile(tile, o,
+                      lines == 0 ? NULL : o->from + batch * o->batch + line * of_line + k * of_k,
+                      lines, min_i64(DEPTH, p->g->k - k));
         }
 }
 
-static int64_t matrices(const product *p, const operand *o)
+static int64_t matrices(const tile_product *p, const tile_operand *o)
 {
     return o->batch == 0 ? 1 : p->g->batch;
 }
 
 static void fill_job(const void *context, int64_t job)
 {
-    const product *p = context;
+    const tile_product *p = context;
     const int64_t of_a = matrices(p, &p->a) * p->a.panels;
-    const operand *o = job < of_a ? &p->a : &p->b;
+    const tile_operand *o = job < of_a ? &p->a : &p->b;
     const int64_t i = job < of_a ? job : job - of_a;
     fill_panel(p, o, i / o->panels, i % o->panels);
 }
@@ -173,7 +173,7 @@ multiply(const uint32_t *a, const uint32_t *b, int64_t steps, float *sums)
 
 /* alpha sums + beta C, to C. All lines are rounded together: a call for each of them took as long
  * as the product. */
-static void put(const lt_gemm *g, uint16_t *c, float *sums, int64_t rows, int64_t columns)
+static void store_sums(const lt_gemm *g, uint16_t *c, float *sums, int64_t rows, int64_t columns)
 {
     const float alpha = (float)g->alpha, beta = (float)g->beta;
     float before[PANEL];
@@ -193,7 +193,7 @@ static void put(const lt_gemm *g, uint16_t *c, float *sums, int64_t rows, int64_
 
 static void multiply_job(const void *context, int64_t job)
 {
-    const product *p = context;
+    const tile_product *p = context;
     const lt_gemm *g = p->g;
     float sums[PANEL * PANEL] __attribute__((aligned(64)));
     const int64_t panel = p->steps * 2 * WORDS, n = job / (p->rows * p->columns);
@@ -201,39 +201,39 @@ static void multiply_job(const void *context, int64_t job)
     const uint32_t *a = p->a.tiles + (p->a.batch == 0 ? 0 : n) * p->a.panels * panel;
     const uint32_t *b = p->b.tiles + (p->b.batch == 0 ? 0 : n) * p->b.panels * panel;
     begin();
-    for (int64_t j = column; j < least(column + p->group, p->b.panels); j++)
-        for (int64_t i = row; i < least(row + p->group, p->a.panels); i++) {
+    for (int64_t j = column; j < min_i64(column + p->group, p->b.panels); j++)
+        for (int64_t i = row; i < min_i64(row + p->group, p->a.panels); i++) {
             multiply(a + i * panel, b + j * panel, p->steps, sums);
-            put(g, (uint16_t *)g->c + n * g->batch_c + i * PANEL * g->ldc + j * PANEL, sums,
-                least(PANEL, g->m - i * PANEL), least(PANEL, g->n - j * PANEL));
+            store_sums(g, (uint16_t *)g->c + n * g->batch_c + i * PANEL * g->ldc + j * PANEL, sums,
+                       min_i64(PANEL, g->m - i * PANEL), min_i64(PANEL, g->n - j * PANEL));
         }
     end();
 }
 
 lt_status lt_cpu_tiles_gemm(const lt_gemm *g)
 {
-    product p = {.g = g,
-                 .steps = ratio_up(g->k, DEPTH),
-                 .group = GROUP,
-                 .a = {.from = g->a,
-                       .batch = g->batch_a,
-                       .lines = g->m,
-                       .ld = g->lda,
-                       .panels = ratio_up(g->m, PANEL),
-                       .along_k = !g->trans_a},
-                 .b = {.from = g->b,
-                       .batch = g->batch_b,
-                       .lines = g->n,
-                       .ld = g->ldb,
-                       .panels = ratio_up(g->n, PANEL),
-                       .along_k = g->trans_b,
-                       .turned = true}};
+    tile_product p = {.g = g,
+                      .steps = ratio_up(g->k, DEPTH),
+                      .group = GROUP,
+                      .a = {.from = g->a,
+                            .batch = g->batch_a,
+                            .lines = g->m,
+                            .ld = g->lda,
+                            .panels = ratio_up(g->m, PANEL),
+                            .along_k = !g->trans_a},
+                      .b = {.from = g->b,
+                            .batch = g->batch_b,
+                            .lines = g->n,
+                            .ld = g->ldb,
+                            .panels = ratio_up(g->n, PANEL),
+                            .along_k = g->trans_b,
+                            .turned = true}};
     const int threads = lt_cpu_threads_for(
         g->batch * (g->m * g->n * g->k / 64 + g->m * g->k + g->k * g->n + g->m * g->n));
     const int64_t of_a = matrices(&p, &p.a) * p.a.panels, of_b = matrices(&p, &p.b) * p.b.panels;
     size_t capacity;
-    p.a.tiles = lt_block_array(lt_times(lt_plus(of_a, of_b), p.steps), 2 * WORDS * sizeof(uint32_t),
-                               &capacity);
+    p.a.tiles = lt_block_array(lt_mul_sat(lt_add_sat(of_a, of_b), p.steps),
+                               2 * WORDS * sizeof(uint32_t), &capacity);
     if (p.a.tiles == NULL) return LT_ERR_MEMORY;
     p.b.tiles = p.a.tiles + of_a * p.steps * 2 * WORDS;
     for (;; p.group /= 2) {
@@ -241,16 +241,16 @@ lt_status lt_cpu_tiles_gemm(const lt_gemm *g)
         p.columns = ratio_up(p.b.panels, p.group);
         if (p.group == 1 || g->batch * p.rows * p.columns >= 4 * threads) break;
     }
-    lt_status status = lt_cpu_share(of_a + of_b, threads, fill_job, &p);
+    lt_status status = lt_parallel_for(of_a + of_b, threads, fill_job, &p);
     if (status == LT_OK)
-        status = lt_cpu_hand_out(g->batch * p.rows * p.columns, threads, multiply_job, &p);
+        status = lt_parallel_for_dynamic(g->batch * p.rows * p.columns, threads, multiply_job, &p);
     lt_block_free(p.a.tiles, capacity);
     return status;
 }
 
 #else
 
-bool lt_cpu_tiles_take(const lt_gemm *g)
+bool lt_cpu_tiles_accept(const lt_gemm *g)
 {
     (void)g;
     return false;

@@ -6,7 +6,7 @@
 #include "devices/backend.h"
 
 /* Whether this product is one for tiles; the first question asks the system for them. */
-bool lt_cpu_tiles_take(const lt_gemm *g);
+bool lt_cpu_tiles_accept(const lt_gemm *g);
 lt_status lt_cpu_tiles_gemm(const lt_gemm *g);
 
 #endif

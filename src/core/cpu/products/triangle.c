@@ -16,7 +16,7 @@
 /* Rows from which threads subtract the products of the rows above at once. */
 #define STRIP (8 * LT_PRODUCT_ROWS)
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* ---- triangular systems ---------------------------------------------------------------------- */
 
@@ -31,7 +31,7 @@ typedef struct system {
     int64_t room_bytes;
 } system_of;
 
-static const char *element(const system_of *s, int64_t i, int64_t p)
+static const char *matrix_element(const system_of *s, int64_t i, int64_t p)
 {
     return (const char *)s->whole.a + (i * s->whole.a_row + p * s->whole.a_column) * s->size;
 }
@@ -51,7 +51,7 @@ static void take_off(const system_of *s, char *x, int64_t width, int64_t to, int
                           .c_column = 1,
                           .alpha = -1,
                           .beta = 1,
-                          .a = element(s, to, from),
+                          .a = matrix_element(s, to, from),
                           .b = x + from * width * s->size,
                           .c = x + to * width * s->size};
     if (m > 0 && k > 0) s->product(&p);
@@ -65,21 +65,21 @@ static void solve(const system_of *s, char *x, int64_t width)
     const bool ahead = width == 1 && s->whole.a_column != 1;
     for (int64_t done = 0; done < n && !lt_interrupted();) {
         lt_triangle t = s->whole;
-        t.rows = least(ROWS, n - done);
+        t.rows = smaller(ROWS, n - done);
         const int64_t first = t.backward ? n - done - t.rows : done;
         if (!ahead) take_off(s, x, width, first, t.rows, t.backward ? n - done : 0, done);
-        t.a = element(s, first, first);
+        t.a = matrix_element(s, first, first);
         s->loops->solve(&t, x + first * width * s->size, width, width);
         done += t.rows;
         if (ahead) take_off(s, x, width, t.backward ? 0 : done, n - done, first, t.rows);
     }
 }
 
-static void run_columns(const void *context, int64_t job)
+static void solve_columns(const void *context, int64_t job)
 {
     const system_of *s = context;
     const int64_t n = s->whole.rows, first = job * COLUMNS,
-                  width = least(COLUMNS, s->columns - first);
+                  width = smaller(COLUMNS, s->columns - first);
     char *b = s->b + first * n * s->size, *x = s->room + job * s->room_bytes;
     s->turn(x, width, b, n, width, n);
     solve(s, x, width);
@@ -111,8 +111,8 @@ lt_status lt_cpu_triangular(const lt_factor *f, const void *a, void *b)
     s.room_bytes = n * COLUMNS * s.size;
     s.room = lt_block_array(jobs, (size_t)s.room_bytes, &capacity);
     if (s.room == NULL) return LT_ERR_MEMORY;
-    const lt_status status = lt_cpu_share(
-        jobs, lt_cpu_threads_for(n * n / 2 * s.columns / LT_PRODUCT_COST), run_columns, &s);
+    const lt_status status = lt_parallel_for(
+        jobs, lt_cpu_threads_for(n * n / 2 * s.columns / LT_PRODUCT_COST), solve_columns, &s);
     lt_block_free(s.room, capacity);
     return status;
 }
@@ -126,7 +126,7 @@ static int factorize_rows(lt_dtype dtype, char *a, int64_t n, int64_t first, int
     const bool wide = dtype == LT_FLOAT64;
     const int64_t size = (int64_t)lt_dtype_size(dtype);
     for (int64_t i = first; i < end; i += ROWS) {
-        const int64_t rows = least(ROWS, end - i);
+        const int64_t rows = smaller(ROWS, end - i);
         char *above = a + (first * n + i) * size, *here = a + i * (n + 1) * size;
         const lt_product p = {.m = rows,
                               .n = n - i,
@@ -157,7 +157,7 @@ lt_status lt_cpu_cholesky(const lt_factor *f, void *a, int *info)
     *info = 0;
     if (lower_rows) loops->mirror(a, n, true);
     for (int64_t i = 0; i < n && *info == 0; i += STRIP) {
-        const int64_t rows = least(STRIP, n - i);
+        const int64_t rows = smaller(STRIP, n - i);
         const char *above = (const char *)a + i * size;
         const lt_gemm g = {.dtype = f->dtype,
                            .m = rows,

@@ -78,7 +78,7 @@ static void uniform(const lt_array *out, int64_t n, double from, double to, lt_g
 /* Every sixteen uniform numbers become sixteen normal ones: eight radii, then eight angles. */
 static void normal_groups(float *x, int64_t groups, float mean, float deviation)
 {
-    enum { GROUPS = LT_SHORT_LINE, EACH = 8 /* fixed: PyTorch pairs numbers 8 apart */ };
+    enum { GROUPS = LT_SHORT_SLICE, EACH = 8 /* fixed: PyTorch pairs numbers 8 apart */ };
     float radius[GROUPS * EACH], angle[GROUPS * EACH], turned[GROUPS * EACH];
     const int64_t dense[] = {sizeof(float), sizeof(float)};
     for (int64_t done = 0; more(done, groups); done += GROUPS) {
@@ -132,7 +132,7 @@ static void normal_double(double *x, int64_t n, double mean, double deviation, l
     normal_16_double(x + n - 16, mean, deviation);
 }
 
-static void store(const lt_array *out, int64_t i, double x)
+static void store_number(const lt_array *out, int64_t i, double x)
 {
     if (out->dtype == LT_FLOAT64)
         ((double *)out->data)[i] = x;
@@ -143,7 +143,8 @@ static void store(const lt_array *out, int64_t i, double x)
 static void normal_singly(const lt_array *out, int64_t n, double mean, double deviation,
                           lt_generator *g)
 {
-    for (int64_t i = 0; more(i, n); i++) store(out, i, lt_generator_normal(g) * deviation + mean);
+    for (int64_t i = 0; more(i, n); i++)
+        store_number(out, i, lt_generator_normal(g) * deviation + mean);
 }
 
 /* In float, sixteen drawn and turned at a time; the last sixteen anew when n is no multiple of
@@ -187,7 +188,7 @@ static void store_int(void *data, lt_dtype dtype, int64_t i, int64_t x)
 }
 
 /* 64 bits are drawn where 32 would favour some numbers noticeably. */
-static void integers(const lt_array *out, int64_t n, int64_t from, int64_t to, lt_generator *g)
+static void draw_integers(const lt_array *out, int64_t n, int64_t from, int64_t to, lt_generator *g)
 {
     /* of all of int64: 2^64 - 1 */
     const uint64_t base = (uint64_t)from, range = (uint64_t)to - base;
@@ -265,7 +266,8 @@ static void exponential(const lt_array *out, int64_t n, double rate, lt_generato
             x[i] = 1 - (double)(int64_t)bits * 0x1p-53;
         }
         lt_pointwise_loops[LT_PW_LOG][LT_FLOAT64]((char *[]){(char *)x, (char *)x}, dense, m, NULL);
-        for (int64_t i = 0; i < m; i++) store(out, at + i, (0 - x[i]) * (1 / rate)); /* never -0 */
+        for (int64_t i = 0; i < m; i++)
+            store_number(out, at + i, (0 - x[i]) * (1 / rate)); /* never -0 */
     }
 }
 
@@ -322,7 +324,7 @@ lt_status lt_cpu_random(lt_distribution what, const lt_array *out, lt_scalar fro
     case LT_RANDOM_UNIFORM: uniform(out, n, a, b, generator); break;
     case LT_RANDOM_NORMAL: normal(out, n, a, b, generator); break;
     case LT_RANDOM_NORMAL_SINGLY: normal_singly(out, n, a, b, generator); break;
-    case LT_RANDOM_INTEGERS: integers(out, n, from.v.i, to.v.i, generator); break;
+    case LT_RANDOM_INTEGERS: draw_integers(out, n, from.v.i, to.v.i, generator); break;
     case LT_RANDOM_FULL_RANGE: full_range(out, n, generator); break;
     case LT_RANDOM_BERNOULLI: bernoulli(out, n, a, generator); break;
     case LT_RANDOM_EXPONENTIAL: exponential(out, n, a, generator); break;

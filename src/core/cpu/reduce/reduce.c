@@ -23,11 +23,11 @@
 #include "cpu/common/for_each.h"
 #include "context/interrupt.h"
 #include "memory/alloc.h"
-#include "checked.h"
+#include "saturating.h"
 #include "cpu/common/threads.h"
 #include "cpu_info.h"
 
-#define BLOCK LT_LINE_BLOCK /* elements converted at a time */
+#define BLOCK LT_SLICE_BLOCK /* elements converted at a time */
 
 /* ---- planning -------------------------------------------------------------------------------- */
 
@@ -359,7 +359,7 @@ static void reduce_chunk_job(const void *context, int64_t job)
 static lt_status reduce_long_pass(long_lines *l, lt_total *totals)
 {
     const lt_reduce_plan *p = l->plan;
-    LT_TRY(lt_cpu_share(l->chunks * p->results, threads_of(p), reduce_chunk_job, l));
+    LT_TRY(lt_parallel_for(l->chunks * p->results, threads_of(p), reduce_chunk_job, l));
     for (int64_t r = 0; r < p->results; r++) {
         totals[r] = l->parts[r * l->chunks];
         for (int64_t c = 1; c < l->chunks; c++)
@@ -376,7 +376,7 @@ static lt_status reduce_long_lines(const lt_reduce_plan *p)
     if (chunk < LT_REDUCE_CHUNK) chunk = LT_REDUCE_CHUNK;
     chunk = (chunk + unit - 1) / unit * unit;
     const int64_t chunks = (p->count + chunk - 1) / chunk;
-    lt_total *totals = lt_mem_array(lt_times(p->results, chunks + 3), sizeof *totals);
+    lt_total *totals = lt_mem_array(lt_mul_sat(p->results, chunks + 3), sizeof *totals);
     if (totals == NULL) return LT_ERR_MEMORY;
     lt_total *parameters = totals + p->results, *first = parameters + p->results;
     long_lines l = {.plan = p, .chunk = chunk, .chunks = chunks, .parts = first + p->results};
@@ -405,11 +405,11 @@ static lt_status reduce_lines(const lt_reduce_plan *p)
 {
     if (p->count >= LT_REDUCE_LONG) return reduce_long_lines(p);
     int64_t batch = 1 + LT_CPU_GRAIN / (p->count + 1);
-    if (batch > LT_REDUCE_LINES || p->fusion != NULL)
-        batch = (batch + LT_REDUCE_LINES - 1) / LT_REDUCE_LINES * LT_REDUCE_LINES;
+    if (batch > LT_REDUCE_SLICES || p->fusion != NULL)
+        batch = (batch + LT_REDUCE_SLICES - 1) / LT_REDUCE_SLICES * LT_REDUCE_SLICES;
     const int threads = p->results > 1 ? threads_of(p) : 1;
     const short_lines s = {p, batch};
-    return lt_cpu_share((p->results + batch - 1) / batch, threads, reduce_lines_job, &s);
+    return lt_parallel_for((p->results + batch - 1) / batch, threads, reduce_lines_job, &s);
 }
 
 /* ---- entry ----------------------------------------------------------------------------------- */

@@ -22,7 +22,7 @@
 /* Columns at a time. */
 #define LT_REDUCE_TILE LT_STRIP
 /* Short lines are cut after multiples of it, so that the loops take the same ones together. */
-#define LT_REDUCE_LINES LT_SHORT_LINES
+#define LT_REDUCE_SLICES LT_SHORT_SLICES
 
 typedef struct lt_reduce_plan {
     lt_reduction op;

@@ -7,7 +7,7 @@
 #include "cpu/common/for_each.h"
 #include "context/interrupt.h"
 #include "memory/alloc.h"
-#include "checked.h"
+#include "saturating.h"
 #include "reduce.h"
 #include "cpu/common/threads.h"
 #include "cpu/common/sizes.h"
@@ -75,8 +75,8 @@ static void reduce_rows(char *const *ptrs, const int64_t *strides, int64_t n, co
 
 /* The parameters of a tile as its loops take them, for each row of a group; NULL: there are
  * none. */
-static const void *spread(const lt_reduce_plan *p, const lt_total *parameters, void *buffer,
-                          int64_t width, int64_t group)
+static const void *spread_parameters(const lt_reduce_plan *p, const lt_total *parameters,
+                                     void *buffer, int64_t width, int64_t group)
 {
     const bool power = p->op == LT_REDUCE_NORM;
     if (parameters == NULL && !power) return NULL;
@@ -106,9 +106,9 @@ static void reduce_tile(const lt_reduce_plan *p, int pass, const lt_total *param
     _Alignas(64) char lanes[LT_REDUCE_TILE * 8], spread_out[LT_REDUCE_TILE * 8];
     int64_t pending = 0;
     const bool dense = p->convert == NULL && p->it->strides[1][0] == width * p->size;
-    const int64_t group = dense && width <= LT_LINE_ROW / 2 ? LT_LINE_ROW / width : 1;
+    const int64_t group = dense && width <= LT_ACCUMULATORS / 2 ? LT_ACCUMULATORS / width : 1;
     columns c = {p, p->passes[pass], NULL, width, group, totals, lanes, &pending};
-    c.parameters = spread(p, parameters, spread_out, width, group);
+    c.parameters = spread_parameters(p, parameters, spread_out, width, group);
     lt_reduce_begin(p, pass, totals, width);
     if (p->fusion != NULL)
         lt_reduce_fused_rows(p, from, to, rows_at_once(&c), reduce_rows, &c);
@@ -208,10 +208,10 @@ lt_status lt_reduce_columns(const lt_reduce_plan *p)
                                : lt_cpu_cut(p->count * width / LT_REDUCE_LONG, LT_REDUCE_CHUNKS);
     int threads = lt_cpu_threads_for(p->it->numel);
     tiled t = {.plan = p, .tiles_across = tiles_across, .chunks = chunks, .width = width};
-    if (chunks <= 1) return lt_cpu_share(tiles, threads, tile_job, &t);
+    if (chunks <= 1) return lt_parallel_for(tiles, threads, tile_job, &t);
     t.rows = (p->count + chunks - 1) / chunks;
     if (p->fusion != NULL && !lt_fused_divides(p->fusion, t.rows * across)) threads = 1;
-    t.parts = lt_mem_array(lt_times(lt_times(tiles, chunks + 2), width), sizeof *t.parts);
+    t.parts = lt_mem_array(lt_mul_sat(lt_mul_sat(tiles, chunks + 2), width), sizeof *t.parts);
     if (t.parts == NULL) return LT_ERR_MEMORY;
     t.parameters = t.parts + tiles * chunks * width;
     t.first = t.parameters + tiles * width;
@@ -224,10 +224,10 @@ lt_status lt_reduce_columns(const lt_reduce_plan *p)
     const int64_t slices = (width + LT_BLOCK - 1) / LT_BLOCK;
     lt_status status = LT_OK;
     for (; t.pass < p->npasses && status == LT_OK; t.pass++) {
-        status = lt_cpu_share(tiles * chunks, threads, chunk_job, &t);
+        status = lt_parallel_for(tiles * chunks, threads, chunk_job, &t);
         if (status == LT_OK)
-            status = lt_cpu_share(tiles * slices, lt_cpu_threads_for(tiles * chunks * width),
-                                  join_job, &t);
+            status = lt_parallel_for(tiles * slices, lt_cpu_threads_for(tiles * chunks * width),
+                                     join_job, &t);
     }
     lt_mem_free(t.parts);
     return status;

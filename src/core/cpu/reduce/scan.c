@@ -6,7 +6,7 @@
 #include "cpu/cpu.h"
 #include "dtypes/dtype.h"
 #include "context/interrupt.h"
-#include "cpu/common/lines.h"
+#include "cpu/common/slices.h"
 #include "cpu/common/loops.h"
 #include "cpu/common/threads.h"
 #include "cpu/common/sizes.h"
@@ -19,7 +19,7 @@ static double log_add(double a, double b)
 }
 
 typedef struct scan_job {
-    lt_lines lines; /* view 0: input, 1: output */
+    lt_slices lines; /* view 0: input, 1: output */
     lt_scan op;
     int type; /* LT_ROWS_F32 ... */
     bool dense;
@@ -35,7 +35,7 @@ static void begin_totals(const scan_job *j, lt_total *totals, int64_t n)
     for (int64_t l = 0; l < n; l++) totals[l] = first;
 }
 
-static void accumulate(const scan_job *j, void *block, int64_t n, lt_total *so_far)
+static void accumulate_block(const scan_job *j, void *block, int64_t n, lt_total *so_far)
 {
     double *x = block;
     if (j->op != LT_SCAN_LOGSUMEXP)
@@ -47,27 +47,27 @@ static void accumulate(const scan_job *j, void *block, int64_t n, lt_total *so_f
 
 static void scan_tile(const scan_job *j, int64_t first, int64_t last)
 {
-    const lt_lines *lines = &j->lines;
+    const lt_slices *lines = &j->lines;
     lt_total totals[LT_LANES];
     char *in[LT_LANES], *out[LT_LANES];
     _Alignas(64) char block[LT_BLOCK * 8];
     const lt_dtype computed = j->type == LT_ROWS_I64 ? LT_INT64 : LT_FLOAT64;
     begin_totals(j, totals, last - first);
     for (int64_t l = 0; l < last - first; l++) {
-        in[l] = lt_line_at(lines, 0, first + l);
-        out[l] = lt_line_at(lines, 1, first + l);
+        in[l] = lt_slice_at(lines, 0, first + l);
+        out[l] = lt_slice_at(lines, 1, first + l);
     }
     for (int64_t from = 0; from < lines->length && !lt_interrupted(); from += LT_BLOCK) {
         int64_t n = lines->length - from < LT_BLOCK ? lines->length - from : LT_BLOCK;
         for (int64_t l = 0; l < last - first; l++) {
-            lt_line_load(lines, 0, in[l], from, n, block, computed);
-            accumulate(j, block, n, &totals[l]);
-            lt_line_store(lines, 1, out[l], from, n, block, computed);
+            lt_slice_load(lines, 0, in[l], from, n, block, computed);
+            accumulate_block(j, block, n, &totals[l]);
+            lt_slice_store(lines, 1, out[l], from, n, block, computed);
         }
     }
 }
 
-static void run_lines(const void *context, int64_t job)
+static void scan_rows(const void *context, int64_t job)
 {
     const scan_job *j = context;
     const int64_t end = (job + 1) * j->batch, last = end < j->lines.count ? end : j->lines.count;
@@ -78,7 +78,7 @@ static void run_lines(const void *context, int64_t job)
         }
         lt_total total;
         const int64_t length = j->lines.length;
-        char *in = lt_line_at(&j->lines, 0, l), *out = lt_line_at(&j->lines, 1, l);
+        char *in = lt_slice_at(&j->lines, 0, l), *out = lt_slice_at(&j->lines, 1, l);
         begin_totals(j, &total, 1);
         for (int64_t from = 0; from < length && !lt_interrupted(); from += LT_INTERRUPT_STEP) {
             const int64_t n = length - from < LT_INTERRUPT_STEP ? length - from : LT_INTERRUPT_STEP;
@@ -91,26 +91,26 @@ static void run_lines(const void *context, int64_t job)
 static void run_short(const void *context, int64_t job)
 {
     const scan_job *j = context;
-    const lt_lines *lines = &j->lines;
+    const lt_slices *lines = &j->lines;
     const int64_t end = (job + 1) * j->batch, last = end < lines->count ? end : lines->count;
     const int64_t size = (int64_t)lt_dtype_size(lines->dtype[0]);
     for (int64_t l = job * j->batch, n; l < last; l += n) {
-        n = lt_lines_in_row(lines, l, last);
-        lt_loops.scan[j->type].lines(j->op, lt_line_at(lines, 1, l), lines->strides[1][0] / size,
-                                     lt_line_at(lines, 0, l), lines->strides[0][0] / size,
+        n = lt_slices_in_row(lines, l, last);
+        lt_loops.scan[j->type].lines(j->op, lt_slice_at(lines, 1, l), lines->strides[1][0] / size,
+                                     lt_slice_at(lines, 0, l), lines->strides[0][0] / size,
                                      lines->length, n);
     }
 }
 
-static void run_columns(const void *context, int64_t job)
+static void scan_columns(const void *context, int64_t job)
 {
     const scan_job *j = context;
-    const lt_lines *lines = &j->lines;
+    const lt_slices *lines = &j->lines;
     const int64_t across = lines->sizes[0], tiles = (across + LT_COLUMNS - 1) / LT_COLUMNS;
     const int64_t column = job % tiles * LT_COLUMNS, first = job / tiles * across + column;
     const int64_t n = across - column < LT_COLUMNS ? across - column : LT_COLUMNS;
-    const char *in = lt_line_at(lines, 0, first);
-    char *out = lt_line_at(lines, 1, first);
+    const char *in = lt_slice_at(lines, 0, first);
+    char *out = lt_slice_at(lines, 1, first);
     lt_total totals[LT_COLUMNS];
     begin_totals(j, totals, n);
     const int64_t rows = LT_INTERRUPT_STEP / LT_COLUMNS;
@@ -124,18 +124,18 @@ lt_status lt_cpu_scan(lt_scan op, const lt_array *out, const lt_array *in, int d
 {
     scan_job j = {.op = op};
     lt_dtype read;
-    lt_lines_of(&j.lines, (const lt_array *const[]){in, out}, 2, dim);
-    j.type = lt_lines_type(out->dtype, &read);
-    const lt_lines *lines = &j.lines;
+    lt_slices_of(&j.lines, (const lt_array *const[]){in, out}, 2, dim);
+    j.type = lt_slices_type(out->dtype, &read);
+    const lt_slices *lines = &j.lines;
     const bool direct = in->dtype == read && out->dtype == read && op != LT_SCAN_LOGSUMEXP;
     const int threads = lt_cpu_threads_for(lines->count > 1 ? lines->count * lines->length : 0);
-    if (direct && lt_lines_side_by_side(lines, 2)) {
+    if (direct && lt_slices_are_interleaved(lines, 2)) {
         const int64_t tiles = (lines->sizes[0] + LT_COLUMNS - 1) / LT_COLUMNS;
-        return lt_cpu_share(lines->count / lines->sizes[0] * tiles, threads, run_columns, &j);
+        return lt_parallel_for(lines->count / lines->sizes[0] * tiles, threads, scan_columns, &j);
     }
-    j.dense = direct && lt_lines_dense(lines, 2);
+    j.dense = direct && lt_slices_are_dense(lines, 2);
     j.batch = LT_LANES * (1 + LT_CPU_GRAIN / (lines->length + 1) / (4 * LT_LANES));
-    const bool some = j.dense && lines->length <= LT_SHORT_LINE && lines->ndim > 0;
-    return lt_cpu_share((lines->count + j.batch - 1) / j.batch, threads,
-                        some ? run_short : run_lines, &j);
+    const bool some = j.dense && lines->length <= LT_SHORT_SLICE && lines->ndim > 0;
+    return lt_parallel_for((lines->count + j.batch - 1) / j.batch, threads,
+                           some ? run_short : scan_rows, &j);
 }

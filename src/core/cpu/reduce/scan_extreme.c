@@ -7,27 +7,27 @@
 #include "cpu/cpu.h"
 #include "dtypes/dtype.h"
 #include "context/interrupt.h"
-#include "cpu/common/lines.h"
+#include "cpu/common/slices.h"
 #include "cpu/common/loops.h"
 #include "cpu/common/threads.h"
 #include "cpu/common/sizes.h"
 
-typedef struct extreme_job {
-    lt_lines lines; /* view 0: input, 1: values, 2: positions */
+typedef struct scan_extreme_job {
+    lt_slices lines; /* view 0: input, 1: values, 2: positions */
     lt_dtype read;
     int type; /* LT_ROWS_F32 ... */
     bool maximum, dense;
     int64_t batch; /* lines of a job */
-} extreme_job;
+} scan_extreme_job;
 
-static void run_line(const extreme_job *j, int64_t line)
+static void run_line(const scan_extreme_job *j, int64_t line)
 {
-    const lt_lines *lines = &j->lines;
+    const lt_slices *lines = &j->lines;
     const lt_scan_loops *loops = &lt_loops.scan[j->type];
     int64_t place = 0;
     lt_total best; /* an element's bytes */
-    char *in = lt_line_at(lines, 0, line), *values = lt_line_at(lines, 1, line),
-         *indices = lt_line_at(lines, 2, line);
+    char *in = lt_slice_at(lines, 0, line), *values = lt_slice_at(lines, 1, line),
+         *indices = lt_slice_at(lines, 2, line);
     if (lines->length == 0) return;
     if (j->dense) {
         memcpy(&best, in, lt_dtype_size(j->read));
@@ -41,29 +41,29 @@ static void run_line(const extreme_job *j, int64_t line)
         }
         return;
     }
-    lt_line_load(lines, 0, in, 0, 1, &best, j->read);
+    lt_slice_load(lines, 0, in, 0, 1, &best, j->read);
     _Alignas(64) char block[LT_BLOCK * 8];
     int64_t index[LT_BLOCK];
     for (int64_t from = 0; from < lines->length && !lt_interrupted(); from += LT_BLOCK) {
         int64_t n = lines->length - from < LT_BLOCK ? lines->length - from : LT_BLOCK;
-        lt_line_load(lines, 0, in, from, n, block, j->read);
+        lt_slice_load(lines, 0, in, from, n, block, j->read);
         loops->follow(j->maximum, &best, &place, block, index, block, from, n);
-        lt_line_store(lines, 1, values, from, n, block, j->read);
-        lt_line_store(lines, 2, indices, from, n, index, LT_INT64);
+        lt_slice_store(lines, 1, values, from, n, block, j->read);
+        lt_slice_store(lines, 2, indices, from, n, index, LT_INT64);
     }
 }
 
-static void run_lines(const void *context, int64_t job)
+static void scan_extreme_rows(const void *context, int64_t job)
 {
-    const extreme_job *j = context;
+    const scan_extreme_job *j = context;
     const int64_t end = (job + 1) * j->batch;
     for (int64_t l = job * j->batch; l < end && l < j->lines.count; l++) run_line(j, l);
 }
 
-static void run_columns(const void *context, int64_t job)
+static void scan_extreme_columns(const void *context, int64_t job)
 {
-    const extreme_job *j = context;
-    const lt_lines *lines = &j->lines;
+    const scan_extreme_job *j = context;
+    const lt_slices *lines = &j->lines;
     const int64_t across = lines->sizes[0], tiles = (across + LT_COLUMNS - 1) / LT_COLUMNS;
     const int64_t column = job % tiles * LT_COLUMNS, first = job / tiles * across + column;
     const int64_t n = across - column < LT_COLUMNS ? across - column : LT_COLUMNS,
@@ -72,8 +72,8 @@ static void run_columns(const void *context, int64_t job)
     const lt_loop widen = lt_loops.cast[LT_INT64][place_dtype];
     const int64_t widen_strides[] = {sizeof(int64_t), (int64_t)lt_dtype_size(place_dtype)};
     _Alignas(64) char best[LT_COLUMNS * 8], place[LT_COLUMNS * 8] = {0};
-    char *in = lt_line_at(lines, 0, first), *values = lt_line_at(lines, 1, first),
-         *indices = lt_line_at(lines, 2, first);
+    char *in = lt_slice_at(lines, 0, first), *values = lt_slice_at(lines, 1, first),
+         *indices = lt_slice_at(lines, 2, first);
     memcpy(best, in, (size_t)(n * size));
     for (int64_t i = 0; i < lines->length && !lt_interrupted(); i++) {
         lt_loops.scan[j->type].across(j->maximum, true, best, place, in + i * lines->step[0], 0, 1,
@@ -86,16 +86,17 @@ static void run_columns(const void *context, int64_t job)
 lt_status lt_cpu_scan_extreme(bool maximum, const lt_array *values, const lt_array *indices,
                               const lt_array *in, int dim)
 {
-    extreme_job j = {.maximum = maximum};
-    lt_lines_of(&j.lines, (const lt_array *const[]){in, values, indices}, 3, dim);
-    j.type = lt_lines_type(in->dtype, &j.read);
-    j.dense = in->dtype == j.read && lt_lines_dense(&j.lines, 3);
+    scan_extreme_job j = {.maximum = maximum};
+    lt_slices_of(&j.lines, (const lt_array *const[]){in, values, indices}, 3, dim);
+    j.type = lt_slices_type(in->dtype, &j.read);
+    j.dense = in->dtype == j.read && lt_slices_are_dense(&j.lines, 3);
     const int threads = lt_cpu_threads_for(j.lines.count > 1 ? j.lines.count * j.lines.length : 0);
-    if (in->dtype == j.read && lt_lines_side_by_side(&j.lines, 3) && j.lines.sizes[0] >= LT_LANES &&
-        j.lines.length < INT32_MAX) {
+    if (in->dtype == j.read && lt_slices_are_interleaved(&j.lines, 3) &&
+        j.lines.sizes[0] >= LT_LANES && j.lines.length < INT32_MAX) {
         const int64_t tiles = (j.lines.sizes[0] + LT_COLUMNS - 1) / LT_COLUMNS;
-        return lt_cpu_share(j.lines.count / j.lines.sizes[0] * tiles, threads, run_columns, &j);
+        return lt_parallel_for(j.lines.count / j.lines.sizes[0] * tiles, threads,
+                               scan_extreme_columns, &j);
     }
     j.batch = 1 + LT_CPU_GRAIN / 4 / (j.lines.length + 1);
-    return lt_cpu_share((j.lines.count + j.batch - 1) / j.batch, threads, run_lines, &j);
+    return lt_parallel_for((j.lines.count + j.batch - 1) / j.batch, threads, scan_extreme_rows, &j);
 }

@@ -44,7 +44,7 @@
 #define SELU_SCALE     1.0507009873554804934193349852946
 
 /* Floating only, and under the names that messages have. */
-static lt_status check_float(const char *name, const lt_tensor *t)
+static lt_status check_activation_dtype(const char *name, const lt_tensor *t)
 {
     if (lt_dtype_is_float((lt_dtype)t->dtype)) return LT_OK;
     return lt_error(LT_ERR_RUNTIME, "\"%s%s\" not implemented for '%s'", name,
@@ -56,7 +56,7 @@ static lt_status check_float(const char *name, const lt_tensor *t)
 
 lt_status lt_leaky_relu_impl(lt_tensor *self, lt_scalar negative_slope, lt_tensor **out)
 {
-    LT_TRY(check_float("leaky_relu", self));
+    LT_TRY(check_activation_dtype("leaky_relu", self));
     return lt__leaky_relu_impl(self, negative_slope, out);
 }
 
@@ -77,13 +77,13 @@ lt_status lt_threshold_impl(lt_tensor *self, lt_scalar threshold, lt_scalar valu
 
 lt_status lt_hardshrink_impl(lt_tensor *self, lt_scalar lambd, lt_tensor **out)
 {
-    LT_TRY(check_float("hardshrink", self));
+    LT_TRY(check_activation_dtype("hardshrink", self));
     return lt__hardshrink_impl(self, lambd, out);
 }
 
 lt_status lt_softshrink_impl(lt_tensor *self, lt_scalar lambd, lt_tensor **out)
 {
-    LT_TRY(check_float("softshrink", self));
+    LT_TRY(check_activation_dtype("softshrink", self));
     if (!(lt_scalar_double(lambd) >= 0))
         return lt_error(LT_ERR_RUNTIME,
                         "lambda must not be negative for input dtype %s, but found %g",
@@ -134,33 +134,33 @@ lt_status lt__gelu_by_tanh_curve_impl(lt_tensor *grad_output, lt_tensor *self, l
     lt_tensor *sum = do_add(&s, rise, times(&s, square, 3 * TANH_CUBIC * SQRT_2_OVER_PI));
     sum = do_sub(&s, sum, do_mul(&s, do_mul(&s, x, t), do_square(&s, rise)));
     lt_tensor *curve = do_mul(&s, rest, sum);
-    return lt_scope_give(&s, do_narrow_to(&s, do_mul(&s, do_widen(&s, grad_output), curve), self),
-                         out);
+    return lt_scope_return(&s, do_narrow_to(&s, do_mul(&s, do_widen(&s, grad_output), curve), self),
+                           out);
 }
 
 /* ---- of exp and its inverse ------------------------------------------------------------------ */
 
 lt_status lt_silu_impl(lt_tensor *self, lt_tensor **out)
 {
-    if (!lt_dtype_is_complex((lt_dtype)self->dtype)) LT_TRY(check_float("silu", self));
+    if (!lt_dtype_is_complex((lt_dtype)self->dtype)) LT_TRY(check_activation_dtype("silu", self));
     return lt__silu_impl(self, out);
 }
 
 lt_status lt_softplus_impl(lt_tensor *self, lt_scalar beta, lt_scalar threshold, lt_tensor **out)
 {
-    LT_TRY(check_float("softplus", self));
+    LT_TRY(check_activation_dtype("softplus", self));
     return lt__softplus_impl(self, beta, threshold, out);
 }
 
 lt_status lt_logsigmoid_impl(lt_tensor *self, lt_tensor **out)
 {
-    LT_TRY(check_float("log_sigmoid", self));
+    LT_TRY(check_activation_dtype("log_sigmoid", self));
     return lt__logsigmoid_impl(self, out);
 }
 
 lt_status lt_elu_impl(lt_tensor *self, double alpha, lt_tensor **out)
 {
-    LT_TRY(check_float("elu", self));
+    LT_TRY(check_activation_dtype("elu", self));
     return lt__elu_impl(self, lt_int(1), lt_float(alpha), lt_int(1), out);
 }
 
@@ -168,7 +168,7 @@ lt_status lt_celu_impl(lt_tensor *self, double alpha, lt_tensor **out)
 {
     if (alpha == 0)
         return lt_error(LT_ERR_RUNTIME, "ZeroDivisionError: alpha cannot be 0 for CELU");
-    LT_TRY(check_float("elu", self));
+    LT_TRY(check_activation_dtype("elu", self));
     return lt__elu_impl(self, lt_int(1), lt_float(alpha), lt_float(1 / alpha), out);
 }
 
@@ -181,7 +181,7 @@ lt_status lt__celu_backward_impl(lt_tensor *grad_output, lt_tensor *self, double
 
 lt_status lt_selu_impl(lt_tensor *self, lt_tensor **out)
 {
-    LT_TRY(check_float("elu", self));
+    LT_TRY(check_activation_dtype("elu", self));
     return lt__elu_impl(self, lt_float(SELU_SCALE), lt_float(SELU_SCALE * SELU_ALPHA), lt_int(1),
                         out);
 }
@@ -202,7 +202,7 @@ lt_status lt__mish_curve_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor
     lt_tensor *sum =
         do_sub(&s, plus(&s, do_sub(&s, x, part), 2), times(&s, do_mul(&s, part, t), 2));
     lt_tensor *curve = do_mul(&s, do_mul(&s, share, rest), sum);
-    return lt_scope_give(&s, do_narrow_to(&s, do_mul(&s, grad, curve), self), out);
+    return lt_scope_return(&s, do_narrow_to(&s, do_mul(&s, grad, curve), self), out);
 }
 
 /* ---- clamped --------------------------------------------------------------------------------- */

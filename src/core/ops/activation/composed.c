@@ -1,7 +1,7 @@
 /* composed.c - activations that are formulas of other ops: those that gate one half by the other,
  * that have slopes of their own or by chance. */
 #include "ops/compose.h"
-#include "counting.h"
+#include "user_index.h"
 #include "devices/transfer.h"
 #include "ops/pointwise.h"
 #include "ops/steps.h"
@@ -36,14 +36,14 @@ lt_status lt_softsign_impl(lt_tensor *input, lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(softsign));
-    return lt_scope_give(&s, do_div(&s, input, plus(&s, do_abs(&s, input), 1)), out);
+    return lt_scope_return(&s, do_div(&s, input, plus(&s, do_abs(&s, input), 1)), out);
 }
 
 lt_status lt_tanhshrink_impl(lt_tensor *input, lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(tanhshrink));
-    return lt_scope_give(&s, do_sub(&s, input, do_tanh(&s, input)), out);
+    return lt_scope_return(&s, do_sub(&s, input, do_tanh(&s, input)), out);
 }
 
 /* ---- slopes ---------------------------------------------------------------------------------- */
@@ -76,7 +76,7 @@ lt_status lt_prelu_impl(lt_tensor *self, lt_tensor *weight, lt_tensor **out)
     lt_tensor *slope = do_reshape(&s, weight, &shape);
     if (slope == NULL) return lt_scope_close(&s);
     lt_status status = lt__prelu_kernel(self, slope, &result);
-    return lt_scope_give(&s, lt_scope_hold(&s, status, result), out);
+    return lt_scope_return(&s, lt_scope_hold(&s, status, result), out);
 }
 
 /* Slopes where x is not positive, ones elsewhere. On the CPU a number is drawn for each of the
@@ -113,7 +113,7 @@ static lt_tensor *do_slopes(lt_scope *s, lt_tensor *input, double lower, double 
             mixed = lt_scope_hold(&plain, status, mixed);
         }
     }
-    lt_status status = lt_scope_give(&plain, mixed, &result);
+    lt_status status = lt_scope_return(&plain, mixed, &result);
     return lt_scope_hold(s, status, result);
 }
 
@@ -135,7 +135,7 @@ lt_status lt_rrelu_impl(lt_tensor *input, double lower, double upper, bool train
         result = do_mul(&s, input, do_slopes(&s, input, lower, upper));
     else if (do_slopes(&s, input, lower, upper) != NULL)
         s.status = lt_mul_(input, s.held[s.n - 1]);
-    return lt_scope_give(&s, result, out);
+    return lt_scope_return(&s, result, out);
 }
 
 /* ---- gates ----------------------------------------------------------------------------------- */
@@ -148,8 +148,8 @@ static lt_status glu_half(const lt_tensor *self, int64_t dim, int *d, int64_t *h
     *half = self->sizes[*d] / 2;
     if (self->sizes[*d] % 2 == 0) return LT_OK;
     return lt_error(LT_ERR_RUNTIME,
-                    "Halving dimension must be even, but dimension %lld is size %lld", lt_shown(*d),
-                    (long long)self->sizes[*d]);
+                    "Halving dimension must be even, but dimension %lld is size %lld",
+                    lt_user_index(*d), (long long)self->sizes[*d]);
 }
 
 lt_status lt_glu_impl(lt_tensor *self, int64_t dim, lt_tensor **out)
@@ -161,7 +161,7 @@ lt_status lt_glu_impl(lt_tensor *self, int64_t dim, lt_tensor **out)
     lt_scope_open(&s, LT_COMPOSITE(glu));
     lt_tensor *value = do_part(&s, self, d, 0, half),
               *gate = do_sigmoid(&s, do_part(&s, self, d, half, 2 * half));
-    return lt_scope_give(&s, do_mul(&s, value, gate), out);
+    return lt_scope_return(&s, do_mul(&s, value, gate), out);
 }
 
 lt_status lt__glu_backward_impl(lt_tensor *grad_output, lt_tensor *self, int64_t dim,
@@ -177,7 +177,7 @@ lt_status lt__glu_backward_impl(lt_tensor *grad_output, lt_tensor *self, int64_t
     lt_tensor *first = do_mul(&s, grad_output, gate);
     lt_tensor *rest = do_sub(&s, do_number(&s, 1), gate);
     lt_tensor *second = do_mul(&s, do_mul(&s, first, value), rest);
-    return lt_scope_give(&s, do_cat(&s, (lt_tensor *[]){first, second}, 2, d), out);
+    return lt_scope_return(&s, do_cat(&s, (lt_tensor *[]){first, second}, 2, d), out);
 }
 
 lt_status lt__halves_sum_impl(lt_tensor *self, int64_t dim, lt_tensor **out)
@@ -187,7 +187,7 @@ lt_status lt__halves_sum_impl(lt_tensor *self, int64_t dim, lt_tensor **out)
     int64_t half;
     LT_TRY(glu_half(self, dim, &d, &half));
     lt_scope_open(&s, LT_COMPOSITE(_halves_sum));
-    return lt_scope_give(
+    return lt_scope_return(
         &s, do_add(&s, do_part(&s, self, d, 0, half), do_part(&s, self, d, half, 2 * half)), out);
 }
 
@@ -209,7 +209,7 @@ static lt_tensor *do_hardening(lt_scope *s, lt_tensor *soft, int64_t dim)
         lt_status status = lt_scatter_value(zeros, dim, index, lt_int(1), &hot);
         hot = lt_scope_hold(&plain, status, hot);
     }
-    lt_status status = lt_scope_give(&plain, do_sub(&plain, hot, soft), &result);
+    lt_status status = lt_scope_return(&plain, do_sub(&plain, hot, soft), &result);
     return lt_scope_hold(s, status, result);
 }
 
@@ -230,5 +230,5 @@ lt_status lt_gumbel_softmax_impl(lt_tensor *logits, double tau, bool hard, doubl
     if (scores == NULL) return lt_scope_close(&s);
     status = lt_softmax(scores, d, LT_DTYPE_NONE, &soft);
     soft = lt_scope_hold(&s, status, soft);
-    return lt_scope_give(&s, hard ? do_add(&s, soft, do_hardening(&s, soft, d)) : soft, out);
+    return lt_scope_return(&s, hard ? do_add(&s, soft, do_hardening(&s, soft, d)) : soft, out);
 }

@@ -89,7 +89,7 @@ static lt_status by_formula(lt_tensor *query, lt_tensor *key, lt_tensor *value, 
         lt_status status = lt_dropout(p, r->dropout, true, &kept);
         p = lt_scope_hold(&s, status, kept);
     }
-    return lt_scope_give(&s, do_narrow_to(&s, do_matmul(&s, p, do_widen(&s, value)), query), out);
+    return lt_scope_return(&s, do_narrow_to(&s, do_matmul(&s, p, do_widen(&s, value)), query), out);
 }
 
 /* ---- the kernels' calls ---------------------------------------------------------------------- */
@@ -320,13 +320,13 @@ lt_status lt__attention_tangent_impl(lt_tensor *query, lt_tensor *key, lt_tensor
     if (kept != NULL) p = do_mul(&s, p, kept), p_t = do_mul(&s, p_t, kept);
     lt_tensor *tangent =
         do_add(&s, do_matmul(&s, p, do_widen(&s, v_t)), do_matmul(&s, p_t, do_widen(&s, v)));
-    return lt_scope_give(&s, do_narrow_to(&s, tangent, query), out);
+    return lt_scope_return(&s, do_narrow_to(&s, tangent, query), out);
 }
 
 /* ---- the function ---------------------------------------------------------------------------- */
 
-static lt_status check(const lt_tensor *q, const lt_tensor *k, const lt_tensor *v,
-                       const lt_tensor *mask, double p, bool causal)
+static lt_status check_attention(const lt_tensor *q, const lt_tensor *k, const lt_tensor *v,
+                                 const lt_tensor *mask, double p, bool causal)
 {
     if (q->ndim < 2 || k->ndim < 2 || v->ndim < 2)
         return lt_error(
@@ -424,7 +424,7 @@ lt_status lt_scaled_dot_product_attention_impl(lt_tensor *query, lt_tensor *key,
     lt_scope s;
     lt_device device;
     lt_tensor *result = NULL, *sums = NULL;
-    LT_TRY(check(query, key, value, attn_mask, dropout_p, is_causal));
+    LT_TRY(check_attention(query, key, value, attn_mask, dropout_p, is_causal));
     LT_TRY(lt_check_same_device("scaled_dot_product_attention",
                                 (lt_tensor *[]){query, key, value, attn_mask}, 4, false, &device));
     if (enable_gqa) LT_TRY(check_groups(query, key, value));
@@ -449,7 +449,7 @@ lt_status lt_scaled_dot_product_attention_impl(lt_tensor *query, lt_tensor *key,
             query, key, value,
             &(rule){.mask = attn_mask, .causal = is_causal, .scale = factor, .dropout = dropout_p},
             &result);
-        return lt_scope_give(&s, lt_scope_hold(&s, status, result), out);
+        return lt_scope_return(&s, lt_scope_hold(&s, status, result), out);
     }
     lt_dims sizes = lt_dims_of(query);
     sizes.v[sizes.n - 1] = value->sizes[value->ndim - 1];
@@ -460,5 +460,5 @@ lt_status lt_scaled_dot_product_attention_impl(lt_tensor *query, lt_tensor *key,
         lt__attention(q, k, v, attn_mask, seed, dropout_p, is_causal, factor, &result, &sums);
     if (sums != NULL) lt_tensor_release(sums);
     result = lt_scope_hold(&s, status, result);
-    return lt_scope_give(&s, query->ndim == 4 ? result : do_reshape(&s, result, &sizes), out);
+    return lt_scope_return(&s, query->ndim == 4 ? result : do_reshape(&s, result, &sizes), out);
 }

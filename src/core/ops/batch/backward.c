@@ -47,7 +47,7 @@ lt_status lt_batch_conv_input(lt_batch_call *c, int level, int64_t size)
         LT_CHECK(lt_batch_show(c->v[1].tensor, level, &weights));
         LT_CHECK(lt_batch_join(weights, &weight));
         LT_CHECK(grad_input(c, grad, weight, &sizes, c->v[8].i * size, &made));
-        LT_CHECK(lt_batch_apart(made, size, &parts));
+        LT_CHECK(lt_batch_outer_products(made, size, &parts));
     }
     LT_CHECK(lt_batch_hide(parts, level, &c->r[0].tensor));
 done:

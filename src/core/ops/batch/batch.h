@@ -8,7 +8,7 @@
  * that autograd knows nothing of batches, and derivatives of whole batches are those of the
  * samples.
  *
- * The wrapper of every op (scripts/gen/batches.lua) asks lt_here.batches, and only where a vmap is
+ * The wrapper of every op (scripts/gen/batches.lua) asks lt_tls.batches, and only where a vmap is
  * going on looks at its arguments. With one that is batched the op is done by lt_batch_do: the
  * highest level is shown, and the op's rule says how the op is to treat one more dimension in front
  * (rules.c); it calls the op again, which meets the next level in the same way. */
@@ -173,7 +173,7 @@ static inline bool lt_batch_has(const lt_tensor *t, int level)
     return t != NULL && t->flags & (LT_FLAG_FIRST_BATCH << level);
 }
 /* The largest number of dimensions of the tensors, as the function sees them. */
-int lt_batch_most_dims(const lt_batch_call *c);
+int lt_batch_max_dims(const lt_batch_call *c);
 /* New reference: the first sample of t; t itself where it has not the level. */
 lt_status lt_batch_first(lt_tensor *t, int level, lt_tensor **out);
 /* New reference: shown with 1s behind its first dimension until it has `ndim` besides that. */
@@ -185,7 +185,7 @@ lt_status lt_batch_part(lt_tensor *t, int64_t first, lt_tensor **out);
 /* New reference: [size, n, channels, ...] as [n, size * channels, ...], where each sample's
  * channels are some of their own; and the reverse. */
 lt_status lt_batch_beside(lt_tensor *shown, lt_tensor **out);
-lt_status lt_batch_apart(lt_tensor *t, int64_t size, lt_tensor **out);
+lt_status lt_batch_outer_products(lt_tensor *t, int64_t size, lt_tensor **out);
 /* The results of c, whose first dimension is the batch, hidden at the level. */
 lt_status lt_batch_hide_results(lt_batch_call *c, int level);
 

@@ -87,7 +87,7 @@ done:
 /* ---- values put into places ------------------------------------------------------------------ */
 
 /* New reference: value in self's dtype. */
-static lt_status value_of(lt_tensor *value, const lt_tensor *self, lt_tensor **out)
+static lt_status fill_value_of(lt_tensor *value, const lt_tensor *self, lt_tensor **out)
 {
     if (!lt_can_cast((lt_dtype)value->dtype, (lt_dtype)self->dtype))
         return lt_error(LT_ERR_RUNTIME, "value cannot be converted to type %s without overflow",
@@ -108,7 +108,7 @@ lt_status lt_batch_masked_fill(lt_batch_call *c, int level, int64_t size)
     lt_tensor *value = NULL;
     if (c->v[1].tensor->dtype != LT_BOOL || c->v[2].tensor->ndim != 0)
         return lt_batch_loop(c, level, size);
-    LT_TRY(value_of(c->v[2].tensor, c->v[0].tensor, &value));
+    LT_TRY(fill_value_of(c->v[2].tensor, c->v[0].tensor, &value));
     lt_status status = lt_where(c->v[1].tensor, value, c->v[0].tensor, &c->r[0].tensor);
     lt_tensor_release(value);
     return status;
@@ -120,7 +120,7 @@ lt_status lt_batch_index_fill(lt_batch_call *c, int level, int64_t size)
     lt_tensor *value = NULL, *none = NULL, *marked = NULL;
     lt_status status;
     if (c->v[3].tensor->ndim != 0) return lt_batch_loop(c, level, size);
-    LT_CHECK(value_of(c->v[3].tensor, c->v[0].tensor, &value));
+    LT_CHECK(fill_value_of(c->v[3].tensor, c->v[0].tensor, &value));
     LT_CHECK(lt_zeros_like(c->v[0].tensor, LT_BOOL, NULL, &none));
     LT_CHECK(lt_index_fill(none, c->v[1].i, c->v[2].tensor, lt_int(1), &marked));
     LT_CHECK(lt_where(marked, value, c->v[0].tensor, &c->r[0].tensor));

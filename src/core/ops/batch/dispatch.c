@@ -56,7 +56,7 @@ static lt_status refuse_value(const lt_batch_call *c)
 }
 
 /* Random numbers where no argument is batched. */
-static lt_status draw(lt_batch_call *c, int level)
+static lt_status check_randomness(lt_batch_call *c, int level)
 {
     const lt_batch_level *l = &lt_batch_levels[level];
     if (l->randomness == LT_RANDOM_ERROR)
@@ -70,15 +70,15 @@ static lt_status draw(lt_batch_call *c, int level)
                             "vmap: Cannot ask for different inplace randomness on an unbatched "
                             "tensor. This will appear like same randomness. If this is necessary "
                             "for your usage, please file an issue with functorch.");
-        lt_here.batches--;
+        lt_tls.batches--;
         lt_status status = c->op->run(c);
-        lt_here.batches++;
+        lt_tls.batches++;
         return status;
     }
-    const uint8_t outer = lt_here.batches;
-    lt_here.batches = (uint8_t)level;
+    const uint8_t outer = lt_tls.batches;
+    lt_tls.batches = (uint8_t)level;
     lt_status status = lt_batch_loop(c, level, l->size);
-    lt_here.batches = outer;
+    lt_tls.batches = outer;
     return status;
 }
 
@@ -86,9 +86,9 @@ static lt_status draw(lt_batch_call *c, int level)
 static lt_status outside(lt_batch_call *c)
 {
     const bool left = atomic_load_explicit(&lt_batched_tensors, memory_order_relaxed) > 0;
-    lt_here.batches = 0;
+    lt_tls.batches = 0;
     lt_status status = c->op->run(c);
-    lt_here.batches = left ? LT_BATCHES_LEFT : 0;
+    lt_tls.batches = left ? LT_BATCHES_LEFT : 0;
     return status;
 }
 
@@ -97,7 +97,7 @@ static lt_status done_at(lt_batch_call *c, int level)
     const lt_batch_op *op = c->op;
     const int64_t size = lt_batch_levels[level].size;
     if (op->random && lt_batch_levels[level].randomness != LT_RANDOM_DIFFERENT) {
-        if (lt_batch_levels[level].randomness == LT_RANDOM_ERROR) return draw(c, level);
+        if (lt_batch_levels[level].randomness == LT_RANDOM_ERROR) return check_randomness(c, level);
         return lt_error(LT_ERR_RUNTIME,
                         "vmap: %s() of a batched tensor with randomness 'same' is not supported: "
                         "draw once outside of vmap, or of a tensor that is not batched",
@@ -107,18 +107,19 @@ static lt_status done_at(lt_batch_call *c, int level)
         !lt_batch_has(c->v[0].tensor, level))
         return refuse_inplace(c, level);
     /* What is drawn for all samples at once is not drawn again for this level. */
-    const uint8_t outer = lt_here.batches;
-    if (op->random) lt_here.batches = (uint8_t)level;
+    const uint8_t outer = lt_tls.batches;
+    if (op->random) lt_tls.batches = (uint8_t)level;
     lt_status status = op->rule != NULL ? op->rule(c, level, size) : lt_batch_loop(c, level, size);
-    lt_here.batches = outer;
+    lt_tls.batches = outer;
     return status;
 }
 
 lt_status lt_batch_do(lt_batch_call *c)
 {
     const unsigned found = batches_of_all(c);
-    int level = LT_MOST_BATCHES - 1;
-    if (found == 0) return lt_batch_depth() > 0 ? draw(c, lt_batch_depth() - 1) : outside(c);
+    int level = LT_MAX_BATCHES - 1;
+    if (found == 0)
+        return lt_batch_depth() > 0 ? check_randomness(c, lt_batch_depth() - 1) : outside(c);
     while (!(found & (unsigned)LT_FLAG_FIRST_BATCH << level)) level--;
     if (level >= lt_batch_depth())
         return lt_error(LT_ERR_RUNTIME,

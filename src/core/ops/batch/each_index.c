@@ -13,18 +13,18 @@
 #include "op/reshape.h"
 
 /* How a sample is indexed. */
-typedef struct layout {
+typedef struct index_layout {
     int indexed; /* dimensions that index tensors take */
     int shape;   /* dimensions that they have together, and the result in their place */
     int before;  /* dimensions of the result before these */
     /* of the shown tensor's dimensions: the batch, those that are indexed, the others */
     lt_dims order;
-} layout;
+} index_layout;
 
 /* Of at most as many indices as self has dimensions, fewer than LT_MAX_DIMS. */
-static layout layout_of(const lt_tensor *self, const lt_tensor_list *given)
+static index_layout layout_of(const lt_tensor *self, const lt_tensor_list *given)
 {
-    layout l = {.order = {.n = 1, .v = {0}}};
+    index_layout l = {.order = {.n = 1, .v = {0}}};
     bool ended = false, apart = false;
     int first = -1;
     for (int64_t k = 0; k < given->n; k++) {
@@ -60,7 +60,7 @@ static lt_status numbers(int64_t size, int ones, const lt_device *device, lt_ten
 
 /* New reference: t [batch, ...] with the dimensions `from` .. `from` + n - 1 moved behind the
  * batch, or (back) from there to `from`. */
-static lt_status moved(lt_tensor *t, int from, int n, bool back, lt_tensor **out)
+static lt_status move_dims(lt_tensor *t, int from, int n, bool back, lt_tensor **out)
 {
     lt_dims order = {.n = t->ndim};
     int at = 1;
@@ -77,8 +77,8 @@ static lt_status moved(lt_tensor *t, int from, int n, bool back, lt_tensor **out
 }
 
 /* The values of _index_put_ as the permuted tensor takes them. */
-static lt_status values_for(const layout *l, const lt_tensor *self, lt_tensor *values, int level,
-                            lt_tensor **out)
+static lt_status values_for(const index_layout *l, const lt_tensor *self, lt_tensor *values,
+                            int level, lt_tensor **out)
 {
     const int ndim = self->ndim - l->indexed + l->shape;
     lt_tensor *shown = NULL, *aligned = NULL;
@@ -89,7 +89,7 @@ static lt_status values_for(const layout *l, const lt_tensor *self, lt_tensor *v
     }
     LT_CHECK(lt_batch_show(values, level, &shown));
     LT_CHECK(lt_batch_padded(shown, ndim, &aligned));
-    LT_CHECK(moved(aligned, l->before, l->shape, false, out));
+    LT_CHECK(move_dims(aligned, l->before, l->shape, false, out));
 done:
     lt_tensor_release(shown);
     lt_tensor_release(aligned);
@@ -106,7 +106,7 @@ lt_status lt_batch_each_index(lt_batch_call *c, int level, int64_t size)
     lt_status status = LT_OK;
     if (strcmp(c->op->name, "_index") != 0 && !puts) return lt_batch_loop(c, level, size);
     if (given->n > self->ndim || self->ndim == LT_MAX_DIMS) return lt_batch_loop(c, level, size);
-    const layout l = layout_of(self, given);
+    const index_layout l = layout_of(self, given);
     for (int64_t k = 0; k < given->n; k++)
         if (given->v[k] != NULL && given->v[k]->dtype == LT_BOOL)
             return lt_batch_loop(c, level, size);
@@ -141,7 +141,7 @@ lt_status lt_batch_each_index(lt_batch_call *c, int level, int64_t size)
         if (copies) LT_CHECK(lt_batch_hide(shown, level, &c->r[0].tensor));
     } else {
         LT_CHECK(lt__index(turned, &all, &made));
-        LT_CHECK(moved(made, l.before, l.shape, true, &result));
+        LT_CHECK(move_dims(made, l.before, l.shape, true, &result));
         LT_CHECK(lt_batch_hide(result, level, &c->r[0].tensor));
     }
 done:

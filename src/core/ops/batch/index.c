@@ -10,7 +10,7 @@
 
 /* New reference: positions [size, k] repeated along all dimensions of `shape` but the first and
  * `dim`, of which it has k. */
-static lt_status spread(lt_tensor *index, const lt_tensor *like, int dim, lt_tensor **out)
+static lt_status expand_index(lt_tensor *index, const lt_tensor *like, int dim, lt_tensor **out)
 {
     lt_dims ones = {.n = like->ndim}, whole = {.n = like->ndim};
     lt_tensor *line = NULL;
@@ -36,7 +36,7 @@ lt_status lt_batch_index_select(lt_batch_call *c, int level, int64_t size)
     LT_CHECK(lt_batch_show(self, level, &shown));
     if (each) {
         LT_CHECK(lt_batch_show(index, level, &positions));
-        LT_CHECK(spread(positions, shown, dim + 1, &places));
+        LT_CHECK(expand_index(positions, shown, dim + 1, &places));
         LT_CHECK(lt_gather(shown, dim + 1, places, &made));
     } else {
         LT_CHECK(lt_index_select(shown, dim + 1, index, &made));

@@ -9,7 +9,7 @@
 #include "op/permute.h"
 #include "op/unsqueeze.h"
 
-_Thread_local lt_batch_level lt_batch_levels[LT_MOST_BATCHES];
+_Thread_local lt_batch_level lt_batch_levels[LT_MAX_BATCHES];
 
 static unsigned bit(int level) { return (unsigned)LT_FLAG_FIRST_BATCH << level; }
 static unsigned batches_of(const lt_tensor *t) { return t->flags & LT_FLAGS_BATCHES; }
@@ -18,24 +18,24 @@ static unsigned below(int count) { return (bit(count) - 1) & LT_FLAGS_BATCHES; }
 
 lt_status lt_batch_enter(int64_t size, lt_batch_randomness randomness, int *level)
 {
-    if (lt_batch_depth() == LT_MOST_BATCHES)
+    if (lt_batch_depth() == LT_MAX_BATCHES)
         return lt_error(LT_ERR_RUNTIME, "vmap: more than %d calls of vmap inside of each other",
-                        LT_MOST_BATCHES);
+                        LT_MAX_BATCHES);
     *level = lt_batch_depth();
     lt_batch_levels[*level] = (lt_batch_level){size, randomness};
-    lt_here.batches++;
+    lt_tls.batches++;
     return LT_OK;
 }
 
 void lt_batch_leave(void)
 {
     const bool left = atomic_load_explicit(&lt_batched_tensors, memory_order_relaxed) > 0;
-    lt_here.batches = (uint8_t)((lt_batch_depth() - 1) | (left ? LT_BATCHES_LEFT : 0));
+    lt_tls.batches = (uint8_t)((lt_batch_depth() - 1) | (left ? LT_BATCHES_LEFT : 0));
 }
 
 /* New reference: the tensor that shows everything, looked at with these levels hidden: its first
  * dimensions. */
-static lt_status look(lt_tensor *whole, unsigned batches, lt_tensor **out)
+static lt_status hide_batches(lt_tensor *whole, unsigned batches, lt_tensor **out)
 {
     if (batches != 0) return lt_tensor_hide(whole, batches, out);
     *out = lt_tensor_retain(whole);
@@ -46,7 +46,7 @@ static lt_tensor *whole_of(lt_tensor *t) { return lt_is_batched(t) ? t->view_bas
 
 lt_status lt_batch_hide(lt_tensor *t, int level, lt_tensor **out)
 {
-    return look(whole_of(t), batches_of(t) | bit(level), out);
+    return hide_batches(whole_of(t), batches_of(t) | bit(level), out);
 }
 
 /* New reference: whole with its dimensions in another order: as many as `n` come from the places in
@@ -71,7 +71,7 @@ static int order_of(unsigned first, unsigned second, int *order)
     int n = 0;
     for (int pass = 0; pass < 2; pass++) {
         int place = 0;
-        for (int level = 0; level < LT_MOST_BATCHES; level++) {
+        for (int level = 0; level < LT_MAX_BATCHES; level++) {
             if (!((first | second) & bit(level))) continue;
             if ((pass == 0 ? first : second) & bit(level)) order[n++] = place;
             place++;
@@ -91,7 +91,7 @@ static lt_status repeated(lt_tensor *t, int level, lt_tensor **out)
     LT_TRY(lt_dims_insert(&size, place, lt_batch_levels[level].size));
     LT_CHECK(lt_unsqueeze(whole, place, &one));
     LT_CHECK(lt_expand(one, &size, &many));
-    LT_CHECK(look(many, before | bit(level), out));
+    LT_CHECK(hide_batches(many, before | bit(level), out));
 done:
     lt_tensor_release(one);
     lt_tensor_release(many);
@@ -107,11 +107,11 @@ lt_status lt_batch_show(lt_tensor *t, int level, lt_tensor **out)
     } else {
         with = lt_tensor_retain(t);
     }
-    int order[LT_MOST_BATCHES];
+    int order[LT_MAX_BATCHES];
     const unsigned hidden = batches_of(with) & ~bit(level);
     const int n = order_of(hidden, bit(level), order);
     LT_CHECK(reordered(whole_of(with), order, n, &whole));
-    LT_CHECK(look(whole, hidden, out));
+    LT_CHECK(hide_batches(whole, hidden, out));
 done:
     lt_tensor_release(with);
     lt_tensor_release(whole);
@@ -129,11 +129,11 @@ lt_status lt_batch_show_below(lt_tensor *t, int count, lt_tensor **out)
         lt_tensor_release(with);
         with = more;
     }
-    int order[LT_MOST_BATCHES];
+    int order[LT_MAX_BATCHES];
     const unsigned hidden = batches_of(with) & ~below(count);
     const int n = order_of(hidden, below(count), order);
     LT_CHECK(reordered(whole_of(with), order, n, &whole));
-    LT_CHECK(look(whole, hidden, out));
+    LT_CHECK(hide_batches(whole, hidden, out));
 done:
     lt_tensor_release(with);
     lt_tensor_release(whole);
@@ -144,12 +144,12 @@ lt_status lt_batch_hide_below(lt_tensor *t, int count, lt_tensor **out)
 {
     lt_tensor *whole = NULL;
     lt_status status;
-    int order[LT_MOST_BATCHES], back[LT_MOST_BATCHES];
+    int order[LT_MAX_BATCHES], back[LT_MAX_BATCHES];
     const unsigned hidden = batches_of(t);
     const int n = order_of(hidden, below(count), order);
     for (int i = 0; i < n; i++) back[order[i]] = i;
     LT_CHECK(reordered(whole_of(t), back, n, &whole));
-    LT_CHECK(look(whole, hidden | below(count), out));
+    LT_CHECK(hide_batches(whole, hidden | below(count), out));
 done:
     lt_tensor_release(whole);
     return status;
@@ -160,13 +160,13 @@ lt_status lt_batch_zeros(const lt_tensor *like, const lt_dims *sizes, lt_tensor 
     const unsigned batches = batches_of(like);
     lt_dims whole = {.n = 0};
     lt_tensor *t = NULL;
-    for (int level = 0; level < LT_MOST_BATCHES; level++)
+    for (int level = 0; level < LT_MAX_BATCHES; level++)
         if (batches & bit(level))
             LT_TRY(lt_dims_insert(&whole, whole.n, lt_batch_levels[level].size));
     for (int d = 0; d < sizes->n; d++) LT_TRY(lt_dims_insert(&whole, whole.n, sizes->v[d]));
     LT_TRY(lt_tensor_new((lt_dtype)like->dtype, like->device, whole.n, whole.v, &t));
     lt_status status = lt_fill_value(t, lt_int(0));
-    if (status == LT_OK) status = look(t, batches, out);
+    if (status == LT_OK) status = hide_batches(t, batches, out);
     lt_tensor_release(t);
     return status;
 }

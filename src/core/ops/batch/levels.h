@@ -1,4 +1,4 @@
-/* levels.h - the levels of vmap that this thread is in; lt_here.batches says how many. */
+/* levels.h - the levels of vmap that this thread is in; lt_tls.batches says how many. */
 #ifndef LT_OPS_BATCH_LEVELS_H
 #define LT_OPS_BATCH_LEVELS_H
 
@@ -9,6 +9,6 @@ typedef struct lt_batch_level {
     lt_batch_randomness randomness;
 } lt_batch_level;
 
-extern _Thread_local lt_batch_level lt_batch_levels[LT_MOST_BATCHES];
+extern _Thread_local lt_batch_level lt_batch_levels[LT_MAX_BATCHES];
 
 #endif

@@ -36,7 +36,7 @@ lt_status lt_batch_loss(lt_batch_call *c, int level, int64_t size)
     lt_tensor *held[LT_BATCH_ARGS] = {NULL}, *made = NULL;
     lt_status status = LT_OK;
     const char **reduction = NULL;
-    const int ndim = lt_batch_most_dims(c);
+    const int ndim = lt_batch_max_dims(c);
     (void)size;
     for (int i = 0; i < c->op->n_args; i++) {
         lt_tensor *shown = NULL;

@@ -109,7 +109,7 @@ done:
     return status;
 }
 
-lt_status lt_batch_apart(lt_tensor *t, int64_t size, lt_tensor **out)
+lt_status lt_batch_outer_products(lt_tensor *t, int64_t size, lt_tensor **out)
 {
     lt_tensor *parts = NULL;
     lt_status status;
@@ -123,8 +123,8 @@ done:
     return status;
 }
 
-static lt_status convolve(const lt_batch_call *c, lt_tensor *input, lt_tensor *weight,
-                          lt_tensor *bias, int64_t groups, lt_tensor **out)
+static lt_status convolve_inner(const lt_batch_call *c, lt_tensor *input, lt_tensor *weight,
+                                lt_tensor *bias, int64_t groups, lt_tensor **out)
 {
     return lt_convolution(input, weight, bias, &c->v[3].dims, &c->v[4].dims, &c->v[5].dims,
                           c->v[6].b, &c->v[7].dims, groups, out);
@@ -137,7 +137,7 @@ static lt_status by_one_weight(lt_batch_call *c, int level, int64_t size, lt_ten
     lt_status status;
     LT_CHECK(lt_batch_show(c->v[0].tensor, level, &shown));
     LT_CHECK(lt_batch_join(shown, &images));
-    LT_CHECK(convolve(c, images, c->v[1].tensor, c->v[2].tensor, c->v[8].i, &made));
+    LT_CHECK(convolve_inner(c, images, c->v[1].tensor, c->v[2].tensor, c->v[8].i, &made));
     LT_CHECK(lt_batch_part(made, size, out));
 done:
     lt_tensor_release(shown);
@@ -160,8 +160,8 @@ static lt_status by_own_weights(lt_batch_call *c, int level, int64_t size, lt_te
         LT_CHECK(lt_batch_show(c->v[2].tensor, level, &biases));
         LT_CHECK(lt_batch_join(biases, &bias));
     }
-    LT_CHECK(convolve(c, images, weight, bias, c->v[8].i * size, &made));
-    LT_CHECK(lt_batch_apart(made, size, out));
+    LT_CHECK(convolve_inner(c, images, weight, bias, c->v[8].i * size, &made));
+    LT_CHECK(lt_batch_outer_products(made, size, out));
 done:
     lt_tensor_release(input);
     lt_tensor_release(images);

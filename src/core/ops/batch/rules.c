@@ -33,9 +33,9 @@
 /* ---- sizes ----------------------------------------------------------------------------------- */
 
 /* A number of the script or of the library, which is weak in promotion and broadcasts. */
-static bool is_number(const lt_tensor *t) { return t->flags & LT_FLAG_WRAPPED_NUMBER; }
+static bool is_wrapped_number(const lt_tensor *t) { return t->flags & LT_FLAG_WRAPPED_NUMBER; }
 
-int lt_batch_most_dims(const lt_batch_call *c)
+int lt_batch_max_dims(const lt_batch_call *c)
 {
     int most = 0;
     for (int i = 0; i < c->op->n_args; i++) {
@@ -62,15 +62,15 @@ lt_status lt_batch_padded(lt_tensor *shown, int ndim, lt_tensor **out)
     return LT_OK;
 }
 
-typedef struct place {
+typedef struct level_index {
     int level, ndim;
-} place;
+} level_index;
 
 /* ---- ops that broadcast ---------------------------------------------------------------------- */
 
 static lt_status show_aligned(lt_tensor *t, void *context, lt_tensor **out)
 {
-    const place *p = context;
+    const level_index *p = context;
     lt_tensor *shown = NULL;
     if (!lt_batch_has(t, p->level)) {
         *out = lt_tensor_retain(t);
@@ -87,8 +87,8 @@ lt_status lt_batch_broadcast(lt_batch_call *c, int level, int64_t size)
     (void)size;
     lt_batch_inner in;
     /* In place, self has the most dimensions, or the op says that the shapes do not fit. */
-    place p = {level,
-               c->op->form == LT_BATCH_INPLACE ? c->v[0].tensor->ndim : lt_batch_most_dims(c)};
+    level_index p = {level,
+                     c->op->form == LT_BATCH_INPLACE ? c->v[0].tensor->ndim : lt_batch_max_dims(c)};
     LT_TRY(lt_batch_inner_open(&in, c));
     lt_status status = lt_batch_each_tensor(&in, c, show_aligned, &p);
     if (status == LT_OK) status = lt_batch_finish(&in, c, level);
@@ -98,13 +98,13 @@ lt_status lt_batch_broadcast(lt_batch_call *c, int level, int64_t size)
 
 /* ---- ops along dimensions -------------------------------------------------------------------- */
 
-static lt_status show(lt_tensor *t, void *context, lt_tensor **out)
+static lt_status show_argument(lt_tensor *t, void *context, lt_tensor **out)
 {
-    if (is_number(t)) {
+    if (is_wrapped_number(t)) {
         *out = lt_tensor_retain(t);
         return LT_OK;
     }
-    return lt_batch_show(t, ((place *)context)->level, out);
+    return lt_batch_show(t, ((level_index *)context)->level, out);
 }
 
 static lt_status shift(int64_t *dim, int ndim)
@@ -140,21 +140,21 @@ static lt_status prepend(lt_dims *dims, int64_t first)
  * own. */
 static bool same_dims(const lt_batch_call *c)
 {
-    const int ndim = lt_batch_most_dims(c);
+    const int ndim = lt_batch_max_dims(c);
     for (int i = 0; i < c->op->n_args; i++) {
         const lt_tensor *t = c->op->args[i].kind == LT_BATCH_TENSOR ? c->v[i].tensor : NULL;
-        if (t != NULL && !is_number(t) && t->ndim != ndim) return false;
+        if (t != NULL && !is_wrapped_number(t) && t->ndim != ndim) return false;
     }
     return true;
 }
 
 /* Dims count over the sizes that are asked for, where the op makes such, else over the largest
  * tensor; `more`: and one that it adds. */
-static lt_status along(lt_batch_call *c, int level, int64_t size, int more)
+static lt_status call_along_level(lt_batch_call *c, int level, int64_t size, int more)
 {
     lt_batch_inner in;
-    place p = {level, 0};
-    int ndim = lt_batch_most_dims(c);
+    level_index p = {level, 0};
+    int ndim = lt_batch_max_dims(c);
     for (int i = 0; i < c->op->n_args; i++) {
         const lt_batch_kind kind = c->op->args[i].kind;
         if (kind == LT_BATCH_SIZE && c->v[i].dims.n > ndim) ndim = c->v[i].dims.n;
@@ -163,7 +163,7 @@ static lt_status along(lt_batch_call *c, int level, int64_t size, int more)
     if (ndim + more == 0) return lt_batch_loop(c, level, size);
     if (c->op->name[0] != '_' && !same_dims(c)) return lt_batch_loop(c, level, size);
     LT_TRY(lt_batch_inner_open(&in, c));
-    lt_status status = lt_batch_each_tensor(&in, c, show, &p);
+    lt_status status = lt_batch_each_tensor(&in, c, show_argument, &p);
     for (int i = 0; i < c->op->n_args && status == LT_OK; i++) {
         lt_batch_slot *slot = &in.call.v[i];
         const lt_batch_kind kind = c->op->args[i].kind;
@@ -181,11 +181,11 @@ static lt_status along(lt_batch_call *c, int level, int64_t size, int more)
 
 lt_status lt_batch_dims(lt_batch_call *c, int level, int64_t size)
 {
-    return along(c, level, size, 0);
+    return call_along_level(c, level, size, 0);
 }
 lt_status lt_batch_new_dim(lt_batch_call *c, int level, int64_t size)
 {
-    return along(c, level, size, 1);
+    return call_along_level(c, level, size, 1);
 }
 
 lt_status lt_batch_expand(lt_batch_call *c, int level, int64_t size)
@@ -206,11 +206,11 @@ lt_status lt_batch_expand(lt_batch_call *c, int level, int64_t size)
 
 lt_status lt_batch_permute(lt_batch_call *c, int level, int64_t size)
 {
-    place p = {level, 0};
+    level_index p = {level, 0};
     lt_batch_inner in;
     (void)size;
     LT_TRY(lt_batch_inner_open(&in, c));
-    lt_status status = lt_batch_each_tensor(&in, c, show, &p);
+    lt_status status = lt_batch_each_tensor(&in, c, show_argument, &p);
     if (status == LT_OK) status = shift_dims(&in.call.v[1], true, c->v[0].tensor->ndim);
     if (status == LT_OK) status = prepend(&in.call.v[1].dims, 0);
     if (status == LT_OK) status = lt_batch_finish(&in, c, level);
@@ -240,10 +240,10 @@ lt_status lt_batch_resampled(lt_batch_call *c, int level, int64_t size)
  * begins. */
 lt_status lt_batch_strided(lt_batch_call *c, int level, int64_t size)
 {
-    place p = {level, 0};
+    level_index p = {level, 0};
     lt_batch_inner in;
     LT_TRY(lt_batch_inner_open(&in, c));
-    lt_status status = lt_batch_each_tensor(&in, c, show, &p);
+    lt_status status = lt_batch_each_tensor(&in, c, show_argument, &p);
     if (status == LT_OK) status = prepend(&in.call.v[1].dims, size);
     if (status == LT_OK) status = prepend(&in.call.v[2].dims, in.call.v[0].tensor->strides[0]);
     if (status == LT_OK) status = lt_batch_finish(&in, c, level);
@@ -257,7 +257,7 @@ lt_status lt_batch_strided(lt_batch_call *c, int level, int64_t size)
  * batched. */
 lt_status lt_batch_front(lt_batch_call *c, int level, int64_t size)
 {
-    place p = {level, 0};
+    level_index p = {level, 0};
     int batched = 0;
     lt_batch_inner in;
     for (int i = 0; i < c->op->n_args; i++)
@@ -275,7 +275,7 @@ lt_status lt_batch_front(lt_batch_call *c, int level, int64_t size)
     for (int i = 0; i < c->op->n_args && status == LT_OK; i++) {
         if (c->op->args[i].kind != LT_BATCH_TENSOR || !lt_batch_has(c->v[i].tensor, level))
             continue;
-        status = show(c->v[i].tensor, &p, &in.held[i]);
+        status = show_argument(c->v[i].tensor, &p, &in.held[i]);
         in.call.v[i].tensor = in.held[i];
     }
     if (status == LT_OK) status = lt_batch_finish(&in, c, level);
@@ -471,7 +471,7 @@ typedef struct rows {
     lt_tensor **v;
 } rows;
 
-static lt_status collect(rows *all, lt_batch_call *done, int64_t i)
+static lt_status collect_row(rows *all, lt_batch_call *done, int64_t i)
 {
     const lt_batch_op *op = done->op;
     const int64_t n = op->gives_list ? done->r[0].list.n : op->n_results;
@@ -490,7 +490,7 @@ static lt_status collect(rows *all, lt_batch_call *done, int64_t i)
     return status;
 }
 
-static lt_status join(rows *all, lt_batch_call *c)
+static lt_status join_rows(rows *all, lt_batch_call *c)
 {
     lt_tensor **entries = NULL;
     if (c->op->gives_list) {
@@ -521,11 +521,11 @@ lt_status lt_batch_loop(lt_batch_call *c, int level, int64_t size)
         sample at = {level, i};
         status = lt_batch_each_tensor(&in, c, take_sample, &at);
         if (status == LT_OK) status = c->op->run(&in.call);
-        if (status == LT_OK && c->op->form == LT_BATCH_NEW) status = collect(&all, &in.call, i);
+        if (status == LT_OK && c->op->form == LT_BATCH_NEW) status = collect_row(&all, &in.call, i);
         lt_batch_inner_release(&in);
     }
     if (status == LT_OK && c->op->form == LT_BATCH_NEW) {
-        status = join(&all, c);
+        status = join_rows(&all, c);
         if (status == LT_OK)
             status = lt_batch_hide_results(c, level);
         else

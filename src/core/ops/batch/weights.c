@@ -164,7 +164,7 @@ lt_status lt_batch_batch_norm(lt_batch_call *c, int level, int64_t size)
     for (int i = 0; i < c->op->n_results; i++) {
         lt_tensor *made = all.r[i].tensor;
         if (status == LT_OK)
-            status = i == 0 ? lt_batch_apart(made, size, &c->r[i].tensor)
+            status = i == 0 ? lt_batch_outer_products(made, size, &c->r[i].tensor)
                             : lt_batch_part(made, size, &c->r[i].tensor);
         lt_tensor_release(made);
     }

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "checked.h"
+#include "saturating.h"
 #include "iter.h"
 #include "ops/compose.h"
 #include "op/_acosh_backward.h"
@@ -106,7 +106,7 @@ lt_status lt_view_as_complex_impl(lt_tensor *self, lt_tensor **out)
     return as_complex(self, true, out);
 }
 
-static lt_status part_of(lt_tensor *self, int64_t which, lt_tensor **out)
+static lt_status real_or_imag(lt_tensor *self, int64_t which, lt_tensor **out)
 {
     lt_tensor *parts;
     LT_TRY(lt_view_as_real(self, &parts));
@@ -117,7 +117,7 @@ static lt_status part_of(lt_tensor *self, int64_t which, lt_tensor **out)
 
 lt_status lt_real_impl(lt_tensor *self, lt_tensor **out)
 {
-    if (is_complex(self)) return part_of(self, 0, out);
+    if (is_complex(self)) return real_or_imag(self, 0, out);
     *out = lt_tensor_retain(self);
     return LT_OK;
 }
@@ -127,7 +127,7 @@ lt_status lt_imag_impl(lt_tensor *self, lt_tensor **out)
     if (!is_complex(self))
         return lt_error(LT_ERR_RUNTIME,
                         "imag is not implemented for tensors with non-complex dtypes.");
-    return part_of(self, 1, out);
+    return real_or_imag(self, 1, out);
 }
 
 /* ---- from parts ------------------------------------------------------------------------------ */
@@ -226,7 +226,7 @@ lt_status lt_adjoint_impl(lt_tensor *self, lt_tensor **out)
                         self->ndim);
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(adjoint));
-    return lt_scope_give(&s, do_transpose(&s, do_conj(&s, self), -2, -1), out);
+    return lt_scope_return(&s, do_transpose(&s, do_conj(&s, self), -2, -1), out);
 }
 
 lt_status lt_resolve_conj_impl(lt_tensor *self, lt_tensor **out)
@@ -279,10 +279,10 @@ lt_status lt__angle_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_te
     lt_scope s;
     lt_scope_open(&s, true);
     lt_dims sizes = lt_dims_of(self);
-    if (!is_complex(self)) return lt_scope_give(&s, do_zeros(&s, grad_output, &sizes), out);
+    if (!is_complex(self)) return lt_scope_return(&s, do_zeros(&s, grad_output, &sizes), out);
     lt_tensor *i = do_scalar(&s, lt_complex_number(0, 1)), *zero = do_number(&s, 0);
     lt_tensor *slope = do_mul(&s, do_div(&s, self, do_square(&s, do_abs(&s, self))), i);
-    return lt_scope_give(
+    return lt_scope_return(
         &s, do_where(&s, do_eq(&s, self, zero), zero, do_mul(&s, grad_output, slope)), out);
 }
 
@@ -298,14 +298,14 @@ lt_status lt__sgn_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tens
     lt_tensor *along = NULL, *zero;
     lt_scope_open(&s, true);
     lt_dims sizes = lt_dims_of(self);
-    if (!is_complex(self)) return lt_scope_give(&s, do_zeros(&s, grad_output, &sizes), out);
+    if (!is_complex(self)) return lt_scope_return(&s, do_zeros(&s, grad_output, &sizes), out);
     lt_tensor *size = do_abs(&s, self), *turned = do_mul(&s, grad_output, do_conj(&s, result));
     if (s.status == LT_OK) s.status = lt_real(turned, &along);
     along = lt_scope_hold(&s, s.status, along);
     zero = do_number(&s, 0);
     lt_tensor *across = do_sub(&s, grad_output, do_mul(&s, along, result));
-    return lt_scope_give(&s, do_where(&s, do_eq(&s, size, zero), zero, do_div(&s, across, size)),
-                         out);
+    return lt_scope_return(&s, do_where(&s, do_eq(&s, size, zero), zero, do_div(&s, across, size)),
+                           out);
 }
 
 lt_status lt_isreal_impl(lt_tensor *self, lt_tensor **out)
@@ -314,11 +314,11 @@ lt_status lt_isreal_impl(lt_tensor *self, lt_tensor **out)
     lt_scope_open(&s, true);
     const lt_dims sizes = lt_dims_of(self);
     if (!is_complex(self))
-        return lt_scope_give(&s, do_eq(&s, do_zeros(&s, self, &sizes), do_number(&s, 0)), out);
+        return lt_scope_return(&s, do_eq(&s, do_zeros(&s, self, &sizes), do_number(&s, 0)), out);
     lt_tensor *imaginary = NULL;
     s.status = lt_imag(self, &imaginary);
     imaginary = lt_scope_hold(&s, s.status, imaginary);
-    return lt_scope_give(&s, do_eq(&s, imaginary, do_number(&s, 0)), out);
+    return lt_scope_return(&s, do_eq(&s, imaginary, do_number(&s, 0)), out);
 }
 
 lt_status lt__acosh_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor **out)
@@ -330,5 +330,5 @@ lt_status lt__acosh_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_te
         slope = do_mul(&s, do_rsqrt(&s, plus(&s, self, 1)), do_rsqrt(&s, plus(&s, self, -1)));
     else
         slope = do_rsqrt(&s, plus(&s, do_mul(&s, self, self), -1));
-    return lt_scope_give(&s, do_mul(&s, grad_output, slope), out);
+    return lt_scope_return(&s, do_mul(&s, grad_output, slope), out);
 }

@@ -1,7 +1,7 @@
 /* columns.c - im2col and col2im: the windows of an image as columns of a matrix. */
 #include <stdio.h>
 
-#include "counting.h"
+#include "user_index.h"
 #include "devices/device_type.h"
 #include "ops/steps.h"
 #include "ops/windows.h"
@@ -43,7 +43,7 @@ static lt_status read_windows(const lt_dims *kernel_size, const lt_dims *dilatio
 typedef struct pair {
     char text[64];
 } pair;
-static pair show(const int64_t *v)
+static pair format_pair(const int64_t *v)
 {
     pair p;
     snprintf(p.text, sizeof p.text, "(%lld, %lld)", (long long)v[1], (long long)v[2]);
@@ -59,8 +59,9 @@ static lt_status count_windows(lt_conv *c)
     return lt_error(LT_ERR_RUNTIME,
                     "Given %s %s, kernel_size=%s, dilation=%s, padding=%s, calculated shape of the "
                     "array of sliding blocks as %s, but its components must be at least one.",
-                    "input with spatial size", show(c->in).text, show(c->kernel).text,
-                    show(c->dilation).text, show(c->padding).text, show(c->out).text);
+                    "input with spatial size", format_pair(c->in).text, format_pair(c->kernel).text,
+                    format_pair(c->dilation).text, format_pair(c->padding).text,
+                    format_pair(c->out).text);
 }
 
 /* The dtypes that PyTorch has windows of: floating ones and bool. */
@@ -181,18 +182,19 @@ lt_status lt_col2im_impl(lt_tensor *input, const lt_dims *output_size, const lt_
         return lt_error(LT_ERR_RUNTIME,
                         "Expected size of input's dimension %lld to be divisible by the product of "
                         "kernel_size, but got input.size(%lld)=%lld and kernel_size=%s.",
-                        lt_shown(n - 2), lt_shown(n - 2), (long long)input->sizes[n - 2],
-                        show(c.kernel).text);
+                        lt_user_index(n - 2), lt_user_index(n - 2), (long long)input->sizes[n - 2],
+                        format_pair(c.kernel).text);
     LT_TRY(count_windows(&c));
     if (input->sizes[n - 1] != c.out[1] * c.out[2])
         return lt_error(LT_ERR_RUNTIME,
                         "Given output_size=%s, kernel_size=%s, dilation=%s, padding=%s, stride=%s, "
                         "expected size of input's dimension %lld to match the calculated number of "
                         "sliding blocks %lld * %lld = %lld, but got input.size(%lld)=%lld.",
-                        show(c.in).text, show(c.kernel).text, show(c.dilation).text,
-                        show(c.padding).text, show(c.stride).text, lt_shown(n - 1),
-                        (long long)c.out[1], (long long)c.out[2], (long long)(c.out[1] * c.out[2]),
-                        lt_shown(n - 1), (long long)input->sizes[n - 1]);
+                        format_pair(c.in).text, format_pair(c.kernel).text,
+                        format_pair(c.dilation).text, format_pair(c.padding).text,
+                        format_pair(c.stride).text, lt_user_index(n - 1), (long long)c.out[1],
+                        (long long)c.out[2], (long long)(c.out[1] * c.out[2]), lt_user_index(n - 1),
+                        (long long)input->sizes[n - 1]);
     if (n == 3) c.batch = input->sizes[0];
     c.in_channels = input->sizes[n - 2] / kernel;
     lt_dims sizes = {.n = n + 1};

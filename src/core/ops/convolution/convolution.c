@@ -7,7 +7,7 @@
 
 #include "ops/steps.h"
 #include "ops/windows.h"
-#include "op/_before_places.h"
+#include "op/_bias_to_channel_dim.h"
 #include "op/_convolution_grad_bias.h"
 #include "op/_convolution_grad_input.h"
 #include "op/_convolution_grad_weight.h"
@@ -17,7 +17,7 @@
 #include "op/mv.h"
 #include "op/new_ones.h"
 #include "op/sum.h"
-#include "counting.h"
+#include "user_index.h"
 #include "memory_format.h"
 
 /* ---- arguments ------------------------------------------------------------------------------- */
@@ -112,12 +112,12 @@ static lt_status check_shapes(const lt_tensor *input, const lt_tensor *weight,
         return lt_error(LT_ERR_RUNTIME,
                         "Given groups=%lld, expected weight to be at least %lld at dimension %lld, "
                         "but got weight of size %s instead",
-                        g, g, lt_shown(0), of_weight);
+                        g, g, lt_user_index(0), of_weight);
     if (weight->sizes[0] % groups != 0)
         return lt_error(LT_ERR_RUNTIME,
                         "Given groups=%lld, expected weight to be divisible by %lld at dimension "
                         "%lld, but got weight of size [%s] instead",
-                        g, g, lt_shown(0), of_weight);
+                        g, g, lt_user_index(0), of_weight);
     int64_t wanted = transposed ? weight->sizes[0] : weight->sizes[1] * groups;
     if (input->sizes[1] != wanted) {
         lt_format_sizes(of_input, sizeof of_input, input->ndim, input->sizes);
@@ -213,8 +213,8 @@ static lt_status add_bias(lt_scope *s, lt_tensor *result, lt_tensor *bias)
 }
 
 /* Computes the part from the other two; the tensor of the part is the result. */
-static lt_status compute(lt_conv_part part, lt_conv *c, lt_tensor *x, lt_tensor *w, lt_tensor *y,
-                         lt_tensor *bias)
+static lt_status compute_part(lt_conv_part part, lt_conv *c, lt_tensor *x, lt_tensor *w,
+                              lt_tensor *y, lt_tensor *bias)
 {
     lt_tensor *result = part == LT_CONV_X ? x : part == LT_CONV_W ? w : y;
     lt_tensor *one = result == x ? w : x, *other = result == y ? w : y;
@@ -313,9 +313,9 @@ static lt_status compute_output(lt_conv *c, const result *r, lt_tensor *one, lt_
     LT_TRY(compute_channels_last(c, r, one, other, bias, out, &done));
     if (done) return LT_OK;
     LT_TRY(lt_begin_output(out, r->dtype, r->device, r->sizes.n, r->sizes.v, &work));
-    lt_status status = r->part == LT_CONV_X   ? compute(r->part, c, work, one, other, bias)
-                       : r->part == LT_CONV_W ? compute(r->part, c, one, work, other, bias)
-                                              : compute(r->part, c, one, other, work, bias);
+    lt_status status = r->part == LT_CONV_X   ? compute_part(r->part, c, work, one, other, bias)
+                       : r->part == LT_CONV_W ? compute_part(r->part, c, one, work, other, bias)
+                                              : compute_part(r->part, c, one, other, work, bias);
     if (status == LT_OK) return lt_finish_output(out, work);
     lt_tensor_release(work);
     return status;
@@ -451,7 +451,7 @@ static lt_tensor *do_sum_spatial(lt_scope *s, lt_tensor *grad)
     return do_reshape(s, lt_scope_hold(s, status, sums), &(lt_dims){2, {n, channels}});
 }
 
-lt_status lt__before_places_impl(lt_tensor *bias, const lt_dims *sizes, lt_tensor **out)
+lt_status lt__bias_to_channel_dim_impl(lt_tensor *bias, const lt_dims *sizes, lt_tensor **out)
 {
     lt_dims shape = {.n = sizes->n - 1, .v = {bias->sizes[0]}};
     for (int d = 1; d < shape.n; d++) shape.v[d] = 1;
@@ -468,15 +468,15 @@ lt_status lt__convolution_grad_bias_impl(lt_tensor *grad_output, lt_tensor **out
     if (!product) return lt_sum_dim(grad_output, &dims, false, LT_DTYPE_NONE, out);
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_convolution_grad_bias));
-    return lt_scope_give(&s, do_sum_dim(&s, do_sum_spatial(&s, grad_output), 0, false), out);
+    return lt_scope_return(&s, do_sum_dim(&s, do_sum_spatial(&s, grad_output), 0, false), out);
 }
 
 /* ---- convNd ---------------------------------------------------------------------------------- */
 
 static const lt_dims none = {1, {0}};
 
-static lt_status convolve(lt_tensor *input, lt_tensor *weight, lt_tensor *bias,
-                          const lt_conv_numbers *numbers, lt_tensor **out)
+static lt_status do_convolve(lt_tensor *input, lt_tensor *weight, lt_tensor *bias,
+                             const lt_conv_numbers *numbers, lt_tensor **out)
 {
     return lt_convolution(input, weight, bias, numbers->stride, numbers->padding, numbers->dilation,
                           numbers->transposed, numbers->output_padding, numbers->groups, out);
@@ -498,13 +498,13 @@ static lt_status with_batch(const char *name, int spatial, lt_tensor *input, lt_
                         "Expected %d-dimensional weight for %s, but got weight of size %s instead",
                         spatial + 2, name,
                         lt_format_sizes(text, sizeof text, weight->ndim, weight->sizes));
-    if (input->ndim == spatial + 2) return convolve(input, weight, bias, numbers, out);
+    if (input->ndim == spatial + 2) return do_convolve(input, weight, bias, numbers, out);
     lt_scope s;
     lt_scope_open(&s, true);
     lt_tensor *batch = do_unsqueeze(&s, input, 0), *result = NULL;
     if (batch == NULL) return lt_scope_close(&s);
-    lt_status status = convolve(batch, weight, bias, numbers, &result);
-    return lt_scope_give(&s, do_squeeze_dim(&s, lt_scope_hold(&s, status, result), 0), out);
+    lt_status status = do_convolve(batch, weight, bias, numbers, &result);
+    return lt_scope_return(&s, do_squeeze_dim(&s, lt_scope_hold(&s, status, result), 0), out);
 }
 
 /* padding 'same': half of what the windows reach beyond one element on each side, the odd one at

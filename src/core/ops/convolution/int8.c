@@ -60,5 +60,5 @@ lt_status lt__int8_convolution_impl(lt_tensor *input, lt_tensor *weight, const l
                                              : s.status;
         y = do_cast(&s, lt_scope_hold(&s, status, sums), LT_INT32);
     }
-    return lt_scope_give(&s, y, out);
+    return lt_scope_return(&s, y, out);
 }

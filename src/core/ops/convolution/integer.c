@@ -51,7 +51,7 @@ static lt_tensor *with_three_sizes(lt_scope *s, lt_tensor *a, int64_t channels, 
 }
 
 /* y from x. */
-static lt_tensor *forward(lt_scope *s, const lt_conv *c, lt_tensor *x, lt_tensor *w)
+static lt_tensor *integer_forward(lt_scope *s, const lt_conv *c, lt_tensor *x, lt_tensor *w)
 {
     lt_tensor *image = with_three_sizes(s, x, c->in_channels, c->in, c->batch);
     lt_tensor *columns =
@@ -120,7 +120,7 @@ lt_status lt_convolve_by_columns(lt_scope *s, lt_conv_part part, const lt_conv *
     lt_tensor *to = part == LT_CONV_X ? x : part == LT_CONV_W ? w : y;
     lt_tensor *result = part == LT_CONV_X   ? transposed(s, c, y, w)
                         : part == LT_CONV_W ? kernels(s, c, x, y)
-                                            : forward(s, c, x, w);
+                                            : integer_forward(s, c, x, w);
     lt_dims sizes = lt_dims_of(to);
     result = do_reshape(s, result, &sizes);
     if (s->status == LT_OK) s->status = lt_copy_elements(to, result);

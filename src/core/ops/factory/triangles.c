@@ -1,5 +1,5 @@
 /* triangles.c - the positions of the elements in a triangle of a matrix. */
-#include "checked.h"
+#include "saturating.h"
 #include "context/interrupt.h"
 #include "ops/steps.h"
 #include "op/to.h"
@@ -29,10 +29,10 @@ static int64_t left_of_cut(int64_t rows, int64_t columns, int64_t cut)
                   growing = columns - first, left = rows - none;
     /* rows of first, first + 1 ... elements */
     const int64_t partly = growing < left ? growing : left;
-    const int64_t sum = partly % 2 == 0
-                            ? lt_times(partly / 2, lt_plus(first, lt_plus(first, partly - 1)))
-                            : lt_times(partly, lt_plus(first, (partly - 1) / 2));
-    return lt_plus(partly > 0 ? sum : 0, lt_times(left - partly, columns));
+    const int64_t sum =
+        partly % 2 == 0 ? lt_mul_sat(partly / 2, lt_add_sat(first, lt_add_sat(first, partly - 1)))
+                        : lt_mul_sat(partly, lt_add_sat(first, (partly - 1) / 2));
+    return lt_add_sat(partly > 0 ? sum : 0, lt_mul_sat(left - partly, columns));
 }
 
 static int64_t count_positions(bool lower, int64_t rows, int64_t columns, int64_t offset)
@@ -40,7 +40,7 @@ static int64_t count_positions(bool lower, int64_t rows, int64_t columns, int64_
     if (lower) return left_of_cut(rows, columns, lt_add_within(offset, 1));
     const int64_t last = lt_sub_within(columns, offset); /* rows from there on have none */
     if (last < rows) rows = last > 0 ? last : 0;
-    const int64_t all = lt_times(rows, columns);
+    const int64_t all = lt_mul_sat(rows, columns);
     return all == LT_TOO_MUCH ? all : all - left_of_cut(rows, columns, offset);
 }
 
@@ -74,11 +74,11 @@ static lt_status triangle_positions(bool lower, int64_t rows, int64_t columns, i
             if (lt_interrupted()) s.status = lt_stopped();
         }
     }
-    if (s.status != LT_OK) return lt_scope_give(&s, NULL, out);
+    if (s.status != LT_OK) return lt_scope_return(&s, NULL, out);
     lt_tensor *result = NULL;
     const lt_status sent = lt_to(host, device != NULL ? device : &lt_host,
                                  dtype != LT_DTYPE_NONE ? dtype : LT_INT64, false, false, &result);
-    return lt_scope_give(&s, lt_scope_hold(&s, sent, result), out);
+    return lt_scope_return(&s, lt_scope_hold(&s, sent, result), out);
 }
 
 lt_status lt_tril_indices_impl(int64_t row, int64_t col, int64_t offset, lt_dtype dtype,

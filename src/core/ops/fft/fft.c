@@ -25,7 +25,7 @@ static double scale_of(int64_t count, int64_t normalization)
                                         : 1;
 }
 
-static lt_status check(const lt_tensor *self, const lt_dims *dim, lt_dims *wrapped)
+static lt_status check_fft_dims(const lt_tensor *self, const lt_dims *dim, lt_dims *wrapped)
 {
     const lt_dtype part = lt_real_of((lt_dtype)self->dtype);
     uint32_t seen;
@@ -44,7 +44,7 @@ static lt_status check(const lt_tensor *self, const lt_dims *dim, lt_dims *wrapp
 
 /* self with the dimension last and dense, transformed into a new tensor with `length` elements
  * there; back in its place, a view. f: the kind, n, inverse and the scale. */
-static lt_tensor *along(lt_scope *s, lt_tensor *self, int d, int64_t length, lt_fft f)
+static lt_tensor *fft_along(lt_scope *s, lt_tensor *self, int d, int64_t length, lt_fft f)
 {
     const int last = self->ndim - 1;
     const lt_dtype part = lt_real_of((lt_dtype)self->dtype);
@@ -82,11 +82,11 @@ static lt_tensor *over(lt_scope *s, lt_tensor *t, const lt_dims *dims, int n, bo
 {
     for (int i = n - 1; i >= 0 && s->status == LT_OK; i--) {
         const int d = (int)dims->v[i];
-        t = along(s, t, d, t->sizes[d],
-                  (lt_fft){.kind = LT_FFT_COMPLEX,
-                           .n = t->sizes[d],
-                           .inverse = inverse,
-                           .scale = i == n - 1 ? scale : 1});
+        t = fft_along(s, t, d, t->sizes[d],
+                      (lt_fft){.kind = LT_FFT_COMPLEX,
+                               .n = t->sizes[d],
+                               .inverse = inverse,
+                               .scale = i == n - 1 ? scale : 1});
     }
     return t;
 }
@@ -95,7 +95,7 @@ lt_status lt__fft_c2c_impl(lt_tensor *self, const lt_dims *dim, int64_t normaliz
                            lt_tensor **out)
 {
     lt_dims dims;
-    LT_TRY(check(self, dim, &dims));
+    LT_TRY(check_fft_dims(self, dim, &dims));
     lt_scope s;
     lt_scope_open(&s, false);
     lt_tensor *t =
@@ -107,7 +107,7 @@ lt_status lt__fft_r2c_impl(lt_tensor *self, const lt_dims *dim, int64_t normaliz
                            bool onesided, lt_tensor **out)
 {
     lt_dims dims;
-    LT_TRY(check(self, dim, &dims));
+    LT_TRY(check_fft_dims(self, dim, &dims));
     lt_scope s;
     lt_scope_open(&s, false);
     const double scale = scale_of(count_of(self, &dims), normalization);
@@ -118,8 +118,8 @@ lt_status lt__fft_r2c_impl(lt_tensor *self, const lt_dims *dim, int64_t normaliz
         if (s.status == LT_OK) t = over(&s, t, &dims, dims.n, false, scale);
         return lt_scope_store(&s, t, out);
     }
-    lt_tensor *t =
-        along(&s, self, last, half, (lt_fft){.kind = LT_FFT_TO_COMPLEX, .n = n, .scale = scale});
+    lt_tensor *t = fft_along(&s, self, last, half,
+                             (lt_fft){.kind = LT_FFT_TO_COMPLEX, .n = n, .scale = scale});
     t = over(&s, t, &dims, dims.n - 1, false, 1);
     return lt_scope_store(&s, t, out);
 }
@@ -128,7 +128,7 @@ lt_status lt__fft_c2r_impl(lt_tensor *self, const lt_dims *dim, int64_t normaliz
                            int64_t last_dim_size, lt_tensor **out)
 {
     lt_dims dims;
-    LT_TRY(check(self, dim, &dims));
+    LT_TRY(check_fft_dims(self, dim, &dims));
     lt_scope s;
     lt_scope_open(&s, false);
     const int last = (int)dims.v[dims.n - 1];
@@ -138,7 +138,7 @@ lt_status lt__fft_c2r_impl(lt_tensor *self, const lt_dims *dim, int64_t normaliz
     if (s.status == LT_OK && t == self && self->device.type != LT_CPU)
         t = do_clone(&s, t); /* a GPU may destroy it */
     if (s.status == LT_OK)
-        t = along(
+        t = fft_along(
             &s, t, last, last_dim_size,
             (lt_fft){.kind = LT_FFT_TO_REAL, .n = last_dim_size, .inverse = true, .scale = scale});
     return lt_scope_store(&s, t, out);
@@ -185,7 +185,7 @@ lt_status lt__fft_r2c_backward_impl(lt_tensor *grad_output, const lt_dims *sizes
         t = joined(&s, (lt_tensor *[]){t, do_zeros(&s, grad_output, &rest)}, 2, last);
     }
     t = do__fft_c2c(&s, t, dim, normalization, false);
-    return lt_scope_give(&s, do_real(&s, t), out);
+    return lt_scope_return(&s, do_real(&s, t), out);
 }
 
 lt_status lt__fft_c2r_backward_impl(lt_tensor *grad_output, const lt_dims *dim,
@@ -207,5 +207,5 @@ lt_status lt__fft_c2r_backward_impl(lt_tensor *grad_output, const lt_dims *dim,
         else
             t = joined(&s, (lt_tensor *[]){first, middle}, 2, last);
     }
-    return lt_scope_give(&s, t, out);
+    return lt_scope_return(&s, t, out);
 }

@@ -3,8 +3,8 @@
  * them. */
 #include <string.h>
 
-#include "checked.h"
-#include "counting.h"
+#include "saturating.h"
+#include "user_index.h"
 #include "dtypes/fits.h"
 #include "iter.h"
 #include "ops/steps.h"
@@ -80,8 +80,8 @@ static lt_status check_gather(const lt_tensor *self, int dim, const lt_tensor *i
         return lt_error(LT_ERR_RUNTIME,
                         "Size does not match at dimension %lld expected index %s to be no larger "
                         "than self %s apart from dimension %lld",
-                        lt_shown(d), lt_format_sizes(a, sizeof a, index->ndim, index->sizes),
-                        lt_format_sizes(b, sizeof b, self->ndim, self->sizes), lt_shown(dim));
+                        lt_user_index(d), lt_format_sizes(a, sizeof a, index->ndim, index->sizes),
+                        lt_format_sizes(b, sizeof b, self->ndim, self->sizes), lt_user_index(dim));
     }
     return LT_OK;
 }
@@ -98,13 +98,13 @@ lt_status lt_gather_impl(lt_tensor *self, int64_t dim, lt_tensor *index, lt_tens
     if (index->numel > 0) LT_CHECK(check_gather(self, d, index));
     LT_CHECK(lt_begin_output(out, (lt_dtype)self->dtype, device, index->ndim, index->sizes, &work));
     if (work->numel > 0) {
-        lt_array to = lt_line_array_of(work), in = lt_line_array_of(self),
-                 at = lt_line_array_of(where);
+        lt_array to = lt_slice_array_of(work), in = lt_slice_array_of(self),
+                 at = lt_slice_array_of(where);
         if (lt_dtype_is_complex(in.dtype)) {
-            lt_lanes wide_to, wide_in, wide_at;
-            LT_CHECK(lt_lanes_of(&to, &wide_to));
-            LT_CHECK(lt_lanes_of(&in, &wide_in));
-            LT_CHECK(lt_lanes_of(&at, &wide_at));
+            lt_real_imag wide_to, wide_in, wide_at;
+            LT_CHECK(lt_real_imag_of(&to, &wide_to));
+            LT_CHECK(lt_real_imag_of(&in, &wide_in));
+            LT_CHECK(lt_real_imag_of(&at, &wide_at));
             LT_CHECK(
                 lt_backend_of(self)->gather(&wide_to.array, &wide_in.array, d, &wide_at.array));
         } else {
@@ -138,7 +138,7 @@ static lt_status check_scatter(const lt_tensor *self, int dim, const lt_tensor *
     return lt_error(LT_ERR_RUNTIME,
                     "Expected index %s to be no larger than self %s apart from dimension %lld%s%s",
                     lt_format_sizes(a, sizeof a, index->ndim, index->sizes),
-                    lt_format_sizes(b, sizeof b, self->ndim, self->sizes), lt_shown(dim),
+                    lt_format_sizes(b, sizeof b, self->ndim, self->sizes), lt_user_index(dim),
                     src != NULL ? " and to be no larger size than src " : "", c);
 }
 
@@ -153,22 +153,22 @@ static lt_status scatter_lanes(lt_scatter_mode mode, const char *op, lt_tensor *
                                lt_tensor *where, source from, bool fresh)
 {
     static const int64_t nowhere[LT_MAX_DIMS];
-    lt_lanes to, at, in;
+    lt_real_imag to, at, in;
     lt_tensor *one = NULL;
     lt_status status;
-    lt_array plain = lt_line_array_of(work), positions = lt_line_array_of(where), given;
+    lt_array plain = lt_slice_array_of(work), positions = lt_slice_array_of(where), given;
     if (mode != LT_SCATTER_SET && mode != LT_SCATTER_ADD) LT_TRY(lt_refuse_complex(op, work));
-    LT_CHECK(lt_lanes_of(&plain, &to));
-    LT_CHECK(lt_lanes_of(&positions, &at));
+    LT_CHECK(lt_real_imag_of(&plain, &to));
+    LT_CHECK(lt_real_imag_of(&positions, &at));
     if (from.src != NULL) {
-        given = lt_line_array_of(from.src);
+        given = lt_slice_array_of(from.src);
     } else {
         LT_CHECK(lt_tensor_new((lt_dtype)work->dtype, work->device, 0, NULL, &one));
         LT_CHECK(lt_fill_value(one, from.value));
         given = positions;
         given.data = lt_data(one), given.dtype = (lt_dtype)work->dtype, given.strides = nowhere;
     }
-    LT_CHECK(lt_lanes_of(&given, &in));
+    LT_CHECK(lt_real_imag_of(&given, &in));
     LT_CHECK(
         lt_backend_of(work)->scatter(mode, &to.array, d, &at.array, &in.array, lt_int(0), fresh));
 done:
@@ -193,8 +193,8 @@ static lt_status scatter(const char *op, lt_scatter_mode mode, lt_tensor *self, 
     LT_CHECK(begin_change(self, "contiguous_format", out, &work));
     LT_CHECK(bring_index(op, index, &where));
     if (index->numel > 0) {
-        lt_array to = lt_line_array_of(work), at = lt_line_array_of(where), in;
-        if (src != NULL) in = lt_line_array_of(src);
+        lt_array to = lt_slice_array_of(work), at = lt_slice_array_of(where), in;
+        if (src != NULL) in = lt_slice_array_of(src);
         if (lt_dtype_is_complex(to.dtype))
             LT_CHECK(scatter_lanes(mode, op, work, d, where, from, *out == NULL));
         else
@@ -307,7 +307,7 @@ lt_status lt__scatter_value_with_backward_impl(lt_tensor *grad_output, int64_t d
         lt_status status = lt_scatter_value_with(ones, dim, index, value, reduce, &factor);
         factor = lt_scope_hold(&s, status, factor);
     }
-    return lt_scope_give(&s, do_mul(&s, grad_output, factor), out);
+    return lt_scope_return(&s, do_mul(&s, grad_output, factor), out);
 }
 
 lt_status lt__gather_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, int64_t dim,
@@ -317,14 +317,14 @@ lt_status lt__gather_backward_impl(lt_tensor *grad_output, const lt_dims *sizes,
     lt_scope_open(&s, LT_COMPOSITE(_gather_backward));
     lt_tensor *result = do_zeros(&s, grad_output, sizes);
     if (result != NULL) s.status = lt_scatter_add_(result, dim, index, grad_output);
-    return lt_scope_give(&s, result, out);
+    return lt_scope_return(&s, result, out);
 }
 
 /* ---- whole entries of a dimension ------------------------------------------------------------ */
 
 /* Iterator over self's shape with n entries in dim. dense has that shape, or no dimensions. */
-static void along(lt_tensor *self, int dim, lt_tensor *index, lt_tensor *dense, lt_iter *it,
-                  lt_index_args *args)
+static void iter_along_dim(lt_tensor *self, int dim, lt_tensor *index, lt_tensor *dense,
+                           lt_iter *it, lt_index_args *args)
 {
     int64_t sizes[LT_MAX_DIMS], strides[3][LT_MAX_DIMS];
     for (int d = 0; d < self->ndim; d++) {
@@ -363,7 +363,7 @@ lt_status lt_index_select_impl(lt_tensor *self, int64_t dim, lt_tensor *index, l
     for (int e = 0; e < self->ndim; e++) sizes[e] = e == d ? index->numel : self->sizes[e];
     LT_CHECK(bring_index("index_select", index, &where));
     LT_CHECK(lt_begin_output(out, (lt_dtype)self->dtype, device, self->ndim, sizes, &work));
-    along(self, d, where, work, &it, &args);
+    iter_along_dim(self, d, where, work, &it, &args);
     LT_CHECK(lt_iter_for_moving(&it));
     if (it.numel > 0) {
         status = lt_backend_of(self)->index_get(&it, &args);
@@ -393,7 +393,7 @@ static lt_status change_entries(const char *op, lt_tensor *self, int dim, lt_ten
     const bool filled = source->ndim < self->ndim;
     LT_CHECK(begin_change(self, filled ? "preserve_format" : "contiguous_format", out, &work));
     LT_CHECK(bring_index(op, index, &where));
-    along(work, dim, where, source, &it, &args);
+    iter_along_dim(work, dim, where, source, &it, &args);
     args.fresh = *out == NULL;
     LT_CHECK(lt_iter_for_moving(&it));
     if (it.numel > 0) LT_CHECK(lt_backend_of(self)->index_put(&it, &args, accumulate));
@@ -439,7 +439,7 @@ lt_status lt_index_add_impl(lt_tensor *self, int64_t dim, lt_tensor *index, lt_t
         return lt_error(LT_ERR_RUNTIME,
                         "index_add_(): Number of indices (%lld) should be equal to "
                         "source.size(dim): (%lld), for dim: %lld",
-                        (long long)index->numel, (long long)size_at(source, d), lt_shown(d));
+                        (long long)index->numel, (long long)size_at(source, d), lt_user_index(d));
     /* as PyTorch has it */
     if (lt_dtype_is_int((lt_dtype)self->dtype)) alpha = lt_int(lt_scalar_int(alpha));
     if (lt_scalar_equals(alpha, 1))
@@ -488,7 +488,8 @@ lt_status lt_index_copy_impl(lt_tensor *self, int64_t dim, lt_tensor *index, lt_
                         "index_copy_(): Source/destination tensor must have same slice shapes. "
                         "Destination shape: %s and source shape: %s, apart from dimension %lld.",
                         lt_format_sizes(a, sizeof a, self->ndim, self->sizes),
-                        lt_format_sizes(b, sizeof b, source->ndim, source->sizes), lt_shown(d));
+                        lt_format_sizes(b, sizeof b, source->ndim, source->sizes),
+                        lt_user_index(d));
     }
     return change_entries("index_copy", self, d, index, source, false, out);
 }
@@ -536,7 +537,7 @@ lt_status lt__index_select_backward_impl(lt_tensor *grad_output, const lt_dims *
     lt_scope_open(&s, LT_COMPOSITE(_index_select_backward));
     lt_tensor *result = do_zeros(&s, grad_output, sizes);
     if (result != NULL) s.status = lt_index_add_(result, dim, index, grad_output, lt_int(1));
-    return lt_scope_give(&s, result, out);
+    return lt_scope_return(&s, result, out);
 }
 
 lt_status lt_take_impl(lt_tensor *self, lt_tensor *index, lt_tensor **out)
@@ -550,5 +551,5 @@ lt_status lt_take_impl(lt_tensor *self, lt_tensor *index, lt_tensor **out)
     lt_tensor *where = do_reshape(&s, index, &line);
     if (where == NULL) return lt_scope_close(&s);
     lt_status status = lt_index_select(from, 0, where, &picked);
-    return lt_scope_give(&s, do_reshape(&s, lt_scope_hold(&s, status, picked), &sizes), out);
+    return lt_scope_return(&s, do_reshape(&s, lt_scope_hold(&s, status, picked), &sizes), out);
 }

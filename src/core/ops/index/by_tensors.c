@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "checked.h"
+#include "saturating.h"
 #include "dtypes/float8_arguments.h"
 #include "ops/compose.h"
 #include "devices/copies.h"
-#include "counting.h"
+#include "user_index.h"
 #include "devices/device.h"
 #include "dtypes/fits.h"
 #include "iter.h"
@@ -30,7 +30,7 @@
 
 #define MAX_INDICES (LT_ITER_OPERANDS - 2)
 
-typedef struct plan {
+typedef struct index_plan {
     bool only_mask; /* the one index is a mask: no place is named twice, and none is out of range */
     /* of the indexed tensor; a 0-dim mask adds a dimension of size 1 */
     int ndim;
@@ -42,9 +42,9 @@ typedef struct plan {
     int from_ndim, result_ndim;
     int64_t shape[LT_MAX_DIMS]; /* of the result */
     int shape_ndim;
-} plan;
+} index_plan;
 
-static void plan_free(plan *p)
+static void plan_free(index_plan *p)
 {
     for (int d = 0; d < p->ndim; d++) lt_tensor_release(p->index[d]);
 }
@@ -75,7 +75,7 @@ static lt_status bring(lt_tensor *index, lt_tensor *self, lt_dtype dtype, lt_ten
     return status;
 }
 
-static lt_status add_position(plan *p, const lt_tensor *self, lt_tensor *index)
+static lt_status add_position(index_plan *p, const lt_tensor *self, lt_tensor *index)
 {
     if (p->covered >= p->ndim)
         return lt_error(LT_ERR_INDEX, "too many indices for tensor of dimension %d", self->ndim);
@@ -87,7 +87,7 @@ static lt_status add_position(plan *p, const lt_tensor *self, lt_tensor *index)
     return LT_OK;
 }
 
-static lt_status check_mask(const plan *p, const lt_tensor *self, const lt_tensor *mask)
+static lt_status check_mask(const index_plan *p, const lt_tensor *self, const lt_tensor *mask)
 {
     if (p->covered + mask->ndim > p->ndim)
         return lt_error(LT_ERR_INDEX, "too many indices for tensor of dimension %d", self->ndim);
@@ -97,16 +97,16 @@ static lt_status check_mask(const plan *p, const lt_tensor *self, const lt_tenso
         return lt_error(LT_ERR_INDEX,
                         "The shape of the mask %s at index %lld does not match the shape of the "
                         "indexed tensor %s at index %lld",
-                        lt_format_sizes(a, sizeof a, mask->ndim, mask->sizes), lt_shown(d),
+                        lt_format_sizes(a, sizeof a, mask->ndim, mask->sizes), lt_user_index(d),
                         lt_format_sizes(b, sizeof b, self->ndim, self->sizes),
-                        lt_shown(p->covered + d));
+                        lt_user_index(p->covered + d));
     }
     return LT_OK;
 }
 
 /* A 0-dim mask takes the rest once or not at all: a dimension of size 1 with as many positions
  * 0. */
-static lt_status add_dimension(plan *p, lt_tensor *self, lt_tensor *positions)
+static lt_status add_dimension(index_plan *p, lt_tensor *self, lt_tensor *positions)
 {
     if (p->ndim == LT_MAX_DIMS)
         return lt_error(LT_ERR_INDEX, "a tensor has at most %d dimensions, got %d", LT_MAX_DIMS,
@@ -126,7 +126,7 @@ static lt_status add_dimension(plan *p, lt_tensor *self, lt_tensor *positions)
 
 /* One dimension instead of several that a mask covers, if they can be walked as one; the mask
  * likewise. */
-static lt_status merge_masked(plan *p, lt_tensor **mask)
+static lt_status merge_masked(index_plan *p, lt_tensor **mask)
 {
     const int first = p->covered, n = (*mask)->ndim, last = first + n - 1;
     for (int d = first; d < last; d++)
@@ -143,7 +143,7 @@ static lt_status merge_masked(plan *p, lt_tensor **mask)
     return LT_OK;
 }
 
-static lt_status add_mask(plan *p, lt_tensor *self, lt_tensor *given)
+static lt_status add_mask(index_plan *p, lt_tensor *self, lt_tensor *given)
 {
     lt_tensor *mask = NULL, *positions = NULL, *column = NULL;
     lt_status status;
@@ -167,7 +167,7 @@ done:
     return status;
 }
 
-static lt_status add_index(plan *p, lt_tensor *self, lt_tensor *index)
+static lt_status add_index(index_plan *p, lt_tensor *self, lt_tensor *index)
 {
     lt_dtype dtype = (lt_dtype)index->dtype;
     if (dtype == LT_BOOL || dtype == LT_UINT8) return add_mask(p, self, index);
@@ -196,7 +196,7 @@ static lt_status shape_mismatch(lt_tensor *const *indices, int n)
 }
 
 /* Where the broadcast dimensions go, and the shape of the result. */
-static lt_status plan_shape(plan *p)
+static lt_status plan_shape(index_plan *p)
 {
     lt_tensor *indices[LT_MAX_DIMS] = {NULL};
     int64_t common[LT_MAX_DIMS];
@@ -240,10 +240,10 @@ static lt_tensor *the_mask(const lt_tensor_list *indices, int *before)
 }
 
 /* Fills in p; to be freed also when this fails. */
-static lt_status plan_make(plan *p, lt_tensor *self, const lt_tensor_list *indices)
+static lt_status plan_make(index_plan *p, lt_tensor *self, const lt_tensor_list *indices)
 {
     int before;
-    *p = (plan){.ndim = self->ndim, .only_mask = the_mask(indices, &before) != NULL};
+    *p = (index_plan){.ndim = self->ndim, .only_mask = the_mask(indices, &before) != NULL};
     for (int d = 0; d < self->ndim; d++)
         p->sizes[d] = self->sizes[d], p->strides[d] = self->strides[d];
     for (int64_t i = 0; i < indices->n; i++) {
@@ -258,7 +258,7 @@ static lt_status plan_make(plan *p, lt_tensor *self, const lt_tensor_list *indic
 
 /* Iterator over the result's shape; dense is the result or the values, broadcast to it from the
  * right. */
-static void plan_iter(const plan *p, lt_tensor *self, lt_tensor *dense, lt_iter *it,
+static void plan_iter(const index_plan *p, lt_tensor *self, lt_tensor *dense, lt_iter *it,
                       lt_index_args *args)
 {
     int64_t strides[2 + MAX_INDICES][LT_MAX_DIMS] = {{0}};
@@ -290,7 +290,7 @@ static void plan_iter(const plan *p, lt_tensor *self, lt_tensor *dense, lt_iter 
 
 lt_status lt__index_impl(lt_tensor *self, const lt_tensor_list *indices, lt_tensor **out)
 {
-    plan p;
+    index_plan p;
     lt_iter it;
     lt_index_args args;
     lt_tensor *result = NULL;
@@ -329,7 +329,7 @@ lt_status lt_masked_select_impl(lt_tensor *self, lt_tensor *mask, lt_tensor **ou
     lt_copy_cause previous = lt_copies_set_cause((lt_copy_cause){"masked_select", true});
     lt_status status = lt__index_impl(from, &(lt_tensor_list){1, &flags}, &result);
     lt_copies_set_cause(previous);
-    return lt_scope_give(&s, lt_scope_hold(&s, status, result), out);
+    return lt_scope_return(&s, lt_scope_hold(&s, status, result), out);
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -361,7 +361,7 @@ static lt_status bring_values(lt_tensor *values, lt_tensor *self, lt_tensor **ou
 }
 
 /* Values may be broadcast to the result, and have more leading dimensions of size 1. */
-static lt_status check_values(const plan *p, const lt_tensor *values)
+static lt_status check_values(const index_plan *p, const lt_tensor *values)
 {
     bool fits = true;
     for (int own = values->ndim - 1, d = p->shape_ndim - 1; own >= 0 && fits; own--, d--)
@@ -379,7 +379,7 @@ static lt_status check_values(const plan *p, const lt_tensor *values)
  * device. */
 static lt_status fill_where(lt_tensor *self, lt_tensor *given, int before, lt_tensor *value)
 {
-    plan p = {.ndim = self->ndim, .covered = before};
+    index_plan p = {.ndim = self->ndim, .covered = before};
     lt_tensor *mask = NULL, *wide = NULL;
     lt_status status;
     int64_t sizes[LT_MAX_DIMS], strides[LT_MAX_DIMS];
@@ -402,7 +402,7 @@ done:
 lt_status lt__index_put__impl(lt_tensor *self, const lt_tensor_list *indices, lt_tensor *values,
                               bool accumulate)
 {
-    plan p = {.ndim = 0};
+    index_plan p = {.ndim = 0};
     lt_iter it;
     lt_index_args args;
     lt_tensor *here = NULL;
@@ -436,7 +436,7 @@ lt_status lt__index_backward_impl(lt_tensor *grad_output, const lt_dims *sizes,
     lt_scope_open(&s, LT_COMPOSITE(_index_backward));
     lt_tensor *result = do_zeros(&s, grad_output, sizes);
     if (result != NULL) s.status = lt__index_put__impl(result, indices, grad_output, true);
-    return lt_scope_give(&s, result, out);
+    return lt_scope_return(&s, result, out);
 }
 
 lt_status lt__index_put_backward_self_impl(lt_tensor *grad_output, const lt_tensor_list *indices,
@@ -454,7 +454,7 @@ lt_status lt__index_put_backward_self_impl(lt_tensor *grad_output, const lt_tens
         copy = lt_scope_hold(&s, status, copy);
     }
     if (copy != NULL) s.status = lt__index_put_(copy, indices, zero, false);
-    return lt_scope_give(&s, copy, out);
+    return lt_scope_return(&s, copy, out);
 }
 
 lt_status lt__index_put_backward_values_impl(lt_tensor *grad_output, const lt_tensor_list *indices,
@@ -465,5 +465,5 @@ lt_status lt__index_put_backward_values_impl(lt_tensor *grad_output, const lt_te
     LT_TRY(lt__index(grad_output, indices, &read));
     lt_scope_open(&s, LT_COMPOSITE(_index_put_backward_values));
     read = lt_scope_hold(&s, LT_OK, read);
-    return lt_scope_give(&s, do_sum_to(&s, read, sizes), out);
+    return lt_scope_return(&s, do_sum_to(&s, read, sizes), out);
 }

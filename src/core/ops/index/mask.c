@@ -5,7 +5,7 @@
 #include "dims.h"
 #include "ops/compose.h"
 #include "devices/copies.h"
-#include "counting.h"
+#include "user_index.h"
 #include "dtypes/fits.h"
 #include "devices/transfer.h"
 #include "ops/pointwise.h"
@@ -84,7 +84,7 @@ lt_status lt__masked_select_backward_impl(lt_tensor *grad_output, const lt_dims 
         result = do_add(&s, result, do_sum(&s, grad_output));
     else
         s.status = lt__index_put_(result, &(lt_tensor_list){1, &wide}, grad_output, false);
-    return lt_scope_give(&s, do_sum_to(&s, result, sizes), out);
+    return lt_scope_return(&s, do_sum_to(&s, result, sizes), out);
 }
 
 /* ---- positions of elements ------------------------------------------------------------------- */
@@ -157,11 +157,11 @@ static lt_status check_classes(lt_tensor *self, int64_t *num_classes)
     }
     if (self->device.type != LT_CPU && *num_classes > 0) return LT_OK;
     LT_TRY(extreme_class(self, false, &least));
-    if (least < 0 && lt_shown(0) == 0)
+    if (least < 0 && lt_user_index(0) == 0)
         return lt_error(LT_ERR_RUNTIME, "Class values must be non-negative.");
     if (least < 0)
         return lt_error(LT_ERR_RUNTIME, "Class values must be positive: classes count from %lld.",
-                        lt_shown(0));
+                        lt_user_index(0));
     LT_TRY(extreme_class(self, true, &most));
     if (*num_classes == -1) *num_classes = most + 1;
     if (most >= *num_classes)
@@ -181,5 +181,5 @@ lt_status lt_one_hot_impl(lt_tensor *self, int64_t num_classes, lt_tensor **out)
     s.status = lt_dims_insert(&sizes, sizes.n, num_classes);
     lt_tensor *result = do_zeros(&s, self, &sizes), *where = do_unsqueeze(&s, self, -1);
     if (where != NULL) s.status = lt_scatter_value_impl(result, -1, where, lt_int(1), &result);
-    return lt_scope_give(&s, result, out);
+    return lt_scope_return(&s, result, out);
 }

@@ -40,8 +40,8 @@ lt_status lt_take_along_dim_impl(lt_tensor *self, lt_tensor *indices, const int6
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(take_along_dim));
     if (dim == NULL)
-        return lt_scope_give(&s, do_gather(&s, do_flatten(&s, self), 0, do_flatten(&s, indices)),
-                             out);
+        return lt_scope_return(&s, do_gather(&s, do_flatten(&s, self), 0, do_flatten(&s, indices)),
+                               out);
     int d;
     s.status = lt_wrap_dim(*dim, self->ndim, &d);
     if (s.status == LT_OK && self->ndim != indices->ndim)
@@ -58,7 +58,7 @@ lt_status lt_take_along_dim_impl(lt_tensor *self, lt_tensor *indices, const int6
         if (of_self.v[e] == 1) of_self.v[e] = of_index.v[e];
         if (of_index.v[e] == 1) of_index.v[e] = of_self.v[e];
     }
-    return lt_scope_give(
+    return lt_scope_return(
         &s, do_gather(&s, do_expand(&s, self, &of_self), d, do_expand(&s, indices, &of_index)),
         out);
 }
@@ -120,7 +120,7 @@ lt_status lt__put_backward_impl(lt_tensor *grad_output, lt_tensor *index, bool a
     lt_tensor *zeros = do_zeros(&s, grad_output, &sizes), *result = NULL;
     if (zeros == NULL) return lt_scope_close(&s);
     lt_status status = lt_put(grad_output, index, zeros, false, &result);
-    return lt_scope_give(&s, lt_scope_hold(&s, status, result), out);
+    return lt_scope_return(&s, lt_scope_hold(&s, status, result), out);
 }
 
 /* ---- masked_scatter -------------------------------------------------------------------------- */
@@ -186,7 +186,7 @@ lt_status lt__masked_scatter_backward_impl(lt_tensor *grad_output, lt_tensor *ma
     used = lt_scope_hold(&s, status, used);
     if (used == NULL) return lt_scope_close(&s);
     status = lt_constant_pad_nd(used, &(lt_dims){2, {0, n - used->numel}}, lt_int(0), &padded);
-    return lt_scope_give(&s, do_reshape(&s, lt_scope_hold(&s, status, padded), sizes), out);
+    return lt_scope_return(&s, do_reshape(&s, lt_scope_hold(&s, status, padded), sizes), out);
 }
 
 /* ---- scatter_reduce -------------------------------------------------------------------------- */
@@ -357,7 +357,7 @@ lt_status lt__scatter_reduce_backward_self_impl(lt_tensor *grad_output, lt_tenso
     } else {
         grad = do_scatter_value(&s, grad, dim, index, lt_int(0));
     }
-    return lt_scope_give(&s, grad, out);
+    return lt_scope_return(&s, grad, out);
 }
 
 lt_status lt__scatter_reduce_backward_src_impl(lt_tensor *grad_output, lt_tensor *self, int64_t dim,
@@ -384,7 +384,7 @@ lt_status lt__scatter_reduce_backward_src_impl(lt_tensor *grad_output, lt_tensor
     if (r == AMAX || r == AMIN)
         grad =
             do_mul(&s, grad, do_winners(&s, src, do_gather(&s, result, dim, index), grad_output));
-    return lt_scope_give(&s, grad, out);
+    return lt_scope_return(&s, grad, out);
 }
 
 /* ---- places in sorted sequences -------------------------------------------------------------- */
@@ -405,7 +405,7 @@ static lt_status halve(lt_tensor *sorted, lt_tensor *values, bool right, int64_t
     if (lt_dtype_is_float((lt_dtype)values->dtype))
         before = do_logical_or(&s, before, do_isnan(&s, values));
     lt_tensor *moves = do_logical_and(&s, before, do_le(&s, next, do_scalar(&s, lt_int(n))));
-    return lt_scope_give(&s, do_where(&s, moves, next, low), out);
+    return lt_scope_return(&s, do_where(&s, moves, next, low), out);
 }
 
 /* By the backend's kernel, if it has one for such tensors; *out stays NULL if not. */
@@ -430,7 +430,7 @@ static lt_status search_natively(lt_tensor *sorted, lt_tensor *values, bool righ
 }
 
 /* sorted and values of the same batch. */
-static lt_status search(lt_tensor *sorted, lt_tensor *values, bool right, lt_tensor **out)
+static lt_status do_searchsorted(lt_tensor *sorted, lt_tensor *values, bool right, lt_tensor **out)
 {
     int64_t n = sorted->sizes[sorted->ndim - 1], width = 1;
     lt_dims sizes = lt_dims_of(values);
@@ -503,12 +503,12 @@ lt_status lt_searchsorted_impl(lt_tensor *sorted_sequence, lt_tensor *input, boo
     const bool as_it_is = batches || input->ndim == 1; /* else one line of values */
     lt_tensor *values = as_it_is ? input : do_flatten(&s, input);
     if (sorted != NULL && values != NULL) {
-        lt_status status = search(sorted, values, right, &found);
+        lt_status status = do_searchsorted(sorted, values, right, &found);
         found = lt_scope_hold(&s, status, found);
     }
     lt_dims sizes = lt_dims_of(input);
     lt_tensor *result = as_it_is ? found : do_reshape(&s, found, &sizes);
-    return lt_scope_give(&s, out_int32 ? do_cast(&s, result, LT_INT32) : result, out);
+    return lt_scope_return(&s, out_int32 ? do_cast(&s, result, LT_INT32) : result, out);
 }
 
 lt_status lt_bucketize_impl(lt_tensor *input, lt_tensor *boundaries, bool out_int32, bool right,

@@ -59,11 +59,12 @@ lt_status lt__linalg_det_backward_impl(lt_tensor *grad_output, lt_tensor *self, 
     lt_scope_open(&s, LT_COMPOSITE(_linalg_det_backward));
     if (lt_all_set(&s, det, &regular) == LT_OK && !regular) {
         lt_tensor *grad = do_unsqueeze(&s, do_unsqueeze(&s, grad_output, -1), -1);
-        return lt_scope_give(&s, do_mul(&s, grad, do_cofactors(&s, self)), out);
+        return lt_scope_return(&s, do_mul(&s, grad, do_cofactors(&s, self)), out);
     }
     lt_tensor *factor = do_unsqueeze(&s, do_unsqueeze(&s, do_mul(&s, grad_output, det), -1), -1);
     lt_tensor *eye = do_eye_like(&s, self, lt_columns(self));
-    return lt_scope_give(&s, do_mul(&s, do__linalg_solve(&s, do_turn(&s, self), eye), factor), out);
+    return lt_scope_return(&s, do_mul(&s, do__linalg_solve(&s, do_turn(&s, self), eye), factor),
+                           out);
 }
 
 /* The inverse of A^H times a number a matrix. */
@@ -79,7 +80,7 @@ lt_status lt__linalg_logabsdet_backward_impl(lt_tensor *grad_output, lt_tensor *
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_linalg_logabsdet_backward));
-    return lt_scope_give(&s, do_adjoint_inverse(&s, self, grad_output), out);
+    return lt_scope_return(&s, do_adjoint_inverse(&s, self, grad_output), out);
 }
 
 lt_status lt__linalg_sign_det_backward_impl(lt_tensor *grad_output, lt_tensor *self,
@@ -91,16 +92,16 @@ lt_status lt__linalg_sign_det_backward_impl(lt_tensor *grad_output, lt_tensor *s
     /* nothing, but linear in the gradient as any derivative is */
     if (!lt_dtype_is_complex((lt_dtype)self->dtype)) {
         lt_tensor *nothing = do_mul(&s, grad_output, do_number(&s, 0));
-        return lt_scope_give(&s,
-                             do_mul(&s, do_zeros(&s, self, &sizes),
-                                    do_unsqueeze(&s, do_unsqueeze(&s, nothing, -1), -1)),
-                             out);
+        return lt_scope_return(&s,
+                               do_mul(&s, do_zeros(&s, self, &sizes),
+                                      do_unsqueeze(&s, do_unsqueeze(&s, nothing, -1), -1)),
+                               out);
     }
     /* d sign = i sign Im(tr(A^-1 dA)) */
     lt_tensor *turned = do_mul(&s, do_conj(&s, grad_output), sign);
     lt_tensor *along = do_sub(&s, turned, do_conj(&s, turned)); /* 2 i Im */
-    return lt_scope_give(&s, do_adjoint_inverse(&s, self, do_mul(&s, along, do_number(&s, -0.5))),
-                         out);
+    return lt_scope_return(&s, do_adjoint_inverse(&s, self, do_mul(&s, along, do_number(&s, -0.5))),
+                           out);
 }
 
 lt_status lt__linalg_sign_det_tangent_impl(lt_tensor *self_t, lt_tensor *self, lt_tensor *sign,
@@ -110,11 +111,11 @@ lt_status lt__linalg_sign_det_tangent_impl(lt_tensor *self_t, lt_tensor *self, l
     lt_scope_open(&s, LT_COMPOSITE(_linalg_sign_det_tangent));
     const lt_dims sizes = lt_dims_of(sign);
     if (!lt_dtype_is_complex((lt_dtype)self->dtype))
-        return lt_scope_give(&s, do_zeros(&s, sign, &sizes), out);
+        return lt_scope_return(&s, do_zeros(&s, sign, &sizes), out);
     lt_tensor *turn = do_diagonal(&s, do__linalg_solve(&s, self, self_t), 0, -2, -1);
     lt_tensor *trace = do_sum_dim(&s, turn, -1, false);
     lt_tensor *along = times(&s, do_sub(&s, trace, do_conj(&s, trace)), 0.5); /* i Im */
-    return lt_scope_give(&s, do_mul(&s, sign, along), out);
+    return lt_scope_return(&s, do_mul(&s, sign, along), out);
 }
 
 lt_status lt_slogdet_impl(lt_tensor *self, lt_tensor **sign, lt_tensor **logabsdet)
@@ -138,7 +139,7 @@ lt_status lt_logdet_impl(lt_tensor *self, lt_tensor **out)
     lt_scope_hold(&s, LT_OK, sign);
     lt_scope_hold(&s, LT_OK, log_magnitude);
     if (lt_dtype_is_complex((lt_dtype)self->dtype))
-        return lt_scope_give(&s, do_add(&s, do_log(&s, sign), log_magnitude), out);
+        return lt_scope_return(&s, do_add(&s, do_log(&s, sign), log_magnitude), out);
     lt_tensor *negative = do_lt(&s, sign, do_number(&s, 0));
-    return lt_scope_give(&s, do_where(&s, negative, do_number(&s, NAN), log_magnitude), out);
+    return lt_scope_return(&s, do_where(&s, negative, do_number(&s, NAN), log_magnitude), out);
 }

@@ -41,7 +41,7 @@ lt_status lt__linalg_cholesky_backward_impl(lt_tensor *grad_output, lt_tensor *r
     lt_tensor *left = do__linalg_solve_triangular(&s, lh, inner, true, false);
     lt_tensor *full =
         do_adjoint(&s, do__linalg_solve_triangular(&s, lh, do_adjoint(&s, left), true, false));
-    return lt_scope_give(&s, times(&s, full, 0.5), out);
+    return lt_scope_return(&s, times(&s, full, 0.5), out);
 }
 
 /* L (the lower triangle of L^-1 T L^-H, half its diagonal), of the Hermitian part T of the
@@ -59,7 +59,7 @@ lt_status lt__linalg_cholesky_tangent_impl(lt_tensor *self_t, lt_tensor *result,
     lt_tensor *half =
         times(&s, do_add(&s, do_tril_at(&s, inner, 0), do_tril_at(&s, inner, -1)), 0.5);
     lt_tensor *tangent = do_matmul(&s, l, half);
-    return lt_scope_give(&s, upper ? do_adjoint(&s, tangent) : tangent, out);
+    return lt_scope_return(&s, upper ? do_adjoint(&s, tangent) : tangent, out);
 }
 
 /* ---- QR -------------------------------------------------------------------------------------- */
@@ -101,7 +101,7 @@ lt_status lt_linalg_qr_impl(lt_tensor *self, const char *mode, lt_tensor **Q, lt
         r = do_cat(&s, (lt_tensor *[]){r, rest}, 2, -1);
     }
     if (only_r) q = do_zeros(&s, self, &(lt_dims){1, {0}});
-    if (lt_scope_hand(&s, q, Q) == LT_OK) lt_scope_hand(&s, r, R);
+    if (lt_scope_move_out(&s, q, Q) == LT_OK) lt_scope_move_out(&s, r, R);
     return lt_scope_close(&s);
 }
 
@@ -143,7 +143,7 @@ lt_status lt__linalg_qr_backward_impl(lt_tensor *grad_output, const lt_dims *siz
     lt_tensor *middle = do_real_diagonal(&s, inner);
     lt_tensor *mirrored = do_add(&s, do_add(&s, lower, do_adjoint(&s, lower)), middle);
     lt_tensor *sum = do_add(&s, gq, do_matmul(&s, q, mirrored)); /* X R^H = sum: R X^H = sum^H */
-    return lt_scope_give(
+    return lt_scope_return(
         &s, do_adjoint(&s, do__linalg_solve_triangular(&s, r, do_adjoint(&s, sum), true, false)),
         out);
 }
@@ -168,5 +168,6 @@ lt_status lt__linalg_qr_tangent_impl(lt_tensor *self_t, lt_tensor *result, bool 
         do_add(&s, do_triu_at(&s, inner, 1), do_adjoint(&s, do_tril_at(&s, inner, -1)));
     lt_tensor *of_r = do_add(&s, rest, do_real_diagonal(&s, inner));
     lt_tensor *of_q = do_sub(&s, right, do_matmul(&s, q, of_r));
-    return lt_scope_give(&s, do_cat(&s, (lt_tensor *[]){of_q, do_matmul(&s, of_r, r)}, 2, -2), out);
+    return lt_scope_return(&s, do_cat(&s, (lt_tensor *[]){of_q, do_matmul(&s, of_r, r)}, 2, -2),
+                           out);
 }

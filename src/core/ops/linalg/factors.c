@@ -5,7 +5,7 @@
  * tensor, and of views of its parts. */
 #include "linalg.h"
 
-#include "counting.h"
+#include "user_index.h"
 #include "devices/device.h"
 #include "op/_linalg_eig.h"
 #include "op/_linalg_eigh.h"
@@ -346,7 +346,8 @@ static lt_status check_ldl_pivots(const int *pivots, int64_t matrices, int64_t n
                                     "torch.linalg.ldl_solve: expected pivots from 1 to %lld, and "
                                     "the negatives of these in pairs, but entry %lld is %d. Did "
                                     "you properly pass the result of ldl_factor?",
-                                    (long long)n, lt_shown(whole ? j : k), pivots[whole ? j : k]);
+                                    (long long)n, lt_user_index(whole ? j : k),
+                                    pivots[whole ? j : k]);
         }
     return LT_OK;
 }

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "counting.h"
+#include "user_index.h"
 #include "devices/copies.h"
 #include "memory/alloc.h"
 
@@ -141,9 +141,9 @@ lt_status lt_linalg_refused(const lt_linalg_refusal *r, const lt_tensor *a, lt_t
             *any = true;
             break;
         }
-        if (a->ndim > 2) snprintf(batch, sizeof batch, "(Batch element %lld): ", lt_shown(i));
+        if (a->ndim > 2) snprintf(batch, sizeof batch, "(Batch element %lld): ", lt_user_index(i));
         snprintf(reason, sizeof reason, r->format,
-                 r->element ? (int)lt_shown(info[i] - 1) : info[i]);
+                 r->element ? (int)lt_user_index(info[i] - 1) : info[i]);
         status = lt_error(LT_ERR_RUNTIME, "%s: %s%s", r->op, batch, reason);
     }
     lt_mem_free(copy);

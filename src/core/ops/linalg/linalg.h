@@ -81,7 +81,7 @@ static inline double lt_linalg_epsilon(const lt_tensor *a)
 }
 
 /* One of several results, moved out of an open scope. */
-static inline lt_status lt_scope_hand(lt_scope *s, lt_tensor *t, lt_tensor **out)
+static inline lt_status lt_scope_move_out(lt_scope *s, lt_tensor *t, lt_tensor **out)
 {
     if (s->status == LT_OK) *out = lt_tensor_retain(t);
     return s->status;

@@ -79,7 +79,7 @@ lt_status lt_linalg_matrix_norm_impl(lt_tensor *self, lt_scalar ord, const lt_di
     /* the largest of nothing is 0 */
     const bool empty = lines != NULL && lines->sizes[lines->ndim - 1] == 0;
     norms = empty && p >= 0 ? do_sum_dim(&s, lines, -1, false) : do_extreme(&s, lines, p >= 0);
-    return lt_scope_give(&s, do_keep(&s, norms, self, &places, keepdim), out);
+    return lt_scope_return(&s, do_keep(&s, norms, self, &places, keepdim), out);
 }
 
 lt_status lt_linalg_matrix_norm_named_impl(lt_tensor *self, const char *ord, const lt_dims *dim,
@@ -101,7 +101,7 @@ lt_status lt_linalg_matrix_norm_named_impl(lt_tensor *self, const char *ord, con
             lt_norm(a, lt_int(2), &(lt_dims){2, {-2, -1}}, false, LT_DTYPE_NONE, &norms);
         norms = lt_scope_hold(&s, status, norms);
     }
-    return lt_scope_give(&s, do_keep(&s, norms, self, &places, keepdim), out);
+    return lt_scope_return(&s, do_keep(&s, norms, self, &places, keepdim), out);
 }
 
 lt_status lt_linalg_matrix_rank_impl(lt_tensor *self, const double *rtol, bool hermitian,
@@ -116,7 +116,7 @@ lt_status lt_linalg_matrix_rank_impl(lt_tensor *self, const double *rtol, bool h
     lt_scope_open(&s, false);
     lt_tensor *values = do_linalg_svdvals(&s, self);
     if (values != NULL && (m == 0 || n == 0))
-        return lt_scope_give(&s, do_cast(&s, do_sum_dim(&s, values, -1, false), LT_INT64), out);
+        return lt_scope_return(&s, do_cast(&s, do_sum_dim(&s, values, -1, false), LT_INT64), out);
     lt_tensor *least = do_mul(&s, do_largest(&s, values), do_number(&s, tolerance));
-    return lt_scope_give(&s, do_sum_dim(&s, do_gt(&s, values, least), -1, false), out);
+    return lt_scope_return(&s, do_sum_dim(&s, do_gt(&s, values, least), -1, false), out);
 }

@@ -2,7 +2,7 @@
  * to the host, LAPACK works there, and what it leaves goes back. The copies are in the ledger. */
 #include "linalg.h"
 
-#include "checked.h"
+#include "saturating.h"
 #include "devices/backend.h"
 #include "devices/copies.h"
 #include "devices/device.h"
@@ -36,9 +36,9 @@ static lt_status carry(const lt_factor *f, const char *op, const array *a, bool 
 }
 
 /* Bytes of a batch of arrays of so many elements each. */
-static int64_t bytes_of(const lt_factor *f, int64_t elements, lt_dtype dtype)
+static int64_t factor_bytes(const lt_factor *f, int64_t elements, lt_dtype dtype)
 {
-    return lt_times(lt_times(f->batch, elements), (int64_t)lt_dtype_size(dtype));
+    return lt_mul_sat(lt_mul_sat(f->batch, elements), (int64_t)lt_dtype_size(dtype));
 }
 
 static int arrays_of(lt_factor *f, array *arrays)
@@ -49,16 +49,19 @@ static int arrays_of(lt_factor *f, array *arrays)
     const lt_dtype dtype = f->dtype;
     const int64_t values = f->kind == LT_FACTOR_Q ? f->k : f->kind == LT_FACTOR_EIGH ? n : k;
     int count = 0;
-    arrays[count++] = (array){&f->a, bytes_of(f, f->stride_a, dtype), true, NULL, NULL};
-    arrays[count++] = (array){&f->b, bytes_of(f, n * (solves ? (int64_t)f->columns : n), dtype),
+    arrays[count++] = (array){&f->a, factor_bytes(f, f->stride_a, dtype), true, NULL, NULL};
+    arrays[count++] = (array){&f->b, factor_bytes(f, n * (solves ? (int64_t)f->columns : n), dtype),
                               true, NULL, NULL};
-    arrays[count++] = (array){&f->u, bytes_of(f, m * (f->full ? m : k), dtype), false, NULL, NULL};
-    arrays[count++] = (array){&f->v, bytes_of(f, (f->full ? n : k) * n, dtype), false, NULL, NULL};
-    arrays[count++] = (array){&f->values, bytes_of(f, values, vectors ? dtype : lt_real_of(dtype)),
-                              f->kind == LT_FACTOR_Q, NULL, NULL};
     arrays[count++] =
-        (array){(void **)&f->pivots, bytes_of(f, n, LT_INT32), f->kind != LT_FACTOR_LU, NULL, NULL};
-    arrays[count++] = (array){(void **)&f->infos, bytes_of(f, 1, LT_INT32), false, NULL, NULL};
+        (array){&f->u, factor_bytes(f, m * (f->full ? m : k), dtype), false, NULL, NULL};
+    arrays[count++] =
+        (array){&f->v, factor_bytes(f, (f->full ? n : k) * n, dtype), false, NULL, NULL};
+    arrays[count++] =
+        (array){&f->values, factor_bytes(f, values, vectors ? dtype : lt_real_of(dtype)),
+                f->kind == LT_FACTOR_Q, NULL, NULL};
+    arrays[count++] = (array){(void **)&f->pivots, factor_bytes(f, n, LT_INT32),
+                              f->kind != LT_FACTOR_LU, NULL, NULL};
+    arrays[count++] = (array){(void **)&f->infos, factor_bytes(f, 1, LT_INT32), false, NULL, NULL};
     return count;
 }
 

@@ -40,7 +40,7 @@ lt_status lt_linalg_solve_impl(lt_tensor *self, lt_tensor *other, bool left, lt_
         x = do_squeeze_dim(&s, x, -1);
     else if (!left)
         x = do_turn(&s, x);
-    return lt_scope_give(&s, x, out);
+    return lt_scope_return(&s, x, out);
 }
 
 lt_status lt_linalg_solve_triangular_impl(lt_tensor *self, lt_tensor *other, bool upper, bool left,
@@ -49,10 +49,10 @@ lt_status lt_linalg_solve_triangular_impl(lt_tensor *self, lt_tensor *other, boo
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(linalg_solve_triangular));
     if (left)
-        return lt_scope_give(&s, do__linalg_solve_triangular(&s, self, other, upper, unitriangular),
-                             out);
+        return lt_scope_return(
+            &s, do__linalg_solve_triangular(&s, self, other, upper, unitriangular), out);
     lt_tensor *b = do_turn(&s, other), *a = do_turn(&s, self);
-    return lt_scope_give(
+    return lt_scope_return(
         &s, do_turn(&s, do__linalg_solve_triangular(&s, a, b, !upper, unitriangular)), out);
 }
 
@@ -62,7 +62,7 @@ lt_status lt__linalg_solve_triangular_backward_other_impl(lt_tensor *grad_output
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_linalg_solve_triangular_backward_other));
-    return lt_scope_give(
+    return lt_scope_return(
         &s, do__linalg_solve_triangular(&s, do_turn(&s, self), grad_output, !upper, unitriangular),
         out);
 }
@@ -83,14 +83,14 @@ lt_status lt__linalg_solve_triangular_backward_impl(lt_tensor *grad_output, lt_t
     lt_tensor *right =
         do__linalg_solve_triangular(&s, do_turn(&s, self), grad_output, !upper, unitriangular);
     lt_tensor *full = do_neg(&s, do_matmul(&s, right, do_turn(&s, result)));
-    return lt_scope_give(&s, do_triangle(&s, full, upper, unitriangular), out);
+    return lt_scope_return(&s, do_triangle(&s, full, upper, unitriangular), out);
 }
 
 lt_status lt__linalg_triangle_impl(lt_tensor *self, bool upper, bool unitriangular, lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_linalg_triangle));
-    return lt_scope_give(&s, do_triangle(&s, self, upper, unitriangular), out);
+    return lt_scope_return(&s, do_triangle(&s, self, upper, unitriangular), out);
 }
 
 lt_status lt_linalg_lstsq_impl(lt_tensor *self, lt_tensor *other, const double *rcond,
@@ -134,10 +134,10 @@ lt_status lt_linalg_lstsq_impl(lt_tensor *self, lt_tensor *other, const double *
     if (lt_requires_grad(self) || lt_requires_grad(other))
         none = do_mul(&s, none, do_add(&s, do_sum(&s, self), do_sum(&s, other)));
     none = do_real(&s, none);
-    if (lt_scope_hand(&s, given, solution) == LT_OK) {
-        lt_scope_hand(&s, none, residuals);
-        lt_scope_hand(&s, ranks, rank);
-        lt_scope_hand(&s, empty, singular_values);
+    if (lt_scope_move_out(&s, given, solution) == LT_OK) {
+        lt_scope_move_out(&s, none, residuals);
+        lt_scope_move_out(&s, ranks, rank);
+        lt_scope_move_out(&s, empty, singular_values);
     }
     return lt_scope_close(&s);
 }
@@ -159,7 +159,7 @@ lt_status lt__linalg_lstsq_backward_impl(lt_tensor *grad_output, lt_tensor *self
         do_sub(&s, do_eye_like(&s, self, lt_columns(self)), do_matmul(&s, p, self));
     lt_tensor *last = do_matmul(
         &s, do_matmul(&s, do_matmul(&s, pt, result), do_adjoint(&s, grad_output)), free_part);
-    return lt_scope_give(&s, do_add(&s, sum, last), out);
+    return lt_scope_return(&s, do_add(&s, sum, last), out);
 }
 
 /* P P' T' rest + (1 - P A) T' P' solution - P T solution, with T the tangent of A and P its
@@ -182,7 +182,7 @@ lt_status lt__linalg_lstsq_tangent_impl(lt_tensor *self_t, lt_tensor *self, lt_t
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_linalg_lstsq_tangent));
     lt_tensor *rest = do_sub(&s, other, do_matmul(&s, self, result));
-    return lt_scope_give(
+    return lt_scope_return(
         &s, do_pinv_tangent(&s, do_linalg_pinv(&s, self), self, self_t, rest, result), out);
 }
 
@@ -258,7 +258,7 @@ lt_status lt__linalg_pinv_backward_impl(lt_tensor *grad_output, lt_tensor *self,
     lt_tensor *second = do_matmul(&s, do_matmul(&s, left, gt), do_matmul(&s, p, pt));
     lt_tensor *right = do_sub(&s, do_eye_like(&s, self, lt_columns(self)), do_matmul(&s, p, self));
     lt_tensor *third = do_matmul(&s, do_matmul(&s, do_matmul(&s, pt, p), gt), right);
-    return lt_scope_give(&s, do_sub(&s, do_add(&s, second, third), first), out);
+    return lt_scope_return(&s, do_sub(&s, do_add(&s, second, third), first), out);
 }
 
 lt_status lt__linalg_pinv_tangent_impl(lt_tensor *self_t, lt_tensor *self, lt_tensor *result,
@@ -267,5 +267,5 @@ lt_status lt__linalg_pinv_tangent_impl(lt_tensor *self_t, lt_tensor *self, lt_te
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_linalg_pinv_tangent));
     lt_tensor *rest = do_sub(&s, do_eye_like(&s, self, lt_rows(self)), do_matmul(&s, self, result));
-    return lt_scope_give(&s, do_pinv_tangent(&s, result, self, self_t, rest, result), out);
+    return lt_scope_return(&s, do_pinv_tangent(&s, result, self, self_t, rest, result), out);
 }

@@ -52,9 +52,9 @@ static lt_status decompose(lt_tensor *self, bool full, bool turn_v, lt_tensor **
     if (packed == NULL) return lt_scope_close(&s);
     const svd x = unpack_svd(&s, packed, m, n, full ? m : k, full ? n : k);
     lt_tensor *v = turn_v ? do_turn(&s, x.v_conj) : do_conj(&s, x.v_conj);
-    if (lt_scope_hand(&s, x.u, U) == LT_OK) {
-        lt_scope_hand(&s, x.values, S);
-        lt_scope_hand(&s, v, V);
+    if (lt_scope_move_out(&s, x.u, U) == LT_OK) {
+        lt_scope_move_out(&s, x.values, S);
+        lt_scope_move_out(&s, v, V);
     }
     return lt_scope_close(&s);
 }
@@ -80,9 +80,9 @@ lt_status lt_svd_impl(lt_tensor *self, bool some, bool compute_uv, lt_tensor **U
     values = lt_scope_hold(&s, status, values);
     lt_tensor *u = do_zeros(&s, self, &of_u),
               *v = do_transpose(&s, do_zeros(&s, self, &of_v), -2, -1);
-    if (lt_scope_hand(&s, u, U) == LT_OK) {
-        lt_scope_hand(&s, values, S);
-        lt_scope_hand(&s, v, V);
+    if (lt_scope_move_out(&s, u, U) == LT_OK) {
+        lt_scope_move_out(&s, values, S);
+        lt_scope_move_out(&s, v, V);
     }
     return lt_scope_close(&s);
 }
@@ -114,7 +114,7 @@ static lt_tensor *do_quotient(lt_scope *s, lt_tensor *a, lt_tensor *b)
     lt_scope_open(&inner, true);
     lt_tensor *zero = do_number(&inner, 0), *out = NULL;
     lt_tensor *neither = do_logical_and(&inner, do_eq(&inner, a, zero), do_eq(&inner, b, zero));
-    lt_status status = lt_scope_give(&inner, do_div(&inner, a, do_add(&inner, b, neither)), &out);
+    lt_status status = lt_scope_return(&inner, do_div(&inner, a, do_add(&inner, b, neither)), &out);
     return lt_scope_hold(s, status, out);
 }
 
@@ -157,7 +157,7 @@ lt_status lt__linalg_svd_backward_impl(lt_tensor *grad_output, const lt_dims *si
             core = do_add(&inner, core, do_diag_embed(&inner, turns));
         }
     }
-    lt_status status = lt_scope_give(&inner, core, &sum);
+    lt_status status = lt_scope_return(&inner, core, &sum);
     core = lt_scope_hold(&s, status, sum);
     if (core == NULL) return lt_scope_close(&s);
     row = do_unsqueeze(&s, values, -2);
@@ -170,7 +170,7 @@ lt_status lt__linalg_svd_backward_impl(lt_tensor *grad_output, const lt_dims *si
         lt_tensor *outside = do_sub(&s, gv, do_matmul(&s, v, do_matmul(&s, do_adjoint(&s, v), gv)));
         total = do_add(&s, total, do_matmul(&s, u, do_adjoint(&s, do_quotient(&s, outside, row))));
     }
-    return lt_scope_give(&s, total, out);
+    return lt_scope_return(&s, total, out);
 }
 
 /* a with zero columns behind its own, as a packed result of _linalg_svd has them. */
@@ -193,7 +193,7 @@ static lt_tensor *do_svd_turn(lt_scope *s, lt_tensor *left, lt_tensor *right, lt
     lt_tensor *e = do_differences(&inner, do_mul(&inner, values, values));
     lt_tensor *turn =
         do_without_diagonal(&inner, do_quotient(&inner, do_add(&inner, by_column, by_row), e));
-    const lt_status status = lt_scope_give(&inner, turn, &out);
+    const lt_status status = lt_scope_return(&inner, turn, &out);
     return lt_scope_hold(s, status, out);
 }
 
@@ -232,7 +232,7 @@ lt_status lt__linalg_svd_tangent_impl(lt_tensor *self_t, lt_tensor *result, lt_t
         do_unsqueeze(&s, do_cast(&s, do_real(&s, diagonal), (lt_dtype)result->dtype), -2);
     lt_tensor *parts[] = {do_widened(&s, u_t, columns), do_widened(&s, values_t, columns),
                           do_widened(&s, do_conj(&s, v_t), columns)};
-    return lt_scope_give(&s, do_cat(&s, parts, 3, -2), out);
+    return lt_scope_return(&s, do_cat(&s, parts, 3, -2), out);
 }
 
 /* ---- symmetric eigenvalues ------------------------------------------------------------------- */
@@ -260,7 +260,8 @@ lt_status lt_linalg_eigh_impl(lt_tensor *self, const char *UPLO, lt_tensor **eig
     packed = lt_scope_hold(&s, status, packed);
     lt_tensor *values = do_real(&s, do_select(&s, packed, -2, n)),
               *vectors = do_part(&s, packed, -2, 0, n);
-    if (lt_scope_hand(&s, values, eigenvalues) == LT_OK) lt_scope_hand(&s, vectors, eigenvectors);
+    if (lt_scope_move_out(&s, values, eigenvalues) == LT_OK)
+        lt_scope_move_out(&s, vectors, eigenvectors);
     return lt_scope_close(&s);
 }
 
@@ -274,7 +275,7 @@ lt_status lt_linalg_eigvalsh_impl(lt_tensor *self, const char *UPLO, lt_tensor *
     lt_tensor *packed = NULL;
     lt_status status = lt__linalg_eigh(self, upper, lt_is_differentiated(self), &packed);
     packed = lt_scope_hold(&s, status, packed);
-    return lt_scope_give(&s, do_real(&s, do_select(&s, packed, -2, lt_rows(self))), out);
+    return lt_scope_return(&s, do_real(&s, do_select(&s, packed, -2, lt_rows(self))), out);
 }
 
 /* V [ (M - M') / 2E + diag(GL) ] V', with M = V'GV, ' the adjoint and E = differences of the
@@ -296,7 +297,7 @@ lt_status lt__linalg_eigh_backward_impl(lt_tensor *grad_output, lt_tensor *resul
     lt_tensor *off = do_without_diagonal(&s, mixed);
     lt_tensor *core =
         do_add(&s, off, do_diag_embed(&s, do_real(&s, do_select(&s, grad_output, -2, n))));
-    return lt_scope_give(&s, do_matmul(&s, do_matmul(&s, v, core), vt), out);
+    return lt_scope_return(&s, do_matmul(&s, do_matmul(&s, v, core), vt), out);
 }
 
 /* With M = V' T V: the eigenvalues change by its diagonal, the vectors by V (M / E). */
@@ -312,7 +313,7 @@ lt_status lt__linalg_eigh_tangent_impl(lt_tensor *self_t, lt_tensor *result, lt_
     if (turn == NULL) return lt_scope_close(&s);
     lt_tensor *values =
         do_cast(&s, do_real(&s, do_diagonal(&s, inner, 0, -2, -1)), (lt_dtype)result->dtype);
-    return lt_scope_give(
+    return lt_scope_return(
         &s,
         do_cat(&s, (lt_tensor *[]){do_matmul(&s, v, turn), do_unsqueeze(&s, values, -2)}, 2, -2),
         out);
@@ -330,7 +331,8 @@ lt_status lt_linalg_eig_impl(lt_tensor *self, lt_tensor **eigenvalues, lt_tensor
     if (packed == NULL) return lt_scope_close(&s);
     const int64_t n = lt_columns(packed);
     lt_tensor *values = do_select(&s, packed, -2, n), *vectors = do_part(&s, packed, -2, 0, n);
-    if (lt_scope_hand(&s, values, eigenvalues) == LT_OK) lt_scope_hand(&s, vectors, eigenvectors);
+    if (lt_scope_move_out(&s, values, eigenvalues) == LT_OK)
+        lt_scope_move_out(&s, vectors, eigenvectors);
     return lt_scope_close(&s);
 }
 
@@ -360,7 +362,7 @@ lt_status lt__linalg_eig_backward_impl(lt_tensor *grad_output, lt_tensor *result
     if (quotient == NULL) return lt_scope_close(&s);
     lt_tensor *off = do_without_diagonal(&s, quotient);
     lt_tensor *core = do_add(&s, off, do_diag_embed(&s, do_select(&s, grad_output, -2, n)));
-    return lt_scope_give(&s, do__linalg_solve(&s, vh, do_matmul(&s, core, vh)), out);
+    return lt_scope_return(&s, do__linalg_solve(&s, vh, do_matmul(&s, core, vh)), out);
 }
 
 /* With M = V^-1 T V: the eigenvalues change by its diagonal, the vectors by V (M / E) less what
@@ -378,7 +380,7 @@ lt_status lt__linalg_eig_tangent_impl(lt_tensor *self_t, lt_tensor *result, lt_t
     if (turn == NULL) return lt_scope_close(&s);
     lt_tensor *lengths = do_real(&s, do_sum_dim(&s, do_mul(&s, do_conj(&s, v), turn), -2, true));
     lt_tensor *values = do_unsqueeze(&s, do_diagonal(&s, inner, 0, -2, -1), -2);
-    return lt_scope_give(
+    return lt_scope_return(
         &s, do_cat(&s, (lt_tensor *[]){do_sub(&s, turn, do_mul(&s, v, lengths)), values}, 2, -2),
         out);
 }

@@ -47,7 +47,7 @@ lt_tensor *do_lifted(lt_scope *s, lt_tensor *a, double least)
     if (s->status != LT_OK) return NULL;
     lt_scope_open(&plain, false);
     lt_status status =
-        lt_scope_give(&plain, do_sub(&plain, do_at_least(&plain, a, least), a), &lift);
+        lt_scope_return(&plain, do_sub(&plain, do_at_least(&plain, a, least), a), &lift);
     return do_add(s, a, lt_scope_hold(s, status, lift));
 }
 
@@ -113,7 +113,7 @@ lt_status lt_mse_loss_impl(lt_tensor *self, lt_tensor *target, const char *reduc
     LT_TRY(lt_loss_parse(reduction, &how));
     LT_TRY(check_weight(self, weight));
     lt_scope_open_together(&s, LT_COMPOSITE(mse_loss), self);
-    return lt_scope_give(
+    return lt_scope_return(
         &s, do_weighted(&s, do_square(&s, do_difference(&s, self, target)), weight, how), out);
 }
 
@@ -128,7 +128,7 @@ lt_status lt__mse_loss_impl(lt_tensor *self, lt_tensor *target, const char *redu
     if (difference != NULL)
         s.status =
             lt_loss_check_float(self->device.type == LT_CPU ? "mse_cpu" : "mse_cuda", difference);
-    return lt_scope_give(&s, do_reduce(&s, do_square(&s, difference), how), out);
+    return lt_scope_return(&s, do_reduce(&s, do_square(&s, difference), how), out);
 }
 
 lt_status lt__mse_loss_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor *target,
@@ -141,8 +141,8 @@ lt_status lt__mse_loss_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt
     lt_tensor *difference = do_difference(&s, self, target);
     double factor =
         how == LT_OVER_MEAN && difference != NULL ? 2.0 / (double)difference->numel : 2.0;
-    return lt_scope_give(&s, do_mul(&s, difference, do_mul(&s, grad_output, do_number(&s, factor))),
-                         out);
+    return lt_scope_return(
+        &s, do_mul(&s, difference, do_mul(&s, grad_output, do_number(&s, factor))), out);
 }
 
 lt_status lt_l1_loss_impl(lt_tensor *self, lt_tensor *target, const char *reduction,
@@ -154,7 +154,7 @@ lt_status lt_l1_loss_impl(lt_tensor *self, lt_tensor *target, const char *reduct
     LT_TRY(check_weight(self, weight));
     lt_scope_open_together(&s, LT_COMPOSITE(l1_loss), self);
     lt_tensor *loss = do_abs(&s, do_sub(&s, self, target));
-    return lt_scope_give(
+    return lt_scope_return(
         &s, weight != NULL ? do_weighted(&s, loss, weight, how) : do_reduce(&s, loss, how), out);
 }
 
@@ -180,7 +180,7 @@ lt_status lt_smooth_l1_loss_impl(lt_tensor *self, lt_tensor *target, const char 
         size = do_mul(&s, do_add(&s, times(&s, c, -0.5), size),
                       beta == 1 ? c : do_div(&s, c, do_number(&s, beta)));
     }
-    return lt_scope_give(&s, do_reduce(&s, size, how), out);
+    return lt_scope_return(&s, do_reduce(&s, size, how), out);
 }
 
 lt_status lt__smooth_l1_loss_backward_impl(lt_tensor *grad_output, lt_tensor *self,
@@ -194,7 +194,7 @@ lt_status lt__smooth_l1_loss_backward_impl(lt_tensor *grad_output, lt_tensor *se
     lt_tensor *difference = do_difference(&s, self, target);
     lt_tensor *slope =
         beta > 0 ? do_clamp(&s, times(&s, difference, 1 / beta), -1, 1) : do_sign(&s, difference);
-    return lt_scope_give(&s, do_chain(&s, slope, grad_output, how), out);
+    return lt_scope_return(&s, do_chain(&s, slope, grad_output, how), out);
 }
 
 lt_status lt_huber_loss_impl(lt_tensor *input, lt_tensor *target, const char *reduction,
@@ -209,7 +209,7 @@ lt_status lt_huber_loss_impl(lt_tensor *input, lt_tensor *target, const char *re
     lt_scope_open_together(&s, LT_COMPOSITE(huber_loss), input);
     lt_status status = lt__huber_loss(input, target, "none", delta, &each);
     each = lt_scope_hold(&s, status, each);
-    return lt_scope_give(&s, do_reduce(&s, do_mul(&s, each, weight), how), out);
+    return lt_scope_return(&s, do_reduce(&s, do_mul(&s, each, weight), how), out);
 }
 
 lt_status lt__huber_loss_impl(lt_tensor *self, lt_tensor *target, const char *reduction,
@@ -229,7 +229,7 @@ lt_status lt__huber_loss_impl(lt_tensor *self, lt_tensor *target, const char *re
     lt_tensor *loss =
         do_where(&s, do_le(&s, size, do_number(&s, delta)), times(&s, do_square(&s, size), 0.5),
                  times(&s, plus(&s, size, -0.5 * delta), delta));
-    return lt_scope_give(&s, do_reduce(&s, loss, how), out);
+    return lt_scope_return(&s, do_reduce(&s, loss, how), out);
 }
 
 lt_status lt__huber_loss_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor *target,
@@ -240,7 +240,7 @@ lt_status lt__huber_loss_backward_impl(lt_tensor *grad_output, lt_tensor *self, 
     LT_TRY(lt_loss_parse(reduction, &how));
     lt_scope_open_together(&s, LT_COMPOSITE(_huber_loss_backward), self);
     lt_tensor *slope = do_clamp(&s, do_difference(&s, self, target), -delta, delta);
-    return lt_scope_give(&s, do_chain(&s, slope, grad_output, how), out);
+    return lt_scope_return(&s, do_chain(&s, slope, grad_output, how), out);
 }
 
 /* ---- binary_cross_entropy -------------------------------------------------------------------- */
@@ -268,7 +268,7 @@ lt_status lt_binary_cross_entropy_impl(lt_tensor *self, lt_tensor *target, lt_te
               *log_zero = do_at_least(&s, do_log1p(&s, do_neg(&s, x)), -100);
     lt_tensor *loss = do_sub(&s, do_mul(&s, plus(&s, t, -1), log_zero), do_mul(&s, t, log_one));
     if (weight != NULL) loss = do_mul(&s, loss, weight);
-    return lt_scope_give(&s, do_narrow_to(&s, do_reduce(&s, loss, how), self), out);
+    return lt_scope_return(&s, do_narrow_to(&s, do_reduce(&s, loss, how), self), out);
 }
 
 lt_status lt__binary_cross_entropy_backward_impl(lt_tensor *grad_output, lt_tensor *self,
@@ -283,7 +283,7 @@ lt_status lt__binary_cross_entropy_backward_impl(lt_tensor *grad_output, lt_tens
     lt_tensor *scale = do_at_least(&s, do_mul(&s, do_one_minus(&s, x), x), 1e-12);
     lt_tensor *slope = do_div(&s, do_sub(&s, x, t), scale);
     if (weight != NULL) slope = do_mul(&s, slope, weight);
-    return lt_scope_give(
+    return lt_scope_return(
         &s, do_narrow_to(&s, do_chain(&s, slope, do_widen(&s, grad_output), how), self), out);
 }
 
@@ -299,7 +299,7 @@ lt_status lt__binary_cross_entropy_backward_target_impl(lt_tensor *grad_output, 
     lt_tensor *x = do_widen(&s, self);
     lt_tensor *slope = do_sub(&s, do_log1p(&s, do_neg(&s, x)), do_log(&s, x));
     if (weight != NULL) slope = do_mul(&s, slope, weight);
-    return lt_scope_give(
+    return lt_scope_return(
         &s, do_narrow_to(&s, do_chain(&s, slope, do_widen(&s, grad_output), how), self), out);
 }
 
@@ -318,7 +318,7 @@ lt_status lt_kl_div_impl(lt_tensor *input, lt_tensor *target, const char *reduct
                           : do_sub(&s, do_xlogy(&s, target, target), do_mul(&s, target, input));
     loss = do_reduce(&s, loss, how);
     if (batch && input->ndim > 0) loss = do_div(&s, loss, do_number(&s, (double)input->sizes[0]));
-    return lt_scope_give(&s, loss, out);
+    return lt_scope_return(&s, loss, out);
 }
 
 #define LOG_2PI 1.83787706640934548356
@@ -340,7 +340,7 @@ lt_status lt_poisson_nll_loss_impl(lt_tensor *input, lt_tensor *target, bool log
         lt_tensor *large = do_gt(&s, target, do_number(&s, 1));
         loss = do_add(&s, loss, do_where(&s, large, stirling, do_number(&s, 0)));
     }
-    return lt_scope_give(&s, do_reduce(&s, loss, how), out);
+    return lt_scope_return(&s, do_reduce(&s, loss, how), out);
 }
 
 /* var, shaped to broadcast to input. */
@@ -378,7 +378,7 @@ lt_status lt_gaussian_nll_loss_impl(lt_tensor *input, lt_tensor *target, lt_tens
     lt_tensor *ratio = do_div(&s, do_square(&s, do_sub(&s, input, target)), safe);
     lt_tensor *loss = times(&s, do_add(&s, do_log(&s, safe), ratio), 0.5);
     if (full) loss = plus(&s, loss, 0.5 * LOG_2PI);
-    return lt_scope_give(&s, do_reduce(&s, loss, how), out);
+    return lt_scope_return(&s, do_reduce(&s, loss, how), out);
 }
 
 /* log(1 + exp(x)) without overflow. */
@@ -394,7 +394,7 @@ lt_status lt_soft_margin_loss_impl(lt_tensor *self, lt_tensor *target, const cha
     lt_scope s;
     LT_TRY(lt_loss_parse(reduction, &how));
     lt_scope_open_together(&s, LT_COMPOSITE(soft_margin_loss), self);
-    return lt_scope_give(
+    return lt_scope_return(
         &s, do_reduce(&s, do_softplus(&s, do_neg(&s, do_mul(&s, target, self))), how), out);
 }
 
@@ -408,7 +408,7 @@ lt_status lt__soft_margin_loss_backward_impl(lt_tensor *grad_output, lt_tensor *
     lt_scope_open_together(&s, LT_COMPOSITE(_soft_margin_loss_backward), self);
     lt_tensor *slope =
         do_neg(&s, do_mul(&s, target, do_sigmoid(&s, do_neg(&s, do_mul(&s, target, self)))));
-    return lt_scope_give(&s, do_chain(&s, slope, grad_output, how), out);
+    return lt_scope_return(&s, do_chain(&s, slope, grad_output, how), out);
 }
 
 lt_status lt_multilabel_soft_margin_loss_impl(lt_tensor *input, lt_tensor *target,
@@ -427,5 +427,5 @@ lt_status lt_multilabel_soft_margin_loss_impl(lt_tensor *input, lt_tensor *targe
         do_add(&s, do_mul(&s, target, one), do_mul(&s, do_one_minus(&s, target), zero));
     if (weight != NULL) loss = do_mul(&s, loss, weight);
     loss = times(&s, do_sum_dim(&s, loss, -1, false), 1.0 / (double)input->sizes[input->ndim - 1]);
-    return lt_scope_give(&s, do_reduce(&s, loss, how), out);
+    return lt_scope_return(&s, do_reduce(&s, loss, how), out);
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "loss.h"
-#include "counting.h"
+#include "user_index.h"
 #include "ops/pointwise.h"
 #include "op/_bce_with_logits_backward.h"
 #include "op/_bce_with_logits_backward_target.h"
@@ -102,8 +102,8 @@ static lt_status scan_targets(const lt_tensor *target, int64_t classes, int64_t 
         if (v[i] == ignore_index) {
             *ignores = true;
         } else if (v[i] < 0 || v[i] >= classes) {
-            const char *reason = lt_shown_reason(v[i]);
-            return lt_error(LT_ERR_INDEX, "Target %lld is out of bounds%s", lt_shown(v[i]),
+            const char *reason = lt_user_index_reason(v[i]);
+            return lt_error(LT_ERR_INDEX, "Target %lld is out of bounds%s", lt_user_index(v[i]),
                             reason[0] != '\0' ? reason : ".");
         }
     }
@@ -182,15 +182,15 @@ lt_status lt_nll_loss_impl(lt_tensor *self, lt_tensor *target, lt_tensor *weight
     }
     if (s.status == LT_OK) sizes = lt_dims_of(p.safe);
     if (how == LT_OVER_MEAN && p.weight == NULL && p.ignored == NULL)
-        return lt_scope_give(&s, do_neg(&s, do_mean(&s, loss)), out);
+        return lt_scope_return(&s, do_neg(&s, do_mean(&s, loss)), out);
     loss = do_neg(&s, do_reshape(&s, loss, &sizes));
     if (p.weight != NULL) loss = do_mul(&s, loss, p.weight);
     if (p.ignored != NULL) loss = do_where(&s, p.ignored, do_number(&s, 0), loss);
-    if (how == LT_OVER_NONE) return lt_scope_give(&s, loss, out);
+    if (how == LT_OVER_NONE) return lt_scope_return(&s, loss, out);
     lt_tensor *sum = do_sum(&s, loss);
     if (how == LT_OVER_MEAN)
         sum = do_div(&s, sum, p.total != NULL ? p.total : do_number(&s, (double)target->numel));
-    return lt_scope_give(&s, sum, out);
+    return lt_scope_return(&s, sum, out);
 }
 
 lt_status lt__nll_loss_backward_impl(lt_tensor *grad_output, const lt_dims *sizes,
@@ -215,7 +215,7 @@ lt_status lt__nll_loss_backward_impl(lt_tensor *grad_output, const lt_dims *size
     }
     lt_tensor *result = do_zeros(&s, grad_output, sizes);
     if (result != NULL) s.status = lt_scatter_impl(result, p.dim, index, grad, &result);
-    return lt_scope_give(&s, result, out);
+    return lt_scope_return(&s, result, out);
 }
 
 /* ---- cross entropy --------------------------------------------------------------------------- */
@@ -282,7 +282,7 @@ lt_status lt_cross_entropy_impl(lt_tensor *input, lt_tensor *target, lt_tensor *
         loss = do_add(&s, do_mul(&s, loss, do_number(&s, 1 - label_smoothing)),
                       do_mul(&s, smooth, do_number(&s, share)));
     }
-    return lt_scope_give(&s, loss, out);
+    return lt_scope_return(&s, loss, out);
 }
 
 lt_status lt_cross_entropy_prob_impl(lt_tensor *input, lt_tensor *target, lt_tensor *weight,
@@ -320,7 +320,7 @@ lt_status lt_cross_entropy_prob_impl(lt_tensor *input, lt_tensor *target, lt_ten
     lt_tensor *loss = do_weigh(&s, do_mul(&s, do_log_softmax(&s, input, dim), share), weight, dim);
     loss = do_neg(&s, how == LT_OVER_NONE ? do_sum_dim(&s, loss, dim, false) : do_sum(&s, loss));
     if (how == LT_OVER_MEAN) loss = do_div(&s, loss, do_number(&s, (double)input->numel / classes));
-    return lt_scope_give(&s, loss, out);
+    return lt_scope_return(&s, loss, out);
 }
 
 /* ---- binary cross entropy -------------------------------------------------------------------- */
@@ -364,7 +364,7 @@ lt_status lt_binary_cross_entropy_with_logits_impl(lt_tensor *self, lt_tensor *t
     if (pos_weight != NULL) fit = do_mul(&s, fit, do_positive_weight(&s, target, pos_weight));
     lt_tensor *loss = do_sub(&s, do_mul(&s, do_one_minus(&s, target), self), fit);
     if (weight != NULL) loss = do_mul(&s, loss, weight);
-    return lt_scope_give(&s, do_reduce(&s, loss, how), out);
+    return lt_scope_return(&s, do_reduce(&s, loss, how), out);
 }
 
 /* grad_output times the derivative of one element's loss. */
@@ -391,7 +391,7 @@ lt_status lt__bce_with_logits_backward_impl(lt_tensor *grad_output, lt_tensor *s
         derivative =
             do_sub(&s, do_one_minus(&s, target),
                    do_mul(&s, do_positive_weight(&s, target, pos_weight), do_one_minus(&s, p)));
-    return lt_scope_give(&s, do_scale(&s, derivative, grad_output, weight, how, self), out);
+    return lt_scope_return(&s, do_scale(&s, derivative, grad_output, weight, how, self), out);
 }
 
 lt_status lt__bce_with_logits_backward_target_impl(lt_tensor *grad_output, lt_tensor *self,
@@ -409,5 +409,5 @@ lt_status lt__bce_with_logits_backward_target_impl(lt_tensor *grad_output, lt_te
         derivative =
             do_sub(&s, derivative,
                    do_mul(&s, do_sub(&s, pos_weight, do_number(&s, 1)), do_log_sigmoid(&s, self)));
-    return lt_scope_give(&s, do_scale(&s, derivative, grad_output, weight, how, self), out);
+    return lt_scope_return(&s, do_scale(&s, derivative, grad_output, weight, how, self), out);
 }

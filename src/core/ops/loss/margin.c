@@ -1,9 +1,9 @@
 /* margin.c - losses that ask for a margin, and the distances they are made of, as formulas. */
 #include "loss.h"
-#include "counting.h"
+#include "user_index.h"
 #include "context/interrupt.h"
 #include "memory/alloc.h"
-#include "checked.h"
+#include "saturating.h"
 #include "ops/pointwise.h"
 #include "ops/steps.h"
 #include "iter.h"
@@ -39,7 +39,7 @@ lt_status lt_pairwise_distance_impl(lt_tensor *x1, lt_tensor *x2, double p, doub
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(pairwise_distance));
-    return lt_scope_give(&s, do_norm(&s, plus(&s, do_sub(&s, x1, x2), eps), p, -1, keepdim), out);
+    return lt_scope_return(&s, do_norm(&s, plus(&s, do_sub(&s, x1, x2), eps), p, -1, keepdim), out);
 }
 
 lt_status lt_cosine_similarity_impl(lt_tensor *x1, lt_tensor *x2, int64_t dim, double eps,
@@ -59,7 +59,7 @@ lt_status lt_cosine_similarity_impl(lt_tensor *x1, lt_tensor *x2, int64_t dim, d
     lt_tensor *length1 = do_lifted(&s, do_norm(&s, x1, 2, dim, true), eps);
     lt_tensor *length2 = do_lifted(&s, do_norm(&s, x2, 2, dim, true), eps);
     lt_tensor *product = do_mul(&s, do_div(&s, x1, length1), do_div(&s, x2, length2));
-    return lt_scope_give(&s, do_sum_dim(&s, product, dim, false), out);
+    return lt_scope_return(&s, do_sum_dim(&s, product, dim, false), out);
 }
 
 lt_status lt_normalize_impl(lt_tensor *input, double p, int64_t dim, double eps, lt_tensor **out)
@@ -67,7 +67,7 @@ lt_status lt_normalize_impl(lt_tensor *input, double p, int64_t dim, double eps,
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(normalize));
     lt_tensor *length = do_at_least(&s, do_norm(&s, input, p, dim, true), eps);
-    return lt_scope_give(&s, do_div(&s, input, length), out);
+    return lt_scope_return(&s, do_div(&s, input, length), out);
 }
 
 lt_status lt_pdist_impl(lt_tensor *input, double p, lt_tensor **out)
@@ -77,7 +77,7 @@ lt_status lt_pdist_impl(lt_tensor *input, double p, lt_tensor **out)
     if (!lt_dtype_is_float((lt_dtype)input->dtype))
         return lt_error(LT_ERR_RUNTIME, "pdist only supports floating-point dtypes");
     if (!(p >= 0)) return lt_error(LT_ERR_RUNTIME, "pdist only supports non-negative p values");
-    const int64_t n = input->sizes[0], pairs = lt_times(n, n - 1) / 2;
+    const int64_t n = input->sizes[0], pairs = lt_mul_sat(n, n - 1) / 2;
     int64_t *first = lt_mem_array(pairs, sizeof *first),
             *second = lt_mem_array(pairs, sizeof *second);
     for (int64_t i = 0, k = 0; i < n && first != NULL && second != NULL && !lt_interrupted(); i++)
@@ -93,7 +93,7 @@ lt_status lt_pdist_impl(lt_tensor *input, double p, lt_tensor **out)
               *others = do_positions(&s, second, &line, input->device);
     lt_tensor *difference =
         do_sub(&s, do_index_select(&s, input, 0, rows), do_index_select(&s, input, 0, others));
-    return lt_scope_give(&s, do_norm(&s, difference, p, -1, false), out);
+    return lt_scope_return(&s, do_norm(&s, difference, p, -1, false), out);
 }
 
 /* ---- pairs with a sign ----------------------------------------------------------------------- */
@@ -118,7 +118,7 @@ lt_status lt_hinge_embedding_loss_impl(lt_tensor *input, lt_tensor *target, doub
     lt_tensor *rest = do_at_least(&s, do_sub(&s, least, input), 0);
     lt_tensor *apart = do_where(&s, do_equals(&s, target, 1), zero, rest);
     lt_tensor *together = do_where(&s, do_equals(&s, target, -1), zero, input);
-    return lt_scope_give(&s, do_reduce(&s, do_add(&s, apart, together), how), out);
+    return lt_scope_return(&s, do_reduce(&s, do_add(&s, apart, together), how), out);
 }
 
 lt_status lt_margin_ranking_loss_impl(lt_tensor *input1, lt_tensor *input2, lt_tensor *target,
@@ -134,7 +134,8 @@ lt_status lt_margin_ranking_loss_impl(lt_tensor *input1, lt_tensor *input2, lt_t
                         input1->ndim, input2->ndim, target->ndim);
     lt_scope_open(&s, LT_COMPOSITE(margin_ranking_loss));
     lt_tensor *order = do_mul(&s, do_neg(&s, target), do_sub(&s, input1, input2));
-    return lt_scope_give(&s, do_reduce(&s, do_at_least(&s, plus(&s, order, margin), 0), how), out);
+    return lt_scope_return(&s, do_reduce(&s, do_at_least(&s, plus(&s, order, margin), 0), how),
+                           out);
 }
 
 #define COSINE_EPS 1e-12
@@ -167,7 +168,7 @@ lt_status lt_cosine_embedding_loss_impl(lt_tensor *input1, lt_tensor *input2, lt
     lt_tensor *together = do_where(&s, do_equals(&s, target, 1), gap, zero);
     lt_tensor *apart = do_where(&s, do_equals(&s, target, -1),
                                 do_at_least(&s, plus(&s, cosine, -margin), 0), zero);
-    return lt_scope_give(&s, do_reduce(&s, do_add(&s, together, apart), how), out);
+    return lt_scope_return(&s, do_reduce(&s, do_add(&s, together, apart), how), out);
 }
 
 lt_status lt_triplet_margin_loss_impl(lt_tensor *anchor, lt_tensor *positive, lt_tensor *negative,
@@ -189,7 +190,7 @@ lt_status lt_triplet_margin_loss_impl(lt_tensor *anchor, lt_tensor *positive, lt
     lt_tensor *near = do_distance(&s, anchor, positive, p, eps),
               *far = do_distance(&s, anchor, negative, p, eps);
     if (swap) far = do_minimum(&s, far, do_distance(&s, positive, negative, p, eps));
-    return lt_scope_give(
+    return lt_scope_return(
         &s, do_reduce(&s, do_at_least(&s, plus(&s, do_sub(&s, near, far), margin), 0), how), out);
 }
 
@@ -202,11 +203,11 @@ static lt_status check_classes(lt_scope *s, const lt_tensor *target, int64_t cla
     if (s->status != LT_OK || target->device.type != LT_CPU) return s->status;
     const int64_t *v = (const int64_t *)lt_data(target);
     for (int64_t i = 0; i < target->numel; i++) {
-        if (ends && v[i] < 0 && (lt_shown(v[i]) == -1 || lt_shown(v[i]) == 0)) continue;
+        if (ends && v[i] < 0 && (lt_user_index(v[i]) == -1 || lt_user_index(v[i]) == 0)) continue;
         if (v[i] < 0 || v[i] >= classes)
-            return s->status =
-                       lt_error(LT_ERR_INDEX, "target out of range: %lld is none of %lld classes%s",
-                                lt_shown(v[i]), (long long)classes, lt_shown_reason(v[i]));
+            return s->status = lt_error(
+                       LT_ERR_INDEX, "target out of range: %lld is none of %lld classes%s",
+                       lt_user_index(v[i]), (long long)classes, lt_user_index_reason(v[i]));
     }
     return LT_OK;
 }
@@ -266,7 +267,7 @@ lt_status lt_multi_margin_loss_impl(lt_tensor *input, lt_tensor *target, double 
     loss = do_where(&s, others, loss, do_number(&s, 0));
     loss = times(&s, do_sum_dim(&s, loss, 1, false), 1.0 / (double)classes);
     if (input->ndim < 2 && target->ndim == 0) loss = do_squeeze_dim(&s, loss, 0);
-    return lt_scope_give(&s, do_reduce(&s, loss, how), out);
+    return lt_scope_return(&s, do_reduce(&s, loss, how), out);
 }
 
 lt_status lt_multilabel_margin_loss_impl(lt_tensor *input, lt_tensor *target, const char *reduction,
@@ -304,5 +305,5 @@ lt_status lt_multilabel_margin_loss_impl(lt_tensor *input, lt_tensor *target, co
     loss = do_sum_dims(&s, do_where(&s, counts, loss, zero), &(lt_dims){2, {1, 2}}, false);
     loss = times(&s, loss, 1.0 / (double)classes);
     if (input->ndim < 2) loss = do_squeeze_dim(&s, loss, 0);
-    return lt_scope_give(&s, do_reduce(&s, loss, how), out);
+    return lt_scope_return(&s, do_reduce(&s, loss, how), out);
 }

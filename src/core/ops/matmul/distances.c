@@ -54,7 +54,7 @@ lt_status lt__euclidean_dist_impl(lt_tensor *x1, lt_tensor *x2, lt_tensor **out)
     lt_tensor *right[] = {x2, do_ones_like(&s, length2), length2};
     lt_tensor *columns = do_transpose(&s, do_cat(&s, right, 3, -1), -2, -1);
     lt_tensor *squares = do_matmul(&s, do_cat(&s, left, 3, -1), columns);
-    return lt_scope_give(&s, do_sqrt(&s, do_clamp_min(&s, squares, lt_int(0))), out);
+    return lt_scope_return(&s, do_sqrt(&s, do_clamp_min(&s, squares, lt_int(0))), out);
 }
 
 /* a / distance, 0 at distance 0. */
@@ -73,7 +73,7 @@ lt_status lt__euclidean_backward_impl(lt_tensor *grad, lt_tensor *x1, lt_tensor 
     lt_scope_open(&s, LT_COMPOSITE(_euclidean_backward));
     lt_tensor *ratio = do_ratio(&s, grad, distances);
     lt_tensor *own = do_mul(&s, x1, do_sum_dim(&s, ratio, -1, true));
-    return lt_scope_give(&s, do_sub(&s, own, do_matmul(&s, ratio, x2)), out);
+    return lt_scope_return(&s, do_sub(&s, own, do_matmul(&s, ratio, x2)), out);
 }
 
 /* (x1[i] - x2[j]) tangent[i] / distance */
@@ -84,10 +84,10 @@ lt_status lt__euclidean_tangent_impl(lt_tensor *x1_t, lt_tensor *x1, lt_tensor *
     lt_scope_open(&s, LT_COMPOSITE(_euclidean_tangent));
     lt_tensor *own = do_sum_dim(&s, do_mul(&s, x1, x1_t), -1, true);
     lt_tensor *products = do_sub(&s, own, do_matmul(&s, x1_t, do_transpose(&s, x2, -2, -1)));
-    return lt_scope_give(&s, do_ratio(&s, products, distances), out);
+    return lt_scope_return(&s, do_ratio(&s, products, distances), out);
 }
 
-static lt_status check(lt_tensor *x1, lt_tensor *x2, double p)
+static lt_status check_distances(lt_tensor *x1, lt_tensor *x2, double p)
 {
     if (!lt_dtype_is_float((lt_dtype)x1->dtype) || !lt_dtype_is_float((lt_dtype)x2->dtype))
         return lt_error(LT_ERR_RUNTIME, "cdist only supports floating-point dtypes, %s got: %s",
@@ -138,12 +138,12 @@ lt_status lt_cdist_impl(lt_tensor *x1, lt_tensor *x2, double p, const char *comp
 {
     distance_way way;
     LT_TRY(parse_compute_mode(compute_mode, &way));
-    LT_TRY(check(x1, x2, p));
+    LT_TRY(check_distances(x1, x2, p));
     lt_scope s;
     /* so that the differences of all pairs are not written */
     lt_scope_open_together(&s, LT_COMPOSITE(cdist), x1);
     if (by_product(x1, x2, p, way))
-        return lt_scope_give(
+        return lt_scope_return(
             &s,
             do__euclidean_dist(&s, do_expand_batches(&s, x1, x2), do_expand_batches(&s, x2, x1)),
             out);
@@ -152,5 +152,5 @@ lt_status lt_cdist_impl(lt_tensor *x1, lt_tensor *x2, double p, const char *comp
     if (apart == NULL) return lt_scope_close(&s);
     lt_status status =
         lt_norm(apart, lt_float(p), &(lt_dims){1, {-1}}, false, LT_DTYPE_NONE, &result);
-    return lt_scope_give(&s, lt_scope_hold(&s, status, result), out);
+    return lt_scope_return(&s, lt_scope_hold(&s, status, result), out);
 }

@@ -9,7 +9,7 @@
 
 #include "ops/steps.h"
 #include "op/einsum.h"
-#include "counting.h"
+#include "user_index.h"
 
 #define LETTERS      52
 #define ELLIPSIS     52
@@ -40,7 +40,7 @@ static lt_status add_label(subscripts *s, int label, int operand)
 {
     if (s->n > LT_MAX_DIMS)
         return lt_error(LT_ERR_RUNTIME, "einsum(): too many subscripts for operand %lld",
-                        lt_shown(operand));
+                        lt_user_index(operand));
     s->label[s->n++] = (int8_t)label;
     return LT_OK;
 }
@@ -68,7 +68,7 @@ static lt_status parse(const char *text, equation *e)
                            : lt_error(LT_ERR_RUNTIME,
                                       "einsum(): found '.' in subscripts string for operand %lld "
                                       "for which an ellipsis was already found",
-                                      lt_shown(e->operands - 1));
+                                      lt_user_index(e->operands - 1));
             s->ellipsis = true;
             LT_TRY(add_label(s, ELLIPSIS, e->operands - 1));
             p += 2;
@@ -78,20 +78,20 @@ static lt_status parse(const char *text, equation *e)
             return lt_error(LT_ERR_RUNTIME,
                             "einsum(): invalid subscript given at index %lld in the equation "
                             "string, subscripts must be in [a-zA-Z]",
-                            lt_shown(p - text));
+                            lt_user_index(p - text));
         }
     }
     return LT_OK;
 }
 
 /* Where labels stand among the dimensions of the brought operands. */
-typedef struct layout {
+typedef struct einsum_layout {
     int total, out;  /* all dimensions; the first `out` are the result's */
     int at[LETTERS]; /* -1: not used */
     int ellipsis_at, ellipsis_dims;
-} layout;
+} einsum_layout;
 
-static lt_status count_ellipsis(const equation *e, const lt_tensor_list *operands, layout *l)
+static lt_status count_ellipsis(const equation *e, const lt_tensor_list *operands, einsum_layout *l)
 {
     for (int i = 0; i < e->operands; i++) {
         int named = e->in[i].n - (e->in[i].ellipsis ? 1 : 0), own = operands->v[i]->ndim - named;
@@ -100,14 +100,14 @@ static lt_status count_ellipsis(const equation *e, const lt_tensor_list *operand
                             "einsum(): the number of subscripts in the equation (%d) %s the number "
                             "of dimensions (%d) for operand %lld%s",
                             named, e->in[i].ellipsis ? "is more than" : "does not match",
-                            operands->v[i]->ndim, lt_shown(i),
+                            operands->v[i]->ndim, lt_user_index(i),
                             e->in[i].ellipsis ? "" : " and no ellipsis was given");
         if (e->in[i].ellipsis && own > l->ellipsis_dims) l->ellipsis_dims = own;
     }
     return LT_OK;
 }
 
-static lt_status lay_out(const equation *e, const lt_tensor_list *operands, layout *l)
+static lt_status plan_layout(const equation *e, const lt_tensor_list *operands, einsum_layout *l)
 {
     int count[LETTERS] = {0};
     bool any_ellipsis = false;
@@ -158,7 +158,7 @@ static lt_status lay_out(const equation *e, const lt_tensor_list *operands, layo
 
 /* t with its dimensions put where the layout has them, diagonals taken of repeated letters. */
 static lt_tensor *brought(lt_scope *s, lt_tensor *t, const subscripts *in, int operand,
-                          const layout *l)
+                          const einsum_layout *l)
 {
     int place[LT_MAX_DIMS], n = 0; /* of the dimensions of t, in its order */
     for (int k = 0; k < in->n; k++) {
@@ -180,7 +180,7 @@ static lt_tensor *brought(lt_scope *s, lt_tensor *t, const subscripts *in, int o
                 s->status = lt_error(LT_ERR_RUNTIME,
                                      "einsum(): subscript %c is repeated for operand %lld but the "
                                      "sizes don't match, %lld != %lld",
-                                     letter_name(in->label[0]), lt_shown(operand),
+                                     letter_name(in->label[0]), lt_user_index(operand),
                                      (long long)t->sizes[b], (long long)t->sizes[a]);
                 return NULL;
             }
@@ -260,7 +260,7 @@ static lt_tensor *contracted(lt_scope *s, lt_tensor *a, lt_tensor *b, uint32_t s
     return do_permute(s, do_reshape(s, do_bmm(s, left, right), &shape), &back);
 }
 
-static lt_status mismatch(const layout *l, int dim, int operand, int64_t own, int64_t seen)
+static lt_status mismatch(const einsum_layout *l, int dim, int operand, int64_t own, int64_t seen)
 {
     char name[16] = "...";
     for (int c = 0; c < LETTERS; c++)
@@ -268,10 +268,10 @@ static lt_status mismatch(const layout *l, int dim, int operand, int64_t own, in
     return lt_error(LT_ERR_RUNTIME,
                     "einsum(): subscript %s has size %lld for operand %lld which does not "
                     "broadcast with previously seen size %lld",
-                    name, (long long)own, lt_shown(operand), (long long)seen);
+                    name, (long long)own, lt_user_index(operand), (long long)seen);
 }
 
-static lt_status check_sizes(lt_tensor *const *operands, int n, const layout *l)
+static lt_status check_sizes(lt_tensor *const *operands, int n, const einsum_layout *l)
 {
     for (int d = 0; d < l->total; d++) {
         int64_t seen = 1;
@@ -285,7 +285,7 @@ static lt_status check_sizes(lt_tensor *const *operands, int n, const layout *l)
 }
 
 /* Labels of the sum that no operand from `next` on has. */
-static uint32_t finished(lt_tensor *const *operands, int next, int n, const layout *l)
+static uint32_t finished(lt_tensor *const *operands, int next, int n, const einsum_layout *l)
 {
     uint32_t mask = 0;
     for (int d = l->out; d < l->total; d++) {
@@ -299,7 +299,7 @@ static uint32_t finished(lt_tensor *const *operands, int next, int n, const layo
 lt_status lt_einsum_impl(const char *text, const lt_tensor_list *operands, lt_tensor **out)
 {
     equation e;
-    layout l;
+    einsum_layout l;
     lt_tensor *ready[MAX_OPERANDS] = {NULL}, *now = NULL;
     lt_status status = LT_OK;
     if (operands->n == 0)
@@ -309,12 +309,12 @@ lt_status lt_einsum_impl(const char *text, const lt_tensor_list *operands, lt_te
         return lt_error(LT_ERR_RUNTIME,
                         "einsum(): %s operands were provided than specified in the equation",
                         operands->n > e.operands ? "more" : "fewer");
-    LT_TRY(lay_out(&e, operands, &l));
+    LT_TRY(plan_layout(&e, operands, &l));
     for (int i = 0; i < e.operands; i++) {
         lt_scope s;
         lt_scope_open(&s, LT_COMPOSITE(einsum));
         lt_tensor *t = brought(&s, operands->v[i], &e.in[i], i, &l);
-        LT_CHECK(lt_scope_give(&s, t, &ready[i]));
+        LT_CHECK(lt_scope_return(&s, t, &ready[i]));
     }
     LT_CHECK(check_sizes(ready, e.operands, &l));
     now = lt_tensor_retain(ready[0]);
@@ -323,7 +323,7 @@ lt_status lt_einsum_impl(const char *text, const lt_tensor_list *operands, lt_te
         lt_scope_open(&s, LT_COMPOSITE(einsum));
         lt_tensor *t = contracted(&s, now, ready[i], finished(ready, i + 1, e.operands, &l)),
                   *next = NULL;
-        LT_CHECK(lt_scope_give(&s, t, &next));
+        LT_CHECK(lt_scope_return(&s, t, &next));
         lt_tensor_release(now);
         now = next;
     }
@@ -335,7 +335,7 @@ lt_status lt_einsum_impl(const char *text, const lt_tensor_list *operands, lt_te
         if (e.operands == 1 || now->sizes[d] != 1) left.v[left.n++] = d;
     if (left.n > 0) result = do_sum_dims(&s, now, &left, true);
     for (int d = 0; d < l.out; d++) shape.v[d] = now->sizes[d];
-    status = lt_scope_give(&s, do_reshape(&s, result, &shape), out);
+    status = lt_scope_return(&s, do_reshape(&s, result, &shape), out);
 done:
     lt_tensor_release(now);
     for (int i = 0; i < e.operands; i++) lt_tensor_release(ready[i]);

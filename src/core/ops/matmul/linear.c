@@ -1,6 +1,6 @@
 /* linear.c - matmul and linear: composed of products of matrices and vectors. */
 #include "autograd/dual.h"
-#include "counting.h"
+#include "user_index.h"
 #include "ops/compose.h"
 #include "products.h"
 #include "op/_unsafe_view.h"
@@ -54,7 +54,7 @@ static lt_tensor *do_batched(lt_scope *s, lt_tensor *a, lt_tensor *b)
             s->status = lt_error(LT_ERR_RUNTIME,
                                  "The size of tensor a (%lld) must match the size of tensor b "
                                  "(%lld) at non-singleton dimension %lld",
-                                 (long long)x, (long long)y, lt_shown(d));
+                                 (long long)x, (long long)y, lt_user_index(d));
             return NULL;
         }
         batch.v[d] = x == 1 ? y : x;
@@ -72,7 +72,7 @@ static lt_tensor *do_batched(lt_scope *s, lt_tensor *a, lt_tensor *b)
     return do_unsafe_view(s, do_bmm(s, left, right), &wide);
 }
 
-static lt_tensor *do_product(lt_scope *s, lt_tensor *a, lt_tensor *b)
+static lt_tensor *do_linear_product(lt_scope *s, lt_tensor *a, lt_tensor *b)
 {
     if (b->ndim == 1) { /* [..., n, k] and [k] */
         lt_dims sizes = with_last(a, -1);
@@ -101,7 +101,7 @@ lt_status lt_matmul_impl(lt_tensor *self, lt_tensor *other, lt_tensor **out)
     if (self->ndim == 1 && other->ndim == 1) return lt_dot(self, other, out);
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(matmul));
-    return lt_scope_give(&s, do_product(&s, self, other), out);
+    return lt_scope_return(&s, do_linear_product(&s, self, other), out);
 }
 
 lt_status lt_linear_impl(lt_tensor *input, lt_tensor *weight, lt_tensor *bias, lt_tensor **out)
@@ -121,5 +121,5 @@ lt_status lt_linear_impl(lt_tensor *input, lt_tensor *weight, lt_tensor *bias, l
     } else {
         s.status = lt_error(LT_ERR_RUNTIME, "mat2 must be a matrix, got %d-D tensor", turned->ndim);
     }
-    return lt_scope_give(&s, result, out);
+    return lt_scope_return(&s, result, out);
 }

@@ -17,20 +17,20 @@
 #include "op/mm.h"
 #include "op/mv.h"
 #include "op/outer.h"
-#include "counting.h"
+#include "user_index.h"
 #include "ops/pointwise.h"
 #include "pointwise_ops.h"
 #include "step/addmm.h"
 #include "step/mv.h"
 
 /* An operand as gemm reads it; a vector is a matrix of one row or column. Strides in elements. */
-typedef struct matrix {
+typedef struct gemm_matrix {
     lt_tensor *copy; /* NULL: the operand itself is read */
     const void *data;
     int64_t rows, cols, row_stride, col_stride, batch_stride;
     bool transposed;
     int64_t ld;
-} matrix;
+} gemm_matrix;
 
 /* Whether lines of `length` elements, `stride` apart, can be the rows that gemm expects. */
 static bool dense_lines(int64_t lines, int64_t length, int64_t stride, int64_t step)
@@ -43,7 +43,7 @@ static int64_t leading(int64_t lines, int64_t length, int64_t stride)
     return lines == 1 ? (length > 1 ? length : 1) : stride;
 }
 
-static lt_status settle(matrix *x, lt_tensor *t)
+static lt_status settle(gemm_matrix *x, lt_tensor *t)
 {
     x->copy = NULL;
     x->data = lt_data(t);
@@ -65,7 +65,7 @@ static lt_status settle(matrix *x, lt_tensor *t)
 }
 
 /* The last two dimensions of t, a batch over a third. */
-static lt_status as_matrix(lt_tensor *t, matrix *x)
+static lt_status as_matrix(lt_tensor *t, gemm_matrix *x)
 {
     int d = t->ndim - 2;
     x->rows = t->sizes[d];
@@ -76,21 +76,23 @@ static lt_status as_matrix(lt_tensor *t, matrix *x)
     return settle(x, t);
 }
 
-static lt_status as_column(lt_tensor *t, matrix *x)
+static lt_status as_column(lt_tensor *t, gemm_matrix *x)
 {
-    *x = (matrix){.rows = t->sizes[0], .cols = 1, .row_stride = t->strides[0], .col_stride = 1};
+    *x =
+        (gemm_matrix){.rows = t->sizes[0], .cols = 1, .row_stride = t->strides[0], .col_stride = 1};
     return settle(x, t);
 }
 
-static lt_status as_row(lt_tensor *t, matrix *x)
+static lt_status as_row(lt_tensor *t, gemm_matrix *x)
 {
-    *x = (matrix){.rows = 1, .cols = t->sizes[0], .row_stride = 1, .col_stride = t->strides[0]};
+    *x =
+        (gemm_matrix){.rows = 1, .cols = t->sizes[0], .row_stride = 1, .col_stride = t->strides[0]};
     return settle(x, t);
 }
 
 /* c = alpha a b + beta c; c is dense. */
-static lt_gemm gemm_of(lt_tensor *c, int64_t batch, const matrix *a, const matrix *b, double beta,
-                       double alpha)
+static lt_gemm gemm_of(lt_tensor *c, int64_t batch, const gemm_matrix *a, const gemm_matrix *b,
+                       double beta, double alpha)
 {
     return (lt_gemm){.dtype = (lt_dtype)c->dtype,
                      .m = a->rows,
@@ -115,8 +117,8 @@ static lt_gemm gemm_of(lt_tensor *c, int64_t batch, const matrix *a, const matri
 
 /* The same, or with bias, a row for each row of the product, in c's place where it is not NULL.
  * Frees what a and b hold. */
-static lt_status multiply(lt_tensor *c, int64_t batch, matrix *a, matrix *b, lt_tensor *bias,
-                          double beta, double alpha)
+static lt_status multiply_batch(lt_tensor *c, int64_t batch, gemm_matrix *a, gemm_matrix *b,
+                                lt_tensor *bias, double beta, double alpha)
 {
     lt_gemm g = gemm_of(c, batch, a, b, beta, alpha);
     g.bias = bias != NULL ? lt_data(bias) : NULL;
@@ -141,7 +143,7 @@ static bool scales_integers(const lt_tensor *t, lt_scalar beta, lt_scalar alpha)
              (lt_scalar_equals(beta, 0) || lt_scalar_equals(beta, 1)));
 }
 
-typedef lt_status (*operand_fn)(lt_tensor *t, matrix *x);
+typedef lt_status (*operand_fn)(lt_tensor *t, gemm_matrix *x);
 
 /* Whether the product of a GPU can add `start` as it ends: one row of the result, `common` being
  * its matrices' other size. */
@@ -175,7 +177,7 @@ static lt_status product(const terms *x, int ndim, const int64_t *sizes, lt_tens
     lt_tensor *given = *out, *work = NULL, *spread = NULL;
     lt_dtype dtype = (lt_dtype)ta->dtype;
     lt_status status;
-    matrix a, b;
+    gemm_matrix a, b;
     bool aside =
         given != NULL && (given->storage == ta->storage || given->storage == tb->storage ||
                           (start != NULL && start != given && start->storage == given->storage));
@@ -202,8 +204,8 @@ static lt_status product(const terms *x, int ndim, const int64_t *sizes, lt_tens
         lt_tensor_release(a.copy);
         goto done;
     }
-    LT_CHECK(multiply(work, ndim > 2 ? sizes[0] : 1, &a, &b, bias ? start : NULL,
-                      start != NULL && !bias && !after ? beta : 0, x->alpha));
+    LT_CHECK(multiply_batch(work, ndim > 2 ? sizes[0] : 1, &a, &b, bias ? start : NULL,
+                            start != NULL && !bias && !after ? beta : 0, x->alpha));
     if (after) {
         lt_tensor *sum = work;
         LT_CHECK(lt_pointwise_run(LT_PW_ADD, (lt_tensor *[]){work, spread}, 2,
@@ -417,7 +419,7 @@ lt_status lt_outer_impl(lt_tensor *self, lt_tensor *vec2, lt_tensor **out)
                         vec2->ndim);
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(outer));
-    return lt_scope_give(&s, do_mul(&s, do_unsqueeze(&s, self, 1), vec2), out);
+    return lt_scope_return(&s, do_mul(&s, do_unsqueeze(&s, self, 1), vec2), out);
 }
 
 /* ---- the derivatives of addmm ---------------------------------------------------------------- */
@@ -440,7 +442,7 @@ static lt_status product_and_sums(lt_tensor *grad, lt_tensor *mat1, lt_tensor **
                                   lt_tensor **out_mat2)
 {
     lt_scope s;
-    matrix a, b;
+    gemm_matrix a, b;
     bool summed = false;
     const int64_t sizes[] = {grad->sizes[1], mat1->sizes[1]};
     lt_tensor *result = NULL, *sums = NULL;

@@ -6,7 +6,7 @@
 #include "products.h"
 
 #include "memory/alloc.h"
-#include "counting.h"
+#include "user_index.h"
 #include "dtypes/promotion.h"
 #include "ops/steps.h"
 #include "iter.h"
@@ -40,15 +40,15 @@ lt_status lt__mm_as_impl(lt_tensor *self, lt_tensor *mat2, const lt_dims *stride
     if (strides->n != 2 || strides->v[0] != 1 || strides->v[1] == 1) return lt_mm(self, mat2, out);
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_mm_as));
-    return lt_scope_give(&s, do_t(&s, do_mm(&s, do_t(&s, mat2), do_t(&s, self))), out);
+    return lt_scope_return(&s, do_t(&s, do_mm(&s, do_t(&s, mat2), do_t(&s, self))), out);
 }
 
 lt_status lt__scaled_impl(lt_tensor *self, lt_scalar factor, lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_scaled));
-    return lt_scope_give(&s, lt_scalar_equals(factor, 1) ? self : do_mul_scalar(&s, self, factor),
-                         out);
+    return lt_scope_return(&s, lt_scalar_equals(factor, 1) ? self : do_mul_scalar(&s, self, factor),
+                           out);
 }
 
 /* Multiplied in the dtype of a: an integer's factor loses its fraction, a bool's is true or
@@ -141,7 +141,8 @@ lt_status lt_inner_impl(lt_tensor *self, lt_tensor *other, lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(inner));
-    if (self->ndim == 0 || other->ndim == 0) return lt_scope_give(&s, do_mul(&s, self, other), out);
+    if (self->ndim == 0 || other->ndim == 0)
+        return lt_scope_return(&s, do_mul(&s, self, other), out);
     int64_t k = self->sizes[self->ndim - 1];
     if (k != other->sizes[other->ndim - 1]) {
         char a[256], b[256];
@@ -162,7 +163,7 @@ lt_status lt_inner_impl(lt_tensor *self, lt_tensor *other, lt_tensor **out)
     for (int d = 0; d < other->ndim - 1; d++) columns *= shape.v[shape.n++] = other->sizes[d];
     lt_tensor *left = do_reshape(&s, self, &(lt_dims){2, {rows, k}});
     lt_tensor *right = do_reshape(&s, other, &(lt_dims){2, {columns, k}});
-    return lt_scope_give(&s, do_reshape(&s, do_mm(&s, left, do_t(&s, right)), &shape), out);
+    return lt_scope_return(&s, do_reshape(&s, do_mm(&s, left, do_t(&s, right)), &shape), out);
 }
 
 lt_status lt_vdot_impl(lt_tensor *self, lt_tensor *other, lt_tensor **out)
@@ -204,8 +205,8 @@ static lt_status tensordot(lt_tensor *a, lt_tensor *b, const lt_dims *dims_a, co
             return lt_error(LT_ERR_RUNTIME,
                             "contracted dimensions need to match, but first has size %lld in dim "
                             "%lld and second has size %lld in dim %lld",
-                            (long long)a->sizes[da], lt_shown(da), (long long)b->sizes[db],
-                            lt_shown(db));
+                            (long long)a->sizes[da], lt_user_index(da), (long long)b->sizes[db],
+                            lt_user_index(db));
         order_a.v[order_a.n++] = da;
         order_b.v[order_b.n++] = db;
         /* the one is broadcast: the sum of the other is enough */
@@ -227,7 +228,7 @@ static lt_status tensordot(lt_tensor *a, lt_tensor *b, const lt_dims *dims_a, co
     if (sums_b.n > 0) b = do_cast(&s, do_sum_dims(&s, b, &sums_b, true), (lt_dtype)b->dtype);
     lt_tensor *left = do_reshape(&s, do_permute(&s, a, &order_a), &(lt_dims){2, {rows, inner}});
     lt_tensor *right = do_reshape(&s, do_permute(&s, b, &order_b), &(lt_dims){2, {inner, columns}});
-    return lt_scope_give(&s, do_reshape(&s, do_mm(&s, left, right), &shape), out);
+    return lt_scope_return(&s, do_reshape(&s, do_mm(&s, left, right), &shape), out);
 }
 
 lt_status lt_tensordot_impl(lt_tensor *self, lt_tensor *other, int64_t dims, lt_tensor **out)
@@ -266,7 +267,7 @@ lt_status lt_kron_impl(lt_tensor *self, lt_tensor *other, lt_tensor **out)
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(kron));
     lt_tensor *product = do_mul(&s, do_reshape(&s, self, &a), do_reshape(&s, other, &b));
-    return lt_scope_give(&s, do_reshape(&s, product, &shape), out);
+    return lt_scope_return(&s, do_reshape(&s, product, &shape), out);
 }
 
 /* ---- cross ----------------------------------------------------------------------------------- */
@@ -288,7 +289,7 @@ lt_status lt_cross_impl(lt_tensor *self, lt_tensor *other, const int64_t *dim, l
     if (self->ndim == 0 || self->sizes[d] != 3 || other->sizes[d] != 3)
         return lt_error(LT_ERR_RUNTIME,
                         "linalg.cross: inputs dimension %lld must have length 3. Got %lld and %lld",
-                        lt_shown(d), (long long)(self->ndim > 0 ? self->sizes[d] : 1),
+                        lt_user_index(d), (long long)(self->ndim > 0 ? self->sizes[d] : 1),
                         (long long)(other->ndim > 0 ? other->sizes[d] : 1));
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(cross));
@@ -298,7 +299,7 @@ lt_status lt_cross_impl(lt_tensor *self, lt_tensor *other, const int64_t *dim, l
         part[i] = do_sub(&s, do_mul(&s, do_select(&s, self, d, j), do_select(&s, other, d, k)),
                          do_mul(&s, do_select(&s, self, d, k), do_select(&s, other, d, j)));
     }
-    return lt_scope_give(&s, do_stack(&s, part, 3, d), out);
+    return lt_scope_return(&s, do_stack(&s, part, 3, d), out);
 }
 
 lt_status lt_linalg_cross_impl(lt_tensor *self, lt_tensor *other, int64_t dim, lt_tensor **out)
@@ -371,7 +372,7 @@ lt_status lt_linalg_multi_dot_impl(const lt_tensor_list *tensors, lt_tensor **ou
         lt_tensor *t = tensors->v[i], **matrix = &matrices.v[i];
         if (t->ndim != 2 && !(t->ndim == 1 && (i == 0 || i == n - 1))) {
             status = lt_error(LT_ERR_RUNTIME, "multi_dot(): tensor %lld must be %s but got %dD",
-                              lt_shown(i), i == 0 || i == n - 1 ? "1D or 2D" : "2D", t->ndim);
+                              lt_user_index(i), i == 0 || i == n - 1 ? "1D or 2D" : "2D", t->ndim);
             goto done;
         }
         if (t->ndim == 1)
@@ -382,7 +383,7 @@ lt_status lt_linalg_multi_dot_impl(const lt_tensor_list *tensors, lt_tensor **ou
             status = lt_error(LT_ERR_RUNTIME,
                               "multi_dot(): tensors %lld and %lld with shapes that cannot be "
                               "multiplied (%lld columns, %lld rows)",
-                              lt_shown(i - 1), lt_shown(i), (long long)sizes[i],
+                              lt_user_index(i - 1), lt_user_index(i), (long long)sizes[i],
                               (long long)(*matrix)->sizes[0]);
             matrices.n++;
             goto done;

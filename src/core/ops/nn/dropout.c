@@ -34,15 +34,15 @@ static lt_tensor *do_noise(lt_scope *s, lt_tensor *input, double p, bool channel
     return noise;
 }
 
-static lt_status finish(lt_scope *s, lt_tensor *input, lt_tensor *result, bool inplace,
-                        lt_tensor **out)
+static lt_status finish_dropout(lt_scope *s, lt_tensor *input, lt_tensor *result, bool inplace,
+                                lt_tensor **out)
 {
     if (inplace && s->status == LT_OK) s->status = lt_copy_(input, result, false);
-    return lt_scope_give(s, inplace ? input : result, out);
+    return lt_scope_return(s, inplace ? input : result, out);
 }
 
-static lt_status drop(kind k, lt_tensor *input, double p, bool training, bool inplace,
-                      lt_tensor **out)
+static lt_status do_dropout(kind k, lt_tensor *input, double p, bool training, bool inplace,
+                            lt_tensor **out)
 {
     if (!(p >= 0 && p <= 1))
         return lt_error(LT_ERR_RUNTIME, "dropout probability has to be between 0 and 1, but got %g",
@@ -58,41 +58,41 @@ static lt_status drop(kind k, lt_tensor *input, double p, bool training, bool in
     lt_scope_open(&s, true);
     if (p == 1) {
         lt_tensor *zero = do_zeros(&s, input, &(lt_dims){.n = 0});
-        return finish(&s, input, do_mul(&s, input, zero), inplace, out);
+        return finish_dropout(&s, input, do_mul(&s, input, zero), inplace, out);
     }
     lt_tensor *noise = do_noise(&s, input, p, k.channels);
     if (!k.alpha) {
         lt_tensor *kept = do_number(&s, 1 - p);
         if (s.status == LT_OK) s.status = lt_div_(noise, kept);
-        return finish(&s, input, do_mul(&s, input, noise), inplace, out);
+        return finish_dropout(&s, input, do_mul(&s, input, noise), inplace, out);
     }
     const double a = 1 / sqrt((ALPHA * ALPHA * p + 1) * (1 - p));
     lt_tensor *shift = plus(&s, times(&s, plus(&s, noise, -1), ALPHA * a), ALPHA * a * p);
-    return finish(&s, input, do_add(&s, do_mul(&s, input, times(&s, noise, a)), shift), inplace,
-                  out);
+    return finish_dropout(&s, input, do_add(&s, do_mul(&s, input, times(&s, noise, a)), shift),
+                          inplace, out);
 }
 
 lt_status lt_dropout_impl(lt_tensor *input, double p, bool training, lt_tensor **out)
 {
-    return drop((kind){false, false}, input, p, training, false, out);
+    return do_dropout((kind){false, false}, input, p, training, false, out);
 }
 
 lt_status lt_dropout_nn_impl(lt_tensor *input, double p, bool training, bool inplace,
                              lt_tensor **out)
 {
-    return drop((kind){false, false}, input, p, training, inplace, out);
+    return do_dropout((kind){false, false}, input, p, training, inplace, out);
 }
 
 lt_status lt_alpha_dropout_impl(lt_tensor *input, double p, bool training, bool inplace,
                                 lt_tensor **out)
 {
-    return drop((kind){false, true}, input, p, training, inplace, out);
+    return do_dropout((kind){false, true}, input, p, training, inplace, out);
 }
 
 lt_status lt_feature_alpha_dropout_impl(lt_tensor *input, double p, bool training, bool inplace,
                                         lt_tensor **out)
 {
-    return drop((kind){true, true}, input, p, training, inplace, out);
+    return do_dropout((kind){true, true}, input, p, training, inplace, out);
 }
 
 /* An input without a batch, which has `ndim` dimensions, is a batch of one. */
@@ -100,16 +100,18 @@ static lt_status drop_channels(lt_tensor *input, int ndim, double p, bool traini
                                lt_tensor **out)
 {
     lt_scope s;
-    if (input->ndim != ndim) return drop((kind){true, false}, input, p, training, inplace, out);
-    if (!training || p == 0) return drop((kind){false, false}, input, p, training, inplace, out);
+    if (input->ndim != ndim)
+        return do_dropout((kind){true, false}, input, p, training, inplace, out);
+    if (!training || p == 0)
+        return do_dropout((kind){false, false}, input, p, training, inplace, out);
     lt_tensor *result = NULL;
     lt_scope_open(&s, true);
     lt_tensor *batch = do_unsqueeze(&s, input, 0);
     if (s.status == LT_OK) {
-        lt_status status = drop((kind){true, false}, batch, p, training, false, &result);
+        lt_status status = do_dropout((kind){true, false}, batch, p, training, false, &result);
         result = lt_scope_hold(&s, status, result);
     }
-    return finish(&s, input, do_squeeze_dim(&s, result, 0), inplace, out);
+    return finish_dropout(&s, input, do_squeeze_dim(&s, result, 0), inplace, out);
 }
 
 lt_status lt_dropout1d_impl(lt_tensor *input, double p, bool training, bool inplace,
@@ -126,7 +128,7 @@ lt_status lt_dropout1d_impl(lt_tensor *input, double p, bool training, bool inpl
 lt_status lt_dropout2d_impl(lt_tensor *input, double p, bool training, bool inplace,
                             lt_tensor **out)
 {
-    return drop((kind){true, false}, input, p, training, inplace, out);
+    return do_dropout((kind){true, false}, input, p, training, inplace, out);
 }
 
 lt_status lt_dropout3d_impl(lt_tensor *input, double p, bool training, bool inplace,

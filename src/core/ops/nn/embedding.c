@@ -17,7 +17,7 @@
 #include "op/norm.h"
 #include "op/scatter_reduce.h"
 #include "op/searchsorted.h"
-#include "counting.h"
+#include "user_index.h"
 #include "step/masked_select.h"
 #include "step/nonzero.h"
 
@@ -45,7 +45,7 @@ lt_status lt_embedding_impl(lt_tensor *weight, lt_tensor *indices, const int64_t
     lt_tensor *line = do_reshape(&s, indices, &(lt_dims){1, {indices->numel}}), *rows = NULL;
     if (line == NULL) return lt_scope_close(&s);
     lt_status status = lt_index_select_impl(weight, 0, line, &rows);
-    return lt_scope_give(&s, do_reshape(&s, lt_scope_hold(&s, status, rows), &sizes), out);
+    return lt_scope_return(&s, do_reshape(&s, lt_scope_hold(&s, status, rows), &sizes), out);
 }
 
 /* In place: a is of the scope's own making. */
@@ -99,7 +99,7 @@ lt_status lt__embedding_backward_impl(lt_tensor *grad_output, const lt_dims *siz
     lt_scope_open(&s, LT_COMPOSITE(_embedding_backward));
     lt_tensor *line = do_reshape(&s, indices, &(lt_dims){1, {indices->numel}});
     lt_tensor *rows = do_reshape(&s, grad_output, &(lt_dims){2, {indices->numel, sizes->v[1]}});
-    if (sparse) return lt_scope_give(&s, do_sparse_rows(&s, line, rows, sizes, padding_idx), out);
+    if (sparse) return lt_scope_return(&s, do_sparse_rows(&s, line, rows, sizes, padding_idx), out);
     if (padding_idx != NULL) {
         const int64_t row = *padding_idx < 0 ? *padding_idx + sizes->v[0] : *padding_idx;
         const int64_t given = row + ((indices->flags & LT_FLAG_POSITIONS) != 0);
@@ -107,7 +107,7 @@ lt_status lt__embedding_backward_impl(lt_tensor *grad_output, const lt_dims *siz
         rows = do_where(&s, padding, do_scalar(&s, lt_int(0)), rows);
     }
     if (scale_grad_by_freq) rows = do_div(&s, rows, do_counts(&s, line, sizes->v[0], grad_output));
-    return lt_scope_give(&s, do_index_add(&s, do_zeros(&s, grad_output, sizes), line, rows), out);
+    return lt_scope_return(&s, do_index_add(&s, do_zeros(&s, grad_output, sizes), line, rows), out);
 }
 
 /* Rows that are looked up and longer than max_norm are shortened to it, for good. */
@@ -138,7 +138,7 @@ static lt_status check_padding(const lt_tensor *weight, const int64_t *padding_i
     if (*padding_idx >= -n && *padding_idx < n) return LT_OK;
     return lt_error(LT_ERR_RUNTIME,
                     "padding_idx must be within the number of embeddings: %lld of %lld",
-                    lt_shown(*padding_idx), (long long)n);
+                    lt_user_index(*padding_idx), (long long)n);
 }
 
 lt_status lt_embedding_nn_impl(lt_tensor *input, lt_tensor *weight, const int64_t *padding_idx,
@@ -162,13 +162,13 @@ static lt_status check_offsets(const lt_tensor *offsets, int64_t n)
         return lt_error(LT_ERR_RUNTIME,
                         "offsets[%lld] has to be %lld, i.e., the first sequence in the mini-batch "
                         "has to start from position %lld. However, got %lld",
-                        lt_shown(0), lt_shown(0), lt_shown(0), lt_shown(v[0]));
+                        lt_user_index(0), lt_user_index(0), lt_user_index(0), lt_user_index(v[0]));
     for (int64_t i = 0; i < offsets->numel; i++)
         if (v[i] < 0 || v[i] > n || (i > 0 && v[i] < v[i - 1]))
             return lt_error(
                 LT_ERR_RUNTIME,
                 "offsets[%lld] is %lld: offsets must not decrease, nor go beyond the %lld indices",
-                lt_shown(i), lt_shown(v[i]), (long long)n);
+                lt_user_index(i), lt_user_index(v[i]), (long long)n);
     return LT_OK;
 }
 
@@ -291,7 +291,8 @@ lt_status lt_embedding_bag_impl(lt_tensor *input, lt_tensor *weight, lt_tensor *
     }
     if (per_sample_weights != NULL && s.status == LT_OK)
         rows = do_mul(&s, rows, do_reshape(&s, per_sample_weights, &(lt_dims){2, {ids->numel, 1}}));
-    if (strcmp(mode, "max") == 0) return lt_scope_give(&s, do_largest(&s, rows, bag, &sizes), out);
+    if (strcmp(mode, "max") == 0)
+        return lt_scope_return(&s, do_largest(&s, rows, bag, &sizes), out);
     lt_tensor *sum =
         s.status == LT_OK ? do_index_add(&s, do_zeros(&s, rows, &sizes), bag, rows) : NULL;
     if (strcmp(mode, "mean") == 0 && s.status == LT_OK) {
@@ -302,5 +303,5 @@ lt_status lt_embedding_bag_impl(lt_tensor *input, lt_tensor *weight, lt_tensor *
                 : NULL;
         sum = do_div(&s, sum, do_unsqueeze(&s, do_maximum(&s, counts, do_number(&s, 1)), 1));
     }
-    return lt_scope_give(&s, sum, out);
+    return lt_scope_return(&s, sum, out);
 }

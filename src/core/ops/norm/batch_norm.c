@@ -111,7 +111,7 @@ lt_status lt__batch_norm_impl(lt_tensor *input, lt_tensor *weight, lt_tensor *bi
         store_back(&s, running_var, running[1]);
     }
     lt_tensor *results[] = {do_narrow_to(&s, result, input), mean, rstd};
-    return lt_norm_give(&s, 3, results, (lt_tensor * *const[]){out_result, out_mean, out_rstd});
+    return lt_norm_return(&s, 3, results, (lt_tensor * *const[]){out_result, out_mean, out_rstd});
 }
 
 static lt_status channels_backward(const lt_norm_grads *g, bool training, lt_tensor **outs)
@@ -129,7 +129,7 @@ static lt_status channels_backward(const lt_norm_grads *g, bool training, lt_ten
         lt_norm_backward_args(&s, g, do_typed(&s, g->weight, lt_norm_type(input)), &line, results);
     if (s.status == LT_OK && input->numel > 0)
         s.status = lt_backend_of(input)->batch_norm_backward(&n);
-    return lt_norm_give(&s, 3, results, (lt_tensor * *const[]){&outs[0], &outs[1], &outs[2]});
+    return lt_norm_return(&s, 3, results, (lt_tensor * *const[]){&outs[0], &outs[1], &outs[2]});
 }
 
 lt_status lt__batch_norm_backward_impl(lt_tensor *grad_output, lt_tensor *input, lt_tensor *weight,
@@ -193,7 +193,7 @@ static lt_status empty_batch_norm(lt_tensor *input, lt_tensor *weight, lt_tensor
     result = lt_scope_hold(&s, status, result);
     if (weight != NULL) result = do_mul(&s, result, do_select(&s, weight, 0, 0));
     if (bias != NULL) result = do_add(&s, result, do_select(&s, bias, 0, 0));
-    return lt_scope_give(&s, result, out);
+    return lt_scope_return(&s, result, out);
 }
 
 lt_status lt_batch_norm_impl(lt_tensor *input, lt_tensor *running_mean, lt_tensor *running_var,
@@ -300,7 +300,7 @@ lt_status lt_instance_norm_impl(lt_tensor *input, lt_tensor *running_mean, lt_te
         store_mean(&s, running_mean, mean, entries);
         store_mean(&s, running_var, var, entries);
     }
-    return lt_scope_give(&s, do_reshape(&s, result, &sizes), out);
+    return lt_scope_return(&s, do_reshape(&s, result, &sizes), out);
 }
 
 /* ---- local_response_norm --------------------------------------------------------------------- */
@@ -343,7 +343,7 @@ lt_status lt_local_response_norm_impl(lt_tensor *input, int64_t size, double alp
             moved = lt_scope_hold(&step, status, moved);
         }
         lt_tensor *sum = total != NULL ? do_add(&step, total, moved) : moved, *kept = NULL;
-        s.status = lt_scope_give(&step, sum, &kept);
+        s.status = lt_scope_return(&step, sum, &kept);
         if (total != NULL) lt_tensor_release(total);
         total = kept;
     }
@@ -358,5 +358,5 @@ lt_status lt_local_response_norm_impl(lt_tensor *input, int64_t size, double alp
         alpha /= (double)size;
     }
     lt_tensor *base = plus(&s, times(&s, total, alpha), k);
-    return lt_scope_give(&s, do_div(&s, input, do_pow(&s, base, do_number(&s, beta))), out);
+    return lt_scope_return(&s, do_div(&s, input, do_pow(&s, base, do_number(&s, beta))), out);
 }

@@ -59,7 +59,7 @@ static lt_tensor *do_across(lt_scope *s, lt_tensor *a, lt_tensor *normal, lt_ten
 }
 
 /* The results of a scope, references of their own; entries may be NULL. */
-lt_status lt_norm_give(lt_scope *s, int n, lt_tensor *const *results, lt_tensor **const *outs)
+lt_status lt_norm_return(lt_scope *s, int n, lt_tensor *const *results, lt_tensor **const *outs)
 {
     for (int i = 0; i < n && s->status == LT_OK; i++)
         *outs[i] = results[i] != NULL ? lt_tensor_retain(results[i]) : NULL;
@@ -85,7 +85,7 @@ lt_status lt_norm_formula(const lt_norm_grads *g, const lt_dims *sizes, const lt
     if (g->needs[1])
         results[1] = do_sum_to_parameter(&s, do_mul(&s, grad, normal), parameters, g->weight);
     if (g->needs[2]) results[2] = do_sum_to_parameter(&s, grad, parameters, g->weight);
-    return lt_norm_give(&s, 3, results, (lt_tensor * *const[]){&outs[0], &outs[1], &outs[2]});
+    return lt_norm_return(&s, 3, results, (lt_tensor * *const[]){&outs[0], &outs[1], &outs[2]});
 }
 
 lt_status lt_norm_tangent(const lt_norm_tangents *t, const lt_dims *sizes,
@@ -107,5 +107,5 @@ lt_status lt_norm_tangent(const lt_norm_tangents *t, const lt_dims *sizes,
                          do_mul(&s, normal, do_reshape(&s, do_widen(&s, t->weight_t), parameters)));
     if (t->bias_t != NULL)
         tangent = do_add(&s, tangent, do_reshape(&s, do_widen(&s, t->bias_t), parameters));
-    return lt_scope_give(&s, do_narrow_to(&s, do_reshape(&s, tangent, &whole), t->input), out);
+    return lt_scope_return(&s, do_narrow_to(&s, do_reshape(&s, tangent, &whole), t->input), out);
 }

@@ -78,7 +78,7 @@ lt_status lt_norm_check_parameters(const lt_tensor *input, const lt_tensor *weig
     return LT_OK;
 }
 
-static lt_status take_rows(const void *context, const lt_fused_producer *producer)
+static lt_status norm_producer(const void *context, const lt_fused_producer *producer)
 {
     lt_row_norm_args n = *(const lt_row_norm_args *)context;
     n.norm.producer = producer;
@@ -132,12 +132,12 @@ static lt_status normalize_rows(const lt_rows_shape *shape, lt_tensor *input, lt
                                 .out = lt_norm_data(result),
                                 .mean = lt_norm_data(mean),
                                 .rstd = lt_norm_data(rstd)};
-        s.status = fused ? lt_trace_consume("layer_norm", input, saved, take_rows, &n)
-                         : take_rows(&n, NULL);
+        s.status = fused ? lt_trace_consume("layer_norm", input, saved, norm_producer, &n)
+                         : norm_producer(&n, NULL);
     }
     lt_tensor *given[] = {do_narrow_to(&s, result, input), rstd, mean};
-    return lt_norm_give(&s, results.mean != NULL ? 3 : 2, given,
-                        (lt_tensor * *const[]){results.out, results.rstd, results.mean});
+    return lt_norm_return(&s, results.mean != NULL ? 3 : 2, given,
+                          (lt_tensor * *const[]){results.out, results.rstd, results.mean});
 }
 
 /* A gradient to fill in; NULL when it is not wanted. Where nothing will be summed it is zeros. */
@@ -210,7 +210,7 @@ static lt_status rows_backward(const lt_rows_shape *shape, const lt_norm_grads *
         s.status =
             fused ? lt_trace_consume("layer_norm_backward", g->grad, false, take_row_gradients, &n)
                   : take_row_gradients(&n, NULL);
-    return lt_norm_give(&s, 3, results, (lt_tensor * *const[]){&outs[0], &outs[1], &outs[2]});
+    return lt_norm_return(&s, 3, results, (lt_tensor * *const[]){&outs[0], &outs[1], &outs[2]});
 }
 
 /* Whether a derivative will be differentiated: then it must be a formula. */
@@ -313,10 +313,10 @@ lt_status lt_layer_norm_impl(lt_tensor *input, const lt_dims *normalized_shape, 
             lt__layer_norm(input, w, b, length_of(normalized_shape), eps, &result, &mean, &rstd);
     if (mean != NULL) lt_tensor_release(mean);
     if (rstd != NULL) lt_tensor_release(rstd);
-    return lt_scope_give(&s, lt_scope_hold(&s, s.status, result), out);
+    return lt_scope_return(&s, lt_scope_hold(&s, s.status, result), out);
 }
 
-static lt_rows_shape rows_of(const lt_tensor *input, int64_t length)
+static lt_rows_shape rows_shape_of(const lt_tensor *input, int64_t length)
 {
     return (lt_rows_shape){length > 0 ? input->numel / length : 0, length, 1, 1};
 }
@@ -325,7 +325,7 @@ lt_status lt__layer_norm_impl(lt_tensor *input, lt_tensor *weight, lt_tensor *bi
                               double eps, lt_tensor **out_result, lt_tensor **out_mean,
                               lt_tensor **out_rstd)
 {
-    const lt_rows_shape shape = rows_of(input, length);
+    const lt_rows_shape shape = rows_shape_of(input, length);
     return normalize_rows(&shape, input, weight, bias, eps,
                           (normalized_rows){out_result, out_rstd, out_mean});
 }
@@ -339,7 +339,7 @@ lt_status lt__layer_norm_backward_impl(lt_tensor *grad_output, lt_tensor *input,
     const lt_norm_grads g = {
         grad_output, input, weight, mean, rstd, eps, {needs_input, needs_weight, needs_bias},
         false};
-    const lt_rows_shape shape = rows_of(input, length);
+    const lt_rows_shape shape = rows_shape_of(input, length);
     lt_tensor *outs[3] = {NULL, NULL, NULL};
     LT_TRY(rows_gradients(&shape, &g, outs));
     *out_grad_input = outs[0];
@@ -352,7 +352,7 @@ lt_status lt__layer_norm_tangent_impl(lt_tensor *input, lt_tensor *weight, int64
                                       double eps, lt_tensor *input_t, lt_tensor *weight_t,
                                       lt_tensor *bias_t, lt_tensor **out)
 {
-    const lt_rows_shape shape = rows_of(input, length);
+    const lt_rows_shape shape = rows_shape_of(input, length);
     return rows_tangent(
         &shape, &(lt_norm_tangents){input, weight, NULL, NULL, input_t, weight_t, bias_t, eps},
         true, out);
@@ -384,19 +384,19 @@ lt_status lt_rms_norm_impl(lt_tensor *input, const lt_dims *normalized_shape, lt
     LT_TRY(check_normalized_shape(input, normalized_shape, weight, NULL));
     lt_scope_open(&s, LT_COMPOSITE(rms_norm));
     if (lt_dtype_is_complex((lt_dtype)input->dtype))
-        return lt_scope_give(
+        return lt_scope_return(
             &s, do_rms_norm_complex(&s, input, normalized_shape->n, weight, epsilon), out);
     lt_tensor *w = do_line(&s, weight);
     if (s.status == LT_OK)
         s.status = lt__rms_norm(input, w, length_of(normalized_shape), epsilon, &result, &rstd);
     if (rstd != NULL) lt_tensor_release(rstd);
-    return lt_scope_give(&s, lt_scope_hold(&s, s.status, result), out);
+    return lt_scope_return(&s, lt_scope_hold(&s, s.status, result), out);
 }
 
 lt_status lt__rms_norm_impl(lt_tensor *input, lt_tensor *weight, int64_t length, double eps,
                             lt_tensor **out_result, lt_tensor **out_rstd)
 {
-    const lt_rows_shape shape = rows_of(input, length);
+    const lt_rows_shape shape = rows_shape_of(input, length);
     return normalize_rows(&shape, input, weight, NULL, eps,
                           (normalized_rows){out_result, out_rstd, NULL});
 }
@@ -408,7 +408,7 @@ lt_status lt__rms_norm_backward_impl(lt_tensor *grad_output, lt_tensor *input, l
 {
     const lt_norm_grads g = {
         grad_output, input, weight, NULL, rstd, eps, {needs_input, needs_weight, false}, false};
-    const lt_rows_shape shape = rows_of(input, length);
+    const lt_rows_shape shape = rows_shape_of(input, length);
     lt_tensor *outs[3] = {NULL, NULL, NULL};
     LT_TRY(rows_gradients(&shape, &g, outs));
     *out_grad_input = outs[0];
@@ -419,7 +419,7 @@ lt_status lt__rms_norm_backward_impl(lt_tensor *grad_output, lt_tensor *input, l
 lt_status lt__rms_norm_tangent_impl(lt_tensor *input, lt_tensor *weight, int64_t length, double eps,
                                     lt_tensor *input_t, lt_tensor *weight_t, lt_tensor **out)
 {
-    const lt_rows_shape shape = rows_of(input, length);
+    const lt_rows_shape shape = rows_shape_of(input, length);
     return rows_tangent(
         &shape, &(lt_norm_tangents){input, weight, NULL, NULL, input_t, weight_t, NULL, eps}, false,
         out);

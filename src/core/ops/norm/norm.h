@@ -37,7 +37,7 @@ lt_status lt_norm_tangent(const lt_norm_tangents *t, const lt_dims *sizes,
                           const lt_dims *parameters, const lt_dims *over, bool centered,
                           lt_tensor **out);
 
-/* Helpers of both kinds (norm.c; lt_norm_give: formula.c). */
+/* Helpers of both kinds (norm.c; lt_norm_return: formula.c). */
 lt_dtype lt_norm_type(const lt_tensor *input);
 lt_status lt_norm_check_parameters(const lt_tensor *input, const lt_tensor *weight,
                                    const lt_tensor *bias);
@@ -50,7 +50,7 @@ lt_tensor *lt_norm_new(lt_scope *s, lt_dtype dtype, lt_device device, const lt_d
 lt_norm_args lt_norm_backward_args(lt_scope *s, const lt_norm_grads *g, lt_tensor *weight,
                                    const lt_dims *parameters, lt_tensor **results);
 bool lt_norm_differentiated(const lt_norm_grads *g);
-lt_status lt_norm_give(lt_scope *s, int n, lt_tensor *const *results, lt_tensor **const *outs);
+lt_status lt_norm_return(lt_scope *s, int n, lt_tensor *const *results, lt_tensor **const *outs);
 
 static inline void *lt_norm_data(const lt_tensor *t) { return t != NULL ? lt_data(t) : NULL; }
 

@@ -5,10 +5,10 @@
 #include <math.h>
 
 #include "ops/common.h"
-#include "counting.h"
+#include "user_index.h"
 #include "devices/device.h"
 #include "memory/alloc.h"
-#include "checked.h"
+#include "saturating.h"
 #include "overlap.h"
 #include "ops/pointwise.h"
 #include "op/_fused_adadelta_.h"
@@ -23,13 +23,13 @@
 #include "op/_fused_sgd_.h"
 
 /* The lists of one step, parameters first. */
-typedef struct step {
+typedef struct optim_step {
     const char *name;
     lt_optim_rule rule;
     int arrays;
     const lt_tensor_list *lists[LT_OPTIM_ARRAYS];
     double numbers[LT_OPTIM_NUMBERS];
-} step;
+} optim_step;
 
 static const int arrays_of[] = {
 #define ARRAYS(name, NAME, arrays) arrays,
@@ -48,7 +48,7 @@ static bool same_numbers(int n, const int64_t *a, const int64_t *b)
 
 /* Whether element i of every array lies at the same place, so that all can be walked as one
  * line. */
-static bool walks_as_one(const step *s, int64_t row)
+static bool walks_as_one(const optim_step *s, int64_t row)
 {
     const lt_tensor *w = s->lists[0]->v[row];
     bool contiguous = true, alike = true;
@@ -60,7 +60,7 @@ static bool walks_as_one(const step *s, int64_t row)
     return contiguous || (alike && lt_is_dense(w));
 }
 
-static lt_status check_row(const step *s, int64_t row)
+static lt_status check_row(const optim_step *s, int64_t row)
 {
     const lt_tensor *w = s->lists[0]->v[row];
     char text[256], other[256];
@@ -80,19 +80,19 @@ static lt_status check_row(const step *s, int64_t row)
             return lt_error(
                 LT_ERR_RUNTIME,
                 "%s: parameter %lld has dtype %s, but its gradient or state has dtype %s", s->name,
-                lt_shown(row), lt_dtype_name((lt_dtype)w->dtype),
+                lt_user_index(row), lt_dtype_name((lt_dtype)w->dtype),
                 lt_dtype_name((lt_dtype)t->dtype));
         if (t->ndim != w->ndim || !same_numbers(w->ndim, t->sizes, w->sizes))
             return lt_error(
                 LT_ERR_RUNTIME,
                 "%s: parameter %lld has shape %s, but its gradient or state has shape %s", s->name,
-                lt_shown(row), lt_format_sizes(text, sizeof text, w->ndim, w->sizes),
+                lt_user_index(row), lt_format_sizes(text, sizeof text, w->ndim, w->sizes),
                 lt_format_sizes(other, sizeof other, t->ndim, t->sizes));
     }
     return LT_OK;
 }
 
-static lt_status check(const step *s)
+static lt_status check_step(const optim_step *s)
 {
     for (int k = 1; k < s->arrays; k++)
         if (s->lists[k]->n != s->lists[0]->n)
@@ -105,7 +105,7 @@ static lt_status check(const step *s)
 /* ---- running --------------------------------------------------------------------------------- */
 
 /* One parameter whose arrays lie differently: through contiguous copies. */
-static lt_status run_copied(const step *s, int64_t row, lt_optim *o)
+static lt_status run_copied(const optim_step *s, int64_t row, lt_optim *o)
 {
     lt_tensor *work[LT_OPTIM_ARRAYS] = {NULL};
     void *data[LT_OPTIM_ARRAYS];
@@ -127,15 +127,15 @@ done:
 }
 
 /* Parameters of one dtype and device, as many in a row as there are, in one call. */
-static lt_status run(const step *s)
+static lt_status run_step(const optim_step *s)
 {
     const int64_t n = s->lists[0]->n;
-    LT_TRY(check(s));
+    LT_TRY(check_step(s));
     if (n == 0) return LT_OK;
     lt_status status = LT_OK;
     int64_t *numel = NULL;
     lt_optim o = {.rule = s->rule, .arrays = s->arrays};
-    void **data = lt_mem_array(lt_times(n, s->arrays), sizeof *data);
+    void **data = lt_mem_array(lt_mul_sat(n, s->arrays), sizeof *data);
     if (data == NULL) return LT_ERR_MEMORY;
     numel = lt_mem_array(n, sizeof *numel);
     if (numel == NULL) status = LT_ERR_MEMORY;
@@ -172,13 +172,13 @@ done:
 }
 
 /* lists: parameters, gradients, state ...; as many as the rule has. */
-static lt_status take(const char *name, lt_optim_rule rule, const lt_tensor_list *const *lists,
-                      const double *numbers, int count)
+static lt_status do_optim_step(const char *name, lt_optim_rule rule,
+                               const lt_tensor_list *const *lists, const double *numbers, int count)
 {
-    step s = {.name = name, .rule = rule, .arrays = arrays_of[rule]};
+    optim_step s = {.name = name, .rule = rule, .arrays = arrays_of[rule]};
     for (int k = 0; k < s.arrays; k++) s.lists[k] = lists[k];
     for (int i = 0; i < count; i++) s.numbers[i] = numbers[i];
-    return run(&s);
+    return run_step(&s);
 }
 
 #define LISTS(...) ((const lt_tensor_list *const[]){__VA_ARGS__})
@@ -194,10 +194,10 @@ lt_status lt__fused_sgd__impl(const lt_tensor_list *self, const lt_tensor_list *
                               double weight_decay, double momentum, double dampening, bool nesterov,
                               bool maximize, bool is_first_step)
 {
-    return take("SGD", momentum != 0 ? LT_OPTIM_SGD_MOMENTUM : LT_OPTIM_SGD,
-                LISTS(self, grads, momentum_buffers),
-                NUMBERS(sign_of(maximize), weight_decay, lr, momentum, 1 - dampening, nesterov,
-                        is_first_step));
+    return do_optim_step("SGD", momentum != 0 ? LT_OPTIM_SGD_MOMENTUM : LT_OPTIM_SGD,
+                         LISTS(self, grads, momentum_buffers),
+                         NUMBERS(sign_of(maximize), weight_decay, lr, momentum, 1 - dampening,
+                                 nesterov, is_first_step));
 }
 
 lt_status lt__fused_adam__impl(const lt_tensor_list *self, const lt_tensor_list *grads,
@@ -207,11 +207,11 @@ lt_status lt__fused_adam__impl(const lt_tensor_list *self, const lt_tensor_list 
                                bool decoupled, bool amsgrad, bool maximize)
 {
     double correction1 = 1 - pow(beta1, step), correction2 = 1 - pow(beta2, step);
-    return take("Adam", amsgrad ? LT_OPTIM_ADAM_AMSGRAD : LT_OPTIM_ADAM,
-                LISTS(self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs),
-                NUMBERS(sign_of(maximize), decoupled ? 0 : weight_decay,
-                        decoupled ? 1 - lr * weight_decay : 1, 1 - beta1, beta2, 1 - beta2,
-                        sqrt(correction2), eps, lr / correction1));
+    return do_optim_step("Adam", amsgrad ? LT_OPTIM_ADAM_AMSGRAD : LT_OPTIM_ADAM,
+                         LISTS(self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs),
+                         NUMBERS(sign_of(maximize), decoupled ? 0 : weight_decay,
+                                 decoupled ? 1 - lr * weight_decay : 1, 1 - beta1, beta2, 1 - beta2,
+                                 sqrt(correction2), eps, lr / correction1));
 }
 
 lt_status lt__fused_nadam__impl(const lt_tensor_list *self, const lt_tensor_list *grads,
@@ -220,11 +220,11 @@ lt_status lt__fused_nadam__impl(const lt_tensor_list *self, const lt_tensor_list
                                 double lr, double beta1, double beta2, double weight_decay,
                                 double eps, bool decoupled, bool maximize)
 {
-    return take("NAdam", LT_OPTIM_NADAM, LISTS(self, grads, exp_avgs, exp_avg_sqs),
-                NUMBERS(sign_of(maximize), decoupled ? 0 : weight_decay,
-                        decoupled ? 1 - lr * weight_decay : 1, 1 - beta1, beta2, 1 - beta2,
-                        1 - pow(beta2, step), eps, lr * (1 - mu) / (1 - mu_product),
-                        lr * mu_next / (1 - mu_product * mu_next)));
+    return do_optim_step("NAdam", LT_OPTIM_NADAM, LISTS(self, grads, exp_avgs, exp_avg_sqs),
+                         NUMBERS(sign_of(maximize), decoupled ? 0 : weight_decay,
+                                 decoupled ? 1 - lr * weight_decay : 1, 1 - beta1, beta2, 1 - beta2,
+                                 1 - pow(beta2, step), eps, lr * (1 - mu) / (1 - mu_product),
+                                 lr * mu_next / (1 - mu_product * mu_next)));
 }
 
 lt_status lt__fused_radam__impl(const lt_tensor_list *self, const lt_tensor_list *grads,
@@ -238,18 +238,19 @@ lt_status lt__fused_radam__impl(const lt_tensor_list *self, const lt_tensor_list
     if (length > 5)
         rectified = sqrt((length - 4) * (length - 2) * most / ((most - 4) * (most - 2) * length)) *
                     sqrt(1 - power);
-    return take("RAdam", LT_OPTIM_RADAM, LISTS(self, grads, exp_avgs, exp_avg_sqs),
-                NUMBERS(sign_of(maximize), decoupled ? 0 : weight_decay,
-                        decoupled ? 1 - lr * weight_decay : 1, 1 - beta1, beta2, 1 - beta2,
-                        1 - pow(beta1, step), eps, lr, rectified));
+    return do_optim_step("RAdam", LT_OPTIM_RADAM, LISTS(self, grads, exp_avgs, exp_avg_sqs),
+                         NUMBERS(sign_of(maximize), decoupled ? 0 : weight_decay,
+                                 decoupled ? 1 - lr * weight_decay : 1, 1 - beta1, beta2, 1 - beta2,
+                                 1 - pow(beta1, step), eps, lr, rectified));
 }
 
 lt_status lt__fused_adagrad__impl(const lt_tensor_list *self, const lt_tensor_list *grads,
                                   const lt_tensor_list *sums, double step, double lr,
                                   double lr_decay, double weight_decay, double eps, bool maximize)
 {
-    return take("Adagrad", LT_OPTIM_ADAGRAD, LISTS(self, grads, sums),
-                NUMBERS(sign_of(maximize), weight_decay, lr / (1 + (step - 1) * lr_decay), eps));
+    return do_optim_step(
+        "Adagrad", LT_OPTIM_ADAGRAD, LISTS(self, grads, sums),
+        NUMBERS(sign_of(maximize), weight_decay, lr / (1 + (step - 1) * lr_decay), eps));
 }
 
 lt_status lt__fused_adadelta__impl(const lt_tensor_list *self, const lt_tensor_list *grads,
@@ -257,8 +258,8 @@ lt_status lt__fused_adadelta__impl(const lt_tensor_list *self, const lt_tensor_l
                                    const lt_tensor_list *acc_deltas, double lr, double rho,
                                    double eps, double weight_decay, bool maximize)
 {
-    return take("Adadelta", LT_OPTIM_ADADELTA, LISTS(self, grads, square_avgs, acc_deltas),
-                NUMBERS(sign_of(maximize), weight_decay, lr, rho, 1 - rho, eps));
+    return do_optim_step("Adadelta", LT_OPTIM_ADADELTA, LISTS(self, grads, square_avgs, acc_deltas),
+                         NUMBERS(sign_of(maximize), weight_decay, lr, rho, 1 - rho, eps));
 }
 
 lt_status lt__fused_adamax__impl(const lt_tensor_list *self, const lt_tensor_list *grads,
@@ -266,9 +267,9 @@ lt_status lt__fused_adamax__impl(const lt_tensor_list *self, const lt_tensor_lis
                                  double step, double lr, double beta1, double beta2,
                                  double weight_decay, double eps, bool maximize)
 {
-    return take("Adamax", LT_OPTIM_ADAMAX, LISTS(self, grads, exp_avgs, exp_infs),
-                NUMBERS(sign_of(maximize), weight_decay, lr / (1 - pow(beta1, step)), 1 - beta1,
-                        beta2, eps));
+    return do_optim_step("Adamax", LT_OPTIM_ADAMAX, LISTS(self, grads, exp_avgs, exp_infs),
+                         NUMBERS(sign_of(maximize), weight_decay, lr / (1 - pow(beta1, step)),
+                                 1 - beta1, beta2, eps));
 }
 
 lt_status lt__fused_rmsprop__impl(const lt_tensor_list *self, const lt_tensor_list *grads,
@@ -284,16 +285,17 @@ lt_status lt__fused_rmsprop__impl(const lt_tensor_list *self, const lt_tensor_li
         centered ? momentum > 0 ? LT_OPTIM_RMSPROP_CENTERED_MOMENTUM : LT_OPTIM_RMSPROP_CENTERED
         : momentum > 0 ? LT_OPTIM_RMSPROP_MOMENTUM
                        : LT_OPTIM_RMSPROP;
-    return take("RMSprop", rule, centered ? with_mean : plain,
-                NUMBERS(sign_of(maximize), weight_decay, lr, alpha, 1 - alpha, eps, momentum));
+    return do_optim_step(
+        "RMSprop", rule, centered ? with_mean : plain,
+        NUMBERS(sign_of(maximize), weight_decay, lr, alpha, 1 - alpha, eps, momentum));
 }
 
 lt_status lt__fused_asgd__impl(const lt_tensor_list *self, const lt_tensor_list *grads,
                                const lt_tensor_list *averages, double eta, double lambd, double mu,
                                double weight_decay, bool maximize)
 {
-    return take("ASGD", LT_OPTIM_ASGD, LISTS(self, grads, averages),
-                NUMBERS(sign_of(maximize), weight_decay, eta, 1 - lambd * eta, mu));
+    return do_optim_step("ASGD", LT_OPTIM_ASGD, LISTS(self, grads, averages),
+                         NUMBERS(sign_of(maximize), weight_decay, eta, 1 - lambd * eta, mu));
 }
 
 lt_status lt__fused_rprop__impl(const lt_tensor_list *self, const lt_tensor_list *grads,
@@ -301,6 +303,7 @@ lt_status lt__fused_rprop__impl(const lt_tensor_list *self, const lt_tensor_list
                                 double etaminus, double etaplus, double step_size_min,
                                 double step_size_max, bool maximize)
 {
-    return take("Rprop", LT_OPTIM_RPROP, LISTS(self, grads, prevs, step_sizes),
-                NUMBERS(sign_of(maximize), 0, etaminus, etaplus, step_size_min, step_size_max));
+    return do_optim_step(
+        "Rprop", LT_OPTIM_RPROP, LISTS(self, grads, prevs, step_sizes),
+        NUMBERS(sign_of(maximize), 0, etaminus, etaplus, step_size_min, step_size_max));
 }

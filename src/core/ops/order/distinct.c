@@ -97,7 +97,7 @@ static lt_tensor *do_row_order(lt_scope *s, lt_tensor *rows)
             status = lt_argsort(keys, 0, false, true, &by);
             by = lt_scope_hold(&step, status, by);
         }
-        status = lt_scope_give(&step, do_index_select(&step, order, 0, by), &next);
+        status = lt_scope_return(&step, do_index_select(&step, order, 0, by), &next);
         if (status != LT_OK) break;
         lt_tensor_release(order);
         order = next;
@@ -334,5 +334,5 @@ lt_status lt_histc_impl(lt_tensor *self, int64_t bins, lt_scalar min, lt_scalar 
         lt_status status = lt_scatter_add(zeros, 0, place, source, &sums);
         sums = lt_scope_hold(&s, status, sums);
     }
-    return lt_scope_give(&s, sums, out);
+    return lt_scope_return(&s, sums, out);
 }

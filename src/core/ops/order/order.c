@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "ops/pointwise.h"
-#include "counting.h"
+#include "user_index.h"
 #include "devices/transfer.h"
 #include "ops/check_values.h"
 #include "ops/steps.h"
@@ -51,8 +51,8 @@ static lt_status sorted_part(lt_tensor *self, int dim, bool descending, int64_t 
         LT_CHECK(lt_tensor_new((lt_dtype)self->dtype, self->device, sizes.n, sizes.v, &values));
     LT_CHECK(lt_tensor_new(LT_INT64, self->device, sizes.n, sizes.v, &indices));
     if (indices->numel > 0) {
-        lt_array in = lt_line_array_of(self), i = lt_line_array_of(indices), v;
-        if (values != NULL) v = lt_line_array_of(values);
+        lt_array in = lt_slice_array_of(self), i = lt_slice_array_of(indices), v;
+        if (values != NULL) v = lt_slice_array_of(values);
         LT_CHECK(lt_backend_of(self)->sort(descending, values != NULL ? &v : NULL, &i, &in, dim));
     }
     if (out_values != NULL) *out_values = values;
@@ -164,7 +164,7 @@ static lt_status check_not_empty(const char *op, const lt_tensor *self, int dim)
 {
     if (length_of(self, dim) > 0) return LT_OK;
     return lt_error(LT_ERR_INDEX, "%s(): Expected reduction dim %lld to have non-zero size.", op,
-                    lt_shown(dim));
+                    lt_user_index(dim));
 }
 
 /* One place of the sorted lines by the backend's kernel; false without one. k: see backend.h. */
@@ -186,8 +186,8 @@ static lt_status kth_along(lt_tensor *self, int dim, int64_t k, bool keepdim,
     if (values != NULL) status = lt_tensor_new(LT_INT64, self->device, sizes.n, sizes.v, &indices);
     if (values != NULL) indices = lt_scope_hold(&s, status, indices);
     if (s.status == LT_OK && values->numel > 0) {
-        lt_array in = lt_line_array_of(self), v = lt_line_array_of(values),
-                 i = lt_line_array_of(indices);
+        lt_array in = lt_slice_array_of(self), v = lt_slice_array_of(values),
+                 i = lt_slice_array_of(indices);
         s.status = lt_backend_of(self)->kth(k, &v, &i, &in, dim);
     }
     if (s.status == LT_OK && self->ndim > 0 && !keepdim) {
@@ -226,7 +226,7 @@ lt_status lt_kthvalue_impl(lt_tensor *self, int64_t k, int64_t dim, bool keepdim
     if (k < 1 || k > length_of(self, d))
         return lt_error(LT_ERR_RUNTIME,
                         "kthvalue(): selected number k out of range for dimension %lld",
-                        lt_shown(d));
+                        lt_user_index(d));
     if (has_kth(self)) return kth_along(self, d, k - 1, keepdim, out_values, out_indices);
     lt_scope_open(&s, LT_COMPOSITE(kthvalue));
     do_sort(&s, self, d, k, &values, &indices);
@@ -336,7 +336,7 @@ static lt_status median_of_all(const char *op, lt_tensor *self, bool ignore_nan,
     if (s.status == LT_OK) s.status = median_along(op, line, 0, false, ignore_nan, &value, &index);
     lt_tensor_release(index);
     if (s.status == LT_OK) value = lt_scope_hold(&s, LT_OK, value);
-    return lt_scope_give(&s, value, out);
+    return lt_scope_return(&s, value, out);
 }
 
 lt_status lt_median_impl(lt_tensor *self, lt_tensor **out)
@@ -414,8 +414,8 @@ static lt_status running_extreme(bool maximum, lt_tensor *self, int64_t dim, lt_
     LT_CHECK(lt_tensor_new((lt_dtype)self->dtype, self->device, self->ndim, self->sizes, &values));
     LT_CHECK(lt_tensor_new(LT_INT64, self->device, self->ndim, self->sizes, &indices));
     if (self->numel > 0) {
-        lt_array in = lt_line_array_of(self), v = lt_line_array_of(values),
-                 i = lt_line_array_of(indices);
+        lt_array in = lt_slice_array_of(self), v = lt_slice_array_of(values),
+                 i = lt_slice_array_of(indices);
         LT_CHECK(lt_backend_of(self)->scan_extreme(maximum, &v, &i, &in, d));
     }
     *out_values = values;
@@ -580,7 +580,7 @@ static lt_status quantile(lt_tensor *self, lt_tensor *q, const int64_t *dim, boo
             do_where(&s, whole, times(&s, vector, (double)(n - 1)), do_number(&s, (double)(n - 1)));
     }
     lt_tensor *result = do_interpolate(&s, sorted, ranks, how);
-    return lt_scope_give(&s, do_arrange(&s, result, self, dim, keepdim, q->ndim == 1), out);
+    return lt_scope_return(&s, do_arrange(&s, result, self, dim, keepdim, q->ndim == 1), out);
 }
 
 lt_status lt_quantile_impl(lt_tensor *self, lt_tensor *q, const int64_t *dim, bool keepdim,

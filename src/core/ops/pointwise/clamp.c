@@ -127,7 +127,7 @@ lt_status lt__clamp_tensors_tangent_impl(lt_tensor *self, lt_tensor *min, lt_ten
     lt_tensor *tangent = do_where(&s, from.self, self_t, do_number(&s, 0));
     if (min_t != NULL) tangent = do_where(&s, from.min, min_t, tangent);
     if (max_t != NULL) tangent = do_where(&s, from.max, max_t, tangent);
-    return lt_scope_give(&s, tangent, out);
+    return lt_scope_return(&s, tangent, out);
 }
 
 /* ---- division -------------------------------------------------------------------------------- */

@@ -12,14 +12,14 @@ static lt_scalar logarithm_of(lt_scalar s)
     return lt_complex_number(log(hypot(s.v.d, s.imaginary)), atan2(s.imaginary, s.v.d));
 }
 
-static bool is_number(const lt_tensor *t) { return t->flags & LT_FLAG_WRAPPED_NUMBER; }
+static bool is_wrapped_number(const lt_tensor *t) { return t->flags & LT_FLAG_WRAPPED_NUMBER; }
 
 lt_status lt__pow_backward_self_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor *exponent,
                                      lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_pow_backward_self));
-    if (is_number(exponent)) {
+    if (is_wrapped_number(exponent)) {
         lt_scalar value;
         s.status = lt_tensor_item(exponent, &value);
         if (s.status != LT_OK) return lt_scope_close(&s);
@@ -28,17 +28,17 @@ lt_status lt__pow_backward_self_impl(lt_tensor *grad_output, lt_tensor *self, lt
         if (value.kind == LT_SCALAR_COMPLEX) {
             lt_tensor *slope =
                 do_pow(&s, self, do_scalar(&s, lt_complex_number(power - 1, value.imaginary)));
-            return lt_scope_give(&s, do_mul(&s, grad_output, do_mul(&s, slope, exponent)), out);
+            return lt_scope_return(&s, do_mul(&s, grad_output, do_mul(&s, slope, exponent)), out);
         }
-        if (power == 0) return lt_scope_give(&s, do_zeros(&s, grad_output, &sizes), out);
+        if (power == 0) return lt_scope_return(&s, do_zeros(&s, grad_output, &sizes), out);
         lt_tensor *slope = power == 2 ? self : do_pow(&s, self, do_number(&s, power - 1));
-        return lt_scope_give(&s, do_mul(&s, grad_output, do_mul(&s, slope, exponent)), out);
+        return lt_scope_return(&s, do_mul(&s, grad_output, do_mul(&s, slope, exponent)), out);
     }
     lt_tensor *less = do_sub(&s, exponent, do_number(&s, 1));
     lt_tensor *slope = do_mul(&s, exponent, do_pow(&s, self, less));
     lt_tensor *flat = do_eq(&s, exponent, do_number(&s, 0));
-    return lt_scope_give(&s, do_where(&s, flat, do_number(&s, 0), do_mul(&s, grad_output, slope)),
-                         out);
+    return lt_scope_return(&s, do_where(&s, flat, do_number(&s, 0), do_mul(&s, grad_output, slope)),
+                           out);
 }
 
 lt_status lt__pow_backward_exponent_impl(lt_tensor *grad_output, lt_tensor *self,
@@ -47,7 +47,7 @@ lt_status lt__pow_backward_exponent_impl(lt_tensor *grad_output, lt_tensor *self
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_pow_backward_exponent));
     lt_tensor *zero = do_number(&s, 0), *logarithm;
-    if (is_number(self)) {
+    if (is_wrapped_number(self)) {
         /* The logarithm as a number, lest it be rounded to the default dtype. */
         lt_scalar value;
         if (s.status == LT_OK) s.status = lt_tensor_item(self, &value);
@@ -62,5 +62,5 @@ lt_status lt__pow_backward_exponent_impl(lt_tensor *grad_output, lt_tensor *self
     if (s.status == LT_OK) s.status = lt_real(exponent, &real);
     real = lt_scope_hold(&s, s.status, real);
     lt_tensor *flat = do_logical_and(&s, do_eq(&s, self, zero), do_ge(&s, real, zero));
-    return lt_scope_give(&s, do_where(&s, flat, zero, slope), out);
+    return lt_scope_return(&s, do_where(&s, flat, zero, slope), out);
 }

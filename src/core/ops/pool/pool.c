@@ -21,7 +21,7 @@
 #include "op/max_pool1d_with_indices.h"
 #include "op/max_pool2d_with_indices.h"
 #include "op/max_pool3d_with_indices.h"
-#include "counting.h"
+#include "user_index.h"
 #include "memory_format.h"
 
 /* ---- geometry -------------------------------------------------------------------------------- */
@@ -51,14 +51,14 @@ static lt_status check_spread(const char *op, const char *what, const char *befo
 }
 
 /* The arguments that say which windows there are. stride NULL or empty: that of the kernel. */
-typedef struct windows {
+typedef struct pool_windows {
     const lt_dims *kernel_size, *stride, *padding, *dilation;
     bool ceil, count_padding; /* the latter, and divisor (NULL: none), of averages */
     const int64_t *divisor;
-} windows;
+} pool_windows;
 
 /* All but the number of windows. */
-static lt_status read_windows(const char *op, int spatial, const windows *w, lt_pooling *p)
+static lt_status read_windows(const char *op, int spatial, const pool_windows *w, lt_pooling *p)
 {
     const lt_dims *const kernel_size = w->kernel_size, *const padding = w->padding,
                          *const dilation = w->dilation;
@@ -125,7 +125,7 @@ static lt_status count_windows(int spatial, int64_t channels, bool ceil, lt_pool
         (long long)channels, lt_format_product(made, sizeof made, spatial, p->out, "x"));
 }
 
-static lt_status refuse(const char *op, const lt_tensor *t)
+static lt_status pool_not_implemented(const char *op, const lt_tensor *t)
 {
     return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", op,
                     lt_dtype_scalar_name((lt_dtype)t->dtype));
@@ -133,7 +133,7 @@ static lt_status refuse(const char *op, const lt_tensor *t)
 
 static lt_status check_floating(const char *op, const lt_tensor *t)
 {
-    return lt_dtype_is_float((lt_dtype)t->dtype) ? LT_OK : refuse(op, t);
+    return lt_dtype_is_float((lt_dtype)t->dtype) ? LT_OK : pool_not_implemented(op, t);
 }
 
 /* The sizes of the result: t's with the spatial ones replaced. */
@@ -158,23 +158,23 @@ static bool keep_channels_last(lt_pooling *p, int spatial, const lt_tensor *t,
     return true;
 }
 
-static lt_status begin(lt_tensor **out, lt_dtype dtype, lt_device device, const lt_dims *sizes,
-                       bool channels_last, lt_tensor **work)
+static lt_status begin_result(lt_tensor **out, lt_dtype dtype, lt_device device,
+                              const lt_dims *sizes, bool channels_last, lt_tensor **work)
 {
     if (channels_last) return lt_tensor_new_ordered(dtype, device, sizes->n, sizes->v, true, work);
     return lt_begin_output(out, dtype, device, sizes->n, sizes->v, work);
 }
 
-typedef struct kernel {
+typedef struct pool_kernel {
     const lt_pooling *pool;
     const lt_backend *backend;
     bool extremes;
     lt_tensor *out, *indices, *in; /* in NULL: it is fused */
-} kernel;
+} pool_kernel;
 
-static lt_status take(const void *context, const lt_fused_producer *producer)
+static lt_status pool_producer(const void *context, const lt_fused_producer *producer)
 {
-    const kernel *k = context;
+    const pool_kernel *k = context;
     lt_pooling p = *k->pool;
     p.producer = producer;
     const void *const in = k->in != NULL ? lt_data(k->in) : NULL;
@@ -186,8 +186,8 @@ static lt_status take(const void *context, const lt_fused_producer *producer)
 
 /* out_indices NULL: averages, or extremes whose places nobody asks for (`extremes`). The dtype is
  * one of the kernels'. */
-static lt_status run_forward(lt_pooling *p, int spatial, bool extremes, lt_tensor *self,
-                             lt_tensor **out, lt_tensor **out_indices)
+static lt_status pool_forward(lt_pooling *p, int spatial, bool extremes, lt_tensor *self,
+                              lt_tensor **out, lt_tensor **out_indices)
 {
     lt_tensor *from = NULL, *work = NULL, *indices = NULL;
     lt_status status;
@@ -202,14 +202,14 @@ static lt_status run_forward(lt_pooling *p, int spatial, bool extremes, lt_tenso
         LT_CHECK(lt_materialize(name, self));
         LT_CHECK(lt_make_ordered(self, last, &from));
     }
-    LT_CHECK(begin(out, p->dtype, p->device, &sizes, last, &work));
+    LT_CHECK(begin_result(out, p->dtype, p->device, &sizes, last, &work));
     if (out_indices != NULL)
-        LT_CHECK(begin(out_indices, LT_INT64, p->device, &sizes, last, &indices));
+        LT_CHECK(begin_result(out_indices, LT_INT64, p->device, &sizes, last, &indices));
     if (work->numel > 0) {
-        const kernel k = {p, lt_backend_of(self), extremes, work, indices, from};
+        const pool_kernel k = {p, lt_backend_of(self), extremes, work, indices, from};
         /* What is saved for backward is read again. */
-        LT_CHECK(fused ? lt_trace_consume(name, self, lt_is_differentiated(self), take, &k)
-                       : take(&k, NULL));
+        LT_CHECK(fused ? lt_trace_consume(name, self, lt_is_differentiated(self), pool_producer, &k)
+                       : pool_producer(&k, NULL));
     }
     if (indices != NULL) {
         status = lt_finish_output(out_indices, indices);
@@ -226,24 +226,24 @@ done:
 }
 
 /* Narrow integers are computed in int64. */
-static lt_status forward(lt_pooling *p, int spatial, bool extremes, lt_tensor *self,
-                         lt_tensor **out, lt_tensor **out_indices)
+static lt_status do_pool_forward(lt_pooling *p, int spatial, bool extremes, lt_tensor *self,
+                                 lt_tensor **out, lt_tensor **out_indices)
 {
     const lt_dtype dtype = (lt_dtype)self->dtype;
     if (lt_dtype_is_float(dtype) || dtype == LT_INT64)
-        return run_forward(p, spatial, extremes, self, out, out_indices);
+        return pool_forward(p, spatial, extremes, self, out, out_indices);
     lt_scope s;
     lt_tensor *result = NULL;
     lt_scope_open(&s, false);
     lt_tensor *wide = do_cast(&s, self, LT_INT64);
     if (wide == NULL) return lt_scope_close(&s);
-    lt_status status = run_forward(p, spatial, extremes, wide, &result, out_indices);
+    lt_status status = pool_forward(p, spatial, extremes, wide, &result, out_indices);
     return lt_scope_store(&s, do_cast(&s, lt_scope_hold(&s, status, result), dtype), out);
 }
 
 /* indices NULL: of averages. */
-static lt_status backward(lt_pooling *p, int spatial, lt_tensor *grad_output, lt_tensor *indices,
-                          const lt_dims *sizes, lt_tensor **out)
+static lt_status pool_backward(lt_pooling *p, int spatial, lt_tensor *grad_output,
+                               lt_tensor *indices, const lt_dims *sizes, lt_tensor **out)
 {
     lt_tensor *grad = NULL, *where = NULL, *work = NULL;
     lt_status status;
@@ -252,7 +252,7 @@ static lt_status backward(lt_pooling *p, int spatial, lt_tensor *grad_output, lt
     const bool last = keep_channels_last(p, spatial, grad_output, *out);
     LT_CHECK(lt_make_ordered(grad_output, last, &grad));
     if (indices != NULL) LT_CHECK(lt_make_ordered(indices, last, &where));
-    LT_CHECK(begin(out, p->dtype, p->device, sizes, last, &work));
+    LT_CHECK(begin_result(out, p->dtype, p->device, sizes, last, &work));
     if (grad->numel == 0) {
         LT_CHECK(lt_fill_value(work, lt_int(0)));
     } else if (indices != NULL) {
@@ -287,7 +287,7 @@ static lt_status check_line(const char *op, const lt_dims *kernel_size, const lt
     return LT_OK;
 }
 
-static lt_status extremes(const char *op, int spatial, lt_tensor *self, const windows *w,
+static lt_status extremes(const char *op, int spatial, lt_tensor *self, const pool_windows *w,
                           lt_tensor **out_values, lt_tensor **out_indices)
 {
     lt_pooling p = {.adaptive = false};
@@ -299,8 +299,8 @@ static lt_status extremes(const char *op, int spatial, lt_tensor *self, const wi
         return lt_error(LT_ERR_RUNTIME, "%s() Invalid computed output size: %lld", op,
                         (long long)p.out[2]);
     LT_TRY(fits);
-    if (self->dtype == LT_BOOL) return refuse(op, self);
-    return forward(&p, spatial, true, self, out_values, out_indices);
+    if (self->dtype == LT_BOOL) return pool_not_implemented(op, self);
+    return do_pool_forward(&p, spatial, true, self, out_values, out_indices);
 }
 
 lt_status lt__max_pool_backward_impl(lt_tensor *grad_output, lt_tensor *indices,
@@ -310,12 +310,12 @@ lt_status lt__max_pool_backward_impl(lt_tensor *grad_output, lt_tensor *indices,
                                      lt_tensor **out)
 {
     lt_pooling p = {.adaptive = false};
-    const windows w = {
+    const pool_windows w = {
         .kernel_size = kernel_size, .stride = stride, .padding = padding, .dilation = dilation};
     LT_TRY(read_windows("max_pool", (int)spatial, &w, &p));
     LT_TRY(read_planes("max_pool", (int)spatial, sizes->n, sizes->v, &p));
     lt_spatial_sizes(grad_output->ndim, grad_output->sizes, (int)spatial, p.out);
-    return backward(&p, (int)spatial, grad_output, indices, sizes, out);
+    return pool_backward(&p, (int)spatial, grad_output, indices, sizes, out);
 }
 
 lt_status lt__pool_gather_impl(lt_tensor *self, lt_tensor *indices, int64_t spatial,
@@ -333,7 +333,7 @@ lt_status lt__pool_gather_impl(lt_tensor *self, lt_tensor *indices, int64_t spat
     given.v[given.n - 1] = from;
     wanted.v[wanted.n - 1] = to;
     lt_tensor *lines = do_reshape(&s, self, &given), *places = do_reshape(&s, indices, &wanted);
-    return lt_scope_give(&s, do_reshape(&s, do_gather(&s, lines, -1, places), &sizes), out);
+    return lt_scope_return(&s, do_reshape(&s, do_gather(&s, lines, -1, places), &sizes), out);
 }
 
 /* ---- averages -------------------------------------------------------------------------------- */
@@ -341,7 +341,7 @@ lt_status lt__pool_gather_impl(lt_tensor *self, lt_tensor *indices, int64_t spat
 static const lt_dims ones = {1, {1}};
 
 static lt_status read_average(const char *op, int spatial, int ndim, const int64_t *sizes,
-                              const windows *w, lt_pooling *p)
+                              const pool_windows *w, lt_pooling *p)
 {
     *p = (lt_pooling){.count_padding = w->count_padding,
                       .divisor = w->divisor != NULL ? *w->divisor : 0};
@@ -352,13 +352,13 @@ static lt_status read_average(const char *op, int spatial, int ndim, const int64
     return count_windows(spatial, sizes[ndim - spatial - 1], w->ceil, p);
 }
 
-static lt_status average(const char *op, int spatial, lt_tensor *self, const windows *w,
+static lt_status average(const char *op, int spatial, lt_tensor *self, const pool_windows *w,
                          lt_tensor **out)
 {
     lt_pooling p;
     LT_TRY(read_average(op, spatial, self->ndim, self->sizes, w, &p));
     if (self->dtype != LT_INT64) LT_TRY(check_floating(op, self));
-    return forward(&p, spatial, false, self, out, NULL);
+    return do_pool_forward(&p, spatial, false, self, out, NULL);
 }
 
 lt_status lt__avg_pool_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, int64_t spatial,
@@ -367,15 +367,15 @@ lt_status lt__avg_pool_backward_impl(lt_tensor *grad_output, const lt_dims *size
                                      const int64_t *divisor_override, lt_tensor **out)
 {
     lt_pooling p;
-    const windows w = {.kernel_size = kernel_size,
-                       .stride = stride,
-                       .padding = padding,
-                       .dilation = &ones,
-                       .ceil = ceil_mode,
-                       .count_padding = count_include_pad,
-                       .divisor = divisor_override};
+    const pool_windows w = {.kernel_size = kernel_size,
+                            .stride = stride,
+                            .padding = padding,
+                            .dilation = &ones,
+                            .ceil = ceil_mode,
+                            .count_padding = count_include_pad,
+                            .divisor = divisor_override};
     LT_TRY(read_average("avg_pool", (int)spatial, sizes->n, sizes->v, &w, &p));
-    return backward(&p, (int)spatial, grad_output, NULL, sizes, out);
+    return pool_backward(&p, (int)spatial, grad_output, NULL, sizes, out);
 }
 
 lt_status lt__avg_pool_impl(lt_tensor *self, int64_t spatial, const lt_dims *kernel_size,
@@ -408,7 +408,7 @@ static lt_status read_adaptive(const char *op, int spatial, int ndim, const int6
                             "%s(): Expected input to have non-zero size for non-batch dimensions, "
                             "but input has sizes %s with "
                             "dimension %lld being empty",
-                            op, lt_format_sizes(text, sizeof text, ndim, sizes), lt_shown(d));
+                            op, lt_format_sizes(text, sizeof text, ndim, sizes), lt_user_index(d));
     if (!lt_spread_sizes(output_size, spatial, 1, p->out))
         return lt_error(LT_ERR_RUNTIME, "%s: output_size must be %d", op, spatial);
     for (int d = 0; d < LT_SPATIAL; d++) {
@@ -434,7 +434,7 @@ static lt_status adaptive(const char *op, int spatial, bool extreme, lt_tensor *
     lt_pooling p;
     LT_TRY(read_adaptive(op, spatial, self->ndim, self->sizes, output_size, &p));
     LT_TRY(check_floating(op, self));
-    return forward(&p, spatial, extreme, self, out, out_indices);
+    return do_pool_forward(&p, spatial, extreme, self, out, out_indices);
 }
 
 /* The last `spatial` of a tensor's sizes. */
@@ -452,7 +452,7 @@ lt_status lt__adaptive_max_pool_backward_impl(lt_tensor *grad_output, lt_tensor 
     lt_pooling p;
     lt_dims output_size = last_sizes(grad_output->ndim, grad_output->sizes, spatial);
     LT_TRY(read_adaptive("adaptive_max_pool", (int)spatial, sizes->n, sizes->v, &output_size, &p));
-    return backward(&p, (int)spatial, grad_output, indices, sizes, out);
+    return pool_backward(&p, (int)spatial, grad_output, indices, sizes, out);
 }
 
 lt_status lt__adaptive_avg_pool_backward_impl(lt_tensor *grad_output, const lt_dims *sizes,
@@ -461,7 +461,7 @@ lt_status lt__adaptive_avg_pool_backward_impl(lt_tensor *grad_output, const lt_d
     lt_pooling p;
     lt_dims output_size = last_sizes(grad_output->ndim, grad_output->sizes, spatial);
     LT_TRY(read_adaptive("adaptive_avg_pool", (int)spatial, sizes->n, sizes->v, &output_size, &p));
-    return backward(&p, (int)spatial, grad_output, NULL, sizes, out);
+    return pool_backward(&p, (int)spatial, grad_output, NULL, sizes, out);
 }
 
 lt_status lt__adaptive_avg_pool_like_impl(lt_tensor *self, const lt_dims *sizes, int64_t spatial,
@@ -476,7 +476,7 @@ lt_status lt__adaptive_avg_pool_like_impl(lt_tensor *self, const lt_dims *sizes,
 /* ---- the ops of 1, 2 and 3 dimensions -------------------------------------------------------- */
 
 /* max_pool looks for places only where a derivative will want them. */
-static lt_status max_pool(const char *op, int spatial, lt_tensor *self, const windows *w,
+static lt_status max_pool(const char *op, int spatial, lt_tensor *self, const pool_windows *w,
                           lt_tensor **out)
 {
     if (!lt_is_differentiated(self)) return extremes(op, spatial, self, w, out, NULL);
@@ -497,22 +497,22 @@ static lt_status max_pool(const char *op, int spatial, lt_tensor *self, const wi
         const lt_dims *padding, const lt_dims *dilation, bool ceil_mode, lt_tensor **out_values,   \
         lt_tensor **out_indices)                                                                   \
     {                                                                                              \
-        const windows w = {.kernel_size = kernel_size,                                             \
-                           .stride = stride,                                                       \
-                           .padding = padding,                                                     \
-                           .dilation = dilation,                                                   \
-                           .ceil = ceil_mode};                                                     \
+        const pool_windows w = {.kernel_size = kernel_size,                                        \
+                                .stride = stride,                                                  \
+                                .padding = padding,                                                \
+                                .dilation = dilation,                                              \
+                                .ceil = ceil_mode};                                                \
         return extremes("max_pool" #spatial "d", spatial, self, &w, out_values, out_indices);      \
     }                                                                                              \
     lt_status lt_max_pool##spatial##d_impl(                                                        \
         lt_tensor *self, const lt_dims *kernel_size, const lt_dims *stride,                        \
         const lt_dims *padding, const lt_dims *dilation, bool ceil_mode, lt_tensor **out)          \
     {                                                                                              \
-        const windows w = {.kernel_size = kernel_size,                                             \
-                           .stride = stride,                                                       \
-                           .padding = padding,                                                     \
-                           .dilation = dilation,                                                   \
-                           .ceil = ceil_mode};                                                     \
+        const pool_windows w = {.kernel_size = kernel_size,                                        \
+                                .stride = stride,                                                  \
+                                .padding = padding,                                                \
+                                .dilation = dilation,                                              \
+                                .ceil = ceil_mode};                                                \
         return max_pool("max_pool" #spatial "d", spatial, self, &w, out);                          \
     }                                                                                              \
     lt_status lt_adaptive_avg_pool##spatial##d_impl(lt_tensor *self, const lt_dims *output_size,   \
@@ -537,13 +537,13 @@ lt_status lt_avg_pool1d_impl(lt_tensor *self, const lt_dims *kernel_size, const 
                              const lt_dims *padding, bool ceil_mode, bool count_include_pad,
                              lt_tensor **out)
 {
-    const windows w = {.kernel_size = kernel_size,
-                       .stride = stride,
-                       .padding = padding,
-                       .dilation = &ones,
-                       .ceil = ceil_mode,
-                       .count_padding = count_include_pad,
-                       .divisor = NULL};
+    const pool_windows w = {.kernel_size = kernel_size,
+                            .stride = stride,
+                            .padding = padding,
+                            .dilation = &ones,
+                            .ceil = ceil_mode,
+                            .count_padding = count_include_pad,
+                            .divisor = NULL};
     return average("avg_pool1d", 1, self, &w, out);
 }
 
@@ -551,13 +551,13 @@ lt_status lt_avg_pool2d_impl(lt_tensor *self, const lt_dims *kernel_size, const 
                              const lt_dims *padding, bool ceil_mode, bool count_include_pad,
                              const int64_t *divisor_override, lt_tensor **out)
 {
-    const windows w = {.kernel_size = kernel_size,
-                       .stride = stride,
-                       .padding = padding,
-                       .dilation = &ones,
-                       .ceil = ceil_mode,
-                       .count_padding = count_include_pad,
-                       .divisor = divisor_override};
+    const pool_windows w = {.kernel_size = kernel_size,
+                            .stride = stride,
+                            .padding = padding,
+                            .dilation = &ones,
+                            .ceil = ceil_mode,
+                            .count_padding = count_include_pad,
+                            .divisor = divisor_override};
     return average("avg_pool2d", 2, self, &w, out);
 }
 
@@ -565,12 +565,12 @@ lt_status lt_avg_pool3d_impl(lt_tensor *self, const lt_dims *kernel_size, const 
                              const lt_dims *padding, bool ceil_mode, bool count_include_pad,
                              const int64_t *divisor_override, lt_tensor **out)
 {
-    const windows w = {.kernel_size = kernel_size,
-                       .stride = stride,
-                       .padding = padding,
-                       .dilation = &ones,
-                       .ceil = ceil_mode,
-                       .count_padding = count_include_pad,
-                       .divisor = divisor_override};
+    const pool_windows w = {.kernel_size = kernel_size,
+                            .stride = stride,
+                            .padding = padding,
+                            .dilation = &ones,
+                            .ceil = ceil_mode,
+                            .count_padding = count_include_pad,
+                            .divisor = divisor_override};
     return average("avg_pool3d", 3, self, &w, out);
 }

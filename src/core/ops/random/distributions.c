@@ -12,7 +12,7 @@
 #include "step/ceil.h"
 #include "step/tan.h"
 
-static lt_status check_float(const char *op, const lt_tensor *t)
+static lt_status check_distribution_dtype(const char *op, const lt_tensor *t)
 {
     if (lt_dtype_is_float((lt_dtype)t->dtype)) return LT_OK;
     return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", op,
@@ -30,7 +30,7 @@ static lt_tensor *do_uniform(lt_scope *s, const lt_tensor *t, lt_generator *gene
     return u;
 }
 
-static lt_status fill(lt_scope *s, lt_tensor *self, lt_tensor *values)
+static lt_status copy_values_into(lt_scope *s, lt_tensor *self, lt_tensor *values)
 {
     if (s->status == LT_OK) s->status = lt_copy_elements(self, values);
     return lt_scope_close(s);
@@ -56,12 +56,13 @@ lt_status lt_geometric__impl(lt_tensor *self, double p, lt_generator *generator)
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(geometric_));
     lt_tensor *u = do_uniform(&s, self, generator);
-    return fill(&s, self, do_ceil(&s, do_div(&s, do_log(&s, u), do_number(&s, log1p(-p)))));
+    return copy_values_into(&s, self,
+                            do_ceil(&s, do_div(&s, do_log(&s, u), do_number(&s, log1p(-p)))));
 }
 
 lt_status lt_cauchy__impl(lt_tensor *self, double median, double sigma, lt_generator *generator)
 {
-    LT_TRY(check_float("cauchy_", self));
+    LT_TRY(check_distribution_dtype("cauchy_", self));
     if (!(sigma > 0))
         return lt_error(LT_ERR_RUNTIME, "cauchy_ expects sigma > 0.0, but found sigma=%g", sigma);
     const double least = 2.220446049250313e-16; /* the tangent stays finite */
@@ -70,14 +71,14 @@ lt_status lt_cauchy__impl(lt_tensor *self, double median, double sigma, lt_gener
     lt_tensor *u = do_clamp_range(&s, do_uniform(&s, self, generator), least, 1 - least);
     lt_tensor *angle =
         do_mul(&s, do_sub(&s, u, do_number(&s, 0.5)), do_number(&s, 3.141592653589793));
-    return fill(
+    return copy_values_into(
         &s, self,
         do_add(&s, do_mul(&s, do_tan(&s, angle), do_number(&s, sigma)), do_number(&s, median)));
 }
 
 lt_status lt_log_normal__impl(lt_tensor *self, double mean, double std, lt_generator *generator)
 {
-    LT_TRY(check_float("log_normal_", self));
+    LT_TRY(check_distribution_dtype("log_normal_", self));
     if (!(std > 0))
         return lt_error(LT_ERR_RUNTIME, "log_normal_ expects std > 0.0, but found std=%g", std);
     lt_scope s;
@@ -91,5 +92,5 @@ lt_status lt_log_normal__impl(lt_tensor *self, double mean, double std, lt_gener
                                      : lt_draw_into(numbers, LT_RANDOM_NORMAL_SINGLY,
                                                     lt_float(mean), lt_float(std), generator);
     }
-    return fill(&s, self, do_exp(&s, numbers));
+    return copy_values_into(&s, self, do_exp(&s, numbers));
 }

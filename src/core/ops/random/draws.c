@@ -38,7 +38,7 @@ static lt_tensor *do_draw(lt_scope *s, lt_draw what, lt_tensor *a, lt_tensor *b,
     return s->status == LT_OK ? out : NULL;
 }
 
-static lt_status check_float(const char *op, const lt_tensor *t)
+static lt_status check_draw_dtype(const char *op, const lt_tensor *t)
 {
     if (lt_dtype_is_float((lt_dtype)t->dtype)) return LT_OK;
     return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", op,
@@ -47,7 +47,7 @@ static lt_status check_float(const char *op, const lt_tensor *t)
 
 lt_status lt__standard_gamma_impl(lt_tensor *self, lt_generator *generator, lt_tensor **out)
 {
-    LT_TRY(check_float("gamma_cpu", self));
+    LT_TRY(check_draw_dtype("gamma_cpu", self));
     LT_TRY(lt_check_generator(generator, self));
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_standard_gamma));
@@ -58,7 +58,7 @@ lt_status lt__standard_gamma_impl(lt_tensor *self, lt_generator *generator, lt_t
 /* Shares of gamma numbers, which are drawn in double lest they all be 0; never quite 0 or 1. */
 lt_status lt__sample_dirichlet_impl(lt_tensor *self, lt_generator *generator, lt_tensor **out)
 {
-    LT_TRY(check_float("dirichlet", self));
+    LT_TRY(check_draw_dtype("dirichlet", self));
     LT_TRY(lt_check_generator(generator, self));
     const lt_dtype dtype = (lt_dtype)self->dtype;
     const bool wide = dtype == LT_FLOAT64;
@@ -95,7 +95,7 @@ lt_status lt__dirichlet_backward_impl(lt_tensor *grad, lt_tensor *x, lt_tensor *
     lt_scope_open(&s, LT_COMPOSITE(_dirichlet_backward));
     lt_tensor *slopes = do_slopes(&s, x, concentration),
               *mean = do_sum_dim(&s, do_mul(&s, x, grad), -1, true);
-    return lt_scope_give(&s, do_mul(&s, slopes, do_sub(&s, grad, mean)), out);
+    return lt_scope_return(&s, do_mul(&s, slopes, do_sub(&s, grad, mean)), out);
 }
 
 lt_status lt__dirichlet_tangent_impl(lt_tensor *self_t, lt_tensor *x, lt_tensor *concentration,
@@ -104,8 +104,8 @@ lt_status lt__dirichlet_tangent_impl(lt_tensor *self_t, lt_tensor *x, lt_tensor 
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_dirichlet_tangent));
     lt_tensor *moved = do_mul(&s, do_slopes(&s, x, concentration), self_t);
-    return lt_scope_give(&s, do_sub(&s, moved, do_mul(&s, x, do_sum_dim(&s, moved, -1, true))),
-                         out);
+    return lt_scope_return(&s, do_sub(&s, moved, do_mul(&s, x, do_sum_dim(&s, moved, -1, true))),
+                           out);
 }
 
 lt_status lt__no_derivative_impl(lt_tensor *grad, int64_t op, lt_tensor **out)
@@ -120,7 +120,7 @@ lt_status lt__no_derivative_impl(lt_tensor *grad, int64_t op, lt_tensor **out)
 
 lt_status lt_poisson_impl(lt_tensor *self, lt_generator *generator, lt_tensor **out)
 {
-    LT_TRY(check_float("poisson_cpu", self));
+    LT_TRY(check_draw_dtype("poisson_cpu", self));
     LT_TRY(lt_check_generator(generator, self));
     bool bad = false;
     lt_scope s;

@@ -31,7 +31,7 @@ static const char no_distribution[] =
     "invalid multinomial distribution (sum of probabilities <= 0)";
 
 /* Fails with the message if any flag is set; waits for the device. */
-static void refuse(lt_scope *s, lt_tensor *flags, const char *message)
+static void error_if_any(lt_scope *s, lt_tensor *flags, const char *message)
 {
     lt_tensor *any = NULL;
     lt_scalar value;
@@ -48,9 +48,9 @@ static void check_probabilities(lt_scope *s, lt_tensor *p)
 {
     lt_tensor *valid =
         do_logical_and(s, do_ge(s, p, do_number(s, 0)), do_lt(s, p, do_number(s, INFINITY)));
-    refuse(s, do_logical_not(s, valid),
-           "probability tensor contains either `inf`, `nan` or element < 0");
-    refuse(s, do_le(s, do_sum_dim(s, p, -1, false), do_number(s, 0)), no_distribution);
+    error_if_any(s, do_logical_not(s, valid),
+                 "probability tensor contains either `inf`, `nan` or element < 0");
+    error_if_any(s, do_le(s, do_sum_dim(s, p, -1, false), do_number(s, 0)), no_distribution);
 }
 
 /* ---- without replacement --------------------------------------------------------------------- */
@@ -145,7 +145,7 @@ static lt_status running_sums(const double *p, int64_t n, bool narrow, double *s
 }
 
 /* The first running sum that is not less than u. */
-static int64_t look_up(const double *sums, int64_t n, double u)
+static int64_t find_category(const double *sums, int64_t n, double u)
 {
     int64_t low = 0;
     for (int64_t left = n - 1; left > 0;) { /* without branches, which nobody could foretell */
@@ -171,7 +171,7 @@ static lt_tensor *draw_on_host(lt_scope *s, lt_tensor *p, int64_t count, lt_gene
         s->status = running_sums(values, n, (lt_dtype)p->dtype != LT_FLOAT64, sums);
         lt_generator_lock(generator);
         for (int64_t i = 0; i < count && s->status == LT_OK && !lt_interrupted(); i++)
-            *at++ = look_up(sums, n, lt_generator_uniform(generator));
+            *at++ = find_category(sums, n, lt_generator_uniform(generator));
         lt_generator_unlock(generator);
         if (s->status == LT_OK && lt_interrupted()) s->status = lt_stopped();
     }

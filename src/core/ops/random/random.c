@@ -61,8 +61,8 @@ lt_status lt_draw_into(lt_tensor *t, lt_distribution what, lt_scalar a, lt_scala
     return status;
 }
 
-static lt_status draw(lt_tensor *t, lt_distribution what, lt_scalar a, lt_scalar b,
-                      lt_generator *generator);
+static lt_status draw_numbers(lt_tensor *t, lt_distribution what, lt_scalar a, lt_scalar b,
+                              lt_generator *generator);
 
 /* Normal numbers are complex ones of variance std^2: half of it is the real part's; uniform ones
  * have both parts so. */
@@ -72,17 +72,17 @@ static lt_status draw_parts(lt_tensor *t, lt_distribution what, lt_scalar a, lt_
     lt_tensor *parts;
     const bool normal = what == LT_RANDOM_NORMAL || what == LT_RANDOM_NORMAL_SINGLY;
     LT_TRY(lt_parts_of(t, &parts));
-    lt_status status =
-        draw(parts, what, a, normal ? lt_float(lt_scalar_double(b) * 0.70710678118654752440) : b,
-             generator);
+    lt_status status = draw_numbers(
+        parts, what, a, normal ? lt_float(lt_scalar_double(b) * 0.70710678118654752440) : b,
+        generator);
     lt_tensor_release(parts);
     return status;
 }
 
 /* Draws into t; with gaps or in another order, through a dense tensor aside: numbers follow the
  * memory, and normal ones are drawn singly, as PyTorch does it. */
-static lt_status draw(lt_tensor *t, lt_distribution what, lt_scalar a, lt_scalar b,
-                      lt_generator *generator)
+static lt_status draw_numbers(lt_tensor *t, lt_distribution what, lt_scalar a, lt_scalar b,
+                              lt_generator *generator)
 {
     LT_TRY(lt_check_generator(generator, t));
     if (t->numel == 0) return LT_OK;
@@ -110,7 +110,7 @@ done:
 static lt_status drawn(lt_tensor *t, lt_distribution what, lt_scalar a, lt_scalar b,
                        lt_generator *generator, lt_tensor **out)
 {
-    lt_status status = draw(t, what, a, b, generator);
+    lt_status status = draw_numbers(t, what, a, b, generator);
     if (status != LT_OK) {
         lt_tensor_release(t);
         return status;
@@ -284,7 +284,7 @@ lt_status lt_bernoulli_impl(lt_tensor *self, lt_generator *generator, lt_tensor 
     lt_status status = LT_OK;
     lt_tensor *u = NULL, *less = NULL;
     LT_TRY(lt_tensor_shaped(self, (lt_dtype)self->dtype, &u));
-    LT_CHECK(draw(u, LT_RANDOM_UNIFORM, zero, one, generator));
+    LT_CHECK(draw_numbers(u, LT_RANDOM_UNIFORM, zero, one, generator));
     LT_CHECK(lt_lt_impl(u, self, &less));
     status = lt__to_copy_impl(less, (lt_dtype)self->dtype, NULL, false, out);
 done:
@@ -314,7 +314,7 @@ lt_status lt_uniform__impl(lt_tensor *self, double from, double to, lt_generator
         return lt_error(LT_ERR_RUNTIME,
                         "uniform_ expects to return a [from, to) range, but found from=%g > to=%g",
                         from, to);
-    return draw(self, LT_RANDOM_UNIFORM, lt_float(from), lt_float(to), generator);
+    return draw_numbers(self, LT_RANDOM_UNIFORM, lt_float(from), lt_float(to), generator);
 }
 
 lt_status lt_normal__impl(lt_tensor *self, double mean, double std, lt_generator *generator)
@@ -322,24 +322,24 @@ lt_status lt_normal__impl(lt_tensor *self, double mean, double std, lt_generator
     LT_TRY(check_inexact("normal_", (lt_dtype)self->dtype));
     if (!(std >= 0))
         return lt_error(LT_ERR_RUNTIME, "normal expects std >= 0.0, but found std %g", std);
-    return draw(self, LT_RANDOM_NORMAL, lt_float(mean), lt_float(std), generator);
+    return draw_numbers(self, LT_RANDOM_NORMAL, lt_float(mean), lt_float(std), generator);
 }
 
 lt_status lt_random__impl(lt_tensor *self, const int64_t *from, const int64_t *to,
                           lt_generator *generator)
 {
     if (from == NULL) LT_TRY(lt_refuse_unsigned("random_", self));
-    if (from == NULL) return draw(self, LT_RANDOM_FULL_RANGE, zero, zero, generator);
+    if (from == NULL) return draw_numbers(self, LT_RANDOM_FULL_RANGE, zero, zero, generator);
     int64_t low = to != NULL ? *from : 0, high = to != NULL ? *to : *from;
     LT_TRY(check_range(low, high, (lt_dtype)self->dtype));
-    return draw(self, LT_RANDOM_INTEGERS, lt_int(low), lt_int(high), generator);
+    return draw_numbers(self, LT_RANDOM_INTEGERS, lt_int(low), lt_int(high), generator);
 }
 
 lt_status lt_bernoulli__impl(lt_tensor *self, double p, lt_generator *generator)
 {
     if (!(p >= 0 && p <= 1))
         return lt_error(LT_ERR_RUNTIME, "bernoulli_ expects p to be in [0, 1], but got p=%g", p);
-    return draw(self, LT_RANDOM_BERNOULLI, lt_float(p), zero, generator);
+    return draw_numbers(self, LT_RANDOM_BERNOULLI, lt_float(p), zero, generator);
 }
 
 lt_status lt_bernoulli_tensor_impl(lt_tensor *self, lt_tensor *p, lt_generator *generator)
@@ -363,7 +363,7 @@ lt_status lt_exponential__impl(lt_tensor *self, double lambd, lt_generator *gene
     if (!(lambd > 0))
         return lt_error(LT_ERR_RUNTIME, "exponential_ expects lambda > 0.0, but found lambda=%g",
                         lambd);
-    return draw(self, LT_RANDOM_EXPONENTIAL, lt_float(lambd), zero, generator);
+    return draw_numbers(self, LT_RANDOM_EXPONENTIAL, lt_float(lambd), zero, generator);
 }
 
 /* ---- given by tensors ------------------------------------------------------------------------ */

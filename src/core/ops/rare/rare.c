@@ -287,7 +287,7 @@ lt_status lt__mvlgamma_backward_impl(lt_tensor *grad_output, lt_tensor *self, in
         lt_status status = lt_digamma(arguments, &slopes);
         slopes = lt_scope_hold(&s, status, slopes);
     }
-    return lt_scope_give(&s, do_mul(&s, grad_output, do_sum_dim(&s, slopes, -1, false)), out);
+    return lt_scope_return(&s, do_mul(&s, grad_output, do_sum_dim(&s, slopes, -1, false)), out);
 }
 
 /* ---- derivatives ----------------------------------------------------------------------------- */
@@ -297,7 +297,7 @@ static lt_status half_at_zero(lt_scope *s, lt_tensor *grad, lt_tensor *self, lt_
                               lt_tensor **out)
 {
     lt_tensor *slope = do_where(s, do_ne(s, self, do_number(s, 0)), value, do_number(s, 0.5));
-    return lt_scope_give(s, do_mul(s, grad, slope), out);
+    return lt_scope_return(s, do_mul(s, grad, slope), out);
 }
 
 /* self without its zeros, so that nothing is divided by them. */

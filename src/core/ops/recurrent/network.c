@@ -16,27 +16,27 @@ typedef struct results {
     lt_tensor **v;
 } results;
 
-static lt_status begin(results *r, int64_t most)
+static lt_status begin_results(results *r, int64_t most)
 {
     r->n = 0;
     r->v = lt_mem_zarray(most, sizeof *r->v);
     return r->v != NULL ? LT_OK : LT_ERR_MEMORY;
 }
 
-static void drop(results *r)
+static void drop_results(results *r)
 {
     for (int64_t i = 0; i < r->n; i++) lt_tensor_release(r->v[i]);
     lt_mem_free(r->v);
 }
 
 /* Hands all over. */
-static void give(results *r, lt_tensor_list *out)
+static void store_results(results *r, lt_tensor_list *out)
 {
     out->v = r->v;
     out->n = r->n;
 }
 
-static lt_status add(results *r, lt_dtype dtype, lt_device device, const lt_dims *sizes)
+static lt_status add_result(results *r, lt_dtype dtype, lt_device device, const lt_dims *sizes)
 {
     LT_TRY(lt_tensor_new(dtype, device, sizes->n, sizes->v, &r->v[r->n]));
     r->n++;
@@ -45,15 +45,15 @@ static lt_status add(results *r, lt_dtype dtype, lt_device device, const lt_dims
 
 static lt_status add_bytes(results *r, lt_device device, int64_t bytes)
 {
-    return add(r, LT_UINT8, device, &(lt_dims){1, {bytes}});
+    return add_result(r, LT_UINT8, device, &(lt_dims){1, {bytes}});
 }
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
 /* New reference: t, dense, once it is known to be of the sizes and the network's dtype and device;
  * NULL stays NULL. */
-static lt_status take(const lt_network *n, lt_tensor *t, const char *name, const lt_dims *sizes,
-                      lt_tensor **out)
+static lt_status check_weight(const lt_network *n, lt_tensor *t, const char *name,
+                              const lt_dims *sizes, lt_tensor **out)
 {
     char wanted[256], got[256];
     if (t == NULL) return LT_OK;
@@ -87,8 +87,9 @@ static lt_dims size_of_weight(const lt_network *n, int64_t number)
     return (lt_dims){number % lt_network_parts(n) < 2 ? 2 : 1, {rows, columns}};
 }
 
-static lt_status describe(lt_network *n, const lt_tensor *input, const lt_tensor *hx,
-                          const lt_tensor *cx, const char *cell, int64_t layers, bool bidirectional)
+static lt_status describe_network(lt_network *n, const lt_tensor *input, const lt_tensor *hx,
+                                  const lt_tensor *cx, const char *cell, int64_t layers,
+                                  bool bidirectional)
 {
     LT_TRY(lt_cell_named(cell, &n->cell));
     if (input->ndim != 3 || hx->ndim != 3)
@@ -123,7 +124,7 @@ static lt_status take_weights(const lt_network *n, const lt_tensor_list *weights
 {
     for (int64_t i = 0; i < weights->n; i++) {
         const lt_dims sizes = size_of_weight(n, i);
-        LT_TRY(take(n, weights->v[i], "a weight", &sizes, &dense->v[i]));
+        LT_TRY(check_weight(n, weights->v[i], "a weight", &sizes, &dense->v[i]));
         dense->n++;
         data[i] = lt_data(dense->v[i]);
     }
@@ -143,7 +144,7 @@ lt_status lt__recurrent_network_impl(lt_tensor *input, lt_tensor *hx, lt_tensor 
     lt_status status;
     const lt_backend *backend = lt_backend_of(input);
     out->n = 0;
-    LT_CHECK(describe(&n, input, hx, cx, cell, num_layers, bidirectional));
+    LT_CHECK(describe_network(&n, input, hx, cx, cell, num_layers, bidirectional));
     n.bias = weights->n == 4 * hx->sizes[0];
     if (weights->n != lt_network_weights(&n)) {
         status = lt_error(LT_ERR_RUNTIME,
@@ -157,19 +158,19 @@ lt_status lt__recurrent_network_impl(lt_tensor *input, lt_tensor *hx, lt_tensor 
     if (a.sizes.weights == 0) goto done;
     const lt_dims of_input = lt_dims_of(input), of_state = size_of_state(&n),
                   of_output = size_of_output(&n);
-    LT_CHECK(take(&n, input, "input", &of_input, &x));
-    LT_CHECK(take(&n, hx, "hx", &of_state, &h0));
-    LT_CHECK(take(&n, cx, "cx", &of_state, &c0));
-    LT_CHECK(begin(&dense, weights->n));
+    LT_CHECK(check_weight(&n, input, "input", &of_input, &x));
+    LT_CHECK(check_weight(&n, hx, "hx", &of_state, &h0));
+    LT_CHECK(check_weight(&n, cx, "cx", &of_state, &c0));
+    LT_CHECK(begin_results(&dense, weights->n));
     if ((data = lt_mem_zarray(weights->n, sizeof *data)) == NULL) {
         status = LT_ERR_MEMORY;
         goto done;
     }
     LT_CHECK(take_weights(&n, weights, &dense, data));
-    LT_CHECK(begin(&made, 5));
-    LT_CHECK(add(&made, n.dtype, n.device, &of_output));
-    LT_CHECK(add(&made, n.dtype, n.device, &of_state));
-    if (cx != NULL) LT_CHECK(add(&made, n.dtype, n.device, &of_state));
+    LT_CHECK(begin_results(&made, 5));
+    LT_CHECK(add_result(&made, n.dtype, n.device, &of_output));
+    LT_CHECK(add_result(&made, n.dtype, n.device, &of_state));
+    if (cx != NULL) LT_CHECK(add_result(&made, n.dtype, n.device, &of_state));
     const int64_t own = made.n;
     LT_CHECK(add_bytes(&made, n.device, a.sizes.weights));
     if (keep) LT_CHECK(add_bytes(&made, n.device, a.sizes.kept));
@@ -181,13 +182,13 @@ lt_status lt__recurrent_network_impl(lt_tensor *input, lt_tensor *hx, lt_tensor 
     a.kept = keep ? lt_data(made.v[own + 1]) : NULL;
     LT_CHECK(backend->network(&n, &a));
     if (!keep) lt_tensor_release(made.v[--made.n]);
-    give(&made, out);
+    store_results(&made, out);
     made = (results){0};
 done:
     for (lt_tensor **t = (lt_tensor *[]){x, h0, c0}, **end = t + 3; t < end; t++)
         lt_tensor_release(*t);
-    drop(&dense);
-    drop(&made);
+    drop_results(&dense);
+    drop_results(&made);
     lt_mem_free(data);
     return status;
 }
@@ -198,7 +199,7 @@ static lt_status add_weight_gradients(const lt_network *n, results *made, void *
 {
     for (int64_t i = 0; i < lt_network_weights(n); i++) {
         const lt_dims sizes = size_of_weight(n, i);
-        LT_TRY(add(made, n->dtype, n->device, &sizes));
+        LT_TRY(add_result(made, n->dtype, n->device, &sizes));
         data[i] = lt_data(made->v[made->n - 1]);
     }
     return LT_OK;
@@ -208,7 +209,7 @@ static lt_status add_weight_gradients(const lt_network *n, results *made, void *
 static lt_status gradient_of_output(const lt_network *n, lt_tensor *grad_output, lt_tensor **out)
 {
     const lt_dims sizes = size_of_output(n);
-    if (grad_output != NULL) return take(n, grad_output, "grad_output", &sizes, out);
+    if (grad_output != NULL) return check_weight(n, grad_output, "grad_output", &sizes, out);
     LT_TRY(lt_tensor_new(n->dtype, n->device, sizes.n, sizes.v, out));
     return lt_fill_value(*out, lt_int(0));
 }
@@ -227,7 +228,7 @@ lt_status lt__recurrent_network_backward_impl(
     lt_status status;
     const lt_backend *backend = lt_backend_of(input);
     out->n = 0;
-    LT_CHECK(describe(&n, input, hx, cx, cell, num_layers, bidirectional));
+    LT_CHECK(describe_network(&n, input, hx, cx, cell, num_layers, bidirectional));
     n.bias = bias;
     if (backend->network_backward == NULL || own_weights->dtype != LT_UINT8 ||
         kept->dtype != LT_UINT8) {
@@ -238,24 +239,24 @@ lt_status lt__recurrent_network_backward_impl(
     }
     const lt_dims of_input = lt_dims_of(input), of_state = size_of_state(&n),
                   of_output = size_of_output(&n);
-    LT_CHECK(take(&n, input, "input", &of_input, &x));
-    LT_CHECK(take(&n, hx, "hx", &of_state, &h0));
-    LT_CHECK(take(&n, cx, "cx", &of_state, &c0));
-    LT_CHECK(take(&n, output, "output", &of_output, &y));
+    LT_CHECK(check_weight(&n, input, "input", &of_input, &x));
+    LT_CHECK(check_weight(&n, hx, "hx", &of_state, &h0));
+    LT_CHECK(check_weight(&n, cx, "cx", &of_state, &c0));
+    LT_CHECK(check_weight(&n, output, "output", &of_output, &y));
     LT_CHECK(gradient_of_output(&n, grad_output, &gy));
-    LT_CHECK(take(&n, grad_hn, "grad_hn", &of_state, &gh));
-    LT_CHECK(take(&n, grad_cn, "grad_cn", &of_state, &gc));
+    LT_CHECK(check_weight(&n, grad_hn, "grad_hn", &of_state, &gh));
+    LT_CHECK(check_weight(&n, grad_cn, "grad_cn", &of_state, &gc));
     /* the graph may be walked again */
     LT_CHECK(lt_tensor_new(LT_UINT8, kept->device, 1, kept->sizes, &spoiled));
     LT_CHECK(lt_copy_elements(spoiled, kept));
-    LT_CHECK(begin(&made, 3 + lt_network_weights(&n)));
+    LT_CHECK(begin_results(&made, 3 + lt_network_weights(&n)));
     if ((data = lt_mem_zarray(lt_network_weights(&n), sizeof *data)) == NULL) {
         status = LT_ERR_MEMORY;
         goto done;
     }
-    LT_CHECK(add(&made, n.dtype, n.device, &of_input));
-    LT_CHECK(add(&made, n.dtype, n.device, &of_state));
-    if (cx != NULL) LT_CHECK(add(&made, n.dtype, n.device, &of_state));
+    LT_CHECK(add_result(&made, n.dtype, n.device, &of_input));
+    LT_CHECK(add_result(&made, n.dtype, n.device, &of_state));
+    if (cx != NULL) LT_CHECK(add_result(&made, n.dtype, n.device, &of_state));
     a.grad_x = lt_data(made.v[0]), a.grad_h0 = lt_data(made.v[1]),
     a.grad_c0 = cx != NULL ? lt_data(made.v[2]) : NULL;
     if (needs_weights) LT_CHECK(add_weight_gradients(&n, &made, data));
@@ -266,13 +267,13 @@ lt_status lt__recurrent_network_backward_impl(
     a.grad_y = lt_data(gy), a.grad_h_last = gh != NULL ? lt_data(gh) : NULL,
     a.grad_c_last = gc != NULL ? lt_data(gc) : NULL;
     LT_CHECK(backend->network_backward(&n, &a));
-    give(&made, out);
+    store_results(&made, out);
     made = (results){0};
 done:
     for (lt_tensor **t = (lt_tensor *[]){x, h0, c0, y, gy, gh, gc, spoiled}, **end = t + 8; t < end;
          t++)
         lt_tensor_release(*t);
-    drop(&made);
+    drop_results(&made);
     lt_mem_free(data);
     return status;
 }

@@ -8,7 +8,7 @@
 #include "devices/cell.h"
 #include "ops/common.h"
 #include "memory/alloc.h"
-#include "checked.h"
+#include "saturating.h"
 #include "ops/pointwise.h"
 #include "ops/recurrent/recurrent.h"
 #include "op/_recurrent.h"
@@ -114,8 +114,8 @@ static lt_status layer_of(layer *l, const char *cell, lt_tensor *hx, lt_tensor *
     l->steps = batch_sizes != NULL ? batch_sizes->sizes[0] : rows / l->batch;
     if (l->steps < 1)
         return lt_error(LT_ERR_RUNTIME, "Expected sequence length to be larger than 0 in RNN");
-    l->sizes = lt_mem_array(lt_times(l->steps, 2), sizeof *l->sizes);
-    l->segments = lt_mem_array(lt_times(l->steps, 2), sizeof *l->segments);
+    l->sizes = lt_mem_array(lt_mul_sat(l->steps, 2), sizeof *l->sizes);
+    l->segments = lt_mem_array(lt_mul_sat(l->steps, 2), sizeof *l->segments);
     if (l->sizes == NULL || l->segments == NULL) return LT_ERR_MEMORY;
     l->offsets = l->sizes + l->steps;
     for (int64_t t = 0; t < l->steps; t++) l->sizes[t] = l->batch;
@@ -133,8 +133,8 @@ static void layer_free(layer *l)
 /* ---- tensors --------------------------------------------------------------------------------- */
 
 /* New reference: t dense in the layer's type, of the sizes given (-1: any); NULL stays NULL. */
-static lt_status prepare(const layer *l, lt_tensor *t, const char *name, int64_t rows,
-                         int64_t columns, lt_tensor **out)
+static lt_status prepare_operand(const layer *l, lt_tensor *t, const char *name, int64_t rows,
+                                 int64_t columns, lt_tensor **out)
 {
     if (t == NULL) return LT_OK;
     if (t->device.type != l->device.type || t->device.index != l->device.index)
@@ -162,7 +162,7 @@ static lt_status fresh(const layer *l, int64_t rows, int64_t columns, bool zero,
     return zero ? lt_fill_value(*out, lt_int(0)) : LT_OK;
 }
 
-static char *row_of(const layer *l, lt_tensor *t, int64_t row)
+static char *tensor_row(const layer *l, lt_tensor *t, int64_t row)
 {
     return t == NULL || t->numel == 0 ? NULL
                                       : (char *)lt_data(t) + row * t->sizes[t->ndim - 1] * l->size;
@@ -208,7 +208,7 @@ static lt_status move_last(const layer *l, bool reverse, lt_tensor *out, lt_tens
 }
 
 /* A result in the layer's own dtype; takes over t. */
-static lt_status give(const layer *l, lt_tensor **t, lt_tensor **out)
+static lt_status store_result(const layer *l, lt_tensor **t, lt_tensor **out)
 {
     lt_tensor *result = NULL;
     LT_TRY(lt_cast(*t, l->dtype, &result));
@@ -230,7 +230,7 @@ typedef struct forward_tensors {
 static lt_status run_segment(const layer *l, const segment *s, const forward_tensors *t)
 {
     const int64_t n = l->hidden, wide = lt_cell_gates(l->cell) * n;
-    const char *before = row_of(l, s->first ? t->h0 : t->out, s->before);
+    const char *before = tensor_row(l, s->first ? t->h0 : t->out, s->before);
     const lt_gemm product = {.dtype = l->compute,
                              .m = s->rows,
                              .n = wide,
@@ -252,14 +252,14 @@ static lt_status run_segment(const layer *l, const segment *s, const forward_ten
         .device = l->device,
         .rows = s->rows,
         .hidden = n,
-        .x = row_of(l, t->x, s->row),
+        .x = tensor_row(l, t->x, s->row),
         .g = lt_data(t->g),
         .bias = lt_data(t->bias),
         .h_prev = before,
-        .c_prev = t->c0 != NULL ? row_of(l, s->first ? t->c0 : t->c, s->before) : NULL,
-        .h = row_of(l, t->out, s->row),
-        .c = row_of(l, t->c, s->row),
-        .kept = row_of(l, t->keep, s->row)};
+        .c_prev = t->c0 != NULL ? tensor_row(l, s->first ? t->c0 : t->c, s->before) : NULL,
+        .h = tensor_row(l, t->out, s->row),
+        .c = tensor_row(l, t->c, s->row),
+        .kept = tensor_row(l, t->keep, s->row)};
     LT_TRY(l->backend->gemm(&product));
     return l->backend->cell(&step);
 }
@@ -281,11 +281,11 @@ lt_status lt__recurrent_impl(lt_tensor *gates, lt_tensor *hx, lt_tensor *cx, lt_
         status = lt_error(LT_ERR_RUNTIME, "_recurrent: an LSTM needs cx");
         goto done;
     }
-    LT_CHECK(prepare(&l, gates, "gates", l.rows, wide, &x));
-    LT_CHECK(prepare(&l, hx, "hx", l.batch, n, &h0));
-    if (lstm) LT_CHECK(prepare(&l, cx, "cx", l.batch, n, &c0));
-    LT_CHECK(prepare(&l, weight_hh, "weight_hh", wide, n, &w));
-    LT_CHECK(prepare(&l, bias_hh, "bias_hh", 1, wide, &bias));
+    LT_CHECK(prepare_operand(&l, gates, "gates", l.rows, wide, &x));
+    LT_CHECK(prepare_operand(&l, hx, "hx", l.batch, n, &h0));
+    if (lstm) LT_CHECK(prepare_operand(&l, cx, "cx", l.batch, n, &c0));
+    LT_CHECK(prepare_operand(&l, weight_hh, "weight_hh", wide, n, &w));
+    LT_CHECK(prepare_operand(&l, bias_hh, "bias_hh", 1, wide, &bias));
     if (bias == NULL) LT_CHECK(fresh(&l, 1, wide, true, &bias));
     LT_CHECK(fresh(&l, l.batch, wide, false, &g));
     LT_CHECK(fresh(&l, l.rows, n, false, &out));
@@ -298,9 +298,9 @@ lt_status lt__recurrent_impl(lt_tensor *gates, lt_tensor *hx, lt_tensor *cx, lt_
     for (int64_t k = 0; k < l.count; k++) LT_CHECK(run_segment(&l, &l.segments[k], &tensors));
     LT_CHECK(move_last(&l, reverse, out, last, true));
     if (lstm) LT_CHECK(move_last(&l, reverse, c, c_last, true));
-    LT_CHECK(give(&l, &last, hn));
-    LT_CHECK(give(&l, &c_last, cn));
-    LT_CHECK(give(&l, &out, output));
+    LT_CHECK(store_result(&l, &last, hn));
+    LT_CHECK(store_result(&l, &c_last, cn));
+    LT_CHECK(store_result(&l, &out, output));
     lt_tensor_release(*kept);
     *kept = keep;
     keep = NULL;
@@ -352,8 +352,8 @@ static lt_status weight_gradient(const layer *l, lt_tensor *grad_g, lt_tensor *h
                                  .trans_a = true,
                                  .alpha = 1,
                                  .beta = beta,
-                                 .a = row_of(l, grad_g, run.row),
-                                 .b = row_of(l, run.first ? h0 : out, run.before),
+                                 .a = tensor_row(l, grad_g, run.row),
+                                 .b = tensor_row(l, run.first ? h0 : out, run.before),
                                  .c = lt_data(grad_w),
                                  .lda = wide,
                                  .ldb = n,
@@ -384,24 +384,24 @@ static lt_status run_segment_backward(const layer *l, const segment *s, const ba
 {
     const bool lstm = l->cell == LT_CELL_LSTM;
     const int64_t n = l->hidden, wide = lt_cell_gates(l->cell) * n;
-    char *dh_before = row_of(l, s->first ? t->dh0 : t->dh, s->before);
+    char *dh_before = tensor_row(l, s->first ? t->dh0 : t->dh, s->before);
     const lt_cell_step step = {
         .cell = l->cell,
         .dtype = l->compute,
         .device = l->device,
         .rows = s->rows,
         .hidden = n,
-        .h_prev = row_of(l, s->first ? t->h0 : t->out, s->before),
-        .c_prev = lstm ? row_of(l, s->first ? t->c0 : t->cells, s->before) : NULL,
-        .h = row_of(l, t->out, s->row),
-        .c = row_of(l, t->cells, s->row),
-        .kept = row_of(l, t->kept, s->row),
-        .grad_h = row_of(l, t->dh, s->row),
-        .grad_c = row_of(l, t->dc, s->row),
-        .grad_x = row_of(l, t->dx, s->row),
-        .grad_g = row_of(l, t->dg, s->row),
+        .h_prev = tensor_row(l, s->first ? t->h0 : t->out, s->before),
+        .c_prev = lstm ? tensor_row(l, s->first ? t->c0 : t->cells, s->before) : NULL,
+        .h = tensor_row(l, t->out, s->row),
+        .c = tensor_row(l, t->cells, s->row),
+        .kept = tensor_row(l, t->kept, s->row),
+        .grad_h = tensor_row(l, t->dh, s->row),
+        .grad_c = tensor_row(l, t->dc, s->row),
+        .grad_x = tensor_row(l, t->dx, s->row),
+        .grad_g = tensor_row(l, t->dg, s->row),
         .grad_h_prev = dh_before,
-        .grad_c_prev = lstm ? row_of(l, s->first ? t->dc0 : t->dc, s->before) : NULL};
+        .grad_c_prev = lstm ? tensor_row(l, s->first ? t->dc0 : t->dc, s->before) : NULL};
     const lt_gemm product = {.dtype = l->compute,
                              .m = s->rows,
                              .n = n,
@@ -444,16 +444,16 @@ lt_status lt__recurrent_backward_impl(lt_tensor *grad_output, lt_tensor *grad_hn
                           "_recurrent_backward: these are not the results of _recurrent");
         goto done;
     }
-    LT_CHECK(prepare(&l, grad_output, "grad_output", l.rows, n, &go));
-    LT_CHECK(prepare(&l, grad_hn, "grad_hn", l.batch, n, &gh));
-    LT_CHECK(prepare(&l, hx, "hx", l.batch, n, &h0));
-    LT_CHECK(prepare(&l, weight_hh, "weight_hh", wide, n, &w));
-    LT_CHECK(prepare(&l, output, "output", l.rows, n, &out));
+    LT_CHECK(prepare_operand(&l, grad_output, "grad_output", l.rows, n, &go));
+    LT_CHECK(prepare_operand(&l, grad_hn, "grad_hn", l.batch, n, &gh));
+    LT_CHECK(prepare_operand(&l, hx, "hx", l.batch, n, &h0));
+    LT_CHECK(prepare_operand(&l, weight_hh, "weight_hh", wide, n, &w));
+    LT_CHECK(prepare_operand(&l, output, "output", l.rows, n, &out));
     LT_CHECK(state_gradient(&l, reverse, go, gh, &dh));
     LT_CHECK(fresh(&l, l.batch, n, true, &dh0));
     if (lstm) {
-        LT_CHECK(prepare(&l, grad_cn, "grad_cn", l.batch, n, &gc));
-        LT_CHECK(prepare(&l, cx, "cx", l.batch, n, &c0));
+        LT_CHECK(prepare_operand(&l, grad_cn, "grad_cn", l.batch, n, &gc));
+        LT_CHECK(prepare_operand(&l, cx, "cx", l.batch, n, &c0));
         LT_CHECK(state_gradient(&l, reverse, NULL, gc, &dc));
     }
     LT_CHECK(fresh(&l, lstm ? l.batch : 0, n, true, &dc0));
@@ -468,11 +468,11 @@ lt_status lt__recurrent_backward_impl(lt_tensor *grad_output, lt_tensor *grad_hn
         LT_CHECK(run_segment_backward(&l, &l.segments[k], &tensors));
     LT_CHECK(weight_gradient(&l, dg, h0, out, dw));
     LT_CHECK(lt_sum_dim_impl(dg, &(lt_dims){1, {0}}, false, LT_DTYPE_NONE, &bias));
-    LT_CHECK(give(&l, &dx, grad_gates));
-    LT_CHECK(give(&l, &dh0, grad_hx));
-    LT_CHECK(give(&l, &dc0, grad_cx));
-    LT_CHECK(give(&l, &dw, grad_weight_hh));
-    LT_CHECK(give(&l, &bias, grad_bias_hh));
+    LT_CHECK(store_result(&l, &dx, grad_gates));
+    LT_CHECK(store_result(&l, &dh0, grad_hx));
+    LT_CHECK(store_result(&l, &dc0, grad_cx));
+    LT_CHECK(store_result(&l, &dw, grad_weight_hh));
+    LT_CHECK(store_result(&l, &bias, grad_bias_hh));
 done:
     for (lt_tensor **
              t = (lt_tensor *[]){go, gh, gc, h0, c0, w, out, bias, dh, dc, dx, dg, dh0, dc0, dw},

@@ -37,8 +37,8 @@ static lt_tensor *zero(lt_scope *s) { return do_number(s, 0); }
 
 /* ---- sums and means -------------------------------------------------------------------------- */
 
-static lt_tensor *spread(lt_scope *s, lt_tensor *grad, const lt_dims *sizes, const lt_dims *dim,
-                         bool keepdim)
+static lt_tensor *expand_grad(lt_scope *s, lt_tensor *grad, const lt_dims *sizes,
+                              const lt_dims *dim, bool keepdim)
 {
     return do_expand(s, do_restore_dims(s, grad, sizes->n, dim, keepdim), sizes);
 }
@@ -48,7 +48,7 @@ lt_status lt__sum_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, co
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_sum_backward));
-    return lt_scope_give(&s, spread(&s, grad_output, sizes, dim, keepdim), out);
+    return lt_scope_return(&s, expand_grad(&s, grad_output, sizes, dim, keepdim), out);
 }
 
 lt_status lt__mean_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, const lt_dims *dim,
@@ -59,7 +59,7 @@ lt_status lt__mean_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, c
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_mean_backward));
     lt_tensor *share = do_div(&s, grad_output, do_number(&s, count));
-    return lt_scope_give(&s, spread(&s, share, sizes, dim, keepdim), out);
+    return lt_scope_return(&s, expand_grad(&s, share, sizes, dim, keepdim), out);
 }
 
 lt_status lt__reverse_cumsum_impl(lt_tensor *self, int64_t dim, lt_tensor **out)
@@ -128,7 +128,7 @@ static lt_status products_of_others(lt_tensor *a, lt_tensor **out)
     lt_tensor *of_pairs = do_narrow(&s, others, 0, half);
     if (n % 2 != 0) rest = do_narrow(&s, others, half, 1);
     lt_tensor *of_first = do_mul(&s, of_pairs, second), *of_second = do_mul(&s, of_pairs, first);
-    return lt_scope_give(&s, do_join(&s, of_first, of_second, rest), out);
+    return lt_scope_return(&s, do_join(&s, of_first, of_second, rest), out);
 }
 
 /* grad times the product of all other elements along dim (NULL: all), in a form whose own
@@ -182,7 +182,7 @@ lt_status lt__prod_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_ten
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_prod_backward));
-    return lt_scope_give(&s, times_others(&s, grad_output, self, NULL), out);
+    return lt_scope_return(&s, times_others(&s, grad_output, self, NULL), out);
 }
 
 lt_status lt__prod_backward_dim_impl(lt_tensor *grad_output, lt_tensor *self, int64_t dim,
@@ -192,7 +192,7 @@ lt_status lt__prod_backward_dim_impl(lt_tensor *grad_output, lt_tensor *self, in
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_prod_backward_dim));
     lt_tensor *grad = do_restore_dims(&s, grad_output, self->ndim, &dims, keepdim);
-    return lt_scope_give(&s, times_others(&s, grad, self, &dims), out);
+    return lt_scope_return(&s, times_others(&s, grad, self, &dims), out);
 }
 
 /* ---- extremes -------------------------------------------------------------------------------- */
@@ -206,7 +206,7 @@ lt_status lt__pick_impl(lt_tensor *self, int64_t dim, lt_tensor *indices, bool k
     lt_scope_open(&s, LT_COMPOSITE(_pick));
     lt_tensor *picked =
         do_gather(&s, self, dim, do_restore_dims(&s, indices, self->ndim, &dims, keepdim));
-    return lt_scope_give(&s, keepdim ? picked : do_squeeze_dim(&s, picked, dim), out);
+    return lt_scope_return(&s, keepdim ? picked : do_squeeze_dim(&s, picked, dim), out);
 }
 
 lt_status lt__pick_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, int64_t dim,
@@ -220,7 +220,7 @@ lt_status lt__pick_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, i
     lt_tensor *grad = do_restore_dims(&s, grad_output, sizes->n, &dims, keepdim);
     lt_tensor *placed = do_zeros(&s, grad_output, sizes);
     if (s.status == LT_OK) s.status = lt_scatter_(placed, dim, index, grad);
-    return lt_scope_give(&s, placed, out);
+    return lt_scope_return(&s, placed, out);
 }
 
 /* grad where the mask is set, in equal shares. */
@@ -242,7 +242,7 @@ lt_status lt__extreme_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_
     if (dim == NULL)
         mask =
             do_logical_or(&s, mask, do_logical_and(&s, do_isnan(&s, self), do_isnan(&s, extreme)));
-    return lt_scope_give(&s, shared(&s, grad, mask, dim), out);
+    return lt_scope_return(&s, shared(&s, grad, mask, dim), out);
 }
 
 /* ---- norms ----------------------------------------------------------------------------------- */
@@ -279,7 +279,7 @@ lt_status lt__norm_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_sca
     lt_scope_open(&s, LT_COMPOSITE(_norm_backward));
     lt_tensor *norm = do_restore_dims(&s, result, self->ndim, dim, keepdim);
     lt_tensor *grad = do_restore_dims(&s, grad_output, self->ndim, dim, keepdim);
-    return lt_scope_give(&s, norm_gradient(&s, grad, self, lt_scalar_double(p), norm, dim), out);
+    return lt_scope_return(&s, norm_gradient(&s, grad, self, lt_scalar_double(p), norm, dim), out);
 }
 
 /* ---- variance, logsumexp --------------------------------------------------------------------- */
@@ -303,8 +303,8 @@ lt_status lt__var_backward_impl(lt_tensor *grad_output, lt_tensor *self, const l
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_var_backward));
-    return lt_scope_give(&s, variance_gradient(&s, grad_output, self, dim, correction, keepdim),
-                         out);
+    return lt_scope_return(&s, variance_gradient(&s, grad_output, self, dim, correction, keepdim),
+                           out);
 }
 
 lt_status lt__std_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor *result,
@@ -315,8 +315,8 @@ lt_status lt__std_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tens
     lt_scope_open(&s, LT_COMPOSITE(_std_backward));
     lt_tensor *of_variance = do_div(&s, grad_output, do_mul(&s, result, do_number(&s, 2)));
     of_variance = unless(&s, do_eq(&s, result, zero(&s)), of_variance);
-    return lt_scope_give(&s, variance_gradient(&s, of_variance, self, dim, correction, keepdim),
-                         out);
+    return lt_scope_return(&s, variance_gradient(&s, of_variance, self, dim, correction, keepdim),
+                           out);
 }
 
 lt_status lt__logsumexp_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor *result,
@@ -326,5 +326,5 @@ lt_status lt__logsumexp_backward_impl(lt_tensor *grad_output, lt_tensor *self, l
     lt_scope_open(&s, LT_COMPOSITE(_logsumexp_backward));
     lt_tensor *sum = do_restore_dims(&s, result, self->ndim, dim, keepdim);
     lt_tensor *grad = do_restore_dims(&s, grad_output, self->ndim, dim, keepdim);
-    return lt_scope_give(&s, do_mul(&s, grad, do_exp(&s, do_sub(&s, self, sum))), out);
+    return lt_scope_return(&s, do_mul(&s, grad, do_exp(&s, do_sub(&s, self, sum))), out);
 }

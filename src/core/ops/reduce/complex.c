@@ -90,7 +90,7 @@ static lt_status product_along(lt_tensor *t, int d, lt_tensor **out)
             if (s.status == LT_OK) s.status = lt_copy_elements(first, joined);
         }
         next = NULL;
-        status = lt_scope_give(&s, product, &next);
+        status = lt_scope_return(&s, product, &next);
         if (status != LT_OK) break;
         lt_tensor_release(now);
         now = next;
@@ -102,7 +102,7 @@ static lt_status product_along(lt_tensor *t, int d, lt_tensor **out)
     return status;
 }
 
-static lt_tensor *do_product(lt_scope *s, lt_tensor *t, const lt_dims *dims, bool keepdim)
+static lt_tensor *do_complex_prod(lt_scope *s, lt_tensor *t, const lt_dims *dims, bool keepdim)
 {
     for (int i = dims->n - 1; i >= 0 && s->status == LT_OK; i--) {
         lt_tensor *out = NULL;
@@ -149,7 +149,7 @@ lt_status lt_reduce_complex(lt_reduction op, lt_tensor *self, uint32_t mask, boo
         if (op == LT_REDUCE_STD) r = do_sqrt(&s, r);
         break;
     case LT_REDUCE_LOGSUMEXP: r = do_logsumexp(&s, self, &dims, keepdim); break;
-    case LT_REDUCE_PROD: r = do_product(&s, self, &dims, keepdim); break;
+    case LT_REDUCE_PROD: r = do_complex_prod(&s, self, &dims, keepdim); break;
     case LT_REDUCE_ANY:
     case LT_REDUCE_ALL:
     case LT_REDUCE_COUNT:
@@ -184,7 +184,7 @@ static lt_status running_product(lt_tensor *t, int d, lt_tensor **out)
             do_mul(&s, sliced(&s, now, d, step, n, 1), sliced(&s, now, d, 0, n - step, 1));
         if (s.status == LT_OK) s.status = lt_copy_elements(late, product);
         lt_tensor *kept = NULL;
-        status = lt_scope_give(&s, next, &kept);
+        status = lt_scope_return(&s, next, &kept);
         if (status != LT_OK) break;
         lt_tensor_release(now);
         now = kept;
@@ -217,7 +217,7 @@ static lt_status running_logarithm(lt_tensor *t, int d, lt_tensor **out)
         if (s.status == LT_OK) s.status = lt_copy_elements(now, sum);
         whole.status = lt_scope_close(&s);
     }
-    return lt_scope_give(&whole, result, out);
+    return lt_scope_return(&whole, result, out);
 }
 
 lt_status lt_scan_complex(lt_scan op, lt_tensor *self, int d, lt_dtype dtype, lt_tensor **out)

@@ -21,17 +21,17 @@ static const char *const names[] = {"sum", "mean", "prod",     "max",    "min",
                                     "var", "std",  "logsumexp"};
 
 /* A call of a backend's kernel. */
-typedef struct kernel {
+typedef struct reduce_kernel {
     const lt_backend *backend;
     lt_reduction op;
     lt_iter it;
     int reduced_dims;
     double parameter;
-} kernel;
+} reduce_kernel;
 
-static lt_status take(const void *context, const lt_fused_producer *producer)
+static lt_status reduce_producer(const void *context, const lt_fused_producer *producer)
 {
-    const kernel *k = context;
+    const reduce_kernel *k = context;
     if (producer != NULL)
         return k->backend->reduce_fusion(producer, k->op, &k->it, k->reduced_dims, k->parameter);
     return k->backend->reduce(k->op, &k->it, k->reduced_dims, k->parameter);
@@ -39,7 +39,8 @@ static lt_status take(const void *context, const lt_fused_producer *producer)
 
 /* Whether `in` is pending and the kernel takes its elements as they are computed; else it has its
  * memory now. */
-static lt_status is_fused(kernel *k, lt_tensor *in, uint32_t mask, lt_tensor *out, bool *fused)
+static lt_status is_fused(reduce_kernel *k, lt_tensor *in, uint32_t mask, lt_tensor *out,
+                          bool *fused)
 {
     static lt_storage nowhere;
     *fused = false;
@@ -58,14 +59,15 @@ lt_status lt_reduce_real(lt_reduction op, lt_tensor *in, uint32_t mask, bool kee
 {
     int64_t sizes[LT_MAX_DIMS];
     int ndim = lt_reduced_shape(in, mask, keepdim, sizes);
-    kernel k = {.backend = lt_backend_of(in), .op = op, .parameter = parameter};
+    reduce_kernel k = {.backend = lt_backend_of(in), .op = op, .parameter = parameter};
     lt_tensor *work = NULL;
     bool fused = false;
     LT_TRY(lt_begin_output(out, dtype, in->device, ndim, sizes, &work));
     lt_status status = is_fused(&k, in, mask, work, &fused);
     if (status == LT_OK && !fused) status = lt_iter_reduce(&k.it, work, in, mask, &k.reduced_dims);
     if (status == LT_OK)
-        status = fused ? lt_trace_consume(names[op], in, false, take, &k) : take(&k, NULL);
+        status = fused ? lt_trace_consume(names[op], in, false, reduce_producer, &k)
+                       : reduce_producer(&k, NULL);
     if (status != LT_OK) {
         lt_tensor_release(work);
         return status;

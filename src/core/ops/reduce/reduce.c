@@ -4,9 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "checked.h"
+#include "saturating.h"
 #include "ops/common.h"
-#include "counting.h"
+#include "user_index.h"
 #include "devices/device_type.h"
 #include "iter.h"
 #include "ops/pointwise.h"
@@ -63,8 +63,8 @@ typedef struct reduced_dtypes {
 } reduced_dtypes;
 
 /* lt_reduce_over of the input converted to dtypes.read. */
-static lt_status reduce(lt_reduction op, lt_tensor *self, const lt_dims *dims, bool keepdim,
-                        reduced_dtypes dtypes, double parameter, lt_tensor **out)
+static lt_status do_reduce(lt_reduction op, lt_tensor *self, const lt_dims *dims, bool keepdim,
+                           reduced_dtypes dtypes, double parameter, lt_tensor **out)
 {
     lt_dtype read = dtypes.read;
     if (lt_dtype_is_unsigned(read)) {
@@ -88,8 +88,8 @@ static lt_status total(lt_reduction op, lt_tensor *self, const lt_dims *dims, bo
 {
     lt_dtype own = (lt_dtype)self->dtype;
     lt_dtype result = dtype != LT_DTYPE_NONE ? dtype : lt_dtype_is_integral(own) ? LT_INT64 : own;
-    return reduce(op, self, dims, keepdim,
-                  (reduced_dtypes){dtype != LT_DTYPE_NONE ? dtype : own, result}, 0, out);
+    return do_reduce(op, self, dims, keepdim,
+                     (reduced_dtypes){dtype != LT_DTYPE_NONE ? dtype : own, result}, 0, out);
 }
 
 lt_status lt_sum_impl(lt_tensor *self, lt_dtype dtype, lt_tensor **out)
@@ -125,7 +125,7 @@ lt_status lt_mean_dim_impl(lt_tensor *self, const lt_dims *dim, bool keepdim, lt
             "mean(): could not infer output dtype. Input dtype must be either a floating point or "
             "complex dtype. Got: %s",
             lt_dtype_scalar_name(read));
-    return reduce(LT_REDUCE_MEAN, self, dim, keepdim, (reduced_dtypes){read, read}, 0, out);
+    return do_reduce(LT_REDUCE_MEAN, self, dim, keepdim, (reduced_dtypes){read, read}, 0, out);
 }
 
 lt_status lt_mean_impl(lt_tensor *self, lt_dtype dtype, lt_tensor **out)
@@ -135,8 +135,8 @@ lt_status lt_mean_impl(lt_tensor *self, lt_dtype dtype, lt_tensor **out)
 
 lt_status lt_count_nonzero_impl(lt_tensor *self, const lt_dims *dim, lt_tensor **out)
 {
-    return reduce(LT_REDUCE_COUNT, self, dim, false,
-                  (reduced_dtypes){(lt_dtype)self->dtype, LT_INT64}, 0, out);
+    return do_reduce(LT_REDUCE_COUNT, self, dim, false,
+                     (reduced_dtypes){(lt_dtype)self->dtype, LT_INT64}, 0, out);
 }
 
 lt_status lt_trace_impl(lt_tensor *self, lt_tensor **out)
@@ -172,15 +172,15 @@ static lt_status check_not_empty(const char *op, const lt_tensor *self, uint32_t
         if ((mask >> d & 1) && self->sizes[d] == 0)
             return lt_error(LT_ERR_INDEX,
                             "%s(): Expected reduction dim %lld to have non-zero size.", op,
-                            lt_shown(d));
+                            lt_user_index(d));
     return LT_OK;
 }
 
 static lt_status extreme_of_all(lt_reduction op, const char *name, lt_tensor *self, lt_tensor **out)
 {
     if (self->numel == 0) return needs_dim(name);
-    return reduce(op, self, NULL, false,
-                  (reduced_dtypes){(lt_dtype)self->dtype, (lt_dtype)self->dtype}, 0, out);
+    return do_reduce(op, self, NULL, false,
+                     (reduced_dtypes){(lt_dtype)self->dtype, (lt_dtype)self->dtype}, 0, out);
 }
 
 lt_status lt_max_impl(lt_tensor *self, lt_tensor **out)
@@ -285,7 +285,7 @@ static lt_status extreme_along(const char *name, bool maximum, lt_tensor *self, 
         LT_CHECK(lt_tensor_new((lt_dtype)self->dtype, self->device, ndim, sizes, &values));
     LT_CHECK(lt_tensor_new(LT_INT64, self->device, ndim, sizes, &indices));
     if (indices->numel > 0) {
-        lt_array in = lt_line_array_of(self);
+        lt_array in = lt_slice_array_of(self);
         LT_CHECK(lt_backend_of(self)->extreme(maximum, keep_dim(&v, &in, d, values),
                                               keep_dim(&i, &in, d, indices), &in, d));
     }
@@ -358,15 +358,15 @@ static lt_status each_truth(lt_tensor *self, lt_tensor **out)
 
 /* uint8 flags give a uint8 flag; all else gives bool. An empty list of dims, other than of sums,
  * reduces none. Both as in PyTorch. */
-static lt_status truth(lt_reduction op, lt_tensor *self, const lt_dims *dim, bool keepdim,
-                       lt_tensor **out)
+static lt_status reduce_truth(lt_reduction op, lt_tensor *self, const lt_dims *dim, bool keepdim,
+                              lt_tensor **out)
 {
     lt_tensor *flag = NULL;
     if (dim != NULL && dim->n == 0)
         LT_TRY(each_truth(self, &flag));
     else
-        LT_TRY(reduce(op, self, dim, keepdim, (reduced_dtypes){(lt_dtype)self->dtype, LT_BOOL}, 0,
-                      &flag));
+        LT_TRY(do_reduce(op, self, dim, keepdim, (reduced_dtypes){(lt_dtype)self->dtype, LT_BOOL},
+                         0, &flag));
     lt_status status = lt_cast(flag, (lt_dtype)self->dtype == LT_UINT8 ? LT_UINT8 : LT_BOOL, out);
     lt_tensor_release(flag);
     return status;
@@ -374,19 +374,19 @@ static lt_status truth(lt_reduction op, lt_tensor *self, const lt_dims *dim, boo
 
 lt_status lt_any_impl(lt_tensor *self, lt_tensor **out)
 {
-    return truth(LT_REDUCE_ANY, self, NULL, false, out);
+    return reduce_truth(LT_REDUCE_ANY, self, NULL, false, out);
 }
 lt_status lt_all_impl(lt_tensor *self, lt_tensor **out)
 {
-    return truth(LT_REDUCE_ALL, self, NULL, false, out);
+    return reduce_truth(LT_REDUCE_ALL, self, NULL, false, out);
 }
 lt_status lt_any_dim_impl(lt_tensor *self, const lt_dims *dim, bool keepdim, lt_tensor **out)
 {
-    return truth(LT_REDUCE_ANY, self, dim, keepdim, out);
+    return reduce_truth(LT_REDUCE_ANY, self, dim, keepdim, out);
 }
 lt_status lt_all_dim_impl(lt_tensor *self, const lt_dims *dim, bool keepdim, lt_tensor **out)
 {
-    return truth(LT_REDUCE_ALL, self, dim, keepdim, out);
+    return reduce_truth(LT_REDUCE_ALL, self, dim, keepdim, out);
 }
 
 /* ---- norms and running sums ------------------------------------------------------------------ */
@@ -415,9 +415,9 @@ lt_status lt_norm_impl(lt_tensor *self, lt_scalar p, const lt_dims *dim, bool ke
                             "linalg.vector_norm cannot compute the %g norm on the dimension %lld "
                             "because this dimension is empty and the "
                             "operation does not have an identity",
-                            order, lt_shown(d));
+                            order, lt_user_index(d));
     }
-    return reduce(LT_REDUCE_NORM, self, dim, keepdim, (reduced_dtypes){read, read}, order, out);
+    return do_reduce(LT_REDUCE_NORM, self, dim, keepdim, (reduced_dtypes){read, read}, order, out);
 }
 
 lt_status lt_norm_fro_impl(lt_tensor *self, const char *p, const lt_dims *dim, bool keepdim,
@@ -450,7 +450,7 @@ static lt_status running(lt_scan op, lt_tensor *self, int64_t dim, lt_dtype dtyp
                     : lt_cast(self, result, &in));
     LT_CHECK(lt_begin_output(out, result, self->device, self->ndim, self->sizes, &work));
     if (work->numel > 0) {
-        lt_array from = lt_line_array_of(in), to = lt_line_array_of(work);
+        lt_array from = lt_slice_array_of(in), to = lt_slice_array_of(work);
         LT_CHECK(lt_backend_of(self)->scan(op, &to, &from, d));
     }
     status = lt_finish_output(out, work);

@@ -43,10 +43,10 @@ lt_status lt__cumprod_backward_impl(lt_tensor *grad_output, lt_tensor *self, int
     lt_scope_open(&s, LT_COMPOSITE(_cumprod_backward));
     if (self->ndim == 0 || self->numel == 0) {
         lt_dims sizes = lt_dims_of(self);
-        return lt_scope_give(&s, do_expand(&s, grad_output, &sizes), out);
+        return lt_scope_return(&s, do_expand(&s, grad_output, &sizes), out);
     }
     if (lt_all_set(&s, self, &no_zero) != LT_OK || no_zero)
-        return lt_scope_give(
+        return lt_scope_return(
             &s, do_div(&s, do_reverse_cumsum(&s, do_mul(&s, grad_output, result), d), self), out);
     const int64_t n = self->sizes[d];
     lt_dims turned = lt_dims_of(self);
@@ -61,7 +61,7 @@ lt_status lt__cumprod_backward_impl(lt_tensor *grad_output, lt_tensor *self, int
     lt_tensor *sums = do_sum_dim(&s, do_mul(&s, do_reshape(&s, grad, &flat), products), 2, false);
     turned.v[d] = turned.v[turned.n - 1];
     turned.v[turned.n - 1] = n;
-    return lt_scope_give(&s, do_transpose(&s, do_reshape(&s, sums, &turned), d, -1), out);
+    return lt_scope_return(&s, do_transpose(&s, do_reshape(&s, sums, &turned), d, -1), out);
 }
 
 /* Without zeros the result times the sum of tangent / self up to there; with them the sum of the
@@ -76,9 +76,10 @@ lt_status lt__cumprod_tangent_impl(lt_tensor *self_t, lt_tensor *self, int64_t d
     lt_scope_open(&s, LT_COMPOSITE(_cumprod_tangent));
     lt_tensor *x = do_cast(&s, self, (lt_dtype)result->dtype),
               *tangent = do_cast(&s, self_t, (lt_dtype)result->dtype);
-    if (self->ndim == 0 || self->numel == 0) return lt_scope_give(&s, tangent, out);
+    if (self->ndim == 0 || self->numel == 0) return lt_scope_return(&s, tangent, out);
     if (lt_all_set(&s, self, &no_zero) != LT_OK || no_zero)
-        return lt_scope_give(&s, do_mul(&s, do_cumsum(&s, do_div(&s, tangent, x), d), result), out);
+        return lt_scope_return(&s, do_mul(&s, do_cumsum(&s, do_div(&s, tangent, x), d), result),
+                               out);
     const int64_t n = self->sizes[d];
     x = do_unsqueeze(&s, do_transpose(&s, x, d, -1), -2),
     tangent = do_unsqueeze(&s, do_transpose(&s, tangent, d, -1), -2);
@@ -86,7 +87,7 @@ lt_status lt__cumprod_tangent_impl(lt_tensor *self_t, lt_tensor *self, int64_t d
     lt_tensor *lines = do_where(&s, do_eq(&s, rows, places), tangent, x); /* [..., which, n] */
     lt_tensor *products =
         do_where(&s, do_ge(&s, places, rows), do_cumprod(&s, lines, -1), do_number(&s, 0));
-    return lt_scope_give(&s, do_transpose(&s, do_sum_dim(&s, products, -2, false), d, -1), out);
+    return lt_scope_return(&s, do_transpose(&s, do_sum_dim(&s, products, -2, false), d, -1), out);
 }
 
 /* ---- logcumsumexp ---------------------------------------------------------------------------- */
@@ -125,12 +126,12 @@ lt_status lt__logcumsumexp_backward_impl(lt_tensor *grad_output, lt_tensor *self
     lt_tensor *x = do_widen(&s, self), *y = do_widen(&s, result), *grad = do_widen(&s, grad_output);
     if (lt_dtype_is_complex((lt_dtype)self->dtype)) { /* logarithms of all numbers */
         lt_tensor *terms = do_sub(&s, do_log(&s, grad), y);
-        return lt_scope_give(&s, do_exp(&s, do_add(&s, do_reverse_logcumsumexp(&s, terms, dim), x)),
-                             out);
+        return lt_scope_return(
+            &s, do_exp(&s, do_add(&s, do_reverse_logcumsumexp(&s, terms, dim), x)), out);
     }
     lt_tensor *shares =
         do_sub(&s, do_share(&s, grad, x, y, dim), do_share(&s, do_neg(&s, grad), x, y, dim));
-    return lt_scope_give(&s, do_narrow_to(&s, shares, self), out);
+    return lt_scope_return(&s, do_narrow_to(&s, shares, self), out);
 }
 
 /* The tangent by its positive part: exp(log of the sum of part * exp(self) up to there -
@@ -152,13 +153,13 @@ lt_status lt__logcumsumexp_tangent_impl(lt_tensor *self_t, lt_tensor *self, lt_t
     lt_scope_open(&s, LT_COMPOSITE(_logcumsumexp_tangent));
     lt_tensor *x = do_widen(&s, self), *y = do_widen(&s, result), *tangent = do_widen(&s, self_t);
     if (lt_dtype_is_complex((lt_dtype)self->dtype))
-        return lt_scope_give(
+        return lt_scope_return(
             &s,
             do_exp(&s, do_sub(&s, do_logcumsumexp(&s, do_add(&s, do_log(&s, tangent), x), dim), y)),
             out);
     lt_tensor *up = do_share_of_tangent(&s, tangent, x, y, dim),
               *down = do_share_of_tangent(&s, do_neg(&s, tangent), x, y, dim);
-    return lt_scope_give(&s, do_narrow_to(&s, do_sub(&s, up, down), self), out);
+    return lt_scope_return(&s, do_narrow_to(&s, do_sub(&s, up, down), self), out);
 }
 
 /* ---- without nan ----------------------------------------------------------------------------- */
@@ -180,7 +181,7 @@ lt_status lt_nansum_impl(lt_tensor *self, const lt_dims *dim, bool keepdim, lt_d
         lt_status status = lt_sum_dim(numbers, dim, keepdim, dtype, &sum);
         sum = lt_scope_hold(&s, status, sum);
     }
-    return lt_scope_give(&s, sum, out);
+    return lt_scope_return(&s, sum, out);
 }
 
 lt_status lt_nanmean_impl(lt_tensor *self, const lt_dims *dim, bool keepdim, lt_dtype dtype,
@@ -199,7 +200,7 @@ lt_status lt_nanmean_impl(lt_tensor *self, const lt_dims *dim, bool keepdim, lt_
         lt_status status = lt_nansum(self, dim, keepdim, dtype, &sum);
         sum = lt_scope_hold(&s, status, sum);
     }
-    return lt_scope_give(&s, do_div(&s, sum, count), out);
+    return lt_scope_return(&s, do_div(&s, sum, count), out);
 }
 
 lt_status lt_softmin_impl(lt_tensor *self, int64_t dim, lt_dtype dtype, lt_tensor **out)

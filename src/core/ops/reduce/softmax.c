@@ -13,17 +13,17 @@
 
 /* ---- calls of kernels ------------------------------------------------------------------------ */
 
-typedef struct kernel {
+typedef struct softmax_kernel {
     const lt_backend *backend;
     bool log;
     int dim;
     lt_array out, in; /* in: of backward, grad */
     lt_array result;  /* of forward; data NULL: this is it */
-} kernel;
+} softmax_kernel;
 
-static lt_status take(const void *context, const lt_fused_producer *producer)
+static lt_status softmax_producer(const void *context, const lt_fused_producer *producer)
 {
-    const kernel *k = context;
+    const softmax_kernel *k = context;
     lt_array in = k->in;
     in.producer = producer;
     if (k->result.data == NULL) return k->backend->softmax(k->log, &k->out, &in, k->dim);
@@ -31,7 +31,8 @@ static lt_status take(const void *context, const lt_fused_producer *producer)
 }
 
 /* out is filled in; result: forward's, or NULL. */
-static lt_status run(bool log, lt_tensor *out, lt_tensor *in, lt_tensor *result, int d)
+static lt_status run_softmax_kernel(bool log, lt_tensor *out, lt_tensor *in, lt_tensor *result,
+                                    int d)
 {
     static const char *const names[2][2] = {{"softmax", "log_softmax"},
                                             {"softmax_backward", "log_softmax_backward"}};
@@ -39,13 +40,14 @@ static lt_status run(bool log, lt_tensor *out, lt_tensor *in, lt_tensor *result,
     if (out->numel == 0) return LT_OK;
     const bool fused = d == in->ndim - 1 && lt_trace_fuses_rows(in, in->sizes[d]);
     if (!fused) LT_TRY(lt_materialize(name, in));
-    kernel k = {.backend = lt_backend_of(out),
-                .log = log,
-                .dim = d,
-                .out = lt_line_array_of(out),
-                .in = lt_line_array_of(in)};
-    if (result != NULL) k.result = lt_line_array_of(result);
-    return fused ? lt_trace_consume(name, in, false, take, &k) : take(&k, NULL);
+    softmax_kernel k = {.backend = lt_backend_of(out),
+                        .log = log,
+                        .dim = d,
+                        .out = lt_slice_array_of(out),
+                        .in = lt_slice_array_of(in)};
+    if (result != NULL) k.result = lt_slice_array_of(result);
+    return fused ? lt_trace_consume(name, in, false, softmax_producer, &k)
+                 : softmax_producer(&k, NULL);
 }
 
 /* ---- forward --------------------------------------------------------------------------------- */
@@ -63,7 +65,7 @@ static lt_status normalize(bool log, lt_tensor *self, int64_t dim, lt_dtype dtyp
     lt_status status;
     LT_CHECK(lt_cast(self, read, &in));
     LT_CHECK(lt_begin_output(out, read, self->device, self->ndim, self->sizes, &work));
-    LT_CHECK(run(log, work, in, NULL, d));
+    LT_CHECK(run_softmax_kernel(log, work, in, NULL, d));
     status = lt_finish_output(out, work);
     work = NULL;
 done:
@@ -84,8 +86,8 @@ lt_status lt_log_softmax_impl(lt_tensor *self, int64_t dim, lt_dtype dtype, lt_t
 
 /* ---- backward -------------------------------------------------------------------------------- */
 
-static lt_status backward(bool log, lt_tensor *grad_output, lt_tensor *output, int64_t dim,
-                          lt_tensor **out)
+static lt_status do_softmax_backward(bool log, lt_tensor *grad_output, lt_tensor *output,
+                                     int64_t dim, lt_tensor **out)
 {
     int d;
     lt_device device;
@@ -97,7 +99,7 @@ static lt_status backward(bool log, lt_tensor *grad_output, lt_tensor *output, i
     LT_CHECK(lt_cast(grad_output, (lt_dtype)output->dtype, &grad));
     LT_CHECK(
         lt_begin_output(out, (lt_dtype)output->dtype, device, output->ndim, output->sizes, &work));
-    LT_CHECK(run(log, work, grad, output, d));
+    LT_CHECK(run_softmax_kernel(log, work, grad, output, d));
     status = lt_finish_output(out, work);
     work = NULL;
 done:
@@ -109,13 +111,13 @@ done:
 lt_status lt__softmax_backward_impl(lt_tensor *grad_output, lt_tensor *output, int64_t dim,
                                     lt_tensor **out)
 {
-    return backward(false, grad_output, output, dim, out);
+    return do_softmax_backward(false, grad_output, output, dim, out);
 }
 
 lt_status lt__log_softmax_backward_impl(lt_tensor *grad_output, lt_tensor *output, int64_t dim,
                                         lt_tensor **out)
 {
-    return backward(true, grad_output, output, dim, out);
+    return do_softmax_backward(true, grad_output, output, dim, out);
 }
 
 /* ---- derivatives of backward ----------------------------------------------------------------- */
@@ -128,7 +130,7 @@ lt_status lt__softmax_double_backward_impl(lt_tensor *grad, lt_tensor *grad_outp
     lt_tensor *inner =
         do_sub(&s, grad_output, do_sum_dim(&s, do_mul(&s, grad_output, output), dim, true));
     lt_tensor *outer = do_mul(&s, grad_output, do_sum_dim(&s, do_mul(&s, grad, output), dim, true));
-    return lt_scope_give(&s, do_sub(&s, do_mul(&s, grad, inner), outer), out);
+    return lt_scope_return(&s, do_sub(&s, do_mul(&s, grad, inner), outer), out);
 }
 
 lt_status lt__log_softmax_transposed_impl(lt_tensor *grad, lt_tensor *output, int64_t dim,
@@ -137,7 +139,7 @@ lt_status lt__log_softmax_transposed_impl(lt_tensor *grad, lt_tensor *output, in
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_log_softmax_transposed));
     lt_tensor *sum = do_sum_dim(&s, do_mul(&s, grad, do_exp(&s, output)), dim, true);
-    return lt_scope_give(&s, do_sub(&s, grad, sum), out);
+    return lt_scope_return(&s, do_sub(&s, grad, sum), out);
 }
 
 lt_status lt__log_softmax_double_backward_impl(lt_tensor *grad, lt_tensor *grad_output,
@@ -146,6 +148,6 @@ lt_status lt__log_softmax_double_backward_impl(lt_tensor *grad, lt_tensor *grad_
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_log_softmax_double_backward));
     lt_tensor *sum = do_sum_dim(&s, grad_output, dim, true);
-    return lt_scope_give(&s, do_neg(&s, do_mul(&s, do_mul(&s, grad, do_exp(&s, output)), sum)),
-                         out);
+    return lt_scope_return(&s, do_neg(&s, do_mul(&s, do_mul(&s, grad, do_exp(&s, output)), sum)),
+                           out);
 }

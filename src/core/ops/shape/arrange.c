@@ -1,9 +1,9 @@
 /* arrange.c - diagonals, triangles as positions, turns, grids and combinations: ops made of views
  * and joins. */
 #include "context/interrupt.h"
-#include "checked.h"
+#include "saturating.h"
 #include "dims.h"
-#include "counting.h"
+#include "user_index.h"
 #include "memory/alloc.h"
 #include "ops/steps.h"
 #include "op/_fill_diagonal_backward.h"
@@ -60,7 +60,7 @@ lt_status lt_broadcast_tensors_impl(const lt_tensor_list *tensors, lt_tensor_lis
                                 "The size of tensor a (%lld) must match the size of tensor b "
                                 "(%lld) at non-singleton dimension %lld",
                                 (long long)*to, (long long)t->sizes[d],
-                                lt_shown(shape.n - t->ndim + d));
+                                lt_user_index(shape.n - t->ndim + d));
         }
     }
     lt_tensor_list list;
@@ -88,9 +88,9 @@ lt_status lt_diag_embed_impl(lt_tensor *self, int64_t offset, int64_t dim1, int6
     LT_TRY(lt_wrap_dim(dim2, self->ndim + 1, &b));
     if (a == b)
         return lt_error(LT_ERR_RUNTIME, "diagonal dimensions cannot be identical %lld, %lld",
-                        lt_shown(a), lt_shown(b));
+                        lt_user_index(a), lt_user_index(b));
     int64_t length =
-        lt_plus(self->sizes[self->ndim - 1], offset < 0 ? lt_sub_within(0, offset) : offset);
+        lt_add_sat(self->sizes[self->ndim - 1], offset < 0 ? lt_sub_within(0, offset) : offset);
     lt_dims sizes = lt_dims_of(self);
     sizes.n--; /* the last one becomes two, the first of them first */
     LT_TRY(lt_dims_insert(&sizes, a < b ? a : b, length));
@@ -122,7 +122,7 @@ lt_status lt_diagflat_impl(lt_tensor *self, int64_t offset, lt_tensor **out)
     lt_tensor *line = do_flatten(&s, self), *result = NULL;
     if (line == NULL) return lt_scope_close(&s);
     lt_status status = lt_diag_embed(line, offset, 0, 1, &result);
-    return lt_scope_give(&s, lt_scope_hold(&s, status, result), out);
+    return lt_scope_return(&s, lt_scope_hold(&s, status, result), out);
 }
 
 static lt_status fill_diagonal(lt_tensor *self, lt_scalar value, bool wrap)
@@ -188,7 +188,7 @@ lt_status lt_rot90_impl(lt_tensor *self, int64_t k, const lt_dims *dims, lt_tens
         return lt_error(
             LT_ERR_RUNTIME,
             "expected rotation dims to be different, but got dim0 = %lld and dim1 = %lld",
-            lt_shown(a), lt_shown(b));
+            lt_user_index(a), lt_user_index(b));
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(rot90));
     lt_tensor *result = NULL;
@@ -201,7 +201,7 @@ lt_status lt_rot90_impl(lt_tensor *self, int64_t k, const lt_dims *dims, lt_tens
         result = lt_scope_hold(&s, status, result);
     }
     }
-    return lt_scope_give(&s, result, out);
+    return lt_scope_return(&s, result, out);
 }
 
 static lt_status flipped(const char *op, lt_tensor *self, int least, int64_t dim, lt_tensor **out)
@@ -329,7 +329,7 @@ lt_status lt_cartesian_prod_impl(const lt_tensor_list *tensors, lt_tensor **out)
     lt_scope_open(&s, LT_COMPOSITE(cartesian_prod));
     lt_tensor *joined = do_stack(&s, grids.v, grids.n, -1);
     lt_list_release(&grids);
-    return lt_scope_give(&s, do_reshape(&s, joined, &(lt_dims){2, {-1, tensors->n}}), out);
+    return lt_scope_return(&s, do_reshape(&s, joined, &(lt_dims){2, {-1, tensors->n}}), out);
 }
 
 /* The next r positions below n in order, repeated ones allowed or not; false after the last. */
@@ -353,7 +353,7 @@ lt_status lt_combinations_impl(lt_tensor *self, int64_t r, bool with_replacement
     if (r < 0)
         return lt_error(LT_ERR_RUNTIME, "Expect a non-negative number, but got %lld", (long long)r);
     int64_t n = self->numel;
-    const int64_t of = with_replacement ? lt_plus(n, r) - 1 : n; /* of over r */
+    const int64_t of = with_replacement ? lt_add_sat(n, r) - 1 : n; /* of over r */
     const int64_t least = r < of - r ? r : of - r;
     double count = r == 0 || n == 0 || least < 0 ? 0 : 1;
     for (int64_t i = 1; i <= least && count <= MOST_COMBINATIONS; i++) /* grows with each factor */
@@ -362,7 +362,7 @@ lt_status lt_combinations_impl(lt_tensor *self, int64_t r, bool with_replacement
         return lt_error(LT_ERR_MEMORY, "combinations(): more than %g combinations",
                         MOST_COMBINATIONS);
     int64_t rows = (int64_t)(count + 0.5),
-            *values = lt_mem_array(lt_times(rows, r), sizeof *values);
+            *values = lt_mem_array(lt_mul_sat(rows, r), sizeof *values);
     int64_t *at = lt_mem_array(rows > 0 ? r : 0, sizeof *at);
     lt_status status = values != NULL && at != NULL ? LT_OK : LT_ERR_MEMORY;
     for (int64_t j = 0; status == LT_OK && rows > 0 && j < r; j++) at[j] = with_replacement ? 0 : j;
@@ -379,7 +379,7 @@ lt_status lt_combinations_impl(lt_tensor *self, int64_t r, bool with_replacement
     s.status = status;
     lt_tensor *index = do_positions(&s, values, &(lt_dims){1, {rows * r}}, self->device);
     lt_dims shape = r == 0 ? (lt_dims){1, {0}} : (lt_dims){2, {rows, r}};
-    return lt_scope_give(&s, do_reshape(&s, do_index_select(&s, self, 0, index), &shape), out);
+    return lt_scope_return(&s, do_reshape(&s, do_index_select(&s, self, 0, index), &shape), out);
 }
 
 lt_status lt_block_diag_impl(const lt_tensor_list *tensors, lt_tensor **out)
@@ -392,9 +392,9 @@ lt_status lt_block_diag_impl(const lt_tensor_list *tensors, lt_tensor **out)
             return lt_error(LT_ERR_RUNTIME,
                             "torch.block_diag: Input tensors must have 2 or fewer dimensions. "
                             "Input %lld has %d dimensions",
-                            lt_shown(i), t->ndim);
+                            lt_user_index(i), t->ndim);
         dtype = lt_promote(dtype, (lt_dtype)t->dtype);
-        columns = lt_plus(columns, t->ndim == 2 ? t->sizes[1] : t->numel);
+        columns = lt_add_sat(columns, t->ndim == 2 ? t->sizes[1] : t->numel);
     }
     if (dtype == LT_DTYPE_NONE) return LT_ERR_RUNTIME;
     if (tensors->n == 0) return lt_zeros(&(lt_dims){2, {1, 0}}, dtype, &lt_host, out);

@@ -121,7 +121,7 @@ lt_status lt__sum_like_impl(lt_tensor *self, lt_tensor *like, lt_tensor **out)
 
 /* Offset of the last element that sizes and strides reach, from the first; -1 when there is
  * none. */
-static int64_t reach(const lt_dims *sizes, const lt_dims *strides)
+static int64_t last_offset(const lt_dims *sizes, const lt_dims *strides)
 {
     int64_t last = 0;
     for (int d = 0; d < sizes->n; d++) {
@@ -175,7 +175,7 @@ static lt_tensor *sharers(lt_scope *s, const lt_tensor *grad, int64_t length, lt
     return read_along(s, add_along(s, grad, length, index, lt_scope_hold(s, status, ones)), index);
 }
 
-static bool is_dense(const lt_dims *sizes, const lt_dims *strides)
+static bool strides_are_dense(const lt_dims *sizes, const lt_dims *strides)
 {
     int64_t expected[LT_MAX_DIMS];
     lt_contiguous_strides(sizes->n, sizes->v, expected);
@@ -201,12 +201,12 @@ lt_status lt__as_strided_backward_impl(lt_tensor *grad_output, const lt_dims *si
                                        lt_tensor **out)
 {
     int64_t view_offset = storage_offset != NULL ? *storage_offset : offset;
-    int64_t own_reach = reach(sizes, strides), view_reach = reach(size, stride);
+    int64_t own_reach = last_offset(sizes, strides), view_reach = last_offset(size, stride);
     lt_dims flat = {.n = 1, .v = {-1}};
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_as_strided_backward));
     if (own_reach < 0 || view_reach < 0)
-        return lt_scope_give(&s, do_zeros(&s, grad_output, sizes), out);
+        return lt_scope_return(&s, do_zeros(&s, grad_output, sizes), out);
     int64_t first = offset < view_offset ? offset : view_offset;
     int64_t own_last = offset + own_reach, view_last = view_offset + view_reach;
     int64_t length = (own_last > view_last ? own_last : view_last) - first + 1;
@@ -214,8 +214,9 @@ lt_status lt__as_strided_backward_impl(lt_tensor *grad_output, const lt_dims *si
     lt_tensor *own = positions(&s, grad_output, length, sizes, strides, offset - first);
     lt_tensor *sums = add_along(&s, grad_output, length, seen, do_reshape(&s, grad_output, &flat));
     lt_tensor *part = read_along(&s, sums, own);
-    if (!is_dense(sizes, strides)) part = do_div(&s, part, sharers(&s, grad_output, length, own));
-    return lt_scope_give(&s, do_reshape(&s, part, sizes), out);
+    if (!strides_are_dense(sizes, strides))
+        part = do_div(&s, part, sharers(&s, grad_output, length, own));
+    return lt_scope_return(&s, do_reshape(&s, part, sizes), out);
 }
 
 /* ---- joins ----------------------------------------------------------------------------------- */

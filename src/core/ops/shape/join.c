@@ -1,10 +1,10 @@
 /* join.c - ops that lay tensors out anew: cat, stack, repeat, flip, tril, triu. */
 #include "ops/common.h"
 #include "devices/copies.h"
-#include "counting.h"
+#include "user_index.h"
 #include "context/interrupt.h"
 #include "memory/alloc.h"
-#include "checked.h"
+#include "saturating.h"
 #include "memory_format.h"
 #include "op/_unsafe_view.h"
 #include "op/cat.h"
@@ -40,7 +40,7 @@ static lt_status check_cat(const lt_tensor_list *tensors, int64_t dim, lt_tensor
         if (tensors->v[i]->ndim == 0)
             return lt_error(LT_ERR_RUNTIME,
                             "zero-dimensional tensor (at position %lld) cannot be concatenated",
-                            lt_shown(i));
+                            lt_user_index(i));
         if (is_legacy_empty(*first)) *first = tensors->v[i];
     }
     LT_TRY(lt_wrap_dim(dim, (*first)->ndim, d));
@@ -58,8 +58,8 @@ static lt_status check_cat(const lt_tensor_list *tensors, int64_t dim, lt_tensor
                     LT_ERR_RUNTIME,
                     "Sizes of tensors must match except in dimension %lld. Expected size %lld but "
                     "got size %lld for tensor number %lld in the list. (shapes %s and %s)",
-                    lt_shown(*d), (long long)(*first)->sizes[k], (long long)t->sizes[k],
-                    lt_shown(i), lt_format_sizes(a, sizeof a, (*first)->ndim, (*first)->sizes),
+                    lt_user_index(*d), (long long)(*first)->sizes[k], (long long)t->sizes[k],
+                    lt_user_index(i), lt_format_sizes(a, sizeof a, (*first)->ndim, (*first)->sizes),
                     lt_format_sizes(b, sizeof b, t->ndim, t->sizes));
         *total += t->sizes[*d];
     }
@@ -145,8 +145,9 @@ lt_status lt_stack_impl(const lt_tensor_list *tensors, int64_t dim, lt_tensor **
             return lt_error(LT_ERR_RUNTIME,
                             "stack expects each tensor to be equal size, but got %s at entry %lld "
                             "and %s at entry %lld",
-                            lt_format_sizes(a, sizeof a, first->ndim, first->sizes), lt_shown(0),
-                            lt_format_sizes(b, sizeof b, t->ndim, t->sizes), lt_shown(i));
+                            lt_format_sizes(a, sizeof a, first->ndim, first->sizes),
+                            lt_user_index(0), lt_format_sizes(b, sizeof b, t->ndim, t->sizes),
+                            lt_user_index(i));
         dtype = lt_promote(dtype, (lt_dtype)t->dtype);
     }
     if (dtype == LT_DTYPE_NONE) return LT_ERR_RUNTIME;
@@ -242,7 +243,7 @@ lt_status lt_repeat_impl(lt_tensor *self, const lt_dims *repeats, lt_tensor **ou
         split.v[2 * d] = 1;
         split.v[2 * d + 1] = wide.v[2 * d + 1] = size;
         wide.v[2 * d] = repeats->v[d];
-        merged.v[d] = lt_times(repeats->v[d], size);
+        merged.v[d] = lt_mul_sat(repeats->v[d], size);
     }
     lt_status status = LT_OK;
     lt_tensor *a = NULL, *b = NULL, *c = NULL;
@@ -292,7 +293,7 @@ lt_status lt_repeat_interleave_impl(lt_tensor *self, int64_t repeats, const int6
     lt_dims shape = {.n = column->ndim}, merged = {.n = flat->ndim};
     for (int k = 0; k < column->ndim; k++) shape.v[k] = k == d + 1 ? repeats : column->sizes[k];
     for (int k = 0; k < flat->ndim; k++)
-        merged.v[k] = k == d ? lt_times(flat->sizes[k], repeats) : flat->sizes[k];
+        merged.v[k] = k == d ? lt_mul_sat(flat->sizes[k], repeats) : flat->sizes[k];
     LT_CHECK(check_output_size(output_size, merged.v[d]));
     LT_CHECK(lt_expand(column, &shape, &wide));
     LT_CHECK(lt_clone_format(wide, "contiguous_format", &copy));
@@ -306,8 +307,8 @@ done:
 }
 
 /* Index i repeats[i] times, on the host. */
-static lt_status spread(const int64_t *repeats, int64_t n, const int64_t *output_size,
-                        lt_tensor **out)
+static lt_status repeated_indices(const int64_t *repeats, int64_t n, const int64_t *output_size,
+                                  lt_tensor **out)
 {
     int64_t total = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -336,7 +337,7 @@ lt_status lt_repeat_interleave_repeats_impl(lt_tensor *repeats, const int64_t *o
     lt_copy_cause previous = lt_copies_set_cause((lt_copy_cause){"repeat_interleave", true});
     LT_CHECK(lt_to(repeats, &lt_host, LT_INT64, false, false, &host));
     LT_CHECK(lt_contiguous(host, &dense));
-    LT_CHECK(spread((const int64_t *)lt_data(dense), dense->numel, output_size, &index));
+    LT_CHECK(repeated_indices((const int64_t *)lt_data(dense), dense->numel, output_size, &index));
     LT_CHECK(lt_to(index, &repeats->device, (lt_dtype)repeats->dtype, false, false, out));
 done:
     lt_copies_set_cause(previous);
@@ -370,7 +371,7 @@ lt_status lt_repeat_interleave_tensor_impl(lt_tensor *self, lt_tensor *repeats, 
         status = lt_error(LT_ERR_RUNTIME,
                           "repeats must have the same size as input along dim, but got "
                           "repeats.size(%lld) = %lld and input.size(%lld) = %lld",
-                          lt_shown(0), (long long)repeats->sizes[0], lt_shown(d),
+                          lt_user_index(0), (long long)repeats->sizes[0], lt_user_index(d),
                           (long long)flat->sizes[d]);
         goto done;
     } else {

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "context/interrupt.h"
-#include "counting.h"
+#include "user_index.h"
 #include "devices/padding.h"
 #include "memory/alloc.h"
-#include "checked.h"
+#include "saturating.h"
 #include "ops/steps.h"
 #include "op/_constant_pad_backward.h"
 #include "op/_pad_by_lookup.h"
@@ -64,7 +64,7 @@ lt_status lt_constant_pad_nd_impl(lt_tensor *self, const lt_dims *pad, lt_scalar
                 "The input size %lld, plus negative padding %lld and %lld resulted in a negative "
                 "output size, which is invalid. Check dimension %lld of your input.",
                 (long long)self->sizes[d], (long long)before(pad, self->ndim, d),
-                (long long)after(pad, self->ndim, d), lt_shown(d));
+                (long long)after(pad, self->ndim, d), lt_user_index(d));
     }
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(constant_pad_nd));
@@ -96,7 +96,7 @@ lt_status lt__constant_pad_backward_impl(lt_tensor *grad_output, const lt_dims *
 }
 
 /* How many elements of dimension d negative amounts of padding leave. */
-static int64_t kept(const lt_dims *pad, const lt_tensor *self, int d)
+static int64_t kept_length(const lt_dims *pad, const lt_tensor *self, int d)
 {
     int64_t low = before(pad, self->ndim, d), high = after(pad, self->ndim, d);
     return padded_size(self->sizes[d], low < 0 ? low : 0, high < 0 ? high : 0);
@@ -231,7 +231,7 @@ lt_status lt__pad_by_lookup_impl(lt_tensor *self, const lt_dims *pad, int64_t mo
         s.status = pad_rows(self, pad, (lt_pad_mode)mode, result);
     else if (s.status == LT_OK)
         pad_ends(&s, self, pad, (lt_pad_mode)mode, result);
-    return lt_scope_give(&s, result, out);
+    return lt_scope_return(&s, result, out);
 }
 
 lt_status lt__pad_by_lookup_backward_impl(lt_tensor *grad_output, const lt_dims *pad, int64_t mode,
@@ -243,7 +243,7 @@ lt_status lt__pad_by_lookup_backward_impl(lt_tensor *grad_output, const lt_dims 
     for (int d = grad_output->ndim - pad->n / 2; d < grad_output->ndim; d++)
         at_both_ends(&s, sums, pad, d, (lt_pad_mode)mode, add_end);
     lt_tensor *inner = s.status == LT_OK ? do_inner_part(&s, sums, pad, grad_output->ndim) : NULL;
-    return lt_scope_give(&s, s.status == LT_OK ? do_contiguous(&s, inner) : NULL, out);
+    return lt_scope_return(&s, s.status == LT_OK ? do_contiguous(&s, inner) : NULL, out);
 }
 
 /* Where negative amounts cut elements off, from which others come: every element is looked up, a
@@ -261,7 +261,7 @@ static lt_status cut_by_lookup(lt_tensor *self, const lt_dims *pad, lt_pad_mode 
         int64_t first = 0;
         if (mode == LT_PAD_CIRCULAR) { /* around what negative amounts leave */
             first = low < 0 ? -low : 0;
-            size = kept(pad, self, d);
+            size = kept_length(pad, self, d);
         }
         lt_dims sizes = lt_dims_of(result);
         sizes.v[d] = n;
@@ -279,7 +279,7 @@ static lt_status cut_by_lookup(lt_tensor *self, const lt_dims *pad, lt_pad_mode 
         lt_status status = lt_clone(self, &result);
         result = lt_scope_hold(&s, status, result);
     }
-    return lt_scope_give(&s, result, out);
+    return lt_scope_return(&s, result, out);
 }
 
 static bool cuts(const lt_dims *pad)
@@ -319,9 +319,10 @@ lt_status lt_pad_impl(lt_tensor *self, const lt_dims *pad, const char *mode, con
             return lt_error(LT_ERR_RUNTIME,
                             "Padding size should be less than the corresponding input dimension, "
                             "but got: padding (%lld, %lld) at dimension %lld of input %s",
-                            (long long)low, (long long)high, lt_shown(d),
+                            (long long)low, (long long)high, lt_user_index(d),
                             lt_format_sizes(text, sizeof text, self->ndim, self->sizes));
-        if (how == LT_PAD_CIRCULAR && (low > kept(pad, self, d) || high > kept(pad, self, d)))
+        if (how == LT_PAD_CIRCULAR &&
+            (low > kept_length(pad, self, d) || high > kept_length(pad, self, d)))
             return lt_error(LT_ERR_RUNTIME, "Padding value causes wrapping around more than once.");
         const int64_t padded_to = padded_size(size, low, high);
         if (padded_to < 0 || (how == LT_PAD_CIRCULAR && padded_to == 0))
@@ -329,7 +330,7 @@ lt_status lt_pad_impl(lt_tensor *self, const lt_dims *pad, const char *mode, con
                             "Negative padding value is resulting in an empty dimension.");
         if (size == 0)
             return lt_error(LT_ERR_RUNTIME, "Expected a non-empty dimension %lld of input %s",
-                            lt_shown(d),
+                            lt_user_index(d),
                             lt_format_sizes(text, sizeof text, self->ndim, self->sizes));
     }
     if (cuts(pad)) return cut_by_lookup(self, pad, how, out);

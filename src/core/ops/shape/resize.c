@@ -16,7 +16,7 @@ static lt_status line(lt_tensor *t, int64_t offset, int64_t count, lt_tensor **o
 
 /* New reference: a line of n elements of self's dtype, the first of which are those of self's
  * storage. */
-static lt_status grow(lt_tensor *self, int64_t n, lt_tensor **out)
+static lt_status grow_storage(lt_tensor *self, int64_t n, lt_tensor **out)
 {
     lt_tensor *memory = NULL, *from = NULL, *to = NULL;
     const int64_t count = (int64_t)(self->storage->nbytes / lt_dtype_size((lt_dtype)self->dtype));
@@ -57,7 +57,7 @@ lt_status lt_resize__impl(lt_tensor *self, const lt_dims *size)
                         (long long)numel, (long long)self->offset);
     lt_status status = LT_OK;
     if (numel > 0 && end > (int64_t)(self->storage->nbytes / lt_dtype_size((lt_dtype)self->dtype)))
-        LT_CHECK(grow(self, end, &memory));
+        LT_CHECK(grow_storage(self, end, &memory));
     LT_CHECK(
         lt_as_strided_impl(memory != NULL ? memory : self, size, &strides, &self->offset, &view));
     lt_tensor_set_data(self, view);

@@ -3,9 +3,9 @@
  * of the dimensions is cut in two, and each part is copied to its place. */
 #include <string.h>
 
-#include "checked.h"
+#include "saturating.h"
 #include "compile/trace.h"
-#include "counting.h"
+#include "user_index.h"
 #include "devices/backend.h"
 #include "memory_format.h"
 #include "ops/common.h"
@@ -101,7 +101,7 @@ static void read_first(const rolled *r, const char *data, char *to, int64_t at, 
 
 /* How much further element `at` lies than it would if the second dimension were not rolled; *run:
  * so do all until that one. */
-static int64_t moved(const rolled *r, int64_t at, int64_t *run)
+static int64_t source_index(const rolled *r, int64_t at, int64_t *run)
 {
     *run = INT64_MAX;
     if (r->n == 1) return 0;
@@ -117,7 +117,7 @@ static void read_rolled(const lt_fused_gather *g, const char *data, char *to, in
     rolled r;
     memcpy(&r, g->numbers, sizeof r);
     for (int64_t run; n > 0; from += run, n -= run, to += run * r.element) {
-        const int64_t further = moved(&r, from, &run);
+        const int64_t further = source_index(&r, from, &run);
         if (run > n) run = n;
         read_first(&r, data + further * r.element, to, from, run);
     }
@@ -199,7 +199,7 @@ static lt_status roll_along(lt_tensor *self, const lt_dims *shifts, const lt_dim
                         shifts->n, dims->n);
     if (self->ndim == 0)
         return lt_error(LT_ERR_RUNTIME, "Dimension specified as %lld but tensor has no dimensions",
-                        lt_shown(dims->v[0]));
+                        lt_user_index(dims->v[0]));
     for (int i = 0; i < dims->n; i++) {
         int d;
         LT_TRY(lt_wrap_dim(dims->v[i], self->ndim, &d));

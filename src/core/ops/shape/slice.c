@@ -1,8 +1,8 @@
 /* slice.c - views of parts: select, slices, diagonals, windows, and lists of such parts. */
-#include "checked.h"
+#include "saturating.h"
 #include "context/interrupt.h"
 #include "dims.h"
-#include "counting.h"
+#include "user_index.h"
 #include "ops/steps.h"
 #include "op/_slice.h"
 #include "op/as_strided.h"
@@ -26,8 +26,9 @@ lt_status lt_select_impl(lt_tensor *self, int64_t dim, int64_t index, lt_tensor 
         char text[256];
         return lt_error(LT_ERR_INDEX,
                         "select(): index %lld out of range for tensor of size %s at dimension %lld",
-                        lt_shown(index),
-                        lt_format_sizes(text, sizeof text, self->ndim, self->sizes), lt_shown(d));
+                        lt_user_index(index),
+                        lt_format_sizes(text, sizeof text, self->ndim, self->sizes),
+                        lt_user_index(d));
     }
     if (index < 0) index += size;
     int64_t sizes[LT_MAX_DIMS], strides[LT_MAX_DIMS];
@@ -75,11 +76,11 @@ lt_status lt_narrow_impl(lt_tensor *self, int64_t dim, int64_t start, int64_t le
         return lt_error(
             LT_ERR_INDEX,
             "start out of range (expected to be in range of [%lld, %lld], but got %lld)",
-            (long long)-size, lt_shown(size), lt_shown(start));
+            (long long)-size, lt_user_index(size), lt_user_index(start));
     if (length > size - first)
         return lt_error(LT_ERR_RUNTIME,
                         "start (%lld) + length (%lld) exceeds dimension size (%lld).",
-                        lt_shown(first), (long long)length, (long long)size);
+                        lt_user_index(first), (long long)length, (long long)size);
     return lt__slice(self, d, first, first + length, 1, out);
 }
 
@@ -91,7 +92,7 @@ lt_status lt_diagonal_impl(lt_tensor *self, int64_t offset, int64_t dim1, int64_
     LT_TRY(lt_wrap_dim(dim2, self->ndim, &b));
     if (a == b)
         return lt_error(LT_ERR_RUNTIME, "diagonal dimensions cannot be identical %lld, %lld",
-                        lt_shown(a), lt_shown(b));
+                        lt_user_index(a), lt_user_index(b));
     int64_t rows = self->sizes[a], columns = self->sizes[b], length;
     if (offset < -rows) offset = -rows; /* nothing lies further out */
     if (offset > columns) offset = columns;
@@ -122,7 +123,7 @@ lt_status lt_unfold_impl(lt_tensor *self, int64_t dimension, int64_t size, int64
     if (size < 0 || size > available)
         return lt_error(LT_ERR_RUNTIME,
                         "maximum size for tensor at dimension %lld is %lld but size is %lld",
-                        lt_shown(d), (long long)available, (long long)size);
+                        lt_user_index(d), (long long)available, (long long)size);
     if (step <= 0) return lt_error(LT_ERR_RUNTIME, "step is %lld but must be > 0", (long long)step);
     lt_dims sizes = {.n = self->ndim}, strides = {.n = self->ndim};
     for (int i = 0; i < self->ndim; i++)
@@ -211,7 +212,7 @@ lt_status lt_split_sizes_impl(lt_tensor *self, const lt_dims *split_sizes, int64
         if (split_sizes->v[i] < 0)
             return lt_error(LT_ERR_RUNTIME,
                             "split_with_sizes expects split_sizes have only non-negative entries");
-        sum = lt_plus(sum, split_sizes->v[i]);
+        sum = lt_add_sat(sum, split_sizes->v[i]);
     }
     if (sum != self->sizes[d]) {
         char text[256];
@@ -219,7 +220,7 @@ lt_status lt_split_sizes_impl(lt_tensor *self, const lt_dims *split_sizes, int64
             LT_ERR_RUNTIME,
             "split_with_sizes expects split_sizes to sum exactly to %lld (input tensor's size at "
             "dimension %lld), but got split_sizes=%s, which sum to %lld",
-            (long long)self->sizes[d], lt_shown(d),
+            (long long)self->sizes[d], lt_user_index(d),
             lt_format_sizes(text, sizeof text, split_sizes->n, split_sizes->v), (long long)sum);
     }
     lt_tensor_list list;

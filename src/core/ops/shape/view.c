@@ -3,9 +3,9 @@
 #include <stdio.h>
 
 #include "dims.h"
-#include "checked.h"
+#include "saturating.h"
 #include "ops/common.h"
-#include "counting.h"
+#include "user_index.h"
 #include "op/_alias.h"
 #include "op/_unsafe_view.h"
 #include "op/as_strided.h"
@@ -78,7 +78,7 @@ static lt_status narrowed(const lt_tensor *self, int64_t ratio, lt_tensor *view)
     int64_t numel;
     view->offset = lt_mul_within(self->offset, ratio);
     for (int d = 0; d < last; d++) view->strides[d] = lt_mul_within(self->strides[d], ratio);
-    view->sizes[last] = lt_times(self->sizes[last], ratio);
+    view->sizes[last] = lt_mul_sat(self->sizes[last], ratio);
     LT_TRY(lt_check_sizes(view->ndim, view->sizes, &numel));
     view->numel = numel;
     return LT_OK;
@@ -93,7 +93,7 @@ static lt_status widened(const lt_tensor *self, int64_t ratio, const char *from,
     LT_TRY(check_divisible("self.storage_offset()", self->offset, ratio, from, to));
     for (int d = 0; d < last; d++) {
         char what[32];
-        snprintf(what, sizeof what, "self.stride(%lld)", lt_shown(d));
+        snprintf(what, sizeof what, "self.stride(%lld)", lt_user_index(d));
         LT_TRY(check_divisible(what, self->strides[d], ratio, from, to));
         view->strides[d] = self->strides[d] / ratio;
     }
@@ -195,7 +195,7 @@ lt_status lt_unflatten_impl(lt_tensor *self, int64_t dim, const lt_dims *sizes, 
     LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
     if (self->ndim == 0)
         return lt_error(LT_ERR_RUNTIME, "Dimension specified as %lld but tensor has no dimensions",
-                        lt_shown(dim));
+                        lt_user_index(dim));
     lt_dims parts, shape = {.n = 0};
     lt_status status = lt_infer_shape(sizes, self->sizes[d], &parts);
     char text[256];
@@ -203,7 +203,7 @@ lt_status lt_unflatten_impl(lt_tensor *self, int64_t dim, const lt_dims *sizes, 
         return lt_error(
             LT_ERR_RUNTIME,
             "unflatten: Provided sizes %s don't multiply up to the size of dim %lld (%lld)",
-            lt_format_sizes(text, sizeof text, sizes->n, sizes->v), lt_shown(d),
+            lt_format_sizes(text, sizeof text, sizes->n, sizes->v), lt_user_index(d),
             (long long)self->sizes[d]);
     if (self->ndim - 1 + parts.n > LT_MAX_DIMS)
         return lt_error(LT_ERR_RUNTIME, "a tensor has at most %d dimensions", LT_MAX_DIMS);
@@ -362,14 +362,14 @@ lt_status lt_expand_impl(lt_tensor *self, const lt_dims *size, lt_tensor **out)
             return lt_error(LT_ERR_RUNTIME,
                             "The expanded size of the tensor (-1) isn't allowed in a leading, "
                             "non-existing dimension %lld",
-                            lt_shown(d));
+                            lt_user_index(d));
         if (want == -1) want = have;
         if (have != want && have != 1)
             return lt_error(
                 LT_ERR_RUNTIME,
                 "The expanded size of the tensor (%lld) must match the existing size (%lld) at "
                 "non-singleton dimension %lld.  Target sizes: %s.  Tensor sizes: %s",
-                (long long)want, (long long)have, lt_shown(d),
+                (long long)want, (long long)have, lt_user_index(d),
                 lt_format_sizes(a, sizeof a, size->n, size->v),
                 lt_format_sizes(b, sizeof b, self->ndim, self->sizes));
         sizes[d] = want;

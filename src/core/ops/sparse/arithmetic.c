@@ -1,7 +1,7 @@
 /* arithmetic.c - the sparse forms of arithmetic, copies and conversions. Between two sparse tensors
  * what results has places of both (add) or those that both have (mul); with an ordinary one add is
  * ordinary, and mul has the sparse one's places. */
-#include "parts.h"
+#include "components.h"
 
 #include "dtypes/promotion.h"
 #include "op/_to_copy.h"
@@ -46,7 +46,7 @@ static lt_tensor *do_scaled(lt_scope *s, lt_tensor *values, lt_scalar alpha)
  * the same. */
 static lt_tensor *do_joined(lt_scope *s, lt_tensor *a, lt_tensor *b, lt_scalar alpha)
 {
-    if (lt_sparse_same_places(a, b))
+    if (lt_sparse_same_indices(a, b))
         return do__sparse_like(
             s, a, do_add(s, do__sparse_values(s, a), do_scaled(s, do__sparse_values(s, b), alpha)));
     const lt_layout layout = lt_tensor_layout(a);
@@ -85,8 +85,8 @@ static lt_tensor *do_added_to_dense(lt_scope *s, lt_tensor *dense, lt_tensor *sp
     return do_reshape(s, lt_scope_hold(s, status, sum), &sizes);
 }
 
-static lt_status add(const char *op, lt_tensor *self, lt_tensor *other, lt_scalar alpha,
-                     lt_tensor **out)
+static lt_status add_sparse(const char *op, lt_tensor *self, lt_tensor *other, lt_scalar alpha,
+                            lt_tensor **out)
 {
     lt_scope s;
     if ((self->flags | other->flags) & LT_FLAG_WRAPPED_NUMBER)
@@ -100,12 +100,12 @@ static lt_status add(const char *op, lt_tensor *self, lt_tensor *other, lt_scala
     lt_tensor *sum = lt_is_sparse(self) && lt_is_sparse(other) ? do_joined(&s, self, other, alpha)
                      : lt_is_sparse(self) ? do_added_to_dense(&s, other, self, alpha, lt_int(1))
                                           : do_added_to_dense(&s, self, other, lt_int(1), alpha);
-    return lt_scope_give(&s, sum, out);
+    return lt_scope_return(&s, sum, out);
 }
 
 lt_status lt_add_sparse(lt_tensor *self, lt_tensor *other, lt_scalar alpha, lt_tensor **out)
 {
-    return add("add", self, other, alpha, out);
+    return add_sparse("add", self, other, alpha, out);
 }
 
 static lt_scalar negative(lt_scalar alpha)
@@ -118,7 +118,7 @@ static lt_scalar negative(lt_scalar alpha)
 
 lt_status lt_sub_sparse(lt_tensor *self, lt_tensor *other, lt_scalar alpha, lt_tensor **out)
 {
-    return add("sub", self, other, negative(alpha), out);
+    return add_sparse("sub", self, other, negative(alpha), out);
 }
 
 /* In place: of an ordinary tensor only the elements at other's places are touched, where these can
@@ -129,8 +129,8 @@ static lt_status add_in_place(const char *op, lt_tensor *self, lt_tensor *other,
     lt_tensor *result = NULL;
     if (lt_is_sparse(self) || !lt_is_sparse(other) ||
         (lt_sparse_dims_of(other) != 1 && !lt_is_contiguous(self))) {
-        LT_TRY(add(op, self, other, alpha, &result));
-        return lt_sparse_store_give(op, self, result);
+        LT_TRY(add_sparse(op, self, other, alpha, &result));
+        return lt_sparse_store_steal(op, self, result);
     }
     LT_TRY(require_same_device(op, self, other));
     LT_TRY(require_same_sizes(op, self, other));
@@ -158,7 +158,7 @@ lt_status lt_sub__sparse(lt_tensor *self, lt_tensor *other, lt_scalar alpha)
 /* The places that both have. */
 static lt_tensor *do_common(lt_scope *s, lt_tensor *a, lt_tensor *b)
 {
-    if (lt_sparse_same_places(a, b) && lt_sparse_of(a)->coalesced)
+    if (lt_sparse_same_indices(a, b) && lt_sparse_of(a)->coalesced)
         return do__sparse_like(s, a, do_mul(s, do__sparse_values(s, a), do__sparse_values(s, b)));
     const lt_layout layout = lt_tensor_layout(a);
     const lt_dims sizes = lt_dims_of(a);
@@ -211,7 +211,7 @@ lt_status lt_mul_sparse(lt_tensor *self, lt_tensor *other, lt_tensor **out)
     lt_tensor *product = both                 ? do_common(&s, self, other)
                          : lt_is_sparse(self) ? do_at_places(&s, self, other)
                                               : do_at_places(&s, other, self);
-    return lt_scope_give(&s, product, out);
+    return lt_scope_return(&s, product, out);
 }
 
 lt_status lt_div_sparse(lt_tensor *self, lt_tensor *other, lt_tensor **out)
@@ -222,7 +222,7 @@ lt_status lt_div_sparse(lt_tensor *self, lt_tensor *other, lt_tensor **out)
                                         "ordinary tensor without dimensions only");
     LT_TRY(require_same_device("div", self, other));
     lt_scope_open(&s, true);
-    return lt_scope_give(
+    return lt_scope_return(
         &s, do__sparse_like(&s, self, do_div(&s, do__sparse_values(&s, self), other)), out);
 }
 
@@ -238,7 +238,7 @@ lt_status lt_pow_sparse(lt_tensor *self, lt_tensor *exponent, lt_tensor **out)
                                         "elements that are not stored 0");
     lt_scope_open(&s, true);
     lt_tensor *base = lt_sparse_of(self)->coalesced ? self : do_coalesce(&s, self);
-    return lt_scope_give(
+    return lt_scope_return(
         &s, do__sparse_like(&s, base, do_pow(&s, do__sparse_values(&s, base), exponent)), out);
 }
 
@@ -248,14 +248,14 @@ lt_status lt_clone_sparse(lt_tensor *self, lt_tensor **out)
 {
     lt_scope s;
     lt_scope_open(&s, true);
-    return lt_scope_give(&s, do__sparse_like(&s, self, do_clone(&s, do__sparse_values(&s, self))),
-                         out);
+    return lt_scope_return(&s, do__sparse_like(&s, self, do_clone(&s, do__sparse_values(&s, self))),
+                           out);
 }
 
 lt_status lt_detach_sparse(lt_tensor *self, lt_tensor **out) { return lt_tensor_alias(self, out); }
 
 /* An index tensor elsewhere. */
-static lt_status moved(lt_tensor *t, const lt_device *device, bool non_blocking, lt_tensor **out)
+static lt_status moved_to(lt_tensor *t, const lt_device *device, bool non_blocking, lt_tensor **out)
 {
     *out = NULL;
     if (t == NULL) return LT_OK;
@@ -276,9 +276,10 @@ static lt_tensor *do_pattern_on(lt_scope *s, lt_tensor *self, const lt_device *d
     if (s->status != LT_OK) return NULL;
     parts.values = values;
     parts.indices = parts.compressed = parts.plain = NULL;
-    lt_status status = moved(from->indices, device, non_blocking, &parts.indices);
-    if (status == LT_OK) status = moved(from->compressed, device, non_blocking, &parts.compressed);
-    if (status == LT_OK) status = moved(from->plain, device, non_blocking, &parts.plain);
+    lt_status status = moved_to(from->indices, device, non_blocking, &parts.indices);
+    if (status == LT_OK)
+        status = moved_to(from->compressed, device, non_blocking, &parts.compressed);
+    if (status == LT_OK) status = moved_to(from->plain, device, non_blocking, &parts.plain);
     if (status == LT_OK) status = lt_sparse_new(&parts, self->ndim, self->sizes, &out);
     lt_tensor_release(parts.indices);
     lt_tensor_release(parts.compressed);
@@ -299,7 +300,7 @@ lt_status lt__to_copy_sparse(lt_tensor *self, lt_dtype dtype, const lt_device *d
     if (s.status == LT_OK) s.status = lt_tensor_alias(values, &plain);
     plain = lt_scope_hold(&s, s.status, plain);
     lt_tensor *pattern = do_pattern_on(&s, self, device, non_blocking, plain);
-    return lt_scope_give(&s, do__sparse_like(&s, pattern, values), out);
+    return lt_scope_return(&s, do__sparse_like(&s, pattern, values), out);
 }
 
 /* Nothing is stored: every element is 0. */
@@ -332,7 +333,7 @@ static lt_status empty_like(lt_tensor *self, lt_dtype dtype, const lt_device *de
     }
     if (s.status == LT_OK) s.status = lt_sparse_new(&parts, self->ndim, self->sizes, &made);
     made = lt_scope_hold(&s, s.status, made);
-    return lt_scope_give(&s, made, out);
+    return lt_scope_return(&s, made, out);
 }
 
 lt_status lt_zeros_like_sparse(lt_tensor *self, lt_dtype dtype, const lt_device *device,
@@ -345,7 +346,7 @@ lt_status lt_zero__sparse(lt_tensor *self)
 {
     lt_tensor *zeros = NULL;
     LT_TRY(empty_like(self, LT_DTYPE_NONE, NULL, &zeros));
-    return lt_sparse_store_give("zero", self, zeros);
+    return lt_sparse_store_steal("zero", self, zeros);
 }
 
 lt_status lt_copy__sparse(lt_tensor *self, lt_tensor *src, bool non_blocking)
@@ -362,5 +363,5 @@ lt_status lt_copy__sparse(lt_tensor *self, lt_tensor *src, bool non_blocking)
         return lt_error(LT_ERR_RUNTIME,
                         "copy_(): a sparse tensor can be written from a sparse one only");
     LT_TRY(lt__to_copy(src, (lt_dtype)self->dtype, &self->device, non_blocking, &copy));
-    return lt_sparse_store_give("copy", self, copy);
+    return lt_sparse_store_steal("copy", self, copy);
 }

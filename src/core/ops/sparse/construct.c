@@ -1,9 +1,9 @@
 /* construct.c - sparse tensors of components, and the components of sparse tensors. */
-#include "parts.h"
+#include "components.h"
 
 #include <stdio.h>
 
-#include "counting.h"
+#include "user_index.h"
 #include "dtypes/dtype.h"
 #include "op/_sparse_coo.h"
 #include "op/_sparse_compressed.h"
@@ -80,8 +80,8 @@ static void check_range(lt_scope *s, const char *op, lt_tensor *line, int64_t si
     char message[192];
     if (s->status != LT_OK) return;
     snprintf(message, sizeof message,
-             "size is inconsistent with indices: %s must be from %lld to %lld", what, lt_shown(0),
-             lt_shown(size - 1));
+             "size is inconsistent with indices: %s must be from %lld to %lld", what,
+             lt_user_index(0), lt_user_index(size - 1));
     lt_tensor *outside = do_logical_or(s, do_lt(s, line, do_scalar(s, lt_int(0))),
                                        do_ge(s, line, do_scalar(s, lt_int(size))));
     refuse_any(s, op, outside, message);
@@ -99,10 +99,10 @@ lt_status lt_sparse_coo_tensor_impl(lt_tensor *indices, lt_tensor *values, const
     LT_TRY(check_values(op, values, indices->sizes[1], (int)indices->sizes[0], size));
     lt_scope_open(&s, LT_COMPOSITE(sparse_coo_tensor));
     for (int64_t d = 0; d < indices->sizes[0] && indices->sizes[1] > 0; d++) {
-        snprintf(what, sizeof what, "those of dimension %lld", lt_shown(d));
+        snprintf(what, sizeof what, "those of dimension %lld", lt_user_index(d));
         check_range(&s, op, do_coordinate(&s, indices, d), size->v[d], what);
     }
-    return lt_scope_give(&s, do_coo(&s, indices, values, size, is_coalesced), out);
+    return lt_scope_return(&s, do_coo(&s, indices, values, size, is_coalesced), out);
 }
 
 /* New references to what a sparse tensor keeps of components: without history. */
@@ -186,7 +186,7 @@ lt_status lt_sparse_compressed_tensor_impl(lt_tensor *compressed, lt_tensor *pla
     char message[256];
     snprintf(message, sizeof message,
              "%s must begin with %lld, not decrease, and end with %lld, behind the last value",
-             first, lt_shown(0), lt_shown(nnz));
+             first, lt_user_index(0), lt_user_index(nnz));
     if (s.status == LT_OK) refuse_any(&s, op, do_cat(&s, bounds, 3, 0), message);
     if (s.status == LT_OK && nnz > 1) { /* within a line the places rise */
         lt_tensor *which = do_search(&s, ends, do_range(&s, nnz, plain->device), true);
@@ -204,7 +204,7 @@ lt_status lt_sparse_compressed_tensor_impl(lt_tensor *compressed, lt_tensor *pla
             lt__sparse_compressed(compressed, plain, values, size, layout, &made);
         made = lt_scope_hold(&s, status, made);
     }
-    return lt_scope_give(&s, made, out);
+    return lt_scope_return(&s, made, out);
 }
 
 lt_status lt__sparse_compressed_impl(lt_tensor *compressed, lt_tensor *plain, lt_tensor *values,

@@ -1,5 +1,5 @@
 /* convert.c - from one layout to another: ordinary tensors, COO in order, rows and columns. */
-#include "parts.h"
+#include "components.h"
 
 #include "op/_sparse_compressed.h"
 #include "op/_sparse_gradient.h"
@@ -45,10 +45,10 @@ lt_status lt_coalesce_impl(lt_tensor *self, lt_tensor **out)
     lt_tensor *keys = do_unique(&s, do_places(&s, self), &inverse),
               *values = do__sparse_values(&s, self);
     if (s.status == LT_OK) values = do_added_rows(&s, keys->numel, inverse, values);
-    return lt_scope_give(&s,
-                         do_coo(&s, do_unravel(&s, keys, lt_sparse_dims_of(self), self->sizes),
-                                values, &sizes, true),
-                         out);
+    return lt_scope_return(&s,
+                           do_coo(&s, do_unravel(&s, keys, lt_sparse_dims_of(self), self->sizes),
+                                  values, &sizes, true),
+                           out);
 }
 
 lt_status lt__sparse_gradient_impl(lt_tensor *self, lt_tensor *grad_values, lt_tensor **out)
@@ -66,10 +66,10 @@ lt_status lt__sparse_gradient_impl(lt_tensor *self, lt_tensor *grad_values, lt_t
         values = do_div(&s, do_added_rows(&s, keys->numel, which, grad_values),
                         do_added_rows(&s, keys->numel, which, ones));
     }
-    return lt_scope_give(&s,
-                         do_coo(&s, do_unravel(&s, keys, lt_sparse_dims_of(self), self->sizes),
-                                values, &sizes, true),
-                         out);
+    return lt_scope_return(&s,
+                           do_coo(&s, do_unravel(&s, keys, lt_sparse_dims_of(self), self->sizes),
+                                  values, &sizes, true),
+                           out);
 }
 
 /* ---- all elements ---------------------------------------------------------------------------- */
@@ -99,7 +99,7 @@ lt_status lt_to_dense_impl(lt_tensor *self, lt_dtype dtype, const bool *masked_g
         result = do_reshape(&s, result, &sizes);
     }
     if (s.status == LT_OK && dtype != LT_DTYPE_NONE) result = do_cast(&s, result, dtype);
-    return lt_scope_give(&s, result, out);
+    return lt_scope_return(&s, result, out);
 }
 
 /* ---- the elements that are not 0 ------------------------------------------------------------- */
@@ -139,7 +139,7 @@ lt_status lt_to_sparse_coo_impl(lt_tensor *self, const int64_t *sparse_dim, lt_t
     lt_scope_open(&s, LT_COMPOSITE(to_sparse_coo));
     lt_tensor *result = !lt_is_sparse(self) ? do_dense_to_coo(&s, self, (int)dims)
                                             : do_as_layout(&s, self, LT_SPARSE_COO);
-    return lt_scope_give(&s, result, out);
+    return lt_scope_return(&s, result, out);
 }
 
 /* ---- rows and columns ------------------------------------------------------------------------ */
@@ -188,7 +188,7 @@ lt_status lt_to_sparse_compressed_impl(lt_tensor *self, const char *layout, int6
             lt__sparse_compressed(compressed, plain, values, &sizes, lt_layout_name(kind), &made);
         made = lt_scope_hold(&s, status, made);
     }
-    return lt_scope_give(&s, made, out);
+    return lt_scope_return(&s, made, out);
 }
 
 /* ---- the elements at given places ------------------------------------------------------------ */
@@ -216,7 +216,8 @@ lt_status lt__sparse_values_at_impl(lt_tensor *self, lt_tensor *pattern, lt_tens
 {
     lt_scope s;
     LT_TRY(lt_require_sparse("sparse_mask", pattern));
-    if (lt_is_sparse(self) && lt_sparse_of(self)->coalesced && lt_sparse_same_places(self, pattern))
+    if (lt_is_sparse(self) && lt_sparse_of(self)->coalesced &&
+        lt_sparse_same_indices(self, pattern))
         return lt__sparse_values(self, out);
     lt_scope_open(&s, LT_COMPOSITE(_sparse_values_at));
     const int dims = lt_sparse_dims_of(pattern);
@@ -227,7 +228,7 @@ lt_status lt__sparse_values_at_impl(lt_tensor *self, lt_tensor *pattern, lt_tens
         rows = do_found(&s, do_coalesce(&s, do_as_coo(&s, self)), keys);
     else
         rows = do_index_select(&s, do_flat(&s, do_to_dense(&s, self), dims), 0, keys);
-    return lt_scope_give(&s, rows, out);
+    return lt_scope_return(&s, rows, out);
 }
 
 lt_status lt_sparse_mask_impl(lt_tensor *self, lt_tensor *mask, lt_tensor **out)
@@ -246,5 +247,5 @@ lt_status lt_sparse_mask_impl(lt_tensor *self, lt_tensor *mask, lt_tensor **out)
     if (!lt_sparse_of(mask)->coalesced) mask = do_coalesce(&s, mask);
     if (s.status == LT_OK) s.status = lt__sparse_values_at(self, mask, &values);
     values = lt_scope_hold(&s, s.status, values);
-    return lt_scope_give(&s, do__sparse_like(&s, mask, values), out);
+    return lt_scope_return(&s, do__sparse_like(&s, mask, values), out);
 }

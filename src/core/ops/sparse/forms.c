@@ -30,7 +30,7 @@ lt_status lt_sparse_close(lt_status status, lt_tensor *pattern, lt_tensor *value
     return status;
 }
 
-static lt_status store(const char *op, lt_tensor *written, lt_tensor *result)
+static lt_status store_inplace(const char *op, lt_tensor *written, lt_tensor *result)
 {
     if (written == result) return LT_OK;
     if (lt_grad_mode_on() && (lt_requires_grad(written) || lt_requires_grad(result)))
@@ -53,9 +53,9 @@ static lt_status store(const char *op, lt_tensor *written, lt_tensor *result)
     return LT_OK;
 }
 
-lt_status lt_sparse_store_give(const char *op, lt_tensor *written, lt_tensor *result)
+lt_status lt_sparse_store_steal(const char *op, lt_tensor *written, lt_tensor *result)
 {
-    const lt_status status = store(op, written, result);
+    const lt_status status = store_inplace(op, written, result);
     lt_tensor_release(result);
     return status;
 }

@@ -1,7 +1,7 @@
 /* products.c - the sparse forms of products of matrices. A sparse matrix times an ordinary one is
  * an ordinary one, two sparse ones make a sparse one. What is differentiated is the stored values:
  * the gradient of a sparse matrix has its places. */
-#include "parts.h"
+#include "components.h"
 
 #include "op/_csr_product.h"
 #include "op/_csr_product_backward_dense.h"
@@ -99,7 +99,7 @@ lt_status lt__csr_product_backward_values_impl(lt_tensor *grad_output, lt_tensor
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_csr_product_backward_values));
     lt_tensor *grads = do_index_select(&s, grad_output, 0, do_lines_of(&s, begins, columns));
-    return lt_scope_give(
+    return lt_scope_return(
         &s, do_sum_dim(&s, do_mul(&s, grads, do_index_select(&s, dense, 0, columns)), 1, false),
         out);
 }
@@ -111,7 +111,7 @@ lt_status lt__csr_product_backward_dense_impl(lt_tensor *grad_output, lt_tensor 
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_csr_product_backward_dense));
     lt_tensor *grads = do_index_select(&s, grad_output, 0, do_lines_of(&s, begins, columns));
-    return lt_scope_give(
+    return lt_scope_return(
         &s, do_added_rows(&s, sizes->v[0], columns, do_mul(&s, grads, do_unsqueeze(&s, values, 1))),
         out);
 }
@@ -162,7 +162,7 @@ static lt_tensor *do_times_sparse(lt_scope *s, lt_tensor *a, lt_tensor *b)
     return product != NULL ? do_as_layout(s, product, layout) : NULL;
 }
 
-static lt_tensor *do_product(lt_scope *s, lt_tensor *a, lt_tensor *b)
+static lt_tensor *do_sparse_product(lt_scope *s, lt_tensor *a, lt_tensor *b)
 {
     if (lt_is_sparse(a))
         return lt_is_sparse(b) ? do_times_sparse(s, a, b) : do_times_dense(s, a, b);
@@ -174,7 +174,7 @@ lt_status lt_mm_sparse(lt_tensor *self, lt_tensor *mat2, lt_tensor **out)
     lt_scope s;
     LT_TRY(require_matrices("mm", self, mat2));
     lt_scope_open(&s, true);
-    return lt_scope_give(&s, do_product(&s, self, mat2), out);
+    return lt_scope_return(&s, do_sparse_product(&s, self, mat2), out);
 }
 
 lt_status lt_mv_sparse(lt_tensor *self, lt_tensor *vec, lt_tensor **out)
@@ -187,8 +187,9 @@ lt_status lt_mv_sparse(lt_tensor *self, lt_tensor *vec, lt_tensor **out)
     lt_scope_open(&s, true);
     lt_tensor *column = do_unsqueeze(&s, vec, 1);
     if (s.status == LT_OK) s.status = require_matrices("mv", self, column);
-    return lt_scope_give(
-        &s, s.status == LT_OK ? do_select(&s, do_product(&s, self, column), 1, 0) : NULL, out);
+    return lt_scope_return(
+        &s, s.status == LT_OK ? do_select(&s, do_sparse_product(&s, self, column), 1, 0) : NULL,
+        out);
 }
 
 lt_status lt_matmul_sparse(lt_tensor *self, lt_tensor *other, lt_tensor **out)
@@ -208,14 +209,14 @@ lt_status lt_addmm_sparse(lt_tensor *self, lt_tensor *mat1, lt_tensor *mat2, lt_
     lt_scope s;
     LT_TRY(require_matrices("addmm", mat1, mat2));
     lt_scope_open(&s, true);
-    lt_tensor *product = do_mul_scalar(&s, do_product(&s, mat1, mat2), alpha), *added = NULL;
-    if (s.status == LT_OK && lt_scalar_equals(beta, 0)) return lt_scope_give(&s, product, out);
+    lt_tensor *product = do_mul_scalar(&s, do_sparse_product(&s, mat1, mat2), alpha), *added = NULL;
+    if (s.status == LT_OK && lt_scalar_equals(beta, 0)) return lt_scope_return(&s, product, out);
     if (s.status == LT_OK && !lt_is_sparse(self)) {
         const lt_dims sizes = lt_dims_of(product);
         self = do_expand(&s, self, &sizes);
     }
     added = do_mul_scalar(&s, self, beta);
-    return lt_scope_give(&s, do_add(&s, added, product), out);
+    return lt_scope_return(&s, do_add(&s, added, product), out);
 }
 
 /* A batch in COO as one matrix [batches * rows, batches * columns] whose blocks lie on the
@@ -244,6 +245,6 @@ lt_status lt_bmm_sparse(lt_tensor *self, lt_tensor *mat2, lt_tensor **out)
     lt_tensor *stacked = do_flat(&s, mat2, 2);
     if (s.status == LT_OK) s.status = require_matrices("bmm", blocks, stacked);
     lt_tensor *product = s.status == LT_OK ? do_times_dense(&s, blocks, stacked) : NULL;
-    return lt_scope_give(
+    return lt_scope_return(
         &s, do_reshape(&s, product, &(lt_dims){3, {batches, rows, mat2->sizes[2]}}), out);
 }

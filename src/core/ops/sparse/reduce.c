@@ -1,5 +1,5 @@
 /* reduce.c - the sparse forms of sums. */
-#include "parts.h"
+#include "components.h"
 
 #include "op/sum.h"
 
@@ -10,7 +10,7 @@ lt_status lt_sum_sparse(lt_tensor *self, lt_dtype dtype, lt_tensor **out)
     lt_scope_open(&s, true);
     lt_tensor *values = do__sparse_values(&s, self);
     if (s.status == LT_OK) s.status = lt_sum(values, dtype, &sum);
-    return lt_scope_give(&s, lt_scope_hold(&s, s.status, sum), out);
+    return lt_scope_return(&s, lt_scope_hold(&s, s.status, sum), out);
 }
 
 /* Values are added up along their own dimensions; dimensions of places go away, so that places may
@@ -43,7 +43,7 @@ lt_status lt_sum_dim_sparse(lt_tensor *self, const lt_dims *dim, bool keepdim, l
         rows[kept++] = gone && line != NULL ? do_mul_scalar(&s, line, lt_int(0)) : line;
         sizes.v[sizes.n++] = gone ? 1 : self->sizes[d];
     }
-    if (kept == 0) return lt_scope_give(&s, do_sum_dim(&s, values, 0, false), out);
+    if (kept == 0) return lt_scope_return(&s, do_sum_dim(&s, values, 0, false), out);
     if (s.status != LT_OK) return lt_scope_close(&s);
     for (int d = 1; d < values->ndim; d++) sizes.v[sizes.n++] = values->sizes[d];
     const bool unchanged = (mask & ((1u << places) - 1)) == 0;
@@ -52,5 +52,5 @@ lt_status lt_sum_dim_sparse(lt_tensor *self, const lt_dims *dim, bool keepdim, l
     sum = unchanged ? sum : do_coalesce(&s, sum);
     if (s.status == LT_OK && kept == 2 && places == 2)
         sum = do_as_layout(&s, sum, lt_tensor_layout(self));
-    return lt_scope_give(&s, sum, out);
+    return lt_scope_return(&s, sum, out);
 }

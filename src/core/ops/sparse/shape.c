@@ -1,6 +1,6 @@
 /* shape.c - the sparse forms of ops that turn, cut and join. They make new tensors, not views;
  * where only places are turned round the values are shared. */
-#include "parts.h"
+#include "components.h"
 #include "dims.h"
 
 #include "op/_slice.h"
@@ -14,7 +14,7 @@
 #include "op/unsqueeze.h"
 #include "step/argsort.h"
 #include "step/permute.h"
-#include "counting.h"
+#include "user_index.h"
 
 /* ---- turning --------------------------------------------------------------------------------- */
 
@@ -60,7 +60,7 @@ static lt_status permuted(lt_tensor *self, const int *order, lt_tensor **out)
                         in_order && lt_sparse_of(self)->coalesced &&
                             lt_tensor_layout(self) != LT_SPARSE_CSC);
     }
-    return lt_scope_give(&s, result, out);
+    return lt_scope_return(&s, result, out);
 }
 
 lt_status lt_transpose_sparse(lt_tensor *self, int64_t dim0, int64_t dim1, lt_tensor **out)
@@ -122,11 +122,11 @@ lt_status lt_unsqueeze_sparse(lt_tensor *self, int64_t dim, lt_tensor **out)
         }
         coordinates = s.status == LT_OK ? do_stack(&s, rows, kept, 0) : NULL;
     }
-    return lt_scope_give(&s,
-                         s.status == LT_OK
-                             ? do_coo(&s, coordinates, values, &sizes, lt_sparse_of(coo)->coalesced)
-                             : NULL,
-                         out);
+    return lt_scope_return(
+        &s,
+        s.status == LT_OK ? do_coo(&s, coordinates, values, &sizes, lt_sparse_of(coo)->coalesced)
+                          : NULL,
+        out);
 }
 
 /* ---- cutting --------------------------------------------------------------------------------- */
@@ -136,7 +136,7 @@ static lt_status give_like(lt_scope *s, lt_tensor *self, lt_tensor *coo, lt_tens
 {
     if (s->status == LT_OK && lt_sparse_dims_of(coo) == 2)
         coo = do_as_layout(s, coo, lt_tensor_layout(self));
-    return lt_scope_give(s, coo, out);
+    return lt_scope_return(s, coo, out);
 }
 
 /* Coordinates with another row d. */
@@ -165,10 +165,10 @@ lt_status lt_select_sparse(lt_tensor *self, int64_t dim, int64_t index, lt_tenso
         return lt_error(
             LT_ERR_INDEX,
             "select(): index %lld out of range for tensor of size %lld at dimension %lld",
-            lt_shown(index), (long long)size, lt_shown(d));
+            lt_user_index(index), (long long)size, lt_user_index(d));
     lt_scope_open(&s, true);
     if (d >= places)
-        return lt_scope_give(
+        return lt_scope_return(
             &s,
             do__sparse_like(&s, self,
                             do_select(&s, do__sparse_values(&s, self), d - places + 1, at)),
@@ -179,10 +179,10 @@ lt_status lt_select_sparse(lt_tensor *self, int64_t dim, int64_t index, lt_tenso
     lt_tensor *coordinates = do_coordinates(&s, self), *line = do_coordinate(&s, coordinates, d);
     lt_tensor *chosen = do_chosen(&s, do_eq(&s, line, do_scalar(&s, lt_int(at))));
     lt_tensor *values = do_index_select(&s, do__sparse_values(&s, self), 0, chosen);
-    if (places == 1) return lt_scope_give(&s, do_sum_dim(&s, values, 0, false), out);
+    if (places == 1) return lt_scope_return(&s, do_sum_dim(&s, values, 0, false), out);
     coordinates = do_index_select(&s, do_replaced(&s, coordinates, d, NULL), 1, chosen);
     const bool coalesced = lt_sparse_of(self)->coalesced && lt_tensor_layout(self) != LT_SPARSE_CSC;
-    return lt_scope_give(&s, do_coo(&s, coordinates, values, &sizes, coalesced), out);
+    return lt_scope_return(&s, do_coo(&s, coordinates, values, &sizes, coalesced), out);
 }
 
 lt_status lt__slice_sparse(lt_tensor *self, int64_t dim, int64_t start, int64_t stop, int64_t step,
@@ -205,7 +205,8 @@ lt_status lt__slice_sparse(lt_tensor *self, int64_t dim, int64_t start, int64_t 
         lt_tensor *values = do__sparse_values(&s, self);
         if (s.status == LT_OK)
             s.status = lt__slice(values, d - places + 1, start, stop, step, &part);
-        return lt_scope_give(&s, do__sparse_like(&s, self, lt_scope_hold(&s, s.status, part)), out);
+        return lt_scope_return(&s, do__sparse_like(&s, self, lt_scope_hold(&s, s.status, part)),
+                               out);
     }
     lt_dims sizes = lt_dims_of(self);
     sizes.v[d] = (stop - start + step - 1) / step;
@@ -238,7 +239,7 @@ lt_status lt_index_select_sparse(lt_tensor *self, int64_t dim, lt_tensor *index,
     lt_scope_open(&s, true);
     if (d >= places) {
         lt_tensor *values = do_index_select(&s, do__sparse_values(&s, self), d - places + 1, index);
-        return lt_scope_give(&s, do__sparse_like(&s, self, values), out);
+        return lt_scope_return(&s, do__sparse_like(&s, self, values), out);
     }
     lt_dims sizes = lt_dims_of(self);
     lt_tensor *wanted = do_cast(&s, do_reshape(&s, index, &(lt_dims){1, {index->numel}}), LT_INT64),
@@ -274,7 +275,7 @@ static lt_status check_joined(const lt_tensor_list *tensors, int d)
             return lt_error(
                 LT_ERR_RUNTIME,
                 "cat: sparse and ordinary tensors cannot be joined; number %lld is ordinary",
-                lt_shown(i));
+                lt_user_index(i));
         bool same = t->ndim == first->ndim && lt_sparse_dims_of(t) == lt_sparse_dims_of(first) &&
                     lt_tensor_layout(t) == lt_tensor_layout(first);
         for (int e = 0; same && e < t->ndim; e++) same = e == d || t->sizes[e] == first->sizes[e];
@@ -282,13 +283,13 @@ static lt_status check_joined(const lt_tensor_list *tensors, int d)
             return lt_error(LT_ERR_RUNTIME,
                             "cat: sparse tensors are joined that have one layout and the same "
                             "sizes but for one dimension; number %lld differs",
-                            lt_shown(i));
+                            lt_user_index(i));
     }
     if (d >= lt_sparse_dims_of(first))
         return lt_error(
             LT_ERR_RUNTIME,
             "cat: sparse tensors are joined along a dimension of places, and %lld is a dense one",
-            lt_shown(d));
+            lt_user_index(d));
     return LT_OK;
 }
 
@@ -316,7 +317,7 @@ lt_status lt_cat_sparse(const lt_tensor_list *tensors, int64_t dim, lt_tensor **
                 part = do_replaced(&one, part, d, shifted);
                 sizes.v[d] += t->sizes[d];
             }
-            s.status = lt_scope_give(&one, part, &parts[k].v[i]);
+            s.status = lt_scope_return(&one, part, &parts[k].v[i]);
             if (s.status == LT_OK) parts[k].n++;
         }
         lt_tensor *joined = NULL;
@@ -332,5 +333,5 @@ lt_status lt_cat_sparse(const lt_tensor_list *tensors, int64_t dim, lt_tensor **
     lt_tensor *whole = do_coo(&s, places, values, &sizes, false);
     if (s.status == LT_OK && lt_tensor_layout(tensors->v[0]) != LT_SPARSE_COO)
         whole = do_as_layout(&s, whole, lt_tensor_layout(tensors->v[0]));
-    return lt_scope_give(&s, whole, out);
+    return lt_scope_return(&s, whole, out);
 }

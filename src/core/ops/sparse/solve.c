@@ -1,7 +1,7 @@
 /* solve.c - systems of equations with a sparse matrix, and their derivatives: by the right side
  * they are such systems with the transpose. */
 #include "libraries/cxsparse.h"
-#include "parts.h"
+#include "components.h"
 
 #include "op/_spsolve.h"
 #include "op/_spsolve_backward_other.h"
@@ -48,7 +48,7 @@ lt_status lt__spsolve_backward_values_impl(lt_tensor *grad_output, lt_tensor *be
     lt_tensor *w = do__spsolve(&s, begins, plain, values, grad_output, !by_columns),
               *lines = do_lines_of(&s, begins, plain);
     lt_tensor *rows = do_index_select(&s, w, 0, by_columns ? plain : lines);
-    return lt_scope_give(
+    return lt_scope_return(
         &s,
         do_neg(&s, do_mul(&s, rows, do_index_select(&s, result, 0, by_columns ? lines : plain))),
         out);
@@ -65,8 +65,8 @@ lt_status lt__spsolve_tangent_impl(lt_tensor *begins, lt_tensor *plain, lt_tenso
     lt_tensor *products =
         do_mul(&s, values_t, do_index_select(&s, result, 0, by_columns ? lines : plain));
     lt_tensor *moved = do_added_rows(&s, result->sizes[0], by_columns ? plain : lines, products);
-    return lt_scope_give(&s, do_neg(&s, do__spsolve(&s, begins, plain, values, moved, by_columns)),
-                         out);
+    return lt_scope_return(
+        &s, do_neg(&s, do__spsolve(&s, begins, plain, values, moved, by_columns)), out);
 }
 
 static lt_status check_system(const lt_tensor *a, const lt_tensor *b)
@@ -115,8 +115,8 @@ lt_status lt_sparse_solve_impl(lt_tensor *self, lt_tensor *other, lt_tensor **ou
     if (s.status != LT_OK) return lt_scope_close(&s);
     const lt_sparse *parts = lt_sparse_of(a);
     const bool by_columns = lt_tensor_layout(a) == LT_SPARSE_CSC;
-    return lt_scope_give(&s,
-                         do__spsolve(&s, parts->compressed, parts->plain, do__sparse_values(&s, a),
-                                     other, by_columns),
-                         out);
+    return lt_scope_return(&s,
+                           do__spsolve(&s, parts->compressed, parts->plain,
+                                       do__sparse_values(&s, a), other, by_columns),
+                           out);
 }

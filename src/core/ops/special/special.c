@@ -30,7 +30,7 @@ lt_status lt__polygamma_backward_impl(lt_tensor *grad_output, lt_tensor *self, l
     lt_tensor *next = NULL;
     lt_status status = lt__polygamma(self, lt_float(lt_scalar_double(n) + 1), &next);
     next = lt_scope_hold(&s, status, next);
-    return lt_scope_give(&s, do_mul(&s, grad_output, next), out);
+    return lt_scope_return(&s, do_mul(&s, grad_output, next), out);
 }
 
 static lt_tensor *do_clamp(lt_scope *s, lt_tensor *a, double low, double high)
@@ -66,8 +66,8 @@ lt_status lt__logit_backward_impl(lt_tensor *grad_output, lt_tensor *self, const
     lt_tensor *clamped =
         do_logical_or(&s, do_lt(&s, x, do_number(&s, low)), do_gt(&s, x, do_number(&s, 1 - low)));
     lt_tensor *there = do_number(&s, eps != NULL ? 0 : (double)NAN);
-    return lt_scope_give(&s, do_narrow_to(&s, do_where(&s, clamped, there, slope), grad_output),
-                         out);
+    return lt_scope_return(&s, do_narrow_to(&s, do_where(&s, clamped, there, slope), grad_output),
+                           out);
 }
 
 /* ---- nan and the infinities ------------------------------------------------------------------ */
@@ -111,7 +111,7 @@ static lt_status slope_near_zero(lt_tensor *t, lt_tensor **out)
     lt_tensor *square = do_mul(&s, t, t), *sum = do_number(&s, 1);
     for (int i = 0; i < 5; i++)
         sum = plus(&s, times(&s, do_mul(&s, square, sum), -1 / divisors[i]), 1);
-    return lt_scope_give(&s, times(&s, do_mul(&s, t, sum), -1.0 / 3), out);
+    return lt_scope_return(&s, times(&s, do_mul(&s, t, sum), -1.0 / 3), out);
 }
 
 /* Of sin t / t by x, t = pi x. */
@@ -131,5 +131,5 @@ lt_status lt__sinc_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_ten
         series = lt_scope_hold(&s, status, series);
     }
     lt_tensor *slope = do_where(&s, near, times(&s, series, pi), outside);
-    return lt_scope_give(&s, do_mul(&s, grad_output, slope), out);
+    return lt_scope_return(&s, do_mul(&s, grad_output, slope), out);
 }

@@ -69,8 +69,8 @@ static lt_resampling resampling_of(const lt_tensor *self, const lists *l, int d,
 
 /* Dimension d of self; and, unless columns is NULL, the one after it before, in one pass over
  * planes that lie in order. */
-static lt_status along(lt_tensor *self, int d, const lists *l, const lists *columns,
-                       lt_tensor **out)
+static lt_status resample_along(lt_tensor *self, int d, const lists *l, const lists *columns,
+                                lt_tensor **out)
 {
     lt_tensor *dense = NULL, *result = NULL;
     lt_status status = LT_OK;
@@ -106,7 +106,7 @@ lt_status lt__resample_impl(lt_tensor *self, int64_t dim, lt_tensor *starts, lt_
     LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
     LT_TRY(check_input("_resample", self, 1));
     LT_TRY(check_lists("_resample", self, &l, self->sizes[d]));
-    return along(self, d, &l, NULL, out);
+    return resample_along(self, d, &l, NULL, out);
 }
 
 lt_status lt__resample_planes_impl(lt_tensor *self, lt_tensor *starts, lt_tensor *sources,
@@ -127,14 +127,15 @@ lt_status lt__resample_planes_impl(lt_tensor *self, lt_tensor *starts, lt_tensor
     LT_TRY(check_lists("_resample_planes", self, &rows, self->sizes[d]));
     LT_TRY(check_lists("_resample_planes", self, &columns, self->sizes[d + 1]));
     if (lt_backend_of(self)->resample_planes != NULL && !lt_keeps_channels_last(self))
-        return along(self, d, &rows, &columns, out);
+        return resample_along(self, d, &rows, &columns, out);
     /* Where nothing is added up and rows are left out, fewer lines are left for the columns. */
     const bool choices =
         starts->numel == sources->numel + 1 && column_starts->numel == column_sources->numel + 1;
     const bool rows_first = choices && sources->numel < self->sizes[d];
-    LT_TRY(along(self, rows_first ? d : d + 1, rows_first ? &rows : &columns, NULL, &half));
+    LT_TRY(
+        resample_along(self, rows_first ? d : d + 1, rows_first ? &rows : &columns, NULL, &half));
     const lt_status status =
-        along(half, rows_first ? d + 1 : d, rows_first ? &columns : &rows, NULL, out);
+        resample_along(half, rows_first ? d + 1 : d, rows_first ? &columns : &rows, NULL, out);
     lt_tensor_release(half);
     return status;
 }

@@ -1,14 +1,14 @@
 /* sample.c - grid_sample by the backend's kernels, and its derivatives, which are kernels, too,
  * where nothing will be differentiated again. */
 #include "autograd/dual.h"
-#include "counting.h"
+#include "user_index.h"
 #include "op/_grid_sample.h"
 #include "op/_grid_sample_backward.h"
 #include "sample.h"
 
 /* What the arguments say, without strides; the sizes fit afterwards. */
-static lt_status describe(const lt_tensor *input, const lt_tensor *grid, int64_t mode,
-                          int64_t padding, bool align_corners, lt_sampling *s)
+static lt_status describe_sampling(const lt_tensor *input, const lt_tensor *grid, int64_t mode,
+                                   int64_t padding, bool align_corners, lt_sampling *s)
 {
     const int dims = input->ndim - 2;
     *s = (lt_sampling){.dtype = (lt_dtype)input->dtype,
@@ -36,12 +36,12 @@ static lt_status describe(const lt_tensor *input, const lt_tensor *grid, int64_t
                             "grid_sampler(): expected input to have non-empty spatial dimensions, "
                             "but input has sizes %s with dimension %lld being empty",
                             lt_format_sizes((char[128]){0}, 128, input->ndim, input->sizes),
-                            lt_shown(d + 2));
+                            lt_user_index(d + 2));
     }
     return LT_OK;
 }
 
-static void lay_out(lt_sampling *s, const lt_tensor *input)
+static void set_input_strides(lt_sampling *s, const lt_tensor *input)
 {
     s->x_batch = input->strides[0];
     s->x_channel = input->strides[1];
@@ -52,8 +52,8 @@ lt_status lt__grid_sample_impl(lt_tensor *input, lt_tensor *grid, int64_t mode, 
                                bool align_corners, lt_tensor **out)
 {
     lt_sampling how;
-    LT_TRY(describe(input, grid, mode, padding, align_corners, &how));
-    lay_out(&how, input);
+    LT_TRY(describe_sampling(input, grid, mode, padding, align_corners, &how));
+    set_input_strides(&how, input);
     lt_scope s;
     lt_scope_open(&s, false);
     lt_dims sizes = lt_dims_of(input);
@@ -66,7 +66,7 @@ lt_status lt__grid_sample_impl(lt_tensor *input, lt_tensor *grid, int64_t mode, 
     if (s.status == LT_OK && result->numel > 0)
         s.status =
             lt_backend_of(input)->sample(&how, lt_data(result), lt_data(input), lt_data(dense));
-    return lt_scope_give(&s, result, out);
+    return lt_scope_return(&s, result, out);
 }
 
 static lt_tensor *do_empty(lt_scope *s, const lt_tensor *like)
@@ -85,7 +85,7 @@ static void by_kernel(lt_scope *s, lt_sampling *how, lt_tensor *grad, lt_tensor 
     lt_tensor *dense_grad = do_contiguous(s, grad), *dense_grid = do_contiguous(s, grid);
     if (grad_input != NULL) *grad_input = do_empty(s, input);
     if (grad_grid != NULL) *grad_grid = do_empty(s, grid);
-    lay_out(how, input);
+    set_input_strides(how, input);
     if (s->status != LT_OK) return;
     if (how->batch == 0 || how->channels == 0 || how->points == 0) {
         if (grad_input != NULL) s->status = lt_fill_value(*grad_input, lt_int(0));
@@ -105,7 +105,7 @@ lt_status lt__grid_sample_backward_impl(lt_tensor *grad_output, lt_tensor *input
                                         lt_tensor **out_grad_input, lt_tensor **out_grad_grid)
 {
     lt_sampling how;
-    LT_TRY(describe(input, grid, mode, padding, align_corners, &how));
+    LT_TRY(describe_sampling(input, grid, mode, padding, align_corners, &how));
     lt_tensor *grad_input = NULL, *grad_grid = NULL;
     lt_tensor **to_input = needs_input ? &grad_input : NULL,
               **to_grid = needs_grid ? &grad_grid : NULL;

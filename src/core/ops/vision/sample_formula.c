@@ -30,16 +30,16 @@ static void close_into(lt_scope *outer, lt_scope *s, lt_tensor **const *results,
 
 /* A coordinate [N, P] in elements, where it may be differentiated, and its slope by the coordinate
  * of the padded image, where it may not. */
-typedef struct place {
+typedef struct sample_point {
     lt_tensor *at, *slope;
-} place;
+} sample_point;
 
-static place do_reflect(lt_scope *outer, lt_tensor *x, int64_t size, bool aligned)
+static sample_point do_reflect(lt_scope *outer, lt_tensor *x, int64_t size, bool aligned)
 {
     lt_scope within, *s = &within;
-    place p = {NULL, NULL};
+    sample_point p = {NULL, NULL};
     const double low = aligned ? 0 : -0.5, span = (double)(aligned ? size - 1 : size);
-    if (span == 0) return (place){do_zeros_like(outer, x), do_zeros_like(outer, x)};
+    if (span == 0) return (sample_point){do_zeros_like(outer, x), do_zeros_like(outer, x)};
     open_within(s, outer);
     lt_tensor *shifted = plus(s, x, -low), *distance = do_abs(s, shifted),
               *fixed = do_detach(s, shifted);
@@ -55,10 +55,10 @@ static place do_reflect(lt_scope *outer, lt_tensor *x, int64_t size, bool aligne
     return p;
 }
 
-static place do_pad(lt_scope *outer, const lt_sampling *how, lt_tensor *x, int64_t size)
+static sample_point do_pad(lt_scope *outer, const lt_sampling *how, lt_tensor *x, int64_t size)
 {
     lt_scope within, *s = &within;
-    place p = {x, do_ones_like(outer, x)};
+    sample_point p = {x, do_ones_like(outer, x)};
     if (how->padding == LT_SAMPLE_ZEROS) return p;
     open_within(s, outer);
     if (how->padding == LT_SAMPLE_REFLECTION) p = do_reflect(s, x, size, how->align_corners);
@@ -151,8 +151,8 @@ static axis do_axis(lt_scope *outer, const lt_sampling *how, lt_tensor *points, 
     lt_tensor *x = plus(s, do_select(s, points, 2, d), 1);
     x = how->align_corners ? times(s, times(s, x, 0.5), (double)(size - 1))
                            : times(s, plus(s, times(s, x, (double)size), -1), 0.5);
-    place p =
-        how->mode == LT_SAMPLE_BICUBIC ? (place){x, do_ones_like(s, x)} : do_pad(s, how, x, size);
+    sample_point p = how->mode == LT_SAMPLE_BICUBIC ? (sample_point){x, do_ones_like(s, x)}
+                                                    : do_pad(s, how, x, size);
     lt_tensor *scale = times(s, p.slope, (double)(how->align_corners ? size - 1 : size) / 2),
               *fixed = do_detach(s, p.at);
     lt_tensor *low = how->mode == LT_SAMPLE_NEAREST ? do_round(s, fixed) : do_floor(s, fixed),

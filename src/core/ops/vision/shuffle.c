@@ -5,7 +5,7 @@
 #include "op/channel_shuffle.h"
 #include "op/pixel_shuffle.h"
 #include "op/pixel_unshuffle.h"
-#include "counting.h"
+#include "user_index.h"
 
 /* ---- pixels ---------------------------------------------------------------------------------- */
 
@@ -42,7 +42,7 @@ static lt_status rearrange(lt_tensor *self, int64_t c, int64_t h, int64_t w, int
     lt_tensor *moved = do_permute(&s, do_reshape(&s, self, &cut), &order);
     lt_tensor *dense = s.status == LT_OK ? do_contiguous(&s, moved) : NULL;
     if (r == 1) dense = do_clone(&s, dense); /* nothing has moved: still self's elements */
-    return lt_scope_give(&s, do_reshape(&s, dense, &sizes), out);
+    return lt_scope_return(&s, do_reshape(&s, dense, &sizes), out);
 }
 
 lt_status lt_pixel_shuffle_impl(lt_tensor *self, int64_t upscale_factor, lt_tensor **out)
@@ -99,7 +99,8 @@ lt_status lt_channel_shuffle_impl(lt_tensor *self, int64_t groups, lt_tensor **o
     lt_tensor *cut =
         do_reshape(&s, self, &(lt_dims){4, {sizes.v[0], groups, channels / groups, inner}});
     lt_tensor *dealt = do_reshape(&s, do_transpose(&s, cut, 1, 2), &sizes);
-    return lt_scope_give(&s, groups == 1 || channels == groups ? do_clone(&s, dealt) : dealt, out);
+    return lt_scope_return(&s, groups == 1 || channels == groups ? do_clone(&s, dealt) : dealt,
+                           out);
 }
 
 /* ---- bilinear -------------------------------------------------------------------------------- */
@@ -120,7 +121,7 @@ lt_status lt_bilinear_impl(lt_tensor *input1, lt_tensor *input2, lt_tensor *weig
             return lt_error(
                 LT_ERR_RUNTIME,
                 "bilinear(): input batch dimensions do not match at dim %lld: got %lld and %lld",
-                lt_shown(d), (long long)input1->sizes[d], (long long)input2->sizes[d]);
+                lt_user_index(d), (long long)input1->sizes[d], (long long)input2->sizes[d]);
     const int64_t outputs = weight->sizes[0], n1 = weight->sizes[1], n2 = weight->sizes[2];
     if (input1->sizes[last] != n1 || input2->sizes[last] != n2)
         return lt_error(
@@ -145,5 +146,5 @@ lt_status lt_bilinear_impl(lt_tensor *input1, lt_tensor *input2, lt_tensor *weig
         do_reshape(&s, do_transpose(&s, weight, 0, 1), &(lt_dims){2, {n1, outputs * n2}});
     lt_tensor *left = do_reshape(&s, do_mm(&s, x1, w), &(lt_dims){3, {rows, outputs, n2}});
     lt_tensor *result = do_reshape(&s, do_bmm(&s, left, x2), &sizes);
-    return lt_scope_give(&s, bias != NULL ? do_add(&s, result, bias) : result, out);
+    return lt_scope_return(&s, bias != NULL ? do_add(&s, result, bias) : result, out);
 }

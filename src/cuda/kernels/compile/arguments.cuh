@@ -26,7 +26,7 @@ union lt_fused_number {
 
 /* How lines are reduced, one after the other, `count` elements each (device/lines.cuh): a team of
  * threads for each share of a line, a whole block where there are several. */
-struct lt_fused_lines {
+struct lt_fused_slices {
     int64_t count, share; /* elements of a line; of a share of it, but the last */
     int64_t lines, shares;
     int64_t team;                         /* threads */
@@ -45,7 +45,7 @@ struct lt_fused_lines {
 template <int DATA, int NUMBERS, int WALKS> struct lt_fused_arguments {
     uint32_t n;       /* elements */
     uint32_t aligned; /* accesses of 16 bytes may be made */
-    uint32_t zero;    /* see lt_apart */
+    uint32_t zero;    /* see lt_no_contraction */
     char *data[DATA];
     lt_fused_number numbers[NUMBERS];
     lt_fused_walk walks[WALKS];

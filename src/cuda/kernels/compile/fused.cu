@@ -5,7 +5,7 @@
 #include "fused.cuh"
 #include "cuda.h"
 #include "kernels/offsets.cuh"
-#include "kernels/pieces.cuh"
+#include "kernels/split.cuh"
 #include "kernels/rows.cuh"
 #include "programs.cuh"
 
@@ -35,9 +35,9 @@ static std::string arguments_of(const lt_fused_plan &plan)
 }
 
 /* As many elements as places count, those of dense values; others begin where they began. */
-static lt_status launch(const lt_fused_plan &whole, const void *kernel, cudaStream_t stream)
+static lt_status launch_plan(const lt_fused_plan &whole, const void *kernel, cudaStream_t stream)
 {
-    const uint64_t limit = static_cast<uint64_t>(lt_piece_limit());
+    const uint64_t limit = static_cast<uint64_t>(lt_split_limit());
     const uint64_t most = limit > 4096 ? (limit - 1) / 4096 * 4096 : 1024;
     lt_fused_plan plan = whole;
     for (uint64_t first = 0; first < whole.numel; first += most) {
@@ -46,14 +46,14 @@ static lt_status launch(const lt_fused_plan &whole, const void *kernel, cudaStre
             plan.data[i] = whole.data[i] + static_cast<int64_t>(first) * plan.step[i];
         std::string arguments = arguments_of(plan);
         void *places[] = {&arguments[0], nullptr};
-        lt_note_launch(cudaLaunchKernel(
+        lt_record_launch(cudaLaunchKernel(
             kernel, dim3(lt_blocks(static_cast<int64_t>(plan.numel), LT_FUSED_BLOCK * plan.run)),
             dim3(LT_FUSED_BLOCK), places, 0, stream));
     }
     return LT_OK;
 }
 
-static lt_status run(const lt_fusion *c, bool *done)
+static lt_status launch_fusion(const lt_fusion *c, bool *done)
 {
     lt_fused_plan plan;
     const void *kernel = nullptr;
@@ -63,14 +63,15 @@ static lt_status run(const lt_fusion *c, bool *done)
     LT_TRY(lt_fused_program(plan, c->device.index, &kernel));
     if (kernel == nullptr) return LT_OK;
     *done = true;
-    LT_TRY(launch(plan, kernel, stream));
+    LT_TRY(launch_plan(plan, kernel, stream));
     return lt_cuda_launched(c->device.index, stream, "fusion");
 }
 
 /* The kernel in which `end` takes the producer value, by so many threads in all. head: the taker's
  * arguments. */
-static lt_status take(const lt_fused_producer *producer, const lt_fused_end &end, const void *head,
-                      int64_t threads, int64_t block, cudaStream_t stream)
+static lt_status launch_producer(const lt_fused_producer *producer, const lt_fused_end &end,
+                                 const void *head, int64_t threads, int64_t block,
+                                 cudaStream_t stream)
 {
     const lt_fusion *c = producer->fusion;
     lt_fused_plan plan;
@@ -82,8 +83,8 @@ static lt_status take(const lt_fused_producer *producer, const lt_fused_end &end
     std::string arguments(static_cast<const char *>(head), end.bytes());
     arguments += arguments_of(plan);
     void *places[] = {&arguments[0], nullptr};
-    lt_note_launch(cudaLaunchKernel(kernel, dim3(lt_blocks(threads, static_cast<int>(block))),
-                                    dim3(static_cast<unsigned>(block)), places, 0, stream));
+    lt_record_launch(cudaLaunchKernel(kernel, dim3(lt_blocks(threads, static_cast<int>(block))),
+                                      dim3(static_cast<unsigned>(block)), places, 0, stream));
     return lt_cuda_launched(c->device.index, stream, "fusion");
 }
 
@@ -102,18 +103,18 @@ template <class F> static lt_status in_room(F f)
 lt_status lt_cuda_run_fusion(const lt_fusion *c, bool *done)
 {
     *done = false;
-    return in_room([&] { return run(c, done); });
+    return in_room([&] { return launch_fusion(c, done); });
 }
 
 static lt_status take_lines(const lt_fused_producer *producer, const lt_fused_end &end,
-                            const lt_fused_lines &lines, cudaStream_t stream)
+                            const lt_fused_slices &lines, cudaStream_t stream)
 {
-    return take(producer, end, &lines, lines.lines * lines.shares * lines.team,
-                block_of(lines.team), stream);
+    return launch_producer(producer, end, &lines, lines.lines * lines.shares * lines.team,
+                           block_of(lines.team), stream);
 }
 
 lt_status lt_fused_reduce(const lt_fused_producer *producer, const char *step, bool wide,
-                          const char *out, const lt_fused_lines &lines, cudaStream_t stream)
+                          const char *out, const lt_fused_slices &lines, cudaStream_t stream)
 {
     *producer->done = false;
     return in_room([&] {
@@ -124,7 +125,7 @@ lt_status lt_fused_reduce(const lt_fused_producer *producer, const char *step, b
 
 lt_status lt_fused_reduce_held(const lt_fused_producer *producer, const char *first,
                                const char *second, int runs, bool wide, const char *out,
-                               const lt_fused_lines &lines, cudaStream_t stream)
+                               const lt_fused_slices &lines, cudaStream_t stream)
 {
     *producer->done = false;
     return in_room([&] {
@@ -138,7 +139,7 @@ bool lt_cuda_takes_rows(lt_dtype dtype, int64_t numel, int64_t length)
 {
     if (!lt_is_floating(dtype) || lt_fused_no_compiler() != nullptr) return false;
     return length > LT_WARP && length * lt_element_size(dtype) % 16 == 0 &&
-           numel < lt_piece_limit();
+           numel < lt_split_limit();
 }
 
 lt_status lt_fused_take_rows(const lt_fused_producer *producer, const char *function,
@@ -146,13 +147,14 @@ lt_status lt_fused_take_rows(const lt_fused_producer *producer, const char *func
                              cudaStream_t stream)
 {
     const int64_t size = lt_element_size(dtype);
-    const dim3 team = lt_row_team(rows.length, size);
+    const dim3 team = lt_row_block_dim(rows.length, size);
     rows.team = team.x;
     *producer->done = false;
     return in_room([&] {
         const lt_fused_end end =
             lt_fused_end_rows(producer->value, function, dtype,
                               lt_row_held(rows.length, size, team), rows.team, more);
-        return take(producer, end, &rows, rows.count * rows.team, block_of(rows.team), stream);
+        return launch_producer(producer, end, &rows, rows.count * rows.team, block_of(rows.team),
+                               stream);
     });
 }

@@ -12,13 +12,13 @@
  * are what a second step takes as its parameters, of the type accumulated in, one after the
  * other. */
 lt_status lt_fused_reduce(const lt_fused_producer *producer, const char *step, bool wide,
-                          const char *out, const lt_fused_lines &lines, cudaStream_t stream);
+                          const char *out, const lt_fused_slices &lines, cudaStream_t stream);
 
 /* The same by two steps at once, of lines in one share that teams hold in so many runs of each
  * thread. */
 lt_status lt_fused_reduce_held(const lt_fused_producer *producer, const char *first,
                                const char *second, int runs, bool wide, const char *out,
-                               const lt_fused_lines &lines, cudaStream_t stream);
+                               const lt_fused_slices &lines, cudaStream_t stream);
 
 /* Rows of what `producer` computes, of the dtype, to `function` there; more: a further type of its
  * template, or null. Where no kernel is generated for it *producer->done becomes false. Fills in the

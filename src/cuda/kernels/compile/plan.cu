@@ -7,7 +7,7 @@
 #include "iter.h"
 #include "kernels/element.cuh"
 #include "kernels/offsets.cuh"
-#include "kernels/pieces.cuh"
+#include "kernels/split.cuh"
 #include "kernels/pointwise/numbers.cuh"
 #include "kernels/reduce/steps.cuh"
 #include "pointwise_ops.h" /* generated from the declarations */
@@ -41,7 +41,7 @@ void lt_fused_plan::choose_run(const lt_fusion *c)
 }
 
 /* Along which dimension the elements of a thread lie is known where the innermost is whole runs. */
-bool lt_fused_plan::add_walk(const lt_iter *it, lt_fused_place *place)
+bool lt_fused_plan::add_walk(const lt_iter *it, lt_fused_offset *place)
 {
     const int64_t size = lt_element_size(it->dtype[1]);
     lt_fused_walk walk = {};
@@ -72,7 +72,7 @@ bool lt_fused_plan::add_walk(const lt_iter *it, lt_fused_place *place)
 bool lt_fused_plan::add_value(const lt_fusion *c, int v)
 {
     const lt_fused_value *value = &c->values[v];
-    lt_fused_place place = {};
+    lt_fused_offset place = {};
     place.dtype = static_cast<uint8_t>(value->dtype);
     place.data = place.walk = -1;
     if (value->dtype > LT_FLOAT64) return false;
@@ -237,13 +237,13 @@ bool lt_fused_plan::make(const lt_fusion *c, const lt_fused_end &what_becomes)
     for (int s = 0; s < c->n_steps; s++)
         if (!add_step(c, &c->steps[s])) return false;
     /* Strided values count in 32 bits, as all that is beside them; so do lines and rows. */
-    if ((!walks.empty() || end.is_there()) && c->numel >= lt_piece_limit()) return false;
+    if ((!walks.empty() || end.is_there()) && c->numel >= lt_split_limit()) return false;
     return end.bytes() + 16 + sizeof(char *) * data.size() +
                sizeof(lt_fused_number) * numbers.size() + sizeof(lt_fused_walk) * walks.size() <
            MOST_BYTES;
 }
 
-template <class T> static void put(std::string *key, const T &value)
+template <class T> static void append_to_key(std::string *key, const T &value)
 {
     key->append(reinterpret_cast<const char *>(&value), sizeof value);
 }
@@ -251,12 +251,12 @@ template <class T> static void put(std::string *key, const T &value)
 std::string lt_fused_plan::key() const
 {
     std::string key;
-    put(&key, run);
-    put(&key, places.size());
-    for (const lt_fused_place &p : places) put(&key, p);
-    for (const lt_fused_action &a : actions) put(&key, a);
+    append_to_key(&key, run);
+    append_to_key(&key, places.size());
+    for (const lt_fused_offset &p : places) append_to_key(&key, p);
+    for (const lt_fused_action &a : actions) append_to_key(&key, a);
     if (!end.is_there()) return key;
-    put(&key, end.value);
-    put(&key, end.threads);
+    append_to_key(&key, end.value);
+    append_to_key(&key, end.threads);
     return key + end.taker;
 }

@@ -25,7 +25,7 @@ enum lt_fused_where : uint8_t {
     LT_FUSED_ANYWHERE /* strided, without that */
 };
 
-struct lt_fused_place {
+struct lt_fused_offset {
     lt_fused_where where;
     uint8_t dtype, dims; /* dims: of strided ones */
     bool written;        /* a result that has memory */
@@ -51,7 +51,7 @@ struct lt_fused_end {
      * so few registers */
     bool resident;
     /* the taker's arguments, which stand before the fusion's, are an lt_fused_rows, else an
-     * lt_fused_lines */
+     * lt_fused_slices */
     bool rows;
     /* the function: "lt_reduce_lines<sum_step, float, float>"; empty: there is none */
     std::string taker;
@@ -60,7 +60,7 @@ struct lt_fused_end {
     /* of these */
     size_t bytes() const
     {
-        return !is_there() ? 0 : rows ? sizeof(lt_fused_rows) : sizeof(lt_fused_lines);
+        return !is_there() ? 0 : rows ? sizeof(lt_fused_rows) : sizeof(lt_fused_slices);
     }
 };
 /* What reduces lines by a step of reduce/steps.cuh, to `out` (fusion.cuh). */
@@ -79,7 +79,7 @@ struct lt_fused_plan {
     int run; /* elements of a thread; of one call of lt_fused_row where they are taken */
     uint64_t numel;
     bool aligned;
-    std::vector<lt_fused_place> places;
+    std::vector<lt_fused_offset> places;
     std::vector<lt_fused_action> actions;
     std::vector<char *> data;
     /* of each of data: bytes from an element to the next, where it is dense */
@@ -97,7 +97,7 @@ struct lt_fused_plan {
   private:
     void choose_run(const lt_fusion *c);
     bool add_value(const lt_fusion *c, int v);
-    bool add_walk(const lt_iter *it, lt_fused_place *place);
+    bool add_walk(const lt_iter *it, lt_fused_offset *place);
     bool add_step(const lt_fusion *c, const lt_fused_step *step);
     void add_number(const lt_fused_value *value, const lt_fused_action &action, int input);
     void add_params(const lt_fused_step *step, lt_fused_action *action);

@@ -127,7 +127,7 @@ program make(const lt_fused_plan &plan, int architecture)
 
 } // namespace
 
-static lt_status find(const lt_fused_plan &plan, int device, const void **kernel)
+static lt_status find_kernel(const lt_fused_plan &plan, int device, const void **kernel)
 {
     int architecture;
     LT_TRY(architecture_of(device, &architecture));
@@ -154,7 +154,7 @@ lt_status lt_fused_program(const lt_fused_plan &plan, int device, const void **k
 {
     *kernel = nullptr;
     try {
-        return find(plan, device, kernel);
+        return find_kernel(plan, device, kernel);
     } catch (const std::bad_alloc &) {
         return lt_cuda_core->error(LT_ERR_MEMORY, "out of memory for a generated kernel");
     }

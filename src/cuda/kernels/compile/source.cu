@@ -74,15 +74,15 @@ __attribute__((format(printf, 2, 3))) static void write(std::string *out, const 
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
-static bool is_strided(const lt_fused_place &p) { return p.where >= LT_FUSED_REPEATED; }
-static bool is_single(const lt_fused_place &p)
+static bool is_strided(const lt_fused_offset &p) { return p.where >= LT_FUSED_REPEATED; }
+static bool is_single(const lt_fused_offset &p)
 {
     return p.where == LT_FUSED_ONE || p.where == LT_FUSED_REPEATED;
 }
 
 static void write_load(std::string *out, const lt_fused_plan &plan, int v)
 {
-    const lt_fused_place &p = plan.places[v];
+    const lt_fused_offset &p = plan.places[v];
     const char *const type = lt_fused_element(p.dtype);
     const int n = plan.run;
     if (p.where == LT_FUSED_STEP) {
@@ -125,7 +125,7 @@ static std::string operand(const lt_fused_plan &plan, const lt_fused_action &s, 
                            bool condition)
 {
     const int v = s.in[i];
-    const lt_fused_place &p = plan.places[v];
+    const lt_fused_offset &p = plan.places[v];
     const char *const type = computed(s.compute);
     char text[128], at[32];
     if (s.number[i] >= 0) {
@@ -143,7 +143,7 @@ static std::string operand(const lt_fused_plan &plan, const lt_fused_action &s, 
 }
 
 /* What lies between the dtypes of a conversion. */
-static const char *between(int from)
+static const char *intermediate_type(int from)
 {
     return from == LT_FLOAT64                            ? "double"
            : lt_is_floating(static_cast<lt_dtype>(from)) ? "float"
@@ -152,7 +152,7 @@ static const char *between(int from)
 
 static void write_copy(std::string *out, const lt_fused_plan &plan, const lt_fused_action &s)
 {
-    const lt_fused_place &from = plan.places[s.in[0]], &to = plan.places[s.out];
+    const lt_fused_offset &from = plan.places[s.in[0]], &to = plan.places[s.out];
     char at[32];
     snprintf(at, sizeof at,
              from.where == LT_FUSED_STEP ? "e%d"
@@ -163,13 +163,13 @@ static void write_copy(std::string *out, const lt_fused_plan &plan, const lt_fus
         write(out, "        const %s e%d = %s;\n", lt_fused_element(to.dtype), s.out, at);
         return;
     }
-    const char *const c = between(from.dtype);
+    const char *const c = intermediate_type(from.dtype);
     write(out, "        const %s e%d = lt_stored<%s, %s>::of(lt_as<%s>(%s));\n",
           lt_fused_element(to.dtype), s.out,
           to.dtype == LT_BOOL ? "bool" : lt_fused_element(to.dtype), c, c, at);
 }
 
-/* Whether a step gives what the compiler could put into a sum of a later one (lt_apart): it is no
+/* Whether a step gives what the compiler could put into a sum of a later one (lt_no_contraction): it is no
  * sum itself, and not all that take it are products. */
 static bool is_apart(const lt_fused_plan &plan, const lt_fused_action &s)
 {
@@ -202,8 +202,8 @@ static void write_step(std::string *out, const lt_fused_plan &plan, const lt_fus
         write(out, ", a.numbers[%d].%s", s.param + i, member(s.compute));
     write(out, ");\n");
     write(out, "        const %s e%d = %slt_stored<%s, decltype(y%d)>::of(y%d)%s;\n",
-          lt_fused_element(dtype), s.out, apart ? "lt_apart(" : "", lt_fused_element(dtype), s.out,
-          s.out, apart ? ", a.zero)" : "");
+          lt_fused_element(dtype), s.out, apart ? "lt_no_contraction(" : "",
+          lt_fused_element(dtype), s.out, s.out, apart ? ", a.zero)" : "");
 }
 
 std::string lt_fused_plan::source() const

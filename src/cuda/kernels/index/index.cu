@@ -34,7 +34,8 @@ template <int N> struct indexing {
 /* Where this thread's elements lie: bytes from data[0], and an address; false: none, or an index is
  * wrong. */
 template <int N>
-static __device__ __forceinline__ bool locate(const indexing<N> &a, int64_t *dense, char **indexed)
+static __device__ __forceinline__ bool locate_element(const indexing<N> &a, int64_t *dense,
+                                                      char **indexed)
 {
     const int64_t number = lt_thread_number();
     if (number >= a.offsets.numel) return false;
@@ -73,7 +74,7 @@ template <int N, class T> static __global__ void __launch_bounds__(BLOCK) get(in
 {
     int64_t out = -1;
     char *indexed;
-    if (locate(a, &out, &indexed))
+    if (locate_element(a, &out, &indexed))
         *reinterpret_cast<T *>(a.data[0] + out) = *reinterpret_cast<const T *>(indexed);
     else if (out >= 0)
         *reinterpret_cast<T *>(a.data[0] + out) = T{};
@@ -83,7 +84,7 @@ template <int N, class T> static __global__ void __launch_bounds__(BLOCK) put(in
 {
     int64_t value;
     char *indexed;
-    if (!locate(a, &value, &indexed)) return;
+    if (!locate_element(a, &value, &indexed)) return;
     /* an index may come twice */
     LT_STORE_ANY(reinterpret_cast<T *>(indexed), value_at<T>(a, value));
 }
@@ -197,7 +198,7 @@ static __global__ void __launch_bounds__(BLOCK) combine(indexing<N> a)
     using T = typename Element::type;
     int64_t at;
     char *indexed;
-    if (!locate(a, &at, &indexed)) return;
+    if (!locate_element(a, &at, &indexed)) return;
     const T value = value_at<T>(a, at);
     T *const p = reinterpret_cast<T *>(indexed);
     const auto join = [=](T old) { return Element::template join<Op>(old, value); };
@@ -230,7 +231,7 @@ static __global__ void __launch_bounds__(BLOCK) places(indexing<N> a, int64_t *p
     int64_t at;
     char *indexed;
     const int64_t number = lt_thread_number();
-    const bool right = locate(a, &at, &indexed);
+    const bool right = locate_element(a, &at, &indexed);
     if (number < a.offsets.numel) place[number] = right ? indexed - a.data[1] : -1;
 }
 
@@ -330,7 +331,7 @@ static void launch_move(const index_call &c, const indexing<N> &a, bool putting)
         LAUNCH((get<N, T>));
 }
 
-template <int N> static void move(const index_call &c, lt_cuda_report *report, bool putting)
+template <int N> static void launch_index(const index_call &c, lt_cuda_report *report, bool putting)
 {
     const bool rows = moves_rows(c);
     const indexing<N> a = operands<N>(c, report, rows);
@@ -415,7 +416,7 @@ template <int N>
 static void launch_put(const index_call &c, lt_cuda_report *report, lt_scatter_mode mode)
 {
     if (mode == LT_SCATTER_SET)
-        move<N>(c, report, true);
+        launch_index<N>(c, report, true);
     else if (mode == LT_SCATTER_ADD)
         launch_combine<N, index_adding>(c, report);
     else if (mode == LT_SCATTER_MUL)
@@ -434,9 +435,9 @@ lt_status lt_cuda_index_get(const lt_iter *it, const lt_index_args *args)
     LT_TRY(lt_cuda_enter(it->device.index, &c.stream));
     LT_TRY(lt_cuda_report_of(it->device.index, &report));
     if (args->count == 1)
-        move<ONE_INDEX>(c, report, false);
+        launch_index<ONE_INDEX>(c, report, false);
     else
-        move<LT_ITER_OPERANDS>(c, report, false);
+        launch_index<LT_ITER_OPERANDS>(c, report, false);
     return lt_cuda_launched(it->device.index, c.stream, "index");
 }
 

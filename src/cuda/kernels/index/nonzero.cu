@@ -8,7 +8,7 @@
 
 enum { BLOCK = 256, RUN = 64 /* elements */ };
 
-struct search {
+struct nonzero_args {
     const char *in;
     lt_dtype dtype;
     lt_offsets<1> offsets;
@@ -18,14 +18,14 @@ struct search {
     int64_t sizes[LT_MAX_DIMS]; /* outermost first */
 };
 
-static __device__ __forceinline__ bool nonzero_at(const search &a, int64_t index)
+static __device__ __forceinline__ bool nonzero_at(const nonzero_args &a, int64_t index)
 {
     int64_t offset;
     a.offsets.at(index, &offset);
     return lt_load<bool>(a.dtype, a.in + offset);
 }
 
-static __global__ void __launch_bounds__(BLOCK) count_runs(search a)
+static __global__ void __launch_bounds__(BLOCK) count_runs(nonzero_args a)
 {
     const int64_t run = lt_thread_number(), from = run * RUN;
     if (from >= a.offsets.numel) return;
@@ -35,7 +35,7 @@ static __global__ void __launch_bounds__(BLOCK) count_runs(search a)
     a.ends[run] = count;
 }
 
-static __global__ void __launch_bounds__(BLOCK) write_runs(search a)
+static __global__ void __launch_bounds__(BLOCK) write_runs(nonzero_args a)
 {
     const int64_t run = lt_thread_number(), from = run * RUN;
     if (from >= a.offsets.numel) return;
@@ -51,7 +51,7 @@ static __global__ void __launch_bounds__(BLOCK) write_runs(search a)
     }
 }
 
-static void describe(search *a, const lt_array *in)
+static void search_init(nonzero_args *a, const lt_array *in)
 {
     const int64_t size = lt_element_size(in->dtype);
     *a = {};
@@ -66,10 +66,11 @@ static void describe(search *a, const lt_array *in)
     a->offsets.finish();
 }
 
-static int64_t runs_of(const search &a) { return (a.offsets.numel + RUN - 1) / RUN; }
+static int64_t runs_of(const nonzero_args &a) { return (a.offsets.numel + RUN - 1) / RUN; }
 
 /* Fills in a->ends, whose memory `ends` owns. */
-static lt_status count(search *a, lt_cuda_scratch *ends, lt_device device, cudaStream_t stream)
+static lt_status count(nonzero_args *a, lt_cuda_scratch *ends, lt_device device,
+                       cudaStream_t stream)
 {
     const int64_t runs = runs_of(*a), stride = 1;
     LT_TRY(ends->take(device.index, static_cast<size_t>(runs) * sizeof(int64_t)));
@@ -82,12 +83,12 @@ static lt_status count(search *a, lt_cuda_scratch *ends, lt_device device, cudaS
 
 lt_status lt_cuda_nonzero_count(const lt_array *in, int64_t *result)
 {
-    search a;
+    nonzero_args a;
     lt_cuda_scratch ends;
     cudaStream_t stream;
     int64_t total = 0;
     double seconds;
-    describe(&a, in);
+    search_init(&a, in);
     *result = 0;
     if (a.offsets.numel == 0) return LT_OK;
     LT_TRY(lt_cuda_enter(in->device.index, &stream));
@@ -100,10 +101,10 @@ lt_status lt_cuda_nonzero_count(const lt_array *in, int64_t *result)
 
 lt_status lt_cuda_nonzero(const lt_array *in, const lt_array *out)
 {
-    search a;
+    nonzero_args a;
     lt_cuda_scratch ends;
     cudaStream_t stream;
-    describe(&a, in);
+    search_init(&a, in);
     if (a.offsets.numel == 0) return LT_OK;
     LT_TRY(lt_cuda_enter(in->device.index, &stream));
     LT_TRY(count(&a, &ends, in->device, stream));

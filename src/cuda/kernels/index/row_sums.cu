@@ -162,7 +162,8 @@ bool lt_cuda_adds_rows(const lt_iter *it, const lt_index_args *args)
            (columns >= ENOUGH_COLUMNS && (it->numel >= ENOUGH || size == 2));
 }
 
-template <class S, class C> static lt_status run(row_sums a, int device, cudaStream_t stream)
+template <class S, class C>
+static lt_status launch_row_sums(row_sums a, int device, cudaStream_t stream)
 {
     constexpr int N = columns_of<S>;
     lt_cuda_scratch scratch;
@@ -197,9 +198,9 @@ lt_status lt_cuda_add_rows(const lt_iter *it, const lt_index_args *args, lt_cuda
     a.base = args->base[0], a.dim = args->dims[0];
     a.report = report, a.op = op;
     switch (it->dtype[1]) {
-    case LT_FLOAT16: return run<__half, float>(a, it->device.index, stream);
-    case LT_BFLOAT16: return run<__nv_bfloat16, float>(a, it->device.index, stream);
-    case LT_FLOAT32: return run<float, float>(a, it->device.index, stream);
-    default: return run<double, double>(a, it->device.index, stream);
+    case LT_FLOAT16: return launch_row_sums<__half, float>(a, it->device.index, stream);
+    case LT_BFLOAT16: return launch_row_sums<__nv_bfloat16, float>(a, it->device.index, stream);
+    case LT_FLOAT32: return launch_row_sums<float, float>(a, it->device.index, stream);
+    default: return launch_row_sums<double, double>(a, it->device.index, stream);
     }
 }

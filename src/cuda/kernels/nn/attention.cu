@@ -11,7 +11,7 @@
  * yet. */
 static std::atomic<int> shared_memory[LT_CUDA_MAX_DEVICES], capability[LT_CUDA_MAX_DEVICES];
 
-static lt_status ask(int device)
+static lt_status query_shared_memory(int device)
 {
     int bytes = 0, major = 0;
     if (shared_memory[device].load(std::memory_order_acquire) != 0) return LT_OK;
@@ -23,7 +23,7 @@ static lt_status ask(int device)
 }
 
 /* Indices within a head are 32 bits wide. */
-static bool fits(const lt_attention *a)
+static bool kernel_fits(const lt_attention *a)
 {
     const int64_t limit = LT_INDEX_LIMIT > 4096 ? LT_INDEX_LIMIT - 4096 : 0;
     return a->queries < limit && a->keys < limit &&
@@ -33,7 +33,7 @@ static bool fits(const lt_attention *a)
 }
 
 /* Of no tensor: nothing. */
-static lt_attention_rows rows_of(const lt_array &t, lt_dtype dtype)
+static lt_attention_rows attention_rows_of(const lt_array &t, lt_dtype dtype)
 {
     if (t.data == nullptr) return {};
     lt_attention_rows r = {t.data, t.strides[0], t.strides[1], t.strides[2], lt_is_aligned(t.data)};
@@ -45,9 +45,9 @@ static lt_attention_rows rows_of(const lt_array &t, lt_dtype dtype)
 static lt_attention_job job_of(const lt_attention *a)
 {
     lt_attention_job j = {};
-    j.query = rows_of(a->query, a->dtype), j.key = rows_of(a->key, a->dtype),
-    j.value = rows_of(a->value, a->dtype);
-    j.out = rows_of(a->out, a->dtype), j.grad = rows_of(a->grad, a->dtype);
+    j.query = attention_rows_of(a->query, a->dtype), j.key = attention_rows_of(a->key, a->dtype),
+    j.value = attention_rows_of(a->value, a->dtype);
+    j.out = attention_rows_of(a->out, a->dtype), j.grad = attention_rows_of(a->grad, a->dtype);
     j.mask = static_cast<const char *>(a->mask.data);
     j.mask_adds = a->mask.dtype != LT_BOOL;
     for (int d = 0; d < 4 && j.mask != nullptr; d++) j.mask_strides[d] = a->mask.strides[d];
@@ -83,10 +83,10 @@ lt_status lt_cuda_attention(const lt_attention *a)
         !lt_cuda_core->attention_allowed(LT_ATTENTION_EFFICIENT) &&
         !lt_cuda_core->attention_allowed(LT_ATTENTION_MATH))
         return lt_cuda_core->error(LT_ERR_RUNTIME, "No available kernel. Aborting execution.");
-    LT_TRY(ask(device));
+    LT_TRY(query_shared_memory(device));
     const lt_attention_job job = job_of(a);
-    if (fits(a) && lt_attention_forward_shared(a->dtype, widest(a)) <=
-                       static_cast<size_t>(shared_memory[device]))
+    if (kernel_fits(a) && lt_attention_forward_shared(a->dtype, widest(a)) <=
+                              static_cast<size_t>(shared_memory[device]))
         lt_attention_forward(a->dtype, job, stream);
     else
         LT_TRY(lt_attention_buffered(a, job, stream));
@@ -101,11 +101,11 @@ lt_status lt_cuda_attention_backward(const lt_attention *a)
     bool done;
     LT_TRY(lt_attention_by_cudnn(a, true, stream, &done));
     if (done) return lt_cuda_launched(device, stream, "attention_backward");
-    LT_TRY(ask(device));
+    LT_TRY(query_shared_memory(device));
     lt_attention_job job = job_of(a);
     lt_cuda_scratch deltas;
-    if (fits(a) && lt_attention_backward_shared(a->dtype, widest(a)) <=
-                       static_cast<size_t>(shared_memory[device])) {
+    if (kernel_fits(a) && lt_attention_backward_shared(a->dtype, widest(a)) <=
+                              static_cast<size_t>(shared_memory[device])) {
         LT_TRY(deltas.take(device, static_cast<size_t>(job.all * a->queries) *
                                        (a->dtype == LT_FLOAT64 ? 8 : 4)));
         job.deltas = deltas.as<void>();

@@ -89,7 +89,7 @@ lt_status lt_attention_buffered_backward(const lt_attention *a, const lt_attenti
         if ((bytes) > 48 * 1024)                                                                   \
             LT_LAUNCH_WIDE(kernel, blocks, threads, bytes, stream, __VA_ARGS__);                   \
         else                                                                                       \
-            LT_LAUNCH_MEET(kernel, blocks, threads, bytes, stream, __VA_ARGS__);                   \
+            LT_LAUNCH_BARRIER(kernel, blocks, threads, bytes, stream, __VA_ARGS__);                \
     } while (0)
 
 constexpr double LT_LOG2_E = 1.4426950408889634, LT_LN_2 = 0.6931471805599453;

@@ -249,8 +249,8 @@ template <class S, int D> void launch(const lt_attention_job &a, cudaStream_t st
     using shape = lt_attention_shape<S, D>;
     const int64_t lines = a.all * a.queries;
     const size_t bytes = shared_bytes<S, D>();
-    LT_LAUNCH_MEET(sum_up<S>, static_cast<unsigned>((lines + LINES - 1) / LINES), LINES * LT_WARP,
-                   0, stream, a, lines);
+    LT_LAUNCH_BARRIER(sum_up<S>, static_cast<unsigned>((lines + LINES - 1) / LINES),
+                      LINES * LT_WARP, 0, stream, a, lines);
     if (a.grad_query != nullptr)
         LT_ATTENTION_LAUNCH(
             (by_query<S, D>),

@@ -131,31 +131,32 @@ struct cut {
 
 /* C[i] = alpha A[i] B[i] + beta C[i] for some heads: A is m x k, B k x n; of arrays [heads, rows,
  * columns]. */
-struct product {
+struct score_product {
     lt_gemm g = {};
 
     template <class C>
-    product(const lt_attention *a, const chunk<C> &c, int64_t m, int64_t n, int64_t k, bool wide)
+    score_product(const lt_attention *a, const chunk<C> &c, int64_t m, int64_t n, int64_t k,
+                  bool wide)
     {
         g.dtype = a->dtype, g.device = a->device, g.batch = c.heads;
         g.m = m, g.n = n, g.k = k, g.alpha = 1;
         g.wide_result = wide && lt_element_size(a->dtype) == 2;
     }
-    product &left(const void *p, int64_t batch, int64_t row, bool transposed = false)
+    score_product &left(const void *p, int64_t batch, int64_t row, bool transposed = false)
     {
         g.a = p, g.batch_a = batch, g.trans_a = transposed, g.lda = row;
         return *this;
     }
-    product &right(const void *p, int64_t batch, int64_t row, bool transposed = false)
+    score_product &right(const void *p, int64_t batch, int64_t row, bool transposed = false)
     {
         g.b = p, g.batch_b = batch, g.trans_b = transposed, g.ldb = row;
         return *this;
     }
-    product &left(const lt_attention_rows &r, const void *p, bool transposed = false)
+    score_product &left(const lt_attention_rows &r, const void *p, bool transposed = false)
     {
         return left(p, r.head, r.row, transposed);
     }
-    product &right(const lt_attention_rows &r, const void *p, bool transposed = false)
+    score_product &right(const lt_attention_rows &r, const void *p, bool transposed = false)
     {
         return right(p, r.head, r.row, transposed);
     }
@@ -180,7 +181,7 @@ char *row_of(const chunk<C> &c, const lt_attention_rows &r, int64_t i, bool shar
 template <class C> lt_status score(const lt_attention *a, const chunk<C> &c)
 {
     const lt_attention_job &j = c.job;
-    product p(a, c, c.rows, j.keys, j.width, true);
+    score_product p(a, c, c.rows, j.keys, j.width, true);
     p.g.alpha = j.scale;
     return p.left(j.query, row_of(c, j.query, c.first))
         .right(j.key, row_of(c, j.key, 0, true), true)
@@ -226,9 +227,9 @@ lt_status forward(const lt_attention *a, const lt_attention_job &j, cudaStream_t
     return each_chunk(c, size, j.all, [&] {
         LT_TRY(score(a, c));
         const int threads = lt_threads_for(j.keys, ITEMS, THREADS);
-        LT_LAUNCH_MEET(probabilities<C>, static_cast<unsigned>(c.heads * c.rows), threads, 0,
-                       stream, c);
-        return product(a, c, c.rows, j.value_width, j.keys, false)
+        LT_LAUNCH_BARRIER(probabilities<C>, static_cast<unsigned>(c.heads * c.rows), threads, 0,
+                          stream, c);
+        return score_product(a, c, c.rows, j.value_width, j.keys, false)
             .left(c.p, c.rows * j.keys, j.keys)
             .right(j.value, row_of(c, j.value, 0, true))
             .into(row_of(c, j.out, c.first), j.out.head, j.out.row);
@@ -267,7 +268,7 @@ lt_status add(const lt_attention *a, const chunk<C> &c, const sum_of_chunks<C> &
 {
     if (to.result == nullptr) return LT_OK;
     const bool begins = c.first == 0 && c.head % c.job.heads % c.job.shared_by == 0;
-    return product(a, c, to.keys, to.width, c.rows, true)
+    return score_product(a, c, to.keys, to.width, c.rows, true)
         .left(part, c.rows * c.job.keys, c.job.keys, true)
         .right(rows, row_of(c, rows, c.first))
         .into(to.at(c), to.keys * to.width, to.width, begins ? 0 : 1);
@@ -297,17 +298,18 @@ lt_status backward(const lt_attention *a, const lt_attention_job &j, cudaStream_
                                        j.value_width};
     return each_chunk(c, size, j.all, [&] {
         LT_TRY(score(a, c));
-        LT_TRY(product(a, c, c.rows, j.keys, j.value_width, true)
+        LT_TRY(score_product(a, c, c.rows, j.keys, j.value_width, true)
                    .left(j.grad, row_of(c, j.grad, c.first))
                    .right(j.value, row_of(c, j.value, 0, true), true)
                    .into(c.slopes, c.rows * j.keys, j.keys));
         const int threads = lt_threads_for(j.keys, ITEMS, THREADS);
-        LT_LAUNCH_MEET(slopes<C>, static_cast<unsigned>(c.heads * c.rows), threads, 0, stream, c);
+        LT_LAUNCH_BARRIER(slopes<C>, static_cast<unsigned>(c.heads * c.rows), threads, 0, stream,
+                          c);
         LT_TRY(add(a, c, of_value, c.p, j.grad));
         LT_TRY(add(a, c, of_key, c.ds, j.query));
         if (j.grad_query != nullptr)
             LT_TRY(
-                product(a, c, c.rows, j.width, j.keys, false)
+                score_product(a, c, c.rows, j.width, j.keys, false)
                     .left(c.ds, c.rows * j.keys, j.keys)
                     .right(j.key, row_of(c, j.key, 0, true))
                     .into(static_cast<char *>(j.grad_query) +

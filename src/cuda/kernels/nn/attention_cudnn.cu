@@ -23,7 +23,7 @@ constexpr int64_t widest = 128;
 constexpr int64_t element = 2, access = 16; /* bytes of a number, and of cuDNN's accesses */
 
 /* All that a plan depends on (plans.cuh). Strides: of the batch, of heads, of rows. */
-struct shape {
+struct attention_shape {
     int64_t batch, heads, own_heads, queries, keys, width, value_width;
     int64_t query[3], key[3], value[3], out[3], grad[3];
     int32_t dtype, device, causal, backward;
@@ -45,15 +45,15 @@ enum uid : int64_t {
     MASKED
 };
 
-struct plan {
+struct attention_plan {
     lt_cudnn_plan of;
-    lt_status make(cudnnHandle_t handle, const shape &s);
+    lt_status make(cudnnHandle_t handle, const attention_shape &s);
 };
 
 using descriptor = cudnnBackendDescriptor_t;
 
 /* A tensor of [batch, heads, rows, width] whose rows lie together. */
-descriptor rows(lt_cudnn_plan &g, const shape &s, uid name, int64_t heads, int64_t count,
+descriptor rows(lt_cudnn_plan &g, const attention_shape &s, uid name, int64_t heads, int64_t count,
                 int64_t width, const int64_t (&strides)[3])
 {
     const int64_t sizes[] = {s.batch, heads, count, width},
@@ -62,8 +62,8 @@ descriptor rows(lt_cudnn_plan &g, const shape &s, uid name, int64_t heads, int64
 }
 
 /* The same without gaps. */
-descriptor dense_rows(lt_cudnn_plan &g, const shape &s, uid name, int64_t heads, int64_t count,
-                      int64_t width)
+descriptor dense_rows(lt_cudnn_plan &g, const attention_shape &s, uid name, int64_t heads,
+                      int64_t count, int64_t width)
 {
     return rows(g, s, name, heads, count, width, {heads * count * width, count * width, width});
 }
@@ -74,7 +74,7 @@ descriptor number(lt_cudnn_plan &g, uid name)
     return g.tensor(name, CUDNN_DATA_FLOAT, 4, ones, ones, lt_cudnn_plan::HOST);
 }
 
-descriptor scores(lt_cudnn_plan &g, const shape &s, uid name)
+descriptor scores(lt_cudnn_plan &g, const attention_shape &s, uid name)
 {
     const int64_t sizes[] = {s.batch, s.heads, s.queries, s.keys};
     const int64_t strides[] = {s.heads * s.queries * s.keys, s.queries * s.keys, s.keys, 1};
@@ -82,7 +82,7 @@ descriptor scores(lt_cudnn_plan &g, const shape &s, uid name)
 }
 
 /* The graph between scores and probabilities: the minimum for keys that come after the query. */
-descriptor causal(lt_cudnn_plan &g, cudnnHandle_t handle, const shape &s)
+descriptor causal(lt_cudnn_plan &g, cudnnHandle_t handle, const attention_shape &s)
 {
     /* queries, counted from the first, to keys */
     const cudnnPointwiseMode_t from = CUDNN_POINTWISE_CMP_GE;
@@ -97,36 +97,36 @@ descriptor causal(lt_cudnn_plan &g, cudnnHandle_t handle, const shape &s)
 }
 
 /* Attributes of one of the two operations. */
-struct names {
+struct attention_names {
     cudnnBackendDescriptorType_t type;
     cudnnBackendAttributeName_t query, key, value, out, stats, scale, graph, graph_input,
         graph_output;
 };
-constexpr names forward_names = {CUDNN_BACKEND_OPERATION_SDPA_FWD_DESCRIPTOR,
-                                 CUDNN_ATTR_OPERATION_SDPA_FWD_QDESC,
-                                 CUDNN_ATTR_OPERATION_SDPA_FWD_KDESC,
-                                 CUDNN_ATTR_OPERATION_SDPA_FWD_VDESC,
-                                 CUDNN_ATTR_OPERATION_SDPA_FWD_ODESC,
-                                 CUDNN_ATTR_OPERATION_SDPA_FWD_STATSDESC,
-                                 CUDNN_ATTR_OPERATION_SDPA_FWD_SCALEDESC,
-                                 CUDNN_ATTR_OPERATION_SDPA_FWD_SUBGRAPH,
-                                 CUDNN_ATTR_OPERATION_SDPA_FWD_SUBGRAPH_INPUT_UID,
-                                 CUDNN_ATTR_OPERATION_SDPA_FWD_SUBGRAPH_OUTPUT_UID};
-constexpr names backward_names = {CUDNN_BACKEND_OPERATION_SDPA_BWD_DESCRIPTOR,
-                                  CUDNN_ATTR_OPERATION_SDPA_BWD_QDESC,
-                                  CUDNN_ATTR_OPERATION_SDPA_BWD_KDESC,
-                                  CUDNN_ATTR_OPERATION_SDPA_BWD_VDESC,
-                                  CUDNN_ATTR_OPERATION_SDPA_BWD_ODESC,
-                                  CUDNN_ATTR_OPERATION_SDPA_BWD_STATSDESC,
-                                  CUDNN_ATTR_OPERATION_SDPA_BWD_SCALEDESC,
-                                  CUDNN_ATTR_OPERATION_SDPA_BWD_SUBGRAPH,
-                                  CUDNN_ATTR_OPERATION_SDPA_BWD_SUBGRAPH_INPUT_UID,
-                                  CUDNN_ATTR_OPERATION_SDPA_BWD_SUBGRAPH_OUTPUT_UID};
+constexpr attention_names forward_names = {CUDNN_BACKEND_OPERATION_SDPA_FWD_DESCRIPTOR,
+                                           CUDNN_ATTR_OPERATION_SDPA_FWD_QDESC,
+                                           CUDNN_ATTR_OPERATION_SDPA_FWD_KDESC,
+                                           CUDNN_ATTR_OPERATION_SDPA_FWD_VDESC,
+                                           CUDNN_ATTR_OPERATION_SDPA_FWD_ODESC,
+                                           CUDNN_ATTR_OPERATION_SDPA_FWD_STATSDESC,
+                                           CUDNN_ATTR_OPERATION_SDPA_FWD_SCALEDESC,
+                                           CUDNN_ATTR_OPERATION_SDPA_FWD_SUBGRAPH,
+                                           CUDNN_ATTR_OPERATION_SDPA_FWD_SUBGRAPH_INPUT_UID,
+                                           CUDNN_ATTR_OPERATION_SDPA_FWD_SUBGRAPH_OUTPUT_UID};
+constexpr attention_names backward_names = {CUDNN_BACKEND_OPERATION_SDPA_BWD_DESCRIPTOR,
+                                            CUDNN_ATTR_OPERATION_SDPA_BWD_QDESC,
+                                            CUDNN_ATTR_OPERATION_SDPA_BWD_KDESC,
+                                            CUDNN_ATTR_OPERATION_SDPA_BWD_VDESC,
+                                            CUDNN_ATTR_OPERATION_SDPA_BWD_ODESC,
+                                            CUDNN_ATTR_OPERATION_SDPA_BWD_STATSDESC,
+                                            CUDNN_ATTR_OPERATION_SDPA_BWD_SCALEDESC,
+                                            CUDNN_ATTR_OPERATION_SDPA_BWD_SUBGRAPH,
+                                            CUDNN_ATTR_OPERATION_SDPA_BWD_SUBGRAPH_INPUT_UID,
+                                            CUDNN_ATTR_OPERATION_SDPA_BWD_SUBGRAPH_OUTPUT_UID};
 
-lt_status plan::make(cudnnHandle_t handle, const shape &s)
+lt_status attention_plan::make(cudnnHandle_t handle, const attention_shape &s)
 {
     LT_TRY(of.open());
-    const names &n = s.backward ? backward_names : forward_names;
+    const attention_names &n = s.backward ? backward_names : forward_names;
     const int64_t of_stats[] = {s.batch, s.heads, s.queries, 1},
                   steps[] = {s.heads * s.queries, s.queries, 1, 1};
     descriptor attention = of.create(n.type);
@@ -207,24 +207,24 @@ void take_strides(const lt_array &t, int64_t (&to)[3])
     }
 }
 
-shape shape_of(const lt_attention *a, bool backward)
+attention_shape shape_of(const lt_attention *a, bool backward)
 {
-    shape s = {a->batch,
-               a->heads,
-               a->heads / a->shared_by,
-               a->queries,
-               a->keys,
-               a->width,
-               a->value_width,
-               {},
-               {},
-               {},
-               {},
-               {},
-               a->dtype,
-               a->device.index,
-               a->causal ? 1 : 0,
-               backward ? 1 : 0};
+    attention_shape s = {a->batch,
+                         a->heads,
+                         a->heads / a->shared_by,
+                         a->queries,
+                         a->keys,
+                         a->width,
+                         a->value_width,
+                         {},
+                         {},
+                         {},
+                         {},
+                         {},
+                         a->dtype,
+                         a->device.index,
+                         a->causal ? 1 : 0,
+                         backward ? 1 : 0};
     take_strides(a->query, s.query);
     take_strides(a->key, s.key);
     take_strides(a->value, s.value);
@@ -244,7 +244,7 @@ lt_status place_of(void *wanted, const lt_attention *a, int64_t elements, lt_cud
     return LT_OK;
 }
 
-lt_status run(const plan *p, cudnnHandle_t handle, const lt_attention *a, bool backward)
+lt_status run(const attention_plan *p, cudnnHandle_t handle, const lt_attention *a, bool backward)
 {
     float scale = (float)a->scale, minimum = -INFINITY;
     const int64_t own = a->batch * (a->heads / a->shared_by) * a->keys;
@@ -273,9 +273,9 @@ lt_status run(const plan *p, cudnnHandle_t handle, const lt_attention *a, bool b
 lt_status lt_attention_by_cudnn(const lt_attention *a, bool backward, cudaStream_t stream,
                                 bool *done)
 {
-    static thread_local lt_cuda_plans<shape, plan> known;
+    static thread_local lt_cuda_plans<attention_shape, attention_plan> known;
     lt_cuda_dnn dnn;
-    plan *p = nullptr;
+    attention_plan *p = nullptr;
     bool preferred = false;
     *done = false;
     if (!lt_cuda_core->cudnn_enabled() || !lt_cuda_core->attention_allowed(LT_ATTENTION_CUDNN) ||
@@ -284,9 +284,9 @@ lt_status lt_attention_by_cudnn(const lt_attention *a, bool backward, cudaStream
     LT_TRY(prefers(a->device.index, &preferred));
     if (!preferred) return LT_OK;
     LT_TRY(dnn.open(a->device.index, stream));
-    const shape s = shape_of(a, backward);
+    const attention_shape s = shape_of(a, backward);
     LT_TRY(known.find(
-        s, [&](plan *fresh) { return fresh->make(dnn.handle, s); }, &p));
+        s, [&](attention_plan *fresh) { return fresh->make(dnn.handle, s); }, &p));
     if (!p->of.made()) return LT_OK;
     *done = true;
     try {

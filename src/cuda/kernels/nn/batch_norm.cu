@@ -264,21 +264,23 @@ template <class C> static lt_status launch_measure(const lt_batch_norm_args *n, 
     a.aligned = lt_has_vectors(n->inner, m.dtype, m.in, nullptr, nullptr);
 #define MEASURE(S, COMPUTED)                                                                       \
     if constexpr (std::is_same_v<C, COMPUTED>)                                                     \
-    LT_LAUNCH_MEET((measure<S, COMPUTED>), a.shape.grid(), a.shape.block(), 0, stream, a)
+    LT_LAUNCH_BARRIER((measure<S, COMPUTED>), a.shape.grid(), a.shape.block(), 0, stream, a)
     LT_ROW_DTYPES(a.dtype, MEASURE)
 #undef MEASURE
     LT_LAUNCH(join_measures<C>, lt_blocks(n->channels, BLOCK), BLOCK, stream, a);
     return LT_OK;
 }
 
-template <class C> static lt_status forward(const lt_batch_norm_args *n, cudaStream_t stream)
+template <class C>
+static lt_status launch_batch_norm(const lt_batch_norm_args *n, cudaStream_t stream)
 {
     if (n->training) LT_TRY(launch_measure<C>(n, stream));
     launch_map<C>(false, map_of<C>(n), n->norm.out, stream);
     return LT_OK;
 }
 
-template <class C> static lt_status backward(const lt_batch_norm_args *n, cudaStream_t stream)
+template <class C>
+static lt_status launch_batch_norm_backward(const lt_batch_norm_args *n, cudaStream_t stream)
 {
     const lt_norm_args &m = n->norm;
     lt_cuda_scratch scratch;
@@ -313,7 +315,8 @@ lt_status lt_cuda_batch_norm(const lt_batch_norm_args *n)
 {
     cudaStream_t stream;
     LT_TRY(lt_cuda_enter(n->norm.device.index, &stream));
-    LT_TRY(n->norm.dtype == LT_FLOAT64 ? forward<double>(n, stream) : forward<float>(n, stream));
+    LT_TRY(n->norm.dtype == LT_FLOAT64 ? launch_batch_norm<double>(n, stream)
+                                       : launch_batch_norm<float>(n, stream));
     return lt_cuda_launched(n->norm.device.index, stream, "batch_norm");
 }
 
@@ -321,6 +324,7 @@ lt_status lt_cuda_batch_norm_backward(const lt_batch_norm_args *n)
 {
     cudaStream_t stream;
     LT_TRY(lt_cuda_enter(n->norm.device.index, &stream));
-    LT_TRY(n->norm.dtype == LT_FLOAT64 ? backward<double>(n, stream) : backward<float>(n, stream));
+    LT_TRY(n->norm.dtype == LT_FLOAT64 ? launch_batch_norm_backward<double>(n, stream)
+                                       : launch_batch_norm_backward<float>(n, stream));
     return lt_cuda_launched(n->norm.device.index, stream, "batch_norm_backward");
 }

@@ -22,13 +22,13 @@ namespace {
 constexpr uintptr_t alignment = 16; /* of addresses that its kernels expect */
 
 /* All that the plan depends on (plans.cuh). */
-struct shape {
+struct network_shape {
     int64_t steps, batch, input, hidden, layers;
     int32_t cell, dtype, device, directions, bias, keeps, tf32, unused;
 };
 
 /* A run of elements that follow each other both in one of our weights and in cuDNN's buffer. */
-struct run {
+struct network_run {
     int64_t weight;       /* its number (network.h) */
     size_t at, to, bytes; /* where in the weight; in the buffer */
 };
@@ -48,7 +48,7 @@ class plan {
     cudnnRNNDataDescriptor_t x = nullptr, y = nullptr;
     cudnnTensorDescriptor_t state = nullptr, matrix = nullptr, bias = nullptr;
     size_t weights = 0, work = 0, kept = 0;
-    std::vector<run> runs;
+    std::vector<network_run> runs;
     bool refused = false; /* cuDNN has no such network: the sizes are 0 */
 
   private:
@@ -61,7 +61,7 @@ class plan {
     lt_status describe_data(const lt_network *n, cudnnRNNDataDescriptor_t *data, int64_t size,
                             const int *lengths);
     lt_status find_runs(cudnnHandle_t handle, const lt_network *n);
-    void add_run(const run &next);
+    void add_run(const network_run &next);
 };
 
 cudnnRNNMode_t cell_of(lt_cell cell)
@@ -125,10 +125,10 @@ lt_status plan::describe(cudnnHandle_t handle, const lt_network *n, bool tf32,
     return LT_OK;
 }
 
-void plan::add_run(const run &next)
+void plan::add_run(const network_run &next)
 {
     if (!runs.empty()) {
-        run &last = runs.back();
+        network_run &last = runs.back();
         if (last.weight == next.weight && last.at + last.bytes == next.at &&
             last.to + last.bytes == next.to) {
             last.bytes += next.bytes;
@@ -213,27 +213,27 @@ bool suits(const lt_network *n)
 
 lt_status plan_of(const lt_network *n, cudnnHandle_t handle, plan **p)
 {
-    static thread_local lt_cuda_plans<shape, plan> known;
+    static thread_local lt_cuda_plans<network_shape, plan> known;
     const bool tf32 = lt_cuda_core->allow_convolution_tf32();
-    const shape s = {n->steps,
-                     n->batch,
-                     n->input,
-                     n->hidden,
-                     n->layers,
-                     n->cell,
-                     n->dtype,
-                     n->device.index,
-                     (int32_t)n->directions,
-                     n->bias ? 1 : 0,
-                     n->keeps ? 1 : 0,
-                     tf32 ? 1 : 0,
-                     0};
+    const network_shape s = {n->steps,
+                             n->batch,
+                             n->input,
+                             n->hidden,
+                             n->layers,
+                             n->cell,
+                             n->dtype,
+                             n->device.index,
+                             (int32_t)n->directions,
+                             n->bias ? 1 : 0,
+                             n->keeps ? 1 : 0,
+                             tf32 ? 1 : 0,
+                             0};
     return known.find(
         s, [&](plan *fresh) { return fresh->make(handle, n, tf32); }, p);
 }
 
 /* The device, the handle and the plan of one call. */
-struct call {
+struct cudnn_call {
     cudaStream_t stream = nullptr;
     lt_cuda_dnn dnn;
     plan *p = nullptr;
@@ -279,7 +279,7 @@ class operand {
 };
 
 /* What both passes read. */
-struct operands {
+struct network_operands {
     operand x, h, c;
     lt_status take(const lt_network *n, const lt_network_arrays *a, cudaStream_t stream)
     {
@@ -294,7 +294,7 @@ struct operands {
 
 lt_status lt_cuda_network_sizes(const lt_network *n, lt_network_sizes *sizes)
 {
-    call now;
+    cudnn_call now;
     *sizes = {0, 0};
     if (!lt_cuda_core->cudnn_enabled() || lt_cuda_dnn_functions() == nullptr ||
         lt_cuda_core->deterministic() || !suits(n))
@@ -306,12 +306,12 @@ lt_status lt_cuda_network_sizes(const lt_network *n, lt_network_sizes *sizes)
 
 lt_status lt_cuda_network(const lt_network *n, const lt_network_arrays *a)
 {
-    call now;
-    operands given;
+    cudnn_call now;
+    network_operands given;
     LT_TRY(now.begin(n, a->sizes));
     LT_TRY(given.take(n, a, now.stream));
     const plan *p = now.p;
-    for (const run &r : p->runs)
+    for (const network_run &r : p->runs)
         CUDA_TRY(cudaMemcpyAsync(static_cast<char *>(a->own_weights) + r.to,
                                  static_cast<const char *>(a->weights[r.weight]) + r.at, r.bytes,
                                  cudaMemcpyDeviceToDevice, now.stream));
@@ -325,8 +325,8 @@ lt_status lt_cuda_network(const lt_network *n, const lt_network_arrays *a)
 
 lt_status lt_cuda_network_backward(const lt_network *n, const lt_network_arrays *a)
 {
-    call now;
-    operands given;
+    cudnn_call now;
+    network_operands given;
     operand y, grad_y, grad_h, grad_c;
     lt_cuda_scratch gradients;
     LT_TRY(now.begin(n, a->sizes));
@@ -349,7 +349,7 @@ lt_status lt_cuda_network_backward(const lt_network *n, const lt_network_arrays 
                                           p->x, given.x.data, p->state, given.h.data, p->y, y.data,
                                           p->weights, gradients.as<void>(), p->work,
                                           now.work.as<void>(), p->kept, a->kept));
-    for (const run &r : p->runs)
+    for (const network_run &r : p->runs)
         CUDA_TRY(cudaMemcpyAsync(static_cast<char *>(a->grad_weights[r.weight]) + r.at,
                                  gradients.as<char>() + r.to, r.bytes, cudaMemcpyDeviceToDevice,
                                  now.stream));

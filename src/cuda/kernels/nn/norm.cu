@@ -82,7 +82,7 @@ template <class S, class C, bool HELD>
 static __global__ void __launch_bounds__(LT_ROW_THREADS) backward(rows<C> a)
 {
     __shared__ C shared[lt_shared_for(LT_ROW_THREADS)];
-    const lt_team<C> team = lt_row_threads(shared);
+    const lt_thread_group<C> team = lt_row_threads(shared);
     constexpr int N = lt_row<S, C>::N;
     const auto add = [](C x, C y) { return x + y; };
     const int64_t number = lt_row_number(), n = a.length,
@@ -145,7 +145,7 @@ template <class C> static __global__ void join_parameters(norm_parameters<C> a)
     if (a.grad_bias != nullptr) lt_store<C>(a.dtype, a.grad_bias + at, sum);
 }
 
-template <class C> static rows<C> rows_of(const lt_row_norm_args *n)
+template <class C> static rows<C> norm_rows_of(const lt_row_norm_args *n)
 {
     const lt_norm_args &m = n->norm;
     rows<C> a = {};
@@ -165,10 +165,10 @@ template <class C> static rows<C> rows_of(const lt_row_norm_args *n)
 }
 
 /* The kernels for the dtype of these rows. */
-template <class C> static void launch(bool back, rows<C> a, cudaStream_t stream)
+template <class C> static void launch_norm(bool back, rows<C> a, cudaStream_t stream)
 {
     const int64_t size = lt_element_size(a.dtype);
-    const dim3 team = lt_row_team(a.length, size);
+    const dim3 team = lt_row_block_dim(a.length, size);
     const unsigned blocks = lt_row_blocks(a.count, team);
     const bool held = lt_row_held(a.length, size, team);
     a.aligned = lt_has_vectors(a.length, a.dtype, a.in, a.grad, a.out);
@@ -177,13 +177,13 @@ template <class C> static void launch(bool back, rows<C> a, cudaStream_t stream)
 #define RUN(S, COMPUTED)                                                                           \
     if constexpr (std::is_same_v<C, COMPUTED>) {                                                   \
         if (back && held)                                                                          \
-            LT_LAUNCH_MEET((backward<S, COMPUTED, true>), blocks, team, 0, stream, a);             \
+            LT_LAUNCH_BARRIER((backward<S, COMPUTED, true>), blocks, team, 0, stream, a);          \
         else if (back)                                                                             \
-            LT_LAUNCH_MEET((backward<S, COMPUTED, false>), blocks, team, 0, stream, a);            \
+            LT_LAUNCH_BARRIER((backward<S, COMPUTED, false>), blocks, team, 0, stream, a);         \
         else if (held)                                                                             \
-            LT_LAUNCH_MEET((forward<S, COMPUTED, true>), blocks, team, 0, stream, a);              \
+            LT_LAUNCH_BARRIER((forward<S, COMPUTED, true>), blocks, team, 0, stream, a);           \
         else                                                                                       \
-            LT_LAUNCH_MEET((forward<S, COMPUTED, false>), blocks, team, 0, stream, a);             \
+            LT_LAUNCH_BARRIER((forward<S, COMPUTED, false>), blocks, team, 0, stream, a);          \
     }
     LT_ROW_DTYPES(a.dtype, RUN)
 #undef RUN
@@ -191,9 +191,9 @@ template <class C> static void launch(bool back, rows<C> a, cudaStream_t stream)
 
 template <class C> static void launch_forward(const lt_row_norm_args *n, cudaStream_t stream)
 {
-    rows<C> a = rows_of<C>(n);
+    rows<C> a = norm_rows_of<C>(n);
     a.out = static_cast<char *>(n->norm.out);
-    launch(false, a, stream);
+    launch_norm(false, a, stream);
 }
 
 template <class C> static lt_status launch_backward(const lt_row_norm_args *n, cudaStream_t stream)
@@ -201,9 +201,9 @@ template <class C> static lt_status launch_backward(const lt_row_norm_args *n, c
     const lt_norm_args &m = n->norm;
     lt_cuda_scratch scratch;
     if (m.grad_in != nullptr) {
-        rows<C> a = rows_of<C>(n);
+        rows<C> a = norm_rows_of<C>(n);
         a.out = static_cast<char *>(m.grad_in);
-        launch(true, a, stream);
+        launch_norm(true, a, stream);
     }
     if (m.grad_weight == nullptr && m.grad_bias == nullptr) return LT_OK;
     norm_parameters<C> p = {};
@@ -229,7 +229,7 @@ template <class C> static lt_status launch_backward(const lt_row_norm_args *n, c
 }
 
 /* Of rows that a fusion computes, with a parameter for each element. */
-static lt_status run_fused(const lt_row_norm_args *n, cudaStream_t stream)
+static lt_status launch_fused_norm(const lt_row_norm_args *n, cudaStream_t stream)
 {
     const lt_norm_args &m = n->norm;
     const int64_t size = lt_element_size(m.parameter_dtype);
@@ -256,7 +256,7 @@ lt_status lt_cuda_row_norm(const lt_row_norm_args *n)
     lt_row_norm_args written = *n;
     cudaStream_t stream;
     LT_TRY(lt_cuda_enter(n->norm.device.index, &stream));
-    if (producer != nullptr && producer->fusion->n_steps > 0) return run_fused(n, stream);
+    if (producer != nullptr && producer->fusion->n_steps > 0) return launch_fused_norm(n, stream);
     if (producer != nullptr) written.norm.in = producer->fusion->values[producer->value].data;
     if (n->norm.dtype == LT_FLOAT64)
         launch_forward<double>(&written, stream);

@@ -16,7 +16,7 @@ enum {
     LT_NORM_COLUMNS = 32,
     LT_NORM_ROWS = 16,
     LT_NORM_THREADS = 512,
-    LT_NORM_MOST_SPLITS = 64
+    LT_NORM_MAX_SPLITS = 64
 };
 
 /* The shape, and how its elements are shared out: part s of a channel has entries [s * per, (s + 1)
@@ -35,7 +35,7 @@ struct lt_channels {
         const int64_t blocks = inner == 1 ? (c + LT_NORM_COLUMNS - 1) / LT_NORM_COLUMNS : c;
         const int64_t wanted = 1024 / (blocks > 0 ? blocks : 1) + 1, most = o * i / 1024 + 1;
         int64_t n = wanted < most ? wanted : most;
-        if (n > LT_NORM_MOST_SPLITS) n = LT_NORM_MOST_SPLITS;
+        if (n > LT_NORM_MAX_SPLITS) n = LT_NORM_MAX_SPLITS;
         n = n < o ? n : o;
         per = (o + n - 1) / n;
         splits = static_cast<int>((o + per - 1) / per);
@@ -198,7 +198,7 @@ template <class C> static void lt_launch_sums(const lt_channel_sums<C> &a, cudaS
 {
 #define SUMS(S, COMPUTED)                                                                          \
     if constexpr (std::is_same_v<C, COMPUTED>)                                                     \
-    LT_LAUNCH_MEET((lt_sum_channels<S, COMPUTED>), a.shape.grid(), a.shape.block(), 0, stream, a)
+    LT_LAUNCH_BARRIER((lt_sum_channels<S, COMPUTED>), a.shape.grid(), a.shape.block(), 0, stream, a)
     LT_ROW_DTYPES(a.dtype, SUMS)
 #undef SUMS
 }

@@ -26,9 +26,9 @@ static __device__ __forceinline__ void lt_shift_elements(C *x, int m, C shift)
  * which are exact where the mean is large beside the spread; a row that is held keeps them.
  * parameters(bias, i, m, values): weights, or biases, of m elements from i on. */
 template <bool HELD, class S, class C, class Row, class Parameters>
-static __device__ __forceinline__ void lt_norm_row(const Row &in, S *out, int64_t n, bool aligned,
-                                                   C eps, C *mean_out, C *rstd_out,
-                                                   Parameters parameters, const lt_team<C> &team)
+static __device__ __forceinline__ void
+lt_norm_row(const Row &in, S *out, int64_t n, bool aligned, C eps, C *mean_out, C *rstd_out,
+            Parameters parameters, const lt_thread_group<C> &team)
 {
     constexpr int N = Row::N;
     const int threads = team.threads;

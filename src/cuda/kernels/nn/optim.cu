@@ -34,7 +34,7 @@ template <class C, int MOST> struct optim_parameters {
 #define RULE(name, NAME, count)                                                                    \
     struct name##_rule {                                                                           \
         static constexpr int arrays = count;                                                       \
-        template <class C> static __device__ __forceinline__ void run(C *x, const C *p)            \
+        template <class C> static __device__ __forceinline__ void launch_optim(C *x, const C *p)   \
         {                                                                                          \
             lt_optim_##name(x, x[1] STATE_##count, p);                                             \
         }                                                                                          \
@@ -68,7 +68,7 @@ static __global__ void __launch_bounds__(BLOCK)
             lt_load_float_row<C, ITEMS>(a.dtype, a.data[low][k] + at, values, n, a.aligned[low]);
         for (int i = 0; i < ITEMS; i++) x[i][k] = values[i];
     }
-    for (int i = 0; i < ITEMS; i++) Rule::run(x[i], a.numbers);
+    for (int i = 0; i < ITEMS; i++) Rule::launch_optim(x[i], a.numbers);
     LT_UNROLLED
     for (int k = 0; k < Rule::arrays; k++) {
         if (k == 1) continue;
@@ -79,7 +79,8 @@ static __global__ void __launch_bounds__(BLOCK)
 }
 
 template <class C, int MOST>
-static void launch(lt_optim_rule rule, const optim_parameters<C, MOST> &a, cudaStream_t stream)
+static void launch_optim_rule(lt_optim_rule rule, const optim_parameters<C, MOST> &a,
+                              cudaStream_t stream)
 {
     const unsigned blocks = static_cast<unsigned>(a.first[a.n]);
     switch (rule) {
@@ -93,7 +94,7 @@ static void launch(lt_optim_rule rule, const optim_parameters<C, MOST> &a, cudaS
     }
 }
 
-template <class C, int MOST> static lt_status run(const lt_optim *o, cudaStream_t stream)
+template <class C, int MOST> static lt_status launch_optim(const lt_optim *o, cudaStream_t stream)
 {
     optim_parameters<C, MOST> a;
     static_assert(sizeof a <= (MOST == FEW ? 4096 : 32764), "the arguments of a launch");
@@ -117,7 +118,7 @@ template <class C, int MOST> static lt_status run(const lt_optim *o, cudaStream_
             blocks += more;
         }
         a.first[a.n] = static_cast<int32_t>(blocks);
-        launch<C, MOST>(o->rule, a, stream);
+        launch_optim_rule<C, MOST>(o->rule, a, stream);
         LT_TRY(lt_cuda_launched(o->device.index, stream, "optimize"));
     }
     return LT_OK;
@@ -128,6 +129,7 @@ lt_status lt_cuda_optimize(const lt_optim *o)
     cudaStream_t stream;
     LT_TRY(lt_cuda_enter(o->device.index, &stream));
     if (o->dtype == LT_FLOAT64)
-        return o->n <= FEW ? run<double, FEW>(o, stream) : run<double, MANY>(o, stream);
-    return o->n <= FEW ? run<float, FEW>(o, stream) : run<float, MANY>(o, stream);
+        return o->n <= FEW ? launch_optim<double, FEW>(o, stream)
+                           : launch_optim<double, MANY>(o, stream);
+    return o->n <= FEW ? launch_optim<float, FEW>(o, stream) : launch_optim<float, MANY>(o, stream);
 }

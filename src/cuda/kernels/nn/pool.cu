@@ -90,14 +90,14 @@ template <class Index> struct element_place {
 };
 
 /* Elements [from, to) of one dimension, step apart; size counts those in the padding. */
-template <class Index> struct span {
+template <class Index> struct window_span {
     Index from, to, step, size;
 };
 
 template <class Index>
-__device__ __forceinline__ span<Index> span_of(const pooling<Index> &p, int d, Index at)
+__device__ __forceinline__ window_span<Index> span_of(const pooling<Index> &p, int d, Index at)
 {
-    span<Index> s;
+    window_span<Index> s;
     s.step = 1;
     if (p.adaptive) {
         s.from = p.by_out[d].of(at * p.in[d]);
@@ -131,14 +131,15 @@ __device__ __forceinline__ void holders(const pooling<Index> &p, int d, Index i,
     if (*last > p.out[d]) *last = p.out[d];
 }
 
-template <class Index> __device__ __forceinline__ bool empty(const span<Index> &s)
+template <class Index> __device__ __forceinline__ bool empty(const window_span<Index> &s)
 {
     return s.from >= s.to;
 }
 
 template <class Index>
-__device__ __forceinline__ int64_t divisor_of(const pooling<Index> &p, const span<Index> &z,
-                                              const span<Index> &y, const span<Index> &x)
+__device__ __forceinline__ int64_t divisor_of(const pooling<Index> &p, const window_span<Index> &z,
+                                              const window_span<Index> &y,
+                                              const window_span<Index> &x)
 {
     if (p.divisor != 0) return p.divisor;
     if (p.count_padding && !p.adaptive) return static_cast<int64_t>(z.size) * y.size * x.size;
@@ -174,7 +175,7 @@ __global__ void __launch_bounds__(BLOCK)
     const Index i = static_cast<Index>(number);
     const element_place<Index> e(p, i, p.out_count, p.by_out_count, p.out, p.by_out);
     const T *plane = in + (e.plane * p.in_count * p.lanes + e.lane);
-    const span<Index> x = span_of(p, 2, e.x), y = span_of(p, 1, e.y), z = span_of(p, 0, e.z);
+    const window_span<Index> x = span_of(p, 2, e.x), y = span_of(p, 1, e.y), z = span_of(p, 0, e.z);
     C most = lowest<C>();
     Index place = (z.from * p.in[1] + y.from) * p.in[2] + x.from;
     for (Index iz = z.from; iz < z.to; iz += z.step)
@@ -225,7 +226,7 @@ __global__ void __launch_bounds__(BLOCK, MEANS_FIT) means(pooling<Index> p, T *o
     const Index i = static_cast<Index>(number);
     const element_place<Index> e(p, i, p.out_count, p.by_out_count, p.out, p.by_out);
     const T *plane = in + (e.plane * p.in_count * p.lanes + e.lane);
-    const span<Index> x = span_of(p, 2, e.x), y = span_of(p, 1, e.y), z = span_of(p, 0, e.z);
+    const window_span<Index> x = span_of(p, 2, e.x), y = span_of(p, 1, e.y), z = span_of(p, 0, e.z);
     using S = typename summed<C>::type;
     const bool nothing = empty(z) || empty(y) || empty(x);
     const int64_t divisor = divisor_of(p, z, y, x); /* before the loops, which then hold no sizes */

@@ -65,7 +65,7 @@ static __global__ void __launch_bounds__(BLOCK)
     }
 }
 
-template <class C> static lt_status run(const lt_cell_step *step, bool back)
+template <class C> static lt_status launch_cell(const lt_cell_step *step, bool back)
 {
     cudaStream_t stream;
     LT_TRY(lt_cuda_enter(step->device.index, &stream));
@@ -82,10 +82,12 @@ template <class C> static lt_status run(const lt_cell_step *step, bool back)
 
 lt_status lt_cuda_cell(const lt_cell_step *step)
 {
-    return step->dtype == LT_FLOAT64 ? run<double>(step, false) : run<float>(step, false);
+    return step->dtype == LT_FLOAT64 ? launch_cell<double>(step, false)
+                                     : launch_cell<float>(step, false);
 }
 
 lt_status lt_cuda_cell_backward(const lt_cell_step *step)
 {
-    return step->dtype == LT_FLOAT64 ? run<double>(step, true) : run<float>(step, true);
+    return step->dtype == LT_FLOAT64 ? launch_cell<double>(step, true)
+                                     : launch_cell<float>(step, true);
 }

@@ -34,8 +34,8 @@ static __global__ void __launch_bounds__(BLOCK)
 }
 
 template <class T>
-static void launch(const lt_resampling *r, void *out, const void *in, int64_t n,
-                   cudaStream_t stream)
+static void launch_resample(const lt_resampling *r, void *out, const void *in, int64_t n,
+                            cudaStream_t stream)
 {
     LT_LAUNCH(resample<T>, lt_blocks(n, BLOCK), BLOCK, stream, static_cast<T *>(out),
               static_cast<const T *>(in), n, r->in, r->out, r->inner, r->taps, r->starts, r->places,
@@ -50,8 +50,8 @@ lt_status lt_cuda_resample(const lt_resampling *r, void *out, const void *in)
     if (n == 0) return LT_OK;
     LT_TRY(lt_cuda_enter(r->device.index, &stream));
     if (r->dtype == LT_FLOAT64)
-        launch<double>(r, out, in, n, stream);
+        launch_resample<double>(r, out, in, n, stream);
     else
-        launch<float>(r, out, in, n, stream);
+        launch_resample<float>(r, out, in, n, stream);
     return lt_cuda_launched(r->device.index, stream, "resample");
 }

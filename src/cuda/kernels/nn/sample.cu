@@ -23,12 +23,12 @@ static __device__ __forceinline__ int64_t located(T place, int64_t size, int64_t
 }
 
 template <class T, int A>
-static __device__ __forceinline__ axis<T, A> find(const lt_sampling &s, T x, int d)
+static __device__ __forceinline__ axis<T, A> axis_at(const lt_sampling &s, T x, int d)
 {
     axis<T, A> a;
     const int64_t n = s.in[2 - d], step = s.x_step[2 - d];
     const T size = static_cast<T>(n);
-    T slope = 1, at = lt_sample_place(x, size, s.align_corners);
+    T slope = 1, at = lt_sample_index(x, size, s.align_corners);
     if (A < 4) at = lt_sample_pad(at, size, s.padding, s.align_corners, s.dims == 3, &slope);
     slope *= lt_sample_scale(size, s.align_corners);
     if constexpr (A == 1) {
@@ -45,14 +45,14 @@ static __device__ __forceinline__ axis<T, A> find(const lt_sampling &s, T x, int
             a.offset[0] = located(low, n, step);
             a.offset[1] = located(low + 1, n, step);
         } else {
-            a.weight[0] = lt_sample_far(t + 1);
-            a.weight[1] = lt_sample_near(t);
-            a.weight[2] = lt_sample_near(1 - t);
-            a.weight[3] = lt_sample_far(2 - t);
-            a.slope[0] = slope * lt_sample_far_slope(t + 1);
-            a.slope[1] = slope * lt_sample_near_slope(t);
-            a.slope[2] = -slope * lt_sample_near_slope(1 - t);
-            a.slope[3] = -slope * lt_sample_far_slope(2 - t);
+            a.weight[0] = lt_cubic_outer(t + 1);
+            a.weight[1] = lt_cubic_inner(t);
+            a.weight[2] = lt_cubic_inner(1 - t);
+            a.weight[3] = lt_cubic_outer(2 - t);
+            a.slope[0] = slope * lt_cubic_outer_slope(t + 1);
+            a.slope[1] = slope * lt_cubic_inner_slope(t);
+            a.slope[2] = -slope * lt_cubic_inner_slope(1 - t);
+            a.slope[3] = -slope * lt_cubic_outer_slope(2 - t);
             LT_UNROLLED
             for (int k = 0; k < 4; k++) {
                 T unused;
@@ -92,7 +92,7 @@ static __device__ __forceinline__ void find_all(const lt_sampling &s, const T *g
                                                 axis<T, A> (&axes)[DIMS])
 {
     LT_UNROLLED
-    for (int d = 0; d < DIMS; d++) axes[d] = find<T, A>(s, grid[point * DIMS + d], d);
+    for (int d = 0; d < DIMS; d++) axes[d] = axis_at<T, A>(s, grid[point * DIMS + d], d);
 }
 
 template <class T, int DIMS, int A>
@@ -173,7 +173,7 @@ struct arrays {
 };
 
 template <class T, int DIMS, int A>
-static void launch(const lt_sampling &s, const arrays &a, cudaStream_t stream)
+static void launch_sample_kernel(const lt_sampling &s, const arrays &a, cudaStream_t stream)
 {
     const int64_t n = s.batch * s.points;
     const lt_quotients by_points(s.points, n);
@@ -202,14 +202,16 @@ static void launch_all(const lt_sampling &s, const arrays &a, cudaStream_t strea
 {
     const bool volume = s.dims == 3;
     if (s.mode == LT_SAMPLE_NEAREST)
-        volume ? launch<T, 3, 1>(s, a, stream) : launch<T, 2, 1>(s, a, stream);
+        volume ? launch_sample_kernel<T, 3, 1>(s, a, stream)
+               : launch_sample_kernel<T, 2, 1>(s, a, stream);
     else if (s.mode == LT_SAMPLE_BILINEAR)
-        volume ? launch<T, 3, 2>(s, a, stream) : launch<T, 2, 2>(s, a, stream);
+        volume ? launch_sample_kernel<T, 3, 2>(s, a, stream)
+               : launch_sample_kernel<T, 2, 2>(s, a, stream);
     else
-        launch<T, 2, 4>(s, a, stream);
+        launch_sample_kernel<T, 2, 4>(s, a, stream);
 }
 
-static lt_status run(const lt_sampling *s, const arrays &a)
+static lt_status launch_sampling(const lt_sampling *s, const arrays &a)
 {
     cudaStream_t stream;
     LT_TRY(lt_cuda_enter(s->device.index, &stream));
@@ -229,11 +231,11 @@ static lt_status run(const lt_sampling *s, const arrays &a)
 
 lt_status lt_cuda_sample(const lt_sampling *s, void *y, const void *x, const void *grid)
 {
-    return run(s, {y, nullptr, nullptr, x, grid, nullptr});
+    return launch_sampling(s, {y, nullptr, nullptr, x, grid, nullptr});
 }
 
 lt_status lt_cuda_sample_backward(const lt_sampling *s, void *grad_x, void *grad_grid,
                                   const void *grad, const void *x, const void *grid)
 {
-    return run(s, {nullptr, grad_x, grad_grid, x, grid, grad});
+    return launch_sampling(s, {nullptr, grad_x, grad_grid, x, grid, grad});
 }

@@ -17,7 +17,7 @@ enum { BLOCK = 256, ITEMS = 4, COLUMNS = 32, ROWS = 16 };
 /* Forward: tensor 0 is the input, 1 the output. Backward: 0 grad, 1 grad_in, 2 the forward's
  * result. */
 struct softmax {
-    lt_lines<3> lines;
+    lt_slice_offsets<3> lines;
     bool log;
 };
 
@@ -148,7 +148,7 @@ template <class S, class C, bool HELD>
 static __global__ void __launch_bounds__(LT_ROW_THREADS) forward_rows(softmax_rows a)
 {
     __shared__ C shared[lt_shared_for(LT_ROW_THREADS)];
-    const lt_lines<3> &lines = a.call.lines;
+    const lt_slice_offsets<3> &lines = a.call.lines;
     const int64_t line = lt_row_number();
     int64_t offset[3];
     if (line >= lines.count) return;
@@ -162,7 +162,7 @@ template <class S, class C, bool HELD>
 static __global__ void __launch_bounds__(LT_ROW_THREADS) backward_rows(softmax_rows a)
 {
     __shared__ C shared[lt_shared_for(LT_ROW_THREADS)];
-    const lt_lines<3> &lines = a.call.lines;
+    const lt_slice_offsets<3> &lines = a.call.lines;
     const int64_t line = lt_row_number();
     int64_t offset[3];
     if (line >= lines.count) return;
@@ -177,7 +177,7 @@ static __global__ void __launch_bounds__(LT_ROW_THREADS) backward_rows(softmax_r
 
 /* Whether the lines of all tensors are dense and of one dtype; *aligned: whether they are whole
  * vectors. */
-static bool are_rows(const lt_lines<3> &lines, bool *aligned)
+static bool are_rows(const lt_slice_offsets<3> &lines, bool *aligned)
 {
     const int64_t size = lt_element_size(lines.dtype[0]);
     *aligned = lines.length * size % 16 == 0;
@@ -194,25 +194,26 @@ static bool are_rows(const lt_lines<3> &lines, bool *aligned)
 static void launch_rows(const softmax_rows &a, bool backward, cudaStream_t stream)
 {
     const lt_dtype dtype = a.call.lines.dtype[0];
-    const dim3 team = lt_row_team(a.call.lines.length, lt_element_size(dtype));
+    const dim3 team = lt_row_block_dim(a.call.lines.length, lt_element_size(dtype));
     const unsigned blocks = lt_row_blocks(a.call.lines.count, team);
     const bool held = lt_row_held(a.call.lines.length, lt_element_size(dtype), team);
 #define RUN(S, C)                                                                                  \
     if (backward && held)                                                                          \
-        LT_LAUNCH_MEET((backward_rows<S, C, true>), blocks, team, 0, stream, a);                   \
+        LT_LAUNCH_BARRIER((backward_rows<S, C, true>), blocks, team, 0, stream, a);                \
     else if (backward)                                                                             \
-        LT_LAUNCH_MEET((backward_rows<S, C, false>), blocks, team, 0, stream, a);                  \
+        LT_LAUNCH_BARRIER((backward_rows<S, C, false>), blocks, team, 0, stream, a);               \
     else if (held)                                                                                 \
-        LT_LAUNCH_MEET((forward_rows<S, C, true>), blocks, team, 0, stream, a);                    \
+        LT_LAUNCH_BARRIER((forward_rows<S, C, true>), blocks, team, 0, stream, a);                 \
     else                                                                                           \
-        LT_LAUNCH_MEET((forward_rows<S, C, false>), blocks, team, 0, stream, a)
+        LT_LAUNCH_BARRIER((forward_rows<S, C, false>), blocks, team, 0, stream, a)
     LT_ROW_DTYPES(dtype, RUN)
 #undef RUN
 }
 
-template <class C> static void launch(const softmax &a, bool backward, cudaStream_t stream)
+template <class C>
+static void launch_softmax_rows(const softmax &a, bool backward, cudaStream_t stream)
 {
-    const lt_lines<3> &lines = a.lines;
+    const lt_slice_offsets<3> &lines = a.lines;
     softmax_rows rows = {a, false};
     if (lines.length <= LT_WARP) {
         const unsigned blocks = lt_blocks(lines.count, BLOCK);
@@ -225,17 +226,17 @@ template <class C> static void launch(const softmax &a, bool backward, cudaStrea
     } else {
         const dim3 blocks(lt_blocks(lines.count, COLUMNS)), threads(COLUMNS, ROWS);
         if (backward)
-            LT_LAUNCH_MEET(backward_by_columns<C>, blocks, threads, 0, stream, a);
+            LT_LAUNCH_BARRIER(backward_by_columns<C>, blocks, threads, 0, stream, a);
         else
-            LT_LAUNCH_MEET(forward_by_columns<C>, blocks, threads, 0, stream, a);
+            LT_LAUNCH_BARRIER(forward_by_columns<C>, blocks, threads, 0, stream, a);
     }
 }
 
 /* Of rows that a fusion computes, where the other arrays lie as they would. */
-static lt_status run_fused(const softmax &a, bool backward, const lt_fused_producer *producer,
-                           cudaStream_t stream)
+static lt_status launch_fused_softmax(const softmax &a, bool backward,
+                                      const lt_fused_producer *producer, cudaStream_t stream)
 {
-    const lt_lines<3> &lines = a.lines;
+    const lt_slice_offsets<3> &lines = a.lines;
     bool aligned;
     *producer->done = are_rows(lines, &aligned);
     for (int k = 1; k < 3; k++)
@@ -252,33 +253,33 @@ static lt_status run_fused(const softmax &a, bool backward, const lt_fused_produ
                               lines.dtype[0], nullptr, rows, stream);
 }
 
-static lt_status run(bool log, bool backward, const lt_array *const *arrays, int dim)
+static lt_status launch_softmax(bool log, bool backward, const lt_array *const *arrays, int dim)
 {
     const int device = arrays[0]->device.index;
     const lt_fused_producer *const producer = arrays[0]->producer;
-    softmax a = {lt_lines<3>(arrays, dim), log};
+    softmax a = {lt_slice_offsets<3>(arrays, dim), log};
     cudaStream_t stream;
     if (a.lines.count == 0 || a.lines.length == 0) return LT_OK;
     LT_TRY(lt_cuda_enter(device, &stream));
     if (producer != nullptr && producer->fusion->n_steps > 0)
-        return run_fused(a, backward, producer, stream);
+        return launch_fused_softmax(a, backward, producer, stream);
     if (producer != nullptr) a.lines.data[0] = producer->fusion->values[producer->value].data;
     if (arrays[0]->dtype == LT_FLOAT64)
-        launch<double>(a, backward, stream);
+        launch_softmax_rows<double>(a, backward, stream);
     else
-        launch<float>(a, backward, stream);
+        launch_softmax_rows<float>(a, backward, stream);
     return lt_cuda_launched(device, stream, log ? "log_softmax" : "softmax");
 }
 
 lt_status lt_cuda_softmax(bool log, const lt_array *out, const lt_array *in, int dim)
 {
     const lt_array *const arrays[] = {in, out, nullptr};
-    return run(log, false, arrays, dim);
+    return launch_softmax(log, false, arrays, dim);
 }
 
 lt_status lt_cuda_softmax_backward(bool log, const lt_array *grad_in, const lt_array *grad,
                                    const lt_array *result, int dim)
 {
     const lt_array *const arrays[] = {grad, grad_in, result};
-    return run(log, true, arrays, dim);
+    return launch_softmax(log, true, arrays, dim);
 }

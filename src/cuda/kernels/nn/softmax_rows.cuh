@@ -8,7 +8,7 @@
 
 template <bool HELD, class S, class C, class Row>
 static __device__ __forceinline__ void lt_softmax_row(const Row &in, S *out, int64_t n, bool log,
-                                                      bool aligned, const lt_team<C> &team)
+                                                      bool aligned, const lt_thread_group<C> &team)
 {
     constexpr int N = Row::N;
     const int threads = team.threads;
@@ -65,7 +65,7 @@ static __device__ __forceinline__ void lt_softmax_row(const Row &in, S *out, int
 template <bool HELD, class S, class C, class Grad, class Result>
 static __device__ __forceinline__ void
 lt_softmax_row_backward(const Grad &grad, const Result &result, S *out, int64_t n, bool log,
-                        bool aligned, const lt_team<C> &team)
+                        bool aligned, const lt_thread_group<C> &team)
 {
     constexpr int N = Grad::N;
     const int threads = team.threads;

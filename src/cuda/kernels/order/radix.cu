@@ -94,18 +94,18 @@ static __device__ __forceinline__ unsigned digits_before(uint64_t *said, uint32_
     uint64_t *const mine = said + static_cast<int64_t>(tile) * DIGITS + threadIdx.x;
     unsigned before = 0;
     if (tile > 0) {
-        lt_say(mine, LT_TILE_OWN << SHIFT | own);
+        lt_store_release(mine, LT_TILE_OWN << SHIFT | own);
         for (const uint64_t *other = mine - DIGITS;; other -= DIGITS) {
-            uint64_t word = lt_heard(other);
+            uint64_t word = lt_load_acquire(other);
             while (word >> SHIFT == LT_TILE_SILENT) {
                 __nanosleep(40);
-                word = lt_heard(other);
+                word = lt_load_acquire(other);
             }
             before += static_cast<unsigned>(word & NUMBER);
             if (word >> SHIFT == LT_TILE_ALL) break;
         }
     }
-    lt_say(mine, LT_TILE_ALL << SHIFT | (before + own));
+    lt_store_release(mine, LT_TILE_ALL << SHIFT | (before + own));
     return before;
 }
 
@@ -196,7 +196,8 @@ template <class K> static __global__ void __launch_bounds__(BLOCK, 3) move_digit
         move_tile<K, false>(a, mine, line, tile);
 }
 
-template <class K> static lt_status run(const lt_radix_job<K> &job, lt_pair<K> **sorted)
+template <class K>
+static lt_status launch_radix_sort(const lt_radix_job<K> &job, lt_pair<K> **sorted)
 {
     lt_cuda_scratch scratch;
     radix<K> a = {};
@@ -216,12 +217,12 @@ template <class K> static lt_status run(const lt_radix_job<K> &job, lt_pair<K> *
     a.said = scratch.as<uint64_t>();
     a.counts = reinterpret_cast<uint32_t *>(a.said + words);
     a.started = a.counts + counts;
-    LT_LAUNCH_MEET(count_digits<K>, static_cast<unsigned>(job.lines * lt_blocks(job.n, COUNTED)),
-                   BLOCK, 0, job.stream, a);
-    LT_LAUNCH_MEET(start_digits, static_cast<unsigned>(job.lines * a.passes), BLOCK, 0, job.stream,
-                   a.counts);
+    LT_LAUNCH_BARRIER(count_digits<K>, static_cast<unsigned>(job.lines * lt_blocks(job.n, COUNTED)),
+                      BLOCK, 0, job.stream, a);
+    LT_LAUNCH_BARRIER(start_digits, static_cast<unsigned>(job.lines * a.passes), BLOCK, 0,
+                      job.stream, a.counts);
     for (a.pass = 0; a.pass < a.passes; a.pass++) {
-        LT_LAUNCH_MEET(move_digits<K>, static_cast<unsigned>(tiles), BLOCK, 0, job.stream, a);
+        LT_LAUNCH_BARRIER(move_digits<K>, static_cast<unsigned>(tiles), BLOCK, 0, job.stream, a);
         *sorted = a.to;
         a.to = const_cast<lt_pair<K> *>(a.from);
         a.from = *sorted;
@@ -233,9 +234,9 @@ template <class K> static lt_status run(const lt_radix_job<K> &job, lt_pair<K> *
 
 lt_status lt_radix_sort(const lt_radix_job<uint32_t> &job, lt_pair<uint32_t> **sorted)
 {
-    return run(job, sorted);
+    return launch_radix_sort(job, sorted);
 }
 lt_status lt_radix_sort(const lt_radix_job<uint64_t> &job, lt_pair<uint64_t> **sorted)
 {
-    return run(job, sorted);
+    return launch_radix_sort(job, sorted);
 }

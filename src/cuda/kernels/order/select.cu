@@ -156,22 +156,22 @@ lt_status lt_select(const lt_sorting<K> &of, int low, int high, int device, cuda
                    each = static_cast<unsigned>(lines);
     LT_LAUNCH(begin_lines<K>, lt_blocks(lines * DIGITS, BLOCK), BLOCK, stream, a);
     for (int shift = high - DIGIT_BITS; shift >= low; shift -= DIGIT_BITS) {
-        LT_LAUNCH_MEET((count_digits<C, K, false>), parts, BLOCK, 0, stream, a, shift);
-        LT_LAUNCH_MEET((choose_digit<K, false>), each, BLOCK, 0, stream, a, shift);
+        LT_LAUNCH_BARRIER((count_digits<C, K, false>), parts, BLOCK, 0, stream, a, shift);
+        LT_LAUNCH_BARRIER((choose_digit<K, false>), each, BLOCK, 0, stream, a, shift);
     }
     int shift = 0;
     while (shift < 32 - DIGIT_BITS && (n - 1) >> (shift + DIGIT_BITS) > 0) shift += DIGIT_BITS;
     for (; shift >= 0; shift -= DIGIT_BITS) {
-        LT_LAUNCH_MEET((count_digits<C, K, true>), parts, BLOCK, 0, stream, a, shift);
-        LT_LAUNCH_MEET((choose_digit<K, true>), each, BLOCK, 0, stream, a, shift);
+        LT_LAUNCH_BARRIER((count_digits<C, K, true>), parts, BLOCK, 0, stream, a, shift);
+        LT_LAUNCH_BARRIER((choose_digit<K, true>), each, BLOCK, 0, stream, a, shift);
     }
     LT_LAUNCH((gather_pairs<C, K>), parts, BLOCK, stream, a);
     const int half = static_cast<int>(a.of.padded / 2);
-    LT_LAUNCH_MEET((sort_gathered<C, K>), each,
-                   half < LT_WARP ? LT_WARP
-                   : half < BLOCK ? half
-                                  : BLOCK,
-                   0, stream, a.of);
+    LT_LAUNCH_BARRIER((sort_gathered<C, K>), each,
+                      half < LT_WARP ? LT_WARP
+                      : half < BLOCK ? half
+                                     : BLOCK,
+                      0, stream, a.of);
     return lt_cuda_launched(device, stream, "sort");
 }
 

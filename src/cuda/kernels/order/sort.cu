@@ -61,12 +61,12 @@ static __global__ void __launch_bounds__(BLOCK) deliver_lines(lt_sorting<K> a)
 /* ---- launching ------------------------------------------------------------------------------- */
 
 template <class C, class K>
-static lt_status run(bool descending, const lt_array *values, const lt_array *indices,
-                     const lt_array *in, int dim, cudaStream_t stream)
+static lt_status launch_sort(bool descending, const lt_array *values, const lt_array *indices,
+                             const lt_array *in, int dim, cudaStream_t stream)
 {
     const lt_array *const arrays[] = {in, values, indices};
     lt_cuda_scratch pairs;
-    lt_sorting<K> a = {lt_lines<3>(arrays, dim), descending, 0, 2, 0, nullptr};
+    lt_sorting<K> a = {lt_slice_offsets<3>(arrays, dim), descending, 0, 2, 0, nullptr};
     const int64_t n = a.lines.length, count = a.lines.count;
     const lt_array *const out = values != nullptr ? values : indices;
     a.wanted = out->ndim > 0 ? out->sizes[dim] : 1;
@@ -80,8 +80,8 @@ static lt_status run(bool descending, const lt_array *values, const lt_array *in
         int slots = static_cast<int>(a.padded);
         while (slots < LT_SORTED_AT_ONCE && slots / a.padded < count) slots *= 2;
         const int threads = slots / 2 < 32 ? 32 : slots / 2 < BLOCK ? slots / 2 : BLOCK;
-        LT_LAUNCH_MEET((sort_short<C, K>), lt_blocks(count, static_cast<int>(slots / a.padded)),
-                       threads, 0, stream, a, slots);
+        LT_LAUNCH_BARRIER((sort_short<C, K>), lt_blocks(count, static_cast<int>(slots / a.padded)),
+                          threads, 0, stream, a, slots);
         return lt_cuda_launched(in->device.index, stream, "sort");
     }
     lt_radix_job<K> job = {in->device.index, stream, count, n, 0, 8 * sizeof(K), nullptr, nullptr};
@@ -112,10 +112,10 @@ lt_status lt_cuda_sort(bool descending, const lt_array *values, const lt_array *
     cudaStream_t stream;
     LT_TRY(lt_cuda_enter(in->device.index, &stream));
     if (in->dtype == LT_FLOAT64)
-        return run<double, uint64_t>(descending, values, indices, in, dim, stream);
+        return launch_sort<double, uint64_t>(descending, values, indices, in, dim, stream);
     if (in->dtype == LT_INT64)
-        return run<int64_t, uint64_t>(descending, values, indices, in, dim, stream);
+        return launch_sort<int64_t, uint64_t>(descending, values, indices, in, dim, stream);
     if (lt_is_floating(in->dtype))
-        return run<float, uint32_t>(descending, values, indices, in, dim, stream);
-    return run<int32_t, uint32_t>(descending, values, indices, in, dim, stream);
+        return launch_sort<float, uint32_t>(descending, values, indices, in, dim, stream);
+    return launch_sort<int32_t, uint32_t>(descending, values, indices, in, dim, stream);
 }

@@ -57,7 +57,7 @@ template <class K> static __device__ __forceinline__ bool lt_before(lt_pair<K> a
 
 /* Tensor 0: input, 1: values, 2: positions; the latter two may be absent. */
 template <class K> struct lt_sorting {
-    lt_lines<3> lines;
+    lt_slice_offsets<3> lines;
     bool descending;
     K least;           /* subtracted from keys, so that those of narrow dtypes have few bits */
     int64_t padded;    /* elements of a short line, up to a power of two */
@@ -80,7 +80,7 @@ template <class C, class K>
 static __device__ __forceinline__ void lt_deliver(const lt_sorting<K> &a, const int64_t *offset,
                                                   int64_t at, uint32_t index)
 {
-    const lt_lines<3> &lines = a.lines;
+    const lt_slice_offsets<3> &lines = a.lines;
     if (lines.data[1] != nullptr) {
         const C value =
             lt_load<C>(lines.dtype[0], lines.data[0] + offset[0] + index * lines.step[0]);

@@ -22,7 +22,8 @@ static __global__ void __launch_bounds__(BLOCK)
         y[i] = x[i];
 }
 
-template <class T> static void launch(const lt_band *b, void *y, const void *x, cudaStream_t stream)
+template <class T>
+static void launch_band(const lt_band *b, void *y, const void *x, cudaStream_t stream)
 {
     const int64_t n = b->matrices * b->rows * b->columns;
     LT_LAUNCH(keep_band<T>, lt_blocks(n, BLOCK), BLOCK, stream, static_cast<T *>(y),
@@ -35,11 +36,11 @@ lt_status lt_cuda_band(const lt_band *b, void *y, const void *x)
     cudaStream_t stream;
     LT_TRY(lt_cuda_enter(b->device.index, &stream));
     switch (b->size) {
-    case 1: launch<uint8_t>(b, y, x, stream); break;
-    case 2: launch<uint16_t>(b, y, x, stream); break;
-    case 4: launch<uint32_t>(b, y, x, stream); break;
-    case 8: launch<uint64_t>(b, y, x, stream); break;
-    default: launch<lt_bytes16>(b, y, x, stream); break;
+    case 1: launch_band<uint8_t>(b, y, x, stream); break;
+    case 2: launch_band<uint16_t>(b, y, x, stream); break;
+    case 4: launch_band<uint32_t>(b, y, x, stream); break;
+    case 8: launch_band<uint64_t>(b, y, x, stream); break;
+    default: launch_band<lt_bytes16>(b, y, x, stream); break;
     }
     return lt_cuda_launched(b->device.index, stream, "band");
 }

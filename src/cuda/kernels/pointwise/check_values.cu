@@ -33,7 +33,7 @@ static __global__ void __launch_bounds__(BLOCK) check(const T *data, int64_t n, 
 }
 
 template <class T>
-static void launch(const lt_value_check *c, const value_rule &r, cudaStream_t stream)
+static void launch_check(const lt_value_check *c, const value_rule &r, cudaStream_t stream)
 {
     LT_LAUNCH(check<T>, lt_blocks(c->n, BLOCK * ITEMS), BLOCK, stream,
               static_cast<const T *>(c->data), c->n, r);
@@ -47,10 +47,10 @@ lt_status lt_cuda_check_values(const lt_value_check *c)
     LT_TRY(lt_cuda_enter(c->device.index, &stream));
     LT_TRY(lt_cuda_report_of(c->device.index, &r.report));
     if (c->dtype == LT_FLOAT32)
-        launch<float>(c, r, stream);
+        launch_check<float>(c, r, stream);
     else if (c->dtype == LT_FLOAT64)
-        launch<double>(c, r, stream);
+        launch_check<double>(c, r, stream);
     else
-        launch<int64_t>(c, r, stream);
+        launch_check<int64_t>(c, r, stream);
     return lt_cuda_launched(c->device.index, stream, "check_values");
 }

@@ -21,8 +21,11 @@ template <class T> struct alignas(2 * sizeof(T)) number {
 
 /* ---- formulas -------------------------------------------------------------------------------- */
 
-template <class T> static __device__ __forceinline__ number<T> of(T re, T im) { return {re, im}; }
-template <class T> static __device__ __forceinline__ number<T> of(thrust::complex<T> z)
+template <class T> static __device__ __forceinline__ number<T> complex_of(T re, T im)
+{
+    return {re, im};
+}
+template <class T> static __device__ __forceinline__ number<T> complex_of(thrust::complex<T> z)
 {
     return {z.real(), z.imag()};
 }
@@ -38,7 +41,8 @@ template <class T> static __device__ __forceinline__ number<T> minus(number<T> a
 {
     return {a.re - b.re, a.im - b.im};
 }
-template <class T> static __device__ __forceinline__ number<T> times(number<T> a, number<T> b)
+template <class T>
+static __device__ __forceinline__ number<T> multiply_complex(number<T> a, number<T> b)
 {
     return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
@@ -64,7 +68,7 @@ template <class T> static __device__ number<T> over(number<T> a, number<T> b)
 template <class T> static __device__ number<T> log_of_one_more(number<T> z)
 {
     if (!(fabs(z.re) <= T(0.5) && fabs(z.im) <= T(0.5)))
-        return of(thrust::log(to(of(1 + z.re, z.im))));
+        return complex_of(thrust::log(to(complex_of(1 + z.re, z.im))));
     return {log1p(z.re * (2 + z.re) + z.im * z.im) / 2, atan2(z.im, 1 + z.re)};
 }
 
@@ -80,21 +84,21 @@ template <class T> static __device__ number<T> power(number<T> a, number<T> b)
     if (b.im == 0) {
         if (b.re == 0) return {1, 0};
         if (b.re == 1) return a;
-        if (b.re == 2) return times(a, a);
-        if (b.re == 3) return times(times(a, a), a);
-        if (b.re == T(0.5)) return of(thrust::sqrt(to(a)));
-        if (b.re == -1) return over(of(T(1), T(0)), a);
-        if (b.re == -2) return over(of(T(1), T(0)), times(a, a));
-        if (b.re == T(-0.5)) return over(of(T(1), T(0)), of(thrust::sqrt(to(a))));
+        if (b.re == 2) return multiply_complex(a, a);
+        if (b.re == 3) return multiply_complex(multiply_complex(a, a), a);
+        if (b.re == T(0.5)) return complex_of(thrust::sqrt(to(a)));
+        if (b.re == -1) return over(complex_of(T(1), T(0)), a);
+        if (b.re == -2) return over(complex_of(T(1), T(0)), multiply_complex(a, a));
+        if (b.re == T(-0.5)) return over(complex_of(T(1), T(0)), complex_of(thrust::sqrt(to(a))));
         if (a.re == 0 && a.im == 0 && b.re > 0) return {0, 0};
     }
-    return of(thrust::pow(to(a), to(b)));
+    return complex_of(thrust::pow(to(a), to(b)));
 }
 
 template <class T> static __device__ __forceinline__ number<T> sigmoid(number<T> z)
 {
     return over(number<T>{1, 0},
-                plus(number<T>{1, 0}, of(thrust::exp(to(number<T>{-z.re, -z.im})))));
+                plus(number<T>{1, 0}, complex_of(thrust::exp(to(number<T>{-z.re, -z.im})))));
 }
 
 /* The larger real part stays outside of the exponential, whose argument is no more than its size
@@ -104,27 +108,30 @@ template <class T> static __device__ number<T> log_add_exp(number<T> a, number<T
     if (a.re != a.re || a.im != a.im || b.re != b.re || b.im != b.im) return {T(NAN), T(NAN)};
     const number<T> small = a.re < b.re ? a : b, large = a.re < b.re ? b : a;
     if (small.re == large.re && fabs(large.re) == T(INFINITY))
-        return large.re < 0 ? small
-                            : of(thrust::log(thrust::exp(to(small)) + thrust::exp(to(large))));
+        return large.re < 0
+                   ? small
+                   : complex_of(thrust::log(thrust::exp(to(small)) + thrust::exp(to(large))));
     if (small.re == -T(INFINITY)) return large;
-    return plus(log_of_one_more(of(thrust::exp(to(minus(small, large))))), large);
+    return plus(log_of_one_more(complex_of(thrust::exp(to(minus(small, large))))), large);
 }
 
 template <class T> static __device__ number<T> sine_over_argument(number<T> z)
 {
     const number<T> x = scaled(z, T(3.14159265358979323846));
-    return z.re == 0 && z.im == 0 ? number<T>{1, 0} : over(of(thrust::sin(to(x))), x);
+    return z.re == 0 && z.im == 0 ? number<T>{1, 0} : over(complex_of(thrust::sin(to(x))), x);
 }
 
 /* From the nearer end, as PyTorch has it. */
-template <class T> static __device__ number<T> between(number<T> a, number<T> b, number<T> weight)
+template <class T>
+static __device__ number<T> lerp_complex(number<T> a, number<T> b, number<T> weight)
 {
     const number<T> way = minus(b, a), one = {1, 0};
-    return hypot(weight.re, weight.im) < T(0.5) ? plus(a, times(weight, way))
-                                                : minus(b, times(way, minus(one, weight)));
+    return hypot(weight.re, weight.im) < T(0.5)
+               ? plus(a, multiply_complex(weight, way))
+               : minus(b, multiply_complex(way, minus(one, weight)));
 }
 
-template <class T> static __device__ __forceinline__ bool truth(number<T> z)
+template <class T> static __device__ __forceinline__ bool is_nonzero(number<T> z)
 {
     return z.re != 0 || z.im != 0;
 }
@@ -138,12 +145,12 @@ template <class T> static __device__ number<T> simple(int op, const number<T> *x
 {
     const number<T> z = x[0], w = x[1], one = {1, 0};
     switch (op) {
-    case LT_PW_ADD: return plus(z, times(p, w));
-    case LT_PW_SUB: return minus(z, times(p, w));
-    case LT_PW_MUL: return times(z, w);
+    case LT_PW_ADD: return plus(z, multiply_complex(p, w));
+    case LT_PW_SUB: return minus(z, multiply_complex(p, w));
+    case LT_PW_MUL: return multiply_complex(z, w);
     case LT_PW_DIV: return over(z, w);
     case LT_PW_NEG: return {-z.re, -z.im};
-    case LT_PW_SQUARE: return times(z, z);
+    case LT_PW_SQUARE: return multiply_complex(z, z);
     case LT_PW_RECIPROCAL: return over(one, z);
     case LT_PW_CONJ: return {z.re, -z.im};
     case LT_PW_ABS: return {hypot(z.re, z.im), 0};
@@ -151,18 +158,18 @@ template <class T> static __device__ number<T> simple(int op, const number<T> *x
         const T size = hypot(z.re, z.im);
         return size == 0 ? number<T>{0, 0} : number<T>{z.re / size, z.im / size};
     }
-    case LT_PW_ADDCMUL: return plus(z, times(times(p, w), x[2]));
-    case LT_PW_ADDCDIV: return plus(z, over(times(p, w), x[2]));
-    case LT_PW_LERP: return between(z, w, x[2]);
-    case LT_PW_WHERE: return truth(z) ? w : x[2];
-    case LT_PW_TANH_BACKWARD: return times(z, minus(one, times(w, w)));
-    case LT_PW_SIGMOID_BACKWARD: return times(z, times(minus(one, w), w));
+    case LT_PW_ADDCMUL: return plus(z, multiply_complex(multiply_complex(p, w), x[2]));
+    case LT_PW_ADDCDIV: return plus(z, over(multiply_complex(p, w), x[2]));
+    case LT_PW_LERP: return lerp_complex(z, w, x[2]);
+    case LT_PW_WHERE: return is_nonzero(z) ? w : x[2];
+    case LT_PW_TANH_BACKWARD: return multiply_complex(z, minus(one, multiply_complex(w, w)));
+    case LT_PW_SIGMOID_BACKWARD: return multiply_complex(z, multiply_complex(minus(one, w), w));
     case LT_PW_EQ: return flag<T>(z.re == w.re && z.im == w.im);
     case LT_PW_NE: return flag<T>(!(z.re == w.re && z.im == w.im));
-    case LT_PW_LOGICAL_AND: return flag<T>(truth(z) && truth(w));
-    case LT_PW_LOGICAL_OR: return flag<T>(truth(z) || truth(w));
-    case LT_PW_LOGICAL_XOR: return flag<T>(truth(z) != truth(w));
-    case LT_PW_LOGICAL_NOT: return flag<T>(!truth(z));
+    case LT_PW_LOGICAL_AND: return flag<T>(is_nonzero(z) && is_nonzero(w));
+    case LT_PW_LOGICAL_OR: return flag<T>(is_nonzero(z) || is_nonzero(w));
+    case LT_PW_LOGICAL_XOR: return flag<T>(is_nonzero(z) != is_nonzero(w));
+    case LT_PW_LOGICAL_NOT: return flag<T>(!is_nonzero(z));
     case LT_PW_ISNAN: return flag<T>(z.re != z.re || z.im != z.im);
     case LT_PW_ISINF: return flag<T>(fabs(z.re) == T(INFINITY) || fabs(z.im) == T(INFINITY));
     default: return flag<T>(fabs(z.re) < T(INFINITY) && fabs(z.im) < T(INFINITY)); /* ISFINITE */
@@ -174,51 +181,53 @@ template <class T> static __device__ number<T> function(int op, const number<T> 
     const number<T> z = x[0], one = {1, 0};
     switch (op) {
     case LT_PW_ANGLE: return {atan2(z.im, z.re), 0};
-    case LT_PW_EXP: return of(thrust::exp(to(z)));
-    case LT_PW_EXP2: return of(thrust::exp(to(scaled(z, T(0.693147180559945309417)))));
+    case LT_PW_EXP: return complex_of(thrust::exp(to(z)));
+    case LT_PW_EXP2: return complex_of(thrust::exp(to(scaled(z, T(0.693147180559945309417)))));
     case LT_PW_EXPM1: return exp_less_one(z);
-    case LT_PW_LOG: return of(thrust::log(to(z)));
-    case LT_PW_LOG2: return scaled(of(thrust::log(to(z))), T(1.44269504088896340736));
-    case LT_PW_LOG10: return scaled(of(thrust::log(to(z))), T(0.434294481903251827651));
+    case LT_PW_LOG: return complex_of(thrust::log(to(z)));
+    case LT_PW_LOG2: return scaled(complex_of(thrust::log(to(z))), T(1.44269504088896340736));
+    case LT_PW_LOG10: return scaled(complex_of(thrust::log(to(z))), T(0.434294481903251827651));
     case LT_PW_LOG1P: return log_of_one_more(z);
-    case LT_PW_SQRT: return of(thrust::sqrt(to(z)));
-    case LT_PW_RSQRT: return over(one, of(thrust::sqrt(to(z))));
+    case LT_PW_SQRT: return complex_of(thrust::sqrt(to(z)));
+    case LT_PW_RSQRT: return over(one, complex_of(thrust::sqrt(to(z))));
     case LT_PW_POW: return power(z, x[1]);
     case LT_PW_SIGMOID: return sigmoid(z);
-    case LT_PW_SILU: return times(z, sigmoid(z));
+    case LT_PW_SILU: return multiply_complex(z, sigmoid(z));
     case LT_PW_SILU_BACKWARD: {
         const number<T> w = x[1], s = sigmoid(w);
-        return times(z, times(s, plus(one, times(w, minus(one, s)))));
+        return multiply_complex(z,
+                                multiply_complex(s, plus(one, multiply_complex(w, minus(one, s)))));
     }
     case LT_PW_SINC: return sine_over_argument(z);
     case LT_PW_LOGADDEXP: return log_add_exp(z, x[1]);
-    case LT_PW_SIN: return of(thrust::sin(to(z)));
-    case LT_PW_COS: return of(thrust::cos(to(z)));
-    case LT_PW_TAN: return of(thrust::tan(to(z)));
-    case LT_PW_ASIN: return of(thrust::asin(to(z)));
-    case LT_PW_ACOS: return of(thrust::acos(to(z)));
-    case LT_PW_ATAN: return of(thrust::atan(to(z)));
-    case LT_PW_SINH: return of(thrust::sinh(to(z)));
-    case LT_PW_COSH: return of(thrust::cosh(to(z)));
-    case LT_PW_TANH: return of(thrust::tanh(to(z)));
-    case LT_PW_ASINH: return of(thrust::asinh(to(z)));
-    case LT_PW_ACOSH: return of(thrust::acosh(to(z)));
-    default: return of(thrust::atanh(to(z))); /* ATANH */
+    case LT_PW_SIN: return complex_of(thrust::sin(to(z)));
+    case LT_PW_COS: return complex_of(thrust::cos(to(z)));
+    case LT_PW_TAN: return complex_of(thrust::tan(to(z)));
+    case LT_PW_ASIN: return complex_of(thrust::asin(to(z)));
+    case LT_PW_ACOS: return complex_of(thrust::acos(to(z)));
+    case LT_PW_ATAN: return complex_of(thrust::atan(to(z)));
+    case LT_PW_SINH: return complex_of(thrust::sinh(to(z)));
+    case LT_PW_COSH: return complex_of(thrust::cosh(to(z)));
+    case LT_PW_TANH: return complex_of(thrust::tanh(to(z)));
+    case LT_PW_ASINH: return complex_of(thrust::asinh(to(z)));
+    case LT_PW_ACOSH: return complex_of(thrust::acosh(to(z)));
+    default: return complex_of(thrust::atanh(to(z))); /* ATANH */
     }
 }
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 
 /* Operand 0 is the output. */
-template <class T> struct operands {
+template <class T> struct complex_operands {
     int op, inputs;
     char *data[4]; /* null: the number in value */
     lt_dtype dtype[4];
     number<T> value[4], param;
-    lt_places<4> places;
+    lt_offsets_32<4> places;
 };
 
-template <class T> static __device__ __forceinline__ number<T> load(lt_dtype dtype, const char *p)
+template <class T>
+static __device__ __forceinline__ number<T> load_complex(lt_dtype dtype, const char *p)
 {
     switch (dtype) {
     case LT_COMPLEX64: {
@@ -237,7 +246,7 @@ template <class T> static __device__ __forceinline__ number<T> load(lt_dtype dty
 }
 
 template <class T>
-static __device__ __forceinline__ void store(lt_dtype dtype, char *p, number<T> z)
+static __device__ __forceinline__ void store_complex(lt_dtype dtype, char *p, number<T> z)
 {
     switch (dtype) {
     case LT_COMPLEX64: *reinterpret_cast<number<float> *>(p) = {float(z.re), float(z.im)}; break;
@@ -249,7 +258,7 @@ static __device__ __forceinline__ void store(lt_dtype dtype, char *p, number<T> 
 }
 
 template <class T, bool FUNCTION>
-static __global__ void __launch_bounds__(BLOCK) complex_kernel(operands<T> a)
+static __global__ void __launch_bounds__(BLOCK) complex_kernel(complex_operands<T> a)
 {
     const uint32_t first = blockIdx.x * (ITEMS * BLOCK) + threadIdx.x;
     for (int i = 0; i < ITEMS; i++) {
@@ -262,15 +271,16 @@ static __global__ void __launch_bounds__(BLOCK) complex_kernel(operands<T> a)
             if (k < a.inputs)
                 x[k] = a.data[k + 1] == nullptr
                            ? a.value[k + 1]
-                           : load<T>(a.dtype[k + 1], a.data[k + 1] + offset[0][k + 1]);
+                           : load_complex<T>(a.dtype[k + 1], a.data[k + 1] + offset[0][k + 1]);
         const number<T> y = FUNCTION ? function(a.op, x, a.param) : simple(a.op, x, a.param);
-        store(a.dtype[0], a.data[0] + offset[0][0], y);
+        store_complex(a.dtype[0], a.data[0] + offset[0][0], y);
     }
 }
 
 /* Operands of the dtype that is computed in, their elements one after another from a multiple of 16
  * bytes on. */
-template <class T> static __global__ void __launch_bounds__(BLOCK) dense_kernel(operands<T> a)
+template <class T>
+static __global__ void __launch_bounds__(BLOCK) dense_kernel(complex_operands<T> a)
 {
     constexpr uint32_t N = 16 / sizeof(number<T>);
     using vector = lt_vector<number<T>, N>;
@@ -312,7 +322,7 @@ template <class T> static number<T> host_number(lt_dtype dtype, const void *p)
     return {lt_load<T>(dtype, p), 0};
 }
 
-static bool is_dense(const lt_iter *it, lt_dtype compute)
+static bool iter_is_dense(const lt_iter *it, lt_dtype compute)
 {
     if (it->ndim != 1 || it->host_scalar[0]) return false;
     for (int k = 0; k < it->operands; k++) {
@@ -324,10 +334,11 @@ static bool is_dense(const lt_iter *it, lt_dtype compute)
     return true;
 }
 
-template <class T> static void run(const lt_pointwise_call &call, bool function, int params)
+template <class T>
+static void launch_complex(const lt_pointwise_call &call, bool function, int params)
 {
     lt_iter it = *call.it;
-    operands<T> a = {};
+    complex_operands<T> a = {};
     a.op = call.op;
     a.inputs = it.operands - 1;
     for (int k = 0; k < it.operands; k++) {
@@ -343,7 +354,7 @@ template <class T> static void run(const lt_pointwise_call &call, bool function,
                    T(p.imaginary)};
     }
     a.places.of(&it, 1, nullptr);
-    if (!function && is_dense(&it, call.compute)) {
+    if (!function && iter_is_dense(&it, call.compute)) {
         const int numbers = 16 / static_cast<int>(sizeof(number<T>));
         LT_LAUNCH(dense_kernel<T>, lt_blocks(a.places.numel, BLOCK * numbers), BLOCK, call.stream,
                   a);
@@ -357,7 +368,7 @@ template <class T> static void run(const lt_pointwise_call &call, bool function,
 }
 
 /* Whether the op is on the list, a function, and has a number. */
-static bool find(int op, bool *function, int *params)
+static bool find_operation(int op, bool *function, int *params)
 {
     switch (op) {
 #define CASE_OF(NAME, n)                                                                           \
@@ -388,10 +399,10 @@ bool lt_cuda_complex(const lt_pointwise_call &call)
 {
     bool function;
     int params = 0;
-    if (call.compute == LT_COMPLEX32 || !find(call.op, &function, &params)) return false;
+    if (call.compute == LT_COMPLEX32 || !find_operation(call.op, &function, &params)) return false;
     if (call.compute == LT_COMPLEX64)
-        run<float>(call, function, params);
+        launch_complex<float>(call, function, params);
     else
-        run<double>(call, function, params);
+        launch_complex<double>(call, function, params);
     return true;
 }

@@ -2,13 +2,13 @@
  * together on both sides is moved 16 bytes at a time. Copies between layouts that are each other's
  * transpose go by tiles through shared memory, so that both sides are accessed in whole cache
  * lines. Integers are read as int64_t, so that every conversion is exact or rounds once. Places are
- * counted in 32 bits: larger copies come in pieces (pieces.cuh). */
+ * counted in 32 bits: larger copies come in pieces (split.cuh). */
 #include "cuda.h"
 #include "formulas/float8.h"
 #include "kernels/element.cuh"
 #include "kernels/launch.cuh"
 #include "kernels/offsets.cuh"
-#include "kernels/pieces.cuh"
+#include "kernels/split.cuh"
 
 enum { BLOCK = 256, ITEMS = 4, TILE = 32, TILE_ROWS = 8, RUN = 8 /* elements */ };
 
@@ -18,11 +18,11 @@ struct copy_operands {
     lt_dtype out_dtype, in_dtype;
     uint32_t n; /* elements */
     bool aligned;
-    lt_places<2> places;
+    lt_offsets_32<2> places;
 };
 
 /* Where this thread's elements lie: every BLOCKth, ITEMS of them. Returns how many there are. */
-static __device__ __forceinline__ int locate(const copy_operands &a, int32_t (*offset)[2])
+static __device__ __forceinline__ int locate_copies(const copy_operands &a, int32_t (*offset)[2])
 {
     const uint32_t first = blockIdx.x * (ITEMS * BLOCK) + threadIdx.x;
     uint32_t index[ITEMS];
@@ -45,7 +45,7 @@ template <class C> static __global__ void __launch_bounds__(BLOCK) convert(copy_
     char *to[ITEMS];
     const char *from[ITEMS];
     C values[ITEMS];
-    const int n = locate(a, offset);
+    const int n = locate_copies(a, offset);
     for (int i = 0; i < ITEMS; i++) {
         to[i] = a.out + offset[i][0];
         from[i] = a.in + offset[i][1];
@@ -74,7 +74,7 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) move(copy_ope
 {
     int32_t offset[ITEMS][2];
     T values[ITEMS];
-    const int n = locate(a, offset);
+    const int n = locate_copies(a, offset);
     for (int i = 0; i < ITEMS; i++) values[i] = *reinterpret_cast<const T *>(a.in + offset[i][1]);
     for (int i = 0; i < ITEMS; i++)
         if (i < n) *reinterpret_cast<T *>(a.out + offset[i][0]) = values[i];
@@ -145,7 +145,7 @@ template <class T> static void launch_transpose(const lt_iter *it, int dim, cuda
     a.outer.finish();
     const unsigned blocks =
         static_cast<unsigned>(int64_t{a.tiles_m.divisor} * a.tiles_n.divisor * a.outer.numel);
-    LT_LAUNCH_MEET(transpose<T>, blocks, TILE * TILE_ROWS, 0, stream, a);
+    LT_LAUNCH_BARRIER(transpose<T>, blocks, TILE * TILE_ROWS, 0, stream, a);
 }
 
 /* ---- entry ----------------------------------------------------------------------------------- */
@@ -257,7 +257,7 @@ static void launch_convert(const lt_iter *it, cudaStream_t stream)
 /* ---- unsigned integers ----------------------------------------------------------------------- */
 
 /* As on the CPU: the fraction is dropped, what is below 0 wraps. */
-static __device__ __forceinline__ uint64_t whole(double x)
+static __device__ __forceinline__ uint64_t to_uint64(double x)
 {
     if (!(x >= -0x1p63)) return x < 0 ? (uint64_t)INT64_MIN : 0; /* nan: 0 */
     if (x < 0x1p63) return (uint64_t)(int64_t)x;
@@ -268,7 +268,7 @@ static __device__ __forceinline__ uint64_t whole(double x)
 template <class U> static __global__ void __launch_bounds__(BLOCK) from_unsigned(copy_operands a)
 {
     int32_t offset[ITEMS][2];
-    const int n = locate(a, offset);
+    const int n = locate_copies(a, offset);
     for (int i = 0; i < n; i++) {
         const U value = *reinterpret_cast<const U *>(a.in + offset[i][1]);
         char *const to = a.out + offset[i][0];
@@ -287,11 +287,11 @@ template <class U>
 static __global__ void __launch_bounds__(BLOCK) to_unsigned(copy_operands a, uint64_t kept)
 {
     int32_t offset[ITEMS][2];
-    const int n = locate(a, offset);
+    const int n = locate_copies(a, offset);
     for (int i = 0; i < n; i++) {
         const char *const from = a.in + offset[i][1];
         const uint64_t value = lt_is_floating(a.in_dtype)
-                                   ? whole(lt_load<double>(a.in_dtype, from))
+                                   ? to_uint64(lt_load<double>(a.in_dtype, from))
                                    : (uint64_t)lt_load<int64_t>(a.in_dtype, from) & kept;
         *reinterpret_cast<U *>(a.out + offset[i][0]) = (U)value;
     }
@@ -345,19 +345,19 @@ static void launch_unsigned(const lt_iter *it, cudaStream_t stream)
 static __global__ void __launch_bounds__(BLOCK) from_float8(copy_operands a)
 {
     int32_t offset[ITEMS][2];
-    const int n = locate(a, offset);
+    const int n = locate_copies(a, offset);
     for (int i = 0; i < n; i++) {
         const float value =
             lt_float8_to_float(a.in_dtype, *reinterpret_cast<const uint8_t *>(a.in + offset[i][1]));
         char *const to = a.out + offset[i][0];
         switch (a.out_dtype) {
         case LT_UINT16:
-            *reinterpret_cast<uint16_t *>(to) = static_cast<uint16_t>(whole(value));
+            *reinterpret_cast<uint16_t *>(to) = static_cast<uint16_t>(to_uint64(value));
             break;
         case LT_UINT32:
-            *reinterpret_cast<uint32_t *>(to) = static_cast<uint32_t>(whole(value));
+            *reinterpret_cast<uint32_t *>(to) = static_cast<uint32_t>(to_uint64(value));
             break;
-        case LT_UINT64: *reinterpret_cast<uint64_t *>(to) = whole(value); break;
+        case LT_UINT64: *reinterpret_cast<uint64_t *>(to) = to_uint64(value); break;
         case LT_FLOAT8_E5M2:
         case LT_FLOAT8_E4M3FN:
         case LT_FLOAT8_E5M2FNUZ:
@@ -374,7 +374,7 @@ static __global__ void __launch_bounds__(BLOCK) from_float8(copy_operands a)
 static __global__ void __launch_bounds__(BLOCK) to_float8(copy_operands a, uint64_t kept)
 {
     int32_t offset[ITEMS][2];
-    const int n = locate(a, offset);
+    const int n = locate_copies(a, offset);
     for (int i = 0; i < n; i++) {
         const char *const from = a.in + offset[i][1];
         const float value =
@@ -405,7 +405,7 @@ static void launch_float8(const lt_iter *it, cudaStream_t stream)
 template <class T> static __global__ void __launch_bounds__(BLOCK) truth_of_pairs(copy_operands a)
 {
     int32_t offset[ITEMS][2];
-    const int n = locate(a, offset);
+    const int n = locate_copies(a, offset);
     for (int i = 0; i < n; i++) {
         const T *z = reinterpret_cast<const T *>(a.in + offset[i][1]);
         *reinterpret_cast<bool *>(a.out + offset[i][0]) =
@@ -426,7 +426,7 @@ static void launch_truth(const lt_iter *it, cudaStream_t stream)
 }
 
 /* One part of each, the real one of a tensor that has no other. */
-static lt_iter part_of(const lt_iter *it, int part)
+static lt_iter iter_of_part(const lt_iter *it, int part)
 {
     lt_iter parts = *it;
     for (int k = 0; k < it->operands; k++) {
@@ -439,19 +439,19 @@ static lt_iter part_of(const lt_iter *it, int part)
 /* The dtypes differ, and one of them is complex. */
 static lt_status copy_parts(const lt_iter *it)
 {
-    lt_iter part = part_of(it, 0);
+    lt_iter part = iter_of_part(it, 0);
     if (!lt_is_complex(it->dtype[0])) {
         if (it->dtype[0] != LT_BOOL) return lt_cuda_copy(&part);
         cudaStream_t stream;
         LT_TRY(lt_cuda_enter(it->device.index, &stream));
-        LT_TRY(lt_in_pieces(it, [&](const lt_iter *piece) {
+        LT_TRY(lt_split_launches(it, [&](const lt_iter *piece) {
             launch_truth(piece, stream);
             return LT_OK;
         }));
         return lt_cuda_launched(it->device.index, stream, "copy");
     }
     LT_TRY(lt_cuda_copy(&part));
-    part = part_of(it, 1);
+    part = iter_of_part(it, 1);
     if (lt_is_complex(it->dtype[1])) return lt_cuda_copy(&part);
     part.operands = 1;
     return lt_cuda_fill(&part, lt_float(0));
@@ -473,7 +473,7 @@ lt_status lt_cuda_copy(const lt_iter *it)
                                  cudaMemcpyDefault, stream));
         return lt_cuda_launched(it->device.index, stream, "copy");
     }
-    LT_TRY(lt_in_pieces(it, [&](const lt_iter *piece) {
+    LT_TRY(lt_split_launches(it, [&](const lt_iter *piece) {
         if (same)
             launch_same(piece, stream);
         else if (lt_is_float8(it->dtype[0]) || lt_is_float8(it->dtype[1]))

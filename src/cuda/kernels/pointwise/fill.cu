@@ -5,7 +5,7 @@
 #include "kernels/element.cuh"
 #include "kernels/launch.cuh"
 #include "kernels/offsets.cuh"
-#include "kernels/pieces.cuh"
+#include "kernels/split.cuh"
 #include "runtime/marks.cuh"
 
 enum { BLOCK = 256, ITEMS = 4 };
@@ -25,7 +25,7 @@ static __global__ void __launch_bounds__(BLOCK)
 struct fill_operands {
     char *data;
     uint64_t word;
-    lt_places<1> places;
+    lt_offsets_32<1> places;
 };
 
 /* T: an unsigned type of an element's size, or 16 bytes of elements. */
@@ -63,7 +63,7 @@ static uint64_t repeated(lt_dtype dtype, lt_scalar value)
 }
 
 template <class T>
-static void launch(const lt_iter *it, int64_t together, uint64_t word, cudaStream_t stream)
+static void launch_fill(const lt_iter *it, int64_t together, uint64_t word, cudaStream_t stream)
 {
     const int64_t bytes[] = {16};
     fill_operands a = {it->data[0], word, {}};
@@ -106,17 +106,17 @@ lt_status lt_cuda_fill(const lt_iter *it, lt_scalar value)
                   it->numel * size, word);
         return lt_cuda_launched(it->device.index, stream, "fill");
     }
-    LT_TRY(lt_in_pieces(it, [&](const lt_iter *piece) {
+    LT_TRY(lt_split_launches(it, [&](const lt_iter *piece) {
         if (has_rows(piece, size))
-            launch<lt_bytes16>(piece, 16 / size, word, stream);
+            launch_fill<lt_bytes16>(piece, 16 / size, word, stream);
         else if (size == 1)
-            launch<uint8_t>(piece, 1, word, stream);
+            launch_fill<uint8_t>(piece, 1, word, stream);
         else if (size == 2)
-            launch<uint16_t>(piece, 1, word, stream);
+            launch_fill<uint16_t>(piece, 1, word, stream);
         else if (size == 4)
-            launch<uint32_t>(piece, 1, word, stream);
+            launch_fill<uint32_t>(piece, 1, word, stream);
         else
-            launch<uint64_t>(piece, 1, word, stream);
+            launch_fill<uint64_t>(piece, 1, word, stream);
         return LT_OK;
     }));
     return lt_cuda_launched(it->device.index, stream, "fill");

@@ -1,6 +1,6 @@
 /* pointwise.cu - elementwise ops on a GPU: finds the family that has the kernel and replaces powers
  * by a number that have a shorter way, as the CPU does. */
-#include "kernels/pieces.cuh"
+#include "kernels/split.cuh"
 #include "numbers.cuh"
 #include "pointwise.cuh"
 
@@ -61,6 +61,6 @@ lt_status lt_cuda_pointwise(int op, const lt_iter *it, lt_dtype compute, const l
 #undef TRY
         return done ? LT_OK : lt_cuda_unsupported(name_of(op), compute);
     };
-    LT_TRY(lt_in_pieces(it, run));
+    LT_TRY(lt_split_launches(it, run));
     return lt_cuda_launched(it->device.index, call.stream, name_of(op));
 }

@@ -8,7 +8,7 @@
  *            it (broadcast), or one number: 16 bytes at a time
  *   strided  any layout, any dtypes; elements are converted as they are read and written
  *
- * Places are counted in 32 bits: larger calls come in pieces (pieces.cuh).
+ * Places are counted in 32 bits: larger calls come in pieces (split.cuh).
  *
  * Integers are computed in int64_t and cut when stored: operands were rounded to the op's dtype
  * before, so that the low bits are right. Half types are computed in float. */
@@ -90,7 +90,7 @@ template <class C, int INPUTS> struct lt_dense_operands {
     bool aligned; /* vectors, to whole ones */
     C value[INPUTS + 1], params[LT_POINTWISE_PARAMS];
     uint32_t n; /* elements; the last run may be shorter */
-    lt_places<INPUTS + 1> places;
+    lt_offsets_32<INPUTS + 1> places;
 };
 
 /* S: element of the dtype computed; E: of this operand. */
@@ -161,7 +161,7 @@ template <class C, int INPUTS> struct lt_strided_operands {
     lt_dtype dtype[INPUTS + 1], compute;
     bool rounds[INPUTS + 1]; /* to the dtype computed, which is narrower than C */
     C value[INPUTS + 1], params[LT_POINTWISE_PARAMS];
-    lt_places<INPUTS + 1> places;
+    lt_offsets_32<INPUTS + 1> places;
 };
 
 template <class Op, class C>

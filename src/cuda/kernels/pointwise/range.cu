@@ -8,12 +8,12 @@
 
 enum { BLOCK = 256 };
 
-static __device__ __forceinline__ int64_t element(int64_t start, int64_t step, int64_t i)
+static __device__ __forceinline__ int64_t range_element(int64_t start, int64_t step, int64_t i)
 {
     return (int64_t)((uint64_t)start + (uint64_t)i * (uint64_t)step);
 }
 
-static __device__ __forceinline__ double element(double start, double step, int64_t i)
+static __device__ __forceinline__ double range_element(double start, double step, int64_t i)
 {
     return __dadd_rn(start, __dmul_rn((double)i, step));
 }
@@ -23,7 +23,8 @@ static __global__ void __launch_bounds__(BLOCK)
     range(char *data, lt_dtype dtype, int size, int64_t n, C start, C step, bool backwards)
 {
     const int64_t i = lt_thread_number();
-    if (i < n) lt_store<C>(dtype, data + i * size, element(start, step, backwards ? n - 1 - i : i));
+    if (i < n)
+        lt_store<C>(dtype, data + i * size, range_element(start, step, backwards ? n - 1 - i : i));
 }
 
 lt_status lt_cuda_range(const lt_array *out, lt_scalar start, lt_scalar step, bool backwards)

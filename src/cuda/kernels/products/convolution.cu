@@ -18,12 +18,12 @@ enum { BLOCK = 256 };
 const int64_t COLUMN_BYTES = (int64_t)256 << 20;
 
 /* The geometry as kernels take it; images: those of the call. */
-struct windows {
+struct conv_windows {
     int64_t channels; /* of all images together */
     int32_t in[3], out[3], kernel[3], stride[3], padding[3], dilation[3];
     int64_t image, column; /* elements of a channel; of its columns */
 
-    windows(const lt_conv *c, int64_t images)
+    conv_windows(const lt_conv *c, int64_t images)
     {
         channels = images * c->in_channels;
         for (int d = 0; d < 3; d++) {
@@ -39,7 +39,7 @@ struct windows {
 
 /* A thread an element of the columns. */
 template <class T>
-__global__ void __launch_bounds__(BLOCK) to_columns(windows g, const T *image, T *columns)
+__global__ void __launch_bounds__(BLOCK) to_columns(conv_windows g, const T *image, T *columns)
 {
     const int64_t i = lt_thread_number();
     if (i >= g.channels * g.column) return;
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(BLOCK) to_columns(windows g, const T *image, T
 }
 
 /* Of one dimension: the window whose element k lies at position i; -1: none. */
-__device__ __forceinline__ int64_t window_of(const windows &g, int d, int64_t i, int k)
+__device__ __forceinline__ int64_t window_of(const conv_windows &g, int d, int64_t i, int k)
 {
     const int64_t reach = i + g.padding[d] - (int64_t)k * g.dilation[d];
     if (reach < 0 || reach % g.stride[d] != 0 || reach / g.stride[d] >= g.out[d]) return -1;
@@ -75,7 +75,7 @@ __device__ __forceinline__ int64_t window_of(const windows &g, int d, int64_t i,
 
 /* A thread an element of the images. */
 template <class T, class S, class C>
-__global__ void __launch_bounds__(BLOCK) from_columns(windows g, T *image, const S *columns)
+__global__ void __launch_bounds__(BLOCK) from_columns(conv_windows g, T *image, const S *columns)
 {
     const int64_t i = lt_thread_number();
     if (i >= g.channels * g.image) return;
@@ -142,17 +142,18 @@ __global__ void __launch_bounds__(BLOCK)
 /* ---- by type --------------------------------------------------------------------------------- */
 
 template <class T, class C> struct typed {
-    static void take(const windows &g, const void *image, void *columns, cudaStream_t stream)
+    static void take(const conv_windows &g, const void *image, void *columns, cudaStream_t stream)
     {
         LT_LAUNCH(to_columns<T>, lt_blocks(g.channels * g.column, BLOCK), BLOCK, stream, g,
                   static_cast<const T *>(image), static_cast<T *>(columns));
     }
-    static void give(const windows &g, void *image, const void *columns, cudaStream_t stream)
+    static void give(const conv_windows &g, void *image, const void *columns, cudaStream_t stream)
     {
         LT_LAUNCH((from_columns<T, T, C>), lt_blocks(g.channels * g.image, BLOCK), BLOCK, stream, g,
                   static_cast<T *>(image), static_cast<const T *>(columns));
     }
-    static void give_wide(const windows &g, void *image, const void *columns, cudaStream_t stream)
+    static void give_wide(const conv_windows &g, void *image, const void *columns,
+                          cudaStream_t stream)
     {
         LT_LAUNCH((from_columns<T, C, C>), lt_blocks(g.channels * g.image, BLOCK), BLOCK, stream, g,
                   static_cast<T *>(image), static_cast<const C *>(columns));
@@ -182,10 +183,10 @@ template <class T, class C> struct typed {
 };
 
 struct kernels {
-    void (*take)(const windows &g, const void *image, void *columns, cudaStream_t stream);
-    void (*give)(const windows &g, void *image, const void *columns, cudaStream_t stream);
+    void (*take)(const conv_windows &g, const void *image, void *columns, cudaStream_t stream);
+    void (*give)(const conv_windows &g, void *image, const void *columns, cudaStream_t stream);
     /* columns that are summed */
-    void (*give_wide)(const windows &g, void *image, const void *columns, cudaStream_t stream);
+    void (*give_wide)(const conv_windows &g, void *image, const void *columns, cudaStream_t stream);
     void (*bias)(void *y, const void *bias, int64_t channels, int64_t width, int64_t n,
                  cudaStream_t stream);
     void (*add)(void *y, const void *bias, int64_t channels, int64_t width, int64_t n,
@@ -224,14 +225,14 @@ bool trivial(const lt_conv *c)
     return true;
 }
 
-struct operands {
+struct conv_operands {
     char *x, *w, *y;
     char *columns;
     char *parts; /* the weights of each image, before they are summed */
 };
 
 /* Products of `batch` images (of_images) or groups, the first of which o points to. */
-lt_status multiply(lt_conv_part part, const lt_conv *c, const operands &o, bool of_images,
+lt_status multiply(lt_conv_part part, const lt_conv *c, const conv_operands &o, bool of_images,
                    int64_t batch, bool bias)
 {
     const int64_t rows = c->out_channels / c->groups,
@@ -271,7 +272,8 @@ lt_status multiply(lt_conv_part part, const lt_conv *c, const operands &o, bool 
 
 /* One call for all groups of an image, or for one group of all images, whichever makes fewer
  * calls. */
-lt_status multiply_all(lt_conv_part part, const lt_conv *c, operands o, int64_t images, bool bias)
+lt_status multiply_all(lt_conv_part part, const lt_conv *c, conv_operands o, int64_t images,
+                       bool bias)
 {
     const int64_t size = lt_element_size(c->dtype), width = lt_volume(c->out);
     const int64_t of_column = part == LT_CONV_X && !trivial(c) ? wide_size(c->dtype) : size;
@@ -295,12 +297,12 @@ struct image_range {
     int64_t first, count;
 };
 
-lt_status convolve(lt_conv_part part, const lt_conv *c, operands o, image_range range,
+lt_status convolve(lt_conv_part part, const lt_conv *c, conv_operands o, image_range range,
                    const void *bias, const kernels &k, cudaStream_t stream)
 {
     const int64_t first = range.first, images = range.count;
     const int64_t size = lt_element_size(c->dtype), width = lt_volume(c->out);
-    const windows g(c, images);
+    const conv_windows g(c, images);
     o.x += first * c->in_channels * g.image * size;
     o.y += first * c->out_channels * width * size;
     if (o.columns == nullptr)
@@ -343,8 +345,8 @@ lt_status lt_cuda_convolution(lt_conv_part part, const lt_conv *c, void *x, void
     const int64_t images =
         std::min(c->batch, own > 0 ? std::max<int64_t>(COLUMN_BYTES / own, 1) : c->batch);
     const kernels k = kernels_of(c->dtype);
-    operands o = {static_cast<char *>(x), static_cast<char *>(w), static_cast<char *>(y), nullptr,
-                  nullptr};
+    conv_operands o = {static_cast<char *>(x), static_cast<char *>(w), static_cast<char *>(y),
+                       nullptr, nullptr};
     lt_cuda_scratch columns, parts;
     cudaStream_t stream;
     bool done;
@@ -377,8 +379,8 @@ lt_status lt_cuda_columns(bool back, const lt_conv *c, void *x, void *columns)
     cudaStream_t stream;
     LT_TRY(lt_cuda_enter(c->device.index, &stream));
     if (back)
-        kernels_of(c->dtype).give(windows(c, c->batch), x, columns, stream);
+        kernels_of(c->dtype).give(conv_windows(c, c->batch), x, columns, stream);
     else
-        kernels_of(c->dtype).take(windows(c, c->batch), x, columns, stream);
+        kernels_of(c->dtype).take(conv_windows(c, c->batch), x, columns, stream);
     return lt_cuda_launched(c->device.index, stream, back ? "col2im" : "im2col");
 }

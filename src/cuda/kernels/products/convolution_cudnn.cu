@@ -27,33 +27,35 @@ constexpr int64_t uids[] = {X, W, Y};
 using descriptor = cudnnBackendDescriptor_t;
 
 /* Attributes of one of the three operations. */
-struct names {
+struct convolution_names {
     cudnnBackendDescriptorType_t type;
     cudnnBackendAttributeName_t x, w, y, windows, alpha, beta;
 };
-constexpr names forward_names = {CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR,
-                                 CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X,
-                                 CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W,
-                                 CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y,
-                                 CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC,
-                                 CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA,
-                                 CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA};
-constexpr names data_names = {CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR,
-                              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DX,
-                              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_W,
-                              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DY,
-                              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC,
-                              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_ALPHA,
-                              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_BETA};
-constexpr names filter_names = {CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR,
-                                CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_X,
-                                CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW,
-                                CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY,
-                                CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_CONV_DESC,
-                                CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA,
-                                CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA};
+constexpr convolution_names forward_names = {CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR,
+                                             CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X,
+                                             CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W,
+                                             CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y,
+                                             CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC,
+                                             CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA,
+                                             CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA};
+constexpr convolution_names data_names = {
+    CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR,
+    CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DX,
+    CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_W,
+    CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DY,
+    CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC,
+    CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_ALPHA,
+    CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_BETA};
+constexpr convolution_names filter_names = {
+    CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR,
+    CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_X,
+    CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW,
+    CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY,
+    CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_CONV_DESC,
+    CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA,
+    CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA};
 
-const names &names_of(const lt_conv_shape &s)
+const convolution_names &names_of(const lt_conv_shape &s)
 {
     return s.part == LT_CONV_Y ? forward_names : s.part == LT_CONV_X ? data_names : filter_names;
 }
@@ -84,7 +86,8 @@ descriptor windows(lt_cudnn_plan &g, const lt_conv_shape &s)
 }
 
 /* 1 * the convolution + 0 * what was there. */
-void set_factors(lt_cudnn_plan &g, const lt_conv_shape &s, const names &n, descriptor operation)
+void set_factors(lt_cudnn_plan &g, const lt_conv_shape &s, const convolution_names &n,
+                 descriptor operation)
 {
     const float one_float = 1, zero_float = 0;
     const double one_double = 1, zero_double = 0;
@@ -121,7 +124,7 @@ class plan {
 
 lt_status plan::make(cudnnHandle_t handle, const lt_conv_shape &s)
 {
-    const names &n = names_of(s);
+    const convolution_names &n = names_of(s);
     LT_TRY(graph.open());
     descriptor convolution = graph.create(n.type);
     graph.link(convolution, n.x, tensor(graph, s, X, s.batch, s.in_channels, s.in));

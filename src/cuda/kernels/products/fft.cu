@@ -10,7 +10,7 @@
 
 enum { BLOCK = 256 };
 
-static lt_status failed(cufftResult status, const char *call)
+static lt_status cufft_error(cufftResult status, const char *call)
 {
     const auto name = [status] {
         switch (status) {
@@ -25,10 +25,10 @@ static lt_status failed(cufftResult status, const char *call)
 #define TRY_FFT(call)                                                                              \
     do {                                                                                           \
         const cufftResult fft_status_ = (call);                                                    \
-        if (fft_status_ != CUFFT_SUCCESS) return failed(fft_status_, #call);                       \
+        if (fft_status_ != CUFFT_SUCCESS) return cufft_error(fft_status_, #call);                  \
     } while (0)
 
-struct shape {
+struct fft_shape {
     int64_t n, lines;
     int32_t device, type; /* cufftType */
 };
@@ -42,7 +42,7 @@ class plan {
     {
         if (made && !recorded) (void)cufft->destroy(handle);
     }
-    lt_status make(const shape &s)
+    lt_status make(const fft_shape &s)
     {
         const auto type = static_cast<cufftType>(s.type);
         const bool to_complex = type == CUFFT_R2C || type == CUFFT_D2Z,
@@ -98,7 +98,7 @@ template <class T> static void scale(const lt_fft *f, cudaStream_t stream)
 }
 
 /* in: what f has, or a copy of it. */
-static lt_status run(const lt_cufft *cufft, cufftHandle plan, const lt_fft *f, void *in)
+static lt_status run_cufft(const lt_cufft *cufft, cufftHandle plan, const lt_fft *f, void *in)
 {
     const int direction = f->inverse ? CUFFT_INVERSE : CUFFT_FORWARD;
     if (f->dtype == LT_FLOAT32) {
@@ -126,9 +126,9 @@ lt_status lt_cuda_fft(const lt_fft *f)
 {
     static const cufftType types[][3] = {{CUFFT_C2C, CUFFT_R2C, CUFFT_C2R},
                                          {CUFFT_Z2Z, CUFFT_D2Z, CUFFT_Z2D}};
-    static thread_local lt_cuda_plans<shape, plan> known;
+    static thread_local lt_cuda_plans<fft_shape, plan> known;
     const int device = f->device.index;
-    const shape s = {f->n, f->lines, device, types[f->dtype == LT_FLOAT64][f->kind]};
+    const fft_shape s = {f->n, f->lines, device, types[f->dtype == LT_FLOAT64][f->kind]};
     const size_t complex = 2 * lt_element_size(f->dtype);
     void *in = const_cast<void *>(f->in);
     plan *p = nullptr;
@@ -148,7 +148,7 @@ lt_status lt_cuda_fft(const lt_fft *f)
     p->recorded |= lt_cuda_recording();
     TRY_FFT(p->cufft->set_stream(p->handle, stream));
     TRY_FFT(p->cufft->set_work_area(p->handle, area.as<void>()));
-    LT_TRY(run(p->cufft, p->handle, f, in));
+    LT_TRY(run_cufft(p->cufft, p->handle, f, in));
     if (f->scale != 1) f->dtype == LT_FLOAT32 ? scale<float>(f, stream) : scale<double>(f, stream);
     return lt_cuda_launched(device, stream, "fft");
 }

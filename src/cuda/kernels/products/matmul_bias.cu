@@ -16,7 +16,7 @@ namespace {
 constexpr uint64_t most_workspace = 32u << 20;
 
 /* All that the choice of an algorithm depends on (plans.cuh). */
-struct shape {
+struct product_shape {
     int64_t m, n, k, lda, ldb, ldc;
     uint32_t device, type, compute, operations, alignment, epilogue;
 };
@@ -32,7 +32,7 @@ class plan {
         for (cublasLtMatrixLayout_t layout : {a, b, c})
             if (layout != nullptr) (void)light->layout_destroy(layout);
     }
-    lt_status make(const lt_cublaslt *functions, cublasLtHandle_t handle, const shape &s);
+    lt_status make(const lt_cublaslt *functions, cublasLtHandle_t handle, const product_shape &s);
 
     const lt_cublaslt *light = nullptr;
     cublasLtMatmulDesc_t desc = nullptr;
@@ -50,7 +50,7 @@ uint32_t alignment_of(std::initializer_list<const void *> addresses)
 }
 
 /* Column-major: the first operand is B, the second A (matmul.cu). */
-lt_status plan::make(const lt_cublaslt *functions, cublasLtHandle_t handle, const shape &s)
+lt_status plan::make(const lt_cublaslt *functions, cublasLtHandle_t handle, const product_shape &s)
 {
     const cudaDataType type = (cudaDataType)s.type;
     const uint32_t first = s.operations & 1, second = s.operations >> 1;
@@ -116,7 +116,7 @@ lt_status lt_cuda_gemm_bias(const lt_gemm *g, cudaStream_t stream, cudaDataType 
     const double zero = 0;
     /* Our first operand is cuBLASLt's B. */
     const void *row = g->sums != nullptr ? g->sums : g->bias;
-    const shape s = {
+    const product_shape s = {
         g->m,
         g->n,
         g->k,
@@ -135,7 +135,7 @@ lt_status lt_cuda_gemm_bias(const lt_gemm *g, cudaStream_t stream, cudaDataType 
     cublasLtHandle_t handle =
         reinterpret_cast<cublasLtHandle_t>(blas.handle); /* which cuBLASLt takes */
     plan *p = nullptr;
-    static thread_local lt_cuda_plans<shape, plan> known;
+    static thread_local lt_cuda_plans<product_shape, plan> known;
     LT_TRY(known.find(
         s, [&](plan *fresh) { return fresh->make(light, handle, s); }, &p));
     if (!p->found && g->sums != nullptr)

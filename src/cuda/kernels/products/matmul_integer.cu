@@ -38,7 +38,7 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) multiply(gemm
     *c = static_cast<T>(sum);
 }
 
-template <class T> static void launch(const lt_gemm *g, cudaStream_t stream)
+template <class T> static void launch_integer_gemm(const lt_gemm *g, cudaStream_t stream)
 {
     gemm_of_integers<T> p = {};
     p.a = static_cast<const T *>(g->a);
@@ -59,10 +59,10 @@ template <class T> static void launch(const lt_gemm *g, cudaStream_t stream)
 lt_status lt_cuda_gemm_integer(const lt_gemm *g, cudaStream_t stream)
 {
     switch (lt_element_size(g->dtype)) {
-    case 1: launch<uint8_t>(g, stream); break;
-    case 2: launch<uint16_t>(g, stream); break;
-    case 4: launch<uint32_t>(g, stream); break;
-    default: launch<uint64_t>(g, stream); break;
+    case 1: launch_integer_gemm<uint8_t>(g, stream); break;
+    case 2: launch_integer_gemm<uint16_t>(g, stream); break;
+    case 4: launch_integer_gemm<uint32_t>(g, stream); break;
+    default: launch_integer_gemm<uint64_t>(g, stream); break;
     }
     return lt_cuda_launched(g->device.index, stream, "matrix product");
 }

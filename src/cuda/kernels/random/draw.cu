@@ -93,7 +93,7 @@ lt_status lt_cuda_draw(lt_draw what, const lt_array *out, const lt_array *a, con
     LT_TRY(lt_cuda_enter(device, &stream));
     LT_TRY(lt_cuda_recording_random(device, generator, &philox.live));
     if (philox.live != nullptr)
-        philox = {0, lt_cuda_recording_take(n), philox.live};
+        philox = {0, lt_cuda_recording_adopt(n), philox.live};
     else
         generator->philox_offset += (uint64_t)n;
     return out->dtype == LT_FLOAT64 ? run<double>(what, out, a, b, n, philox, stream)

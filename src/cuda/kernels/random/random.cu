@@ -203,7 +203,7 @@ __global__ void __launch_bounds__(BLOCK)
 }
 
 /* The output, its stream and the bits it is made of. */
-struct job {
+struct random_job {
     char *data;
     lt_dtype dtype;
     int64_t n;
@@ -214,14 +214,14 @@ struct job {
 
     lt_philox take(int64_t blocks)
     {
-        if (live != nullptr) return {0, lt_cuda_recording_take(blocks), live};
+        if (live != nullptr) return {0, lt_cuda_recording_adopt(blocks), live};
         lt_philox p = {generator->seed, generator->philox_offset, nullptr};
         generator->philox_offset += (uint64_t)blocks;
         return p;
     }
 };
 
-template <class Draw> lt_status run(job &j, Draw f)
+template <class Draw> lt_status run(random_job &j, Draw f)
 {
     const int64_t blocks = (j.n + Draw::count - 1) / Draw::count;
     LT_LAUNCH(draw<Draw>, lt_blocks(blocks, BLOCK * COUNTERS), BLOCK, j.stream, j.data, j.dtype,
@@ -229,14 +229,14 @@ template <class Draw> lt_status run(job &j, Draw f)
     return lt_cuda_launched(j.device, j.stream, "random");
 }
 
-lt_status run_integers(job &j, uint64_t base, uint64_t range)
+lt_status run_integers(random_job &j, uint64_t base, uint64_t range)
 {
     /* 64 bits are drawn where 32 would favour some numbers noticeably. */
     if (range >> 28 != 0 || range == 0) return run(j, integers_64{base, range});
     return run(j, integers_32{base, (uint32_t)range});
 }
 
-lt_status full_range(job &j)
+lt_status full_range(random_job &j)
 {
     /* Integers from 0 to the largest; floats: the integers they hold exactly. */
     static const int8_t bits[LT_DTYPE_COUNT] = {1, 8, 7, 15, 31, 63, 11, 8, 24, 53};
@@ -304,7 +304,7 @@ __global__ void __launch_bounds__(BLOCK)
     out[i] = (int64_t)x;
 }
 
-lt_status permutation(job &j)
+lt_status permutation(random_job &j)
 {
     int64_t *const out = reinterpret_cast<int64_t *>(j.data);
     const unsigned blocks = lt_blocks(j.n, BLOCK);
@@ -355,13 +355,13 @@ lt_status lt_cuda_random(lt_distribution what, const lt_array *out, lt_scalar fr
     const double a = from.kind == LT_SCALAR_FLOAT ? from.v.d : (double)from.v.i,
                  b = to.kind == LT_SCALAR_FLOAT ? to.v.d : (double)to.v.i;
     if (!supports(what, out->dtype)) return lt_cuda_unsupported(name_of(what), out->dtype);
-    job j = {static_cast<char *>(out->data),
-             out->dtype,
-             1,
-             out->device.index,
-             nullptr,
-             generator,
-             nullptr};
+    random_job j = {static_cast<char *>(out->data),
+                    out->dtype,
+                    1,
+                    out->device.index,
+                    nullptr,
+                    generator,
+                    nullptr};
     for (int d = 0; d < out->ndim; d++) j.n *= out->sizes[d];
     if (j.n == 0) return LT_OK;
     LT_TRY(lt_cuda_enter(j.device, &j.stream));

@@ -30,7 +30,7 @@ template <class C> static __device__ __forceinline__ best<C> lt_from_lane(best<C
 }
 
 /* What a team leaves for the last one (join.cuh). */
-template <class C> static __device__ __forceinline__ void leave(best<C> *p, best<C> found)
+template <class C> static __device__ __forceinline__ void leave_best(best<C> *p, best<C> found)
 {
     lt_leave(&p->value, found.value);
     lt_leave(&p->index, found.index);
@@ -65,8 +65,8 @@ template <class C> static __device__ __forceinline__ best<C> better(best<C> a, b
 /* N elements more, from number i on, `step` apart; what there are fewer of is x[0] again. Few have
  * one that beats what was found: to know that takes one comparison for each. */
 template <class C, int N>
-static __device__ __forceinline__ void take(best<C> *found, const C (&x)[N], int64_t i,
-                                            int64_t step)
+static __device__ __forceinline__ void update_best(best<C> *found, const C (&x)[N], int64_t i,
+                                                   int64_t step)
 {
     if (found->index < 0) *found = best<C>{x[0], i};
     bool any = false, numbers = true;
@@ -91,7 +91,7 @@ static __device__ __forceinline__ void take(best<C> *found, const C (&x)[N], int
 
 /* Tensor 0: input, 1: values, 2: indices. */
 template <class C> struct extremes {
-    lt_lines<3> lines;
+    lt_slice_offsets<3> lines;
     sense sought;
     int64_t shares, share;
     lt_wide_divider by_lines; /* their number */
@@ -101,7 +101,8 @@ template <class C> struct extremes {
 };
 
 /* What was found in all of a line. */
-template <class C> static __device__ void finish(const extremes<C> &a, int64_t line, best<C> found)
+template <class C>
+static __device__ void write_extreme(const extremes<C> &a, int64_t line, best<C> found)
 {
     int64_t offset[3];
     a.lines.lines.at(line, offset);
@@ -112,18 +113,19 @@ template <class C> static __device__ void finish(const extremes<C> &a, int64_t l
 }
 
 template <class C>
-static __device__ void deliver(const extremes<C> &a, int64_t line, int64_t share, best<C> found)
+static __device__ void deliver_best(const extremes<C> &a, int64_t line, int64_t share,
+                                    best<C> found)
 {
     if (a.shares > 1)
-        leave(a.parts + share * a.lines.count + line, found);
+        leave_best(a.parts + share * a.lines.count + line, found);
     else
-        finish(a, line, found);
+        write_extreme(a, line, found);
 }
 
 /* Elements first, first + step, ... of one share of a line, N at a time. */
 template <int N, class C>
-static __device__ __forceinline__ best<C> search(const extremes<C> &a, int64_t line, int64_t share,
-                                                 int64_t first, int64_t step)
+static __device__ __forceinline__ best<C> search_share(const extremes<C> &a, int64_t line,
+                                                       int64_t share, int64_t first, int64_t step)
 {
     const int64_t from = share * a.share;
     const int64_t to = from + a.share < a.lines.length ? from + a.share : a.lines.length;
@@ -140,7 +142,7 @@ static __device__ __forceinline__ best<C> search(const extremes<C> &a, int64_t l
         for (int j = 0; j < N; j++) at[j] = i + j * step < to ? in + j * apart : in;
         lt_load_many<C, N>(a.lines.dtype[0], at, x);
         for (C &one : x) one = a.sought.of(one);
-        take(&found, x, i, step);
+        update_best(&found, x, i, step);
     }
     return found;
 }
@@ -171,7 +173,7 @@ static __device__ __forceinline__ best<C> search_dense(const extremes<C> &a, int
         }
         LT_UNROLLED
         for (int j = 0; j < ROW; j++) x[j] = a.sought.of(x[j]);
-        take(&found, x, i, 1);
+        update_best(&found, x, i, 1);
     }
     return found;
 }
@@ -182,7 +184,7 @@ template <class C> static __global__ void __launch_bounds__(BLOCK) extreme_by_th
     if (number >= a.lines.count * a.shares) return;
     const int64_t share = static_cast<int64_t>(a.by_lines.quotient(static_cast<uint64_t>(number))),
                   line = number - share * a.lines.count;
-    deliver(a, line, share, search<ROW>(a, line, share, 0, 1));
+    deliver_best(a, line, share, search_share<ROW>(a, line, share, 0, 1));
 }
 
 /* A team, a row of the block's threads, for each line: one warp, or the block's only row. Shares
@@ -194,21 +196,21 @@ template <class C> static __global__ void __launch_bounds__(BLOCK) extreme_by_te
                   share = blockIdx.y;
     if (line >= a.lines.count) return;
     best<C> found = a.dense ? search_dense(a, line, share, threadIdx.x, blockDim.x)
-                            : search<ITEMS>(a, line, share, threadIdx.x, blockDim.x);
+                            : search_share<ITEMS>(a, line, share, threadIdx.x, blockDim.x);
     const int threads = static_cast<int>(blockDim.x), thread = static_cast<int>(threadIdx.x);
     const auto join = [](best<C> x, best<C> y) { return better(x, y); };
     found = lt_block_join(found, shared, join);
-    if (thread == 0) deliver(a, line, share, found);
+    if (thread == 0) deliver_best(a, line, share, found);
     if (a.shares == 1) return;
-    const lt_team<best<C>> team = {shared, thread, threads};
+    const lt_thread_group<best<C>> team = {shared, thread, threads};
     if (!team.last(a.counter, gridDim.x * gridDim.y)) return;
-    team.share_among_warps(a.lines.count, [&](int64_t i, const lt_team<best<C>> &warp) {
+    team.share_among_warps(a.lines.count, [&](int64_t i, const lt_thread_group<best<C>> &warp) {
         best<C> joined = {0, -1};
         LT_NOT_UNROLLED
         for (int64_t part = warp.thread; part < a.shares; part += LT_WARP)
             joined = better(joined, left(a.parts + part * a.lines.count + i));
         joined = lt_warp_join(joined, join);
-        if (warp.leads()) finish(a, i, joined);
+        if (warp.leads()) write_extreme(a, i, joined);
     });
 }
 
@@ -219,17 +221,18 @@ template <class C> static __global__ void __launch_bounds__(BLOCK) join_parts(ex
     best<C> found = a.parts[line];
     for (int64_t share = 1; share < shares; share++)
         found = better(found, a.parts[share * a.lines.count + line]);
-    finish(a, line, found);
+    write_extreme(a, line, found);
 }
 
 template <class C>
-static lt_status run(bool maximum, const lt_array *values, const lt_array *indices,
-                     const lt_array *in, int dim, cudaStream_t stream)
+static lt_status launch_extreme(bool maximum, const lt_array *values, const lt_array *indices,
+                                const lt_array *in, int dim, cudaStream_t stream)
 {
     const lt_array *const arrays[] = {in, values, indices};
     lt_cuda_scratch parts;
-    extremes<C> a = {lt_lines<3>(arrays, dim), {maximum}, 1, 0, {}, false, false, nullptr, nullptr};
-    const lt_lines<3> &lines = a.lines;
+    extremes<C> a = {
+        lt_slice_offsets<3>(arrays, dim), {maximum}, 1, 0, {}, false, false, nullptr, nullptr};
+    const lt_slice_offsets<3> &lines = a.lines;
     if (lines.count == 0 || lines.length == 0) return LT_OK;
 
     const bool beside =
@@ -266,7 +269,7 @@ static lt_status run(bool maximum, const lt_array *values, const lt_array *indic
     } else {
         const dim3 grid(lt_blocks(lines.count, rows), static_cast<unsigned>(a.shares));
         const dim3 block(static_cast<unsigned>(team), static_cast<unsigned>(rows));
-        LT_LAUNCH_MEET(extreme_by_team<C>, grid, block, 0, stream, a);
+        LT_LAUNCH_BARRIER(extreme_by_team<C>, grid, block, 0, stream, a);
     }
     return lt_cuda_launched(in->device.index, stream, maximum ? "max" : "min");
 }
@@ -276,7 +279,9 @@ lt_status lt_cuda_extreme(bool maximum, const lt_array *values, const lt_array *
 {
     cudaStream_t stream;
     LT_TRY(lt_cuda_enter(in->device.index, &stream));
-    if (!lt_is_floating(in->dtype)) return run<int64_t>(maximum, values, indices, in, dim, stream);
-    if (in->dtype == LT_FLOAT64) return run<double>(maximum, values, indices, in, dim, stream);
-    return run<float>(maximum, values, indices, in, dim, stream);
+    if (!lt_is_floating(in->dtype))
+        return launch_extreme<int64_t>(maximum, values, indices, in, dim, stream);
+    if (in->dtype == LT_FLOAT64)
+        return launch_extreme<double>(maximum, values, indices, in, dim, stream);
+    return launch_extreme<float>(maximum, values, indices, in, dim, stream);
 }

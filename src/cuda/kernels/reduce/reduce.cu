@@ -24,7 +24,7 @@
 #include "kernels/compile/programs.cuh"
 #include "kernels/element.cuh"
 #include "kernels/offsets.cuh"
-#include "kernels/pieces.cuh"
+#include "kernels/split.cuh"
 #include "steps.cuh"
 
 enum {
@@ -38,7 +38,7 @@ enum {
 
 /* ---- what is accumulated --------------------------------------------------------------------- */
 
-template <class C> static C begin(lt_identity identity)
+template <class C> static C identity_of(lt_identity identity)
 {
     using limits = std::numeric_limits<C>;
     switch (identity) {
@@ -74,7 +74,7 @@ static __device__ __forceinline__ C parameter_of(const reduction<C> &a, int64_t 
 }
 
 template <class Step, class C>
-static __device__ void finish(const reduction<C> &a, int64_t result, C total, C parameter)
+static __device__ void write_result(const reduction<C> &a, int64_t result, C total, C parameter)
 {
     int64_t offset[2];
     a.kept.at(result, offset);
@@ -117,8 +117,8 @@ static __device__ __forceinline__ C accumulate_dense(const reduction<C> &a, int6
 
 /* Elements first, first + step, ... of one share of a result. */
 template <class Step, class C>
-static __device__ __forceinline__ C accumulate(const reduction<C> &a, int64_t result, int64_t share,
-                                               int64_t first, int64_t step)
+static __device__ __forceinline__ C accumulate_share(const reduction<C> &a, int64_t result,
+                                                     int64_t share, int64_t first, int64_t step)
 {
     const int64_t from = share * a.share, to = from + a.share < a.count ? from + a.share : a.count;
     int64_t offset[2];
@@ -147,12 +147,12 @@ static __device__ __forceinline__ C accumulate(const reduction<C> &a, int64_t re
 }
 
 template <class Step, class C>
-static __device__ void deliver(const reduction<C> &a, int64_t result, int64_t share, C total)
+static __device__ void deliver_total(const reduction<C> &a, int64_t result, int64_t share, C total)
 {
     if (a.shares > 1)
         lt_leave(a.parts + share * a.results + result, total);
     else
-        finish<Step>(a, result, total, parameter_of(a, result));
+        write_result<Step>(a, result, total, parameter_of(a, result));
 }
 
 /* A thread for each share of each result. */
@@ -162,7 +162,7 @@ static __global__ void __launch_bounds__(BLOCK) reduce_by_thread(reduction<C> a)
     const int64_t number = lt_thread_number();
     if (number >= a.results * a.shares) return;
     const int64_t share = number / a.results, result = number % a.results;
-    deliver<Step>(a, result, share, accumulate<Step>(a, result, share, 0, 1));
+    deliver_total<Step>(a, result, share, accumulate_share<Step>(a, result, share, 0, 1));
 }
 
 /* A team, a row of the block's threads, for each result: one warp, or the block's only row, which
@@ -178,14 +178,15 @@ __launch_bounds__(BLOCK, Step::light ? LT_RESIDENT / BLOCK *static_cast<int>(lt_
                   share = blockIdx.y;
     if (result >= a.results) return;
     C total = a.dense ? accumulate_dense<Step>(a, result, share, threadIdx.x, blockDim.x)
-                      : accumulate<Step>(a, result, share, threadIdx.x, blockDim.x);
+                      : accumulate_share<Step>(a, result, share, threadIdx.x, blockDim.x);
     total = lt_block_join(total, shared, [](C x, C y) { return Step::join(x, y); });
-    if (threadIdx.x == 0) deliver<Step>(a, result, share, total);
+    if (threadIdx.x == 0) deliver_total<Step>(a, result, share, total);
     if (a.shares == 1) return;
-    const lt_team<C> team = {shared, static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x)};
+    const lt_thread_group<C> team = {shared, static_cast<int>(threadIdx.x),
+                                     static_cast<int>(blockDim.x)};
     if (team.last(a.counter, gridDim.x * gridDim.y))
         lt_join_shares<Step>(team, a.parts, a.results, a.shares, [&](int64_t i, C joined) {
-            finish<Step>(a, i, joined, parameter_of(a, i));
+            write_result<Step>(a, i, joined, parameter_of(a, i));
         });
 }
 
@@ -200,13 +201,14 @@ static __global__ void __launch_bounds__(BLOCK) reduce_held(reduction<C> a, lt_t
     int64_t offset[2];
     a.kept.at(result, offset);
     const char *in = a.in + offset[1];
-    const lt_team<C> team = {shared, static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x)};
+    const lt_thread_group<C> team = {shared, static_cast<int>(threadIdx.x),
+                                     static_cast<int>(blockDim.x)};
     C parameter;
     const C total = lt_reduce_held<First, Second, RUNS>(
         team, static_cast<int>(a.count), steps, &parameter, [&](int64_t i, int n, C *x) {
             load_row<C, LT_REDUCE_ROW>(a.in_dtype, in + i * size, x, n, a.aligned);
         });
-    if (team.leads()) finish<Second>(a, result, total, parameter);
+    if (team.leads()) write_result<Second>(a, result, total, parameter);
 }
 
 template <class Step, class C>
@@ -214,8 +216,8 @@ static __global__ void __launch_bounds__(BLOCK) join_parts(reduction<C> a)
 {
     const int64_t result = lt_thread_number();
     if (result >= a.results) return;
-    finish<Step>(a, result, lt_parts_joined<Step>(a.parts + result, a.results, a.shares),
-                 parameter_of(a, result));
+    write_result<Step>(a, result, lt_parts_joined<Step>(a.parts + result, a.results, a.shares),
+                       parameter_of(a, result));
 }
 
 /* The same by a warp for each result of at least so many shares, whose lanes take every 32nd: one
@@ -228,22 +230,22 @@ static __global__ void __launch_bounds__(BLOCK) join_parts_by_warp(reduction<C> 
     if (result >= a.results) return;
     C total = lt_parts_of_lane<Step>(a.parts + result, a.results, a.shares, lane);
     total = lt_warp_join(total, [](C x, C y) { return Step::join(x, y); });
-    if (lane == 0) finish<Step>(a, result, total, parameter_of(a, result));
+    if (lane == 0) write_result<Step>(a, result, total, parameter_of(a, result));
 }
 
 /* Many results keep a GPU busy with a thread for each. */
 template <class Step, class C> static void launch_join(const reduction<C> &a, cudaStream_t stream)
 {
     if (a.shares >= LT_WARP && a.results * LT_WARP <= ENOUGH_THREADS)
-        LT_LAUNCH_MEET((join_parts_by_warp<Step, C>), lt_blocks(a.results * LT_WARP, BLOCK), BLOCK,
-                       0, stream, a);
+        LT_LAUNCH_BARRIER((join_parts_by_warp<Step, C>), lt_blocks(a.results * LT_WARP, BLOCK),
+                          BLOCK, 0, stream, a);
     else
         LT_LAUNCH((join_parts<Step, C>), lt_blocks(a.results, BLOCK), BLOCK, stream, a);
 }
 
 /* ---- planning -------------------------------------------------------------------------------- */
 
-struct call {
+struct reduce_call {
     const lt_fused_producer *producer; /* the input, unless it is in memory: then null */
     lt_reduction op;
     const lt_iter *it;
@@ -257,7 +259,7 @@ static int64_t at_least(int64_t n, int64_t least) { return n > least ? n : least
 
 /* Whether neighbouring results are closer together in the input than neighbouring elements of
  * one. */
-static bool by_thread(const call &c, int64_t count)
+static bool by_thread(const reduce_call &c, int64_t count)
 {
     if (count <= LT_WARP) return true;
     if (c.reduced_dims == c.it->ndim) return false;
@@ -273,7 +275,7 @@ template <class C> static void cut(reduction<C> *a, int64_t wanted, int64_t thre
 }
 
 /* Whether the elements of a result lie together, in a dtype that is computed in C. */
-template <class C> static bool lies_together(const call &c, const reduction<C> &a)
+template <class C> static bool lies_together(const reduce_call &c, const reduction<C> &a)
 {
     const bool own =
         lt_is_floating(a.in_dtype) && (a.in_dtype == LT_FLOAT64) == std::is_same_v<C, double>;
@@ -286,9 +288,9 @@ static void set(lt_fused_number *number, float value) { number->f = value; }
 static void set(lt_fused_number *number, double value) { number->d = value; }
 
 /* What a fusion's kernel is told. */
-template <class C> static lt_fused_lines lines_of(const reduction<C> &a, int64_t team)
+template <class C> static lt_fused_slices lines_of(const reduction<C> &a, int64_t team)
 {
-    lt_fused_lines lines = {};
+    lt_fused_slices lines = {};
     lines.count = a.count, lines.share = a.share;
     lines.lines = a.results, lines.shares = a.shares;
     lines.team = team;
@@ -305,7 +307,7 @@ template <class C> static lt_fused_lines lines_of(const reduction<C> &a, int64_t
 
 /* Of what a fusion computes. */
 template <class Step, class C>
-static lt_status run_fused(const call &c, const reduction<C> &a, int64_t team)
+static lt_status launch_fused_reduce(const reduce_call &c, const reduction<C> &a, int64_t team)
 {
     if constexpr (std::is_floating_point_v<C>)
         return lt_fused_reduce(c.producer, Step::name, sizeof(C) == sizeof(double),
@@ -315,7 +317,7 @@ static lt_status run_fused(const call &c, const reduction<C> &a, int64_t team)
 }
 
 /* What the total of the first of two steps is divided by. */
-template <class C> static C first_divisor(const call &c, int64_t count)
+template <class C> static C first_divisor(const reduce_call &c, int64_t count)
 {
     return static_cast<C>(c.op == LT_REDUCE_LOGSUMEXP ? 1 : count);
 }
@@ -332,7 +334,7 @@ template <class C> static dim3 grid_of(const reduction<C> &a, dim3 block)
 
 /* What the eager kernels are told, but where passes leave and find parameters; returns the threads
  * of a team, 1 where each takes a share alone. */
-template <class Step, class C> static int64_t plan(const call &c, reduction<C> *whole)
+template <class Step, class C> static int64_t plan(const reduce_call &c, reduction<C> *whole)
 {
     const lt_iter *it = c.it;
     reduction<C> &a = *whole;
@@ -345,7 +347,7 @@ template <class Step, class C> static int64_t plan(const call &c, reduction<C> *
     a.kept.of(it, c.reduced_dims, it->ndim);
     a.count = a.reduced.numel;
     a.results = a.kept.numel;
-    a.identity = begin<C>(Step::identity);
+    a.identity = identity_of<C>(Step::identity);
     a.parameter = static_cast<C>(c.parameter);
     const bool varies = c.op == LT_REDUCE_VAR || c.op == LT_REDUCE_STD;
     a.divisor = c.op == LT_REDUCE_MEAN ? static_cast<C>(a.count)
@@ -374,7 +376,7 @@ template <class Step, class C> static int64_t plan(const call &c, reduction<C> *
 
 /* first: where a first pass leaves its results; parameters: from where a second one takes them. */
 template <class Step, class C>
-static lt_status run(const call &c, C *first = nullptr, C *parameters = nullptr)
+static lt_status launch_reduce(const reduce_call &c, C *first = nullptr, C *parameters = nullptr)
 {
     const int device = c.it->device.index;
     reduction<C> a = {};
@@ -391,10 +393,10 @@ static lt_status run(const call &c, C *first = nullptr, C *parameters = nullptr)
         if (team > 1)
             LT_TRY(lt_cuda_counter(device, c.stream, parts.as<unsigned>(bytes), &a.counter));
     }
-    if (c.producer != nullptr) return run_fused<Step>(c, a, team);
+    if (c.producer != nullptr) return launch_fused_reduce<Step>(c, a, team);
     const dim3 block = block_of(team);
     if (team > 1) {
-        LT_LAUNCH_MEET((reduce_by_team<Step, C>), grid_of(a, block), block, 0, c.stream, a);
+        LT_LAUNCH_BARRIER((reduce_by_team<Step, C>), grid_of(a, block), block, 0, c.stream, a);
     } else {
         LT_LAUNCH((reduce_by_thread<Step, C>), lt_blocks(a.results * a.shares, BLOCK), BLOCK,
                   c.stream, a);
@@ -404,37 +406,38 @@ static lt_status run(const call &c, C *first = nullptr, C *parameters = nullptr)
 }
 
 template <class First, class Second, int RUNS, class C>
-static lt_status run_held(const call &c, reduction<C> *a, int64_t team)
+static lt_status run_held(const reduce_call &c, reduction<C> *a, int64_t team)
 {
-    const lt_two_steps<C> steps = {begin<C>(First::identity), a->identity,
+    const lt_two_steps<C> steps = {identity_of<C>(First::identity), a->identity,
                                    first_divisor<C>(c, a->count), a->logarithm};
     const dim3 block = block_of(team);
     if (c.producer != nullptr) {
-        lt_fused_lines lines = lines_of(*a, team);
+        lt_fused_slices lines = lines_of(*a, team);
         set(&lines.first, steps.first);
         set(&lines.first_divisor, steps.divisor);
         return lt_fused_reduce_held(c.producer, First::name, Second::name, RUNS,
                                     sizeof(C) == sizeof(double), lt_fused_element(a->out_dtype),
                                     lines, c.stream);
     }
-    LT_LAUNCH_MEET((reduce_held<First, Second, RUNS, C>), grid_of(*a, block), block, 0, c.stream,
-                   *a, steps);
+    LT_LAUNCH_BARRIER((reduce_held<First, Second, RUNS, C>), grid_of(*a, block), block, 0, c.stream,
+                      *a, steps);
     return lt_cuda_launched(c.it->device.index, c.stream, "reduce");
 }
 
 /* ---- entry ----------------------------------------------------------------------------------- */
 
-template <class C> static lt_status run_norm(const call &c)
+template <class C> static lt_status run_norm(const reduce_call &c)
 {
     const double p = c.parameter;
-    if (p == 2) return run<sum_square_step, C>(c);
-    if (p == 1) return run<sum_abs_step, C>(c);
-    if (p == 0) return run<count_step, C>(c);
-    if (isinf(p)) return p > 0 ? run<max_abs_step, C>(c) : run<min_abs_step, C>(c);
-    return run<sum_power_step, C>(c);
+    if (p == 2) return launch_reduce<sum_square_step, C>(c);
+    if (p == 1) return launch_reduce<sum_abs_step, C>(c);
+    if (p == 0) return launch_reduce<count_step, C>(c);
+    if (isinf(p))
+        return p > 0 ? launch_reduce<max_abs_step, C>(c) : launch_reduce<min_abs_step, C>(c);
+    return launch_reduce<sum_power_step, C>(c);
 }
 
-template <class First, class Second, class C> static lt_status run_two(const call &c)
+template <class First, class Second, class C> static lt_status run_two(const reduce_call &c)
 {
     lt_cuda_scratch scratch;
     reduction<C> a = {};
@@ -442,31 +445,31 @@ template <class First, class Second, class C> static lt_status run_two(const cal
     if (a.results == 0) return LT_OK;
     if (a.dense && a.shares == 1) {
         if (a.count <= team * ROW) return run_held<First, Second, 1>(c, &a, team);
-        if (a.count <= team * ROW * lt_most_runs<C>)
-            return run_held<First, Second, lt_most_runs<C>>(c, &a, team);
+        if (a.count <= team * ROW * lt_max_runs<C>)
+            return run_held<First, Second, lt_max_runs<C>>(c, &a, team);
     }
     LT_TRY(scratch.take(c.it->device.index, static_cast<size_t>(a.results) * sizeof(C)));
-    LT_TRY((run<First, C>(c, scratch.as<C>())));
+    LT_TRY((launch_reduce<First, C>(c, scratch.as<C>())));
     if (c.producer != nullptr && !*c.producer->done) return LT_OK;
-    return run<Second, C>(c, nullptr, scratch.as<C>());
+    return launch_reduce<Second, C>(c, nullptr, scratch.as<C>());
 }
 
-template <class C> static lt_status run_numbers(const call &c)
+template <class C> static lt_status run_numbers(const reduce_call &c)
 {
     switch (c.op) {
-    case LT_REDUCE_PROD: return run<prod_step, C>(c);
-    case LT_REDUCE_MAX: return run<max_step, C>(c);
-    case LT_REDUCE_MIN: return run<min_step, C>(c);
-    case LT_REDUCE_COUNT: return run<count_step, C>(c);
-    default: return run<sum_step, C>(c);
+    case LT_REDUCE_PROD: return launch_reduce<prod_step, C>(c);
+    case LT_REDUCE_MAX: return launch_reduce<max_step, C>(c);
+    case LT_REDUCE_MIN: return launch_reduce<min_step, C>(c);
+    case LT_REDUCE_COUNT: return launch_reduce<count_step, C>(c);
+    default: return launch_reduce<sum_step, C>(c);
     }
 }
 
-template <class C> static lt_status run_floats(const call &c)
+template <class C> static lt_status run_floats(const reduce_call &c)
 {
     switch (c.op) {
     case LT_REDUCE_NORM: return run_norm<C>(c);
-    case LT_REDUCE_SUM_NUMBERS: return run<sum_numbers_step, C>(c);
+    case LT_REDUCE_SUM_NUMBERS: return launch_reduce<sum_numbers_step, C>(c);
     case LT_REDUCE_VAR:
     case LT_REDUCE_STD: return run_two<sum_off_step, sum_square_off_step, C>(c);
     case LT_REDUCE_LOGSUMEXP: return run_two<max_step, sum_exp_step, C>(c);
@@ -481,13 +484,13 @@ static lt_dtype decisive(lt_reduction op, const lt_iter *it)
     return by_input ? it->dtype[1] : it->dtype[0];
 }
 
-static lt_status reduce(call c)
+static lt_status reduce_dispatch(reduce_call c)
 {
     const lt_iter *it = c.it;
     const lt_reduction op = c.op;
     LT_TRY(lt_cuda_enter(it->device.index, &c.stream));
-    if (op == LT_REDUCE_ANY) return run<any_step, bool>(c);
-    if (op == LT_REDUCE_ALL) return run<all_step, bool>(c);
+    if (op == LT_REDUCE_ANY) return launch_reduce<any_step, bool>(c);
+    if (op == LT_REDUCE_ALL) return launch_reduce<all_step, bool>(c);
     const lt_dtype decides = decisive(op, it);
     if (!lt_is_floating(decides)) {
         if (op == LT_REDUCE_MEAN || op == LT_REDUCE_NORM)
@@ -499,7 +502,8 @@ static lt_status reduce(call c)
 
 lt_status lt_cuda_reduce(int op, const lt_iter *it, int reduced_dims, double parameter)
 {
-    return reduce({nullptr, static_cast<lt_reduction>(op), it, reduced_dims, parameter, nullptr});
+    return reduce_dispatch(
+        {nullptr, static_cast<lt_reduction>(op), it, reduced_dims, parameter, nullptr});
 }
 
 /* Lines of floats one after the other that teams reduce, in the dtype that they are accumulated in
@@ -515,14 +519,14 @@ bool lt_cuda_reduces_fusion(int op, const lt_iter *it, int reduced_dims)
     const int64_t count = it->sizes[0], size = lt_element_size(it->dtype[1]),
                   lines = it->ndim == 2 ? it->sizes[1] : 1;
     if (it->strides[1][0] != size || (lines > 1 && it->strides[1][1] != count * size)) return false;
-    return count > LT_WARP && (lines == 1 || count % ROW == 0) && count * lines < lt_piece_limit();
+    return count > LT_WARP && (lines == 1 || count % ROW == 0) && count * lines < lt_split_limit();
 }
 
 lt_status lt_cuda_reduce_fusion(const lt_fused_producer *producer, int op, const lt_iter *it,
                                 int reduced_dims, double parameter)
 {
     if (producer->fusion->n_steps > 0)
-        return reduce(
+        return reduce_dispatch(
             {producer, static_cast<lt_reduction>(op), it, reduced_dims, parameter, nullptr});
     lt_iter written = *it;
     written.data[1] = producer->fusion->values[producer->value].data;

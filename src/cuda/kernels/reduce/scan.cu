@@ -118,7 +118,7 @@ static __device__ __forceinline__ extreme_state<C> shuffled(extreme_state<C> v, 
 
 /* Tensor 0: input, 1: output, 2: positions of extremes. */
 template <class Op> struct scan {
-    lt_lines<3> lines;
+    lt_slice_offsets<3> lines;
     /* elements of a line follow each other in all tensors; lines begin at vectors */
     bool dense, aligned;
     int64_t chunks;
@@ -128,8 +128,8 @@ template <class Op> struct scan {
 
 /* ROW elements from i on, n of which are there. */
 template <class Op>
-static __device__ __forceinline__ void load(const scan<Op> &a, const char *in, int64_t i, int n,
-                                            typename Op::element *x)
+static __device__ __forceinline__ void load_elements(const scan<Op> &a, const char *in, int64_t i,
+                                                     int n, typename Op::element *x)
 {
     using C = typename Op::element;
     const lt_dtype dtype = a.lines.dtype[0];
@@ -144,9 +144,9 @@ static __device__ __forceinline__ void load(const scan<Op> &a, const char *in, i
 }
 
 template <class C>
-static __device__ __forceinline__ void store_row(const lt_lines<3> &lines, bool dense, bool aligned,
-                                                 const int64_t *offset, int64_t i, int n,
-                                                 const C *x)
+static __device__ __forceinline__ void store_row(const lt_slice_offsets<3> &lines, bool dense,
+                                                 bool aligned, const int64_t *offset, int64_t i,
+                                                 int n, const C *x)
 {
     constexpr int k = 1; /* the operand of the values */
     char *const out = lines.data[k] + offset[k] + i * lines.step[k];
@@ -160,14 +160,15 @@ static __device__ __forceinline__ void store_row(const lt_lines<3> &lines, bool 
 }
 
 template <class Op, class C>
-static __device__ __forceinline__ void store(const scan<Op> &a, const int64_t *offset, int64_t i,
-                                             int n, const C *totals)
+static __device__ __forceinline__ void store_totals(const scan<Op> &a, const int64_t *offset,
+                                                    int64_t i, int n, const C *totals)
 {
     store_row(a.lines, a.dense, a.aligned, offset, i, n, totals);
 }
 template <class Op, class C>
-static __device__ __forceinline__ void store(const scan<Op> &a, const int64_t *offset, int64_t i,
-                                             int n, const extreme_state<C> *totals)
+static __device__ __forceinline__ void store_totals(const scan<Op> &a, const int64_t *offset,
+                                                    int64_t i, int n,
+                                                    const extreme_state<C> *totals)
 {
     C values[ROW];
     int64_t *const out =
@@ -194,7 +195,7 @@ static __device__ __forceinline__ void scan_row(const scan<Op> &a, const int64_t
         if (j < n) *total = Op::join(*total, Op::of(x[j], i + j));
         totals[j] = *total;
     }
-    store(a, offset, i, n, totals);
+    store_totals(a, offset, i, n, totals);
 }
 
 /* Of ROW elements from i on, those before `to`. */
@@ -213,7 +214,7 @@ template <class Op> static __global__ void __launch_bounds__(BLOCK) scan_lines(s
     LT_NOT_UNROLLED
     for (int64_t i = 0; i < n; i += ROW) {
         typename Op::element x[ROW];
-        load(a, a.lines.data[0] + offset[0], i, present(i, n), x);
+        load_elements(a, a.lines.data[0] + offset[0], i, present(i, n), x);
         scan_row(a, offset, i, present(i, n), x, &total);
     }
 }
@@ -286,7 +287,7 @@ template <class Op> static __global__ void __launch_bounds__(BLOCK) scan_chunks(
     LT_UNROLLED
     for (int r = 0; r < PER_THREAD; r += ROW) {
         const int there = present(from + r, n);
-        if (there > 0) load(a, a.lines.data[0] + offset[0], from + r, there, x + r);
+        if (there > 0) load_elements(a, a.lines.data[0] + offset[0], from + r, there, x + r);
         LT_UNROLLED
         for (int j = 0; j < ROW; j++)
             if (j < there) own = Op::join(own, Op::of(x[r + j], from + r + j));
@@ -304,13 +305,13 @@ template <class Op> static __global__ void __launch_bounds__(BLOCK) scan_chunks(
 /* ---- launching ------------------------------------------------------------------------------- */
 
 template <class Op>
-static lt_status run(const lt_array *out, const lt_array *indices, const lt_array *in, int dim,
-                     cudaStream_t stream, const char *name)
+static lt_status launch_scan(const lt_array *out, const lt_array *indices, const lt_array *in,
+                             int dim, cudaStream_t stream, const char *name)
 {
     const lt_array *const arrays[] = {in, out, indices};
     lt_cuda_scratch tiles;
-    scan<Op> a = {lt_lines<3>(arrays, dim), true, true, 1, nullptr, nullptr};
-    const lt_lines<3> &lines = a.lines;
+    scan<Op> a = {lt_slice_offsets<3>(arrays, dim), true, true, 1, nullptr, nullptr};
+    const lt_slice_offsets<3> &lines = a.lines;
     if (lines.count == 0 || lines.length == 0) return LT_OK;
     for (int k = 0; k < 2; k++) {
         if (lines.step[k] != lt_element_size(lines.dtype[k])) a.dense = false;
@@ -333,7 +334,7 @@ static lt_status run(const lt_array *out, const lt_array *indices, const lt_arra
         a.started = tiles.as<unsigned>(bytes);
         CUDA_TRY(cudaMemsetAsync(a.tiles, 0, bytes + sizeof(unsigned), stream));
     }
-    LT_LAUNCH_MEET(scan_chunks<Op>, blocks, threads, 0, stream, a);
+    LT_LAUNCH_BARRIER(scan_chunks<Op>, blocks, threads, 0, stream, a);
     return lt_cuda_launched(in->device.index, stream, name);
 }
 
@@ -343,20 +344,20 @@ lt_status lt_cuda_scan(lt_scan op, const lt_array *out, const lt_array *in, int 
     LT_TRY(lt_cuda_enter(in->device.index, &stream));
     const bool floating = lt_is_floating(out->dtype);
     if (op == LT_SCAN_LOGSUMEXP)
-        return run<double_logsumexp>(out, nullptr, in, dim, stream, "logcumsumexp");
+        return launch_scan<double_logsumexp>(out, nullptr, in, dim, stream, "logcumsumexp");
     if (op == LT_SCAN_PROD)
-        return floating ? run<double_product>(out, nullptr, in, dim, stream, "cumprod")
-                        : run<integer_product>(out, nullptr, in, dim, stream, "cumprod");
-    return floating ? run<double_sum>(out, nullptr, in, dim, stream, "cumsum")
-                    : run<integer_sum>(out, nullptr, in, dim, stream, "cumsum");
+        return floating ? launch_scan<double_product>(out, nullptr, in, dim, stream, "cumprod")
+                        : launch_scan<integer_product>(out, nullptr, in, dim, stream, "cumprod");
+    return floating ? launch_scan<double_sum>(out, nullptr, in, dim, stream, "cumsum")
+                    : launch_scan<integer_sum>(out, nullptr, in, dim, stream, "cumsum");
 }
 
 template <class C>
 static lt_status run_extreme(bool maximum, const lt_array *values, const lt_array *indices,
                              const lt_array *in, int dim, cudaStream_t stream)
 {
-    return maximum ? run<extreme_of<C, true>>(values, indices, in, dim, stream, "cummax")
-                   : run<extreme_of<C, false>>(values, indices, in, dim, stream, "cummin");
+    return maximum ? launch_scan<extreme_of<C, true>>(values, indices, in, dim, stream, "cummax")
+                   : launch_scan<extreme_of<C, false>>(values, indices, in, dim, stream, "cummin");
 }
 
 lt_status lt_cuda_scan_extreme(bool maximum, const lt_array *values, const lt_array *indices,

@@ -199,7 +199,7 @@ template <class Step, class C> struct lt_accumulators {
 /* What a step subtracts from the elements of a line: the first one, or nothing. load(i, n, x): n of
  * them from i on. */
 template <class Step, class Index, class C, class Load>
-static __device__ __forceinline__ C lt_line_shift(bool there, Load load)
+static __device__ __forceinline__ C lt_slice_shift(bool there, Load load)
 {
     C x[LT_REDUCE_ROW] = {0};
     if (Step::from_first && there) load(static_cast<Index>(0), 1, x);
@@ -222,7 +222,7 @@ static __device__ __forceinline__ C lt_accumulate_rows(Index from, Index to, Ind
                                                        Load load)
 {
     lt_accumulators<Step, C> totals(identity);
-    const C shift = lt_line_shift<Step, Index, C>(from < to, load);
+    const C shift = lt_slice_shift<Step, Index, C>(from < to, load);
     LT_NOT_UNROLLED
     for (Index i = from + first * LT_REDUCE_ROW; i < to; i += LT_REDUCE_ROW * step) {
         const int n = to - i < LT_REDUCE_ROW ? static_cast<int>(to - i) : LT_REDUCE_ROW;
@@ -274,9 +274,9 @@ static __device__ __forceinline__ C lt_parts_of_lane(const C *parts, int64_t str
 /* By the team, a whole block, that is the last of all to leave its part: finish(result, its total)
  * for each result, whose parts are `results` apart. */
 template <class Step, class C, class Finish>
-static __device__ __forceinline__ void lt_join_shares(const lt_team<C> &team, const C *parts,
-                                                      int64_t results, int64_t shares,
-                                                      Finish finish)
+static __device__ __forceinline__ void lt_join_shares(const lt_thread_group<C> &team,
+                                                      const C *parts, int64_t results,
+                                                      int64_t shares, Finish finish)
 {
     if (shares < LT_WARP) {
         team.share(results, [&](int64_t result) {
@@ -284,7 +284,7 @@ static __device__ __forceinline__ void lt_join_shares(const lt_team<C> &team, co
         });
         return;
     }
-    team.share_among_warps(results, [&](int64_t result, const lt_team<C> &warp) {
+    team.share_among_warps(results, [&](int64_t result, const lt_thread_group<C> &warp) {
         const C total =
             warp.joined([](C x, C y) { return Step::join(x, y); },
                         [&](int lane) {
@@ -313,7 +313,7 @@ template <class C> struct lt_two_steps {
 };
 
 /* Runs of LT_REDUCE_ROW elements that a thread holds at most: in 32 registers. */
-template <class C> constexpr int lt_most_runs = 128 / (LT_REDUCE_ROW * static_cast<int>(sizeof(C)));
+template <class C> constexpr int lt_max_runs = 128 / (LT_REDUCE_ROW * static_cast<int>(sizeof(C)));
 
 /* What a thread holds of a line of `count` elements: RUNS runs of those that lt_accumulate_rows
  * goes over, in its order. */
@@ -333,13 +333,13 @@ template <class C, int RUNS> struct lt_held_runs {
 /* The second step's total of a line of which a team's threads hold all, and its parameter: each
  * element is loaded once. load: as above. */
 template <class First, class Second, int RUNS, class C, class Load>
-static __device__ __forceinline__ C lt_reduce_held(const lt_team<C> &team, int count,
+static __device__ __forceinline__ C lt_reduce_held(const lt_thread_group<C> &team, int count,
                                                    const lt_two_steps<C> &steps, C *parameter,
                                                    Load load)
 {
     using runs = lt_held_runs<C, RUNS>;
     lt_held<runs> held;
-    const C first = lt_line_shift<First, int64_t, C>(count > 0, load);
+    const C first = lt_slice_shift<First, int64_t, C>(count > 0, load);
     const C total = team.joined([](C x, C y) { return First::join(x, y); },
                                 [&](int thread, runs &own) {
                                     own.each(count, thread, team.threads, [&](int i, int n, C *x) {

@@ -2,7 +2,7 @@
 #include "libraries/cublas_api.h"
 #include "load.cuh"
 
-static const char *fill(void *handle, lt_cublas &table)
+static const char *fill_cublas_table(void *handle, lt_cublas &table)
 {
     const char *missing = nullptr;
     LT_CUBLAS_FUNCTIONS(LT_FIND)
@@ -19,5 +19,5 @@ lt_status lt_cublas_get(const lt_cublas **table)
 {
     static const lt_cuda_library library = LT_CUBLAS_LIBRARY;
     static lt_cuda_table<lt_cublas> &functions = *new lt_cuda_table<lt_cublas>;
-    return functions.get(&library, fill, table);
+    return functions.get(&library, fill_cublas_table, table);
 }

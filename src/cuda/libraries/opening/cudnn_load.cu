@@ -6,7 +6,7 @@
 
 static const lt_cuda_library library = LT_CUDNN_LIBRARY;
 
-static const char *fill(void *handle, lt_cudnn &table)
+static const char *fill_cudnn_table(void *handle, lt_cudnn &table)
 {
     const char *missing = nullptr;
     LT_CUDNN_FUNCTIONS(LT_FIND)
@@ -30,7 +30,7 @@ static const char *fill_graph(void *handle, lt_cudnn_graph &table)
 lt_status lt_cudnn_get(const lt_cudnn **table)
 {
     static lt_cuda_table<lt_cudnn> &functions = *new lt_cuda_table<lt_cudnn>;
-    return functions.get(&library, fill, table);
+    return functions.get(&library, fill_cudnn_table, table);
 }
 
 lt_status lt_cudnn_rnn_get(const lt_cudnn_rnn **table)

@@ -2,7 +2,7 @@
 #include "libraries/cusolver_api.h"
 #include "load.cuh"
 
-static const char *fill(void *handle, lt_cusolver &table)
+static const char *fill_cusolver_table(void *handle, lt_cusolver &table)
 {
     const char *missing = nullptr;
     LT_CUSOLVER_FUNCTIONS(LT_FIND)
@@ -17,5 +17,5 @@ lt_status lt_cusolver_get(const lt_cusolver **table)
 {
     static const lt_cuda_library library = LT_CUSOLVER_LIBRARY;
     static lt_cuda_table<lt_cusolver> &functions = *new lt_cuda_table<lt_cusolver>;
-    return functions.get(&library, fill, table);
+    return functions.get(&library, fill_cusolver_table, table);
 }

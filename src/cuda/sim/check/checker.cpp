@@ -9,7 +9,7 @@ namespace lt_sim {
 
 namespace {
 
-const char *word(Kind kind)
+const char *word(AccessKind kind)
 {
     return kind == read_access    ? "reads"
            : kind == write_access ? "writes"

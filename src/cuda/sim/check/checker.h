@@ -8,7 +8,7 @@
 #define LT_SIM_CHECKER_H
 
 #include "../sim.h"
-#include "places.h"
+#include "host_memory.h"
 #include "shadow.h"
 
 #include <set>
@@ -18,10 +18,10 @@ namespace lt_sim {
 /* The calling OS thread, at the cost of one instruction. */
 inline uintptr_t own_thread() { return reinterpret_cast<uintptr_t>(__builtin_thread_pointer()); }
 
-enum Kind { read_access, write_access, atomic_access, atomic_store };
+enum AccessKind { read_access, write_access, atomic_access, atomic_store };
 
-inline bool is_atomic(Kind kind) { return kind == atomic_access || kind == atomic_store; }
-inline bool reads(Kind kind) { return kind == read_access || kind == atomic_access; }
+inline bool is_atomic(AccessKind kind) { return kind == atomic_access || kind == atomic_store; }
+inline bool reads(AccessKind kind) { return kind == read_access || kind == atomic_access; }
 
 class Checker final : public Monitor {
   public:
@@ -39,7 +39,7 @@ class Checker final : public Monitor {
 
     /* By the code whose call returns to `code`. Most are of the kernel's own variables: these have
      * no more than a few comparisons to pass. */
-    void access(uintptr_t address, size_t bytes, Kind kind, bool aligned, uintptr_t code)
+    void access(uintptr_t address, size_t bytes, AccessKind kind, bool aligned, uintptr_t code)
     {
         const auto *pointer = reinterpret_cast<const char *>(address);
         if (runner != own_thread())
@@ -58,7 +58,7 @@ class Checker final : public Monitor {
     struct Touch {
         uintptr_t address, code;
         size_t bytes;
-        Kind kind;
+        AccessKind kind;
     };
     struct Warp {
         bool met;

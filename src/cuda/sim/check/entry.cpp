@@ -10,7 +10,7 @@ using namespace lt_sim;
 
 namespace {
 
-inline void look(const volatile void *pointer, size_t bytes, Kind kind, bool aligned,
+inline void look(const volatile void *pointer, size_t bytes, AccessKind kind, bool aligned,
                  uintptr_t code)
 {
     if (checker) checker->access(reinterpret_cast<uintptr_t>(pointer), bytes, kind, aligned, code);

@@ -23,8 +23,8 @@ locate(lt_locating what, int shift, const char *indices, int64_t stride, int64_t
 
 enum { DENSE = sizeof(int64_t) };
 
-static uint64_t begin(const char *indices, int64_t stride, int64_t n, uint64_t base, uint64_t size,
-                      int64_t step, int64_t own, int64_t *offsets)
+static uint64_t locate_begin(const char *indices, int64_t stride, int64_t n, uint64_t base,
+                             uint64_t size, int64_t step, int64_t own, int64_t *offsets)
 {
     if (stride == DENSE && own == 0 && step > 0 && (step & (step - 1)) == 0)
         return locate(LT_LOCATE_BEGIN, __builtin_ctzll((uint64_t)step), indices, DENSE, n, base,
@@ -32,8 +32,8 @@ static uint64_t begin(const char *indices, int64_t stride, int64_t n, uint64_t b
     return locate(LT_LOCATE_BEGIN, -1, indices, stride, n, base, size, step, own, offsets);
 }
 
-static uint64_t add(const char *indices, int64_t stride, int64_t n, uint64_t base, uint64_t size,
-                    int64_t step, int64_t own, int64_t *offsets)
+static uint64_t locate_add(const char *indices, int64_t stride, int64_t n, uint64_t base,
+                           uint64_t size, int64_t step, int64_t own, int64_t *offsets)
 {
     (void)own;
     if (stride == DENSE)
@@ -41,8 +41,8 @@ static uint64_t add(const char *indices, int64_t stride, int64_t n, uint64_t bas
     return locate(LT_LOCATE_ADD, -1, indices, stride, n, base, size, step, 0, offsets);
 }
 
-static uint64_t look(const char *indices, int64_t stride, int64_t n, uint64_t base, uint64_t size,
-                     int64_t step, int64_t own, int64_t *offsets)
+static uint64_t locate_check(const char *indices, int64_t stride, int64_t n, uint64_t base,
+                             uint64_t size, int64_t step, int64_t own, int64_t *offsets)
 {
     (void)step, (void)own, (void)offsets;
     if (stride == DENSE)
@@ -50,5 +50,6 @@ static uint64_t look(const char *indices, int64_t stride, int64_t n, uint64_t ba
     return locate(LT_LOCATE_LOOK, -1, indices, stride, n, base, size, 0, 0, NULL);
 }
 
-const lt_locate_loop LT_LOOP(locate)[LT_LOCATE_COUNT] = {
-    [LT_LOCATE_BEGIN] = begin, [LT_LOCATE_ADD] = add, [LT_LOCATE_LOOK] = look};
+const lt_locate_loop LT_LOOP(locate)[LT_LOCATE_COUNT] = {[LT_LOCATE_BEGIN] = locate_begin,
+                                                         [LT_LOCATE_ADD] = locate_add,
+                                                         [LT_LOCATE_LOOK] = locate_check};

@@ -30,15 +30,15 @@ VECTOR_INLINE double vector_chebyshev_sum(const double *c, int terms, double t)
 
 VECTOR_INLINE double vector_i0e(double x)
 {
-    const double a = __builtin_fabs(x), near = vector_bessel_i0_near(a),
-                 far = vector_bessel_i0_far(1 / a) / sqrt(a);
+    const double a = __builtin_fabs(x), near = vector_bessel_i0_small(a),
+                 far = vector_bessel_i0_large(1 / a) / sqrt(a);
     return a > 8 ? far : near;
 }
 
 VECTOR_INLINE double vector_i1e(double x)
 {
-    const double a = __builtin_fabs(x), near = vector_bessel_i1_near(a) * a,
-                 far = vector_bessel_i1_far(1 / a) / sqrt(a);
+    const double a = __builtin_fabs(x), near = vector_bessel_i1_small(a) * a,
+                 far = vector_bessel_i1_large(1 / a) / sqrt(a);
     const double y = a > 8 ? far : near;
     return x < 0 ? -y : y;
 }

@@ -45,7 +45,7 @@
         }                                                                                          \
     }
 
-static inline const void *element(const char *from, int64_t stride, int64_t i)
+static inline const void *element_at(const char *from, int64_t stride, int64_t i)
 {
     return from + i * stride;
 }
@@ -54,7 +54,8 @@ static void rare_pair_f64(char *const *ptrs, const int64_t *strides, int64_t n, 
 {
     const double function = param_f64(((const lt_scalar *)context)[0]);
     for (int64_t i = 0; i < n; i++) {
-        const double *a = element(ptrs[1], strides[1], i), *b = element(ptrs[2], strides[2], i);
+        const double *a = element_at(ptrs[1], strides[1], i),
+                     *b = element_at(ptrs[2], strides[2], i);
         *(double *)(ptrs[0] + i * strides[0]) = lt_rare_pair_f64(*a, *b, function);
     }
 }
@@ -68,8 +69,8 @@ static void gammainc_f32(bool upper, char *const *ptrs, const int64_t *strides, 
         const int64_t m = n - i < LT_LANES ? n - i : LT_LANES;
         int taken = 0;
         for (int64_t j = 0; j < LT_LANES; j++) {
-            a[j] = j < m ? *(const float *)element(ptrs[1], strides[1], i + j) : -1;
-            x[j] = j < m ? *(const float *)element(ptrs[2], strides[2], i + j) : -1;
+            a[j] = j < m ? *(const float *)element_at(ptrs[1], strides[1], i + j) : -1;
+            x[j] = j < m ? *(const float *)element_at(ptrs[2], strides[2], i + j) : -1;
             taken += vector_igamma_takes(upper, a[j], x[j]);
         }
         if (taken > 0) vector_igammaf(upper, a, x, y);
@@ -88,7 +89,8 @@ static void rare_pair_f32(char *const *ptrs, const int64_t *strides, int64_t n, 
         return;
     }
     for (int64_t i = 0; i < n; i++) {
-        const float *a = element(ptrs[1], strides[1], i), *b = element(ptrs[2], strides[2], i);
+        const float *a = element_at(ptrs[1], strides[1], i),
+                    *b = element_at(ptrs[2], strides[2], i);
         *(float *)(ptrs[0] + i * strides[0]) = lt_rare_pair_f32(*a, *b, function);
     }
 }

@@ -5,8 +5,8 @@
 #include "formulas/special.h"
 #include "kernels_special.h" /* generated from the declarations */
 
-#define RUN_erfc              LT_LINE_ROW
-#define RUN_erfinv            LT_LINE_ROW
+#define RUN_erfc              LT_ACCUMULATORS
+#define RUN_erfinv            LT_ACCUMULATORS
 #define BELOW_erfc            1
 #define BELOW_erfinv          0.85
 #define is_near_erfc_f32(x)   (__builtin_fabsf(x) < 1)

@@ -44,7 +44,7 @@ static bool takes(const lt_conv *c)
 }
 
 /* A call of the C library costs more than the few elements of a row. */
-static void copy(float *to, const float *from, int64_t n)
+static void copy_row(float *to, const float *from, int64_t n)
 {
     for (int64_t i = 0; i < n; i += LANES_F32) {
         const int64_t rest = n - i < LANES_F32 ? n - i : LANES_F32;
@@ -62,7 +62,7 @@ static void lay(const lt_conv *c, const strip *s, const float *in, int64_t first
         float *line = lines + phase * s->phase * s->pitch + c->padding[2];
         for (int64_t r = phase; r < seen; r += stride, line += s->pitch) {
             if (top + r >= 0 && top + r < c->in[1])
-                copy(line, in + (top + r) * c->in[2], c->in[2]);
+                copy_row(line, in + (top + r) * c->in[2], c->in[2]);
             else
                 memset(line, 0, (size_t)c->in[2] * sizeof *line);
         }
@@ -143,7 +143,7 @@ static void planes(const lt_conv *c, int64_t from, int64_t to, const float *x, c
             else
                 window_sums(c, sums, rows, c->stride[2], weights, start, n * s.across);
             for (int64_t r = 0; r < n; r++, out += c->out[2])
-                copy(out, sums + r * s.across, c->out[2]);
+                copy_row(out, sums + r * s.across, c->out[2]);
         }
     }
 }

@@ -7,17 +7,17 @@
 #define LANES LANES_F32
 
 /* Windows `at` of an image: where their elements begin, and those of the result. */
-typedef struct place {
+typedef struct output_tile {
     const float *in;
     float *out;
     int64_t n; /* windows, at most LANES */
-} place;
+} output_tile;
 
 /* Two places at once, OUT channels from `channel` on; the weights of these stand side by side for
  * each tap. */
 #define BLOCK(OUT)                                                                                 \
     static void block_##OUT(const lt_direct *d, int64_t channel, const float *weights,             \
-                            const place *a, const place *b)                                        \
+                            const output_tile *a, const output_tile *b)                            \
     {                                                                                              \
         lanes_f32 sums[OUT][2];                                                                    \
         for (int o = 0; o < OUT; o++) {                                                            \
@@ -55,13 +55,13 @@ static void image(const lt_direct *d, const float *in, float *out)
     for (int64_t channel = 0; channel < d->outputs; channel += d->tile) {
         const float *weights = d->weights + channel * taps;
         for (int64_t i = 0; i < count; i += 2) {
-            place places[2];
+            output_tile places[2];
             for (int64_t k = 0; k < 2 && i + k < count; k++) {
                 const int64_t y = (i + k) / across, x = (i + k) % across * LANES;
-                places[k] = (place){in + y * d->row + x, out + y * d->out[1] + x,
-                                    d->out[1] - x < LANES ? d->out[1] - x : LANES};
+                places[k] = (output_tile){in + y * d->row + x, out + y * d->out[1] + x,
+                                          d->out[1] - x < LANES ? d->out[1] - x : LANES};
             }
-            const place *second = i + 1 < count ? &places[1] : &places[0];
+            const output_tile *second = i + 1 < count ? &places[1] : &places[0];
             if (d->tile == 6)
                 block_6(d, channel, weights, &places[0], second);
             else

@@ -9,10 +9,10 @@
         const T *a = g->a, *b = g->b;                                                              \
         T *c = g->c;                                                                               \
         const T alpha = (T)(N)g->alpha, beta = (T)(N)g->beta;                                      \
-        for (int64_t from = 0; from < g->n; from += LT_LINE_ROW) {                                 \
-            const int64_t width = g->n - from < LT_LINE_ROW ? g->n - from : LT_LINE_ROW;           \
+        for (int64_t from = 0; from < g->n; from += LT_ACCUMULATORS) {                             \
+            const int64_t width = g->n - from < LT_ACCUMULATORS ? g->n - from : LT_ACCUMULATORS;   \
             for (int64_t i = 0; i < g->m; i++) {                                                   \
-                T sum[LT_LINE_ROW] = {0};                                                          \
+                T sum[LT_ACCUMULATORS] = {0};                                                      \
                 for (int64_t p = 0; p < g->k; p++) {                                               \
                     const W x = a[i * g->a_row + p * g->a_column];                                 \
                     const T *row = b + p * g->b_row + from;                                        \

@@ -16,11 +16,11 @@
 #include "cpu/vector/turn.h"
 #include "cpu/vector/vector_math.h"
 
-#define WIDTH LT_LINE_ROW
+#define WIDTH LT_ACCUMULATORS
 #define FLUSH LT_ROWS_FLUSH
 /* fixed: lanes that are left of WIDTH before they become totals; HALVINGS ends there */
 #define PARTS 8
-#define BLOCK LT_LINE_BLOCK /* elements that mapped.inc takes at once */
+#define BLOCK LT_SLICE_BLOCK /* elements that mapped.inc takes at once */
 
 /* Steps: accumulator, element, parameter. Of those that add, what they add. */
 #define SELF(x, p)               (x)

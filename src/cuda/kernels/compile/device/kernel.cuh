@@ -26,11 +26,11 @@
  * rounded, as it is between two ops. It cannot know that zero is 0. lt_product: the same of a
  * product, for nothing. */
 #ifdef __CUDACC__
-LT_FUSED_FN float lt_apart(float x, uint32_t zero)
+LT_FUSED_FN float lt_no_contraction(float x, uint32_t zero)
 {
     return __int_as_float(__float_as_int(x) ^ static_cast<int>(zero));
 }
-LT_FUSED_FN double lt_apart(double x, uint32_t zero)
+LT_FUSED_FN double lt_no_contraction(double x, uint32_t zero)
 {
     return __hiloint2double(__double2hiint(x) ^ static_cast<int>(zero), __double2loint(x));
 }
@@ -38,7 +38,7 @@ LT_FUSED_FN float lt_product(float x, float y) { return __fmul_rn(x, y); }
 LT_FUSED_FN double lt_product(double x, double y) { return __dmul_rn(x, y); }
 #else
 /* Compiled without contractions. */
-template <class T> T lt_apart(T x, uint32_t) { return x; }
+template <class T> T lt_no_contraction(T x, uint32_t) { return x; }
 template <class T> T lt_product(T x, T y) { return x * y; }
 #endif
 

@@ -13,23 +13,23 @@
 template <class C, class A, class Take>
 LT_FUSED_FN void lt_take_line(const A &a, uint32_t thread, Take take)
 {
-    const lt_fused_lines &l = a.taker;
+    const lt_fused_slices &l = a.taker;
     const uint32_t number = thread / static_cast<uint32_t>(l.team);
     const int lane = static_cast<int>(thread % static_cast<uint32_t>(l.team));
     if (number >= l.lines * l.shares) return;
     const int64_t share = number / l.lines, line = number % l.lines;
 #ifdef LT_FUSED_ON_HOST
-    if (lane == 0) take(line, share, lt_team<C>{static_cast<int>(l.team)});
+    if (lane == 0) take(line, share, lt_thread_group<C>{static_cast<int>(l.team)});
 #else
     __shared__ C shared[lt_shared_for(LT_FUSED_BLOCK)];
-    take(line, share, lt_team<C>{shared, lane, static_cast<int>(l.team)});
+    take(line, share, lt_thread_group<C>{shared, lane, static_cast<int>(l.team)});
 #endif
 }
 
 /* What a line comes to: an S, of memory; void: what the second of two steps takes as its
  * parameter. */
 template <class Step, class S, class C>
-LT_FUSED_FN void lt_end_line(const lt_fused_lines &l, int64_t line, C total, C parameter)
+LT_FUSED_FN void lt_end_line(const lt_fused_slices &l, int64_t line, C total, C parameter)
 {
     const C divisor = lt_number_in<C>(l.divisor);
     if constexpr (std::is_same_v<S, void>)
@@ -39,7 +39,7 @@ LT_FUSED_FN void lt_end_line(const lt_fused_lines &l, int64_t line, C total, C p
             lt_stored<S, C>::of(Step::end(total / divisor, parameter, lt_number_in<C>(l.root)));
 }
 
-template <class C> LT_FUSED_FN C lt_parameter_of(const lt_fused_lines &l, int64_t line)
+template <class C> LT_FUSED_FN C lt_parameter_of(const lt_fused_slices &l, int64_t line)
 {
     return l.parameters != nullptr ? static_cast<const C *>(l.parameters)[line]
                                    : lt_number_in<C>(l.parameter);
@@ -48,8 +48,8 @@ template <class C> LT_FUSED_FN C lt_parameter_of(const lt_fused_lines &l, int64_
 template <class Step, class C, class S, class A>
 LT_FUSED_FN void lt_reduce_lines(const A &a, uint32_t thread)
 {
-    const lt_fused_lines &l = a.taker;
-    lt_take_line<C>(a, thread, [&](int64_t line, int64_t share, const lt_team<C> &team) {
+    const lt_fused_slices &l = a.taker;
+    lt_take_line<C>(a, thread, [&](int64_t line, int64_t share, const lt_thread_group<C> &team) {
         const uint32_t begin = static_cast<uint32_t>(line * l.count),
                        from = static_cast<uint32_t>(share * l.share);
         const uint32_t to = share + 1 < l.shares ? from + static_cast<uint32_t>(l.share)
@@ -80,8 +80,8 @@ LT_FUSED_FN void lt_reduce_lines(const A &a, uint32_t thread)
 template <class First, class Second, int RUNS, class C, class S, class A>
 LT_FUSED_FN void lt_reduce_held_lines(const A &a, uint32_t thread)
 {
-    const lt_fused_lines &l = a.taker;
-    lt_take_line<C>(a, thread, [&](int64_t line, int64_t, const lt_team<C> &team) {
+    const lt_fused_slices &l = a.taker;
+    lt_take_line<C>(a, thread, [&](int64_t line, int64_t, const lt_thread_group<C> &team) {
         const lt_two_steps<C> steps = {lt_number_in<C>(l.first), lt_number_in<C>(l.identity),
                                        lt_number_in<C>(l.first_divisor), l.logarithm != 0};
         const auto load = [&](int64_t i, int n, C *x) {

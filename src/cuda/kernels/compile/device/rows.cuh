@@ -37,10 +37,10 @@ LT_FUSED_FN void lt_take_row(const A &a, uint32_t thread, Take take)
     row.fusion = &a.fusion;
     row.first = static_cast<uint32_t>(number * r.length);
 #ifdef LT_FUSED_ON_HOST
-    if (lane == 0) take(row, number, lt_team<C>{static_cast<int>(r.team)});
+    if (lane == 0) take(row, number, lt_thread_group<C>{static_cast<int>(r.team)});
 #else
     __shared__ C shared[lt_shared_for(LT_ROW_THREADS)];
-    take(row, number, lt_team<C>{shared, lane, static_cast<int>(r.team)});
+    take(row, number, lt_thread_group<C>{shared, lane, static_cast<int>(r.team)});
 #endif
 }
 
@@ -50,7 +50,7 @@ LT_FUSED_FN void lt_softmax_rows(const A &a, uint32_t thread)
     const lt_fused_rows &r = a.taker;
     lt_take_row<S, C>(a, thread,
                       [&](const lt_computed_row<S, C, decltype(a.fusion)> &row, int64_t number,
-                          const lt_team<C> &team) {
+                          const lt_thread_group<C> &team) {
                           lt_softmax_row<HELD>(row, static_cast<S *>(r.out) + number * r.length,
                                                r.length, r.log != 0, r.aligned != 0, team);
                       });
@@ -62,7 +62,7 @@ LT_FUSED_FN void lt_softmax_rows_backward(const A &a, uint32_t thread)
     const lt_fused_rows &r = a.taker;
     lt_take_row<S, C>(a, thread,
                       [&](const lt_computed_row<S, C, decltype(a.fusion)> &row, int64_t number,
-                          const lt_team<C> &team) {
+                          const lt_thread_group<C> &team) {
                           const lt_row<S, C> result(
                               static_cast<const S *>(r.result) + number * r.length, r.aligned != 0);
                           lt_softmax_row_backward<HELD>(row, result,
@@ -79,7 +79,7 @@ LT_FUSED_FN void lt_norm_rows(const A &a, uint32_t thread)
     lt_take_row<S, C>(
         a, thread,
         [&](const lt_computed_row<S, C, decltype(a.fusion)> &row, int64_t number,
-            const lt_team<C> &team) {
+            const lt_thread_group<C> &team) {
             constexpr int N = 16 / sizeof(S);
             const auto parameters = [&](bool bias, int64_t i, int m, C *values) {
                 const P *const p = static_cast<const P *>(bias ? r.bias : r.weight);

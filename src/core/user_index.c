@@ -1,23 +1,23 @@
-/* counting.c - see counting.h. */
-#include "counting.h"
+/* user_index.c - see user_index.h. */
+#include "user_index.h"
 
 #include "context/context.h"
 #include "devices/backend.h"
 #include "error.h"
 
-static int first(void) { return lt_here.guest.class != NULL ? lt_here.guest.class->first : 0; }
+static int first(void) { return lt_tls.binding.class != NULL ? lt_tls.binding.class->first : 0; }
 
 /* The 0 of an interpreter that counts from 1. Who counts from 0 may mean the number itself. */
 static bool is_no_position(int64_t index) { return index == LT_INDEX_NO_POSITION && first() != 0; }
 
-long long lt_shown(int64_t index)
+long long lt_user_index(int64_t index)
 {
     if (is_no_position(index)) return 0;
     if (index >= 0) return index + first();
     return index == INT64_MIN ? index : index | LT_INDEX_FROM_END;
 }
 
-const char *lt_shown_reason(int64_t index)
+const char *lt_user_index_reason(int64_t index)
 {
     return is_no_position(index) ? ": positions count from 1" : "";
 }
@@ -27,5 +27,6 @@ lt_status lt_index_error(const char *before, int64_t index, int dim, int64_t siz
 {
     return lt_error(LT_ERR_INDEX,
                     "%sindex %lld is out of bounds for dimension %lld with size %lld%s%s", before,
-                    lt_shown(index), lt_shown(dim), (long long)size, lt_shown_reason(index), after);
+                    lt_user_index(index), lt_user_index(dim), (long long)size,
+                    lt_user_index_reason(index), after);
 }

@@ -1,10 +1,10 @@
-/* inside.h - what the files of src/comm share: the structs behind comm.h.
+/* internal.h - what the files of src/comm share: the structs behind comm.h.
  *
  * One thread, the one that steps a world, calls its engine and reads and writes what is marked "the
  * stepping thread's". What others write too is under the world's lock. A work is counted: by its
  * owner and, from its beginning to its end, by the world. */
-#ifndef LT_COMM_INSIDE_H
-#define LT_COMM_INSIDE_H
+#ifndef LT_COMM_INTERNAL_H
+#define LT_COMM_INTERNAL_H
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -117,10 +117,10 @@ lt_status lt_work_step(lt_work *work, bool *moved, bool *done);
 void lt_work_settle(lt_work *work);
 
 /* reduce.c: whether there is such a reduction of the dtype; else the error. */
-lt_status lt_check_reduction(lt_reduction reduction, lt_dtype dtype);
+lt_status lt_check_reduction(lt_comm_reduction reduction, lt_dtype dtype);
 /* out[i] = rows[0][i] op rows[1][i] op ... of n rows, of which one may be `out`. Sums of half types
  * are of floats. */
-void lt_reduce_rows(lt_reduction reduction, lt_dtype dtype, const void *const *rows, int n,
+void lt_reduce_rows(lt_comm_reduction reduction, lt_dtype dtype, const void *const *rows, int n,
                     int64_t count, void *out);
 
 /* Of float32 or float64. */
@@ -132,17 +132,17 @@ void lt_record_end(lt_world *world, lt_work *work, lt_work_state state);
 /* "all_reduce (sequence 3, Float [4])" */
 void lt_work_describe(const lt_work *work, char *buffer, size_t n);
 
-/* notes.c: what ranks tell each other when something goes wrong. */
+/* control.c: what ranks tell each other when something goes wrong. */
 /* Reads the notes that have come. True: another rank has given up, for this reason (LT_COMM_TEXT bytes);
  * there may be more notes. */
-bool lt_notes_hear(lt_world *world, bool *moved, char *reason);
+bool lt_control_poll(lt_world *world, bool *moved, char *reason);
 /* Whether all of the work's group have answered, or the time for it is over; asks them first. */
-bool lt_notes_asked(lt_world *world, lt_work *work, double now);
+bool lt_control_query_ranks(lt_world *world, lt_work *work, double now);
 /* The answers, a line for each rank. */
-void lt_notes_answers(lt_world *world, lt_work *work, char *buffer, size_t n);
-void lt_notes_tell_all(lt_world *world, char kind, const char *text);
+void lt_control_format_replies(lt_world *world, lt_work *work, char *buffer, size_t n);
+void lt_control_broadcast(lt_world *world, char kind, const char *text);
 /* The first rank of the group that has left long enough ago; -1: none has. */
-int lt_notes_left(const lt_world *world, const lt_work *work, double now);
+int lt_control_first_exited(const lt_world *world, const lt_work *work, double now);
 
 /* A pass over all that is under way; whether something happened. */
 bool lt_world_pass(lt_world *world);
@@ -156,17 +156,17 @@ lt_status lt_ranks_make(lt_world *world, const int *ranks, int n, lt_ranks **out
 /* engines.c: the engine of the launcher, or the error that says what is missing. */
 lt_status lt_engine_of_launcher(const lt_engine **out);
 /* The rank and the size that the launcher says; false: there is none. */
-bool lt_launcher_place(int *rank, int *size);
+bool lt_launcher_rank(int *rank, int *size);
 /* Where it says nothing: the error if others were started beside this process all the same. */
 lt_status lt_launcher_alone(void);
 
 /* fake.c */
 extern const lt_engine lt_fake_engine;
 typedef struct lt_fake_hub lt_fake_hub;
-typedef struct lt_fake_place {
+typedef struct lt_fake_rank {
     lt_fake_hub *hub;
     int rank;
-} lt_fake_place;
+} lt_fake_rank;
 lt_fake_hub *lt_fake_hub_new(int size);
 void lt_fake_world_free(lt_engine_world *world);
 /* of an operation that nobody waits for any more */

@@ -1,11 +1,11 @@
-/* lines.c - see lines.h. */
-#include "lines.h"
+/* slices.c - see slices.h. */
+#include "slices.h"
 
-#include "checked.h"
+#include "saturating.h"
 #include "dtypes/dtype.h"
 #include "loops.h"
 
-void lt_lines_of(lt_lines *lines, const lt_array *const *views, int n, int dim)
+void lt_slices_of(lt_slices *lines, const lt_array *const *views, int n, int dim)
 {
     const lt_array *shape = views[0];
     lines->ndim = 0;
@@ -30,7 +30,7 @@ void lt_lines_of(lt_lines *lines, const lt_array *const *views, int n, int dim)
     }
 }
 
-bool lt_lines_side_by_side(const lt_lines *lines, int n)
+bool lt_slices_are_interleaved(const lt_slices *lines, int n)
 {
     if (lines->ndim == 0 || lines->sizes[0] < 4) return false;
     for (int v = 0; v < n; v++) {
@@ -40,7 +40,7 @@ bool lt_lines_side_by_side(const lt_lines *lines, int n)
     return true;
 }
 
-bool lt_lines_dense(const lt_lines *lines, int n)
+bool lt_slices_are_dense(const lt_slices *lines, int n)
 {
     for (int v = 0; v < n; v++)
         if (lines->length > 1 && lines->step[v] != (int64_t)lt_dtype_size(lines->dtype[v]))
@@ -48,20 +48,20 @@ bool lt_lines_dense(const lt_lines *lines, int n)
     return true;
 }
 
-int lt_lines_type(lt_dtype dtype, lt_dtype *read)
+int lt_slices_type(lt_dtype dtype, lt_dtype *read)
 {
     *read = dtype == LT_FLOAT64 ? LT_FLOAT64 : lt_dtype_is_float(dtype) ? LT_FLOAT32 : LT_INT64;
     return *read == LT_FLOAT64 ? LT_ROWS_F64 : *read == LT_FLOAT32 ? LT_ROWS_F32 : LT_ROWS_I64;
 }
 
-int64_t lt_lines_in_row(const lt_lines *lines, int64_t first, int64_t last)
+int64_t lt_slices_in_row(const lt_slices *lines, int64_t first, int64_t last)
 {
     if (lines->ndim == 0) return 1;
     const int64_t end = first + lines->sizes[0] - first % lines->sizes[0];
     return (end < last ? end : last) - first;
 }
 
-char *lt_line_at(const lt_lines *lines, int v, int64_t index)
+char *lt_slice_at(const lt_slices *lines, int v, int64_t index)
 {
     char *p = lines->base[v];
     for (int d = 0; d < lines->ndim; d++) {
@@ -71,16 +71,16 @@ char *lt_line_at(const lt_lines *lines, int v, int64_t index)
     return p;
 }
 
-void lt_line_load(const lt_lines *lines, int v, const char *line, int64_t from, int64_t n,
-                  void *dense, lt_dtype to)
+void lt_slice_load(const lt_slices *lines, int v, const char *line, int64_t from, int64_t n,
+                   void *dense, lt_dtype to)
 {
     lt_loops.cast[to][lines->dtype[v]]((char *[]){dense, (char *)line + from * lines->step[v]},
                                        (int64_t[]){(int64_t)lt_dtype_size(to), lines->step[v]}, n,
                                        NULL);
 }
 
-void lt_line_store(const lt_lines *lines, int v, char *line, int64_t from, int64_t n,
-                   const void *dense, lt_dtype of)
+void lt_slice_store(const lt_slices *lines, int v, char *line, int64_t from, int64_t n,
+                    const void *dense, lt_dtype of)
 {
     lt_loops.cast[lines->dtype[v]][of]((char *[]){line + from * lines->step[v], (char *)dense},
                                        (int64_t[]){lines->step[v], (int64_t)lt_dtype_size(of)}, n,

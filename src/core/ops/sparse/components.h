@@ -1,4 +1,4 @@
-/* parts.h - sparse tensors as steps of formulas (compose.h): their places as coordinates and
+/* components.h - sparse tensors as steps of formulas (compose.h): their places as coordinates and
  * numbers, and back. */
 #ifndef LT_OPS_SPARSE_PARTS_H
 #define LT_OPS_SPARSE_PARTS_H
@@ -23,7 +23,7 @@ static inline int64_t lt_sparse_count(const lt_tensor *t)
 
 /* Whether two sparse tensors have the same places, as far as can be told without looking at
  * them. */
-bool lt_sparse_same_places(const lt_tensor *a, const lt_tensor *b);
+bool lt_sparse_same_indices(const lt_tensor *a, const lt_tensor *b);
 
 /* Error unless t is sparse; what: the function that was called. */
 lt_status lt_require_sparse(const char *what, const lt_tensor *t);

@@ -1,11 +1,11 @@
-/* notes.c - what ranks tell each other when something goes wrong, beside all operations: what are
+/* control.c - what ranks tell each other when something goes wrong, beside all operations: what are
  * you doing (Q), this (A), I have given up (F), I am about to end (B). */
 #include <stdio.h>
 #include <string.h>
 
 #include "assertion.h"
 #include "context/clock.h"
-#include "inside.h"
+#include "internal.h"
 #include "memory/alloc.h"
 
 enum { ASK = 'Q', ANSWER = 'A', FAILURE = 'F', END = 'B' };
@@ -13,18 +13,18 @@ enum { ASK = 'Q', ANSWER = 'A', FAILURE = 'F', END = 'B' };
 static const double PATIENCE =
     2.0; /* seconds for answers, and for what a rank sent before it left */
 
-static void tell(lt_world *world, int rank, char kind, const char *text)
+static void send_control(lt_world *world, int rank, char kind, const char *text)
 {
     LT_ASSERT(rank >= 0 && rank < world->size && rank != world->rank, "rank %d", rank);
-    char note[LT_ENGINE_NOTE];
+    char note[LT_ENGINE_CONTROL];
     const int n = snprintf(note, sizeof note, "%c%s", kind, text);
     world->engine->tell(world->inner, rank, note, n < (int)sizeof note ? n + 1 : (int)sizeof note);
 }
 
-void lt_notes_tell_all(lt_world *world, char kind, const char *text)
+void lt_control_broadcast(lt_world *world, char kind, const char *text)
 {
     for (int r = 0; r < world->size; r++)
-        if (r != world->rank) tell(world, r, kind, text);
+        if (r != world->rank) send_control(world, r, kind, text);
 }
 
 static void keep_answer(lt_peer *peer, const char *text)
@@ -34,19 +34,19 @@ static void keep_answer(lt_peer *peer, const char *text)
     if (peer->answer != NULL) strcpy(peer->answer, text);
 }
 
-bool lt_notes_hear(lt_world *world, bool *moved, char *reason)
+bool lt_control_poll(lt_world *world, bool *moved, char *reason)
 {
-    char note[LT_ENGINE_NOTE], text[LT_ENGINE_NOTE];
+    char note[LT_ENGINE_CONTROL], text[LT_ENGINE_CONTROL];
     int n, from;
     while (world->engine->hear(world->inner, note, &n, &from)) {
         *moved = true;
         LT_ASSERT(from >= 0 && from < world->size, "rank %d of %d", from, world->size);
-        LT_ASSERT(n <= LT_ENGINE_NOTE, "%d bytes", n);
+        LT_ASSERT(n <= LT_ENGINE_CONTROL, "%d bytes", n);
         note[n > 0 ? n - 1 : 0] = '\0';
         switch (note[0]) {
         case ASK:
             lt_world_describe(world, text, sizeof text - 1);
-            tell(world, from, ANSWER, text);
+            send_control(world, from, ANSWER, text);
             break;
         case ANSWER: keep_answer(&world->peers[from], note + 1); break;
         case FAILURE:
@@ -62,7 +62,7 @@ bool lt_notes_hear(lt_world *world, bool *moved, char *reason)
     return false;
 }
 
-bool lt_notes_asked(lt_world *world, lt_work *work, double now)
+bool lt_control_query_ranks(lt_world *world, lt_work *work, double now)
 {
     const lt_ranks *g = work->group;
     if (world->late == NULL) {
@@ -72,7 +72,8 @@ bool lt_notes_asked(lt_world *world, lt_work *work, double now)
             lt_peer *peer = &world->peers[g->ranks[i]];
             lt_mem_free(peer->answer);
             peer->answer = NULL;
-            if (g->ranks[i] != world->rank && peer->left == 0) tell(world, g->ranks[i], ASK, "");
+            if (g->ranks[i] != world->rank && peer->left == 0)
+                send_control(world, g->ranks[i], ASK, "");
         }
     }
     if (now - world->asked > PATIENCE) return true;
@@ -83,10 +84,10 @@ bool lt_notes_asked(lt_world *world, lt_work *work, double now)
     return true;
 }
 
-void lt_notes_answers(lt_world *world, lt_work *work, char *buffer, size_t n)
+void lt_control_format_replies(lt_world *world, lt_work *work, char *buffer, size_t n)
 {
     const lt_ranks *g = work->group;
-    char line[LT_ENGINE_NOTE + 40];
+    char line[LT_ENGINE_CONTROL + 40];
     size_t used = 0;
     buffer[0] = '\0';
     for (int i = 0; i < g->n; i++) {
@@ -110,7 +111,7 @@ void lt_notes_answers(lt_world *world, lt_work *work, char *buffer, size_t n)
     }
 }
 
-int lt_notes_left(const lt_world *world, const lt_work *work, double now)
+int lt_control_first_exited(const lt_world *world, const lt_work *work, double now)
 {
     const lt_ranks *g = work->group;
     for (int i = 0; i < g->n; i++) {

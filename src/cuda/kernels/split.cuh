@@ -1,7 +1,7 @@
-/* pieces.cuh - iterators over more elements than 32 bits can number, or further apart, as several
- * that are not: kernels of elementwise work count in 32 bits (lt_places). */
-#ifndef LT_CUDA_PIECES_CUH
-#define LT_CUDA_PIECES_CUH
+/* split.cuh - iterators over more elements than 32 bits can number, or further apart, as several
+ * that are not: kernels of elementwise work count in 32 bits (lt_offsets_32). */
+#ifndef LT_CUDA_SPLIT_CUH
+#define LT_CUDA_SPLIT_CUH
 
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@
 
 /* Elements, and bytes from the first to the last, stay below this; where tests lower
  * LT_INDEX_LIMIT, not below what makes thousands of launches of one call. */
-static inline int64_t lt_piece_limit()
+static inline int64_t lt_split_limit()
 {
     const int64_t limit = LT_INDEX_LIMIT;
     return limit > 1024 ? limit : 1024;
@@ -18,7 +18,7 @@ static inline int64_t lt_piece_limit()
 
 static inline bool lt_is_piece(const lt_iter *it)
 {
-    const int64_t limit = lt_piece_limit();
+    const int64_t limit = lt_split_limit();
     if (it->numel >= limit) return false;
     for (int k = 0; k < it->operands; k++) {
         int64_t bytes = 0;
@@ -48,7 +48,7 @@ static inline int lt_longest_dim(const lt_iter *it)
 }
 
 /* f(piece) for every piece, until one fails. */
-template <class F> static lt_status lt_in_pieces(const lt_iter *it, F f)
+template <class F> static lt_status lt_split_launches(const lt_iter *it, F f)
 {
     if (it->numel < 2 || lt_is_piece(it)) return f(it);
     const int d = lt_longest_dim(it);
@@ -60,7 +60,7 @@ template <class F> static lt_status lt_in_pieces(const lt_iter *it, F f)
         piece.numel = it->numel / it->sizes[d] * piece.sizes[d];
         for (int k = 0; k < it->operands; k++)
             if (part == 1 && !it->host_scalar[k]) piece.data[k] += half * it->strides[k][d];
-        LT_TRY(lt_in_pieces(&piece, f));
+        LT_TRY(lt_split_launches(&piece, f));
     }
     return LT_OK;
 }

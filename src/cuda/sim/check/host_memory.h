@@ -1,7 +1,7 @@
-/* places.h - the program's own memory and source: what a kernel may touch besides device memory,
+/* host_memory.h - the program's own memory and source: what a kernel may touch besides device memory,
  * and where code stands. */
-#ifndef LT_SIM_PLACES_H
-#define LT_SIM_PLACES_H
+#ifndef LT_SIM_HOST_MEMORY_H
+#define LT_SIM_HOST_MEMORY_H
 
 #include <stddef.h>
 #include <stdint.h>

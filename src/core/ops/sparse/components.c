@@ -1,6 +1,6 @@
-/* parts.c - see parts.h. Places are int64; products of sizes fit since a tensor's elements can be
+/* components.c - see components.h. Places are int64; products of sizes fit since a tensor's elements can be
  * counted. */
-#include "parts.h"
+#include "components.h"
 
 #include "memory/alloc.h"
 #include "op/_sparse_coo.h"
@@ -19,7 +19,7 @@ lt_status lt_require_sparse(const char *what, const lt_tensor *t)
                     "%s() expected a sparse tensor, but got one of the layout torch.strided", what);
 }
 
-bool lt_sparse_same_places(const lt_tensor *a, const lt_tensor *b)
+bool lt_sparse_same_indices(const lt_tensor *a, const lt_tensor *b)
 {
     const lt_sparse *p = lt_sparse_of(a), *q = lt_sparse_of(b);
     return p->layout == q->layout && p->indices == q->indices && p->compressed == q->compressed &&

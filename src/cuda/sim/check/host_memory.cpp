@@ -1,6 +1,6 @@
-/* places.cpp - see places.h. Read from the program headers of the loaded library, and from its
+/* host_memory.cpp - see host_memory.h. Read from the program headers of the loaded library, and from its
  * file: the symbols of thread-local variables, and by addr2line the lines. */
-#include "places.h"
+#include "host_memory.h"
 
 #include <algorithm>
 #include <cxxabi.h>

@@ -1,8 +1,8 @@
-/* checked.h - arithmetic on sizes, counts and positions as a script may give them: any int64. Whole
- * sizes are multiplied and added by lt_times and lt_plus alone; positions, offsets and amounts that
+/* saturating.h - arithmetic on sizes, counts and positions as a script may give them: any int64. Whole
+ * sizes are multiplied and added by lt_mul_sat and lt_add_sat alone; positions, offsets and amounts that
  * may be negative by the others. */
-#ifndef LT_CHECKED_H
-#define LT_CHECKED_H
+#ifndef LT_SATURATING_H
+#define LT_SATURATING_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,12 +11,12 @@
  * size and no allocation gives it, and what is computed from it is LT_TOO_MUCH again (times 0 it is
  * 0). A formula needs no checks between its steps. */
 #define LT_TOO_MUCH INT64_MAX
-static inline int64_t lt_times(int64_t a, int64_t b)
+static inline int64_t lt_mul_sat(int64_t a, int64_t b)
 {
     int64_t product;
     return a < 0 || b < 0 || __builtin_mul_overflow(a, b, &product) ? LT_TOO_MUCH : product;
 }
-static inline int64_t lt_plus(int64_t a, int64_t b)
+static inline int64_t lt_add_sat(int64_t a, int64_t b)
 {
     int64_t sum;
     return a < 0 || b < 0 || __builtin_add_overflow(a, b, &sum) ? LT_TOO_MUCH : sum;

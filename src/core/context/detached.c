@@ -1,7 +1,7 @@
-/* apart.c - see apart.h. A job is freed by whoever is last to need it: the caller that took its
+/* detached.c - see detached.h. A job is freed by whoever is last to need it: the caller that took its
  * results, or the thread when the caller has gone. A process that ends while such a thread works
  * must not run the destructors of libraries that it uses: it leaves without them. */
-#include "apart.h"
+#include "detached.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -22,7 +22,7 @@
 
 #define LOOK_NS 10000000 /* between two looks at the interrupt flag */
 
-typedef struct job {
+typedef struct detached_job {
     void (*call)(void *context);
     void *context;
     int n;
@@ -33,18 +33,18 @@ typedef struct job {
     bool done, left; /* the call has ended; nobody waits for it */
     /* held: what the arrays count against, and what the call looks at */
     lt_context *context_of_caller;
-} job;
+} detached_job;
 
 static _Atomic int left;
 
-int lt_apart_left(void) { return atomic_load(&left); }
+int lt_detached_count(void) { return atomic_load(&left); }
 
 /* The threads of calls that nobody waits for are not in the child. */
-static void in_child(void) { atomic_store(&left, 0); }
+static void detached_in_child(void) { atomic_store(&left, 0); }
 
 __attribute__((constructor)) static void register_fork_handlers(void)
 {
-    pthread_atfork(NULL, NULL, in_child);
+    pthread_atfork(NULL, NULL, detached_in_child);
 }
 
 static int exit_status;
@@ -58,14 +58,14 @@ static void note_status(int status, void *unused)
 /* After the handlers of the program, before the libraries that this one uses. */
 __attribute__((destructor)) static void leave_at_once(void)
 {
-    if (lt_apart_left() == 0) return;
+    if (lt_detached_count() == 0) return;
     fflush(NULL);
     _exit(exit_status);
 }
 
 static void watch_exit(void) { on_exit(note_status, NULL); }
 
-static void job_free(job *j)
+static void job_free(detached_job *j)
 {
     LT_ASSERT(j->n >= 0 && j->n <= LT_APART_ARRAYS, "%d arrays", j->n);
     LT_ASSERT(j->context_of_caller->refs > 0, "refs %d", j->context_of_caller->refs);
@@ -80,18 +80,18 @@ static void job_free(job *j)
     lt_mem_free(j);
 }
 
-static void *run(void *argument)
+static void *run_detached_thread(void *argument)
 {
-    job *j = argument;
-    lt_here.context = j->context_of_caller;
-    lt_here.helper = true;
+    detached_job *j = argument;
+    lt_tls.context = j->context_of_caller;
+    lt_tls.helper = true;
     j->call(j->context);
     pthread_mutex_lock(&j->lock);
     j->done = true;
     const bool alone = j->left;
     pthread_cond_signal(&j->ended);
     pthread_mutex_unlock(&j->lock);
-    lt_here.context = &lt_process_context; /* the caller may free the job now */
+    lt_tls.context = &lt_process_context; /* the caller may free the job now */
     if (alone) {
         job_free(j);
         LT_ASSERT(left > 0, "%d calls are left", left);
@@ -100,16 +100,16 @@ static void *run(void *argument)
     return NULL;
 }
 
-static void **pointer_at(void *context, const lt_apart_array *a)
+static void **pointer_at(void *context, const lt_detached_array *a)
 {
     return (void **)(void *)((char *)context + a->at);
 }
 
 static lt_status job_new(void (*call)(void *context), const void *context, size_t size,
-                         const lt_apart_array *arrays, int n, job **out)
+                         const lt_detached_array *arrays, int n, detached_job **out)
 {
     LT_ASSERT(n >= 0 && n <= LT_APART_ARRAYS, "%d arrays", n);
-    job *j = lt_mem_zalloc(sizeof *j);
+    detached_job *j = lt_mem_zalloc(sizeof *j);
     if (j == NULL) return LT_ERR_MEMORY;
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
@@ -119,7 +119,7 @@ static lt_status job_new(void (*call)(void *context), const void *context, size_
     pthread_condattr_destroy(&monotonic);
     j->call = call;
     j->n = n;
-    lt_context_hold(j->context_of_caller = lt_here.context);
+    lt_context_hold(j->context_of_caller = lt_tls.context);
     j->context = lt_mem_alloc(size);
     bool enough = j->context != NULL;
     if (enough) memcpy(j->context, context, size);
@@ -139,13 +139,13 @@ static lt_status job_new(void (*call)(void *context), const void *context, size_
 }
 
 /* Signals are for the threads that existed before. */
-static bool start(job *j)
+static bool start_detached(detached_job *j)
 {
     sigset_t all, before;
     pthread_t thread;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    const bool started = pthread_create(&thread, NULL, run, j) == 0;
+    const bool started = pthread_create(&thread, NULL, run_detached_thread, j) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (started) pthread_detach(thread);
     return started;
@@ -158,12 +158,12 @@ static void keep_loaded(void)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     Dl_info here;
     pthread_once(&once, watch_exit);
-    if (dladdr((void *)(uintptr_t)&run, &here) != 0)
+    if (dladdr((void *)(uintptr_t)&run_detached_thread, &here) != 0)
         dlopen(here.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
 /* Whether the call has ended before an interrupt; after one the job is the thread's. */
-static bool wait_for(job *j)
+static bool wait_for_detached(detached_job *j)
 {
     pthread_mutex_lock(&j->lock);
     while (!j->done && !lt_interrupted()) {
@@ -182,17 +182,17 @@ static bool wait_for(job *j)
     return done;
 }
 
-lt_status lt_apart(void (*call)(void *context), void *context, size_t size,
-                   const lt_apart_array *arrays, int n)
+lt_status lt_call_detached(void (*call)(void *context), void *context, size_t size,
+                           const lt_detached_array *arrays, int n)
 {
-    job *j;
+    detached_job *j;
     void *pointers[LT_APART_ARRAYS];
     LT_TRY(job_new(call, context, size, arrays, n, &j));
-    if (!start(j)) { /* no thread is available: the call cannot be interrupted */
+    if (!start_detached(j)) { /* no thread is available: the call cannot be interrupted */
         j->call(j->context);
         j->done = true;
     }
-    if (!wait_for(j)) {
+    if (!wait_for_detached(j)) {
         keep_loaded();
         return lt_stopped();
     }

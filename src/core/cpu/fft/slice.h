@@ -1,7 +1,7 @@
-/* line.h - transforms of lines of complex numbers, by a plan: short ones side by side, long ones as
+/* slice.h - transforms of lines of complex numbers, by a plan: short ones side by side, long ones as
  * matrices, lengths with large prime factors by convolutions. */
-#ifndef LT_CPU_FFT_LINE_H
-#define LT_CPU_FFT_LINE_H
+#ifndef LT_CPU_FFT_SLICE_H
+#define LT_CPU_FFT_SLICE_H
 
 #include "lanes.h"
 #include "ltensor.h"

@@ -1,5 +1,5 @@
-/* line.c - see line.h. */
-#include "line.h"
+/* slice.c - see slice.h. */
+#include "slice.h"
 
 #include <string.h>
 
@@ -23,13 +23,13 @@ typedef struct blocks {
     _Atomic bool no_memory;
 } blocks;
 
-static const void *moved(const void *p, int64_t bytes)
+static const void *advance(const void *p, int64_t bytes)
 {
     return p == NULL ? NULL : (const char *)p + bytes;
 }
 
 /* A part of the blocks, in work memory of its own. */
-static void run_share(const void *context, int64_t share)
+static void transform_share(const void *context, int64_t share)
 {
     blocks *all = (blocks *)context;
     size_t capacity;
@@ -45,10 +45,10 @@ static void run_share(const void *context, int64_t share)
         lt_fft_block b = all->first;
         b.work = work;
         b.count = (int)(left < all->lanes ? left : all->lanes);
-        b.in = moved(b.in, k * all->in_block);
+        b.in = advance(b.in, k * all->in_block);
         b.out = (char *)b.out + k * all->out_block;
-        b.fine = moved(b.fine, k * all->fine_block);
-        b.coarse = moved(b.coarse, k * all->coarse_block);
+        b.fine = advance(b.fine, k * all->fine_block);
+        b.coarse = advance(b.coarse, k * all->coarse_block);
         all->loop(&b);
     }
     lt_block_free(work, capacity);
@@ -60,7 +60,7 @@ static lt_status run_blocks(const lt_fft_plan *p, blocks *all)
     all->work_bytes = 2 * (size_t)(all->first.room * lt_fft_lanes(p) * lt_fft_size(p));
     all->count = (all->lines + all->lanes - 1) / all->lanes;
     all->shares = threads <= 1 ? 1 : all->count < 4 * threads ? all->count : 4 * threads;
-    LT_TRY(lt_cpu_share(all->shares, threads, run_share, all));
+    LT_TRY(lt_parallel_for(all->shares, threads, transform_share, all));
     return all->no_memory ? LT_ERR_MEMORY : LT_OK;
 }
 
@@ -169,8 +169,8 @@ TIMES(times_float, float)
 TIMES(times_double, double)
 #undef TIMES
 
-static void times(const lt_fft_plan *p, void *to, const void *a, const void *b, int64_t n,
-                  bool conjugated, double scale)
+static void multiply_rows(const lt_fft_plan *p, void *to, const void *a, const void *b, int64_t n,
+                          bool conjugated, double scale)
 {
     if (p->is_double)
         times_double(to, a, b, n, conjugated, scale);
@@ -186,15 +186,15 @@ static lt_status by_convolution(const lt_fft_plan *p, const void *in, void *out,
     size_t capacity;
     char *line = lt_block_array(m, (size_t)size, &capacity);
     if (line == NULL) return LT_ERR_MEMORY;
-    times(p, line, in, p->chirp, n, inverse, 1);
+    multiply_rows(p, line, in, p->chirp, n, inverse, 1);
     memset(line + n * size, 0, (size_t)((m - n) * size));
     lt_status status = lt_fft_line(p->inner, line, line, false, 1);
     if (status == LT_OK) {
-        times(p, line, line, p->filter, m, false, 1);
+        multiply_rows(p, line, line, p->filter, m, false, 1);
         status = lt_fft_line(p->inner, line, line, true, 1);
     }
     if (status == LT_OK) {
-        times(p, out, line, p->chirp, n, false, scale);
+        multiply_rows(p, out, line, p->chirp, n, false, scale);
         for (int64_t k = 0; k < n && inverse; k++) {
             if (p->is_double)
                 ((double *)out)[2 * k + 1] *= -1;
@@ -210,6 +210,6 @@ lt_status lt_fft_line(const lt_fft_plan *p, const void *in, void *out, bool inve
 {
     if (convolution_of(p) != NULL) return by_convolution(p, in, out, inverse, scale);
     if (p->columns.n > 0) return by_matrix(p, in, out, inverse, scale);
-    return lt_fft_side_by_side(p, LT_FFT_LINES, in, 2 * p->n, out, 2 * p->n, 1, NULL, inverse,
+    return lt_fft_side_by_side(p, LT_FFT_SLICES, in, 2 * p->n, out, 2 * p->n, 1, NULL, inverse,
                                scale);
 }

@@ -1,5 +1,5 @@
-/* fused_lines.c - see fused_lines.h. */
-#include "fused_lines.h"
+/* fused_rows.c - see fused_rows.h. */
+#include "fused_rows.h"
 
 #include "context/interrupt.h"
 #include "cpu/common/loops.h"
@@ -12,10 +12,13 @@ enum {
     ALIGNED = 64
 };
 
-static size_t aligned(int64_t bytes) { return ((size_t)bytes + ALIGNED - 1) / ALIGNED * ALIGNED; }
+static size_t aligned_bytes(int64_t bytes)
+{
+    return ((size_t)bytes + ALIGNED - 1) / ALIGNED * ALIGNED;
+}
 
-void lt_fused_lines_of(lt_fused_lines *l, const lt_fused_producer *producer, int64_t length,
-                       int64_t at_once, lt_dtype to)
+void lt_fused_row_reader_init(lt_fused_row_reader *l, const lt_fused_producer *producer,
+                              int64_t length, int64_t at_once, lt_dtype to)
 {
     const lt_dtype dtype = producer->fusion->values[producer->value].dtype;
     lt_fused_prepare(&l->program, producer->fusion, producer->value);
@@ -26,16 +29,17 @@ void lt_fused_lines_of(lt_fused_lines *l, const lt_fused_producer *producer, int
     for (int64_t n = length; l->unit > 1 && n % 2 == 0; n /= 2) l->unit /= 2;
     if (at_once > l->unit) l->unit = at_once;
     l->convert = dtype != to ? lt_loops.cast[to][dtype] : NULL;
-    l->plain = aligned((l->at_once * length + LT_FUSED_AROUND) * (int64_t)lt_dtype_size(dtype));
+    l->plain =
+        aligned_bytes((l->at_once * length + LT_FUSED_AROUND) * (int64_t)lt_dtype_size(dtype));
 }
 
-size_t lt_fused_lines_room(const lt_fused_lines *l)
+size_t lt_fused_row_reader_bytes(const lt_fused_row_reader *l)
 {
-    return l->plain + (l->convert != NULL ? aligned(l->at_once * l->length * l->size) : 0);
+    return l->plain + (l->convert != NULL ? aligned_bytes(l->at_once * l->length * l->size) : 0);
 }
 
-void lt_fused_lines_read(const lt_fused_lines *l, int64_t first, int64_t last, char *room,
-                         lt_take_lines take, const void *context)
+void lt_fused_row_reader_read(const lt_fused_row_reader *l, int64_t first, int64_t last, char *room,
+                              lt_take_lines take, const void *context)
 {
     const int64_t in_size =
         (int64_t)lt_dtype_size(l->program.fusion->values[l->program.seen].dtype);
@@ -54,10 +58,10 @@ void lt_fused_lines_read(const lt_fused_lines *l, int64_t first, int64_t last, c
     }
 }
 
-void lt_fused_lines_part(const lt_fused_lines *l, int64_t count, int64_t t, int64_t parts,
-                         char *room, lt_take_lines take, const void *context)
+void lt_fused_row_reader_part(const lt_fused_row_reader *l, int64_t count, int64_t t, int64_t parts,
+                              char *room, lt_take_lines take, const void *context)
 {
     const int64_t units = (count + l->unit - 1) / l->unit, end = (t + 1) * units / parts * l->unit;
-    lt_fused_lines_read(l, t * units / parts * l->unit, end < count ? end : count, room, take,
-                        context);
+    lt_fused_row_reader_read(l, t * units / parts * l->unit, end < count ? end : count, room, take,
+                             context);
 }

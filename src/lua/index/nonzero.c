@@ -108,7 +108,7 @@ static void stand_before(lua_State *L, int table, int from, const char *name, lu
     lua_pop(L, 1);
 }
 
-void lt_lua_open_places(lua_State *L)
+void lt_lua_open_nonzero(lua_State *L)
 {
     stand_before(L, 3, 1, "where", where_method);
     stand_before(L, 1, 1, "where", where);

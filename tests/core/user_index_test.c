@@ -1,4 +1,4 @@
-/* counting_test.c - dimensions, indices and entries in messages count as their caller counts: from
+/* user_index_test.c - dimensions, indices and entries in messages count as their caller counts: from
  * 0 for a host, in the words of PyTorch where it has some, and from 1 for an interpreter whose
  * first is 1. */
 #include <setjmp.h>
@@ -11,7 +11,7 @@
 
 #undef LT_OPS_BY_NAME
 #include "context/context.h"
-#include "counting.h"
+#include "user_index.h"
 #include "devices/backend.h"
 #include "expect.h"
 #include "find_backend.h"
@@ -27,9 +27,12 @@ static void nowhere(void *ctx, char *buffer, size_t n)
     (void)ctx;
     if (n > 0) buffer[0] = '\0';
 }
-static const lt_guest_class interpreter = {1, collect, NULL, nowhere};
+static const lt_host_binding_class interpreter = {1, collect, NULL, nowhere};
 
-static void call_as(const lt_guest_class *class) { lt_here.guest = (lt_guest){class, NULL}; }
+static void call_as(const lt_host_binding_class *class)
+{
+    lt_tls.binding = (lt_host_binding){class, NULL};
+}
 
 /* ---- what operations are given --------------------------------------------------------------- */
 
@@ -238,14 +241,14 @@ static void of_a_gpu(void **state)
 static void numbers_at_the_ends(void **state)
 {
     (void)state;
-    assert_true(lt_shown(0) == 0 && lt_shown(5) == 5 && lt_shown(-1) == -1);
-    assert_true(lt_shown(INT64_MIN) == INT64_MIN &&
-                lt_shown_reason(INT64_MIN)[0] == '\0'); /* the host's own number */
-    assert_true(lt_shown(-5 & ~LT_INDEX_FROM_END) == -5);
+    assert_true(lt_user_index(0) == 0 && lt_user_index(5) == 5 && lt_user_index(-1) == -1);
+    assert_true(lt_user_index(INT64_MIN) == INT64_MIN &&
+                lt_user_index_reason(INT64_MIN)[0] == '\0'); /* the host's own number */
+    assert_true(lt_user_index(-5 & ~LT_INDEX_FROM_END) == -5);
     call_as(&interpreter);
-    assert_true(lt_shown(0) == 1 && lt_shown(5) == 6 && lt_shown(-1) == -1);
-    assert_true(lt_shown(LT_INDEX_NO_POSITION) == 0);
-    assert_string_equal(lt_shown_reason(LT_INDEX_NO_POSITION), ": positions count from 1");
+    assert_true(lt_user_index(0) == 1 && lt_user_index(5) == 6 && lt_user_index(-1) == -1);
+    assert_true(lt_user_index(LT_INDEX_NO_POSITION) == 0);
+    assert_string_equal(lt_user_index_reason(LT_INDEX_NO_POSITION), ": positions count from 1");
     call_as(NULL);
 }
 

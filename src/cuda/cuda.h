@@ -1,10 +1,12 @@
-/* cuda.h - what the files of the CUDA backend share: checks of runtime calls, the frame of every
- * kernel launch, and the entries of the backend's table (backend.h says what each does), by the
- * file that has them.
+/* cuda.h - internal header of the CUDA backend: checks of runtime calls, launches, and the
+ * functions that the backend's table (backend.h documents them) points to, grouped by the file that
+ * defines them.
  *
- * The backend knows of core only lt_cuda_core, the services handed to lt_backend_open. Every entry
- * makes its device current for the calling thread first (lt_cuda_enter) and leaves it so: what the
- * user chose is kept apart, in device.cu. Included by src/cuda only. */
+ * - Core services are reached only through lt_cuda_core, which lt_backend_open receives.
+ * - Every function of the table first makes its device current for the calling thread
+ *   (lt_cuda_enter) and leaves it current. The device that the user selected is stored separately,
+ *   in device.cu.
+ * - Included by src/cuda only. */
 #ifndef LT_CUDA_H
 #define LT_CUDA_H
 
@@ -18,8 +20,7 @@
 extern const lt_core_services *lt_cuda_core;
 
 /* ---- report.cu: failures --------------------------------------------------------------------- */
-/* The status and message for a failed runtime call; also takes the error away from
- * cudaGetLastError. */
+/* Clears the runtime's last error; sets the message for the failed call and returns its status. */
 lt_status lt_cuda_failed(cudaError_t error, const char *call);
 #define CUDA_TRY(call)                                                                             \
     do {                                                                                           \
@@ -36,23 +37,23 @@ lt_status lt_cuda_failed(cudaError_t error, const char *call);
 /* `"exp" not implemented for 'Bool'` */
 lt_status lt_cuda_unsupported(const char *op, lt_dtype dtype);
 
-/* What a kernel met on the way (report.cuh): the record of a device, in host memory that it can
- * write. */
+/* The record of faults that kernels of a device found (report.cuh), in host memory that the device
+ * can write. Made on first use. */
 struct lt_cuda_report;
 lt_status lt_cuda_report_of(int device, lt_cuda_report **report);
-/* After a wait: the error that a kernel of this device recorded, if any; it is forgotten then. */
+/* After a wait: returns the error that a kernel of this device recorded, if any, and clears it. */
 lt_status lt_cuda_reported(int device);
 
 /* ---- device.cu ------------------------------------------------------------------------------- */
-/* Makes the device current for this thread's runtime calls; the second also gives the user's stream
- * on it. */
+/* Makes the device current for this thread's runtime calls; lt_cuda_enter also returns the user's
+ * stream on it. */
 lt_status lt_cuda_make_current(int device);
 lt_status lt_cuda_enter(int device, cudaStream_t *stream);
-/* report.cu. After a launch: its error; with CUDA_LAUNCH_BLOCKING=1 waits for the kernel and what
- * it reports. */
+/* report.cu. After a launch: returns its error. With CUDA_LAUNCH_BLOCKING=1, also waits for the
+ * kernel and returns the fault that it recorded. */
 lt_status lt_cuda_launched(int device, cudaStream_t stream, const char *kernel);
 lt_status lt_cuda_check_device(int device);
-/* Set once, when the backend is opened. */
+/* Called once, when the backend is opened. */
 void lt_cuda_set_device_count(int count);
 int lt_cuda_device_count(void);
 int lt_cuda_current_device(void);
@@ -61,17 +62,18 @@ lt_status lt_cuda_properties(int device, lt_device_properties *out);
 lt_status lt_cuda_memory_info(int device, size_t *free, size_t *total);
 bool lt_cuda_can_access_peer(int device, int peer);
 
-/* ---- wait.cu: the device is current, and LT_ERR_INTERRUPTED ends a wait ---------------------- */
-/* Wait for a stream or an event; report what kernels recorded. */
+/* ---- wait.cu: the device is current; LT_ERR_INTERRUPTED if the wait was interrupted ---------- */
+/* Wait for a stream or an event; return the fault that a kernel recorded, if any. */
 lt_status lt_cuda_wait(int device, cudaStream_t stream);
 lt_status lt_cuda_wait_event(int device, cudaEvent_t event);
-/* Waits for the stream, then brings memory of the device to the host. Seconds: the time of both. */
+/* Waits for the stream, then copies device memory to the host. *seconds: the duration of both. */
 lt_status lt_cuda_read(int device, cudaStream_t stream, void *dst, const void *src, size_t nbytes,
                        double *seconds);
 lt_status lt_cuda_synchronize(int device);
 
 /* ---- stream.cu ------------------------------------------------------------------------------- */
-/* The i-th stream of the device, from 0, which is the default one; false: there are not so many. */
+/* The i-th stream created on the device; 0 is the default stream. False if i exceeds their number.
+ */
 bool lt_cuda_stream_made(int device, int i, cudaStream_t *stream);
 uint64_t lt_cuda_current_stream(int device);
 void lt_cuda_set_stream(int device, uint64_t stream);
@@ -80,14 +82,13 @@ void lt_cuda_stream_free(int device, uint64_t stream);
 lt_status lt_cuda_stream_query(int device, uint64_t stream, bool *done);
 lt_status lt_cuda_stream_synchronize(int device, uint64_t stream);
 lt_status lt_cuda_stream_wait_event(int device, uint64_t stream, uint64_t event);
-/* For one kernel on the stream: a number of the device that is 0 before it and that it leaves at 0.
- * It is the stream's, or `spare` where a graph is being recorded, whose replays run on any stream,
- * or there is no memory for one. */
+/* A device counter for one kernel on the stream: 0 when the kernel starts; the kernel resets it to
+ * 0. It is the stream's own counter, or `spare` if a graph is being recorded (its replays may run
+ * on any stream) or no memory is left for a counter. */
 lt_status lt_cuda_counter(int device, cudaStream_t stream, unsigned *spare, unsigned **counter);
 
 /* ---- event.cu -------------------------------------------------------------------------------- */
-/* Events without timing, kept per device for use again. An event given back may still be
- * pending. */
+/* A free list per device of events without timing. An event may be returned to it while pending. */
 lt_status lt_cuda_event_alloc(int device, cudaEvent_t *event);
 void lt_cuda_event_free(int device, cudaEvent_t event);
 cudaEvent_t lt_cuda_event_handle(uint64_t event);
@@ -99,14 +100,14 @@ lt_status lt_cuda_event_synchronize(uint64_t event);
 lt_status lt_cuda_event_elapsed(uint64_t start, uint64_t stop, double *milliseconds);
 
 /* ---- graph.cu -------------------------------------------------------------------------------- */
-/* Whether this thread records a graph; the error for what may not happen then; the pool that it
- * allocates from on a device, 0: the ordinary one. */
+/* Whether this thread is recording a graph; the error for an operation that is not allowed
+ * meanwhile; the pool from which this thread allocates on the device (0: the default pool). */
 bool lt_cuda_recording(void);
 lt_status lt_cuda_refuse_recording(void);
 uint64_t lt_cuda_recording_pool(int device);
-/* Where on the device a recorded kernel finds seed and offset, which each replay sets; null:
- * nothing is being recorded. The second takes blocks: the number of those taken before in this
- * graph. */
+/* For random kernels in a recording. The first returns the device address of seed and offset, which
+ * each replay sets; null if nothing is being recorded. The second reserves random blocks and
+ * returns the number reserved before in this graph. */
 lt_status lt_cuda_recording_random(int device, const lt_generator *generator,
                                    const uint64_t **live);
 uint64_t lt_cuda_recording_adopt(int64_t blocks);
@@ -124,8 +125,8 @@ lt_status lt_cuda_alloc(int device, size_t nbytes, void **data, size_t *capacity
 void lt_cuda_free(int device, void *data, size_t capacity, void *block);
 void lt_cuda_record_stream(void *block, uint64_t stream);
 void lt_cuda_empty_cache(void);
-/* Memory of a private pool stays reserved while it is held. A recording defers what freed blocks
- * wait for. */
+/* Memory of a private pool stays reserved while the pool is held. During a recording, frees of
+ * blocks that other streams use are deferred, since they record events. */
 lt_status lt_cuda_pool_hold(int device, uint64_t pool);
 void lt_cuda_pool_drop(int device, uint64_t pool);
 void lt_cuda_defer_frees(int device, bool on);
@@ -135,14 +136,14 @@ void lt_cuda_memory_stats(int device, lt_memory_stats *out);
 void lt_cuda_reset_peak_stats(int device);
 lt_status lt_cuda_pinned_alloc(size_t nbytes, void **data, void **block);
 void lt_cuda_pinned_free(void *data, void *block);
-/* The pinned block that holds p is read or written by work queued on the stream so far: it is not
- * handed out again before that is done. The device is current. */
+/* Marks the pinned block that contains p as used by the work queued on the stream so far: the block
+ * is not reused before that work is done. Precondition: the device is current. */
 lt_status lt_cuda_pinned_used(const void *p, int device, cudaStream_t stream);
-/* Unused blocks go back to the system. */
+/* Returns unused blocks to the system. */
 void lt_cuda_pinned_trim(void);
 
-/* Device memory for one kernel call, given back at the end of the scope: work queued on the same
- * stream later is ordered after it. */
+/* Device memory for one kernel call, freed at the end of the scope: the stream orders later users
+ * of the memory after the kernel. */
 class lt_cuda_scratch {
   public:
     lt_cuda_scratch() = default;
@@ -178,7 +179,7 @@ lt_status lt_cuda_fill(const lt_iter *it, lt_scalar value);
 lt_status lt_cuda_check_values(const lt_value_check *c);
 /* pointwise.cu */
 lt_status lt_cuda_pointwise(int op, const lt_iter *it, lt_dtype compute, const lt_scalar *params);
-/* kernels/compile/fusion.cu */
+/* compile/fused.cu, reduce.cu */
 const char *lt_cuda_fusion_unavailable(void);
 bool lt_cuda_fuses(int op, lt_dtype compute);
 lt_status lt_cuda_run_fusion(const lt_fusion *c, bool *done);
@@ -214,7 +215,7 @@ lt_status lt_cuda_gemm(const lt_gemm *g);
 lt_status lt_cuda_gemm_integer(const lt_gemm *g, cudaStream_t stream);
 /* csr.cu */
 lt_status lt_cuda_csr_product(const lt_csr_product *p, bool *done);
-/* factor.cu */
+/* factor.cu, fft.cu */
 lt_status lt_cuda_factor(lt_factor *f);
 lt_status lt_cuda_fft(const lt_fft *f);
 /* convolution.cu, pool.cu, resample.cu, sample.cu */
@@ -232,7 +233,7 @@ lt_status lt_cuda_resample(const lt_resampling *r, void *out, const void *in);
 lt_status lt_cuda_sample(const lt_sampling *s, void *y, const void *x, const void *grid);
 lt_status lt_cuda_sample_backward(const lt_sampling *s, void *grad_x, void *grad_grid,
                                   const void *grad, const void *x, const void *grid);
-/* index.cu, nonzero.cu */
+/* index.cu, gather.cu, nonzero.cu */
 lt_status lt_cuda_index_get(const lt_iter *it, const lt_index_args *args);
 lt_status lt_cuda_index_put(const lt_iter *it, const lt_index_args *args, bool accumulate);
 lt_status lt_cuda_gather(const lt_array *out, const lt_array *in, int dim, const lt_array *index);

@@ -37,7 +37,7 @@ struct blas {
     }
 };
 
-/* What NVIDIA recommends for Hopper; others want less. */
+/* NVIDIA's recommendation for Hopper; other architectures need less. */
 constexpr size_t workspace_bytes = 32u << 20;
 
 } // namespace
@@ -62,7 +62,7 @@ lt_cuda_blas::~lt_cuda_blas()
 lt_status lt_cuda_blas_reserve(int device)
 {
     const lt_cublas *cublas;
-    if (lt_cublas_get(&cublas) != LT_OK) return LT_OK; /* a product will say so */
+    if (lt_cublas_get(&cublas) != LT_OK) return LT_OK; /* reported by the first product */
     return lt_cuda_handles<blas>::reserve(device);
 }
 

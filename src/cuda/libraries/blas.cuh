@@ -1,11 +1,11 @@
-/* blas.cuh - a handle of cuBLAS for the calls of one scope, and what its failures mean. */
+/* blas.cuh - a cuBLAS handle for the calls of one scope, and error messages for failed calls. */
 #ifndef LT_CUDA_BLAS_CUH
 #define LT_CUDA_BLAS_CUH
 
 #include "cuda.h"
 #include "libraries/cublas_api.h"
 
-/* The status and message for a failed call. */
+/* Sets the message for a failed call and returns its status. */
 lt_status lt_cublas_failed(cublasStatus_t status, const char *call);
 #define LT_CUBLAS_TRY(call)                                                                        \
     do {                                                                                           \
@@ -20,8 +20,8 @@ class lt_cuda_blas {
     lt_cuda_blas(const lt_cuda_blas &) = delete;
     lt_cuda_blas &operator=(const lt_cuda_blas &) = delete;
     ~lt_cuda_blas();
-    /* The device is current. In a recording calls have a workspace of the graph's pool until the
-     * scope ends. */
+    /* Precondition: the device is current. While a graph is recorded, calls use a workspace from
+     * the graph's pool until the scope ends. */
     lt_status open(int device, cudaStream_t stream);
 
     const lt_cublas *functions = nullptr;
@@ -33,8 +33,8 @@ class lt_cuda_blas {
     lt_cuda_scratch workspace;
 };
 
-/* Around a recording of this thread on the current device: what it may need of cuBLAS is made in
- * front of it. */
+/* Called before and after a recording of this thread on the current device: reserve provides a
+ * handle in advance, because creating one is not allowed during the recording. */
 lt_status lt_cuda_blas_reserve(int device);
 void lt_cuda_blas_unreserve(void);
 

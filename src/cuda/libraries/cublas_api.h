@@ -1,6 +1,6 @@
-/* cublas_api.h - the part of cuBLAS that is used (vendor.h). Functions with _64 exist since cuBLAS
- * 12; matrices are column-major; arrays of pointers to the matrices of a batch lie on the
- * device. */
+/* cublas_api.h - the cuBLAS functions and constants in use (vendor.h). Functions with _64 exist
+ * since cuBLAS 12. Matrices are column-major; arrays of pointers to the matrices of a batch are in
+ * device memory. */
 #ifndef LT_CUDA_CUBLAS_API_H
 #define LT_CUDA_CUBLAS_API_H
 
@@ -29,7 +29,7 @@
 #define LT_CUBLAS_SIDES(X)      X(CUBLAS_SIDE_LEFT, 0) X(CUBLAS_SIDE_RIGHT, 1)
 #define LT_CUBLAS_FILLS(X)      X(CUBLAS_FILL_MODE_LOWER, 0) X(CUBLAS_FILL_MODE_UPPER, 1)
 #define LT_CUBLAS_DIAGONALS(X)  X(CUBLAS_DIAG_NON_UNIT, 0) X(CUBLAS_DIAG_UNIT, 1)
-/* Float products in full precision: TF32 only where a computation asks for it. */
+/* Full precision for float products; TF32 only if the compute type requests it. */
 #define LT_CUBLAS_MATHS(X) X(CUBLAS_DEFAULT_MATH, 0)
 #define LT_CUBLAS_COMPUTATIONS(X)                                                                  \
     X(CUBLAS_COMPUTE_32F, 68) X(CUBLAS_COMPUTE_64F, 70) X(CUBLAS_COMPUTE_32F_FAST_TF32, 77)
@@ -68,7 +68,7 @@ typedef enum { LT_CUBLAS_ALGORITHMS(LT_ENUM) } cublasGemmAlgo_t;
        const void *beta, void *c, cudaDataType c_type, int64_t ldc, long long stride_c,            \
        int64_t batch, cublasComputeType_t compute, cublasGemmAlgo_t algorithm))
 
-/* Those of float (S) and double (D). */
+/* Functions for float (S) and double (D). */
 #define LT_CUBLAS_REAL_FUNCTIONS(X, S, real)                                                       \
     X(trsm, cublas##S##trsm_v2,                                                                    \
       (cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo,                        \
@@ -104,7 +104,7 @@ struct lt_cublas {
     const lt_cublas_real<double> &of(double) const { return d; }
 };
 
-/* The table; loads the library at the first call. */
+/* Returns the table; loads the library at the first call. */
 lt_status lt_cublas_get(const lt_cublas **table);
 
 #endif

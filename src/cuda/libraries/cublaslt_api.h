@@ -1,5 +1,6 @@
-/* cublaslt_api.h - the part of cuBLASLt that is used (vendor.h): products that end with more than a
- * sum. It comes with cuBLAS, which is made of it, and takes cuBLAS's handles. */
+/* cublaslt_api.h - the cuBLASLt functions and constants in use (vendor.h): matrix products with a
+ * fused epilogue. cuBLAS depends on this library, so both are installed together; it accepts cuBLAS
+ * handles. */
 #ifndef LT_CUDA_CUBLASLT_API_H
 #define LT_CUDA_CUBLASLT_API_H
 
@@ -8,7 +9,8 @@
     X(CUBLASLT_MATMUL_DESC_TRANSB, 4)                                                              \
     X(CUBLASLT_MATMUL_DESC_EPILOGUE, 7)                                                            \
     X(CUBLASLT_MATMUL_DESC_BIAS_POINTER, 8)
-/* BIAS is added to each column of D; BGRADB stores at its place the sums of B's columns over k. */
+/* BIAS adds the bias vector to each column of D. BGRADB writes the sum over k of each column of B
+ * to the bias pointer. */
 #define LT_CUBLASLT_EPILOGUES(X)                                                                   \
     X(CUBLASLT_EPILOGUE_DEFAULT, 1) X(CUBLASLT_EPILOGUE_BIAS, 4) X(CUBLASLT_EPILOGUE_BGRADB, 512)
 #define LT_CUBLASLT_PREFERENCES(X)                                                                 \

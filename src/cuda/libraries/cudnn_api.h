@@ -1,6 +1,6 @@
-/* cudnn_api.h - the part of cuDNN 9 for convolutions that is used (vendor.h): descriptors of
- * tensors, weights and windows, the heuristics that rank algorithms, and the three parts of a
- * convolution. */
+/* cudnn_api.h - the convolution API of cuDNN 9 as far as in use (vendor.h): descriptors of tensors,
+ * filters and convolutions, the heuristics that rank algorithms, and forward, backward data and
+ * backward filter. */
 #ifndef LT_CUDA_CUDNN_API_H
 #define LT_CUDA_CUDNN_API_H
 
@@ -36,7 +36,7 @@
     X(CUDNN_DATA_FLOAT, 0) X(CUDNN_DATA_DOUBLE, 1) X(CUDNN_DATA_HALF, 2) X(CUDNN_DATA_BFLOAT16, 9)
 #define LT_CUDNN_FORMATS(X) X(CUDNN_TENSOR_NCHW, 0) X(CUDNN_TENSOR_NHWC, 1)
 #define LT_CUDNN_MODES(X)   X(CUDNN_CONVOLUTION, 0) X(CUDNN_CROSS_CORRELATION, 1)
-/* The default lets floats be rounded to TF32, FMA does not. */
+/* DEFAULT_MATH permits TF32 for float, FMA_MATH does not. */
 #define LT_CUDNN_MATHS(X)        X(CUDNN_DEFAULT_MATH, 0) X(CUDNN_TENSOR_OP_MATH, 1) X(CUDNN_FMA_MATH, 3)
 #define LT_CUDNN_DETERMINISMS(X) X(CUDNN_NON_DETERMINISTIC, 0) X(CUDNN_DETERMINISTIC, 1)
 #define LT_CUDNN_FORWARDS(X)                                                                       \
@@ -138,7 +138,7 @@ struct lt_cudnn {
 #undef X
 };
 
-/* The table; loads the library at the first call. */
+/* Returns the table; loads the library at the first call. */
 lt_status lt_cudnn_get(const lt_cudnn **table);
 
 #endif

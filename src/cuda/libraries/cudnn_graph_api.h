@@ -1,6 +1,6 @@
-/* cudnn_graph_api.h - the part of cuDNN 9's graph API that convolutions and attention need
- * (vendor.h), beside cudnn_api.h: descriptors of tensors and operations whose attributes are set by
- * name, heuristics that rank engines, what is noted of an engine, plans and their execution. */
+/* cudnn_graph_api.h - the graph API of cuDNN 9 as far as convolutions and attention use it
+ * (vendor.h), in addition to cudnn_api.h: descriptors of tensors and operations with named
+ * attributes, heuristics that rank engines, notes of engines, execution plans. */
 #ifndef LT_CUDA_CUDNN_GRAPH_API_H
 #define LT_CUDA_CUDNN_GRAPH_API_H
 
@@ -110,7 +110,7 @@
     X(CUDNN_TYPE_BEHAVIOR_NOTE, 19)
 #define LT_CUDNN_HEURISTICS(X)      X(CUDNN_HEUR_MODE_A, 3)
 #define LT_CUDNN_POINTWISE_MODES(X) X(CUDNN_POINTWISE_CMP_GE, 303)
-/* What an engine does to numbers; on tensor cores floats are rounded to TF32. */
+/* Numerical properties of an engine; TENSOR_CORE rounds floats to TF32. */
 #define LT_CUDNN_NUMERICAL_NOTES(X)                                                                \
     X(CUDNN_NUMERICAL_NOTE_TENSOR_CORE, 0)                                                         \
     X(CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS, 1)                                                 \
@@ -148,7 +148,7 @@ struct lt_cudnn_graph {
 #undef X
 };
 
-/* The table; loads the library at the first call. */
+/* Returns the table; loads the library at the first call. */
 lt_status lt_cudnn_graph_get(const lt_cudnn_graph **table);
 
 #endif

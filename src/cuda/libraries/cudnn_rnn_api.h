@@ -1,6 +1,6 @@
-/* cudnn_rnn_api.h - the part of cuDNN 9 for recurrent networks that is used, beside cudnn_api.h:
- * descriptors of the network and of sequences, the sizes of what cuDNN works in, and the three
- * calls. */
+/* cudnn_rnn_api.h - the RNN API of cuDNN 9 as far as in use, in addition to cudnn_api.h:
+ * descriptors of networks and sequences, sizes of workspace and reserve space, forward and
+ * backward. */
 #ifndef LT_CUDA_CUDNN_RNN_API_H
 #define LT_CUDA_CUDNN_RNN_API_H
 
@@ -16,8 +16,8 @@
 #define LT_CUDNN_RNN_INPUTS(X)     X(CUDNN_LINEAR_INPUT, 0)
 #define LT_CUDNN_RNN_LAYOUTS(X)    X(CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_UNPACKED, 0)
 #define LT_CUDNN_RNN_GRADIENTS(X)  X(CUDNN_WGRAD_MODE_ADD, 0)
-/* Bits of cudnnSetRNNDescriptor_v8's last argument: sequences that do not all have the same length,
- * or lie unpacked. */
+/* Bit of cudnnSetRNNDescriptor_v8's last argument (CUDNN_RNN_PADDED_IO_ENABLED): the sequences have
+ * different lengths or an unpacked layout. */
 enum { LT_CUDNN_RNN_PADDED = 1 };
 
 #ifndef LT_VENDOR_HEADERS
@@ -88,7 +88,7 @@ struct lt_cudnn_rnn {
 #undef X
 };
 
-/* The table; loads the library at the first call. */
+/* Returns the table; loads the library at the first call. */
 lt_status lt_cudnn_rnn_get(const lt_cudnn_rnn **table);
 
 #endif

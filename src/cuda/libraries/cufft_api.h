@@ -1,5 +1,5 @@
-/* cufft_api.h - the part of cuFFT that is used (vendor.h): transforms of many lines of one length,
- * which lie one after the other. */
+/* cufft_api.h - the cuFFT functions and constants in use (vendor.h): batched 1-D transforms of
+ * contiguous rows of one length. */
 #ifndef LT_CUDA_CUFFT_API_H
 #define LT_CUDA_CUFFT_API_H
 
@@ -65,7 +65,7 @@ struct lt_cufft {
 #undef X
 };
 
-/* The table; loads the library at the first call. */
+/* Returns the table; loads the library at the first call. */
 lt_status lt_cufft_get(const lt_cufft **table);
 
 #endif

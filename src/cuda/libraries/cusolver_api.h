@@ -1,5 +1,6 @@
-/* cusolver_api.h - the part of cuSOLVER for dense matrices that is used (vendor.h). Matrices are
- * column-major; sizes of workspaces are in elements; infos, one a matrix, lie on the device. */
+/* cusolver_api.h - the functions and constants of cuSOLVER's dense API in use (vendor.h). Matrices
+ * are column-major; workspace sizes are in elements; infos, one per matrix, are in device memory.
+ */
 #ifndef LT_CUDA_CUSOLVER_API_H
 #define LT_CUDA_CUSOLVER_API_H
 
@@ -42,7 +43,7 @@ typedef enum { LT_CUSOLVER_JOBS(LT_ENUM) } cusolverEigMode_t;
     X(create_syevj, cusolverDnCreateSyevjInfo, (syevjInfo_t * parameters))                         \
     X(destroy_syevj, cusolverDnDestroySyevjInfo, (syevjInfo_t parameters))
 
-/* Those of float (S) and double (D). */
+/* Functions for float (S) and double (D). */
 #define LT_CUSOLVER_REAL_FUNCTIONS(X, S, real)                                                     \
     X(potrf_size, cusolverDn##S##potrf_bufferSize,                                                 \
       (cusolverDnHandle_t handle, cublasFillMode_t uplo, int n, real *a, int lda, int *size))      \
@@ -122,7 +123,7 @@ struct lt_cusolver {
     const lt_cusolver_real<double> &of(double) const { return d; }
 };
 
-/* The table; loads the library at the first call. */
+/* Returns the table; loads the library at the first call. */
 lt_status lt_cusolver_get(const lt_cusolver **table);
 
 #endif

@@ -1,7 +1,6 @@
-/* cusparse_api.h - the part of cuSPARSE's generic interface that is used (vendor.h): the product of
- * a matrix in CSR with a dense one. Descriptors lie on the host and are read during a call alone; a
- * handle made by create takes factors from the host. CUDA 12 and 13 have the library by the same
- * name. */
+/* cusparse_api.h - the functions and constants of cuSPARSE's generic API in use (vendor.h): the
+ * product of a CSR matrix and a dense matrix. Descriptors are host objects, needed only during the
+ * call. A new handle reads alpha and beta from host memory. CUDA 12 and 13 use the same soname. */
 #ifndef LT_CUDA_CUSPARSE_API_H
 #define LT_CUDA_CUSPARSE_API_H
 
@@ -34,7 +33,7 @@
 #define LT_CUSPARSE_ORDERS(X)      X(CUSPARSE_ORDER_COL, 1) X(CUSPARSE_ORDER_ROW, 2)
 #define LT_CUSPARSE_OPERATIONS(X)                                                                  \
     X(CUSPARSE_OPERATION_NON_TRANSPOSE, 0) X(CUSPARSE_OPERATION_TRANSPOSE, 1)
-/* The last gives the same results each time. */
+/* CSR_ALG3 is deterministic. */
 #define LT_CUSPARSE_SPMM_ALGORITHMS(X) X(CUSPARSE_SPMM_ALG_DEFAULT, 0) X(CUSPARSE_SPMM_CSR_ALG3, 12)
 
 #ifndef LT_VENDOR_HEADERS
@@ -84,7 +83,7 @@ struct lt_cusparse {
 #undef X
 };
 
-/* The table; loads the library at the first call. */
+/* Returns the table; loads the library at the first call. */
 lt_status lt_cusparse_get(const lt_cusparse **table);
 
 #endif

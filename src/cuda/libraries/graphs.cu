@@ -5,7 +5,7 @@
 
 namespace {
 
-constexpr int64_t alignment = 16; /* of addresses that its kernels expect */
+constexpr int64_t alignment = 16; /* of addresses, in bytes */
 constexpr int64_t most_notes = 32;
 
 } // namespace
@@ -15,7 +15,8 @@ lt_cudnn_plan::~lt_cudnn_plan()
     for (size_t i = descriptors.size(); i-- > 0;) (void)functions->destroy(descriptors[i]);
 }
 
-/* What failed here is no failure of what is called instead. */
+/* Records the first failure. Clears CUDA's last error, so that it is not attributed to the
+ * fallback. */
 void lt_cudnn_plan::note(cudnnStatus_t outcome)
 {
     if (outcome == CUDNN_STATUS_SUCCESS) return;
@@ -29,7 +30,8 @@ cudnnBackendDescriptor_t lt_cudnn_plan::create(cudnnBackendDescriptorType_t type
 {
     cudnnBackendDescriptor_t made = nullptr;
     if (status != CUDNN_STATUS_SUCCESS) return nullptr;
-    descriptors.reserve(descriptors.size() + 1); /* nothing can fail when there is one to be kept */
+    /* push_back must not throw: it would leak `made` */
+    descriptors.reserve(descriptors.size() + 1);
     note(functions->create(type, &made));
     if (status != CUDNN_STATUS_SUCCESS) return nullptr;
     descriptors.push_back(made);
@@ -88,7 +90,7 @@ cudnnBackendDescriptor_t lt_cudnn_plan::graph(cudnnHandle_t handle,
     return g;
 }
 
-/* Configurations of engines, the best first. */
+/* Engine configurations, best first. */
 std::vector<cudnnBackendDescriptor_t> lt_cudnn_plan::rank(cudnnBackendDescriptor_t of)
 {
     const cudnnBackendHeurMode_t mode = CUDNN_HEUR_MODE_A;
@@ -130,10 +132,11 @@ lt_cudnn_plan::notes lt_cudnn_plan::notes_of(cudnnBackendDescriptor_t configurat
             bits(engine, CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE, CUDNN_TYPE_BEHAVIOR_NOTE)};
 }
 
-/* Leaves the allowed ones. An engine that compiles its kernels takes a second or more for each new
- * shape, which a script of many shapes pays again and again for a convolution that is a little
- * faster: where the best is one, the first that is ready goes in front of it, but none without
- * tensor cores in front of one with them, which is many times slower. */
+/* Keeps only the allowed configurations. With rather_ready, moves the first one that needs no
+ * run-time compilation to the front: compiling takes a second or more for each new shape, too much
+ * for a slightly faster convolution in a script with many shapes. It is not moved if it differs
+ * from the best one in the use of tensor cores, since an engine without them is many times slower.
+ */
 void lt_cudnn_plan::sift(std::vector<cudnnBackendDescriptor_t> *configurations,
                          const lt_cudnn_engines &allowed)
 {
@@ -155,8 +158,8 @@ void lt_cudnn_plan::sift(std::vector<cudnnBackendDescriptor_t> *configurations,
     configurations->resize(left);
 }
 
-/* Whether it was made the plan: a configuration may be refused still, or fail where something is
- * missing for it. */
+/* Tries to make the configuration the plan; false if cuDNN rejects it or its workspace cannot be
+ * allocated. */
 bool lt_cudnn_plan::take(cudnnHandle_t handle, int device, cudnnBackendDescriptor_t configuration)
 {
     int64_t count = 0;
@@ -176,7 +179,7 @@ bool lt_cudnn_plan::take(cudnnHandle_t handle, int device, cudnnBackendDescripto
     return true;
 }
 
-/* Of those made since, the plan and its configuration stay. */
+/* Destroys the descriptors from index `first` on, except the plan and its configuration. */
 void lt_cudnn_plan::destroy_since(size_t first, cudnnBackendDescriptor_t configuration)
 {
     const auto goes = [&](cudnnBackendDescriptor_t d) {

@@ -1,5 +1,5 @@
-/* graphs.cuh - a graph of cuDNN's operations and the plan that its heuristics put first: made once
- * for a shape, executed many times. */
+/* graphs.cuh - cuDNN execution plans: a graph of one operation and the best plan for it, created
+ * once per shape and executed many times. */
 #ifndef LT_CUDA_GRAPHS_CUH
 #define LT_CUDA_GRAPHS_CUH
 
@@ -8,15 +8,15 @@
 #include "libraries/cudnn_graph_api.h"
 #include "libraries/dnn.cuh"
 
-/* Which engines a plan may be of. */
+/* Constraints on the engine of a plan. */
 struct lt_cudnn_engines {
-    unsigned without = 0;      /* numerical notes that none of them has: bits, 1 << note */
-    bool rather_ready = false; /* one that need not be compiled first is preferred */
+    unsigned without = 0;      /* excluded numerical notes: bits, 1 << note */
+    bool rather_ready = false; /* prefer engines without run-time compilation */
 };
 
-/* Descriptors of one graph, destroyed together. After the first call that cuDNN does not answer
- * with success the others do nothing, and there is no plan: cuDNN has none, its version does not
- * know what was asked, or a part of it is missing. */
+/* Owns the descriptors of one graph. After the first failing cuDNN call, all later calls do nothing
+ * and there is no plan: the operation is unsupported, cuDNN is too old for it, or a sublibrary is
+ * missing. */
 class lt_cudnn_plan {
   public:
     lt_cudnn_plan() = default;
@@ -24,12 +24,12 @@ class lt_cudnn_plan {
     lt_cudnn_plan &operator=(const lt_cudnn_plan &) = delete;
     ~lt_cudnn_plan();
 
-    /* Where a tensor of a graph lies. */
+    /* The memory of a tensor: device, host (passed by value) or none (an intermediate result). */
     enum place { DEVICE, HOST, NOWHERE };
 
     lt_status open();
     cudnnBackendDescriptor_t create(cudnnBackendDescriptorType_t type);
-    /* uid: what it is called when the plan is executed. */
+    /* uid: identifies the tensor in execute. */
     cudnnBackendDescriptor_t tensor(int64_t uid, cudnnDataType_t type, int ndim,
                                     const int64_t *sizes, const int64_t *strides, place where);
     void set(cudnnBackendDescriptor_t of, cudnnBackendAttributeName_t name,
@@ -37,15 +37,15 @@ class lt_cudnn_plan {
     void link(cudnnBackendDescriptor_t of, cudnnBackendAttributeName_t name,
               cudnnBackendDescriptor_t other);
     void finalize(cudnnBackendDescriptor_t descriptor);
-    /* A finalized graph of one operation. */
+    /* Returns a finalized graph of one operation. */
     cudnnBackendDescriptor_t graph(cudnnHandle_t handle, cudnnBackendDescriptor_t operation);
-    /* The best plan for a graph that can be made and for whose workspace the device has memory. */
+    /* Chooses the best plan that can be built, if its workspace can be allocated. */
     void choose(cudnnHandle_t handle, int device, cudnnBackendDescriptor_t of,
                 const lt_cudnn_engines &allowed);
 
     bool made() const { return status == CUDNN_STATUS_SUCCESS && plan != nullptr; }
     size_t workspace() const { return (size_t)bytes; }
-    /* addresses: of the tensors called uids. */
+    /* addresses[i] is the memory of the tensor with uids[i]. */
     cudnnStatus_t execute(cudnnHandle_t handle, int64_t count, const int64_t *uids,
                           void *const *addresses, void *workspace) const;
 

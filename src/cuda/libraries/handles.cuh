@@ -1,10 +1,13 @@
-/* handles.cuh - the handles of a library, kept by each thread for its next call.
+/* handles.cuh - a pool of library handles. A thread finds the handles that it used last without a
+ * lock.
  *
- * A handle serves one call at a time, and one stream for ever: the library orders its workspace by
- * that. Making one allocates and waits, destroying one waits: neither may happen while any thread
- * captures a graph. So none is ever destroyed, and what a recording needs is set apart when it
- * begins (reserve): that handle goes from one recording to the next, and its workspace is taken
- * from the graph's pool with each call, so that it lives as long as the graph does. */
+ * - A handle serves one call at a time and a single stream, because the library orders the use of
+ *   the handle's workspace by its stream.
+ * - Creating a handle allocates and synchronizes, destroying one synchronizes. Neither is allowed
+ *   while any thread captures a graph. So handles are never destroyed, and a recording reserves its
+ *   handle when it begins.
+ * - Reserved handles pass from one recording to the next. Their workspace comes from the graph's
+ *   pool, call by call, so that it lives as long as the graph. */
 #ifndef LT_CUDA_HANDLES_CUH
 #define LT_CUDA_HANDLES_CUH
 
@@ -14,19 +17,20 @@
 
 #include "cuda.h"
 
-/* Library: typedef handle; static lt_status create(handle *), aim(handle, cudaStream_t). */
+/* Library: defines the type handle, and static lt_status create(handle *), aim(handle,
+ * cudaStream_t). */
 template <class Library> class lt_cuda_handles {
   public:
     using handle = typename Library::handle;
 
-    /* Whether `take` has one for this device: while a graph is recorded, if one was set apart for
-     * that. */
+    /* Whether `take` can succeed on this device: during a recording, only if a handle was
+     * reserved. */
     static bool available(int device)
     {
         return lt_cuda_recording_pool(device) == 0 || reserved().h != nullptr;
     }
 
-    /* The device is current. Given back by `give` after the call. */
+    /* Precondition: the device is current. Return the handle by `give` after the call. */
     static lt_status take(int device, cudaStream_t stream, handle *out)
     {
         if (lt_cuda_recording_pool(device) != 0) return take_reserved(stream, out);
@@ -42,7 +46,7 @@ template <class Library> class lt_cuda_handles {
         if (lt_cuda_recording_pool(device) == 0) keep({device, stream, false, h});
     }
 
-    /* In front of a recording of this thread on the current device, and after it. */
+    /* Called before and after a recording of this thread on the current device. */
     static lt_status reserve(int device)
     {
         handle h;
@@ -60,8 +64,8 @@ template <class Library> class lt_cuda_handles {
   private:
     struct kept {
         int device = 0;
-        cudaStream_t stream = nullptr; /* that it serves, null too */
-        bool spare = false;            /* it serves recordings instead */
+        cudaStream_t stream = nullptr; /* its stream; null: the default stream */
+        bool spare = false;            /* for recordings only, of any stream */
         handle h = nullptr;
     };
     struct store {
@@ -89,8 +93,8 @@ template <class Library> class lt_cuda_handles {
                                    "the library was not there when the capture of the graph began");
     }
 
-    /* What this thread gave back, which it finds again without a lock; others may have it when the
-     * thread ends. */
+    /* Handles returned by this thread, found without a lock. When the thread ends, they go to the
+     * list that all threads use. */
     struct own_idle {
         std::vector<kept> idle;
         ~own_idle()
@@ -127,7 +131,7 @@ template <class Library> class lt_cuda_handles {
         return false;
     }
 
-    /* A handle that there is no room to remember is lost: destroying it might wait. */
+    /* If memory for the list runs out, the handle is leaked: destroying it could synchronize. */
     static void keep(const kept &k)
     {
         try {
@@ -151,7 +155,7 @@ template <class Library> class lt_cuda_handles {
     static lt_status make(int device, handle *out)
     {
         if (Library::create(out) == LT_OK) return LT_OK;
-        cudaStream_t ignored; /* our cache may hold the memory that it needs */
+        cudaStream_t ignored; /* our cache may hold the memory that create needs */
         lt_cuda_empty_cache();
         LT_TRY(lt_cuda_enter(device, &ignored));
         return Library::create(out);

@@ -1,5 +1,5 @@
-/* nccl.cu - the engine between GPUs (devices/device_engine.h) by NCCL, which is opened when a script
- * asks for it. What only moves goes as bytes, so that every dtype does. */
+/* nccl.cu - the device engine (devices/device_engine.h) based on NCCL, opened at the first call.
+ * Operations that only copy send bytes, so they support every dtype. */
 #include "assertion.h"
 #include "devices/device_engine.h"
 #include "cuda.h"
@@ -47,7 +47,8 @@ lt_status type_of(lt_dtype dtype, ncclDataType_t *out)
     }
 }
 
-/* SUM, AVG, PRODUCT, MIN, MAX; of truth values a sum is "any", a product "all". */
+/* Maps SUM, AVG, PRODUCT, MIN, MAX. For bool, SUM is logical or (max), PRODUCT logical and (min).
+ */
 lt_status op_of(lt_dtype dtype, int reduction, ncclRedOp_t *out)
 {
     static const ncclRedOp_t ops[] = {ncclSum, ncclAvg, ncclProd, ncclMin, ncclMax};
@@ -79,7 +80,7 @@ lt_status join(const void *id, int rank, int size, lt_device_group **out)
     return LT_OK;
 }
 
-/* Without waiting for the others, who may have ended. */
+/* Uses ncclCommAbort, which does not wait for other ranks: they may have exited. */
 void leave(lt_device_group *group)
 {
     LT_ASSERT(group->comm != nullptr, "the group was left before");

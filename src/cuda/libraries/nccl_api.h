@@ -1,5 +1,5 @@
-/* nccl_api.h - the part of NCCL that is used (vendor.h): communicators of a process each,
- * collectives and messages on a stream. */
+/* nccl_api.h - the NCCL functions and constants in use (vendor.h): communicators with one process
+ * per rank, collectives and point-to-point messages on a stream. */
 #ifndef LT_CUDA_NCCL_API_H
 #define LT_CUDA_NCCL_API_H
 
@@ -78,7 +78,7 @@ typedef struct lt_nccl {
     LT_NCCL_FUNCTIONS(LT_NCCL_MEMBER)
 } lt_nccl;
 
-/* The table; LT_ERR_DEVICE where there is no NCCL. */
+/* Returns the table; LT_ERR_DEVICE if NCCL is not installed. */
 lt_status lt_nccl_get(const lt_nccl **table);
 
 #endif

@@ -1,5 +1,5 @@
-/* nvrtc_api.h - the part of NVRTC that is used (vendor.h): source text to machine code of one
- * architecture. Needs no GPU. */
+/* nvrtc_api.h - the NVRTC functions and constants in use (vendor.h): compiles source text to
+ * machine code for one architecture. Needs no GPU. */
 #ifndef LT_CUDA_NVRTC_API_H
 #define LT_CUDA_NVRTC_API_H
 
@@ -24,7 +24,7 @@
     "NVIDIA's library NVRTC was not found (libnvrtc.so.13 or .12), or LTENSOR_NVRTC is 0"
 #endif
 
-/* Those that are looked at. */
+/* Results that the callers distinguish. */
 #define LT_NVRTC_RESULTS(X)                                                                        \
     X(NVRTC_SUCCESS, 0)                                                                            \
     X(NVRTC_ERROR_OUT_OF_MEMORY, 1) X(NVRTC_ERROR_INVALID_INPUT, 3) X(NVRTC_ERROR_COMPILATION, 6)
@@ -50,7 +50,7 @@ struct lt_nvrtc {
 #undef X
 };
 
-/* The table; loads the library at the first call. */
+/* Returns the table; loads the library at the first call. */
 lt_status lt_nvrtc_get(const lt_nvrtc **table);
 
 #endif

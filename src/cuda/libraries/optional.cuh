@@ -1,8 +1,7 @@
-/* optional.cuh - a library that we can do without: its table of functions, if it is there and
- * wanted.
+/* optional.cuh - an optional library: its function table if it is installed and not disabled.
  *
- * Looked for until it is there or known not to be: a script that works without it goes on as it
- * began. A context that may not open libraries decides for itself alone. */
+ * The first search decides for the process, so that a script does not change its algorithm midway.
+ * If the authorizer of a context denies opening the library, this holds for that context only. */
 #ifndef LT_CUDA_OPTIONAL_CUH
 #define LT_CUDA_OPTIONAL_CUH
 
@@ -14,13 +13,13 @@
 
 template <class Table> class lt_cuda_optional {
   public:
-    /* variable: of the environment, 0 there leaves the library out. load: opens it and gives its
-     * table. */
+    /* variable: environment variable; the value 0 disables the library. load: opens it and returns
+     * its table. */
     constexpr lt_cuda_optional(const char *variable, lt_status (*load)(const Table **))
         : variable(variable), load(load)
     {}
 
-    /* Null where it is not there. */
+    /* Opens the library at the first call; null if it is missing or disabled. */
     const Table *functions()
     {
         const Table *table = opened();
@@ -35,7 +34,7 @@ template <class Table> class lt_cuda_optional {
         return status == LT_OK ? table : nullptr;
     }
 
-    /* Null until it has been looked for and found. */
+    /* Null until the library has been opened. */
     const Table *opened() const { return there.load(std::memory_order_acquire); }
 
   private:

@@ -1,5 +1,5 @@
-/* plans.cuh - what a library was told about a shape of operands, and what it chose for it, kept by
- * each thread for its next call of that shape. A thread asks without a lock. */
+/* plans.cuh - a per-thread cache, keyed by operand shape, of library descriptors and of the
+ * algorithm that the library chose. It needs no lock. */
 #ifndef LT_CUDA_PLANS_CUH
 #define LT_CUDA_PLANS_CUH
 
@@ -9,8 +9,8 @@
 
 #include "cuda.h"
 
-/* Shape: all that the choice depends on, without padding: compared as bytes. Plan: made by
- * make(Plan *). */
+/* Shape: everything that the choice depends on, compared as bytes, so without padding. Plan:
+ * created by make(Plan *). */
 template <class Shape, class Plan> class lt_cuda_plans {
   public:
     template <class Make> lt_status find(const Shape &shape, Make make, Plan **out)

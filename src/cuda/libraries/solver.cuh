@@ -1,11 +1,12 @@
-/* solver.cuh - a handle of cuSOLVER for the calls of one scope, and what its failures mean. */
+/* solver.cuh - a cuSOLVER handle for the calls of one scope, and error messages for failed calls.
+ */
 #ifndef LT_CUDA_SOLVER_CUH
 #define LT_CUDA_SOLVER_CUH
 
 #include "cuda.h"
 #include "libraries/cusolver_api.h"
 
-/* The status and message for a failed call. */
+/* Sets the message for a failed call and returns its status. */
 lt_status lt_cusolver_failed(cusolverStatus_t status, const char *call);
 #define LT_CUSOLVER_TRY(call)                                                                      \
     do {                                                                                           \
@@ -20,7 +21,7 @@ class lt_cuda_solver {
     lt_cuda_solver(const lt_cuda_solver &) = delete;
     lt_cuda_solver &operator=(const lt_cuda_solver &) = delete;
     ~lt_cuda_solver();
-    /* The device is current, and nothing is recorded. */
+    /* Precondition: the device is current and no graph is being recorded. */
     lt_status open(int device, cudaStream_t stream);
 
     const lt_cusolver *functions = nullptr;

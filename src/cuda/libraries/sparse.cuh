@@ -1,11 +1,12 @@
-/* sparse.cuh - a handle of cuSPARSE for the calls of one scope, and what its failures mean. */
+/* sparse.cuh - a cuSPARSE handle for the calls of one scope, and error messages for failed calls.
+ */
 #ifndef LT_CUDA_SPARSE_CUH
 #define LT_CUDA_SPARSE_CUH
 
 #include "cuda.h"
 #include "libraries/cusparse_api.h"
 
-/* The status and message for a failed call. */
+/* Sets the message for a failed call and returns its status. */
 lt_status lt_cusparse_failed(cusparseStatus_t status, const char *call);
 #define LT_CUSPARSE_TRY(call)                                                                      \
     do {                                                                                           \
@@ -20,9 +21,9 @@ class lt_cuda_sparse {
     lt_cuda_sparse(const lt_cuda_sparse &) = delete;
     lt_cuda_sparse &operator=(const lt_cuda_sparse &) = delete;
     ~lt_cuda_sparse();
-    /* The device is current. Afterwards functions is null where cuSPARSE is not there,
-     * LTENSOR_CUSPARSE=0 leaves it out, or a graph is recorded that began before cuSPARSE was
-     * opened: a formula then does the work. */
+    /* Precondition: the device is current. On success, functions is null if cuSPARSE is not
+     * installed, LTENSOR_CUSPARSE=0 disables it, or a graph is being recorded that began before
+     * cuSPARSE was opened. The caller then uses its own kernels. */
     lt_status open(int device, cudaStream_t stream);
 
     const lt_cusparse *functions = nullptr;
@@ -33,9 +34,9 @@ class lt_cuda_sparse {
     cudaStream_t stream = nullptr;
 };
 
-/* Around a recording of this thread on the current device: a handle for it is made in front of it,
- * if cuSPARSE has been opened. It is not opened for that: few graphs have a sparse matrix, and the
- * library is large. */
+/* Called before and after a recording of this thread on the current device: reserve creates a
+ * handle in advance if cuSPARSE is open. It does not open cuSPARSE: few graphs use sparse matrices,
+ * and the library is large. */
 lt_status lt_cuda_sparse_reserve(int device);
 void lt_cuda_sparse_unreserve(void);
 

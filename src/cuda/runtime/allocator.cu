@@ -1,17 +1,17 @@
-/* allocator.cu - device memory: a cache in front of cudaMalloc, per device.
+/* allocator.cu - caching allocator of device memory in front of cudaMalloc, one cache per device.
  *
- * Segments come from cudaMalloc and are cut into blocks; neighbouring free blocks of a segment are
- * merged. A block belongs to the stream that was current when its segment was made, and is handed
- * out again on that stream only, where the stream's order makes reuse safe without waiting. Work on
- * other streams is declared with record_stream: a freed block then waits for an event on each.
- * Blocks of up to 1 MiB come from segments of 2 MiB, others from segments of 20 MiB or their own
- * size rounded to 2 MiB. When memory runs out: the cache goes back to the device, then Lua
- * collects, then the error explains.
+ * Segments come from cudaMalloc and are split into blocks; adjacent free blocks of a segment are
+ * merged. A block belongs to the stream that was current when its segment was allocated and is
+ * reused on that stream only, where stream order makes reuse safe without waiting. record_stream
+ * declares use on other streams: a freed block then waits for an event on each of them. Blocks of
+ * up to 1 MiB come from segments of 2 MiB, blocks below 10 MiB from segments of 20 MiB, others from
+ * segments of their own size rounded up to 2 MiB. When memory runs out: release the cache, then
+ * collect in Lua and retry, then report the error.
  *
- * While a thread records a graph, it allocates from the graph's private pool, which the graph's
- * replays use again; such segments serve nothing else and stay while a graph holds the pool.
+ * While a thread records a graph, it allocates from the graph's private pool, which the replays
+ * reuse. Segments of a private pool serve nothing else and stay while a graph holds the pool.
  *
- * Freeing allocates nothing: a block keeps the set node that its place in the cache needs. */
+ * Freeing allocates no memory: each block owns the std::set node that puts it into the cache. */
 #include "allocator.cuh"
 #include "assertion.h"
 #include "marks.cuh"
@@ -47,7 +47,7 @@ cache *const caches = lt_cuda_caches;
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-/* A block that is in no pool; may throw. */
+/* Returns a block that is not in the cache; may throw. */
 block *new_block(int device, cudaStream_t stream, uint64_t pool, char *data, size_t size,
                  bool small)
 {
@@ -86,7 +86,7 @@ void take_out(cache &c, block *b)
 
 bool is_free(const block *b) { return b != nullptr && !b->used && b->pending == 0; }
 
-/* b and its right neighbour, both in no pool, become b. */
+/* Merges b with the next block of its segment; neither may be in the cache. */
 void merge_next(block *b)
 {
     block *right = b->next;
@@ -104,7 +104,8 @@ void free_block(cache &c, block *b)
     LT_ASSERT(b->next == nullptr || b->next->previous == b);
     LT_ASSERT(b->previous == nullptr || b->previous->next == b);
     lt_cuda_count_block(c, LT_MEMORY_ACTIVE, LT_MEMORY_ACTIVE_BYTES, b, -1);
-    /* What a graph used for a while stays its replays', whichever streams they run on. */
+    /* Outside its recording, a block of a graph's pool is not marked as freed: replays on any
+     * stream still use it. */
     const bool recorded = b->pool != 0 && b->pool == lt_cuda_recording_pool(b->device);
     if (b->pool == 0 || recorded) LT_MARK_GIVEN(b->device, b->stream, b->data, b->size, recorded);
     if (is_free(b->next)) {
@@ -120,7 +121,8 @@ void free_block(cache &c, block *b)
     put_back(c, b);
 }
 
-/* Gives the tail of b back when it is worth it; may throw, before anything changed. */
+/* Puts the tail of b into the cache if it is large enough; may throw, before anything is changed.
+ */
 void split(cache &c, block *b, size_t size)
 {
     LT_ASSERT(size > 0 && size <= b->size, "%zu of %zu bytes", size, b->size);
@@ -144,8 +146,8 @@ void event_done(cache &c, const pending_event &p)
     if (--p.of->pending == 0) free_block(c, p.of);
 }
 
-/* Frees the blocks whose streams are done. A failed query counts as done: the device is lost
- * then. */
+/* Frees the blocks with completed events. A failed query counts as done: the device is then lost.
+ */
 void collect_pending(cache &c, bool wait)
 {
     size_t kept = 0;
@@ -161,7 +163,7 @@ void collect_pending(cache &c, bool wait)
     c.pending.resize(kept);
 }
 
-/* Queues an event on the stream for a block that is being freed; false: could not. */
+/* Records an event on the stream for a block that is being freed; false on failure. */
 bool add_pending(cache &c, block *b, cudaStream_t stream)
 {
     cudaEvent_t event;
@@ -181,7 +183,7 @@ bool add_pending(cache &c, block *b, cudaStream_t stream)
     return true;
 }
 
-/* A block that nobody holds is free when the other streams that use it are done. */
+/* Frees an unused block as soon as the other streams that use it are done. */
 void free_after_streams(cache &c, block *b)
 {
     cudaStream_t stream;
@@ -199,7 +201,7 @@ void free_after_streams(cache &c, block *b)
 
 /* ---- segments -------------------------------------------------------------------------------- */
 
-/* Returns the free segments of the pool to the device. */
+/* Returns the pool's entirely free segments to the device. */
 void release_pool(cache &c, free_set &pool)
 {
     for (auto it = pool.begin(); it != pool.end();) {
@@ -232,7 +234,8 @@ size_t segment_size(size_t size)
     return (size + segment_unit - 1) / segment_unit * segment_unit;
 }
 
-/* A whole new segment as one block, or null: no memory. Other failures set *failed. May throw. */
+/* Returns a new segment as one block, or null if memory ran out. Other failures set *failed. May
+ * throw. */
 block *new_segment(cache &c, int device, cudaStream_t stream, uint64_t pool, size_t size,
                    lt_status *failed)
 {
@@ -259,7 +262,8 @@ block *new_segment(cache &c, int device, cudaStream_t stream, uint64_t pool, siz
     return b.release();
 }
 
-/* Best fit among the stream's free blocks; null: none. */
+/* Best fit among the free blocks of the stream and pool, removed from the cache; null if none fits.
+ */
 block *find_block(cache &c, cudaStream_t stream, uint64_t pool, size_t size)
 {
     block key(0, stream, size, size <= small_block);
@@ -272,7 +276,7 @@ block *find_block(cache &c, cudaStream_t stream, uint64_t pool, size_t size)
     return b;
 }
 
-/* One try, with the lock held. */
+/* One attempt; the cache's mutex is held. */
 block *try_alloc(cache &c, int device, cudaStream_t stream, size_t size, lt_status *failed)
 {
     const uint64_t pool = lt_cuda_recording_pool(device);
@@ -308,7 +312,7 @@ lt_status alloc_or_throw(int device, size_t nbytes, block **out)
     cache &c = caches[device];
     for (int attempt = 0; attempt < 3; attempt++) {
         double waited = 0;
-        if (attempt == 1 && lt_cuda_recording()) break; /* giving memory back waits */
+        if (attempt == 1 && lt_cuda_recording()) break; /* cudaFree synchronizes */
         if (attempt == 2 && !lt_cuda_core->reclaim()) break;
         if (attempt > 0) LT_TRY(lt_cuda_make_current(device));
         {
@@ -390,7 +394,7 @@ void lt_cuda_free(int device, void *data, size_t capacity, void *handle)
     lt_cuda_count_block(c, LT_MEMORY_ALLOCATIONS, LT_MEMORY_ALLOCATED_BYTES, b, -1);
     lt_cuda_count(c, LT_MEMORY_REQUESTED_BYTES, b->small, -(int64_t)b->requested);
     if (c.recordings > 0 && (!b->other_streams.empty() || b->any_stream)) {
-        b->pending = 1; /* not to be merged before */
+        b->pending = 1; /* keeps it from being merged */
         b->deferred = c.deferred;
         c.deferred = b;
         return;
@@ -456,12 +460,12 @@ void lt_cuda_record_stream(void *handle, uint64_t stream)
 
 void lt_cuda_empty_cache(void)
 {
-    if (lt_cuda_recording()) return; /* giving memory back waits */
+    if (lt_cuda_recording()) return; /* cudaFree synchronizes */
     for (int device = 0; device < lt_cuda_device_count(); device++) {
         cache &c = caches[device];
         cudaStream_t stream;
         std::lock_guard<std::mutex> lock(c.mutex);
-        if (c.reserved() == 0) continue; /* leaves a device alone that was never used */
+        if (c.reserved() == 0) continue; /* do not initialize an unused device */
         if (lt_cuda_enter(device, &stream) == LT_OK) release_cached(c);
     }
     lt_cuda_pinned_trim();

@@ -8,7 +8,7 @@ const lt_core_services *lt_cuda_core;
 
 extern "C" LT_API const lt_backend_abi lt_backend_abi_of_library = LT_BACKEND_ABI_HERE;
 
-/* Not __CUDACC__, which this file is compiled without: it has no kernel. */
+/* Not __CUDACC__: this file has no kernel and is not compiled by nvcc. */
 #ifdef LT_SIM_CUDA_RUNTIME_H
 static const bool simulated = true;
 #else
@@ -126,7 +126,7 @@ static lt_backend make_table()
     return t;
 }
 
-/* Null and a reason when there is no GPU to use: no driver, one that is too old, no device. */
+/* Returns null and a reason if no GPU is usable: no driver, an outdated driver, or no device. */
 extern "C" LT_API const lt_backend *lt_backend_open(const lt_core_services *core, char *reason,
                                                     size_t n)
 {

@@ -1,7 +1,7 @@
-/* device.cu - devices: how many, which one a thread has chosen, their properties.
+/* device.cu - devices: their number, each thread's selected device, their properties.
  *
- * A thread's choice is kept here; the runtime's own current device follows whatever device the
- * thread's last call worked on. */
+ * The thread's selection is stored here. The runtime's current device differs from it: it is the
+ * device of the thread's last call. */
 #include <atomic>
 #include <stdio.h>
 #include <string.h>
@@ -19,8 +19,8 @@ void lt_cuda_set_device_count(int count)
 }
 int lt_cuda_device_count(void) { return known.load(std::memory_order_relaxed); }
 
-/* Where there is one, it is current. Where there are more, a host or another library may have made
- * another one so. */
+/* A single device is always current. With several, the host program or another library may have
+ * changed the current one. */
 lt_status lt_cuda_make_current(int device)
 {
     int now = -1;

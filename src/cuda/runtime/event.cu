@@ -1,4 +1,4 @@
-/* event.cu - events: those of users, and a pool of plain ones for the backend's own ordering.
+/* event.cu - events: user events, and a free list of events without timing for the backend itself.
  *
  * A handle is the address of a user_event. An event that was never recorded counts as done. */
 #include <mutex>
@@ -8,9 +8,10 @@
 #include "cuda.h"
 #include "assertion.h"
 
-/* ---- the backend's own ----------------------------------------------------------------------- */
+/* ---- events of the backend ------------------------------------------------------------------- */
 
-/* Never destroyed, as all that the backend keeps: events are given back until the process ends. */
+/* Never destroyed, like all static state of the backend: events are returned until the process
+ * ends. */
 static std::vector<cudaEvent_t> *const spares = new std::vector<cudaEvent_t>[LT_CUDA_MAX_DEVICES];
 static std::mutex spares_mutex;
 
@@ -41,7 +42,7 @@ void lt_cuda_event_free(int device, cudaEvent_t event)
     }
 }
 
-/* ---- users' ---------------------------------------------------------------------------------- */
+/* ---- user events ----------------------------------------------------------------------------- */
 
 namespace {
 struct user_event {

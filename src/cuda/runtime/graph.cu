@@ -1,12 +1,12 @@
-/* graph.cu - CUDA graphs: a thread records what it gives a stream, and replays it with one call.
+/* graph.cu - CUDA graphs: records the work that a thread queues on a stream; one call replays it.
  *
- * A graph is recorded on one device by one thread, which allocates from a private pool meanwhile:
- * the addresses that kernels were given belong to the graph until it is reset. Calls that wait for
- * the device are refused before they reach the runtime, so that the recording survives them; the
- * runtime itself is asked in the relaxed mode, in which memory may be taken. Libraries are opened
- * and their handles made in front of a recording (libraries/handles.cuh). Random numbers: recorded
- * kernels read seed and offset from device memory, which each replay sets from the default
- * generator, and advances that. */
+ * - One thread records a graph on one device. Meanwhile it allocates from a private pool: the
+ *   addresses passed to kernels belong to the graph until it is reset.
+ * - Calls that wait for the device are refused before they reach the runtime, so that they do not
+ *   invalidate the recording. The capture mode is relaxed, which permits cudaMalloc.
+ * - Libraries are opened and their handles created before the recording (libraries/handles.cuh).
+ * - Recorded random kernels read seed and offset from device memory. Each replay sets both from the
+ *   default generator and advances the generator. */
 #include <atomic>
 #include <new>
 
@@ -20,16 +20,16 @@ namespace {
 
 struct cuda_graph {
     int device = 0;
-    cudaStream_t stream = nullptr; /* while it is recorded */
+    cudaStream_t stream = nullptr; /* while recording */
     cudaGraphExec_t program = nullptr;
-    uint64_t pool = 0;        /* held while there is a recording or a program */
-    uint64_t blocks = 0;      /* of random numbers, taken by one replay */
-    uint64_t *live = nullptr; /* on the device: seed, offset */
+    uint64_t pool = 0;        /* held while recording or instantiated */
+    uint64_t blocks = 0;      /* Philox blocks used by one replay */
+    uint64_t *live = nullptr; /* device memory: seed, offset */
     size_t live_size = 0;
     void *live_block = nullptr;
-    /* after what the stream that `live` was taken on still did with its memory */
+    /* recorded after earlier work on the memory of `live`, on the stream that allocated it */
     cudaEvent_t live_ready = nullptr;
-    cudaStream_t live_seen = nullptr; /* the last stream that is behind that */
+    cudaStream_t live_seen = nullptr; /* the last stream ordered after live_ready */
 };
 
 thread_local cuda_graph *recording;
@@ -58,7 +58,7 @@ void give_live(cuda_graph *g)
     g->live = nullptr;
 }
 
-/* Takes the place of seed and offset, on the current stream. */
+/* Allocates the memory of seed and offset, on the current stream. */
 lt_status take_live(cuda_graph *g)
 {
     void *data;
@@ -80,7 +80,7 @@ lt_status take_live(cuda_graph *g)
     return status;
 }
 
-/* Before a replay: seed and offset of then, which its kernels read on this stream. */
+/* Before a replay: writes the current seed and offset, ordered before the replay on this stream. */
 lt_status set_live(cuda_graph *g, cudaStream_t stream)
 {
     lt_generator *generator = generator_of(g->device);
@@ -93,11 +93,11 @@ lt_status set_live(cuda_graph *g, cudaStream_t stream)
     LT_LAUNCH(set_random_place, 1, 32, stream, g->live, seed, offset);
     LT_TRY(lt_cuda_launched(g->device, stream, "graph"));
     lt_cuda_record_stream(
-        g->live_block, (uint64_t)(uintptr_t)stream); /* not handed out before they have read it */
+        g->live_block, (uint64_t)(uintptr_t)stream); /* not reused before the replay has read it */
     return LT_OK;
 }
 
-/* The handles that were set apart for this thread's recording. */
+/* Releases the library handles reserved for this thread's recording. */
 void unreserve()
 {
     lt_cuda_blas_unreserve();
@@ -113,7 +113,7 @@ void drop_pool(cuda_graph *g)
 
 } // namespace
 
-/* ---- what others ask ------------------------------------------------------------------------- */
+/* ---- queries by the other files -------------------------------------------------------------- */
 
 bool lt_cuda_recording(void) { return recording != nullptr; }
 
@@ -162,7 +162,7 @@ lt_status lt_cuda_graph_new(uint64_t *handle)
     return LT_OK;
 }
 
-/* Takes what the recording needs, in front of it. */
+/* Allocates all that the recording needs, before it starts. */
 static lt_status prepare_recording(cuda_graph *g, uint64_t pool)
 {
     LT_TRY(take_live(g));
@@ -210,7 +210,8 @@ lt_status lt_cuda_graph_begin(uint64_t handle, uint64_t pool)
     return LT_OK;
 }
 
-/* Ends the recording whatever happens; the program is null when nothing is kept. */
+/* Ends the recording even on errors. The program is null if keep is false or instantiation failed.
+ */
 static lt_status finish_recording(cuda_graph *g, bool keep)
 {
     cudaStream_t ignored;

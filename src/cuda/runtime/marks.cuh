@@ -1,13 +1,13 @@
-/* marks.cuh - what a simulation with checks (sim/check/) has to be told, and a GPU has not: where
- * the caching allocator hands memory out and takes it back, for kernels that read what they did not
- * write, or use what they no longer have; and which races are meant. */
+/* marks.cuh - annotations for the simulator's checker (sim/check/); empty on a GPU. They mark where
+ * the caching allocator allocates and frees memory, to detect kernels that read uninitialized or
+ * freed memory, and mark intended races. */
 #ifndef LT_CUDA_MARKS_CUH
 #define LT_CUDA_MARKS_CUH
 
 #include <cuda_runtime.h>
 
-/* NEW is at once: memory that the cache has just got. The others are in the order of the stream.
- * replayed: a replay of the graph being recorded does it again. */
+/* NEW takes effect at once: memory fresh from cudaMalloc. The others take effect in stream order.
+ * replayed: each replay of the graph being recorded repeats the mark. */
 #ifdef LT_SIM_CUDA_RUNTIME_H
 #define LT_MARK_NEW(data, bytes) lt_sim::memory_new(data, bytes)
 #define LT_MARK_TAKEN(device, stream, data, bytes, replayed)                                       \
@@ -20,7 +20,8 @@
 #define LT_MARK_GIVEN(device, stream, data, bytes, replayed) ((void)0)
 #endif
 
-/* Of threads that store to one place, any may win: results say so. */
+/* A store that several threads may make to one address, any of them winning. The op's documentation
+ * permits any of the results. */
 #ifdef LT_SIM_CUDA_RUNTIME_H
 #include "sim/any_wins.h"
 #define LT_STORE_ANY(place, value) lt_sim::store_any(place, value)

@@ -1,12 +1,11 @@
-/* memory_report.cu - what the caching allocator did: statistics, and the message when memory runs
- * out. */
+/* memory_report.cu - statistics of the caching allocator, and its out-of-memory message. */
 #include <algorithm>
 #include <stdio.h>
 
 #include "allocator.cuh"
 #include "assertion.h"
 
-/* ---- counting -------------------------------------------------------------------------------- */
+/* ---- statistics ------------------------------------------------------------------------------ */
 
 static void add_to_count(lt_memory_count *count, int64_t change)
 {
@@ -43,7 +42,7 @@ void lt_cuda_reset_peak_stats(int device)
         for (lt_memory_count &count : kind) count.peak = count.current;
 }
 
-/* ---- running out ----------------------------------------------------------------------------- */
+/* ---- out of memory --------------------------------------------------------------------------- */
 
 namespace {
 

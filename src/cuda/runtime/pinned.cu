@@ -1,8 +1,8 @@
-/* pinned.cu - page-locked host memory, cached: locking pages takes the system long.
+/* pinned.cu - caching allocator of page-locked host memory: locking pages is slow.
  *
- * Blocks have sizes that are powers of two, and are kept by size. Copies that run after their call
- * returned are remembered per block, one event per stream (the last copy's); a block that was freed
- * is handed out again when its events are done. */
+ * Block sizes are powers of two, with one free list per size. Each block records one event per
+ * stream for copies that may still run after their call returned (the event of the last copy). A
+ * freed block is reused when its events are done. */
 #include <map>
 #include <mutex>
 #include <new>
@@ -25,13 +25,13 @@ struct pinned_block {
     char *data;
     size_t size;
     std::vector<use> uses;
-    pinned_block *next; /* in the list of free ones */
+    pinned_block *next; /* in the free list */
 };
 
 std::mutex mutex;
-/* all, by address */
+/* all blocks, by address */
 std::map<const char *, pinned_block *> &blocks = *new std::map<const char *, pinned_block *>;
-pinned_block *unused[64]; /* by the logarithm of the size */
+pinned_block *unused[64]; /* free lists, by log2 of the size */
 
 int class_of(size_t size)
 {
@@ -39,8 +39,8 @@ int class_of(size_t size)
     return 63 - __builtin_clzll((unsigned long long)size);
 }
 
-/* Gives the events of finished copies back. A failed query counts as done: the device is lost
- * then. */
+/* Returns the events of finished copies; true if none is pending. A failed query counts as done:
+ * the device is then lost. */
 bool idle(pinned_block *b, bool wait)
 {
     while (!b->uses.empty()) {
@@ -80,7 +80,7 @@ void trim()
         }
 }
 
-/* With the lock held; may throw. */
+/* The mutex is held; may throw. */
 lt_status new_block(size_t size, pinned_block **out)
 {
     void *data = nullptr;
@@ -159,7 +159,7 @@ lt_status lt_cuda_pinned_used(const void *p, int device, cudaStream_t stream)
             b->uses.push_back(u);
             return LT_OK;
         } catch (const std::bad_alloc &) {
-            error = cudaEventSynchronize(u.event); /* nothing to remember then */
+            error = cudaEventSynchronize(u.event); /* no event needs to be kept then */
         }
     }
     lt_cuda_event_free(device, u.event);

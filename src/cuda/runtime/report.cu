@@ -1,5 +1,5 @@
-/* report.cu - failures: messages for runtime calls that fail, and the faults that kernels
- * recorded. */
+/* report.cu - failures: messages for failed runtime calls and for the faults that kernels recorded.
+ */
 #include <atomic>
 #include <mutex>
 #include <stdio.h>
@@ -38,8 +38,8 @@ static bool launches_block()
     return blocking;
 }
 
-/* After these the device's context is lost: the fault is that of a kernel launched before the
- * call. */
+/* These errors leave the device's context unusable; a kernel launched before the call caused them.
+ */
 static bool of_earlier_work(cudaError_t error)
 {
     switch (error) {
@@ -57,7 +57,7 @@ static bool of_earlier_work(cudaError_t error)
     }
 }
 
-/* The process that loaded the backend. CUDA's state does not follow into a forked one. */
+/* The process that loaded the backend. CUDA does not work in a forked child of it. */
 static const pid_t loaded_by = getpid();
 
 lt_status lt_cuda_failed(cudaError_t error, const char *call)
@@ -80,7 +80,7 @@ lt_status lt_cuda_failed(cudaError_t error, const char *call)
                                cudaGetErrorName(error), call, late);
 }
 
-/* ---- what kernels recorded ------------------------------------------------------------------- */
+/* ---- faults recorded by kernels -------------------------------------------------------------- */
 
 static std::atomic<lt_cuda_report *> reports[LT_CUDA_MAX_DEVICES];
 static std::mutex reports_mutex;
@@ -99,7 +99,7 @@ lt_status lt_cuda_report_of(int device, lt_cuda_report **report)
     return LT_OK;
 }
 
-/* What core says first of these ops, when the call itself fails. */
+/* The prefix with which core's message for these ops starts when the call itself fails. */
 static const char *late_words(const char *op)
 {
     if (launches_block()) return "";
@@ -116,7 +116,7 @@ lt_status lt_cuda_reported(int device)
     unsigned complete = 2;
     if (!__atomic_compare_exchange_n(&report->state, &complete, 0u, false, __ATOMIC_ACQ_REL,
                                      __ATOMIC_RELAXED))
-        return LT_OK; /* another thread was first */
+        return LT_OK; /* another thread cleared it */
     if (found.text != nullptr) {
         char number[32] = "";
         if (found.shown) snprintf(number, sizeof number, "%g", found.number);

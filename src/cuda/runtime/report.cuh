@@ -1,6 +1,6 @@
-/* report.cuh - how a kernel says that an element was wrong: it records the first fault of its
- * device and skips the element, so that the device stays usable. The host looks at its next wait
- * (report.cu). */
+/* report.cuh - error reports of kernels: a kernel that finds a bad element records the first fault
+ * of its device and skips the element, so that the device stays usable. The host reads the record
+ * after its next wait (report.cu). */
 #ifndef LT_CUDA_REPORT_CUH
 #define LT_CUDA_REPORT_CUH
 
@@ -10,7 +10,7 @@
 /* One per device, in page-locked host memory. state: 0 free, 1 being written, 2 complete. */
 struct lt_cuda_report {
     unsigned int state;
-    const char *text; /* of an element that is no index; the rest is of one that is */
+    const char *text; /* set: bad value, with shown and number; null: bad index */
     bool shown;
     double number;
     int dim;
@@ -18,7 +18,8 @@ struct lt_cuda_report {
     const char *op;
 };
 
-/* value is no index of dimension dim (from 0), which has size elements; op: the host's text. */
+/* Reports that value is out of range for dimension dim (0-based) of the given size. op: a string in
+ * host memory. */
 static __device__ inline void lt_report_index(lt_cuda_report *report, const char *op, int64_t value,
                                               int64_t size, int dim)
 {
@@ -32,7 +33,8 @@ static __device__ inline void lt_report_index(lt_cuda_report *report, const char
     atomicExch(&report->state, 2u);
 }
 
-/* number is not what an op takes: the host's text, which the number follows where it is shown. */
+/* Reports an invalid value. text: the message, a string in host memory; number is appended if
+ * shown. */
 static __device__ inline void lt_report_value(lt_cuda_report *report, const char *text, bool shown,
                                               double number)
 {

@@ -1,9 +1,9 @@
-/* stream.cu - streams: which one a thread uses on each device, a pool of those that users asked
- * for, and a counter of each for its kernels.
+/* stream.cu - streams: each thread's current stream per device, a free list of user streams, and a
+ * counter per stream for kernels.
  *
- * A handle is the runtime's stream; 0 is the default stream. Streams do not wait for the default
- * stream by themselves. One that is given back is kept, and handed out again: memory blocks
- * remember streams by handle, so that a stream is never destroyed. */
+ * A handle is the runtime's stream; 0 is the default stream. Streams do not synchronize with the
+ * default stream implicitly. A freed stream is kept and reused, never destroyed, because memory
+ * blocks store stream handles. */
 #include <mutex>
 #include <new>
 #include <vector>
@@ -33,12 +33,12 @@ struct spare {
 };
 /* Never destroyed. */
 static std::vector<spare> *const spares = new std::vector<spare>[LT_CUDA_MAX_DEVICES];
-/* all */
+/* all streams created */
 static std::vector<cudaStream_t> *const made_on =
     new std::vector<cudaStream_t>[LT_CUDA_MAX_DEVICES];
 static std::mutex spares_mutex;
 
-/* The lock is held. */
+/* The mutex is held. */
 static bool is_spare(int device, uint64_t stream)
 {
     for (const spare &s : spares[device])
@@ -95,7 +95,7 @@ void lt_cuda_stream_free(int device, uint64_t stream)
         LT_ASSERT(!is_spare(device, stream), "the stream was freed before");
         spares[device].push_back({stream, priority});
     } catch (const std::bad_alloc &) {
-        return; /* the stream stays, unused */
+        return; /* the stream is not reused */
     }
 }
 
@@ -130,7 +130,7 @@ lt_status lt_cuda_stream_wait_event(int device, uint64_t stream, uint64_t event)
 
 /* ---- counters -------------------------------------------------------------------------------- */
 
-/* Of all streams, never freed; each thread remembers the one that it used last. */
+/* Counters of all streams, never freed; each thread caches the one that it used last. */
 struct stream_counter {
     int device;
     cudaStream_t stream;
@@ -139,7 +139,7 @@ struct stream_counter {
 static std::vector<stream_counter> &counters = *new std::vector<stream_counter>;
 static std::mutex counters_mutex;
 
-/* Null: there is no memory. */
+/* Null if no memory is left. */
 static unsigned *counter_of(int device, cudaStream_t stream)
 {
     std::lock_guard<std::mutex> lock(counters_mutex);

@@ -1,9 +1,11 @@
-/* transfer.cu - dense blocks of memory between the host and a device, within one, and between two.
+/* transfer.cu - copies of contiguous memory between host and device, within a device, and between
+ * devices.
  *
- * A copy runs on the current stream of its device. One between two devices runs on the source's
- * stream, and both devices' streams wait for each other around it, as PyTorch does: no host wait.
- * To or from the host a blocking copy waits for the stream; a non-blocking one returns at once if
- * the host's side is page-locked, else as soon as the runtime has read or written that. */
+ * A copy runs on the current stream of its device. A copy between devices runs on the source's
+ * stream; both devices' streams wait for each other before and after it, as in PyTorch, without
+ * blocking the host. With the host, a blocking copy waits for the stream. A non-blocking copy
+ * returns at once if the host memory is page-locked, else as soon as the runtime has read or
+ * written it. */
 #include <atomic>
 
 #include "assertion.h"
@@ -36,7 +38,7 @@ static lt_status with_host(const host_copy &copy, int device, double *waited)
     if (mode == LT_COPY_BLOCKING) LT_TRY(lt_cuda_wait(device, stream));
     CUDA_TRY(cudaMemcpyAsync(dst, src, nbytes,
                              to_device ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, stream));
-    /* replays use the block: its owner keeps it */
+    /* replays use the block: the caller keeps it alive */
     if (returns_at_once && lt_cuda_recording()) return LT_OK;
     if (returns_at_once) return lt_cuda_pinned_used(to_device ? src : dst, device, stream);
     if (mode == LT_COPY_BLOCKING) CUDA_TRY(cudaStreamSynchronize(stream));
@@ -46,8 +48,8 @@ static lt_status with_host(const host_copy &copy, int device, double *waited)
 
 /* ---- between devices ------------------------------------------------------------------------- */
 
-/* Lets `device` reach the other's memory, so that copies go straight there; without, the runtime
- * copies by way of the host. The device is current. */
+/* Enables access to the other device's memory, so that copies are direct; without it, the runtime
+ * copies through the host. Precondition: `device` is current. */
 static lt_status enable_peer_access(int device, int other)
 {
     static std::atomic<uint64_t> asked[LT_CUDA_MAX_DEVICES];
@@ -67,7 +69,7 @@ static lt_status enable_peer_access(int device, int other)
     return LT_OK;
 }
 
-/* Work queued later on `waiting` comes after all that is queued on `first` now. */
+/* Orders work queued later on `waiting` after all work queued on `first` so far. */
 static lt_status stream_wait(int first_device, cudaStream_t first, int waiting_device,
                              cudaStream_t waiting)
 {

@@ -1,9 +1,9 @@
-/* wait.cu - waiting for a device, in a way that Ctrl-C ends.
+/* wait.cu - interruptible waits for a device.
  *
- * The runtime's own waits cannot be ended, so the streams are asked until they are done: without a
- * pause at first, since most waits are short, then with pauses of a thirtieth of the time waited so
- * far. A wait that was ended leaves the work running; so nothing that this work reads or writes may
- * belong to the caller: copies to the host are queued only after the wait (lt_cuda_read). */
+ * The runtime's own waits cannot be interrupted, so a wait polls: at first without a pause, since
+ * most waits are short, then with pauses of 1/30 of the time waited so far, at most 200 us. An
+ * interrupted wait leaves the work running, so that work must not use memory of the caller: copies
+ * to the host are queued only after the wait (lt_cuda_read). */
 #include <errno.h>
 #include <sched.h>
 #include <time.h>
@@ -23,7 +23,7 @@ static void sleep_after(double waited)
     nanosleep(&t, nullptr);
 }
 
-/* query: cudaErrorNotReady as long as there is something to wait for. */
+/* query: returns cudaErrorNotReady until the work is done. */
 template <class Query> static lt_status until_done(Query query, const char *call)
 {
     LT_TRY(lt_cuda_refuse_recording());

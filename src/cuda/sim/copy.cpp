@@ -1,9 +1,9 @@
-/* copy.cpp - memcpy and memset, in the order of a stream.
+/* copy.cpp - memcpy and memset in stream order.
  *
- * As on a GPU, host memory that is not pinned makes a copy wait: what goes to the device is read
- * before the call returns, what comes from it has arrived. Only copies of pinned memory and between
- * devices are queued. A pointer into memory that was never allocated is refused; memory of a device
- * that the stream's device may not reach is an illegal address, found when the copy runs. */
+ * As on a GPU, a copy from or to pageable host memory is synchronous: the source is read, or the
+ * destination complete, before the call returns. Only copies between devices and with pinned memory
+ * are queued. A device pointer outside any allocation is rejected at once. Memory of a device that
+ * the stream's device cannot access is an illegal address, reported when the copy runs. */
 #include "sim.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@ using namespace lt_sim;
 
 namespace {
 
-/* Up to here a snapshot of the source is cheaper than waiting for the stream. */
+/* Up to this size, copying a pageable source to a buffer is cheaper than waiting for the stream. */
 constexpr size_t snapshot_limit = 1u << 20;
 
 class Copy final : public Work {
@@ -79,7 +79,7 @@ bool direction_fits(enum cudaMemcpyKind kind, bool to_device, bool from_device)
 
 uint32_t bit_of(const Device *device) { return device ? 1u << device->index : 0; }
 
-/* Checked arguments; dst_device and src_device are null for host memory. */
+/* The arguments are checked; dst_device or src_device is null for host memory. */
 cudaError_t copy(void *dst, Device *dst_device, const void *src, Device *src_device, size_t count,
                  CUstream_st *stream, bool reachable, bool wait)
 {

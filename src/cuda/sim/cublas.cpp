@@ -1,8 +1,8 @@
-/* cublas.cpp - cuBLAS for simulated GPUs: the calls of cublas_api.h over OpenBLAS and LAPACK
+/* cublas.cpp - cuBLAS for simulated GPUs: implements cublas_api.h with OpenBLAS and LAPACK
  * (stand_in.h).
  *
- * A product is a piece of work in its stream's queue, like a kernel. Half types are converted to
- * float, multiplied there and rounded once at the end, as the real library does. */
+ * A product is a work item in its stream's queue, like a kernel. Half types are converted to float,
+ * multiplied there and rounded once at the end, as in cuBLAS. */
 #include "libraries/cublas_api.h"
 #include "product.h"
 
@@ -27,8 +27,8 @@ DECLARE(d, double)
 
 namespace {
 
-/* What a graph replays needs a workspace that is not the handle's own, which serves others by
- * then. */
+/* A product in a recording needs a workspace from the caller: at the time of a replay, other calls
+ * use the handle's own. */
 bool has_room(cublasHandle_t handle)
 {
     CUstream_st *stream = find_stream(handle->stream);
@@ -53,7 +53,7 @@ cublasStatus_t gemm_batched(cublasHandle_t handle, cublasOperation_t transa,
         return CUBLAS_STATUS_INVALID_VALUE;
     if (!has_room(handle)) return CUBLAS_STATUS_NOT_SUPPORTED;
     const bool widened =
-        c_type == CUDA_R_32F && a_type != CUDA_R_64F; /* halves may be summed into floats */
+        c_type == CUDA_R_32F && a_type != CUDA_R_64F; /* half products may have a float result */
     if (a_type != b_type || (a_type != c_type && !widened) || wide != (c_type == CUDA_R_64F) ||
         too_large(ma) || too_large(mb) || too_large(mc))
         return CUBLAS_STATUS_NOT_SUPPORTED;
@@ -102,7 +102,7 @@ cublasStatus_t set_stream(cublasHandle_t handle, cudaStream_t stream)
     if (found == nullptr || found->device->index != handle->device)
         return CUBLAS_STATUS_INVALID_VALUE;
     handle->stream = stream;
-    handle->workspace = nullptr; /* the library's own again */
+    handle->workspace = nullptr; /* as in cuBLAS: back to the default workspace */
     return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -122,7 +122,7 @@ cublasStatus_t set_math_mode(cublasHandle_t handle, cublasMath_t)
     return usable(handle) ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_INITIALIZED;
 }
 
-/* ---- triangular systems, factors of batches -------------------------------------------------- */
+/* ---- triangular systems, batched factorizations ---------------------------------------------- */
 
 void getrf(int n, float *a, int lda, int *pivots, int *info)
 {
@@ -167,8 +167,8 @@ cublasStatus_t status_of(cudaError_t error)
 }
 
 template <class T> struct Real {
-    /* Runs one(i, uses) for each matrix of a batch whose addresses, of `each` elements, are memory
-     * of the device. */
+    /* Runs one(i, uses) for each matrix of a batch. a[i] and b[i] must point to of_a and of_b
+     * elements of device memory; otherwise the error is cudaErrorIllegalAddress. */
     template <class One>
     static cublasStatus_t each(cublasHandle_t handle, const char *call, int batch,
                                const T *const *a, int64_t of_a, const T *const *b, int64_t of_b,

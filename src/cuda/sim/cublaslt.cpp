@@ -1,7 +1,7 @@
-/* cublaslt.cpp - cuBLASLt for simulated GPUs: the calls of cublaslt_api.h (product.h).
+/* cublaslt.cpp - cuBLASLt for simulated GPUs: implements cublaslt_api.h (product.h).
  *
- * An algorithm is for the product that it was found for, and wants the workspace that was told:
- * matmul refuses others. */
+ * An algorithm is valid only for the product that the heuristic was queried for, and requires the
+ * workspace size that it returned: matmul rejects other calls. */
 #include "product.h"
 
 #include <string.h>
@@ -29,7 +29,7 @@ namespace {
 
 constexpr uint64_t workspace_bytes = 4096;
 
-/* What an algorithm remembers of the product that it was found for. */
+/* The product for which an algorithm was found, stored in the algorithm. */
 struct Found {
     uint64_t kind, rows, columns, common, type, alignment;
 };
@@ -110,7 +110,8 @@ cublasStatus_t preference_set(cublasLtMatmulPreference_t preference,
                                        : CUBLAS_STATUS_INVALID_VALUE;
 }
 
-/* The matrices of a product, from their layouts; whether they fit. */
+/* Derives the matrices of a product from their layouts; false if the shapes or types do not match.
+ */
 bool relate(cublasLtMatmulDesc_t desc, const void *pa, cublasLtMatrixLayout_t a, const void *pb,
             cublasLtMatrixLayout_t b, void *pd, cublasLtMatrixLayout_t d, Matrix *ma, Matrix *mb,
             Matrix *md, int64_t *common)
@@ -156,7 +157,8 @@ cublasStatus_t matmul(cublasLtHandle_t light, cublasLtMatmulDesc_t desc, const v
                       const cublasLtMatmulAlgo_t *algorithm, void *workspace, size_t bytes,
                       cudaStream_t stream)
 {
-    cublasHandle_t handle = reinterpret_cast<cublasHandle_t>(light); /* one is made of the other */
+    /* the simulator uses one type for both */
+    cublasHandle_t handle = reinterpret_cast<cublasHandle_t>(light);
     Matrix ma, mb, md;
     int64_t common;
     Found found;

@@ -1,6 +1,6 @@
-/* cufft.cpp - cuFFT for simulated GPUs: the calls of cufft_api.h by the definition, cut at the
- * prime factors of the length, in double precision (stand_in.h). Results are not scaled; a
- * transform to real numbers leaves rubbish in its input. */
+/* cufft.cpp - cuFFT for simulated GPUs: implements cufft_api.h by mixed-radix Cooley-Tukey
+ * transforms in double precision (stand_in.h). Results are not scaled. As in cuFFT, a
+ * complex-to-real transform destroys its input; here it becomes NaN. */
 #include "libraries/cufft_api.h"
 #include "stand_in.h"
 
@@ -17,19 +17,19 @@ namespace {
 
 using number = std::complex<double>;
 
-constexpr long long most_length = 1 << 27; /* of the library's documentation */
+constexpr long long most_length = 1 << 27; /* from NVIDIA's documentation */
 
 struct Plan : LibraryHandle {
-    int n = 0; /* 0: it is not made yet */
+    int n = 0; /* 0: make_plan was not called yet */
     int64_t batch = 0;
     cufftType type = CUFFT_C2C;
-    bool automatic = true; /* it has memory of its own to work in */
+    bool automatic = true; /* the plan allocates its own work area */
     void *area = nullptr;
     size_t bytes = 0;
 };
 
 std::mutex plans_lock;
-std::vector<Plan *> plans; /* by handle - 1 */
+std::vector<Plan *> plans; /* index: handle - 1 */
 
 Plan *find(cufftHandle handle)
 {
@@ -44,8 +44,8 @@ int least_factor(int n)
     return n;
 }
 
-/* out[k] = the sum over j of in[j * step] root^(j k); roots: all powers of the first root of
- * `whole`. */
+/* out[k] = sum over j of in[j * step] * w^(j k), w the n-th root of unity. roots: all powers of the
+ * primitive root of order `whole`, a multiple of n. */
 void transform(int n, const number *in, int step, number *out, const std::vector<number> &roots)
 {
     const int whole = (int)roots.size();
@@ -118,7 +118,7 @@ cufftResult create(cufftHandle *handle)
     return CUFFT_SUCCESS;
 }
 
-/* Before the plan is made, or not at all. */
+/* Only allowed before make_plan. */
 cufftResult set_auto_allocation(cufftHandle handle, int automatic)
 {
     Plan *plan = find(handle);
@@ -147,7 +147,7 @@ cufftResult make_plan(cufftHandle handle, int rank, long long *n, long long *ine
     plan->n = (int)*n;
     plan->batch = batch;
     plan->type = type;
-    /* As the real one: none for short powers of two. */
+    /* As in cuFFT: short powers of two need no work area. */
     const bool simple = (*n & (*n - 1)) == 0 && *n <= 4096;
     plan->bytes = *bytes = simple ? 0 : (size_t)(16 * *n);
     return CUFFT_SUCCESS;
@@ -161,7 +161,7 @@ cufftResult set_work_area(cufftHandle handle, void *area)
     return CUFFT_SUCCESS;
 }
 
-/* Frees memory of the device, and waits for that. */
+/* Synchronizes the device, as freeing its memory does. */
 cufftResult destroy(cufftHandle handle)
 {
     Plan *plan = find(handle);
@@ -197,7 +197,7 @@ cufftResult execute(cufftHandle handle, cufftType type, T *in, T *out, bool inve
                   numbers_out = plan->batch * (to_real ? n : 2 * (to_complex ? half : n));
     if (!on_device(plan->device, in, numbers_in) || !on_device(plan->device, out, numbers_out))
         return CUFFT_INVALID_VALUE;
-    for (const T *p : {in, out}) /* as complex numbers, also where they are real */
+    for (const T *p : {in, out}) /* alignment of complex numbers, also for real data */
         if ((uintptr_t)p % (2 * sizeof(T)) != 0) return CUFFT_INVALID_VALUE;
     if (!plan->automatic && plan->bytes > 0 &&
         !on_device(plan->device, static_cast<number *>(plan->area),
@@ -205,7 +205,8 @@ cufftResult execute(cufftHandle handle, cufftType type, T *in, T *out, bool inve
         return CUFFT_EXEC_FAILED;
     const Plan now = *plan;
     const cudaError_t error = queue(plan, "cuFFT", [=](const Uses &uses) {
-        if (find(handle) == nullptr) return cudaErrorIllegalAddress; /* a graph outlived it */
+        /* a replayed graph outlived the plan */
+        if (find(handle) == nullptr) return cudaErrorIllegalAddress;
         uses.reads(in, numbers_in).writes(out, numbers_out);
         if (to_real) uses.writes(in, numbers_in);
         if (!now.automatic && now.bytes > 0) {

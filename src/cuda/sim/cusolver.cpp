@@ -1,6 +1,6 @@
-/* cusolver.cpp - cuSOLVER for simulated GPUs: the calls of cusolver_api.h over LAPACK (stand_in.h).
+/* cusolver.cpp - cuSOLVER for simulated GPUs: implements cusolver_api.h with LAPACK (stand_in.h).
  *
- * A call needs the workspace that its _bufferSize asks for, and leaves rubbish there. */
+ * A call requires the workspace size that _bufferSize returns, and fills the workspace with NaN. */
 #include "libraries/cusolver_api.h"
 #include "stand_in.h"
 
@@ -34,7 +34,7 @@ DECLARE(d, double)
 
 namespace {
 
-/* LAPACK by overloads. */
+/* Overloads of the LAPACK functions. */
 #define LAPACK(p, real)                                                                            \
     void potrf(const char *uplo, int n, real *a, int lda, int *info)                               \
     {                                                                                              \
@@ -79,7 +79,7 @@ cusolverStatus_t status_of(cudaError_t error)
     return error == cudaSuccess ? CUSOLVER_STATUS_SUCCESS : CUSOLVER_STATUS_EXECUTION_FAILED;
 }
 
-/* Begins a call: what is wrong before its arguments are looked at. */
+/* Starts a call; returns errors that do not depend on its arguments. */
 cusolverStatus_t begin_call(cusolverDnHandle_t handle)
 {
     if (begin_on_device(cudaErrorUnknown) != cudaSuccess) return CUSOLVER_STATUS_INTERNAL_ERROR;
@@ -99,7 +99,7 @@ cusolverStatus_t begin_call(cusolverDnHandle_t handle)
 bool fits(int rows, int leading) { return rows >= 0 && leading >= std::max(1, rows); }
 
 template <class T> struct Real {
-    /* Workspaces, in elements: what LAPACK takes, and a bit more. */
+    /* Workspace sizes in elements: at least the size that LAPACK needs. */
     static int room(int m, int n) { return 8 * (std::max(m, n) + 1) + 3; }
     static cusolverStatus_t tell(int elements, int *size)
     {
@@ -256,13 +256,13 @@ template <class T> struct Real {
         const int k = std::min(m, n);
         if (!fits(m, ldu) || !fits(n, ldv) || !on_device(handle->device, s, k * batch))
             return false;
-        /* without vectors it wants room for them all the same */
+        /* as in cuSOLVER, u and v are required also without vectors */
         const bool some = job == CUSOLVER_EIG_MODE_NOVECTOR || economic;
         return matrix(handle, u, m, some ? k : m, ldu, batch) &&
                matrix(handle, v, n, some ? k : n, ldv, batch);
     }
-    /* Jacobi's method forms the squares of elements: it gets nowhere where these leave the range of
-     * the numbers. */
+    /* Whether the squares of all elements are finite. Jacobi's method squares elements, so it does
+     * not converge if they overflow. */
     static bool squares(int m, int n, const T *a, int lda)
     {
         for (int64_t j = 0; j < n; j++)
@@ -271,7 +271,7 @@ template <class T> struct Real {
                     return false;
         return true;
     }
-    /* V, where LAPACK leaves its transpose. */
+    /* Stores V; LAPACK returns its transpose. */
     static void one_svd(const Uses &uses, cusolverEigMode_t job, int economic, int m, int n, T *a,
                         int lda, T *s, T *u, int ldu, T *v, int ldv, T *work, int size, int *info)
     {

@@ -1,8 +1,8 @@
-/* cusparse.cpp - cuSPARSE for simulated GPUs: the calls of cusparse_api.h by the definition
+/* cusparse.cpp - cuSPARSE for simulated GPUs: implements cusparse_api.h by plain loops
  * (stand_in.h).
  *
- * Both algorithms take a workspace, of which a call leaves rubbish. A matrix that names a row or a
- * place that there is not ends as an access beyond the operands does. */
+ * Both algorithms require a workspace, which a call overwrites with 0xFF. A row offset or column
+ * index that is out of range results in cudaErrorIllegalAddress. */
 #include "libraries/cusparse_api.h"
 #include "stand_in.h"
 
@@ -64,7 +64,7 @@ cusparseStatus_t set_stream(cusparseHandle_t handle, cudaStream_t stream)
     return CUSPARSE_STATUS_SUCCESS;
 }
 
-/* ---- descriptors: of the host, without a device ---------------------------------------------- */
+/* ---- descriptors: host objects, independent of a device -------------------------------------- */
 
 bool real(cudaDataType type) { return type == CUDA_R_32F || type == CUDA_R_64F; }
 

@@ -1,4 +1,4 @@
-/* device.cpp - devices: how many, what they are, synchronizing, resetting, peer access. */
+/* device.cpp - devices: count, properties, synchronization, reset, peer access. */
 #include "sim.h"
 
 #include <stdio.h>
@@ -96,7 +96,7 @@ cudaError_t cudaDeviceSynchronize(void)
     return finish((cudaError_t)device.error.load());
 }
 
-/* What the device had is gone: its streams, its memory, its peers and its error. */
+/* Drops the device's streams, memory, peer access and error. */
 cudaError_t cudaDeviceReset(void)
 {
     if (cudaError_t error = begin(cudaErrorInitializationError)) return error;

@@ -1,8 +1,9 @@
-/* event.cpp - events: a point in a stream, which others can wait for or take the time of.
+/* event.cpp - events: points in a stream that other streams can wait for, with optional time
+ * stamps.
  *
- * A record is "(stream, number)": done when the stream has finished that work. A stream that waits
- * for no other needs no work for it, unless the time is wanted. Waiting for an event means its
- * newest record at the time of the call. */
+ * A record is "(stream, number)"; it is done when the stream has finished that work item. Recording
+ * in a non-blocking stream queues a work item only if the event has timing. Waiting for an event
+ * refers to its newest record at the time of the call. */
 #include "sim.h"
 
 #include <chrono>
@@ -14,8 +15,8 @@ struct CUevent_st {
     unsigned flags;
     std::mutex mutex;
     Wait record = {nullptr, 0};
-    std::shared_ptr<std::atomic<int64_t>> time; /* ns; filled in by the newest record's work */
-    /* of the recording that it was last recorded in, if any */
+    std::shared_ptr<std::atomic<int64_t>> time; /* ns; set by the work item of the newest record */
+    /* position in the recording (capture) where it was last recorded, if any */
     Mark mark;
 };
 
@@ -65,7 +66,7 @@ cudaError_t cudaEventCreate(cudaEvent_t *event)
     return cudaEventCreateWithFlags(event, cudaEventDefault);
 }
 
-/* What it returns may come from an earlier call: the event is gone in any case. */
+/* The returned error may be that of an earlier call; the event is destroyed in any case. */
 cudaError_t cudaEventDestroy(cudaEvent_t event)
 {
     cudaError_t error = begin(cudaErrorInvalidResourceHandle);
@@ -96,7 +97,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t handle)
     return cudaSuccess;
 }
 
-/* As cudaStreamQuery, counted only when it finds that there is nothing to wait for. */
+/* Counted as a call only if the record is done, like cudaStreamQuery. */
 cudaError_t cudaEventQuery(cudaEvent_t event)
 {
     if (usable() && event) {

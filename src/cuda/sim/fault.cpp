@@ -1,8 +1,9 @@
-/* fault.cpp - what hardware punishes, and a simulation would let pass: told on stderr, counted, and
- * kept for tests.
+/* fault.cpp - faults: errors that fail on hardware but would pass in a simulation. They are printed
+ * to stderr, counted, and stored for tests.
  *
- * A fault is told once for a place, however many threads meet it. With LTENSOR_SIM_CHECK=1 a
- * process that met one ends with the status 86, so that no test passes beside it. */
+ * A fault is reported once per source location, even if many threads cause it. With
+ * LTENSOR_SIM_CHECK=1, a process with faults exits with status 86, so that no test passes despite
+ * them. */
 #include "sim.h"
 
 #include <set>

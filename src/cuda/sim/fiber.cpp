@@ -1,19 +1,20 @@
-/* fiber.cpp - the threads of a block that meet: fibers of Boost.Context.
+/* fiber.cpp - kernels with barriers or warp operations: each thread of a block runs on a fiber of
+ * Boost.Context.
  *
- * A Team runs one block at a time, on the OS thread that took it from the pool. Its threads start
- * one after the other on one fiber; only when a thread has to wait does the next run on another
- * fiber, so a kernel that never comes to a barrier costs two switches a block. Teams keep their
- * fibers and stacks: there are as many as blocks have run at once, however many streams there are
- * (a stack is two of the 65530 mappings that Linux allows a process). A fiber never goes on in
- * another OS thread than it began in: the compiler may have kept the address of a thread's
- * variable.
+ * - A Team runs one block at a time, on the OS thread that took it from the pool. The block's
+ *   threads start one after the other on one fiber; the next starts on another fiber only when a
+ *   thread has to wait. So a kernel that reaches no barrier costs two switches per block.
+ * - Teams keep their fibers and stacks. There are as many teams as blocks have run concurrently,
+ *   independent of the number of streams (a stack takes two of the 65530 mappings that Linux allows
+ *   a process).
+ * - A started fiber never continues on another OS thread: the compiler may have cached the address
+ *   of a thread-local variable.
+ * - A barrier opens when every thread has reached it or exited, as on a GPU. A warp operation
+ *   completes when every lane of its mask that has not exited waits in one with the same mask; the
+ *   last lane to arrive computes all results. If no thread can continue, the kernel fails with
+ *   cudaErrorLaunchTimeout.
  *
- * A barrier opens when every thread has come to it or has ended, as on a GPU. A warp operation is
- * done when every lane of its mask, but those that have ended, waits in one with the same mask; the
- * last to come does it for all. If no thread can go on, the kernel fails with
- * cudaErrorLaunchTimeout.
- *
- * The context switch itself is Boost's; the sanitizers are told of it here. */
+ * Boost performs the context switch; this file announces it to the sanitizers. */
 #include "sim.h"
 
 #include <boost/context/detail/fcontext.hpp>
@@ -57,8 +58,8 @@ using boost::context::detail::fcontext_t;
 using boost::context::detail::transfer_t;
 
 constexpr unsigned max_threads = 1024;
-constexpr int only_meet = -2; /* the source of a lane that wants no value */
-constexpr int joins = -3;     /* of one whose value is an address, for the function of all lanes */
+constexpr int only_meet = -2; /* source of a lane that only synchronizes */
+constexpr int joins = -3;     /* source of a lane that passes an address to join() */
 constexpr size_t page = 4096;
 #if defined(LT_ASAN) || defined(LT_TSAN)
 constexpr size_t stack_size = 256 * 1024;
@@ -66,19 +67,19 @@ constexpr size_t stack_size = 256 * 1024;
 constexpr size_t stack_size = 64 * 1024;
 #endif
 
-/* Something that can be switched to: a fiber, or the OS thread's own stack. */
+/* A target of a switch: a fiber, or the OS thread's own stack. */
 struct Place {
     fcontext_t context = nullptr;
     const void *stack_bottom = nullptr;
     size_t stack_bytes = 0;
-    void *sanitizer = nullptr; /* ASan: the fake stack; TSan: the fiber */
+    void *sanitizer = nullptr; /* ASan: fake stack; TSan: fiber */
 };
 
 struct Fiber : Place {
     char *memory = nullptr;
     unsigned number = 0;
     unsigned thread = 0;
-    bool busy = false; /* a thread that has not ended lives on it */
+    bool busy = false; /* runs a thread that has not exited */
     uint3 index = {0, 0, 0};
 };
 
@@ -91,7 +92,7 @@ struct Lane {
 };
 
 struct Warp {
-    unsigned waiting, ended; /* lanes; those beyond the block count as ended */
+    unsigned waiting, ended; /* lane bits; lanes beyond the block count as ended */
 };
 
 } // namespace
@@ -102,15 +103,15 @@ struct Team {
     unsigned threads = 0, started = 0, ended = 0;
     Fiber *current = nullptr;
     Place home;
-    std::thread::id owner; /* the OS thread that its fibers began in */
+    std::thread::id owner; /* the OS thread that runs its fibers */
     std::vector<Fiber *> fibers, idle;
-    Fiber *ready[max_threads]; /* a ring */
+    Fiber *ready[max_threads]; /* ring buffer */
     unsigned ready_first = 0, ready_count = 0;
     Fiber *at_barrier[max_threads];
     unsigned barrier_count = 0;
-    Line barrier = {"", 0};                   /* where they wait */
-    const unsigned short *shuffled = nullptr; /* the order in which threads start; null: theirs */
-    uint64_t draws = 0;                       /* how often chance was asked in the block */
+    Line barrier = {"", 0};                   /* source line of the current barrier */
+    const unsigned short *shuffled = nullptr; /* start order of the threads; null: ascending */
+    uint64_t draws = 0;                       /* random numbers drawn in this block */
     Warp warps[max_threads / 32];
     Lane lanes[max_threads];
 
@@ -163,7 +164,8 @@ void arrive(Place *here)
     (void)here;
 }
 
-/* Whoever is switched to stores where the other one stopped: that is the transfer's data. */
+/* The code that is switched to stores the context of the code that stopped, through the transfer's
+ * data pointer. */
 void jump(Place *from, Place *to)
 {
     leave(from, to);
@@ -179,7 +181,7 @@ void fiber_main(transfer_t came)
     context.team->live();
 }
 
-/* What the sanitizers want to know of the OS thread's own stack. */
+/* The OS thread's own stack, described for the sanitizers. */
 Place own_stack()
 {
     Place place;
@@ -200,7 +202,8 @@ Place own_stack()
 
 } // namespace
 
-/* Stacks begin at different distances from a page: else all their tops share a few cache sets. */
+/* Stacks start at different offsets from a page boundary, else all their tops map to the same cache
+ * sets. */
 void Team::prepare(Fiber *fiber)
 {
     size_t colour = fiber->number % 32 * 128;
@@ -218,7 +221,7 @@ void Team::prepare(Fiber *fiber)
 #endif
 }
 
-/* Null: no memory for a stack. The page below the stack faults. */
+/* Null if no memory is left for a stack. A guard page is below the stack. */
 Fiber *Team::new_fiber()
 {
     void *memory = mmap(nullptr, stack_size + page, PROT_READ | PROT_WRITE,
@@ -235,7 +238,8 @@ Fiber *Team::new_fiber()
 
 void Team::make_ready(Fiber *fiber) { ready[(ready_first + ready_count++) % max_threads] = fiber; }
 
-/* Waiting threads go before new ones, so that few fibers are in use. Null: nobody can go on. */
+/* Returns the next fiber to run: ready ones first, so that few fibers are in use. Null if no thread
+ * can continue. */
 Fiber *Team::pick()
 {
     if (ready_count) {
@@ -273,7 +277,7 @@ void Team::suspend()
         go_home(self);
 }
 
-/* A fiber's life: threads that have not begun, until another fiber has to go on. */
+/* Main loop of a fiber: runs threads that have not started, until another fiber is ready. */
 void Team::live()
 {
     Fiber *self = current;
@@ -303,7 +307,7 @@ void Team::live()
     }
 }
 
-/* Who waits goes on in an order of chance, where a seed asks for it. */
+/* With LTENSOR_SIM_SEED, waiting threads continue in random order. */
 void Team::shuffle(Fiber **list, unsigned n)
 {
     if (!context.shuffle) return;
@@ -359,7 +363,8 @@ void Team::sync_block(Line line)
     suspend();
 }
 
-/* What tensor cores do takes a whole warp, each lane of which asks for the same. */
+/* Runs an operation of a whole warp (tensor cores). Fault: a lane is missing, or the lanes call
+ * different operations. */
 void Team::join(const Lane *lane, unsigned part)
 {
     void *values[32];
@@ -380,7 +385,8 @@ void Team::join(const Lane *lane, unsigned part)
     lane[0].joint(values);
 }
 
-/* Fills in the results if all lanes of the mask wait for each other. */
+/* Computes the results and returns true if all lanes of the mask that have not exited wait with
+ * that mask. */
 bool Team::complete(unsigned warp, unsigned mask)
 {
     Lane *lane = lanes + warp * 32;
@@ -463,7 +469,7 @@ std::string Team::waiting() const
     return text;
 }
 
-/* Threads that can never go on are forgotten; their fibers begin anew. */
+/* Drops threads that can never continue; their fibers are set up again. */
 void Team::abandon()
 {
     for (Fiber *fiber : fibers) {
@@ -474,7 +480,7 @@ void Team::abandon()
     }
 }
 
-/* The fibers begin anew. */
+/* Sets up all fibers for another OS thread. */
 void Team::move_to(std::thread::id thread)
 {
     for (Fiber *fiber : fibers) prepare(fiber);
@@ -509,7 +515,7 @@ struct FiberPool {
     std::mutex mutex;
     std::vector<Team *> idle;
 
-    /* One that the calling thread used before, else any. */
+    /* Returns a team that the calling thread used before, else any idle one, else a new one. */
     Team *take()
     {
         const std::thread::id self = std::this_thread::get_id();

@@ -1,11 +1,10 @@
-/* graph.cpp - graphs: the works of streams recorded instead of run, and run in that order by each
- * launch.
+/* graph.cpp - CUDA graphs: a capture records the work items of streams instead of running them;
+ * each launch of the graph runs them in the recorded order.
  *
- * A recording belongs to the stream where it began; another stream joins it when it waits for an
- * event that was recorded there, and must be waited for before it ends. The order in which works
- * were recorded is one that their waits allow, so a launch runs them one after the other as one
- * work of its stream. Stricter than CUDA in one point: copies of host memory that is not pinned
- * cannot be recorded. */
+ * A recording (capture) belongs to the stream where it began. Another stream joins it by waiting
+ * for an event recorded in it, and must be waited for before it ends. The recorded order satisfies
+ * all waits between the streams, so a launch runs the items sequentially, as one work item of its
+ * stream. Stricter than CUDA in one point: copies of pageable host memory cannot be recorded. */
 #include "sim.h"
 
 #include <algorithm>
@@ -13,7 +12,7 @@
 
 using namespace lt_sim;
 
-/* Works are shared by the graph and what was made of it. */
+/* Work items, shared by the graph and its instantiated programs. */
 using Works = std::vector<std::unique_ptr<Work>>;
 
 struct CUgraph_st {
@@ -44,7 +43,8 @@ class Launch final : public Work {
     std::shared_ptr<Program> program;
 };
 
-/* Streams that have given the recording work which no other of its streams waits for yet. */
+/* True if another stream waits for the last recorded work of every stream that joined the
+ * recording. */
 bool joined(const Recording &recording)
 {
     for (const auto &stream : recording.streams)
@@ -64,7 +64,7 @@ void record(CUstream_st *stream, Work *work)
 
 namespace {
 
-/* Recordings that have not ended. */
+/* Recordings in progress. */
 struct Active {
     std::mutex mutex;
     std::vector<std::shared_ptr<Recording>> recordings;
@@ -92,7 +92,7 @@ void leave(const std::shared_ptr<Recording> &recording)
     active().count = all.size();
 }
 
-/* Breaks the recordings that the call may not happen in; the error, if there was one. */
+/* Invalidates the recordings for which `forbidden` holds; returns `error` if there is one. */
 template <class F> cudaError_t refuse(cudaError_t error, F forbidden)
 {
     if (!active().count) return cudaSuccess;
@@ -155,7 +155,7 @@ cudaError_t join_recording(CUstream_st *stream, const Mark &mark)
     stream->recording = mark.recording;
     Recording::Progress &waited = mark.recording->streams[mark.stream];
     waited.awaited = std::max(waited.awaited, mark.number);
-    /* the wait itself: the joined stream is to be waited for */
+    /* counts the wait itself, so that the joined stream must be waited for */
     mark.recording->streams[stream].given++;
     return cudaSuccess;
 }
@@ -192,7 +192,7 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t handle, enum cudaStreamCaptureSta
     return cudaSuccess;
 }
 
-/* The recording is over also when this fails. */
+/* Ends the recording also on failure. */
 cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t *graph)
 {
     cudaError_t injected = begin_on_device(cudaErrorUnknown);
@@ -235,7 +235,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t program, cudaStream_t handle)
     return cudaSuccess;
 }
 
-/* What is destroyed is gone also when the call returns an error. */
+/* The object is destroyed also if the call returns an error. */
 cudaError_t cudaGraphDestroy(cudaGraph_t graph)
 {
     cudaError_t error = begin(cudaErrorInvalidValue);

@@ -1,10 +1,12 @@
-/* launch.cpp - launching kernels and sharing a grid's blocks among OS threads.
+/* launch.cpp - launches kernels and distributes the blocks of a grid over OS threads.
  *
- * Nothing orders blocks, nor threads between barriers: with LTENSOR_SIM_SEED they run in an order
- * of chance. A wrong configuration is the launch's own error. A small grid runs on the stream's
- * thread; a large one is joined by helpers, which take blocks until none is left. Dynamic shared
- * memory is filled with 0xFF before each block, so that what a kernel reads unwritten is never a
- * plausible zero. */
+ * - The order of blocks, and of threads between barriers, is undefined: with LTENSOR_SIM_SEED it is
+ *   random.
+ * - An invalid configuration is an error of the launch call itself.
+ * - A small grid runs on the stream's thread. For a large one, helper threads also take blocks from
+ *   a common counter (dynamic schedule).
+ * - Dynamic shared memory is filled with 0xFF before each block, so that uninitialized values are
+ *   never plausible zeros. */
 #include "sim.h"
 
 #include <algorithm>
@@ -42,8 +44,8 @@ namespace {
 
 std::atomic<uint64_t> launches{0};
 
-/* Where `i` comes of n in an order of chance: four rounds of a Feistel network on the next power of
- * 4, again until it is below n. */
+/* Random permutation of 0 .. n - 1: the image of i. Four rounds of a Feistel network on the next
+ * power of 4, repeated until the result is below n. */
 uint64_t shuffled(uint64_t i, uint64_t n, uint64_t key)
 {
     unsigned half = 1;
@@ -61,15 +63,15 @@ uint64_t shuffled(uint64_t i, uint64_t n, uint64_t key)
     return i;
 }
 
-/* Below this many threads of a grid, waking a helper costs more than it saves. */
+/* For a grid of fewer threads, waking a helper costs more than it saves. */
 constexpr uint64_t small_grid = 8192;
 
-/* A grid being run; lives on the stack of the stream's thread. */
+/* A running grid; on the stack of the stream's thread. */
 struct Grid {
     const Kernel *kernel;
     uint64_t blocks, share;
-    uint64_t shuffle; /* 0: blocks run in their order */
-    uint32_t devices; /* whose memory it may touch */
+    uint64_t shuffle; /* 0: blocks run in ascending order */
+    uint32_t devices; /* bits of the devices with accessible memory */
     std::atomic<uint64_t> next{0};
     int helpers = 0; /* guarded by the pool's mutex */
 };
@@ -77,7 +79,7 @@ struct Grid {
 struct LaunchPool {
     std::mutex mutex;
     std::condition_variable work, left;
-    std::deque<Grid *> grids; /* an entry per helper that may join */
+    std::deque<Grid *> grids; /* one entry per helper that may join */
     std::vector<std::thread> threads;
     bool stop = false;
 };
@@ -88,7 +90,7 @@ LaunchPool &pool()
     return *instance;
 }
 
-/* One per OS thread, grown when a kernel wants more. */
+/* One per OS thread, grown on demand. */
 struct SharedMemory {
     unsigned char *data = nullptr;
     size_t size = 0;
@@ -174,8 +176,8 @@ void run_with_helpers(Grid &grid, int helpers)
     p.left.wait(lock, [&] { return grid.helpers == 0; });
 }
 
-/* The threads that the kernel's __launch_bounds__ allows (cuda_runtime.h); 0: it is not known to
- * have any. */
+/* The maximum number of threads from the kernel's __launch_bounds__, which is encoded as leading
+ * nop instructions (cuda_runtime.h); 0 if unknown. */
 unsigned bounds(const Kernel &kernel)
 {
     const auto *code = static_cast<const unsigned char *>(kernel.site.code);

@@ -1,10 +1,13 @@
 /* memory.cpp - device memory and pinned host memory.
  *
- * A device's memory is one reservation of address space, so that a pointer tells its device. Blocks
- * are multiples of 512 bytes, first fit; neighbours merge when freed, and whole free pages go back
- * to the system. With LTENSOR_SIM_PROTECT the reservation can be touched only by a work of the
- * device (or of a peer), and new memory is filled with 0xFF: by protection keys, which threads
- * have, where the processor has them; else, many times slower, as long as such a work runs. */
+ * A device's memory is one reservation of address space, so a pointer identifies its device.
+ * Allocation is first fit in multiples of 512 bytes; freed blocks merge with free neighbours, and
+ * whole free pages return to the system.
+ *
+ * With LTENSOR_SIM_PROTECT, only work items of the device (or of a peer) can access the
+ * reservation, and new memory is filled with 0xFF. Access is controlled per thread by memory
+ * protection keys where the CPU has them. Otherwise mprotect opens the memory for all threads while
+ * such a work item runs, which is many times slower. */
 #include "sim.h"
 
 #include <algorithm>
@@ -18,7 +21,8 @@ namespace {
 constexpr size_t page = 4096;
 std::atomic<bool> reserved{false};
 
-/* Also where sanitizers or limits make the reservation fail, the caller gets "out of memory". */
+/* False if the reservation fails, for example under a sanitizer or a limit; the caller then returns
+ * an out-of-memory error. */
 bool reserve(Device &device)
 {
     if (device.base) return true;
@@ -39,7 +43,7 @@ bool reserve(Device &device)
     return true;
 }
 
-/* Null: no room. */
+/* Null if no free block is large enough. */
 void *take(Device &device, size_t bytes)
 {
     for (auto it = device.unused.begin(); it != device.unused.end(); ++it) {
@@ -77,7 +81,7 @@ void give(Device &device, std::map<size_t, size_t>::iterator block)
     if (last > first) madvise(device.base + first, last - first, MADV_DONTNEED);
 }
 
-/* Of this thread alone, where there is a key. */
+/* With a protection key, for the calling thread only. */
 void set_access(Device &device, bool open)
 {
     std::lock_guard<std::mutex> gate(device.gate);
@@ -153,7 +157,7 @@ uint32_t opened_memory() { return opened; }
 Device *owner(const void *pointer)
 {
     if (!reserved.load(std::memory_order_relaxed))
-        return nullptr; /* also before the environment is read */
+        return nullptr; /* works before the settings are read */
     const char *p = static_cast<const char *>(pointer);
     for (auto &device : runtime().devices) {
         const char *base = device->base;
@@ -230,7 +234,7 @@ cudaError_t cudaMalloc(void **pointer, size_t size)
     return cudaSuccess;
 }
 
-/* Waits for the device, as CUDA's does: works that use the memory may be queued. */
+/* Synchronizes the device, like CUDA's: queued work items may use the memory. */
 cudaError_t cudaFree(void *pointer)
 {
     if (cudaError_t error = begin_on_device(cudaErrorUnknown)) return error;

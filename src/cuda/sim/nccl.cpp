@@ -1,12 +1,12 @@
-/* nccl.cpp - NCCL for simulated GPUs: the calls of nccl_api.h between processes of one machine,
- * over a file in memory.
+/* nccl.cpp - NCCL for simulated GPUs: implements nccl_api.h between processes of one machine, with
+ * a file in shared memory per communicator.
  *
- * A communicator's file holds what each rank is about to do, then room for what each gives to a
- * collective and for a message from each to each. A collective is a work of its stream: it waits
- * until all ranks have written, looks whether they mean the same, computes in the order of the
- * ranks, and lets the room be written again when all have read. Ranks that do not come within
- * PATIENCE, or mean something else, break the communicator: its async error says so, and the stream
- * goes on. Arguments are checked when a call is made. */
+ * The file holds each rank's next call, then a buffer for each rank's input to a collective, and
+ * one per pair of ranks for messages. A collective is a work item of its stream: it waits until all
+ * ranks have written, checks that their calls match, reduces in rank order, and releases the
+ * buffers when all have read. If ranks do not arrive within `patience` or their calls differ, the
+ * communicator is broken: its async error reports it, and the stream continues. Arguments are
+ * checked when a call is made. */
 #include "libraries/nccl_api.h"
 #include "stand_in.h"
 
@@ -31,11 +31,11 @@ namespace {
 
 constexpr int most_ranks = 64;
 constexpr auto patience = std::chrono::seconds(20);
-constexpr off_t room = off_t(1) << 34; /* of one rank or message: the file is sparse */
+constexpr off_t room = off_t(1) << 34; /* bytes per rank or message: the file is sparse */
 
 enum CollectiveKind { all_reduce_, broadcast_, reduce_, all_gather_, reduce_scatter_ };
 
-/* What a rank says of a collective. */
+/* Parameters of a collective, compared between ranks. */
 struct Call {
     int kind, type, op, root;
     uint64_t count;
@@ -70,7 +70,7 @@ size_t size_of(ncclDataType_t type)
     return 0;
 }
 
-/* False: not within the time. */
+/* Polls until is_so() is true; false on timeout. */
 template <class F> bool wait_until(F is_so)
 {
     const auto end = std::chrono::steady_clock::now() + patience;
@@ -84,8 +84,8 @@ template <class F> bool wait_until(F is_so)
     return true;
 }
 
-/* Rows of all ranks, one after another, become one. Half types are added up in float, integers
- * wrap. */
+/* Reduces the rows of all ranks, stored one after another, to one. Half types are summed in float;
+ * integers wrap around. */
 template <class T, class Wide, class Narrow>
 void reduce_rows(const T *rows, int ranks, size_t count, ncclRedOp_t op, T *out, Wide to_wide,
                  Narrow narrow)
@@ -138,7 +138,7 @@ void reduce_typed(const void *rows, int ranks, size_t count, ncclDataType_t type
 struct ncclComm : LibraryHandle {
     Shared *shared = nullptr;
     int file = -1, rank = 0, ranks = 0;
-    uint64_t called = 0; /* collectives so far: by the calling thread */
+    uint64_t called = 0; /* collectives so far; used by the calling thread */
     uint64_t sent[most_ranks] = {}, received[most_ranks] = {};
     std::atomic<int> broken{ncclSuccess};
 
@@ -156,7 +156,7 @@ struct ncclComm : LibraryHandle {
 
 namespace {
 
-/* A message that was asked for; those of a group wait for its end. */
+/* A message to be sent or received; inside a group it is queued when the group ends. */
 struct Message {
     ncclComm_t comm;
     cudaStream_t stream;
@@ -175,7 +175,7 @@ ncclResult_t result_of(cudaError_t error)
     return error == cudaSuccess ? ncclSuccess : ncclUnhandledCudaError;
 }
 
-/* The count as the simulation counts elements; aligned as their type wants it. */
+/* Whether `count` elements at p are device memory, aligned for their type. */
 bool placed(ncclComm_t comm, const void *p, size_t count, ncclDataType_t type)
 {
     const auto n = static_cast<int64_t>(count);
@@ -188,7 +188,7 @@ bool placed(ncclComm_t comm, const void *p, size_t count, ncclDataType_t type)
     }
 }
 
-/* What this rank gives to a collective, and gets of it, in elements. */
+/* Number of elements that this rank contributes to a collective, and that it receives. */
 struct Sizes {
     size_t given, got;
 };
@@ -211,7 +211,7 @@ bool same(const Call &a, const Call &b)
            a.count == b.count;
 }
 
-/* One collective, once its stream has come to it. */
+/* Executes one collective when its stream reaches it. */
 ncclResult_t carry_out(ncclComm &comm, Call call, uint64_t number, const void *from, void *to)
 {
     Shared &shared = *comm.shared;
@@ -279,7 +279,7 @@ ncclResult_t collective(ncclComm_t comm, Call call, const void *from, void *to, 
         true));
 }
 
-/* Messages of one stream: all are sent, then all are taken. */
+/* Executes the messages of one stream: all sends first, then all receives. */
 ncclResult_t deliver(const std::vector<Message> &messages)
 {
     for (const Message &m : messages) {
@@ -368,7 +368,7 @@ ncclResult_t init_rank(ncclComm_t *out, int ranks, ncclUniqueId id, int rank)
     comm->ranks = ranks;
     comm->shared->joined++;
     const bool all = wait_until([&] { return comm->shared->joined.load() >= ranks; });
-    (void)shm_unlink(id.internal); /* it goes with the last process that has it */
+    (void)shm_unlink(id.internal); /* freed with the last process that has it open */
     *out = comm;
     return all ? ncclSuccess : ncclRemoteError;
 }
@@ -376,7 +376,7 @@ ncclResult_t init_rank(ncclComm_t *out, int ranks, ncclUniqueId id, int rank)
 ncclResult_t abort_comm(ncclComm_t comm)
 {
     if (comm == nullptr || comm->alive != 0x1ea5ed) return ncclInvalidArgument;
-    /* works that are queued refer to it: it stays, without its file */
+    /* queued work items refer to the object, so it is not freed */
     comm->broken = ncclInternalError;
     comm->alive = 0;
     return ncclSuccess;

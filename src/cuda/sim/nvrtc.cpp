@@ -1,10 +1,10 @@
-/* nvrtc.cpp - NVRTC for simulated GPUs: the host's C++ compiler makes a shared object of the same
- * source, whose kernel the simulation calls for each thread. And what runs it: the runtime's calls
- * for libraries of kernels.
+/* nvrtc.cpp - NVRTC for simulated GPUs: the host's C++ compiler compiles the same source to a
+ * shared object, and the simulator calls its kernel function for each thread. Also the runtime
+ * calls that load and launch such kernels.
  *
- * An image is "ltensor\0", the bytes of the shared object, and these. Where there is no compiler
- * (CXX, c++, g++, clang++) there is no library, nor in a build with checks (check/), which sees no
- * accesses of what others compile. */
+ * An image is "ltensor\0", the size of the shared object and its bytes. NVRTC counts as missing if
+ * there is no compiler (CXX, c++, g++, clang++), and in a build with checks (check/), which cannot
+ * observe the memory accesses of code compiled later. */
 #include "libraries/nvrtc_api.h"
 #include "sim.h"
 
@@ -31,7 +31,8 @@ struct CUlib_st {
     void *object;
 };
 
-/* A kernel is one of its library's two symbols, and lives as long. */
+/* A kernel: the library's symbols NAME and NAME_bytes (size of the arguments). Valid while the
+ * library is loaded. */
 struct CUkern_st {
     void (*run)(const void *arguments, uint32_t thread);
     size_t bytes;
@@ -45,7 +46,7 @@ constexpr char magic[8] = "ltensor";
 
 /* ---- compiling ------------------------------------------------------------------------------- */
 
-/* Its path; empty: there is none. Where CXX names one there is no other. */
+/* Returns the path, or empty if none is found. If CXX is set, only that compiler is considered. */
 std::string find_compiler()
 {
     const char *const path = getenv("PATH"), *const chosen = getenv("CXX");
@@ -108,7 +109,7 @@ bool run(const std::vector<std::string> &command)
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* The shared object, made in a folder of its own that is gone afterwards. */
+/* Compiles to a shared object in a temporary folder, and deletes the folder. */
 std::string object_of(const _nvrtcProgram &program)
 {
     std::string folder = temporary_folder() + "/ltensor-XXXXXX";
@@ -127,9 +128,9 @@ std::string object_of(const _nvrtcProgram &program)
     return made;
 }
 
-/* ---- NVRTC's calls --------------------------------------------------------------------------- */
+/* ---- NVRTC's functions ----------------------------------------------------------------------- */
 
-/* Whichever compiler made it: an image is as good as another. */
+/* Independent of the compiler: images of all compilers are interchangeable. */
 nvrtcResult version(int *major, int *minor)
 {
     *major = CUDART_VERSION / 1000;
@@ -195,13 +196,13 @@ class GeneratedKernel final : public Kernel {
     const std::string arguments;
 };
 
-/* The shared object in an image, open; null: it is none. */
+/* Loads the shared object of an image; null if the image is invalid. */
 void *open_object(const char *code)
 {
     uint64_t bytes;
     if (memcmp(code, magic, sizeof magic) != 0) return nullptr;
     memcpy(&bytes, code + sizeof magic, sizeof bytes);
-    /* A file of its own name: the loader knows what it has opened by that. */
+    /* each load needs its own file: the loader identifies open objects by file */
     std::string path = temporary_folder() + "/ltensor-XXXXXX";
     const int file = mkostemp(&path[0], O_CLOEXEC);
     if (file < 0) return nullptr;
@@ -224,7 +225,7 @@ cudaError_t cudaLibraryLoadData(cudaLibrary_t *library, const void *code, enum c
     cudaError_t error = begin_on_device(cudaErrorMemoryAllocation);
     if (error) return error;
     if (library == nullptr || code == nullptr) return finish(cudaErrorInvalidValue);
-    error = refuse_waiting(*device_at(current_device())); /* it may wait for the device */
+    error = refuse_waiting(*device_at(current_device())); /* loading may synchronize the device */
     if (error) return finish(error);
     void *object = open_object(static_cast<const char *>(code));
     if (object == nullptr) return finish(cudaErrorInvalidValue);

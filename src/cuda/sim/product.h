@@ -1,6 +1,6 @@
-/* product.h - products of matrices for the stand-ins of cuBLAS and cuBLASLt: their handle, and a
- * product as a piece of work in its stream's queue, like a kernel. Half types are converted to
- * float, multiplied there and rounded once at the end, as the real libraries do. */
+/* product.h - matrix products for the stand-ins of cuBLAS and cuBLASLt: their handle, and a product
+ * as a work item in its stream's queue, like a kernel. Half types are converted to float,
+ * multiplied there and rounded once at the end, as in the real libraries. */
 #ifndef LT_SIM_PRODUCT_H
 #define LT_SIM_PRODUCT_H
 
@@ -14,7 +14,7 @@
 #include <string.h>
 
 struct cublasContext : lt_sim::LibraryHandle {
-    void *workspace = nullptr; /* null: the library's own */
+    void *workspace = nullptr; /* null: the handle's own */
     size_t workspace_bytes = 0;
 };
 
@@ -22,7 +22,7 @@ lt_cublaslt lt_sim_cublaslt(void); /* cublaslt.cpp */
 
 namespace lt_sim {
 
-/* A column-major matrix as it is stored. */
+/* A column-major matrix; rows and columns count before transposition. */
 struct Matrix {
     char *data;
     cudaDataType type;
@@ -68,15 +68,15 @@ class Product final : public Work {
 
     void *workspace = nullptr;
     size_t workspace_bytes = 0;
-    bool rounded = false; /* floats to TF32 first, as tensor cores take them */
-    void *sums = nullptr; /* null: none; else a number for each column of b, summed over k */
+    bool rounded = false; /* round floats to TF32 first, like tensor cores */
+    void *sums = nullptr; /* null, or receives the sum over k of each column of b */
 
     cudaError_t run() override
     {
         Watched watched;
         tell();
         if (workspace != nullptr)
-            memset(workspace, 0xff, workspace_bytes); /* what is there is the library's */
+            memset(workspace, 0xff, workspace_bytes); /* the library may overwrite it */
         try {
             for (int64_t i = 0; i < batch; i++) multiply(at(a, i), at(b, i), at(c, i));
             if (sums != nullptr) sum_up();
@@ -87,7 +87,7 @@ class Product final : public Work {
     }
 
   private:
-    /* Who looks on. */
+    /* Reports the memory accesses to the monitor. */
     void tell() const
     {
         const Uses uses("cuBLAS's product");
@@ -149,7 +149,7 @@ class Product final : public Work {
         add_bias(static_cast<const double *>(bias), pc, c.leading);
     }
 
-    /* One number per row of the column-major result. */
+    /* bias: one number per row of the column-major result; null: none. */
     template <class B, class T> void add_bias(const B *numbers, T *to, int64_t leading) const
     {
         for (int64_t j = 0; numbers != nullptr && j < c.columns; j++)
@@ -249,7 +249,7 @@ inline bool too_large(const Matrix &m)
     return m.rows > INT_MAX || m.columns > INT_MAX || m.leading > INT_MAX;
 }
 
-/* Queues a product that works in the given room. */
+/* Queues a product that uses the given workspace. */
 inline cublasStatus_t submit_product(cublasHandle_t handle, Product *work,
                                      cublasComputeType_t compute, void *workspace, size_t bytes)
 {

@@ -1,7 +1,7 @@
-/* runtime.cpp - the runtime's start and end, its settings, errors, and injected faults.
+/* runtime.cpp - start and end of the runtime, settings, errors, fault injection.
  *
- * Errors follow CUDA: each host thread has a last error, which cudaGetLastError clears; an error
- * that a work meets while it runs belongs to the device, and every later call on it fails until
+ * Errors follow CUDA. Each host thread has a last error, which cudaGetLastError clears. An error
+ * that occurs while a work item runs belongs to the device: every later call on it fails until
  * cudaDeviceReset. */
 #include "sim.h"
 
@@ -69,7 +69,7 @@ Settings read_settings()
     return s;
 }
 
-/* As CUDA reads it: a list of numbers; the first that is no device, or comes twice, ends it. */
+/* Parsed as by CUDA: a list of numbers; the first invalid or repeated number ends it. */
 std::vector<int> visible_devices(int gpus)
 {
     std::vector<int> visible;
@@ -92,8 +92,8 @@ std::vector<int> visible_devices(int gpus)
     return visible;
 }
 
-/* A kernel that goes on does not keep the process, as on a GPU: what it uses stays there until the
- * process is gone. */
+/* At exit. A kernel that still runs does not delay the process, as on a GPU; the memory that it
+ * uses is not freed before the process has exited. */
 void stop(int status, void *)
 {
     if (forked) return;
@@ -130,7 +130,7 @@ Runtime *start()
 
 } // namespace
 
-/* Never freed: works may finish while the process's static objects are destroyed. */
+/* Never freed: work items may finish while static objects are being destroyed. */
 Runtime &runtime()
 {
     static Runtime *instance = start();
@@ -230,7 +230,7 @@ struct ErrorText {
     const char *name, *text;
 };
 
-/* The texts are the driver's own, which people search for. */
+/* CUDA's own texts, which users search for. */
 static const ErrorText error_texts[] = {
     {cudaSuccess, "cudaSuccess", "no error"},
     {cudaErrorInvalidValue, "cudaErrorInvalidValue", "invalid argument"},

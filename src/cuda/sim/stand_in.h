@@ -1,10 +1,10 @@
-/* stand_in.h - what the stand-ins for the vendor's libraries share: how a call begins, what is
- * asked of its arguments, and how its work comes into the stream's queue.
+/* stand_in.h - helpers of the stand-ins for NVIDIA's libraries: start of a call, argument checks,
+ * and queueing its work item.
  *
- * A call counts as one of the runtime's, so that it can be made to fail (LTENSOR_CUDA_FAULT).
- * Arguments that break a rule of the library's documentation are refused with its status for that;
- * addresses that are no memory of the device, or not aligned to their elements, too, where the
- * hardware would fail later. */
+ * - A call counts as a runtime call, so LTENSOR_CUDA_FAULT can make it fail.
+ * - Arguments that violate the library's documentation are rejected with the documented status.
+ * - Addresses outside device memory or not aligned for their elements are rejected too, although
+ *   hardware would fail only later. */
 #ifndef LT_SIM_STAND_IN_H
 #define LT_SIM_STAND_IN_H
 
@@ -16,8 +16,7 @@
 
 namespace lt_sim {
 
-/* `count` elements of T from p on are memory of the device, each where an element may begin;
- * nothing is, of 0. */
+/* Whether `count` elements at p are memory of the device and aligned; true if count is 0. */
 template <class T> bool on_device(int device, const T *p, int64_t count)
 {
     if (count <= 0) return true;
@@ -27,17 +26,17 @@ template <class T> bool on_device(int device, const T *p, int64_t count)
            inside_allocation(*of, p, (size_t)count * sizeof(T));
 }
 
-/* Elements from the first of a column-major matrix to its last. */
+/* Number of elements from the first to the last of a column-major matrix. */
 inline int64_t span(int64_t rows, int64_t columns, int64_t leading)
 {
     return rows > 0 && columns > 0 ? (columns - 1) * leading + rows : 0;
 }
 
-/* What a handle is: made for the device that was current. */
+/* Base of all handles: belongs to the device that was current at creation. */
 struct LibraryHandle {
     int device = 0;
     cudaStream_t stream = nullptr;
-    unsigned alive = 0x1ea5ed; /* until it is destroyed */
+    unsigned alive = 0x1ea5ed; /* cleared on destruction */
 };
 
 inline bool usable(const LibraryHandle *handle)
@@ -45,12 +44,12 @@ inline bool usable(const LibraryHandle *handle)
     return handle != nullptr && handle->alive == 0x1ea5ed && handle->device == current_device();
 }
 
-/* Making and destroying handles waits for the device: a capture on it is lost by that. */
+/* Creating or destroying a handle synchronizes the device, which invalidates a capture on it. */
 inline bool capturing(int device) { return refuse_waiting(*device_at(device)) != cudaSuccess; }
 
-/* What a call of a library, by this name, reads and writes, told to who looks on (sim.h): said in
- * front of the work itself. Matrices are column-major, `leading` elements from a column to the
- * next. */
+/* Reports to the monitor (sim.h) the memory that a library call, named `call`, reads and writes;
+ * called before the access. Matrices are column-major; `leading` is the stride between columns, in
+ * elements. */
 class Uses {
   public:
     explicit Uses(const char *call) : call(call) {}
@@ -76,7 +75,7 @@ class Uses {
         for (int64_t j = 0; monitor && j < columns; j++) writes(p + j * leading, rows);
         return *this;
     }
-    /* Of a square matrix one triangle, from the diagonal on, or (skip 1) from beside it. */
+    /* One triangle of a square matrix, including the diagonal, or without it (skip 1). */
     template <class T>
     const Uses &reads_triangle(bool upper, const T *p, int64_t n, int64_t leading,
                                int64_t skip = 0) const
@@ -91,8 +90,8 @@ class Uses {
     const char *call;
 };
 
-/* f(uses), which returns what becomes of the device. One that waits for other processes lets other
- * works run meanwhile. */
+/* Runs f(uses), which returns the device's new error. If it waits for other processes, it does not
+ * block other work items (no Watched lock). */
 template <class F> class LibraryWork final : public Work {
   public:
     LibraryWork(const char *call, F &&f, bool waits) : uses(call), f(std::move(f)), waits(waits) {}

@@ -1,12 +1,12 @@
-/* stream.cpp - streams: queues of works, each served by a thread of its own.
+/* stream.cpp - streams: queues of work items, each served by its own thread.
  *
- * The thread starts with the first work and ends when the stream is destroyed and its queue is
- * empty, or at the process's end. In a build with checks, whose works run one at a time, whoever
- * waits for a work runs it with those before it, and the thread does those alone for which nobody
- * waits. Works of one stream run in order. Across streams nothing is ordered but by the works'
- * waits: those of cudaStreamWaitEvent, and those between the default stream and streams that were
- * not created with cudaStreamNonBlocking. A wait always names a work that was queued before, so
- * waits cannot form a ring. */
+ * - The thread starts with the first item. It ends when the stream is destroyed and its queue
+ *   empty, or when the process exits.
+ * - In a build with checks, items run one at a time. A thread that waits for an item runs it and
+ *   the items before it; the stream's thread runs the others.
+ * - Items of one stream run in order. Streams are ordered only by waits: by cudaStreamWaitEvent,
+ *   and between the default stream and streams created without cudaStreamNonBlocking. A wait refers
+ *   to an item that was queued before, so there are no cycles. */
 #include "sim.h"
 
 #include <algorithm>
@@ -20,10 +20,10 @@ namespace lt_sim {
 
 namespace {
 
-/* About 20 us: a sleeping thread takes longer than that to wake. */
+/* About 20 us; waking a sleeping thread takes longer. */
 constexpr int spins = 2000;
-/* In a build with checks: how long a work waits for somebody to run it before the thread does, and
- * how many of these times the thread waits for a work before it sleeps. */
+/* In a build with checks: the polling interval of the stream's thread, during which a waiting
+ * thread may run an item first, and the number of idle rounds before the thread sleeps. */
 constexpr std::chrono::milliseconds patience(2);
 constexpr int patient_rounds = 50;
 
@@ -31,9 +31,9 @@ std::atomic<unsigned> stream_count{0};
 std::mutex threads_mutex;
 std::condition_variable threads_gone;
 int threads = 0;
-thread_local bool works = false; /* the calling thread runs a work */
+thread_local bool works = false; /* the calling thread runs an item */
 
-/* Tells the processor that the thread waits. */
+/* Spin-wait hint for the CPU. */
 inline void pause()
 {
 #if defined(__x86_64__)
@@ -45,7 +45,8 @@ inline void pause()
 
 bool stopping() { return runtime().stopping.load(std::memory_order_relaxed); }
 
-/* A random delay of up to 3 ms before every other work, the same in every run for a stream. */
+/* A random delay of up to 3 ms before every second item on average, the same in each run of a
+ * stream. */
 void delay(CUstream_st *stream)
 {
     unsigned &x = stream->jitter;
@@ -55,8 +56,8 @@ void delay(CUstream_st *stream)
     if (x & 1) std::this_thread::sleep_for(std::chrono::microseconds((x >> 1) % 3000));
 }
 
-/* Works of different streams run in whatever order what they wait for leaves: some are put off
- * until somebody asks for them, or for a while. */
+/* With LTENSOR_SIM_SEED: delays a quarter of the items until a thread waits for or queries them,
+ * for at most 2 ms, because the order of streams is undefined except for waits. */
 void put_off(CUstream_st *stream, const Work *work)
 {
     if (mixed(runtime().settings.seed + stream->id, work->number) % 4) return;
@@ -75,8 +76,8 @@ void execute(CUstream_st *stream, Work *work)
     if (cudaError_t error = run_work(*work)) set_device_error(*stream->device, error);
 }
 
-/* The first of the queue, which the caller has to run; null: there is none, or another runs the one
- * before it. Called with the stream's mutex. */
+/* Removes the first item of the queue for the caller to run; null if there is none or another
+ * thread runs an item of the stream. The stream's mutex is held. */
 Work *take(CUstream_st *stream)
 {
     Work *work = stream->busy ? nullptr : stream->head;
@@ -100,7 +101,7 @@ void run_taken(CUstream_st *stream, Work *work)
     stream->progress.notify_all();
 }
 
-/* What the stream's thread is to run; null: it is to end. */
+/* Returns the next item for the stream's thread to run; null: the thread must exit. */
 Work *await_work(CUstream_st *stream)
 {
     const int most = monitor ? 0 : spins;
@@ -130,8 +131,8 @@ void serve(CUstream_st *stream)
     if (--threads == 0) threads_gone.notify_all();
 }
 
-/* The calling thread runs what it waits for, until another is at it: to wake another and wait for
- * it takes longer than most works do, and on a busy machine a hundred times as long. */
+/* Runs the items that the caller waits for in the calling thread, unless another thread runs one:
+ * waking another thread takes longer than most items, on a busy machine a hundred times as long. */
 void help(const Wait &wait)
 {
     while (!is_done(wait)) {
@@ -143,7 +144,7 @@ void help(const Wait &wait)
     }
 }
 
-/* Called with the stream's mutex. */
+/* The stream's mutex is held. */
 void start_thread(CUstream_st *stream)
 {
     stream->started = true;
@@ -154,8 +155,8 @@ void start_thread(CUstream_st *stream)
     std::thread(serve, stream).detach();
 }
 
-/* Tells who runs a program by several seeds that its works, which a seed puts in an order of
- * chance, are there. */
+/* Creates the file LTENSOR_SIM_USED at the first item. The test driver repeats a program with other
+ * seeds only if the file exists, since a seed changes only the order of work items. */
 void tell_used()
 {
     static std::once_flag told;
@@ -175,7 +176,7 @@ void add_wait(Work *work, CUstream_st *stream)
     if (!is_done(wait)) add_wait(work, wait);
 }
 
-/* The default stream waits for the device's other blocking streams, and they for it. */
+/* The default stream waits for all blocking streams of the device, and they wait for it. */
 void add_default_stream_waits(CUstream_st *stream, Work *work)
 {
     Device &device = *stream->device;
@@ -235,7 +236,7 @@ void sync(const Wait &wait)
     wait.stream->progress.wait(lock, [&] { return is_done(wait) || stopping(); });
 }
 
-/* Also what destroyed streams still have in their queues. */
+/* Includes items still queued in destroyed streams. */
 void sync_device(Device &device)
 {
     std::vector<Wait> waits;
@@ -248,7 +249,8 @@ void sync_device(Device &device)
         for (CUstream_st *stream : runtime().retired)
             if (stream->device == &device) waits.push_back(newest(stream));
     }
-    /* Whom a seed makes the first is not put off; the others may be until then. */
+    /* The seed selects the order of the waits: the first stream's items are no longer delayed, the
+     * others' may be delayed until their turn. */
     const uint64_t seed = runtime().settings.seed;
     for (size_t i = waits.size(); seed && i > 1; i--)
         std::swap(waits[i - 1], waits[mixed(seed + i, waits[i - 1].number) % i]);
@@ -339,8 +341,8 @@ void retire_stream(CUstream_st *stream)
     runtime().retired.push_back(stream);
 }
 
-/* At the process's end: works that wait in queues are dropped, the running ones have a second to
- * finish. Returns whether they did. */
+/* At the end of the process: drops queued items and gives running ones a second to finish. Returns
+ * whether they did. */
 bool stop_streams()
 {
     Runtime &r = runtime();
@@ -403,8 +405,8 @@ cudaError_t cudaStreamDestroy(cudaStream_t handle)
     return cudaSuccess;
 }
 
-/* As often as one has to ask depends on the time: such a call is not counted (runtime.cpp), so that
- * the same program makes the same number of calls. */
+/* The number of polls depends on timing, so a query that returns cudaErrorNotReady is not counted
+ * as a call (runtime.cpp): the same program makes the same number of calls. */
 cudaError_t cudaStreamQuery(cudaStream_t handle)
 {
     if (CUstream_st *busy = usable() ? find_stream(handle) : nullptr)
@@ -453,8 +455,8 @@ cudaError_t cudaStreamGetFlags(cudaStream_t handle, unsigned int *flags)
 
 namespace {
 
-/* CUDA may not be called from a host function: it runs on the stream's thread, without device
- * memory. */
+/* Runs on the stream's thread, without access to device memory. A host function must not call CUDA.
+ */
 class HostFunction final : public Work {
   public:
     HostFunction(cudaHostFn_t function, void *data) : function(function), data(data) {}

@@ -1,7 +1,7 @@
-/* tensor_core.cpp - the arithmetic of tensor cores. Products are exact; sums are not those of IEEE:
- * of eight products and what was summed up before, each is cut off below the largest one's 24 bits
- * and one more, and the sum to a float's bits (M. Fasi and others: Numerical behavior of NVIDIA
- * tensor cores, 2021; as an A100 does it, of 16 columns eight after the other eight). */
+/* tensor_core.cpp - the arithmetic of tensor cores. Products are exact; sums differ from IEEE 754:
+ * each of eight products and the accumulator is truncated to the 24 bits of the largest one plus
+ * one extra bit, and the sum is truncated to float (M. Fasi and others: Numerical behavior of
+ * NVIDIA tensor cores, 2021). As on an A100, the 16 columns are summed as two groups of eight. */
 #include "sim.h"
 
 #include <sim/tensor_core.h>
@@ -16,11 +16,11 @@ namespace lt_sim {
 
 namespace {
 
-constexpr int none = -1023; /* the exponent of 0 */
+constexpr int none = -1023; /* exponent of 0 */
 
 int exponent(double x) { return (int)(bits<uint64_t>(x) >> 52 & 0x7ff) - 1023; }
 double power_of_2(int e) { return bits<double>((uint64_t)(e + 1023) << 52); }
-/* Towards zero; exact for what is less than 2^52. */
+/* Truncates towards zero; |x| < 2^52. */
 double whole(double x) { return (double)(int64_t)x; }
 
 float step_of_sum(float c, const double *products)
@@ -52,7 +52,7 @@ template <class Element> double element(uint32_t pair, int which)
     return Element::number((unsigned short)(which ? pair >> 16 : pair));
 }
 
-/* c += a b of a warp. */
+/* c += a * b for a warp. */
 template <class Element> void multiply_all(void *const *lanes)
 {
     double a[16][16], b[8][16];

@@ -1,4 +1,4 @@
-/* cublas_load.cu - cuBLAS's table. Only in the backend for real GPUs. */
+/* cublas_load.cu - fills cuBLAS's table. Only in the backend for real GPUs. */
 #include "libraries/cublas_api.h"
 #include "load.cuh"
 
@@ -11,7 +11,7 @@ static const char *fill_cublas_table(void *handle, lt_cublas &table)
     LT_CUBLAS_REAL_FUNCTIONS(FIND_S, S, float)
     LT_CUBLAS_REAL_FUNCTIONS(FIND_D, D, double)
 #define FIND_LIGHT(field, symbol, arguments) LT_FIND(light.field, symbol, arguments)
-    LT_CUBLASLT_FUNCTIONS(FIND_LIGHT) /* of a library that cuBLAS needs: looked up there too */
+    LT_CUBLASLT_FUNCTIONS(FIND_LIGHT) /* dlsym also searches cuBLASLt, a dependency of cuBLAS */
     return missing;
 }
 

@@ -1,4 +1,4 @@
-/* cudnn_load.cu - cuDNN's tables. Only in the backend for real GPUs. */
+/* cudnn_load.cu - fills cuDNN's tables. Only in the backend for real GPUs. */
 #include "libraries/cudnn_api.h"
 #include "libraries/cudnn_graph_api.h"
 #include "libraries/cudnn_rnn_api.h"

@@ -1,4 +1,4 @@
-/* cufft_load.cu - cuFFT's table. Only in the backend for real GPUs. */
+/* cufft_load.cu - fills cuFFT's table. Only in the backend for real GPUs. */
 #include "libraries/cufft_api.h"
 #include "load.cuh"
 

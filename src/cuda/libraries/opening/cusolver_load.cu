@@ -1,4 +1,4 @@
-/* cusolver_load.cu - cuSOLVER's table. Only in the backend for real GPUs. */
+/* cusolver_load.cu - fills cuSOLVER's table. Only in the backend for real GPUs. */
 #include "libraries/cusolver_api.h"
 #include "load.cuh"
 

@@ -1,4 +1,4 @@
-/* cusparse_load.cu - cuSPARSE's table. Only in the backend for real GPUs. */
+/* cusparse_load.cu - fills cuSPARSE's table. Only in the backend for real GPUs. */
 #include "libraries/cusparse_api.h"
 #include "load.cuh"
 

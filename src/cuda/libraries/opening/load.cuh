@@ -1,7 +1,8 @@
-/* load.cuh - filling a table of functions from a library. Included by the *_load.cu files.
+/* load.cuh - fills a function table from a shared library by dlsym. Included by the *_load.cu
+ * files.
  *
- * A table is filled once. A library that is not there is looked for again at the next call:
- * somebody may install it. */
+ * A table is filled once. If the library is missing, the next call searches again: the user may
+ * have installed it meanwhile. */
 #ifndef LT_CUDA_LOAD_CUH
 #define LT_CUDA_LOAD_CUH
 
@@ -12,15 +13,15 @@
 #include "cuda.h"
 #include "libraries/vendor.h"
 
-/* LT_FIND(field, symbol, arguments), for the lists of functions: table, handle and missing are in
- * sight. */
+/* LT_FIND(field, symbol, arguments): applied to the lists of functions. Uses the variables table,
+ * handle and missing of the enclosing function. */
 #define LT_FIND(field, symbol, arguments)                                                          \
     *reinterpret_cast<void **>(&table.field) = dlsym(handle, #symbol);                             \
     if (table.field == nullptr && missing == nullptr) missing = #symbol;
 
 template <class Table> class lt_cuda_table {
   public:
-    /* fill(handle, table) returns the name of a function that there is not, or null. */
+    /* fill(handle, table) returns the name of a missing function, or null. */
     template <class Fill>
     lt_status get(const lt_cuda_library *library, Fill fill, const Table **out)
     {

@@ -1,4 +1,4 @@
-/* nccl_load.cu - NCCL's table. Only in the backend for real GPUs. */
+/* nccl_load.cu - fills NCCL's table. Only in the backend for real GPUs. */
 #include "load.cuh"
 #include "libraries/nccl_api.h"
 

@@ -1,4 +1,4 @@
-/* nvrtc_load.cu - NVRTC's table. Only in the backend for real GPUs. */
+/* nvrtc_load.cu - fills NVRTC's table. Only in the backend for real GPUs. */
 #include "libraries/nvrtc_api.h"
 #include "load.cuh"
 

@@ -1,7 +1,7 @@
 /* vendor.cu - see vendor.h. Only in the backend for real GPUs.
  *
- * Looked for by the loader's rules, then where the CUDA Toolkit puts it ($CUDA_HOME, $CUDA_PATH,
- * /usr/local/cuda). */
+ * Search order: the dynamic loader's own rules, then the directories of the CUDA Toolkit
+ * ($CUDA_HOME, $CUDA_PATH, /usr/local/cuda). */
 #include "libraries/vendor.h"
 
 #include <dlfcn.h>

@@ -27,7 +27,7 @@ uint3 thread_at(unsigned number, dim3 size)
     return {number % size.x, number / size.x % size.y, number / size.x / size.y};
 }
 
-/* The stack that the system gave the calling OS thread. */
+/* The stack that the system allocated for the calling OS thread. */
 Span system_stack()
 {
     static thread_local Span own = {nullptr, nullptr};
@@ -52,7 +52,7 @@ Checker *installed()
 
 Checker *checker = installed();
 
-/* ---- what happens to memory besides kernels -------------------------------------------------- */
+/* ---- memory operations other than kernels ---------------------------------------------------- */
 
 void Checker::allocated(const void *pointer, size_t bytes)
 {
@@ -92,7 +92,7 @@ void Checker::copied(const void *dst, const void *src, size_t bytes)
         from ? (size_t)(static_cast<const char *>(src) - from->base) : 0, bytes);
 }
 
-/* That addresses are memory of the device has been looked at by who calls. */
+/* Precondition: the caller has checked that the addresses are device memory. */
 void Checker::read(const char *call, const void *pointer, size_t bytes)
 {
     std::lock_guard<std::recursive_mutex> lock(mutex);
@@ -127,7 +127,8 @@ void Checker::begin_launch(const Kernel &launched)
     for (const auto &device : runtime().devices)
         memory[memories++] =
             span_of(device->base.load(), device->base ? runtime().settings.memory : 0);
-    /* What lies above was there before: the kernel's caller may be who waits for it. */
+    /* Excludes the frames above: they belong to the code that waits for the kernel, if that thread
+     * runs it. */
     stack = {system_stack().begin, static_cast<const char *>(__builtin_frame_address(0))};
     runner = own_thread();
 }
@@ -157,7 +158,7 @@ void Checker::met()
     }
 }
 
-/* Each of the lanes knows from now on what any of them knew. */
+/* Synchronizes the lanes: replaces their vector clocks by the maximum of them. */
 void Checker::met(unsigned number, unsigned lanes)
 {
     Warp &warp = warps[number];
@@ -186,7 +187,7 @@ void Checker::forget()
     told.clear();
 }
 
-/* Told once: what many threads do at one place. */
+/* True on the first report of a check for a code address; suppresses repeated reports. */
 bool Checker::first(const char *check, uintptr_t code) { return told.insert({check, code}).second; }
 
 /* "at ADDRESS (byte 12 of 512 allocated at ... on device 0)" */
@@ -207,7 +208,7 @@ std::string Checker::place(uintptr_t address)
     return result;
 }
 
-/* ... and "in FILE:LINE". */
+/* As place(), followed by ", in FILE:LINE". */
 std::string Checker::where(const Touch &touch)
 {
     return place(touch.address) + ", in " + places.source(touch.code);
@@ -221,7 +222,7 @@ void Checker::converted(uintptr_t code)
                         places.source(code).c_str());
 }
 
-/* As on a GPU, the access does not happen and the kernel fails. */
+/* Stops the thread before the access; the kernel fails, as on a GPU. */
 void Checker::stop_thread(cudaError_t error)
 {
     kernel->error = error;
@@ -289,13 +290,14 @@ void Checker::on_device(const Touch &touch, int device, size_t offset)
     touch_cells(shadow, offset, touch, launch);
 }
 
-/* Some of the bytes were not known to be written. */
+/* Slow path: some of the bytes are not known to be written. */
 void Checker::change_state(Shadow &shadow, size_t offset, const Touch &touch)
 {
     const auto state_at = [&](size_t i) -> uint8_t & {
         return shadow.at(offset + i).state[(offset + i) % chunk_bytes];
     };
-    /* A word is changed for the sake of a part of it: its other bytes go back as they were. */
+    /* An atomic on a word may emulate one on a part of it. Only the bytes in the best state are
+     * taken as accessed; the others are written back unchanged. */
     uint8_t meant = 0;
     for (size_t i = 0; i < touch.bytes && touch.kind == atomic_access; i++)
         meant = std::max(meant, state_at(i));
@@ -322,7 +324,7 @@ void Checker::change_state(Shadow &shadow, size_t offset, const Touch &touch)
 
 /* ---- races ----------------------------------------------------------------------------------- */
 
-/* Whether an access of this block came before what the running thread, `self`, does now. */
+/* Happens-before: whether an access of this block precedes the current access of thread `self`. */
 inline bool Checker::ordered(const Access &before, unsigned self) const
 {
     if (before.thread == self || before.clock <= floor[before.thread]) return true;
@@ -351,7 +353,7 @@ void Checker::race(const Access &before, const char *did, const Touch &touch)
                     where(touch).c_str());
 }
 
-/* Enters the access, `now`, in a cell, and looks for races with those that the cell knows. */
+/* Records the access `now` in a cell and checks for races with the accesses recorded there. */
 inline void Checker::touch_cell(Cell &cell, const Touch &touch, const Access &now, uint32_t period)
 {
     if (cell.period == period) {
@@ -362,7 +364,7 @@ inline void Checker::touch_cell(Cell &cell, const Touch &touch, const Access &no
     cell = {period, cell.split, read ? Access() : now, read ? now : Access(), Access()};
 }
 
-/* The same for a cell of this period; without `enter` it only looks. */
+/* The same for a cell already used in this period; without `enter` it only checks. */
 void Checker::touch_again(Cell &cell, const Touch &touch, const Access &now, bool enter)
 {
     if (conflicts(cell.write, now))
@@ -442,7 +444,7 @@ void Checker::on_shared(Shadow &shadow, size_t offset, const Touch &touch, bool 
         Chunk &chunk = shadow.at(offset + i);
         const Cell &word = chunk.words[(offset + i) % chunk_bytes / 4];
         if (word.period == blocks && word.write.clock) {
-            i += 3 - (offset + i) % 4; /* so is the rest of the word */
+            i += 3 - (offset + i) % 4; /* the whole word was written */
             continue;
         }
         const Cell *byte = word.split == blocks ? &shadow.byte(chunk, offset + i) : nullptr;

@@ -1,9 +1,9 @@
-/* checker.h - a build of the kernels in which each load and store is looked at: as
- * compute-sanitizer's memcheck, racecheck and initcheck do on a GPU.
+/* checker.h - a build in which each load and store of a kernel is checked, like compute-sanitizer's
+ * memcheck, racecheck and initcheck on a GPU. Races are detected with vector clocks.
  *
- * Kernels are compiled with -fsanitize=thread, which calls a function before each access of memory;
- * entry.cpp has these functions in place of ThreadSanitizer's. Works run one at a time and a grid's
- * blocks on one thread, so that nothing here is shared between threads while a kernel runs. */
+ * Kernels are compiled with -fsanitize=thread, which calls a function before each memory access;
+ * entry.cpp defines these functions instead of ThreadSanitizer. Work items run one at a time, and
+ * the blocks of a grid on one thread, so only one thread uses this data while a kernel runs. */
 #ifndef LT_SIM_CHECKER_H
 #define LT_SIM_CHECKER_H
 
@@ -15,7 +15,7 @@
 
 namespace lt_sim {
 
-/* The calling OS thread, at the cost of one instruction. */
+/* Identifies the calling OS thread with one instruction. */
 inline uintptr_t own_thread() { return reinterpret_cast<uintptr_t>(__builtin_thread_pointer()); }
 
 enum AccessKind { read_access, write_access, atomic_access, atomic_store };
@@ -37,8 +37,8 @@ class Checker final : public Monitor {
     void read(const char *call, const void *pointer, size_t bytes) override;
     void forget() override;
 
-    /* By the code whose call returns to `code`. Most are of the kernel's own variables: these have
-     * no more than a few comparisons to pass. */
+    /* Checks an access by the code with return address `code`. Most accesses are to the kernel's
+     * local variables, which cost only a few comparisons. */
     void access(uintptr_t address, size_t bytes, AccessKind kind, bool aligned, uintptr_t code)
     {
         const auto *pointer = reinterpret_cast<const char *>(address);
@@ -51,7 +51,7 @@ class Checker final : public Monitor {
             in_kernel({address, code, bytes, kind});
     }
 
-    /* A floating number was made an integer that has no room for it. */
+    /* Reports the conversion of a floating-point number out of the integer type's range. */
     void converted(uintptr_t code);
 
   private:
@@ -62,7 +62,7 @@ class Checker final : public Monitor {
     };
     struct Warp {
         bool met;
-        uint32_t seen[32][32]; /* by a lane: up to which clock of another lane */
+        uint32_t seen[32][32]; /* vector clocks: [a][b] is lane b's clock as seen by a */
     };
 
     static bool inside(const Span &span, const char *pointer)
@@ -87,25 +87,25 @@ class Checker final : public Monitor {
     std::string where(const Touch &touch);
     bool first(const char *check, uintptr_t code);
     unsigned thread() const;
-    /* A block that meets two million times: from then on races of different times in it are not
-     * seen. */
+    /* The clock saturates after two million synchronizations in a block; races after that are
+     * missed. */
     void advance(unsigned thread) { clock[thread] += clock[thread] < latest_clock; }
 
     Places places;
     Shadow devices[max_devices], variables, dynamic;
-    std::map<uintptr_t, size_t> live; /* device memory that is allocated */
+    std::map<uintptr_t, size_t> live; /* allocated device memory: address -> bytes */
     std::set<std::pair<std::string, uintptr_t>> told;
 
-    /* Of the running launch. */
-    uintptr_t runner = 0; /* the OS thread */
+    /* State of the running launch. */
+    uintptr_t runner = 0; /* its OS thread */
     const Kernel *kernel = nullptr;
-    const Context *running = nullptr; /* its OS thread's, as are the next two */
+    const Context *running = nullptr; /* context of its OS thread; so are the next two */
     Span variables_at = {nullptr, nullptr}, own_context = {nullptr, nullptr};
     Span parameters = {nullptr, nullptr};
     Span memory[max_devices];
     int memories = 0;
     uint32_t launch = 0, block = 0;
-    uint32_t blocks = 0; /* of all launches so far */
+    uint32_t blocks = 0; /* in all launches so far: period of shared memory */
     size_t shared_bytes = 0;
     uint32_t clock[1024], floor[1024];
     Warp warps[32];

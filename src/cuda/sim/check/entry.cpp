@@ -1,7 +1,7 @@
-/* entry.cpp - the functions that -fsanitize=thread has code call before its accesses of memory,
- * here for the checker.
+/* entry.cpp - the functions that code compiled with -fsanitize=thread calls before its memory
+ * accesses, implemented by the checker.
  *
- * Names and arguments are ThreadSanitizer's. Atomic ones do what they are named for. */
+ * Names and arguments are ThreadSanitizer's. The atomic functions also perform the operation. */
 #include "checker.h"
 
 using namespace lt_sim;
@@ -20,8 +20,8 @@ inline void look(const volatile void *pointer, size_t bytes, AccessKind kind, bo
 
 extern "C" {
 
-/* -fsanitize=float-cast-overflow: what the conversion gives is the language's guess; kernels ask
- * for a GPU's (lt_as). */
+/* -fsanitize=float-cast-overflow: the result is undefined in C++; kernels must use lt_as, which
+ * returns a GPU's result. */
 void __ubsan_handle_float_cast_overflow(void *, uintptr_t) { checker->converted(CODE); }
 
 void __tsan_init() {}

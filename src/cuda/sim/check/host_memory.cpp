@@ -1,5 +1,5 @@
-/* host_memory.cpp - see host_memory.h. Read from the program headers of the loaded library, and from its
- * file: the symbols of thread-local variables, and by addr2line the lines. */
+/* host_memory.cpp - see host_memory.h. Reads the program headers of the loaded library, the symbols of
+ * thread-local variables in its file, and source lines by addr2line. */
 #include "host_memory.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 extern "C" void *__tls_get_addr(size_t index[2]);
 
-/* Some address of this library. */
+/* An address inside this library. */
 const char here = 0;
 
 std::string own_path()
@@ -27,7 +27,7 @@ std::string own_path()
     return n > 0 ? std::string(path, (size_t)n) : "";
 }
 
-/* Variables of lt_sim's functions and its own: no kernel's. */
+/* Thread-local variables of namespace lt_sim belong to the simulator, not to a kernel. */
 bool of_simulator(const char *symbol) { return strstr(symbol, "N6lt_sim") != nullptr; }
 
 std::string demangled(const char *symbol)
@@ -88,7 +88,7 @@ const char *Places::thread_variables() const
     return static_cast<const char *>(__tls_get_addr(index));
 }
 
-/* The thread-local symbols of an ELF file for the machine that runs. */
+/* Reads the thread-local symbols of an ELF file of the host's architecture. */
 void Places::read_symbols()
 {
     FILE *in = fopen(file.c_str(), "rb");

@@ -1,5 +1,5 @@
-/* host_memory.h - the program's own memory and source: what a kernel may touch besides device memory,
- * and where code stands. */
+/* host_memory.h - the library's own memory and source: the constants and shared variables that a kernel
+ * may access besides device memory, and the source line of a code address. */
 #ifndef LT_SIM_HOST_MEMORY_H
 #define LT_SIM_HOST_MEMORY_H
 
@@ -10,24 +10,24 @@
 
 namespace lt_sim {
 
-/* A variable of each thread: a kernel's __shared__ one. */
+/* A thread-local variable: a kernel's __shared__ variable. */
 struct SharedVariable {
-    size_t offset, size; /* in the thread's block of such variables */
+    size_t offset, size; /* in the thread's TLS block */
     std::string name;
-    uint32_t launch; /* the last that touched it */
+    uint32_t launch; /* the last launch that accessed it */
 };
 
 class Places {
   public:
     Places();
-    /* Constants: memory of this library that nothing writes to. */
+    /* Whether the address is in read-only memory of this library. */
     bool constant(uintptr_t address) const;
-    /* The variables of the calling thread begin here. */
+    /* Start of the calling thread's TLS block. */
     const char *thread_variables() const;
     size_t thread_bytes() const { return tls_bytes; }
-    /* One of the simulator's own, which kernels' code reads for threadIdx and its like. */
+    /* Whether a variable of the simulator is at this offset (threadIdx reads one). */
     bool of_simulator_at(size_t offset) const;
-    /* Null: there is none at this offset. */
+    /* The variable at this offset; null if there is none. */
     SharedVariable *variable(size_t offset)
     {
         return recent && offset - recent->offset < recent->size ? recent : found(offset);
@@ -46,8 +46,8 @@ class Places {
     uintptr_t base = 0;
     size_t tls_module = 0, tls_bytes = 0;
     std::vector<Range> constants, own;
-    std::vector<SharedVariable> variables; /* by offset */
-    SharedVariable *recent = nullptr;      /* the last that was found */
+    std::vector<SharedVariable> variables; /* sorted by offset */
+    SharedVariable *recent = nullptr;      /* cache: the last one found */
 };
 
 } // namespace lt_sim

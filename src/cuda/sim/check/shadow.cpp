@@ -10,8 +10,7 @@ namespace lt_sim {
 
 namespace {
 
-/* Zeros, which take memory as they are touched. Never given back: the chunks of a device are
- * few. */
+/* Zero-filled memory, committed on first access. Never freed: a device has few chunks. */
 void *zeros(size_t bytes)
 {
     void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
@@ -51,7 +50,7 @@ const uint8_t *Shadow::states(size_t offset) const
     return i < chunks.size() && chunks[i] ? chunks[i]->state + offset % chunk_bytes : nullptr;
 }
 
-/* By pieces that are in one chunk here and there. */
+/* Copies in pieces that do not cross a chunk boundary of source or destination. */
 void Shadow::copy(size_t to, const Shadow *source, size_t from, size_t bytes)
 {
     while (bytes > 0) {

@@ -1,11 +1,10 @@
-/* shadow.h - what is known of each byte of simulated memory: whether it may be touched, whether it
- * was written, and who of the running launch touched it last.
+/* shadow.h - shadow memory: for each byte of simulated memory whether it is allocated and written,
+ * and the last accesses by the running launch.
  *
- * Memory is described in chunks of 64 KiB, made when they are first touched. A word of 4 bytes has
- * a cell; where a launch touches parts of a word, its bytes have cells of their own. A cell of an
- * earlier launch is stale and means nothing, so that nothing is cleared between launches. Two cells
- * share a line of the cache: most of what a check costs is the way to them. Used by one thread at a
- * time. */
+ * Chunks of 64 KiB are created on first access. A word of 4 bytes has a cell; if a launch accesses
+ * parts of a word, its bytes have their own cells. Cells of an earlier launch are stale and
+ * ignored, so that nothing is cleared between launches. Two cells fit in a cache line, because
+ * cache misses dominate the cost of a check. Used by one thread at a time. */
 #ifndef LT_SIM_SHADOW_H
 #define LT_SIM_SHADOW_H
 
@@ -18,16 +17,16 @@ namespace lt_sim {
 
 constexpr size_t chunk_bytes = 64 * 1024;
 
-/* `clock` counts from 1 how often the thread met others before; 0: there was no access. */
+/* clock: 1 + number of synchronizations of the thread before the access; 0: no access. */
 struct Access {
     uint32_t block;
     uint32_t clock : 21, thread : 10, atomic : 1;
 };
 constexpr uint32_t latest_clock = (1u << 21) - 1;
 
-/* What was done in a period: a launch, or of shared memory a block. `other`: a reader that is
- * another thread than `read`, of another block if there was one. `split`: the period in which a
- * part of the word was last touched. */
+/* The accesses of one period: of a launch, or for shared memory of a block. other: a second read,
+ * by another thread than `read`, preferably in another block. split: the period in which a part of
+ * the word was last accessed. */
 struct Cell {
     uint32_t period, split;
     Access write, read, other;
@@ -44,14 +43,13 @@ struct Chunk {
 
 class Shadow {
   public:
-    /* That of the chunk which has the byte at this offset. */
+    /* The chunk that contains the byte at this offset. */
     Chunk &at(size_t offset)
     {
         const size_t i = offset / chunk_bytes;
         return i < chunks.size() && chunks[i] ? *chunks[i] : made(i);
     }
-    /* Whether that is known of all of these bytes, of one access; false where they are in two
-     * chunks. */
+    /* Fast path: true if all bytes of the access are in one chunk and written. */
     bool written(size_t offset, size_t bytes)
     {
         const size_t first = offset % chunk_bytes;
@@ -68,7 +66,7 @@ class Shadow {
     Cell &byte(Chunk &chunk, size_t offset);
     void set(size_t offset, size_t bytes, State state);
     void copy(size_t to, const Shadow *source, size_t from,
-              size_t bytes); /* null: from memory that is written */
+              size_t bytes); /* source null: host memory, counts as written */
 
   private:
     template <class T> static bool all_written(const uint8_t *state)
@@ -79,7 +77,7 @@ class Shadow {
     }
     Chunk &made(size_t i);
     const uint8_t *
-    states(size_t offset) const; /* from this byte on; null: its chunk was never touched */
+    states(size_t offset) const; /* states from this byte on; null: the chunk does not exist */
     std::vector<Chunk *> chunks;
 };
 

@@ -1,6 +1,6 @@
-/* attention.cpp - the attention of a graph (graph.h), head by head in float, by OpenBLAS. What a
- * graph has to be for there to be an engine is the support surface of attention. Two engines are
- * told of: the first takes heads whose width is a multiple of 16. */
+/* attention.cpp - the attention of a graph (graph.h), computed head by head in float with OpenBLAS.
+ * Graphs outside cuDNN's documented support surface have no engine. The heuristics return two
+ * engines; the first supports only head widths that are multiples of 16. */
 #include "graph.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@ namespace lt_sim {
 
 namespace {
 
-/* One attention. Backward: the last four count too. */
+/* An attention operation; the last four tensors are used by backward only. */
 struct Attention final : Operation {
     bool backward = false, causal = false;
     GraphTensor query, key, value, out, stats, scale, minimum, grad, grad_query, grad_key,
@@ -26,9 +26,9 @@ struct Attention final : Operation {
     cudnnStatus_t execute(cudnnHandle_t handle, int engine, const Descriptor &pack,
                           char *work) override;
 
-    /* What is read, what is written, and numbers of the host. */
+    /* The tensors read, the tensors written, and the scalars passed by value. */
     std::vector<GraphTensor *> inputs(), outputs(), numbers();
-    /* Whether sizes and dtypes fit together. */
+    /* Whether shapes and dtypes match. */
     bool consistent() const;
     void compute(float by, float least) const;
 };
@@ -41,7 +41,7 @@ char *row_of(const GraphTensor &t, int64_t batch, int64_t head, int64_t row)
            bytes_of(batch * t.strides[0] + head * t.strides[1] + row * t.strides[2], t.type);
 }
 
-/* A head, row after row. */
+/* The elements of a head, row by row. */
 Numbers head_of(const GraphTensor &t, int64_t batch, int64_t head)
 {
     Numbers all;
@@ -60,7 +60,7 @@ void write_head(const GraphTensor &t, int64_t batch, int64_t head, const Numbers
               Numbers(all.begin() + row * width, all.begin() + (row + 1) * width), t.type, 1, 0);
 }
 
-/* Scores of a head, masked. */
+/* Masked scores of a head. */
 Numbers scores_of(const Attention &a, const Numbers &q, const Numbers &k, float by, float least)
 {
     const int64_t queries = a.query.sizes[2], keys = a.key.sizes[2], width = a.query.sizes[3];
@@ -93,7 +93,7 @@ void forward_head(const Attention &a, int64_t b, int64_t h, float by, float leas
     write_head(a.stats, b, h, stats);
 }
 
-/* Adds to the gradients of the key's head and the value's. */
+/* Adds to the gradients of the head's key and value. */
 void backward_head(const Attention &a, int64_t b, int64_t h, float by, float least, Numbers &to_key,
                    Numbers &to_value)
 {
@@ -156,7 +156,7 @@ bool Attention::consistent() const
                          grad_key.same_sizes(key) && grad_value.same_sizes(value));
 }
 
-/* Gradients of queries are summed in float there. */
+/* Space for the float sums of the query gradients. */
 size_t Attention::workspace(int) const
 {
     const int64_t elements = query.sizes[0] * query.sizes[1] * query.sizes[2] * query.sizes[3];
@@ -179,7 +179,7 @@ void Attention::compute(float by, float least) const
         }
 }
 
-/* A graph of one mask, between the two scores of these names. */
+/* Reads a graph with a single mask, between the scores with these two ids. */
 bool read_mask(const Descriptor *graph, const int64_t *input, const int64_t *output, Attention *a)
 {
     if (graph == nullptr) return input == nullptr && output == nullptr;
@@ -209,7 +209,7 @@ bool read_mask(const Descriptor *graph, const int64_t *input, const int64_t *out
                d.find<int64_t>(CUDNN_ATTR_OPERATION_SDPA_##part##_SUBGRAPH_INPUT_UID),             \
                d.find<int64_t>(CUDNN_ATTR_OPERATION_SDPA_##part##_SUBGRAPH_OUTPUT_UID), a))
 
-/* False where its parts do not fit together. */
+/* False if the descriptor's tensors do not match. */
 bool read(const Descriptor &d, Attention *a)
 {
     a->backward = d.type == CUDNN_BACKEND_OPERATION_SDPA_BWD_DESCRIPTOR;
@@ -228,7 +228,8 @@ bool read(const Descriptor &d, Attention *a)
 #undef READ
 #undef READ_ALL
 
-/* Whether an engine computes it: heads whose width is a multiple of 16, or of 8. */
+/* Whether the engine supports it: head widths that are multiples of 16 (engine 0) or 8, at most
+ * 256. */
 bool Attention::supported(int engine) const
 {
     Attention a = *this;
@@ -245,7 +246,7 @@ bool Attention::supported(int engine) const
     return true;
 }
 
-/* Elements from a tensor's first to its last. */
+/* Number of elements from a tensor's first to its last. */
 int64_t reach(const GraphTensor &t)
 {
     int64_t last = 0;

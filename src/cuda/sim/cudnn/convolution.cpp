@@ -43,8 +43,8 @@ cudnnStatus_t relate(cudnnTensorDescriptor_t x, cudnnFilterDescriptor_t w,
 
 namespace {
 
-/* Calls f(index in the columns, index in a group's image) for each element of a window that lies
- * within the image. */
+/* im2col: calls f(index in the column matrix, index in a group's image) for each window element
+ * inside the image. */
 template <class F> void each_element(const Geometry &g, F f)
 {
     int64_t row = 0;
@@ -70,7 +70,7 @@ template <class F> void each_element(const Geometry &g, F f)
                     }
 }
 
-/* `outer` matrices of rows x columns, transposed. */
+/* Transposes `outer` matrices of rows x columns. */
 template <class T>
 std::vector<T> transposed(const std::vector<T> &from, int64_t outer, int64_t rows, int64_t columns)
 {
@@ -83,14 +83,14 @@ std::vector<T> transposed(const std::vector<T> &from, int64_t outer, int64_t row
     return to;
 }
 
-/* One of the three arrays. */
+/* Address and shape of x, w or y. */
 struct Array {
     void *p;
     int64_t outer, channels, volume;
     int64_t count() const { return outer * channels * volume; }
 };
 
-/* What takes part in a product, channels before places; zeros, where it is the result. */
+/* Reads an operand in channels-first order, rounded as g requires; zeros if it is the result. */
 template <class T> std::vector<T> part_of(const Geometry &g, const Array &a, bool is_result)
 {
     if (is_result) return std::vector<T>((size_t)a.count());

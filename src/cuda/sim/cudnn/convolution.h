@@ -1,6 +1,6 @@
-/* convolution.h - cuDNN's convolutions for simulated GPUs, as both of its ways to ask for one have
- * them: its older calls (cudnn.cpp) and graphs (convolution_graph.cpp). Products of weights and
- * windows by OpenBLAS; half types are converted to float and rounded once at the end. */
+/* convolution.h - cuDNN's convolutions for simulated GPUs, used by both of its APIs: the legacy
+ * calls (cudnn.cpp) and graphs (convolution_graph.cpp). im2col and matrix products of OpenBLAS;
+ * half types are converted to float and rounded once at the end. */
 #ifndef LT_SIM_CUDNN_CONVOLUTION_H
 #define LT_SIM_CUDNN_CONVOLUTION_H
 
@@ -23,22 +23,22 @@ struct cudnnConvolutionStruct {
 
 namespace lt_sim {
 
-constexpr size_t workspace_bytes = 2048; /* of algorithms and engines that want one */
+constexpr size_t workspace_bytes = 2048; /* of algorithms and engines that use one */
 
 enum Part { FORWARD, DATA, FILTER };
 
-/* What becomes of floats first: tensor cores take TF32, an engine that converts its inputs takes
- * half types. */
+/* Rounding of float inputs: to TF32 on tensor cores, to half in an engine that converts its inputs.
+ */
 enum class Rounding { none, tf32, half };
 
-/* What the three descriptors say together. */
+/* The convolution that the three descriptors define. */
 struct Geometry {
-    int n, images, groups, inputs, outputs; /* channels of a group */
+    int n, images, groups, inputs, outputs; /* channels per group */
     int in[3] = {1, 1, 1}, out[3] = {1, 1, 1}, kernel[3] = {1, 1, 1};
     int stride[3] = {1, 1, 1}, padding[3] = {0, 0, 0}, dilation[3] = {1, 1, 1};
     cudnnDataType_t type;
     Rounding rounding = Rounding::none;
-    bool channels_last; /* of all three */
+    bool channels_last; /* of x, w and y */
 
     static int64_t volume(const int *v) { return (int64_t)v[0] * v[1] * v[2]; }
     int64_t depth() const { return inputs * volume(kernel); }
@@ -47,18 +47,19 @@ struct Geometry {
     int64_t count_w() const { return (int64_t)groups * outputs * depth(); }
 };
 
-/* The geometry, where they fit together and lie as cuDNN wants it. */
+/* Computes the geometry; an error if the descriptors do not match or cuDNN does not support their
+ * layout. */
 cudnnStatus_t relate(cudnnTensorDescriptor_t x, cudnnFilterDescriptor_t w,
                      cudnnConvolutionDescriptor_t c, cudnnTensorDescriptor_t y, Geometry *g);
 
-/* The arrays of a call, and what it may write besides. */
+/* Operands of a call, and a workspace that it may write. */
 struct Operands {
     const void *x, *w, *y;
     char *workspace;
     int64_t workspace_bytes;
 };
 
-/* Puts the work into the handle's stream; addresses are checked. */
+/* Checks the addresses and queues the work item on the handle's stream. */
 cudnnStatus_t queue_convolution(cudnnHandle_t handle, Part part, const Geometry &g,
                                 const Operands &o, double alpha, double beta);
 

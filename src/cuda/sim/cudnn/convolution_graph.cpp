@@ -1,9 +1,9 @@
-/* convolution_graph.cpp - the convolution of a graph (graph.h), computed as that of the older calls
- * is (convolution.h).
+/* convolution_graph.cpp - the convolution of a graph (graph.h), computed as by the legacy calls
+ * (convolution.h).
  *
- * What is noted of an engine is what it does: one converts floats to half types, one would have to
- * be compiled, those with tensor cores round floats to TF32 and take no doubles, and those that are
- * not deterministic want a workspace of half the image. */
+ * The engines behave as their notes state: one converts floats to half, one requires run-time
+ * compilation, tensor core engines round floats to TF32 and do not support double, and the
+ * nondeterministic ones need a workspace of half the image size. */
 #include "convolution.h"
 #include "graph.h"
 
@@ -26,7 +26,7 @@ struct Convolution final : Operation {
     GraphTensor x, w, y;
     Geometry g;
     double alpha, beta;
-    bool lies_well; /* as its engines take it */
+    bool lies_well; /* the layout is supported */
 
     const std::vector<Engine> &engines() const override { return all_engines; }
     bool there() const override { return runtime().settings.cudnn >= 90000; }
@@ -55,7 +55,7 @@ struct Convolution final : Operation {
     }
 };
 
-/* Attributes of one of the three operations. */
+/* Attribute names of one of the three operations. */
 struct Names {
     Part part;
     cudnnBackendAttributeName_t x, w, y, windows, alpha, beta;
@@ -91,7 +91,7 @@ cudnnTensorStruct as_tensor(const GraphTensor &t)
     return out;
 }
 
-/* False where it is none, or padding is not the same on both sides. */
+/* False if the descriptor is missing or invalid, or the padding is asymmetric. */
 bool read_windows(const Descriptor *d, cudnnConvolutionStruct *to)
 {
     if (d == nullptr || d->type != CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR || !d->finalized)
@@ -111,7 +111,7 @@ bool read_windows(const Descriptor *d, cudnnConvolutionStruct *to)
     return true;
 }
 
-/* A factor is a double where doubles are computed, else a float. */
+/* A factor is a double if the compute type is double, else a float. */
 bool read_factor(const Descriptor &d, cudnnBackendAttributeName_t name, bool wide, double *to)
 {
     if (d.attributes.at(name).type != (wide ? CUDNN_TYPE_DOUBLE : CUDNN_TYPE_FLOAT)) return false;

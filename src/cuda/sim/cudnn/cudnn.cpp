@@ -1,8 +1,8 @@
-/* cudnn.cpp - cuDNN's handles and the older calls for convolutions (convolution.h) for simulated
- * GPUs: those of cudnn_api.h.
+/* cudnn.cpp - cuDNN's handles and legacy convolution calls (convolution.h) for simulated GPUs:
+ * implements cudnn_api.h.
  *
- * Two algorithms are told of for each part: one with a workspace, not deterministic, and one
- * without, which is. */
+ * The heuristics return two algorithms for each part: a nondeterministic one with a workspace, and
+ * a deterministic one without. */
 #include "convolution.h"
 
 using namespace lt_sim;
@@ -73,7 +73,7 @@ double number(const void *p, cudnnDataType_t type)
                                      : (double)*static_cast<const float *>(p);
 }
 
-/* algorithm: 0 or 1, as `rank` told. */
+/* algorithm: 0 or 1, as returned by rank(). */
 cudnnStatus_t run(cudnnHandle_t handle, Part part, const Geometry &g, const void *alpha,
                   const void *x, const void *w, const void *y, int algorithm, void *workspace,
                   size_t bytes, const void *beta)

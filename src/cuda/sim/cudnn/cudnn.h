@@ -1,5 +1,5 @@
-/* cudnn.h - what the stand-ins of cuDNN's parts share (cudnn.cpp, rnn.cpp): the handle, descriptors
- * of tensors, and arrays read as float or double, which is what everything is computed in. */
+/* cudnn.h - shared by the stand-ins of cuDNN's parts: the handle, tensor descriptors, and
+ * conversion of arrays to float or double, in which everything is computed. */
 #ifndef LT_SIM_CUDNN_H
 #define LT_SIM_CUDNN_H
 
@@ -18,7 +18,7 @@ struct cudnnTensorStruct {
     int sizes[5], strides[5];
 };
 
-/* A call begins so; each condition is one of the documentation's. */
+/* Checks at the start of a call; each condition is from cuDNN's documentation. */
 #define NEED(condition, otherwise)                                                                 \
     do {                                                                                           \
         if (!(condition)) return otherwise;                                                        \
@@ -61,7 +61,7 @@ inline bool dense(cudnnTensorDescriptor_t tensor)
     return true;
 }
 
-/* Dense, the channels last. */
+/* Contiguous with channels last (NHWC). */
 inline bool dense_channels_last(cudnnTensorDescriptor_t tensor)
 {
     int64_t step = tensor->sizes[1];
@@ -74,7 +74,7 @@ inline bool dense_channels_last(cudnnTensorDescriptor_t tensor)
     return true;
 }
 
-/* ---- numbers as float or double -------------------------------------------------------------- */
+/* ---- arrays as float or double --------------------------------------------------------------- */
 
 template <class T> std::vector<T> read(const void *p, int64_t n, cudnnDataType_t type)
 {
@@ -131,8 +131,7 @@ inline int64_t bytes_of(int64_t count, cudnnDataType_t type)
     return count * (type == CUDNN_DATA_DOUBLE ? 8 : type == CUDNN_DATA_FLOAT ? 4 : 2);
 }
 
-/* Tells who looks on of an operand: a result, of which what was there counts with a factor that is
- * not 0. */
+/* Reports an operand to the monitor. A result is also read if beta is not 0. */
 inline void tell(const Uses &uses, const void *p, int64_t count, cudnnDataType_t type,
                  bool is_result, double beta)
 {

@@ -1,6 +1,6 @@
-/* graph.cpp - cuDNN's graph API for simulated GPUs: descriptors with attributes by name, of which a
- * graph of one operation can be made, its heuristics, plans and executions. What a descriptor may
- * have and must have is the documentation's. */
+/* graph.cpp - cuDNN's graph API for simulated GPUs: descriptors with named attributes, graphs of
+ * one operation, heuristics, plans and execution. The rules for attributes are from cuDNN's
+ * documentation. */
 #include "graph.h"
 
 using namespace lt_sim;
@@ -20,7 +20,7 @@ size_t size_of(cudnnBackendAttributeType_t type)
     }
 }
 
-/* ---- which attributes there are -------------------------------------------------------------- */
+/* ---- rules for attributes -------------------------------------------------------------------- */
 
 struct Rule {
     cudnnBackendDescriptorType_t of;
@@ -142,7 +142,7 @@ const Rule *rule_of(const Descriptor &d, cudnnBackendAttributeName_t name,
     return nullptr;
 }
 
-/* ---- what descriptors say -------------------------------------------------------------------- */
+/* ---- checks of descriptors ------------------------------------------------------------------- */
 
 cudnnStatus_t check_tensor(const Descriptor &d)
 {
@@ -160,7 +160,7 @@ cudnnStatus_t check_tensor(const Descriptor &d)
     return CUDNN_STATUS_SUCCESS;
 }
 
-/* Windows: as many numbers of each kind as there are spatial dimensions. */
+/* Convolution descriptor: one dilation, stride and padding per spatial dimension. */
 cudnnStatus_t check_windows(const Descriptor &d)
 {
     const int64_t n = *d.find<int64_t>(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS);
@@ -170,7 +170,7 @@ cudnnStatus_t check_windows(const Descriptor &d)
     return CUDNN_STATUS_SUCCESS;
 }
 
-/* Null where there is none, or its parts do not fit together. */
+/* Null if d is null, no supported operation, or its tensors do not match. */
 std::unique_ptr<Operation> read_operation(const Descriptor *d)
 {
     if (d == nullptr) return nullptr;
@@ -185,13 +185,13 @@ std::unique_ptr<Operation> read_operation(const Descriptor *d)
     }
 }
 
-/* That of a graph. */
+/* The operation of a graph. */
 std::unique_ptr<Operation> operation_of(const Descriptor *graph)
 {
     return read_operation(graph->linked(CUDNN_ATTR_OPERATIONGRAPH_OPS));
 }
 
-/* ---- the calls ------------------------------------------------------------------------------- */
+/* ---- cuDNN's functions ----------------------------------------------------------------------- */
 
 cudnnStatus_t create(cudnnBackendDescriptorType_t type, cudnnBackendDescriptor_t *out)
 {
@@ -274,7 +274,7 @@ cudnnStatus_t check(const Descriptor &d)
                  d.attributes.at(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS).count,
              CUDNN_STATUS_BAD_PARAM);
         return CUDNN_STATUS_SUCCESS;
-    /* what 9.19 says of it was seen on an H100 */
+    /* the status of 9.19, as observed on an H100 */
     case CUDNN_BACKEND_OPERATION_DIAGONAL_BAND_MASK_DESCRIPTOR:
         return runtime().settings.cudnn < 92100 ? CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED
                                                 : CUDNN_STATUS_SUCCESS;
@@ -291,7 +291,7 @@ cudnnStatus_t finalize(cudnnBackendDescriptor_t descriptor)
     return status;
 }
 
-/* Fills a descriptor of the caller's. */
+/* Fills a descriptor that the caller created. */
 cudnnStatus_t fill(cudnnBackendDescriptor_t to, cudnnBackendDescriptorType_t type,
                    Descriptor *graph, int engine)
 {

@@ -1,6 +1,6 @@
-/* graph.h - a graph of one operation, as read from the descriptors of cuDNN's graph API
- * (graph.cpp): which engines there are for it, what is noted of them, and its computation, for
- * attention (attention.cpp) and convolutions (convolution_graph.cpp). */
+/* graph.h - a graph of one operation, read from the descriptors of cuDNN's graph API (graph.cpp):
+ * its engines, their notes, and the computation, for attention (attention.cpp) and convolutions
+ * (convolution_graph.cpp). */
 #ifndef LT_SIM_CUDNN_GRAPH_H
 #define LT_SIM_CUDNN_GRAPH_H
 
@@ -21,7 +21,7 @@ struct Attribute {
 struct Descriptor {
     cudnnBackendDescriptorType_t type;
     bool finalized = false;
-    int engine = 0; /* of an engine's configuration */
+    int engine = 0; /* index; of engines and engine configurations */
     Descriptor *graph = nullptr;
     std::map<int, Attribute> attributes;
 
@@ -44,7 +44,7 @@ struct GraphTensor {
     int64_t uid = 0, sizes[5] = {}, strides[5] = {};
     cudnnDataType_t type = CUDNN_DATA_FLOAT;
     bool is_virtual = false, by_value = false;
-    char *data = nullptr; /* when the plan is executed */
+    char *data = nullptr; /* set for the execution of a plan */
 
     bool is(int64_t a, int64_t b, int64_t c, int64_t d) const
     {
@@ -56,10 +56,10 @@ struct GraphTensor {
     }
 };
 
-/* False where there is none, or its dimensions are not least to most. */
+/* False if d is no valid tensor, or its number of dimensions is not between least and most. */
 bool read_tensor(const Descriptor *d, int least, int most, GraphTensor *t);
 
-/* The address that a pack has for a tensor, null where it has none. */
+/* The address of a tensor in a variant pack; null if it is missing. */
 char *address_in(const Descriptor &pack, int64_t uid);
 
 struct Engine {
@@ -69,18 +69,18 @@ struct Engine {
 
 struct Operation {
     virtual ~Operation() = default;
-    /* Those that the heuristics tell of, the best first. */
+    /* The engines that the heuristics return, best first. */
     virtual const std::vector<Engine> &engines() const = 0;
-    /* Whether the version of cuDNN has it. */
+    /* Whether the simulated version of cuDNN has this operation. */
     virtual bool there() const { return true; }
-    /* Whether an engine computes it. */
+    /* Whether the engine supports it. */
     virtual bool supported(int engine) const = 0;
     virtual size_t workspace(int engine) const = 0;
     virtual cudnnStatus_t execute(cudnnHandle_t handle, int engine, const Descriptor &pack,
                                   char *work) = 0;
 };
 
-/* Null where its parts do not fit together. */
+/* Null if the descriptor's tensors do not match. */
 std::unique_ptr<Operation> read_attention(const Descriptor &d),
     read_convolution(const Descriptor &d);
 

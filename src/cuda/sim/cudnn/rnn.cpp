@@ -1,5 +1,5 @@
-/* rnn.cpp - cuDNN's recurrent networks for simulated GPUs: the calls of cudnn_rnn_api.h with their
- * documented rules. The numbers are those of rnn_network.h. */
+/* rnn.cpp - cuDNN's recurrent networks for simulated GPUs: implements cudnn_rnn_api.h with the
+ * documented rules for arguments. rnn_network.h computes the results. */
 #include "rnn_network.h"
 
 using namespace lt_sim;
@@ -19,7 +19,8 @@ cudnnStatus_t dropout_set(cudnnDropoutDescriptor_t dropout, cudnnHandle_t handle
 {
     BEGIN(handle);
     NEED(p >= 0 && p <= 1, CUDNN_STATUS_BAD_PARAM);
-    NEED(p == 0 && bytes == 0, CUDNN_STATUS_NOT_SUPPORTED); /* ours is between the calls */
+    /* the backend applies dropout between the calls */
+    NEED(p == 0 && bytes == 0, CUDNN_STATUS_NOT_SUPPORTED);
     dropout->set = true;
     return CUDNN_STATUS_SUCCESS;
 }
@@ -36,7 +37,7 @@ cudnnStatus_t network_set(cudnnRNNDescriptor_t network, cudnnRNNAlgo_t algorithm
     NEED(known(type) && input > 0 && hidden > 0 && layers > 0, CUDNN_STATUS_BAD_PARAM);
     NEED(projection > 0 && projection <= hidden, CUDNN_STATUS_BAD_PARAM);
     NEED(projection == hidden, CUDNN_STATUS_NOT_SUPPORTED);
-    /* what is refused is made by the other */
+    /* the standard algorithm also supports the shapes that the persistent one rejects */
     NEED(algorithm == CUDNN_RNN_ALGO_STANDARD ||
              (type != CUDNN_DATA_DOUBLE && hidden <= 384 && hidden % 2 == 0),
          CUDNN_STATUS_NOT_SUPPORTED);
@@ -74,7 +75,7 @@ cudnnStatus_t data_set(cudnnRNNDataDescriptor_t data, cudnnDataType_t type, cudn
     return CUDNN_STATUS_SUCCESS;
 }
 
-/* ---- sizes and places ------------------------------------------------------------------------ */
+/* ---- sizes and offsets of weights ------------------------------------------------------------ */
 
 cudnnStatus_t weight_bytes(cudnnHandle_t handle, cudnnRNNDescriptor_t network, size_t *bytes)
 {
@@ -118,7 +119,7 @@ cudnnStatus_t weight_place(cudnnHandle_t handle, cudnnRNNDescriptor_t network, i
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-/* What the descriptors of a call must say of each other. */
+/* Checks that the descriptors of a call match. */
 cudnnStatus_t relate(const cudnnRNNStruct *n, const int32_t *lengths, const cudnnRNNDataStruct *x,
                      const cudnnRNNDataStruct *y, const cudnnTensorStruct *h,
                      const cudnnTensorStruct *c)
@@ -126,7 +127,7 @@ cudnnStatus_t relate(const cudnnRNNStruct *n, const int32_t *lengths, const cudn
     NEED(n != nullptr && x != nullptr && y != nullptr && h != nullptr,
          CUDNN_STATUS_BAD_PARAM_NULL_POINTER);
     NEED(n->set && n->padded && x->equal && y->equal, CUDNN_STATUS_NOT_SUPPORTED);
-    NEED(lengths == nullptr, CUDNN_STATUS_BAD_PARAM); /* since cuDNN 9 */
+    NEED(lengths == nullptr, CUDNN_STATUS_BAD_PARAM); /* cuDNN 9 takes them from the descriptors */
     NEED(x->type == n->type && y->type == n->type && h->type == n->type, CUDNN_STATUS_BAD_PARAM);
     const Layout l(n, x);
     NEED(x->size == l.input && y->size == l.ways * l.hidden && y->steps == x->steps &&
@@ -146,7 +147,7 @@ cudnnStatus_t relate(const cudnnRNNStruct *n, const int32_t *lengths, const cudn
         if (related_ != CUDNN_STATUS_SUCCESS) return related_;                                     \
     } while (0)
 
-/* The buffers of a call: of at least the sizes that were told, on the device. */
+/* Checks the buffers of a call: device memory, aligned, at least as large as reported. */
 cudnnStatus_t check_buffers(int device, const Layout &l, size_t weight_bytes, const void *weights,
                             size_t work_bytes, const void *work, bool keeps, size_t reserve_bytes,
                             const void *reserve)
@@ -164,7 +165,7 @@ cudnnStatus_t check_buffers(int device, const Layout &l, size_t weight_bytes, co
     return CUDNN_STATUS_SUCCESS;
 }
 
-/* Arrays that are not optional, and (null allowed) others, by their counts. */
+/* Whether the arrays, with their element counts, are device memory; optional ones may be null. */
 bool all_lie(int device, cudnnDataType_t type,
              std::initializer_list<std::pair<const void *, int64_t>> needed,
              std::initializer_list<std::pair<const void *, int64_t>> optional)
@@ -183,7 +184,7 @@ void tell_all(const Uses &uses, cudnnDataType_t type, bool written,
         if (a.first != nullptr) tell(uses, a.first, a.second, type, written, 0);
 }
 
-/* The weights without what lies between them. */
+/* Reports the weights to the monitor, without the gaps between them. */
 void tell_weights(const Uses &uses, const Layout &l, const void *weights, bool written)
 {
     const char *base = static_cast<const char *>(weights);
@@ -229,7 +230,7 @@ cudnnStatus_t forward(cudnnHandle_t handle, cudnnRNNDescriptor_t network, cudnnF
     }));
 }
 
-/* Whether what was kept is from the call before. */
+/* Whether the reserve space was filled by the call that must precede this one. */
 bool marked(const Layout &l, const void *reserve, double mark)
 {
     return (l.type == CUDNN_DATA_DOUBLE ? *static_cast<const double *>(reserve)

@@ -1,9 +1,10 @@
-/* rnn_network.h - what cuDNN's stand-in computes of recurrent networks: where the weights lie, and
- * products by OpenBLAS and formulas written out, in float or double.
+/* rnn_network.h - recurrent networks of cuDNN's stand-in: layout of the weights, and forward and
+ * backward in float or double, with matrix products of OpenBLAS.
  *
- * The weights' buffer has gaps, so that nobody can do without asking for places. What a forward
- * pass keeps says so by a mark in front; the derivative by the data turns that into another one and
- * spoils what was kept, and the derivative by the weights needs that. */
+ * - The weight buffer has gaps, so that callers must query the offsets of the weights.
+ * - The reserve space starts with a mark. forward sets it; backward_data requires it, replaces it
+ *   by another mark and overwrites the kept gates with NaN; backward_weights requires the second
+ *   mark. */
 #ifndef LT_SIM_CUDNN_RNN_NETWORK_H
 #define LT_SIM_CUDNN_RNN_NETWORK_H
 
@@ -22,7 +23,7 @@ struct cudnnRNNStruct {
 struct cudnnRNNDataStruct {
     cudnnDataType_t type;
     int steps = 0, batch, size;
-    bool equal; /* all sequences are of all steps */
+    bool equal; /* all sequences have all steps */
 };
 
 namespace lt_sim {
@@ -30,12 +31,12 @@ namespace lt_sim {
 constexpr size_t gap = 48; /* elements between the weights of two directions */
 constexpr double forward_mark = 1234, data_mark = 4321;
 
-/* Everything that follows from the descriptors. Rows are those of all steps, one after the
- * other. */
+/* Sizes and offsets that follow from the descriptors. A row is one step of one sequence, in
+ * step-major order. */
 struct Layout {
     cudnnRNNMode_t cell;
     cudnnDataType_t type;
-    bool bias, rounded; /* floats to TF32 in products */
+    bool bias, rounded; /* products round floats to TF32 */
     int64_t gates, ways, layers, input, hidden, steps, batch;
 
     explicit Layout(const cudnnRNNStruct *n, const cudnnRNNDataStruct *x = nullptr)
@@ -52,7 +53,7 @@ struct Layout {
     int64_t inputs(int64_t layer) const { return layer == 0 ? input : ways * hidden; }
     int64_t state() const { return layers * ways * batch * hidden; }
     int64_t outputs() const { return rows() * ways * hidden; }
-    /* Of a direction of a layer, in elements of the buffer: its matrices, then its biases. */
+    /* Weights of a direction of a layer, in elements: matrices, then biases, then the gap. */
     int64_t own(int64_t layer) const
     {
         return wide() * (inputs(layer) + hidden) + (bias ? 2 * wide() : 0) + (int64_t)gap;
@@ -74,8 +75,9 @@ struct Layout {
     {
         return first(at) + wide() * (inputs(at / ways) + hidden) + product * hidden;
     }
-    /* Kept, in elements of what is computed in: the mark, each layer's output, and of each
-     * direction 4 numbers a unit, the states c and the gradients of both kinds of gates. */
+    /* Layout of the reserve space, in elements of the compute type: the mark; per layer its output;
+     * per direction 4 numbers per unit, the states c, and the gradients of the gates with respect
+     * to input and state. */
     int64_t kept_of_way() const { return rows() * (5 * hidden + 2 * wide()); }
     int64_t kept() const { return 1 + layers * (outputs() + ways * kept_of_way()); }
     size_t kept_bytes() const { return (size_t)kept() * (type == CUDNN_DATA_DOUBLE ? 8 : 4); }
@@ -86,7 +88,7 @@ template <class T> T sigmoid(T x) { return 1 / (1 + std::exp(-x)); }
 
 template <class T> class Network {
   public:
-    /* weights: the buffer of them, or of their gradients. */
+    /* weights: the buffer of weights or of their gradients. */
     Network(const Layout &l, const void *weights) : l(l), w(read<T>(weights, l.weights(), l.type))
     {}
 
@@ -94,7 +96,7 @@ template <class T> class Network {
     {
         std::vector<T> in = read<T>(x, l.rows() * l.input, l.type), h_in = state(h0),
                        c_in = state(c0), h_out((size_t)l.state()), c_out((size_t)l.state());
-        std::vector<T> memory; /* where nothing is kept */
+        std::vector<T> memory; /* used if there is no reserve space */
         if (kept == nullptr) memory.resize((size_t)l.kept()), kept = memory.data();
         kept[0] = (T)forward_mark;
         for (int64_t layer = 0; layer < l.layers; layer++) {
@@ -130,7 +132,7 @@ template <class T> class Network {
         if (l.cell == CUDNN_LSTM && dc0 != nullptr) write(dc0, dc_all, l.type, 1, 0);
     }
 
-    /* Adds to the buffer, which is that of gradients. */
+    /* Adds the gradients to the buffer. */
     void backward_weights(const void *x, const void *h0, void *gradients, T *kept)
     {
         std::vector<T> in = read<T>(x, l.rows() * l.input, l.type), h_in = state(h0);
@@ -187,7 +189,7 @@ template <class T> class Network {
         return grad_x(kept, layer, way) + l.rows() * l.wide();
     }
 
-    /* c [m, n] = beta c + a [m, k] b, b [k, n], or [n, k] transposed. */
+    /* c [m, n] = beta c + a [m, k] b; b is [k, n], or [n, k] if transposed. */
     void times(CBLAS_TRANSPOSE tb, int64_t m, int64_t n, int64_t k, const T *a, const T *b, T beta,
                T *c) const
     {
@@ -205,8 +207,7 @@ template <class T> class Network {
                 right.data(), columns, 1, sum);
     }
 
-    /* The state in front of step k (from 0, in the direction's order) of a sequence: its first
-     * element. */
+    /* The state before step k (0-based, in the direction's order) of a sequence. */
     const T *before(int64_t layer, int64_t way, int64_t k, int64_t sequence, T *kept,
                     const T *h0) const
     {
@@ -217,7 +218,7 @@ template <class T> class Network {
     {
         return (way == 0 ? k : l.steps - 1 - k) * l.batch + sequence;
     }
-    /* In the order of rows. */
+    /* The states before all steps, in row order. */
     std::vector<T> states_before(int64_t layer, int64_t way, T *kept, const T *h0) const
     {
         std::vector<T> all((size_t)(l.rows() * l.hidden));
@@ -263,7 +264,7 @@ template <class T> class Network {
         }
     }
 
-    /* One unit: its new state; s: its gates, kept, and c its new cell state. */
+    /* Returns a unit's new state; s receives its gates, c its cell state. */
     T cell(const T *x, const T *g, T h, T c_before, T *s, T *c) const
     {
         switch (l.cell) {
@@ -285,7 +286,7 @@ template <class T> class Network {
         }
     }
 
-    /* dh, dc: of the last state; become those of the first. */
+    /* dh, dc: on entry the gradients of the last state, on return of the first. */
     void run_back(int64_t layer, int64_t way, const std::vector<T> &grad, const T *h0, const T *c0,
                   T *kept, T *dh, T *dc) const
     {
@@ -315,8 +316,8 @@ template <class T> class Network {
         }
     }
 
-    /* The gradients of a unit's gates from the input and from the state before; returns what of the
-     * latter's comes directly. */
+    /* Computes the gradients of a unit's gates with respect to input (of_x) and previous state
+     * (of_g). Returns the direct part of the previous state's gradient. */
     T cell_back(T grad, T h, T h_before, T c, T c_before, const T *s, T *of_x, T *of_g, T *dc) const
     {
         switch (l.cell) {

@@ -1,6 +1,6 @@
-/* cuda_bf16.h - bfloat16 as kernels use it: a type for storage, computed with in float.
+/* cuda_bf16.h - bfloat16 for kernels: a storage type; arithmetic is in float.
  *
- * Conversions from float round to nearest even and keep NaN a NaN. */
+ * Conversions from float round to nearest even and preserve NaN. */
 #ifndef LT_SIM_CUDA_BF16_H
 #define LT_SIM_CUDA_BF16_H
 
@@ -14,8 +14,8 @@ static inline __nv_bfloat16 atomicAdd(__nv_bfloat16 *p, __nv_bfloat16 v)
     });
 }
 
-/* Halves one by one, as on a GPU: a half to which -0 is added stays as it is, and is not looked at.
- * What was there is not given back: no kernel asks. */
+/* Adds the two halves separately, as a GPU does. Adding -0 changes nothing and is skipped, so that
+ * half is not accessed. Returns nothing: no kernel uses the old value. */
 static inline void atomicAdd(__nv_bfloat162 *p, __nv_bfloat162 v)
 {
     if (v.x.bits != 0x8000u) atomicAdd(&p->x, v.x);

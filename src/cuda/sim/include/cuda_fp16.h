@@ -1,7 +1,7 @@
-/* cuda_fp16.h - float16 as kernels use it: a type for storage, computed with in float.
+/* cuda_fp16.h - float16 for kernels: a storage type; arithmetic is in float.
  *
- * Conversions from float round to nearest even and keep NaN a NaN. Arithmetic on __half itself is
- * left out: a kernel that needs it would round after every step. */
+ * Conversions from float round to nearest even and preserve NaN. Arithmetic on __half itself is
+ * omitted, since it would round after every step. */
 #ifndef LT_SIM_CUDA_FP16_H
 #define LT_SIM_CUDA_FP16_H
 
@@ -14,8 +14,8 @@ static inline __half atomicAdd(__half *p, __half v)
         p, [v](__half old) { return __float2half_rn(__half2float(old) + __half2float(v)); });
 }
 
-/* Halves one by one, as on a GPU: a half to which -0 is added stays as it is, and is not looked at.
- * What was there is not given back: no kernel asks. */
+/* Adds the two halves separately, as a GPU does. Adding -0 changes nothing and is skipped, so that
+ * half is not accessed. Returns nothing: no kernel uses the old value. */
 static inline void atomicAdd(__half2 *p, __half2 v)
 {
     if (v.x.bits != 0x8000u) atomicAdd(&p->x, v.x);

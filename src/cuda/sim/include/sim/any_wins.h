@@ -1,4 +1,5 @@
-/* any_wins.h - a store that threads may race with: each word of it is atomic, as on a GPU. */
+/* any_wins.h - a store that several threads may make at once: each word is stored atomically, as on
+ * a GPU. */
 #ifndef LT_SIM_ANY_WINS_H
 #define LT_SIM_ANY_WINS_H
 

@@ -1,8 +1,8 @@
-/* api.h - the runtime calls that the simulation has, with CUDA's names, values and meaning.
+/* api.h - the runtime calls of the simulator, with CUDA's names, values and semantics.
  *
- * What differs from a GPU: memcpy between devices without peer access is an illegal address unless
- * it is cudaMemcpyPeer; graphs are only recorded from streams; there are no arrays, textures, pools
- * or managed memory. sim/ implements this. */
+ * Differences from a GPU: memcpy between devices without peer access is an illegal address, except
+ * by cudaMemcpyPeer; graphs are created only by stream capture; there are no arrays, textures,
+ * pools or managed memory. sim/ implements this header. */
 #ifndef LT_SIM_API_H
 #define LT_SIM_API_H
 
@@ -211,8 +211,8 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
 
-/* A library is what the stand-in for NVRTC made (nvrtc.cpp); its kernels take one argument and are
- * the only ones that are launched so. */
+/* Libraries compiled by the stand-in for NVRTC (nvrtc.cpp). Their kernels have one parameter; only
+ * they are launched by cudaLaunchKernel. */
 cudaError_t cudaLibraryLoadData(cudaLibrary_t *library, const void *code,
                                 enum cudaJitOption *jit_options, void **jit_values,
                                 unsigned int jit_count, enum cudaLibraryOption *options,

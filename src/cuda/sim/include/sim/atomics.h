@@ -1,7 +1,8 @@
-/* atomics.h - CUDA's atomic functions for the types CUDA has them for.
+/* atomics.h - CUDA's atomic functions, for the types that CUDA supports.
  *
- * Blocks run on several OS threads, so these are real atomics. They order memory more than a GPU's
- * do: ThreadSanitizer then understands the usual "fence, then count the blocks that are done". */
+ * Blocks run on several OS threads, so these are real atomics. Their memory order is stronger than
+ * a GPU's, so that ThreadSanitizer accepts the usual pattern "fence, then count finished blocks".
+ */
 #ifndef LT_SIM_ATOMICS_H
 #define LT_SIM_ATOMICS_H
 
@@ -10,7 +11,7 @@
 
 namespace lt_sim {
 
-/* Bits has the size of T. Returns the old value. */
+/* Compare-and-swap loop. Bits is an integer type of T's size. Returns the old value. */
 template <class Bits, class T, class F> T atomic_update(T *address, F change)
 {
     static_assert(sizeof(Bits) == sizeof(T), "bits of the value's size");
@@ -30,7 +31,7 @@ inline std::atomic<int> fence{0};
 
 } // namespace lt_sim
 
-/* A read-modify-write of one place: a full barrier that ThreadSanitizer sees. */
+/* A read-modify-write of one variable: a full barrier that ThreadSanitizer recognizes. */
 static inline void __threadfence() { lt_sim::fence.fetch_add(1, std::memory_order_seq_cst); }
 static inline void __threadfence_block() { __threadfence(); }
 static inline void __threadfence_system() { __threadfence(); }
@@ -68,7 +69,7 @@ ATOMIC_CAS(unsigned int)
 ATOMIC_CAS(unsigned long long)
 #undef ATOMIC_CAS
 
-/* CUDA has these two of signed 64-bit integers and no more. */
+/* The only 64-bit signed atomics that CUDA has. */
 static inline long long atomicMin(long long *p, long long v)
 {
     return lt_sim::atomic_update<long long>(p, [v](long long old) { return v < old ? v : old; });
@@ -94,7 +95,7 @@ static inline float atomicExch(float *p, float v)
     return lt_sim::atomic_update<unsigned>(p, [v](float) { return v; });
 }
 
-/* Wraps to 0 after `limit`: the ticket of "the last block finishes". */
+/* Wraps to 0 after `limit`; used by kernels to detect the last finished block. */
 static inline unsigned int atomicInc(unsigned int *p, unsigned int limit)
 {
     return lt_sim::atomic_update<unsigned>(

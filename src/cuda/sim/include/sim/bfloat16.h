@@ -1,4 +1,5 @@
-/* bfloat16.h - bfloat16 as kernels hold it: what converts it. Also a part of generated kernels. */
+/* bfloat16.h - the bfloat16 type of kernels and its conversions. Also included in generated
+ * kernels. */
 #ifndef LT_SIM_BFLOAT16_H
 #define LT_SIM_BFLOAT16_H
 
@@ -43,7 +44,7 @@ static inline __nv_bfloat162 __floats2bfloat162_rn(float x, float y)
 }
 static inline __nv_bfloat16 __float2bfloat16(float value) { return __float2bfloat16_rn(value); }
 
-/* Straight from double, as two roundings could differ. */
+/* Converts without an intermediate float, since rounding twice can give another result. */
 static inline __nv_bfloat16 __double2bfloat16(double value)
 {
     return __float2bfloat16_rn(lt_sim::rounded_to_odd(value));

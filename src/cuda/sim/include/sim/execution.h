@@ -1,9 +1,9 @@
-/* execution.h - what a simulated kernel sees of its thread, and how one is put on a stream.
+/* execution.h - execution of simulated kernels: thread indices, launches and synchronization.
  *
- * A grid's blocks are shared out among a few OS threads; each runs one block at a time. The threads
- * of a block are a plain loop (LoopKernel) or fibers (MeetKernel) which wait for each other at
- * __syncthreads and at warp operations. Blocks must not wait for other blocks: they may run one
- * after the other. `context` belongs to the OS thread and is what threadIdx and its like read. */
+ * A few OS threads run the blocks of a grid, each one block at a time. The threads of a block run
+ * as a plain loop (LoopKernel), or as fibers (MeetKernel) that can wait for each other at
+ * __syncthreads and warp operations. Blocks must not wait for other blocks: they may run one after
+ * the other. `context` is thread-local; threadIdx and the like read it. */
 #ifndef LT_SIM_EXECUTION_H
 #define LT_SIM_EXECUTION_H
 
@@ -21,21 +21,20 @@ namespace lt_sim {
 struct Context {
     uint3 thread, block, block_size, grid_size;
     unsigned char *dynamic_shared;
-    /* the fibers of the running block; null in kernels whose threads never meet */
+    /* the fibers of the running block; null in kernels that do not synchronize */
     struct Team *team;
     const class Kernel *kernel;
-    uint64_t shuffle; /* what the block's threads are shuffled by; 0: they run in their order */
+    uint64_t shuffle; /* key of the threads' random order; 0: ascending */
 };
 
-/* Not of the static TLS model: the kernels' shared memory is thread-local too, more than dlopen has
- * room for. */
+/* Not in the static TLS model: the kernels' shared memory is thread-local too, more than the static
+ * TLS space of dlopen. */
 extern __thread Context context;
 
-/* Thrown by __trap and by a barrier in a kernel launched as one whose threads never meet. */
+/* Thrown by __trap, and by a barrier in a kernel launched as one that does not synchronize. */
 struct Trap {};
 
-/* A piece of work in a stream's queue. `number` counts a stream's works from 1 and never starts
- * again. */
+/* A work item in a stream's queue. `number` counts a stream's items from 1 and is never reset. */
 class Work {
   public:
     virtual ~Work();
@@ -43,18 +42,18 @@ class Work {
 
     Work *next = nullptr;
     uint64_t number = 0;
-    uint32_t devices = 0;          /* whose memory it may touch, a bit per device */
-    bool joins = true;             /* a stream with it is to be joined before a recording ends */
-    struct Waits *waits = nullptr; /* works of other streams that come first (sim.h) */
+    uint32_t devices = 0;          /* bits of the devices with accessible memory */
+    bool joins = true;             /* a stream with it must be joined before a recording ends */
+    struct Waits *waits = nullptr; /* items of other streams that must run first (sim.h) */
 };
 
-/* What a launch tells of its kernel. */
+/* Description of a kernel, from its launch. */
 struct Site {
-    const char *name; /* as it stands in LT_LAUNCH */
-    /* its first instruction, in a build with checks (sim/check/); else null */
+    const char *name; /* as written in LT_LAUNCH */
+    /* first instruction, in a build with checks (sim/check/), else null */
     const void *code;
-    const char *launcher; /* the function that launches it, template arguments and all */
-    bool wide = false;    /* it was allowed all shared memory that there is */
+    const char *launcher; /* launching function with its template arguments */
+    bool wide = false;    /* opted in to the maximum of shared memory */
 };
 
 class Kernel : public Work {
@@ -62,7 +61,7 @@ class Kernel : public Work {
     Kernel(size_t size, size_t parameters) : size(size), parameters(parameters) {}
     cudaError_t run() final;
     virtual void run_block() const = 0;
-    /* The first error stays. */
+    /* Only the first error is kept. */
     void fail(cudaError_t with) const
     {
         int none = cudaSuccess;
@@ -76,15 +75,15 @@ class Kernel : public Work {
     mutable std::atomic<int> error{cudaSuccess};
 };
 
-/* The threads of the running block one after the other: in their order, or as LTENSOR_SIM_SEED
- * shuffles them. */
-const unsigned short *shuffled_threads(unsigned count); /* null: in their order */
+/* Iterates over the threads of the running block: in ascending order, or in random order with
+ * LTENSOR_SIM_SEED. */
+const unsigned short *shuffled_threads(unsigned count); /* null: ascending order */
 class ThreadOrder {
   public:
     explicit ThreadOrder(dim3 size)
         : size(size), left(size.x * size.y * size.z), shuffled(shuffled_threads(left))
     {}
-    /* Makes the next one the running one; false: there is none. */
+    /* Makes the next thread the running one; false at the end. */
     bool next()
     {
         if (left == 0) return false;
@@ -107,22 +106,22 @@ class ThreadOrder {
     uint3 index = {0, 0, 0};
 };
 
-/* For kernels that meet: the fiber that runs a thread calls this once. */
+/* For kernels that synchronize: a thread's fiber calls run_thread once. */
 class ThreadBody {
   public:
     virtual ~ThreadBody() = default;
     virtual void run_thread() const = 0;
 };
 
-/* Takes the work over, also when it fails. */
+/* Takes ownership of the work item, also on failure. */
 cudaError_t submit_kernel(Kernel *kernel, const Site &site, dim3 grid, dim3 block,
                           size_t dynamic_shared, cudaStream_t stream);
 cudaError_t submit_function(Work *work, cudaStream_t stream);
 void run_team(const Kernel &kernel, const ThreadBody &body);
 
-/* A kernel's arguments, copied as CUDA does when it is launched, and the function that runs it with
- * them for the thread of `context`. Kernels of the same parameters are of one class: what a launch
- * makes the compiler do counts, there are thousands. */
+/* A kernel's arguments, copied at launch as in CUDA, and the function that runs it for the thread
+ * of `context`. Kernels with the same parameter types share one class, which saves compile time:
+ * there are thousands of launches. */
 template <class... P> class LoopKernel final : public Kernel {
   public:
     explicit LoopKernel(void (*body)(P...), const P &...args)
@@ -166,19 +165,20 @@ cudaError_t launch_meet(const Site &site, dim3 grid, dim3 block, size_t dynamic_
                          stream);
 }
 
-/* What LT_INDEX_LIMIT (launch.cuh) is here. */
+/* The value of LT_INDEX_LIMIT (launch.cuh) in the simulator. */
 int64_t index_limit();
 
-/* For a monitor (sim.h): a cache of memory has this from cudaMalloc, and may not be used before it
- * is taken. */
+/* For the monitor (sim.h): a caching allocator got this memory from cudaMalloc; it must not be used
+ * before memory_taken. */
 void memory_new(void *pointer, size_t bytes);
 
-/* From this point of the stream's work on, the memory may be used and holds nothing, or may not be
- * used. `replayed`: so it is in a graph too, where the stream is being recorded. */
+/* For the monitor, in stream order: from now on the memory is allocated and uninitialized (taken),
+ * or must not be used (given). replayed: if the stream is being recorded, each replay repeats the
+ * mark. */
 void memory_taken(int device, cudaStream_t stream, void *pointer, size_t bytes, bool replayed);
 void memory_given(int device, cudaStream_t stream, void *pointer, size_t bytes, bool replayed);
 
-/* A line of source. */
+/* A source line. */
 struct Line {
     const char *file;
     int line;
@@ -186,12 +186,13 @@ struct Line {
 
 void sync_block(Line line);
 void sync_warp(unsigned mask);
-/* Every lane of `mask` gives a value and gets that of lane `source`, or, source < 0, the ballot of
- * the values' lowest bits. A source that takes no part gives 0xFF bytes. */
+/* Exchanges values within the warp. Every lane of `mask` passes a value; it returns that of lane
+ * `source`, or if source < 0 the ballot of the values' lowest bits. All bits are 1 if `source` does
+ * not participate. */
 uint64_t exchange(unsigned mask, uint64_t value, int source);
 int lane();
-/* Every lane of a whole warp gives the address of something of its own; the last to come does `all`
- * with those of the 32 lanes. Orders no memory. */
+/* Every lane of the warp passes the address of its data; the last lane to arrive calls `all` with
+ * the 32 addresses. Does not order memory accesses. */
 void join_warp(void *own, void (*all)(void *const *lanes));
 
 template <class T> T shuffle(unsigned mask, T value, int source)
@@ -213,7 +214,7 @@ template <class T> T shuffle(unsigned mask, T value, int source)
 
 static constexpr int warpSize = 32;
 
-/* The place is that in the source: the compiler may have copied the call, or made one of two. */
+/* File and line identify the barrier in the source: the compiler may duplicate or merge calls. */
 static inline void __syncthreads(const char *file = __builtin_FILE(), int line = __builtin_LINE())
 {
     lt_sim::sync_block({file, line});

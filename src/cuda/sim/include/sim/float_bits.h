@@ -1,4 +1,5 @@
-/* float_bits.h - the bits of floating numbers. Also a part of generated kernels. */
+/* float_bits.h - bit representation of floating-point numbers. Also included in generated kernels.
+ */
 #ifndef LT_SIM_FLOAT_BITS_H
 #define LT_SIM_FLOAT_BITS_H
 
@@ -25,7 +26,7 @@ static inline double __longlong_as_double(long long v) { return lt_sim::bits<dou
 
 namespace lt_sim {
 
-/* To odd: rounded once more to a half type it is what the double rounds to. */
+/* Rounds to odd: rounding the result to a half type equals rounding the double directly. */
 inline float rounded_to_odd(double value)
 {
     const float nearest = (float)value;

@@ -1,4 +1,4 @@
-/* half.h - float16 as kernels hold it: what converts it. Also a part of generated kernels. */
+/* half.h - the float16 type of kernels and its conversions. Also included in generated kernels. */
 #ifndef LT_SIM_HALF_H
 #define LT_SIM_HALF_H
 
@@ -25,14 +25,14 @@ struct alignas(4) __half2 {
 };
 typedef __half2 half2;
 
-/* A float of 11 significant bits is one of float16's; scaling lets the float unit round
- * subnormals. */
+/* Normal numbers: rounds to 11 significant bits in integer arithmetic. Subnormals: adding 0.5 makes
+ * the float unit round them. */
 static inline __half __float2half_rn(float value)
 {
     unsigned u = __float_as_uint(value), magnitude = u & 0x7fffffffu, result;
     if (magnitude > 0x7f800000u)
         result = 0x7fffu;
-    else if (magnitude >= 0x477ff000u) /* 65520 and more round to infinity */
+    else if (magnitude >= 0x477ff000u) /* 65520 and above round to infinity */
         result = 0x7c00u;
     else if (magnitude >= 0x38800000u)
         result = (magnitude + 0xfffu + (magnitude >> 13 & 1u) - 0x38000000u) >> 13;
@@ -45,7 +45,7 @@ static inline float __half2float(__half value)
 {
     unsigned sign = (value.bits & 0x8000u) << 16, magnitude = value.bits & 0x7fffu;
     if (magnitude >= 0x7c00u) return __uint_as_float(sign | 0x7f800000u | magnitude << 13);
-    /* 2^112 moves the exponent from float16's bias to float's, subnormals too. */
+    /* 2^112 converts the exponent bias of float16 to that of float, also for subnormals. */
     return __uint_as_float(sign | __float_as_uint(__uint_as_float(magnitude << 13) * 0x1p112f));
 }
 
@@ -55,7 +55,7 @@ static inline __half2 __floats2half2_rn(float x, float y)
 }
 static inline __half __float2half(float value) { return __float2half_rn(value); }
 
-/* Straight from double, as two roundings could differ. */
+/* Converts without an intermediate float, since rounding twice can give another result. */
 static inline __half __double2half(double value)
 {
     return __float2half_rn(lt_sim::rounded_to_odd(value));

@@ -1,7 +1,7 @@
-/* intrinsics.h - functions that CUDA gives device code beyond the host's math library.
+/* intrinsics.h - CUDA's device functions that the host's math library does not have.
  *
- * <math.h> supplies the rest (expf, fmax, the overloads of exp and so on). Only functions with a
- * defined result are here: the fast approximations (__expf and its like) have none to simulate. */
+ * <math.h> supplies the rest (expf, fmax, overloads of exp, ...). Only functions with an exactly
+ * defined result are included, not fast approximations such as __expf. */
 #ifndef LT_SIM_INTRINSICS_H
 #define LT_SIM_INTRINSICS_H
 
@@ -10,15 +10,16 @@
 #include "truncated.h"
 
 #include <limits>
-/* GCC's <math.h> without the special functions of C++17, which no kernel calls and which are most
- * of what it takes to read. */
+/* Excludes the C++17 special functions from GCC's <math.h>: no kernel uses them, and they take most
+ * of its compile time. */
 #undef _GLIBCXX_USE_STD_SPEC_FUNCS
 #include <math.h>
 #include <sched.h>
 #include <stdint.h>
 #include <string.h>
 
-/* CUDA has min and max in the global namespace; mixed signs are left out: they hide mistakes. */
+/* CUDA declares min and max in the global namespace. Overloads with mixed signedness are omitted,
+ * since they hide mistakes. */
 #define MIN_MAX(T)                                                                                 \
     static inline T min(T a, T b) { return b < a ? b : a; }                                        \
     static inline T max(T a, T b) { return a < b ? b : a; }
@@ -38,7 +39,8 @@ static inline double max(double a, double b) { return fmax(a, b); }
 
 namespace lt_sim {
 
-/* A float as tensor cores take it: 10 bits of fraction, to the nearest, ties away from zero. */
+/* Rounds to TF32, the input format of tensor cores: 10 fraction bits, to nearest, ties away from
+ * zero. */
 inline float tf32(float value)
 {
     if (!isfinite(value)) return value;
@@ -47,7 +49,7 @@ inline float tf32(float value)
 
 } // namespace lt_sim
 
-/* Towards zero: what 24 bits do not hold is left out. */
+/* Rounds towards zero, by clearing the bits below the highest 24. */
 static inline float __uint2float_rz(unsigned v)
 {
     const int over = 8 - (v ? __builtin_clz(v) : 31);
@@ -71,7 +73,7 @@ static inline unsigned long long __umul64hi(unsigned long long a, unsigned long 
     return (unsigned long long)(((unsigned __int128)a * b) >> 64);
 }
 
-/* Rounded each on its own: a compiler may not fuse them into one multiply-add. */
+/* Rounded separately: the compiler must not fuse them into a multiply-add. */
 static inline float __fadd_rn(float a, float b) { return a + b; }
 static inline float __fdiv_rn(float a, float b) { return a / b; }
 static inline float __fsqrt_rn(float a) { return sqrtf(a); }
@@ -90,7 +92,7 @@ static inline double __dmul_rn(double a, double b)
 
 template <class T> T __ldg(const T *p) { return *p; }
 
-/* A thread that waits for another block lets the system run that one. */
+/* Yields the CPU, so that a block that the caller waits for can run. */
 static inline void __nanosleep(unsigned) { sched_yield(); }
 
 [[noreturn]] static inline void __trap() { throw lt_sim::Trap(); }
@@ -99,8 +101,8 @@ static inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
 static inline double rsqrt(double x) { return 1.0 / sqrt(x); }
 static inline float rsqrt(float x) { return rsqrtf(x); }
 
-/* A start from the logarithm (S. Winitzki, 2008), made exact by Newton's method on erf, or on erfc
- * where erf is flat. */
+/* Initial value from the logarithm (S. Winitzki, 2008), refined by Newton's method on erf, or on
+ * erfc where erf is flat. */
 static inline double erfinv(double x)
 {
     if (!(fabs(x) < 1)) return fabs(x) == 1 ? copysign(INFINITY, x) : NAN;

@@ -1,6 +1,6 @@
-/* tensor_core.h - what a warp's tensor cores do, by the layouts of PTX's ldmatrix and mma:
- * tensor_core.cpp. Lane l has the row l / 4 and the columns 2 (l % 4) and the next of a matrix of 8
- * rows, a pair to a register. */
+/* tensor_core.h - tensor core operations of a warp, in the register layouts of PTX's ldmatrix and
+ * mma (tensor_core.cpp). Of a matrix with 8 rows, lane l holds columns 2 (l % 4) and 2 (l % 4) + 1
+ * of row l / 4, as a pair in one register. */
 #ifndef LT_SIM_TENSOR_CORE_H
 #define LT_SIM_TENSOR_CORE_H
 
@@ -8,25 +8,25 @@
 
 namespace lt_sim {
 
-/* A lane's registers of c += a b: of 16 x 8, two rows eight apart; of 16 x 16, these rows, and
- * eight columns on; of 16 x 8, by columns. */
+/* A lane's registers for c += a * b. c is 16 x 8: two rows, eight apart. a is 16 x 16: the same
+ * rows, and the columns eight further. b is 16 x 8, by columns. */
 struct Fragments {
     float *c;
     const uint32_t *a, *b;
 };
-/* For join_warp with each lane's Fragments: of float16 and of bfloat16. */
+/* For join_warp with the Fragments of each lane; for float16 and for bfloat16. */
 void multiply_halves(void *const *lanes);
 void multiply_bfloats(void *const *lanes);
 
-/* For join_warp: every lane gets what all of them gave. */
+/* For join_warp: every lane receives the pointers of all lanes. */
 struct Rows {
     const void *own;
     const void *all[32];
 };
 void exchange_rows(void *const *lanes);
 
-/* ldmatrix: lane l names row l % 8 of matrix l / 8 of four; a row has eight elements of two
- * bytes. */
+/* ldmatrix of four matrices: lane l passes the address of row l % 8 of matrix l / 8. A row has
+ * eight 2-byte elements. */
 inline void load_matrices(uint32_t (&out)[4], const void *row, bool transposed)
 {
     Rows rows = {row, {}};

@@ -1,5 +1,5 @@
-/* truncated.h - a floating number as an integer, as GPUs' instructions make it. Also a part of
- * generated kernels. */
+/* truncated.h - conversion of floating-point numbers to integers as by GPU instructions. Also
+ * included in generated kernels. */
 #ifndef LT_SIM_TRUNCATED_H
 #define LT_SIM_TRUNCATED_H
 
@@ -8,13 +8,12 @@
 
 namespace lt_sim {
 
-/* Of a floating number as GPUs do it: towards zero, to the nearest integer where there is none; NaN
- * is 0, and in 64 bits the least. */
+/* Rounds towards zero and saturates. NaN becomes 0, for signed 64-bit integers the minimum. */
 template <class To, class From> inline To truncated(From value)
 {
     using limits = std::numeric_limits<To>;
     if (value != value) return sizeof(To) == 8 && std::is_signed_v<To> ? limits::min() : To(0);
-    /* 2 to the power of the number of digits: exact, unlike the largest integer. */
+    /* 2 to the number of value bits: exact in From, unlike the maximum of To. */
     const From above = From(2) * static_cast<From>(To(1) << (limits::digits - 1));
     if (value >= above) return limits::max();
     if (value <= static_cast<From>(limits::min())) return limits::min();

@@ -1,4 +1,4 @@
-/* vector_types.h - CUDA's small vectors, with CUDA's alignment, and dim3. Includes nothing. */
+/* vector_types.h - CUDA's vector types, with CUDA's alignment, and dim3. Includes nothing. */
 #ifndef LT_SIM_VECTOR_TYPES_H
 #define LT_SIM_VECTOR_TYPES_H
 

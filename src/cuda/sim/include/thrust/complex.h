@@ -1,5 +1,5 @@
-/* thrust/complex.h - complex numbers as kernels use them: the toolkit's names over the host's
- * std::complex. */
+/* thrust/complex.h - complex numbers for kernels: the toolkit's names for the host's std::complex.
+ */
 #ifndef LT_SIM_THRUST_COMPLEX_H
 #define LT_SIM_THRUST_COMPLEX_H
 

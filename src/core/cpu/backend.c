@@ -8,7 +8,7 @@
 #include "memory/block.h"
 #include "products/dnnl_plan.h"
 
-/* In a library of chosen ops (mk/minimal.mk): defines the kernels that they do not reach as NULL. */
+/* In a library of selected ops (mk/minimal.mk): defines kernels that these do not use as NULL. */
 #if defined(LT_CHOSEN_OPS)
 #include "absent.h"
 #endif

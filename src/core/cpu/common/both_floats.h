@@ -1,6 +1,5 @@
-/* both_floats.h - the loops of the file that LOOPS names, as seen from src/core, for float and for
- * double: they are written in T, the type, and S(name), which is name_f32 and name_f64. Included
- * once per file of loops. */
+/* both_floats.h - includes the file LOOPS (a path from src/core) for float and for double. Its
+ * loops are written with T, the type, and S(name), which is name_f32 or name_f64. */
 #define T       float
 #define S(name) name##_f32
 #include LOOPS

@@ -1,14 +1,14 @@
-/* complex_cast.c - conversions from and to complex dtypes, made of those of their parts: rows and
- * columns of the table of conversions (loops.h). A real number gets the imaginary part 0, a complex
- * one loses it; true is what is not 0. */
+/* complex_cast.c - conversions from and to complex dtypes, made of conversions of the parts;
+ * entries of the table of conversions (loops.h). From real, the imaginary part is 0; to real, it is
+ * dropped. A number is true if either part is not 0. */
 #include "loops.h"
 
 #include "dtypes/dtype.h"
 #include "cpu/common/sizes.h"
 
-static lt_loop (*casts)[LT_DTYPE_COUNT]; /* all conversions */
+static lt_loop (*casts)[LT_DTYPE_COUNT]; /* the table of all conversions */
 
-/* The real parts alone; strides as the caller's. */
+/* Converts the real parts only, with the caller's strides. */
 static void cast_parts(lt_dtype to, lt_dtype from, char *out, const int64_t *strides, char *in,
                        int64_t n)
 {
@@ -18,7 +18,7 @@ static void cast_parts(lt_dtype to, lt_dtype from, char *out, const int64_t *str
 static void to_complex(lt_dtype part, lt_dtype from, char *const *ptrs, const int64_t *strides,
                        int64_t n)
 {
-    static const double zero = 0; /* of every size */
+    static const double zero = 0; /* is 0 in every dtype */
     char *imaginary = ptrs[0] + lt_dtype_size(part);
     cast_parts(part, from, ptrs[0], strides, ptrs[1], n);
     cast_parts(part, part, imaginary, (int64_t[]){strides[0], 0}, (char *)&zero, n);

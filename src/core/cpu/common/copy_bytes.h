@@ -1,12 +1,12 @@
-/* copy_bytes.h - a copy of bytes that are few as a rule: a call of memcpy would cost more than what
- * it copies. */
+/* copy_bytes.h - a copy of usually few bytes, for which a call of memcpy would cost more than the
+ * copy. */
 #ifndef LT_CPU_COPY_BYTES_H
 #define LT_CPU_COPY_BYTES_H
 
 #include <stdint.h>
 #include <string.h>
 
-/* The last part overlaps the one before it. `to` and `from` are apart, or the same. */
+/* The last chunk overlaps the one before it. `to` and `from` are the same or do not overlap. */
 static inline void lt_copy_bytes(char *to, const char *from, size_t n)
 {
     enum { WIDE = 16 }; /* fixed: bytes of a register of every x86-64 */

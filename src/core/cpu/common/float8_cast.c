@@ -1,12 +1,12 @@
-/* float8_cast.c - conversions from and to the floats of one byte: rows and columns of the table of
- * conversions (loops.h). Those with float32 are formulas/float8.h; all others go by way of float32,
- * as PyTorch's do. */
+/* float8_cast.c - conversions from and to the one-byte floats; entries of the table of conversions
+ * (loops.h). formulas/float8.h has the conversions with float32; all others go through float32, as
+ * in PyTorch. */
 #include "loops.h"
 
 #include "dtypes/dtype.h"
 #include "formulas/float8.h"
 
-static float values[LT_DTYPE_COUNT - LT_FLOAT8_E5M2][256]; /* of each code */
+static float values[LT_DTYPE_COUNT - LT_FLOAT8_E5M2][256]; /* the value of each code */
 
 static void decode(lt_dtype from, char *const *ptrs, const int64_t *strides, int64_t n)
 {
@@ -29,8 +29,8 @@ static inline void encode(lt_dtype to, char *const *ptrs, const int64_t *strides
         (void)context;                                                                             \
         CALL;                                                                                      \
     }
-/* dtypes other than K that are converted by way of float32; those of one byte among them have a
- * list of their own */
+/* Dtypes that are converted to and from K through float32; PAIRS has the pairs of one-byte floats.
+ */
 /* clang-format off */
 #define OTHERS(X, K) \
     X(K, LT_BOOL) X(K, LT_UINT8) X(K, LT_INT8) X(K, LT_INT16) X(K, LT_INT32) X(K, LT_INT64) \

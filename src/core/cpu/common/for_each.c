@@ -4,10 +4,10 @@
 #include "context/interrupt.h"
 #include "threads.h"
 
-#define ALONE (2 * LT_CPU_GRAIN / LT_CPU_MOVED) /* fewer elements are one thread's */
-/* tuning: elements; an inner dimension that is shorter is exchanged with a long outer one, since
- * few calls of long strided runs are faster than many calls of short dense ones; adding a number to
- * rows of 10 takes 2.00 of its time with 8 (Zen 5, 2026-11-28) */
+#define ALONE (2 * LT_CPU_GRAIN / LT_CPU_MOVED) /* fewer elements use one thread */
+/* tuning: elements; a shorter inner dimension is exchanged with a long outer one, since few calls
+ * with long strided runs are faster than many calls with short dense ones; adding a number to rows
+ * of 10 takes 2.00 times as long with 8 (Zen 5, 2026-11-28) */
 #define SHORT_RUN 16
 
 void lt_cpu_walk(const lt_iter *it, int ndim, char *const *ptrs, int64_t from, int64_t to,
@@ -34,8 +34,8 @@ void lt_cpu_walk(const lt_iter *it, int ndim, char *const *ptrs, int64_t from, i
         loop(at, strides, run, context);
         left -= run;
         if (left == 0) break;
-        /* The run ended at the end of dimension 0: back to its start, one step along the next
-         * ones. */
+        /* The run ended at the end of dimension 0: return to its start and advance the outer
+         * dimensions. */
         for (int k = 0; k < operands; k++) at[k] -= position[0] * strides[k];
         position[0] = 0;
         for (int d = 1; d < ndim; d++) {
@@ -86,7 +86,7 @@ static void exchange_inner(lt_iter *it)
     }
 }
 
-/* The walk of few elements along one line: what most calls are. */
+/* Most calls: few elements in a single run. */
 static void one_run(const lt_iter *it, lt_loop loop, const void *context)
 {
     int64_t strides[LT_ITER_OPERANDS];

@@ -1,5 +1,5 @@
-/* is_nan.h - a test for every type of elements: integers are never nan, which a macro may say
- * without a warning. */
+/* is_nan.h - a test for nan in loops for any type; a macro, since compilers would warn of the
+ * comparison for integers. */
 #ifndef LT_CPU_IS_NAN_H
 #define LT_CPU_IS_NAN_H
 

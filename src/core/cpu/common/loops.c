@@ -1,4 +1,4 @@
-/* loops.c - picks the instruction set of the vector loops (loops.h), once, before main. */
+/* loops.c - selects the instruction set of the vector loops (loops.h), once, before main. */
 #include "loops.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "cpu_info.h"
 #include "pointwise_ops.h"
 
-/* In a library of chosen ops (mk/minimal.mk): defines the kernels that they do not reach as NULL. */
+/* In a library of selected ops (mk/minimal.mk): defines kernels that these do not use as NULL. */
 #if defined(LT_CHOSEN_OPS)
 #include "absent.h"
 #endif
@@ -30,15 +30,15 @@ lt_pointwise_row lt_pointwise_loops[LT_PW_COUNT];
 #if defined(__x86_64__)
 static const lt_cpu_loops sets[] = {SET_OF(baseline, OF_BASELINE), SET_OF(avx2, OF_AVX2),
                                     SET_OF(avx512, OF_AVX512)};
-#else /* NEON and its like are in every processor of their kind: the baseline has them */
+#else /* the baseline of other processors includes SIMD (NEON) */
 static const lt_cpu_loops sets[] = {SET_OF(baseline, OF_BASELINE)};
 #endif
 #undef SET_OF
 
-/* The index of the best set that this processor runs. */
+/* The index of the best set for this processor. */
 static int best_set(void) { return lt_processor.avx512 ? 2 : lt_processor.avx2 ? 1 : 0; }
 
-/* LTENSOR_CPU can only ask for less than the processor has. */
+/* LTENSOR_CPU can only lower the set. */
 static int chosen_set(void)
 {
     int best = best_set();
@@ -53,8 +53,8 @@ static void choose_family(int first, int end, const lt_pointwise_row *rows)
     memcpy(lt_pointwise_loops[first], rows, (size_t)(end - first) * sizeof *rows);
 }
 
-/* The conversions of the chosen set, and those of unsigned integers, complex numbers and floats of
- * one byte, which have no instruction set. */
+/* The conversions of the selected set, and the conversions that are compiled once: of unsigned
+ * integers, complex numbers and one-byte floats. */
 static lt_loop casts[LT_DTYPE_COUNT][LT_DTYPE_COUNT];
 
 __attribute__((constructor)) static void choose_loops(void)

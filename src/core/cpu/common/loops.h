@@ -1,9 +1,10 @@
-/* loops.h - the vector loops: what src/core/cpu/vector compiles once per instruction set.
+/* loops.h - the interface of the vector loops, which src/core/cpu/vector compiles once per
+ * instruction set.
  *
- * Every file of vector/ is built three times, with LT_ISA one of baseline, avx2, avx512 and flags
- * that let the compiler use these instructions; LT_LOOP(name) gives each copy its own symbol.
- * loops.c picks one set at start, by what the processor has, or as LTENSOR_CPU says. A loop knows
- * nothing of tensors, threads or errors. Included by src/core/cpu only. */
+ * Each file of vector/ is compiled three times, with LT_ISA baseline, avx2 and avx512 and the flags
+ * for these instructions; LT_LOOP(name) gives each copy its own symbol. loops.c selects a set at
+ * start by the processor, or by LTENSOR_CPU. A line is a 1-D slice. Loops do not use tensors,
+ * threads or errors. Included by src/core/cpu only. */
 #ifndef LT_CPU_LOOPS_H
 #define LT_CPU_LOOPS_H
 
@@ -13,8 +14,8 @@
 #include "cpu/common/sizes.h"
 #include "kernel_families.h" /* generated from the declarations */
 
-/* n elements; ptrs[0] is the output; strides in bytes. context: the op's numbers (lt_scalar), or
- * what a loop of the driver itself needs. */
+/* Processes n elements; ptrs[0] is the output; strides in bytes. context: the op's numbers
+ * (lt_scalar), or data of the driver. */
 typedef void (*lt_loop)(char *const *ptrs, const int64_t *strides, int64_t n, const void *context);
 
 typedef lt_loop lt_pointwise_row[LT_DTYPE_COUNT];
@@ -26,48 +27,50 @@ typedef struct lt_complex_loops {
 } lt_complex_loops;
 
 enum {
-    /* fixed: accumulators of a sum; as many for every instruction set, so that sums are the same */
+    /* fixed: accumulators of a sum; the same for all instruction sets, so that they return equal
+     * sums */
     LT_ACCUMULATORS = 64,
-    /* tuning: elements of a line that are converted, or mapped, at a time; they stay in L1 beside
-     * the operands; norms of rows take 1.10 of their time with half of it (Zen 5, 2026-11-28) */
+    /* tuning: elements of a line that are converted or mapped at a time; they stay in L1 together
+     * with the operands; norms of rows take 1.10 times as long with half of it (Zen 5, 2026-11-28)
+     */
     LT_SLICE_BLOCK = 1024
 };
 
-/* What accumulators are joined in: double for floats, int64 for integers and bools. */
+/* The total of accumulators: double for floats, int64 for integers and bools. */
 typedef union lt_total {
     double d;
     int64_t i;
     uint64_t u;
 } lt_total;
 
-/* A line that comes in pieces of at least LT_SLICE_BLOCK elements: what was made of those that came;
- * zeroed at first. */
+/* The state of a line that is reduced in pieces of at least LT_SLICE_BLOCK elements. Zero it first.
+ */
 typedef struct lt_slice_part {
     bool begun;
-    int64_t rows;               /* that the lanes have taken */
-    lt_total parts[8], careful; /* careful: of pieces with a nan */
-    /* accumulators of the rows, of which element i of a line goes to number i % LT_ACCUMULATORS */
+    int64_t rows;               /* rows that the accumulators contain */
+    lt_total parts[8], careful; /* careful: result of pieces with a nan */
+    /* accumulators: element i of a line is added to number i % LT_ACCUMULATORS */
     _Alignas(64) char lanes[LT_ACCUMULATORS * 8];
 } lt_slice_part;
 
 /* The loops of one reduction in one type of elements. */
 typedef struct lt_reduce_loops {
     lt_total identity;
-    /* Joins each of count dense lines of n elements, stride bytes apart, into its total. */
+    /* Joins each of `count` contiguous lines of n elements, stride bytes apart, into its total. */
     void (*line)(lt_total *totals, const char *lines, int64_t stride, int64_t count, int64_t n,
                  double parameter);
-    /* The same with a parameter for each line, where that is worth a loop of its own; else NULL. */
+    /* The same with a parameter for each line; NULL unless it is faster than calls of line(). */
     void (*lines)(lt_total *totals, const char *lines, int64_t stride, int64_t count, int64_t n,
                   const lt_total *parameters);
-    /* The same of one line in pieces, to the bit: n elements, a multiple of LT_SLICE_BLOCK, or the
-     * last ones, which alone have a total. NULL: line() may be given one piece after the other,
-     * each of a multiple of LT_SLICE_BLOCK. */
+    /* The same for a line in pieces, with the same bits: n elements, a multiple of LT_SLICE_BLOCK
+     * except for the last piece, which alone has a total. NULL: call line() for one piece after the
+     * other, each a multiple of LT_SLICE_BLOCK. */
     void (*piece)(lt_slice_part *part, const void *elements, int64_t n, double parameter,
                   lt_total *total);
-    /* acc[j] = step(acc[j], rows[i][j]) for ncols columns of nrows rows that lie row_stride bytes
-     * apart. Columns are contiguous; the parameters, one a column, are of the elements' type,
-     * accumulators of `lane` bytes, at most 8. begin: acc holds nothing yet (of no rows, too). At
-     * most LT_COLUMNS_FLUSH rows are added up before the accumulators are joined into totals. */
+    /* acc[j] = step(acc[j], rows[i][j]) for nrows rows, row_stride bytes apart, of ncols contiguous
+     * columns. parameters: one per column, of the elements' type; accumulators have `lane` bytes,
+     * at most 8. begin: initializes acc first, even without rows. At most LT_COLUMNS_FLUSH rows may
+     * be added before join(). */
     void (*rows)(void *acc, bool begin, const char *rows, int64_t row_stride, int64_t nrows,
                  int64_t ncols, const void *parameters);
     void (*join)(lt_total *totals, const void *acc, int64_t n);
@@ -75,16 +78,16 @@ typedef struct lt_reduce_loops {
     int64_t lane;
 } lt_reduce_loops;
 
-/* fixed: rows of LT_ACCUMULATORS elements that are added up before accumulators are joined into totals
- * of double; equal numbers, whose errors add up, lose five units in the last place at most */
+/* fixed: rows of LT_ACCUMULATORS elements that are added before accumulators are joined into totals of
+ * double; the error is at most five ULP for equal numbers, where rounding errors add up */
 #define LT_ROWS_FLUSH 32
-/* fixed: the same of rows of columns; they are added by fours first */
+/* fixed: the same for rows of columns, which are added by fours first */
 #define LT_COLUMNS_FLUSH 128
 
 typedef enum lt_rows_op {
     LT_ROWS_SUM,
     LT_ROWS_PROD,
-    LT_ROWS_MAX, /* nan wins */
+    LT_ROWS_MAX, /* nan if there is one */
     LT_ROWS_MIN,
     LT_ROWS_SUM_ABS,
     LT_ROWS_SUM_SQUARE,
@@ -92,31 +95,30 @@ typedef enum lt_rows_op {
     LT_ROWS_SUM_SQUARE_OFF, /* (x - parameter)^2 */
     LT_ROWS_SUM_POWER,      /* |x|^parameter */
     LT_ROWS_SUM_EXP,        /* exp(x - parameter) */
-    LT_ROWS_SUM_NUMBERS,    /* without nan */
+    LT_ROWS_SUM_NUMBERS,    /* ignores nan */
     LT_ROWS_MAX_ABS,
     LT_ROWS_MIN_ABS,
-    LT_ROWS_COUNT, /* of elements that are not 0 */
+    LT_ROWS_COUNT, /* number of nonzero elements */
     LT_ROWS_OPS
 } lt_rows_op;
 
-/* The types that reductions are computed in. LT_ROWS_U8 is bool: bytes of 0 and 1. */
+/* The types of reductions. LT_ROWS_U8 is bool: bytes of 0 and 1. */
 enum { LT_ROWS_F32, LT_ROWS_F64, LT_ROWS_I64, LT_ROWS_U8, LT_ROWS_TYPES };
 
-/* Extremes and running totals (vector/reduce/scan.c), by LT_ROWS_F32, _F64 and _I64. Places of
- * float are int32, of the others int64. */
+/* Extremes and running totals (vector/reduce/scan.c) for LT_ROWS_F32, _F64 and _I64. */
 typedef struct lt_scan_loops {
-    /* Position of the first element that is the value, or nan. One of them must be there. */
+    /* The index of the first element that equals `value` or is nan; there must be one. */
     int64_t (*find)(const void *line, int64_t n, lt_total value);
-    /* Rows number first, first + 1, ... taken into the extremes of ncols columns and their places;
-     * last: of equals. */
+    /* Updates the extremes of ncols columns and their row indices (int32 for float, otherwise
+     * int64) by rows first, first + 1, ...; last: of equal elements the last one wins. */
     void (*across)(bool maximum, bool last, void *best, void *place, const char *rows,
                    int64_t row_stride, int64_t nrows, int64_t ncols, int64_t first);
-    /* Extremes up to each of n elements of a line, of which the first is number `from`; of equals
-     * the last. */
+    /* Running extremes of n elements of a line, the first of which has index `from`; of equal
+     * elements the last one wins. */
     void (*follow)(bool maximum, void *best, int64_t *place, void *out, int64_t *places,
                    const void *in, int64_t from, int64_t n);
-    /* Running sums or products of a line that go on from *so_far; of `count` whole lines that begin
-     * `step` elements apart; of n neighbouring lines, whose elements lie `step` bytes apart. */
+    /* Running sums or products: of a line, continued from *so_far; of `count` lines, steps in
+     * elements between them; of n adjacent lines, steps in bytes between elements of a line. */
     void (*line)(lt_scan op, void *out, const void *in, int64_t n, lt_total *so_far);
     void (*lines)(lt_scan op, void *out, int64_t out_step, const void *in, int64_t in_step,
                   int64_t length, int64_t count);
@@ -124,8 +126,9 @@ typedef struct lt_scan_loops {
                          int64_t length, int64_t n, lt_total *so_far);
 } lt_scan_loops;
 
-/* At most LT_LANES dense lines, some elements apart, sorted stably; nan is the largest. Of
- * each line the first `wanted` values and places in it, from 0, are stored; NULL: not wanted. */
+/* At most LT_LANES contiguous lines to be sorted stably; nan is the largest. The first `wanted`
+ * values and indices (from 0) of each line are stored; NULL: not stored. Steps in elements between
+ * lines. */
 typedef struct lt_short_slices {
     int64_t n, lines, wanted;
     bool descending;
@@ -135,13 +138,12 @@ typedef struct lt_short_slices {
 } lt_short_slices;
 typedef struct lt_sort_loops {
     void (*lines)(const lt_short_slices *s);
-    int64_t most; /* elements of a line */
+    int64_t most; /* maximum of elements per line */
 } lt_sort_loops;
 
-/* Softmax of some contiguous lines of n elements, at most LT_LANES, each from its in to
- * its out (which may be the same); of `width` neighbouring lines, at most LT_COLUMNS, whose
- * elements lie `step` elements apart. ahead: how many elements later lies what is asked for
- * meanwhile, which no other thread writes to; 0: nothing is. */
+/* Softmax of at most LT_LANES contiguous lines of n elements, from in to out (may be equal); or of
+ * `width` adjacent lines, at most LT_COLUMNS, with `step` elements between elements of a line.
+ * ahead: prefetch distance in elements (0: none), into memory that no other thread writes. */
 typedef struct lt_softmax_loops {
     void (*forward)(bool log, char *const *out, const char *const *in, int lines, int64_t n,
                     int64_t ahead);
@@ -153,10 +155,10 @@ typedef struct lt_softmax_loops {
                              int64_t width);
 } lt_softmax_loops;
 
-/* Normalization of rows or channels [first, last), all of the type of the statistics. What a
- * backward adds up for the parameters goes to sums and products (of grad and the normalized input),
- * which hold zeros or what came before; NULL: not wanted. Channels have no others to share sums
- * with: they go straight to the gradients. */
+/* Normalization of rows or channels [first, last) in the type of the statistics. rows_backward adds
+ * the parameters' gradients to sums (of grad) and products (of grad and the normalized input);
+ * NULL: not needed. channels_backward stores the parameters' gradients, since a channel is computed
+ * as a whole. */
 typedef struct lt_norm_loops {
     void (*rows)(const lt_row_norm_args *n, int64_t first, int64_t last);
     void (*rows_backward)(const lt_row_norm_args *n, int64_t first, int64_t last, void *sums,
@@ -165,10 +167,10 @@ typedef struct lt_norm_loops {
     void (*channels_backward)(const lt_batch_norm_args *n, int64_t first, int64_t last);
 } lt_norm_loops;
 
-/* Rows of attention. step: scores become exponentials less the largest so far, *most, which with
- * their sum *sum is brought up to date; returns the factor for what was added up before. weights:
- * scores become probabilities by their logsumexp. slopes: of the scores, from probabilities and
- * gradients of them, (grad - delta) * p * scale. */
+/* Operations on rows of scores (online softmax). step: replaces scores by exp(score - maximum so
+ * far), updates the maximum *most and the sum *sum, and returns the factor for earlier sums.
+ * weights: scores to probabilities, by their logsumexp. slopes: gradients of probabilities p to
+ * gradients of scores, (grad - delta) * p * scale. */
 typedef struct lt_attention_loops {
     double (*step)(void *scores, int64_t n, double *most, double *sum);
     void (*multiply)(void *row, int64_t n, double factor);
@@ -177,51 +179,52 @@ typedef struct lt_attention_loops {
     double (*dot)(const void *a, const void *b, int64_t n);
 } lt_attention_loops;
 
-/* tuning: products that are added up before they go to C; two vectors of columns of so many lines
- * leave room in L1; mm of 1000x1000 takes 1.09 of its time with half of it (Zen 5, 2026-11-28) */
+/* tuning: products that are summed in registers before they are added to C; two vectors of columns
+ * with so many rows leave space in L1; mm of 1000x1000 takes 1.09 times as long with half of it
+ * (Zen 5, 2026-11-28) */
 #define LT_PRODUCT_DEPTH 256
-/* fixed: rows of A, and of triangles, that the registers of AVX-512 hold with their sums */
+/* fixed: rows of A, and of triangles, for which the sums fit into the registers of AVX-512 */
 #define LT_PRODUCT_ROWS 12
-/* tuning: multiplications; as many take as long as an element of a simple loop; mm of 400x400 takes
- * 0.008 ns for each, neg 0.03 to 0.07 ns for an element in L1 (Zen 5, 2026-11-28) */
+/* tuning: multiplications; the cost of so many is that of an element of a simple loop; mm of
+ * 400x400 takes 0.008 ns for each, neg 0.03 to 0.07 ns for an element in L1 (Zen 5, 2026-11-28) */
 #define LT_PRODUCT_COST 3
-/* tuning: bytes of each of these lines that are brought side by side at a time; they stay in L2
- * while rows of A stay in L1; linear of 64 rows, 1024 to 256, takes 1.12 of its time with half of
- * it (Zen 5, 2026-11-28) */
+/* tuning: bytes of each row of B that are packed at a time; the panels stay in L2 while rows of A
+ * stay in L1; linear of 64 rows, 1024 to 256, takes 1.12 times as long with half of it (Zen 5,
+ * 2026-11-28) */
 #define LT_PRODUCT_TOGETHER 1024
-/* with a vector beyond them, and one beyond the rows of A */
+/* bytes of packed columns of B, plus a vector after them and one after the rows of A */
 #define LT_PRODUCT_SCRATCH ((size_t)LT_PRODUCT_DEPTH * LT_PRODUCT_TOGETHER + 128)
 
-/* C = alpha A B + beta C, of one matrix, on one thread: element (i, p) of A is a[i * a_row + p *
- * a_column], likewise B and C. C is not read when beta is 0. Integers: rows of B and C are dense.
- * Floats: A has dense rows or columns. */
+/* C = alpha A B + beta C for one matrix on one thread. Element (i, p) of A is a[i * a_row + p *
+ * a_column]; B and C likewise. If beta is 0, C is not read. Integers: rows of B and C are
+ * contiguous. Floats: A has contiguous rows or columns. */
 typedef struct lt_product {
     int64_t m, n, k, a_row, a_column, b_row, b_column, c_row, c_column;
     double alpha, beta;
     const void *a, *b;
     void *c;
-    /* columns of B, which are dense as the rows of A are: sums go along both (floats only) */
+    /* B has few columns, which are contiguous, as rows of A are: use dot products (floats only) */
     bool few;
-    /* LT_PRODUCT_SCRATCH bytes for columns of B, then for rows of A m times the least of k and
-     * LT_PRODUCT_DEPTH elements. NULL: the rows are read where they lie (floats only) */
+    /* Memory for packing: LT_PRODUCT_SCRATCH bytes for columns of B, then m * min(k, LT_PRODUCT_DEPTH)
+     * elements for rows of A. NULL: rows of A are not packed (floats only) */
     void *room;
-    /* m elements, added to the rows of C, which are dense; NULL where few (floats only) */
+    /* m elements that are added to the contiguous rows of C; NULL if `few`. Floats only */
     const void *row_bias;
 } lt_product;
 typedef void (*lt_product_loop)(const lt_product *p);
 
-/* A lower triangle, or with `backward` an upper one: element (i, p) is a[i * a_row + p * a_column].
- * unit: those of the diagonal are 1, whatever is there. */
+/* A lower triangle, or with `backward` an upper one; element (i, p) is a[i * a_row + p * a_column].
+ * unit: the diagonal is 1 and is not read. */
 typedef struct lt_triangle {
     const void *a;
     int64_t rows, a_row, a_column;
     bool backward, unit;
 } lt_triangle;
 
-/* Of few rows, `step` elements apart. solve: n columns of x become the solution. cholesky: the
- * square that n columns begin with becomes its upper factor, what is right of it the solution by
- * that; the order of the minor that is not positive, or 0. mirror: one triangle of n x n elements
- * to the other. */
+/* Operations on few rows, `step` elements apart. solve: replaces n columns of x by the solution.
+ * cholesky: factorizes the square at the beginning of n columns into its upper factor, and replaces
+ * the columns right of it by their solution; returns the order of the minor that is not positive,
+ * or 0. mirror: copies a triangle of an n x n matrix to the other. */
 typedef struct lt_triangle_loops {
     void (*solve)(const lt_triangle *t, void *x, int64_t step, int64_t n);
     int (*cholesky)(void *matrix, int64_t step, int64_t rows, int64_t n);
@@ -231,27 +234,27 @@ typedef struct lt_triangle_loops {
 /* One step of an optimizer (optim_rules.h) for n elements of its arrays. */
 typedef void (*lt_optim_loop)(void *const *arrays, int64_t n, const double *numbers);
 
-/* Pooling. Of one row of windows: element i of the input lies i * step elements from the first. */
+/* Pooling of a row of windows: the element of window i is i * step elements from the first one. */
 typedef struct lt_pool_loops {
-    /* Extremes so far and, unless NULL, where they are: position `first` is the input's first
+    /* Updates the extremes and, unless NULL, their indices; `first` is the index of the first
      * element. */
     void (*extremes)(void *best, int32_t *place, const void *in, int64_t step, int64_t n,
                      int32_t first);
-    /* Extremes of two elements of each window, the second `apart` elements after the first; what
-     * `most` held is not read. */
+    /* Maximum of two elements of each window, the second `apart` elements after the first;
+     * overwrites `most`. */
     void (*pairs)(void *most, const void *in, int64_t step, int64_t apart, int64_t n);
-    /* Extremes of all windows of a plane, where takes_rectangles(p). */
+    /* Maxima of all windows of a plane; requires takes_rectangles(p). */
     bool (*takes_rectangles)(const lt_pooling *p);
     void (*rectangles)(const lt_pooling *p, void *out, const void *in);
-    /* Adds `taps` elements of each window, one after the other, to its sum. */
+    /* Adds `taps` consecutive elements of each window to its sum. */
     void (*sums)(void *sum, const void *in, int64_t step, int64_t taps, int64_t n);
     void (*means)(void *sums, int64_t size, int64_t n); /* in place */
-    void (*line)(void *sum, const void *in, int64_t n); /* adds the sum of dense elements */
+    void (*line)(void *sum, const void *in, int64_t n); /* adds the sum of n contiguous elements */
 } lt_pool_loops;
 
-/* grid_sample of one image x with its grid. Forward and the derivative by the grid are done for
- * points [from, to), the derivative by x for so many channels, the first of which are given; it is
- * added to grad_x, of planes as dense as those of grad and y. */
+/* grid_sample of one image x. forward and grad_grid process points [from, to). grad_x processes
+ * `channels` channels from the given one on, and adds to grad_x; the planes of grad_x, grad and y
+ * are contiguous. */
 typedef struct lt_sample_loops {
     void (*forward)(const lt_sampling *s, void *y, const void *x, const void *grid, int64_t from,
                     int64_t to);
@@ -264,58 +267,58 @@ typedef struct lt_sample_loops {
 /* Rows [from, to) of a step of a recurrent layer (cell.h). */
 typedef void (*lt_cell_loop)(const lt_cell_step *step, int64_t from, int64_t to);
 
-/* A convolution by stride 1: inputs planes, or lines, that contain the padding; out planes are
- * dense. weights [outputs / tile][inputs][kernel...][tile]. Of lines a tap is a row of the
- * kernel. */
+/* A direct convolution by stride 1. Inputs contain their padding; output planes are contiguous.
+ * weights: [outputs / tile][inputs][kernel...][tile]. 1-D: kernel[0] taps, `row` elements apart. */
 typedef struct lt_direct {
     int64_t inputs, outputs, tile, kernel[2], out[2];
-    int64_t row, plane;          /* elements from one to the next */
+    int64_t row, plane;          /* distances in elements */
     const float *weights, *bias; /* bias NULL: none */
 } lt_direct;
 
 typedef struct lt_direct_loops {
-    /* tile 4 or 6; reads up to 16 elements beyond the last */
+    /* 2-D; tile is 4 or 6; may read 16 elements beyond the last one */
     void (*image)(const lt_direct *d, const float *in, float *out);
-    /* n windows of each line; reads what `windows` of them see, if there are fewer */
+    /* 1-D; n windows of each output channel; if n < windows, still reads the inputs of `windows` */
     void (*line)(const lt_direct *d, const float *in, float *out, int64_t n);
-    int64_t tile, windows; /* of a line, taken at once: less than a hundred windows */
+    int64_t tile, windows; /* of line(): channels and windows per step; windows < 100 */
 } lt_direct_loops;
 
-/* Rows `from` to `to` - 1 of a product of a matrix in CSR (vector/products/csr.c). */
+/* Rows [from, to) of a product of a CSR matrix (vector/products/csr.c). */
 typedef struct lt_csr_loops {
     void (*f32)(const lt_csr_product *p, int64_t from, int64_t to);
     void (*f64)(const lt_csr_product *p, int64_t from, int64_t to);
 } lt_csr_loops;
 
-/* Convolutions of float whose output channels see one input channel each: whether they can be done;
- * planes [from, to) of the batch's results. All is dense. */
+/* Depthwise convolutions of float (each output channel reads one input channel), all contiguous.
+ * takes: whether the arguments are supported. planes: output planes [from, to) of the batch. */
 typedef struct lt_depthwise_loops {
     bool (*takes)(const lt_conv *c);
     void (*planes)(const lt_conv *c, int64_t from, int64_t to, const float *x, const float *w,
                    const float *bias, float *y);
 } lt_depthwise_loops;
 
-/* to[c * to_step + r] = from[r * from_step + c], r < rows, c < columns; steps in elements. */
+/* Transpose: to[c * to_step + r] = from[r * from_step + c], r < rows, c < columns; steps in
+ * elements. */
 typedef void (*lt_turn_loop)(void *to, int64_t to_step, const void *from, int64_t from_step,
                              int64_t rows, int64_t columns);
 
-/* Of each of some lines, bytes apart: out[i] = in[-i], i < n. */
+/* Reversal of each of `lines` lines: out[i] = in[-i], i < n; steps in bytes between lines. */
 typedef void (*lt_reverse_loop)(char *out, int64_t out_step, const char *in, int64_t in_step,
                                 int64_t lines, int64_t n);
 
-/* Positions [from, to) of a resampled dimension (lt_resampling), in a plane whose positions lie
- * `step` elements apart, on both sides; of each the first `width` elements. */
+/* Positions [from, to) of a resampled dimension (lt_resampling) in a plane with `step` elements
+ * between positions, in input and output; the first `width` elements of each position. */
 typedef void (*lt_resample_loop)(const lt_resampling *r, const void *in, void *out, int64_t step,
                                  int64_t width, int64_t from, int64_t to);
 
-/* The places of n positions of the result that have one each, or two. */
+/* The taps of n positions of the result, one each or two. */
 typedef struct lt_resample_indices {
     int64_t n;
-    /* of float alone: the second ones, and their weights, lie after all the first */
+    /* float only: second indices and weights follow all first ones */
     bool two;
-    const int32_t *near; /* NULL: the line is longer than an int32 counts */
+    const int32_t *near; /* NULL: indices exceed int32, use `far` */
     const int64_t *far;
-    const void *weights; /* NULL: all are 1, and elements stay what they were */
+    const void *weights; /* NULL: 1, elements are copied */
 } lt_resample_indices;
 
 typedef struct lt_resample_loops {
@@ -323,9 +326,9 @@ typedef struct lt_resample_loops {
     void (*line_of_places)(const lt_resample_indices *p, const void *in, void *out);
 } lt_resample_loops;
 
-/* n indices, `stride` bytes apart, which count from `base`, or from the end where they are
- * negative, up to `size`: their places times `step` begin offsets, to which i * `own` is added, or
- * are added to them; or they are only looked at. Bit 63 of the result: one is out of range. */
+/* Converts n indices, `stride` bytes apart, which count from `base`, or if negative from the end,
+ * to offsets: index * step, plus i * own for LT_LOCATE_BEGIN; added to offsets for LT_LOCATE_ADD;
+ * only checked for LT_LOCATE_LOOK. Bit 63 of the result is set if an index is outside of `size`. */
 typedef uint64_t (*lt_locate_loop)(const char *indices, int64_t stride, int64_t n, uint64_t base,
                                    uint64_t size, int64_t step, int64_t own, int64_t *offsets);
 typedef enum lt_locating {
@@ -337,7 +340,7 @@ typedef enum lt_locating {
 
 typedef struct lt_cpu_loops {
     const char *isa;
-#define FAMILY(name, NAME) const lt_pointwise_row *name; /* a row a kernel of the family */
+#define FAMILY(name, NAME) const lt_pointwise_row *name; /* a row per kernel of the family */
     LT_KERNEL_FAMILIES(FAMILY)
 #undef FAMILY
     const lt_loop (*cast)[LT_DTYPE_COUNT]; /* [to][from] */
@@ -351,31 +354,32 @@ typedef struct lt_cpu_loops {
     const lt_product_loop *product;      /* float, double */
     const lt_triangle_loops *triangle;   /* float, double */
     const lt_pool_loops *pool;           /* float, double, int64 */
-    const lt_direct_loops *direct;       /* one, of float */
-    const lt_depthwise_loops *depthwise; /* one, of float */
-    const lt_csr_loops *csr;             /* one */
+    const lt_direct_loops *direct;       /* float */
+    const lt_depthwise_loops *depthwise; /* float */
+    const lt_csr_loops *csr;             /* a single set */
     const lt_optim_loop (*optim)[2];     /* float, double */
     const lt_cell_loop (*cells)[2][2];   /* [cell][backward]: float, double */
     const lt_fft_loops *fft;             /* float, double */
     const lt_turn_loop *turn;            /* elements of 4 bytes, of 8 */
     const lt_reverse_loop *reverse;      /* the same */
     const lt_resample_loops *resample;   /* float, double */
-    const lt_complex_loops *complex;     /* op -1 ends them */
+    const lt_complex_loops *complex;     /* ends with op -1 */
     const lt_sample_loops *sample;       /* float, double */
     const lt_locate_loop *locate;        /* by lt_locating */
 } lt_cpu_loops;
 
-/* The chosen set, filled in before main; its name is shown by `ltensor --version`. */
+/* The selected set, filled in before main; `ltensor --version` prints its name. */
 extern lt_cpu_loops lt_loops;
-/* Its elementwise loops, by op and dtype; NULL where there is no loop. */
+/* Its elementwise loops by op and dtype; NULL: no loop. */
 extern lt_pointwise_row lt_pointwise_loops[];
 
-/* What has no instruction set: the conversions that a table lacks, first those of unsigned integers
- * (common/unsigned_cast.c), then those of complex numbers (common/complex_cast.c). */
+/* Add the conversions that are compiled once to the table: first unsigned integers
+ * (common/unsigned_cast.c), then complex numbers (common/complex_cast.c), then one-byte floats
+ * (common/float8_cast.c). */
 void lt_enter_unsigned_casts(lt_loop (*cast)[LT_DTYPE_COUNT]);
 void lt_enter_complex_casts(lt_loop (*cast)[LT_DTYPE_COUNT]);
 void lt_enter_float8_casts(lt_loop (*cast)[LT_DTYPE_COUNT]);
-/* A conversion made of two, a block at a time. */
+/* A conversion through a third dtype, a block at a time. */
 void lt_cast_through(lt_dtype middle, lt_dtype to, lt_dtype from, char *const *ptrs,
                      const int64_t *strides, int64_t n);
 

@@ -1,5 +1,5 @@
-/* rare.c - the special functions of formulas/rare.h, once for all loops: what they cost to call is
- * little beside what they take. */
+/* rare.c - the special functions of formulas/rare.h, compiled once for all instruction sets: a call
+ * costs little compared with the function. */
 #include "formulas/rare.h"
 #include "formulas/rare_kernels.h"
 
@@ -13,6 +13,6 @@ double lt_rare_pair_f64(double a, double b, double function)
 float lt_rare_pair_f32(float a, float b, float function)
 {
     if ((int)function == LT_RARE_NEXTAFTER)
-        return nextafterf(a, b); /* the next one of its own type */
+        return nextafterf(a, b); /* the next float, not the next double */
     return (float)lt_rare_pair_of(a, b, (int)function);
 }

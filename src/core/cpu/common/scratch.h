@@ -1,5 +1,5 @@
-/* scratch.h - memory of an op for as long as it runs: on the stack where it is little, since asking
- * for some takes as long as a small op. Included by src/core/cpu only. */
+/* scratch.h - temporary memory of an op: on the stack if small, since an allocation takes as long
+ * as a small op. Included by src/core/cpu only. */
 #ifndef LT_CPU_SCRATCH_H
 #define LT_CPU_SCRATCH_H
 
@@ -8,11 +8,11 @@
 
 typedef struct lt_scratch {
     _Alignas(64) char near[4096];
-    size_t capacity; /* of memory elsewhere */
+    size_t capacity; /* of allocated memory */
 } lt_scratch;
 
-/* n entries, aligned to 64 bytes, not filled in; NULL: there is no memory, and the error is set. s
- * is not zeroed before, and does not move. */
+/* Returns n uninitialized entries, aligned to 64 bytes; NULL with an error if out of memory. s need
+ * not be initialized and must not move. */
 static inline void *lt_scratch_alloc(lt_scratch *s, int64_t n, size_t size)
 {
     return lt_mul_sat(n, (int64_t)size) <= (int64_t)sizeof s->near

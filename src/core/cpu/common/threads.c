@@ -7,9 +7,9 @@
 #include "context/interrupt.h"
 #include "error.h"
 
-/* fixed: sums that one thread joins in the end; decides the order of additions */
+/* fixed: maximum of partial sums, which one thread adds; determines the order of additions */
 #define MOST_SHARES 16
-/* fixed: a list on the stack; more threads begin with parts of others */
+/* fixed: maximum of ranges, which are on the stack; further threads start with ranges of others */
 #define MOST_RANGES 64
 
 int lt_cpu_threads_for(int64_t work)
@@ -36,7 +36,8 @@ int64_t lt_cpu_piece(int64_t n, int64_t most, int threads)
     return threads > 1 && even < most ? even : most;
 }
 
-/* Jobs that a thread begins with, and others take from when they have done theirs. */
+/* A thread's own range of jobs, from which threads without jobs steal. A cache line each, against
+ * false sharing. */
 typedef struct {
     _Alignas(64) _Atomic int64_t next;
     int64_t end;
@@ -51,13 +52,13 @@ static void set_ranges(job_range *ranges, int n, int64_t jobs)
     }
 }
 
-/* A loop that several threads run. */
+/* A parallel loop. */
 typedef struct loop {
     job_range *ranges;
     int n;
     lt_job run;
     const void *context;
-    lt_context *caller; /* helpers work in the caller's context */
+    lt_context *caller; /* helpers run in the caller's context */
 } loop;
 
 static void run_ranges(void *argument, int index)

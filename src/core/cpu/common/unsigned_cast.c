@@ -1,13 +1,12 @@
-/* unsigned_cast.c - conversions from and to uint16, uint32 and uint64: rows and columns of the
- * table of conversions (loops.h). Integers wrap. Of floats the fraction is dropped first; what is
- * below 0 then wraps too, what no int64 (for uint64: no uint64) holds is its nearest end. Those
- * with half types and bools go by way of the conversions of float and of uint8. */
+/* unsigned_cast.c - conversions from and to uint16, uint32 and uint64; entries of the table of
+ * conversions (loops.h). Integers wrap. Floats are truncated and clamped to [-2^63, 2^64 - 1], then
+ * wrap; nan is 0. Half types and bools go through the conversions of float and uint8. */
 #include "loops.h"
 
 #include "dtypes/dtype.h"
 #include "cpu/common/sizes.h"
 
-static lt_loop (*casts)[LT_DTYPE_COUNT]; /* all conversions */
+static lt_loop (*casts)[LT_DTYPE_COUNT]; /* the table of all conversions */
 
 static inline uint64_t to_uint64(double x)
 {

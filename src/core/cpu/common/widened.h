@@ -1,5 +1,5 @@
-/* widened.h - half types for kernels that know float: arrays are converted into blocks of float and
- * back. Included by src/core/cpu only. */
+/* widened.h - half types for kernels of float: converts arrays to blocks of float and back.
+ * Included by src/core/cpu only. */
 #ifndef LT_CPU_WIDENED_H
 #define LT_CPU_WIDENED_H
 
@@ -20,7 +20,7 @@ static inline void lt_convert_dense(lt_dtype to_dtype, void *to, lt_dtype from_d
         (int64_t[]){(int64_t)lt_dtype_size(to_dtype), (int64_t)lt_dtype_size(from_dtype)}, n, NULL);
 }
 
-/* n floats; from NULL: not filled in. */
+/* Allocates n floats and converts `from` into them; if `from` is NULL, they are uninitialized. */
 static inline lt_status lt_widen(lt_widened *w, lt_dtype dtype, const void *from, int64_t n)
 {
     w->data = lt_block_array(n, sizeof(float), &w->capacity);

@@ -1,6 +1,6 @@
-/* fft.c - Fourier transforms on the CPU (backend.h), of many lines. Short lines go side by side. Of
- * long ones real lines of even length are complex ones of half the length, and two of odd length
- * are one complex line. */
+/* fft.c - Fourier transforms of many lines on the CPU (backend.h). Short lines are transformed
+ * several at a time in vector lanes. Long real lines of even length become complex ones of half the
+ * length; two of odd length become one complex line. */
 #include <string.h>
 
 #include "context/interrupt.h"
@@ -12,7 +12,7 @@
 #include "memory/block.h"
 #include "plan.h"
 
-/* Whether so many lines are worth more side by side than one after the other. */
+/* Whether to transform `count` lines side by side, not one after the other. */
 static bool beside(const lt_fft_plan *p, int64_t count)
 {
     return lt_fft_is_short(p) &&
@@ -35,7 +35,8 @@ static void run_line(const void *context, int64_t k)
     if (status != LT_OK) l->status = status;
 }
 
-/* Few long lines share the threads each, many have one each. */
+/* If there are fewer lines than threads, all threads work on each line; otherwise one thread per
+ * line. */
 static lt_status one_by_one(const lt_fft *f, const lt_fft_plan *p, int64_t count,
                             lt_status (*run)(const lines *l, int64_t k))
 {
@@ -53,7 +54,7 @@ static lt_status complex_line(const lines *l, int64_t k)
                        f->scale);
 }
 
-/* ---- real numbers, an even number of them ---------------------------------------------------- */
+/* ---- real lines of even length --------------------------------------------------------------- */
 
 typedef struct halves {
     const lt_fft_plan *plan;
@@ -103,10 +104,10 @@ static lt_status even_lines(const lt_fft *f, const lt_fft_plan *p)
                                f->lines, p->roots, false, f->scale);
 }
 
-/* ---- real numbers, an odd number of them ----------------------------------------------------- */
+/* ---- real lines of odd length ---------------------------------------------------------------- */
 
-/* Two lines of n numbers as one of complex numbers, and back; b NULL: one. Their transforms, halves
- * of `half` numbers, to one, and back. */
+/* join: two real lines of length n to one complex line; part: the reverse; b NULL: one line.
+ * _halves: the same for their transforms, of which only the first n / 2 + 1 elements are stored. */
 #define TWOS(T, NAME)                                                                              \
     static void NAME##_join(T *to, const T *a, const T *b, int64_t n)                              \
     {                                                                                              \
@@ -141,7 +142,7 @@ TWOS(float, float)
 TWOS(double, double)
 #undef TWOS
 
-/* Lines 2 k and, where there is one, 2 k + 1. */
+/* Lines 2 k and, if it exists, 2 k + 1. */
 static lt_status two_lines(const lines *l, int64_t k)
 {
     const lt_fft *f = l->f;

@@ -1,5 +1,5 @@
-/* plan.c - see plan.h. Plans are kept in a small cache of the process, those that were used last,
- * up to a number of bytes. */
+/* plan.c - see plan.h. The process caches the most recently used plans, limited by number and
+ * bytes. */
 #include "plan.h"
 
 #include <math.h>
@@ -13,8 +13,8 @@
 #include "slice.h"
 #include "memory/alloc.h"
 
-enum { CACHED = 32 }; /* fixed: plans that are kept */
-/* fixed: bounds the memory of kept plans */
+enum { CACHED = 32 }; /* fixed: maximum of cached plans */
+/* fixed: maximum of bytes of cached plans */
 #define CACHE_BYTES ((int64_t)64 << 20)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -23,10 +23,10 @@ static uint64_t clock_of_uses;
 
 LT_HOLD_ACROSS_FORK(lock)
 
-/* exp(-2 pi i k / n), k < n, to the last bit or two. */
+/* exp(-2 pi i k / n), k < n, within one or two ULP. */
 static void root(int64_t k, int64_t n, double *re, double *im)
 {
-    /* By the eighth of the circle, where sine and cosine are exact to the last bit. */
+    /* Reduced to an eighth of the circle, where sine and cosine are accurate. */
     const int64_t eighth = (8 * k) / n;
     int64_t num = k;
     switch ((eighth + 1) / 2 % 4) {
@@ -52,7 +52,7 @@ static void put_complex(void *to, int64_t at, bool is_double, double re, double 
         ((float *)to)[2 * at] = (float)re, ((float *)to)[2 * at + 1] = (float)im;
 }
 
-/* As lt_mem_array, in the context of the process, which keeps the plan. */
+/* lt_mem_array in the context of the process, which owns the plans. */
 static void *kept_array(int64_t n, size_t size)
 {
     const lt_context_outer outer = lt_context_visit(&lt_process_context);
@@ -68,7 +68,7 @@ static void *pairs_new(lt_fft_plan *p, int64_t n)
     return kept_array(n > 0 ? n : 1, p->is_double ? 16 : 8);
 }
 
-/* The radices of n, largest first; false: it has a prime factor that is too large. */
+/* Stores the radices of n, powers of two first; false if a prime factor exceeds LT_FFT_LARGEST. */
 static bool factorize(int64_t n, lt_fft_radices *r)
 {
     r->n = n;
@@ -105,8 +105,8 @@ static lt_status tabulate(lt_fft_plan *p, lt_fft_radices *r)
     return LT_OK;
 }
 
-/* A divisor of n below its square root that makes a matrix which costs least: columns and rows go
- * by as many as there are lanes, and short ones stay in the nearest cache. */
+/* The divisor of n, at most its square root, that makes the cheapest matrix of columns and rows in
+ * blocks of `lanes`; 1 if n is prime. */
 static int64_t divide(int64_t n, int64_t lanes)
 {
     int64_t best = 1, least = INT64_MAX;
@@ -120,7 +120,8 @@ static int64_t divide(int64_t n, int64_t lanes)
     return best;
 }
 
-/* Powers j k of exp(-2 pi i / n) for `count` rows j, `step` apart, and all columns k, in blocks. */
+/* The factors exp(-2 pi i j k / n) for `count` rows j, `step` apart, and all columns k, in blocks.
+ */
 static void *factors_new(lt_fft_plan *p, int64_t columns, int64_t count, int64_t step)
 {
     const int64_t lanes = lt_fft_lanes(p), blocks = (columns + lanes - 1) / lanes;
@@ -152,7 +153,7 @@ static lt_status plan_matrix(lt_fft_plan *p, int64_t rows)
     return p->fine == NULL || p->coarse == NULL ? LT_ERR_MEMORY : LT_OK;
 }
 
-/* The least 2^a 3^b 5^c that is not below n, even a preferred for speed. */
+/* The smallest 2^a 3^b 5^c that is at least n, with b <= 3 and c <= 2. */
 static int64_t smooth_from(int64_t n)
 {
     int64_t best = INT64_MAX;
@@ -214,7 +215,7 @@ static void plan_free(lt_fft_plan *p)
     lt_mem_free(p);
 }
 
-/* Real lines of even length. */
+/* A real line of even length. */
 static lt_status plan_halves(lt_fft_plan *p)
 {
     LT_TRY(lt_fft_plan_acquire(p->n / 2, p->is_double, false, &p->inner));
@@ -267,8 +268,8 @@ static lt_fft_plan *find_cached_plan(int64_t n, bool is_double, bool real)
     return NULL;
 }
 
-/* Keeps a plan; those that it puts out and that nobody uses are returned to be freed, as a list by
- * `inner`s' sake one at a time. */
+/* Adds a plan to the cache and evicts at most one. Returns an evicted plan that is not in use,
+ * which the caller frees after it released the lock, since plan_free acquires it for `inner`. */
 static lt_fft_plan *keep_plan(lt_fft_plan *p)
 {
     int free_place = -1, oldest = 0;
@@ -306,7 +307,7 @@ lt_status lt_fft_plan_acquire(int64_t n, bool is_double, bool real, lt_fft_plan 
     LT_TRY(plan_new(n, is_double, real, &p));
     pthread_mutex_lock(&lock);
     lt_fft_plan *other = find_cached_plan(n, is_double, real), *dropped = NULL;
-    if (other != NULL) { /* another thread was first */
+    if (other != NULL) { /* another thread created it meanwhile */
         dropped = p;
         p = other;
     } else {

@@ -13,7 +13,7 @@ static const lt_fft_loops *loops_of(const lt_fft_plan *p) { return &lt_loops.fft
 
 /* ---- blocks of lines ------------------------------------------------------------------------- */
 
-/* Lines of one kind, `lanes` a block: block k begins so many bytes after block k - 1. */
+/* Lines of one kind, `lanes` per block; in_block and others: bytes between blocks. */
 typedef struct blocks {
     lt_fft_block first;
     lt_fft_loop loop;
@@ -28,7 +28,7 @@ static const void *advance(const void *p, int64_t bytes)
     return p == NULL ? NULL : (const char *)p + bytes;
 }
 
-/* A part of the blocks, in work memory of its own. */
+/* A chunk of the blocks, with its own work memory. */
 static void transform_share(const void *context, int64_t share)
 {
     blocks *all = (blocks *)context;
@@ -104,8 +104,8 @@ lt_status lt_fft_side_by_side(const lt_fft_plan *p, lt_fft_block_kind kind, cons
 
 static int64_t filled(int64_t n, int64_t lanes) { return (n + lanes - 1) / lanes * lanes; }
 
-/* A long line as a matrix: element j of it is in row j / columns; element k of the result in column
- * k % rows. */
+/* A long line as a matrix: element j of the line is in row j / columns; element k of the result is
+ * in column k % rows. */
 static lt_status by_matrix(const lt_fft_plan *p, const void *in, void *out, bool inverse,
                            double scale)
 {
@@ -153,7 +153,7 @@ static lt_status by_matrix(const lt_fft_plan *p, const void *in, void *out, bool
 
 /* ---- lengths with large prime factors -------------------------------------------------------- */
 
-/* to[k] = a[k] b[k], the conjugate of a where that is asked for, times scale. */
+/* to[k] = a[k] b[k] scale, with the conjugate of a if `conjugated`. */
 #define TIMES(name, T)                                                                             \
     static void name(T *to, const T *a, const T *b, int64_t n, bool conjugated, T scale)           \
     {                                                                                              \
@@ -178,7 +178,8 @@ static void multiply_rows(const lt_fft_plan *p, void *to, const void *a, const v
         times_float(to, a, b, n, conjugated, (float)scale);
 }
 
-/* The inverse is the conjugate of the transform of the conjugate. */
+/* Bluestein's algorithm. An inverse transform is the conjugate of the transform of the conjugate.
+ */
 static lt_status by_convolution(const lt_fft_plan *p, const void *in, void *out, bool inverse,
                                 double scale)
 {

@@ -1,14 +1,14 @@
-/* slice.h - transforms of lines of complex numbers, by a plan: short ones side by side, long ones as
- * matrices, lengths with large prime factors by convolutions. */
+/* slice.h - transforms of complex lines by a plan: short ones side by side, long ones as matrices,
+ * lengths with large prime factors by convolutions. */
 #ifndef LT_CPU_FFT_SLICE_H
 #define LT_CPU_FFT_SLICE_H
 
 #include "lanes.h"
 #include "ltensor.h"
 
-/* tuning: elements of the longest line that is transformed beside others; as many lines as there
- * are lanes stay in L2; 64 transforms of 3000 take 1.28 of their time with 2048 (Zen 5, 2026-11-28)
- * */
+/* tuning: maximum of elements of a line that is transformed side by side with others; a line per
+ * vector lane stays in L2; 64 transforms of 3000 take 1.28 times as long with 2048 (Zen 5,
+ * 2026-11-28) */
 enum { LT_FFT_WHOLE = 4096 };
 
 static inline int lt_fft_lanes(const lt_fft_plan *p)
@@ -20,7 +20,7 @@ static inline int64_t lt_fft_size(const lt_fft_plan *p)
     return p->is_double ? 16 : 8;
 } /* bytes of a complex number */
 
-/* Of a matrix of so many rows: those of fine and of coarse factors. */
+/* Rows of fine and of coarse factors of a matrix. */
 static inline int64_t lt_fft_fine_rows(int64_t rows)
 {
     return rows < LT_FFT_FINE ? rows : LT_FFT_FINE;
@@ -30,14 +30,13 @@ static inline int64_t lt_fft_coarse_rows(int64_t rows)
     return (rows + LT_FFT_FINE - 1) / LT_FFT_FINE;
 }
 
-/* One line of p->n complex numbers from `in` to `out`, which may be the same. */
+/* Transforms a line of p->n complex numbers; `out` may be `in`. */
 lt_status lt_fft_line(const lt_fft_plan *p, const void *in, void *out, bool inverse, double scale);
 
 /* Whether lines of the plan can be transformed side by side. */
 bool lt_fft_is_short(const lt_fft_plan *p);
 
-/* Short lines, one after the other in memory: `in_step` and `out_step` numbers from one to the
- * next. roots: of HALVES. */
+/* Transforms short lines, `in_step` and `out_step` numbers apart. roots: for HALVES. */
 lt_status lt_fft_side_by_side(const lt_fft_plan *p, lt_fft_block_kind kind, const void *in,
                               int64_t in_step, void *out, int64_t out_step, int64_t lines,
                               const void *roots, bool inverse, double scale);

@@ -1,5 +1,5 @@
-/* columns.c - windows of images as columns and back (im2col), for products that are convolutions.
- * What is the same in float and double stands in columns.inc. */
+/* columns.c - im2col and col2im: copies the windows of images to columns and back, so that
+ * convolutions become matrix products. columns.inc has the loops for float and double. */
 #include "columns.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "cpu/cpu.h"
 #include "dtypes/dtype.h"
 
-/* Positions p in [*first, *last) of which p * stride + shift lies in [0, size). */
+/* The range [*first, *last) of positions p in [0, count) with p * stride + shift in [0, size). */
 static void inside(int64_t count, int64_t stride, int64_t shift, int64_t size, int64_t *first,
                    int64_t *last)
 {

@@ -1,11 +1,11 @@
-/* columns.h - the windows of one channel of an image as columns. Included by src/core/cpu only. */
+/* columns.h - im2col of one channel of an image. Included by src/core/cpu only. */
 #ifndef LT_CPU_COLUMNS_H
 #define LT_CPU_COLUMNS_H
 
 #include "devices/backend.h"
 
-/* image [in...] to columns [kernel..., out...], 0 where a window leaves the image; back: columns
- * are added to the image. c->dtype is float or double. */
+/* Copies image [in...] to columns [kernel..., out...], 0 outside of the image; back: adds columns
+ * to the image (col2im). c->dtype is float or double. */
 void lt_cpu_channel_columns(bool back, const lt_conv *c, void *image, void *columns);
 
 #endif

@@ -1,6 +1,7 @@
-/* convolution.c - convolutions on the CPU: what oneDNN (dnnl_convolution.c) does not take is done
- * here as products of the weights and the windows of the images, written out as columns; images are
- * shared out among the threads. Half types are computed in float. */
+/* convolution.c - convolutions on the CPU. Selects direct loops (direct.c), depthwise loops or
+ * oneDNN (dnnl_convolution.c); all others are matrix products of the weights with the windows of an
+ * image as columns (im2col), with images partitioned over threads. Half types are computed in
+ * float. */
 #include <string.h>
 
 #include "columns.h"
@@ -17,13 +18,14 @@
 #include "cpu_info.h"
 #include "cpu/common/sizes.h"
 
-/* fixed: elements of weights that are summed in separate buffers; bounds their memory */
+/* fixed: maximum of weights in separate partial sums; bounds their memory */
 #define MOST_SUMS ((int64_t)1 << 20)
-/* tuning: windows; a product for so few reads the weights once, in their order; a convolution with
- * 6 windows takes 2.06 of its time with 4 (Zen 5, 2026-11-28) */
+/* tuning: windows; a product for so few reads the weights once, in memory order; a convolution with
+ * 6 windows takes 2.06 times as long with 4 (Zen 5, 2026-11-28) */
 #define FEW_WINDOWS 8
-/* tuning: multiplications; for fewer the preparations of oneDNN take longer than a product; a
- * convolution of 14400 takes 1.12 of its time by oneDNN, one of 17280 0.99 (Zen 5, 2026-11-28) */
+/* tuning: multiplications; for fewer, the setup of oneDNN takes longer than a product; a
+ * convolution of 14400 takes 1.12 times as long by oneDNN, one of 17280 0.99 times (Zen 5,
+ * 2026-11-28) */
 #define LITTLE 20000
 
 /* ---- sizes ----------------------------------------------------------------------------------- */
@@ -35,22 +37,22 @@ static int64_t w_count(const lt_conv *c)
     return c->out_channels * (c->in_channels / c->groups) * lt_volume(c->kernel);
 }
 
-/* ---- products with columns ------------------------------------------------------------------- */
+/* ---- matrix products with columns ------------------------------------------------------------ */
 
 typedef struct convolution_job {
     const lt_conv *c;
     lt_conv_part part;
     char *x, *w, *y;
     const char *bias;
-    char *columns; /* room for those of an image, for each thread; NULL: the image is its columns */
+    char *columns; /* memory for an image's columns per thread; NULL: the image serves as columns */
     /* bytes of an element; elements of an image, of a result, of the columns */
     int64_t size, image, result, column;
-    bool rows; /* the windows are rows instead */
+    bool rows; /* windows are rows instead of columns */
     int threads;
-    int shares; /* of images that the weights' derivative is added up by, apart */
+    int shares; /* partial sums of the weights' gradient, each over some images */
 } convolution_job;
 
-/* Kernels of one element that visit every element once. */
+/* Whether the kernel is 1x1x1 and visits each element once, so that no columns are needed. */
 static bool trivial(const lt_conv *c)
 {
     for (int d = 0; d < 3; d++)
@@ -59,8 +61,8 @@ static bool trivial(const lt_conv *c)
     return true;
 }
 
-/* Whether few windows see many elements each: a product then reads the weights once, in the order
- * in which they lie, and nothing has to be brought into another. */
+/* Whether there are few windows: a product then reads the weights once, in memory order, without
+ * packing or reordering. */
 static bool few_windows(const lt_conv *c) { return lt_volume(c->out) <= FEW_WINDOWS; }
 
 static void move_columns(const convolution_job *j, bool back, char *image, char *columns)
@@ -72,7 +74,7 @@ static void move_columns(const convolution_job *j, bool back, char *image, char 
                                columns + channel * step);
 }
 
-/* The windows of an image as rows [groups, out..., channels of a group, kernel...]. */
+/* Copies the windows of an image to rows [groups, out..., channels of a group, kernel...]. */
 static void put_rows(const convolution_job *j, const char *image, char *row)
 {
     const lt_conv *c = j->c;
@@ -109,7 +111,7 @@ static void put_rows(const convolution_job *j, const char *image, char *row)
     }
 }
 
-/* The product of image n; the groups are a batch. */
+/* The product of image n, with groups as a batch. */
 static lt_status multiply_columns(const convolution_job *j, int64_t n, char *columns, bool first)
 {
     const lt_conv *c = j->c;
@@ -163,11 +165,11 @@ static lt_status do_image(const convolution_job *j, int64_t n, bool first)
     return multiply_columns(j, n, columns, first);
 }
 
-/* Products fail only where an operation is interrupted, which lt_parallel_for sees too. */
+/* Ignores the status: products fail only if interrupted, which lt_parallel_for reports, too. */
 static void run_image(const void *context, int64_t n) { (void)do_image(context, n, false); }
 
-/* Images [t * batch / shares, (t + 1) * batch / shares) of the sum over all: its own weights, its
- * own columns. */
+/* Partial sum t of the weights' gradient: images [t * batch / shares, (t + 1) * batch / shares),
+ * with its own weights and columns. */
 static void convolve_share(const void *context, int64_t t)
 {
     const convolution_job *j = context;
@@ -181,7 +183,7 @@ static void convolve_share(const void *context, int64_t t)
     for (int64_t i = from; i < to && !lt_interrupted(); i++) (void)do_image(&own, i, i == from);
 }
 
-/* The derivative by the weights. In one share the products are left to use the threads. */
+/* The gradient by the weights. With a single partial sum, the products use the threads. */
 static lt_status sum_images(convolution_job *j)
 {
     const int64_t n = w_count(j->c);
@@ -247,11 +249,10 @@ static lt_status by_columns(lt_conv_part part, const lt_conv *c, void *x, void *
     return status;
 }
 
-/* ---- by the library -------------------------------------------------------------------------- */
+/* ---- oneDNN ---------------------------------------------------------------------------------- */
 
-/* Where columns are better than the library: single elements of images are a product as they are,
- * few windows of many need no weights in another layout, and the library fills up a few channels of
- * images to a vector of them. */
+/* Whether columns are faster than oneDNN: a kernel of one element is a plain product; few windows
+ * need no reordering of weights; and oneDNN pads a few input channels to a vector. */
 static bool products_win(lt_conv_part part, const lt_conv *c)
 {
     return lt_volume(c->kernel) == 1 || (part == LT_CONV_Y && few_windows(c)) ||
@@ -266,7 +267,7 @@ static int64_t work_of(const lt_conv *c)
 static lt_status in_pieces(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y,
                            const void *bias, bool *done);
 
-/* Some of the images of a batch at a time; the derivatives by the weights are added up. */
+/* Splits the batch; gradients by the weights are added up. */
 static lt_status by_images(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y,
                            const void *bias, bool *done)
 {
@@ -293,8 +294,8 @@ static lt_status by_images(lt_conv_part part, const lt_conv *c, void *x, void *w
     return status;
 }
 
-/* Some of the rows that one image's result has, along its first dimension that has several; those
- * of the image that they see are copied next to each other. */
+/* Splits the result of one image into rows along its first dimension larger than 1. The input rows
+ * that they need are copied. */
 static lt_status by_rows(const lt_conv *c, const char *x, void *w, char *y, const void *bias,
                          bool *done)
 {
@@ -321,7 +322,7 @@ static lt_status by_rows(const lt_conv *c, const char *x, void *w, char *y, cons
         some.out[d] = rows;
         some.in[d] = (to < c->in[d] ? to : c->in[d]) - first;
         some.padding[d] = first - from;
-        *done = some.in[d] > 0; /* else there is nothing but padding */
+        *done = some.in[d] > 0; /* false if there is only padding */
         for (int64_t i = 0; i < c->in_channels && *done; i++)
             memcpy(room + i * some.in[d] * x_row, x + (i * c->in[d] + first) * x_row,
                    (size_t)(some.in[d] * x_row));
@@ -337,7 +338,8 @@ static lt_status by_rows(const lt_conv *c, const char *x, void *w, char *y, cons
     return status;
 }
 
-/* Whether an image's rows along the dimension that by_rows divides lie next to each other. */
+/* Whether by_rows supports the arguments: it requires contiguous rows along the dimension that it
+ * splits. */
 static bool has_rows(lt_conv_part part, const lt_conv *c)
 {
     return part == LT_CONV_Y && c->batch == 1 &&
@@ -345,8 +347,8 @@ static bool has_rows(lt_conv_part part, const lt_conv *c)
            lt_volume(c->out) > 1;
 }
 
-/* The derivatives by some of the channels that one image has, or by their weights: these are not
- * next to each other, so they are copied there or from there. */
+/* Splits the input channels, for the gradient by the image or the weights. The weights of a part
+ * are not contiguous, so they are copied. */
 static lt_status by_in_channels(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y,
                                 bool *done)
 {
@@ -379,13 +381,13 @@ static lt_status by_in_channels(lt_conv_part part, const lt_conv *c, void *x, vo
     return status;
 }
 
-/* Whether the channels of an image are many enough for pieces of them. */
+/* Whether by_in_channels supports the arguments, and there are enough channels. */
 static bool has_in_channels(lt_conv_part part, const lt_conv *c)
 {
     return part != LT_CONV_Y && c->batch == 1 && c->groups == 1 && c->in_channels > LT_LANES;
 }
 
-/* Some of the channels that one image's result has, with their weights. */
+/* Splits the output channels of one image and their weights. */
 static lt_status by_channels(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y,
                              const void *bias, bool *done)
 {
@@ -413,7 +415,7 @@ static lt_status by_channels(lt_conv_part part, const lt_conv *c, void *x, void 
     return status;
 }
 
-/* A call of the library cannot be stopped: it gets as much as takes little time. */
+/* Splits the work, since a call of oneDNN cannot be interrupted: each call takes little time. */
 static lt_status in_pieces(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y,
                            const void *bias, bool *done)
 {
@@ -429,7 +431,7 @@ static lt_status in_pieces(lt_conv_part part, const lt_conv *c, void *x, void *w
     return lt_dnnl_convolution(part, c, lt_cpu_threads_for(work_of(c) / 8), x, w, y, bias, done);
 }
 
-/* The library's way, where it is worth it. */
+/* Uses oneDNN if it is faster; *done: whether it computed the result. */
 static lt_status by_library(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y,
                             const void *bias, bool *done)
 {
@@ -438,7 +440,7 @@ static lt_status by_library(lt_conv_part part, const lt_conv *c, void *x, void *
     return in_pieces(part, c, x, w, y, bias, done);
 }
 
-/* ---- a channel by itself --------------------------------------------------------------------- */
+/* ---- depthwise convolutions ------------------------------------------------------------------ */
 
 typedef struct planes_job {
     const lt_conv *c;
@@ -455,7 +457,7 @@ static void run_planes(const void *context, int64_t i)
                                  j->w, j->bias, j->y);
 }
 
-/* As many pieces as interrupts and threads ask for. */
+/* Partitions the planes: enough chunks for threads and for interrupts. */
 static lt_status by_planes(const lt_conv *c, const void *x, const void *w, void *y,
                            const void *bias)
 {
@@ -466,7 +468,7 @@ static lt_status by_planes(const lt_conv *c, const void *x, const void *w, void 
     return lt_parallel_for(j.count, threads, run_planes, &j);
 }
 
-/* ---- the entries ----------------------------------------------------------------------------- */
+/* ---- entries of the backend table ------------------------------------------------------------ */
 
 static lt_status convolve_batch(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y,
                                 const void *bias)

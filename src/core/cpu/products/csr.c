@@ -1,5 +1,5 @@
-/* csr.c - the product of a matrix in CSR with a dense one: rows shared out so that each thread has
- * as many values. */
+/* csr.c - the product of a CSR matrix with a dense one. Rows are partitioned so that threads get
+ * equal numbers of values. */
 #include "cpu/common/loops.h"
 #include "cpu/common/threads.h"
 #include "cpu/cpu.h"
@@ -10,8 +10,7 @@ typedef struct csr_job {
     int64_t jobs;
 } csr_job;
 
-/* The row at which the part of the rows' work begins that job i has: a row costs as many steps as
- * it has values, and one more. */
+/* The first row of job i. The work of a row is its number of values plus 1. */
 static int64_t first_row(const csr_job *j, int64_t i)
 {
     const lt_csr_product *p = j->p;

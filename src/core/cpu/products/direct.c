@@ -1,8 +1,7 @@
-/* direct.c - see direct.h. The derivative by the image is the convolution of the gradient, padded
- * by what the kernel reaches beyond one element less the padding, with the weights turned round and
- * their channels exchanged. Images are shared out among the threads; each copies its image into a
- * frame of zeros. Lines are shared out in pieces, which are read where they lie unless they reach
- * beyond an end of theirs. */
+/* direct.c - see direct.h. The gradient by the image is a convolution of the output's gradient with
+ * the weights reversed, input and output channels exchanged, and padding kernel - 1 - padding.
+ * Images are partitioned over threads; each image is copied into a zero-padded frame. 1-D inputs
+ * are partitioned into chunks, which are read in place except at the ends. */
 #include "direct.h"
 
 #include <string.h>
@@ -14,27 +13,27 @@
 #include "memory/block.h"
 
 /* tuning: input channels of images; oneDNN fills its registers better with more; a convolution of
- * 3x32x32 images takes 2.47 of its time by oneDNN (Zen 5, 2026-11-28) */
+ * 3x32x32 images takes 2.47 times as long by oneDNN (Zen 5, 2026-11-28) */
 #define MOST_INPUTS 3
-/* tuning: input channels of images; the same for the gradient by the image, which takes 2.33 of its
- * time by oneDNN for 6x32x32 images; (Zen 5, 2026-11-28) */
+/* tuning: input channels of images; the same for the gradient by the image; for 6x32x32 images it
+ * takes 2.33 times as long by oneDNN (Zen 5, 2026-11-28) */
 #define MOST_OF_X 8
 /* tuning: columns of an image; a row of sums stays in L1; a convolution of 3x100x100 images takes
- * 2.48 of its time by oneDNN (Zen 5, 2026-11-28) */
+ * 2.48 times as long by oneDNN (Zen 5, 2026-11-28) */
 #define MOST_WIDTH 128
-/* channels of a line; oneDNN reuses the elements of more channels more often */
+/* maximum of channels of 1-D inputs; with more, oneDNN reuses loaded elements better */
 #define MOST_OF_LINE (4 * LT_LANES)
 
 typedef struct direct_job {
     lt_direct d;
     const float *in;
     float *out, *frames;
-    int64_t in_size[2], around[2]; /* of an image; zeros before it */
+    int64_t in_size[2], around[2]; /* size of an image; zeros before it */
     int64_t frame;
     int threads;
 } direct_job;
 
-/* Whether dimension d has one element, and one tap. */
+/* Whether dimension d has a single element and a single tap. */
 static bool is_one(const lt_conv *c, int d)
 {
     return c->in[d] == 1 && c->kernel[d] == 1 && c->padding[d] == 0 && c->out[d] == 1;
@@ -67,8 +66,8 @@ bool lt_direct_wins(lt_conv_part part, const lt_conv *c)
            c->out_channels <= LT_LANES;
 }
 
-/* [outputs / tile][inputs][kernel...][tile], zeros for channels that fill up a tile; turned: of the
- * derivative. */
+/* Packs weights as [outputs / tile][inputs][kernel...][tile], padded with zero channels; turned:
+ * reversed and exchanged for the gradient. */
 static void pack_weight(const lt_direct *d, const float *w, bool turned, float *packed)
 {
     const int64_t area = d->kernel[0] * d->kernel[1];
@@ -131,13 +130,13 @@ static lt_status images(lt_conv_part part, const lt_conv *c, int threads, void *
     return status;
 }
 
-/* ---- lines ----------------------------------------------------------------------------------- */
+/* ---- 1-D inputs ------------------------------------------------------------------------------ */
 
 typedef struct line_job {
     lt_direct d;
     const float *in;
     float *out, *frames;
-    /* of a line; zeros before it; elements from the first tap of a window to the last */
+    /* elements of a line; zeros before it; distance of the first and the last tap of a window */
     int64_t length, before, reach;
     int64_t pieces, frame;
     int threads;

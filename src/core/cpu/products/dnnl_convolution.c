@@ -1,11 +1,11 @@
-/* dnnl_convolution.c - partitions a convolution over threads, each of which runs oneDNN on its part
- * (dnnl_plan.h). oneDNN's own threads (OpenMP's) are not used: they would compete with the thread
- * pool for the processors.
+/* dnnl_convolution.c - partitions a convolution over threads; each thread runs oneDNN on its part
+ * (dnnl_plan.h). oneDNN's own threads (OpenMP) are not used, since they would compete with the
+ * thread pool for the processors.
  *
- * The parts are images, or channels of the result where the weights are larger than the images: a
- * thread that computes some of the images reorders all weights, one that computes some of the
- * channels reorders all images. Derivatives by the weights that are computed by images are added up
- * in an order that depends on the sizes alone. */
+ * The parts are images, or channels of the result if the weights are larger than the images: a
+ * thread with some of the images reorders all weights, one with some of the channels reorders all
+ * images. The gradients by the weights of groups of images are added in an order that depends on
+ * the sizes alone. */
 #include "dnnl_convolution.h"
 
 #include <stdatomic.h>
@@ -26,16 +26,16 @@ typedef struct dnnl_job {
     const lt_conv *c;
     lt_conv_part part;
     axis axis;
-    int64_t n, size;  /* parts; images or channels of each but the last */
+    int64_t n, size;  /* number of parts; images or channels of each except the last */
     char *arrays[3];  /* x, w, y */
-    int64_t steps[3]; /* bytes from a part of an array to the next */
+    int64_t steps[3]; /* bytes between parts of an array */
     const char *bias;
     int64_t bias_step;
-    /* the results of the parts but the first, to be added; NULL: parts of one array */
+    /* the partial sums of all parts but the first, to be added to it; NULL: parts of one array */
     char *sums;
-    lt_dnnl_plan *plan, *last; /* of the parts; of the last one */
+    lt_dnnl_plan *plan, *last; /* of each part but the last; of the last one */
     char *room;
-    size_t room_bytes; /* of a thread */
+    size_t room_bytes; /* per thread */
     _Atomic bool failed;
 } dnnl_job;
 
@@ -48,7 +48,7 @@ static int64_t w_count(const lt_conv *c)
 
 static bool of_integers(const lt_conv *c) { return c->dtype == LT_UINT8 || c->dtype == LT_INT8; }
 
-/* Bytes of an element of y: int32 where the others are 8-bit integers. */
+/* Bytes of an element of y, which is int32 if the inputs are 8-bit integers. */
 static int64_t y_size(const lt_conv *c)
 {
     return of_integers(c) ? 4 : (int64_t)lt_dtype_size(c->dtype);
@@ -56,7 +56,7 @@ static int64_t y_size(const lt_conv *c)
 
 static int64_t divide_up(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
-/* The axis of the result's channels; WHOLE: they are too few to be partitioned. */
+/* The axis of the result's channels; WHOLE: too few to partition. */
 static axis channel_axis(lt_conv_part part, const lt_conv *c)
 {
     const int64_t channels = part == LT_CONV_X ? c->in_channels : c->out_channels;
@@ -64,7 +64,7 @@ static axis channel_axis(lt_conv_part part, const lt_conv *c)
     return part == LT_CONV_X ? IN_CHANNELS : OUT_CHANNELS;
 }
 
-/* Derivatives by weights of half precision are not added up in it. */
+/* Partial sums of half precision are not added up: such gradients are not split by images. */
 static axis choose_axis(lt_conv_part part, const lt_conv *c)
 {
     const axis channels = channel_axis(part, c);
@@ -78,7 +78,7 @@ static void set_parts(dnnl_job *j, int threads)
 {
     const lt_conv *c = j->c;
     const int64_t size = (int64_t)lt_dtype_size(c->dtype), of_y = y_size(c);
-    const bool last = of_integers(c); /* channels are last */
+    const bool last = of_integers(c); /* layout: channels last */
     int64_t total = 1, parts = threads, unit = 1;
     j->axis = choose_axis(j->part, c);
     if (j->axis == IMAGES) {
@@ -162,8 +162,7 @@ static void run_convolution_part(const void *context, int64_t i)
         atomic_store(&j->failed, true);
 }
 
-/* elements of weights that a thread adds up at a time: in the first-level cache together with their
- * sum */
+/* Adds the partial sums of LT_CPU_PIECE weights, which stay in L1. */
 
 static void add_block(const void *context, int64_t block)
 {

@@ -1,5 +1,5 @@
 /* dnnl_convolution.h - convolutions of float, bfloat16 and 8-bit integers by oneDNN, on the thread
- * pool. Included by src/core/cpu. */
+ * pool. Included by src/core/cpu only. */
 #ifndef LT_CPU_DNNL_CONVOLUTION_H
 #define LT_CPU_DNNL_CONVOLUTION_H
 

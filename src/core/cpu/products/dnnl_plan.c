@@ -1,10 +1,10 @@
-/* dnnl_plan.c - see dnnl_plan.h. The library is loaded with the first convolution: at the start of
- * the program it would cost more than everything else together. Its version is that of the build:
- * dnnl_versions.h.
+/* dnnl_plan.c - see dnnl_plan.h. The library is loaded by the first convolution: at the start of
+ * the program it would take longer than everything else. dnnl_versions.h hides differences between
+ * versions; the version is that of the build.
  *
- * oneDNN generates code for each shape and chooses the layouts of the operands. The primitive and
- * the reorders into these layouts are cached by shape. A plan does not change once it is made, so
- * that threads run it concurrently. */
+ * oneDNN generates code for each shape and selects the layouts of the operands. The primitive and
+ * the reorders into these layouts are cached by shape. A plan is immutable, so that threads can run
+ * it concurrently. */
 #include "dnnl_plan.h"
 
 #include <dlfcn.h>
@@ -35,9 +35,9 @@ bool lt_dnnl_found(void) { return lt_library_need(&dnnl) == LT_OK && lib.ready; 
 
 bool lt_dnnl_multiplies_int8(void) { return lt_processor.avx512_vnni && lt_dnnl_found(); }
 
-/* ---- what is kept by shape ------------------------------------------------------------------- */
+/* ---- cache of plans by shape ----------------------------------------------------------------- */
 
-/* fixed: plans that are kept, which bounds their memory */
+/* fixed: maximum of cached plans, bounds their memory */
 #define KEPT 64
 /* fixed: whole pages */
 #define ALIGNMENT ((size_t)4096)
@@ -49,7 +49,7 @@ enum { X_ARRAY, W_ARRAY, Y_ARRAY, ARRAYS };
 /* One array: its layout in the tensor and the layout that the primitive reads or writes. */
 typedef struct dnnl_operand {
     layout plain;
-    known_layout wanted; /* of the primitive */
+    known_layout wanted; /* belongs to the primitive */
     /* to the wanted layout; of the result: back. NULL: the layouts are equal */
     dnnl_primitive_t reorder;
     size_t bytes; /* of a copy in the wanted layout; 0: none is needed */
@@ -58,7 +58,7 @@ typedef struct dnnl_operand {
 struct lt_dnnl_plan {
     key key;
     _Atomic int refs;
-    uint64_t used;                /* number of the last call */
+    uint64_t used;                /* number of the last call, for LRU */
     dnnl_primitive_desc_t chosen; /* owns the wanted layouts */
     dnnl_primitive_t primitive;   /* NULL: oneDNN does not support the shape */
     dnnl_operand operands[ARRAYS];
@@ -69,7 +69,7 @@ struct lt_dnnl_plan {
 
 typedef lt_dnnl_plan dnnl_plan;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the variables below */
 static dnnl_plan *plans[KEPT];
 static uint64_t calls;
 
@@ -90,7 +90,7 @@ void lt_dnnl_plan_release(lt_dnnl_plan *p)
     lt_mem_free(p);
 }
 
-/* Spatial dimensions that are more than ones before the others. */
+/* The number of spatial dimensions without leading trivial ones. */
 static int spatial_of(const lt_conv *c)
 {
     for (int d = 0; d < 2; d++)
@@ -100,7 +100,7 @@ static int spatial_of(const lt_conv *c)
     return 1;
 }
 
-/* Geometry in the library's terms. */
+/* The geometry in oneDNN's terms. */
 typedef struct dnnl_shape {
     int ndim, w_ndim;
     dnnl_dims_t x, w, y, bias, strides, dilates, low, high;
@@ -128,7 +128,7 @@ static bool shape_of(const lt_conv *c, dnnl_shape *s)
         s->low[i] = c->padding[d];
         s->high[i] = (c->out[d] - 1) * c->stride[d] + reach - c->in[d] - c->padding[d];
         if (s->high[i] < 0 && s->high[i] > -c->stride[d]) s->high[i] = 0;
-        if (s->high[i] < 0) return false; /* elements that no window covers */
+        if (s->high[i] < 0) return false; /* no window covers some elements */
     }
     s->w_ndim = at;
     return true;
@@ -147,8 +147,7 @@ static dnnl_data_type_t dnnl_type_of(const key *k, int array)
                                                            : dnnl_s8;
 }
 
-/* Strides of dense arrays of which this one is a part: the whole ones have `channels` in dimension
- * `at`. */
+/* Strides of a part of a contiguous array that has `channels` in dimension `at`. */
 static void dense_strides(int ndim, const dnnl_dims_t dims, int at, int64_t channels,
                           dnnl_dims_t strides)
 {
@@ -159,7 +158,7 @@ static void dense_strides(int ndim, const dnnl_dims_t dims, int at, int64_t chan
     }
 }
 
-/* The same of images whose channels are last. */
+/* The same for images with channels last. */
 static void channels_last_strides(int ndim, const dnnl_dims_t dims, int64_t channels,
                                   dnnl_dims_t strides)
 {
@@ -172,7 +171,7 @@ static void channels_last_strides(int ndim, const dnnl_dims_t dims, int64_t chan
     strides[0] = stride;
 }
 
-/* The layout of an array in its tensor: images of integers have their channels last. */
+/* The layout of an array in its tensor: integer images have channels last. */
 static bool plain_layout(layout *made, const key *k, int array, int ndim, const dnnl_dims_t dims)
 {
     dnnl_dims_t strides;
@@ -192,7 +191,7 @@ static bool make_array_layout(layout *made, const key *k, int array, int ndim,
     return layout_make(made, ndim, dims, dnnl_type_of(k, array), tag);
 }
 
-/* The descriptor of the primitive, any layout allowed; NULL: there is none. */
+/* The descriptor of the primitive with any layouts; NULL: not supported. */
 static dnnl_primitive_desc_t choose_algorithm(const key *k, const dnnl_shape *s)
 {
     layout layouts[ARRAYS + 1] = {0};
@@ -227,8 +226,7 @@ static dnnl_primitive_desc_t choose_algorithm(const key *k, const dnnl_shape *s)
     return chosen;
 }
 
-/* Prepares the reorder between an array's layout in the tensor and the layout that the primitive
- * wants. */
+/* Prepares the reorder between an array's layout in the tensor and that of the primitive. */
 static bool connect(dnnl_plan *p, int array, int ndim, const dnnl_dims_t dims, bool is_result)
 {
     dnnl_operand *o = &p->operands[array];
@@ -269,8 +267,8 @@ static bool plan_fill(dnnl_plan *p)
            lib.primitive_create(&p->primitive, p->chosen) == dnnl_success;
 }
 
-/* The plan of this shape. A new one replaces the least recently used. NULL: out of memory. The lock
- * is held. */
+/* Finds or creates the plan of a shape; a new one replaces the least recently used. NULL: out of
+ * memory. The caller holds the lock. */
 static dnnl_plan *plan_of(const key *k)
 {
     int oldest = 0;
@@ -279,7 +277,8 @@ static dnnl_plan *plan_of(const key *k)
         if (plans[oldest] != NULL && (plans[i] == NULL || plans[i]->used < plans[oldest]->used))
             oldest = i;
     }
-    const lt_context_outer outer = lt_context_visit(&lt_process_context); /* which keeps it */
+    /* the process owns the plan */
+    const lt_context_outer outer = lt_context_visit(&lt_process_context);
     dnnl_plan *p = lt_mem_zalloc(sizeof *p);
     lt_context_return(outer);
     if (p == NULL) return NULL;
@@ -320,7 +319,8 @@ size_t lt_dnnl_plan_scratch_bytes(const lt_dnnl_plan *p)
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-/* The memory objects and the stream of one run, so that other threads can run the same plan. */
+/* The memory objects and the stream of a run; each run has its own, since threads share the plan.
+ */
 typedef struct running {
     dnnl_stream_t stream;
     dnnl_memory_t plain[ARRAYS], wanted[ARRAYS], bias, scratchpad;

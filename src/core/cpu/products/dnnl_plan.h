@@ -1,38 +1,40 @@
-/* dnnl_plan.h - a convolution of one shape by oneDNN, prepared once and run by any number of
- * threads at a time, each on arrays of its own. A run uses the calling thread only:
- * dnnl_convolution.c partitions a convolution over threads. */
+/* dnnl_plan.h - a convolution of one shape by oneDNN, prepared once and run by several threads
+ * concurrently, each on its own arrays. A run uses the calling thread only; dnnl_convolution.c
+ * partitions a convolution over threads. */
 #ifndef LT_CPU_DNNL_PLAN_H
 #define LT_CPU_DNNL_PLAN_H
 
 #include "devices/backend.h"
 
-/* True if the library is installed and can be used. */
+/* Whether the library is installed and usable. */
 bool lt_dnnl_found(void);
 
-/* The same, and the processor multiplies 8-bit integers without rounding their sums to 16 bits. */
+/* Whether, in addition, the processor adds products of 8-bit integers without saturating at 16 bits
+ * (VNNI). */
 bool lt_dnnl_multiplies_int8(void);
 
-/* A convolution whose arrays may be parts of larger dense ones: some of the channels. Compared by
- * its bytes, so clear it with memset before it is filled. */
+/* The shape of a convolution; its arrays may be some channels of larger contiguous ones. Compared
+ * bytewise: clear it with memset first. */
 typedef struct lt_dnnl_convolution_shape {
     lt_conv conv;
     lt_conv_part part;
     int32_t bias;                   /* boolean */
     int64_t x_channels, y_channels; /* of the whole images */
-    int64_t w_channels;             /* input channels of a group of the whole weights */
+    int64_t w_channels;             /* input channels per group of the whole weights */
 } lt_dnnl_convolution_shape;
 
 typedef struct lt_dnnl_plan lt_dnnl_plan;
 
-/* *out: a new reference, or NULL if the library is absent or does not support the shape.
- * LT_ERR_MEMORY. */
+/* Stores a new reference in *out, or NULL if the library is absent or does not support the shape.
+ * Returns LT_ERR_MEMORY if out of memory. */
 lt_status lt_dnnl_plan_get(const lt_dnnl_convolution_shape *shape, lt_dnnl_plan **out);
 void lt_dnnl_plan_release(lt_dnnl_plan *p); /* p may be NULL */
 
-/* Bytes of working memory of one run. */
+/* Bytes of work memory per run. */
 size_t lt_dnnl_plan_scratch_bytes(const lt_dnnl_plan *p);
 
-/* arrays: x, w, y. False: oneDNN reported an error, and the result is undefined. */
+/* arrays: x, w, y. room: work memory. Returns false if oneDNN reported an error; the result is
+ * undefined then. */
 bool lt_dnnl_plan_run(const lt_dnnl_plan *p, void *const arrays[3], const void *bias, char *room);
 
 #endif

@@ -1,6 +1,6 @@
-/* dnnl_versions.h - oneDNN's functions and what differs between its versions 2 and 3: in version 3
- * a memory descriptor is an object of its own, and a descriptor of a primitive is made in one step.
- * Part of dnnl_plan.c, which includes it behind oneDNN's header. */
+/* dnnl_versions.h - the functions of oneDNN and wrappers over the differences between versions 2
+ * and 3: in version 3 a memory descriptor is an object, and a primitive descriptor is created in
+ * one step. Included by dnnl_plan.c only, after oneDNN's header. */
 #ifndef LT_CPU_DNNL_VERSIONS_H
 #define LT_CPU_DNNL_VERSIONS_H
 
@@ -69,7 +69,7 @@ static void load_dnnl(const lt_library *self)
     lib.ready = complete && lib.engine_create(&lib.engine, dnnl_cpu, 0) == dnnl_success;
 }
 
-/* ---- layouts: memory descriptors that are ours, zeros before and after, and as the functions take and give them ---- */
+/* ---- layouts: owned memory descriptors (zero: none), and the type that the functions take ---- */
 
 typedef dnnl_memory_desc_t layout;
 
@@ -119,7 +119,7 @@ static void layout_free(layout *made)
 
 #endif
 
-/* ---- descriptors of a convolution's primitives; NULL: there is none -------------------------- */
+/* ---- primitive descriptors of a convolution; NULL: not supported ----------------------------- */
 
 typedef struct convolution {
     const layout *x, *w, *bias, *y; /* bias may be NULL */

@@ -1,6 +1,6 @@
-/* factor.c - factorizations of batches of matrices and solutions by them, one matrix after the
- * other: LAPACK (lapack.h); Cholesky's and triangular ones of float and double by our own loops
- * (triangle.h), which need no library and no threads' meetings between few columns. */
+/* factor.c - factorizations of batches of matrices and solutions by them, one matrix at a time, by
+ * LAPACK (lapack.h). Cholesky factorizations and triangular solves of float and double use our own
+ * loops (triangle.h): no library, and no barrier of threads every few columns. */
 #include <string.h>
 
 #include "cpu/cpu.h"
@@ -9,19 +9,19 @@
 #include "libraries/lapack.h"
 #include "triangle.h"
 
-/* Matrix i of an array whose matrices are `stride` elements apart. */
+/* Matrix i of an array; stride: elements between matrices. */
 static char *at(const lt_factor *f, void *array, int64_t i, int64_t stride)
 {
     return array != NULL ? (char *)array + i * stride * (int64_t)lt_dtype_size(f->dtype) : NULL;
 }
 
-/* Of numbers that are real whatever the matrices are. */
+/* The same for an array that is real even if the matrices are complex. */
 static char *real_at(const lt_factor *f, void *array, int64_t i, int64_t stride)
 {
     return (char *)array + i * stride * (int64_t)lt_dtype_size(lt_real_of(f->dtype));
 }
 
-/* Of numbers that are complex whatever the matrices are; NULL of none. */
+/* The same for an array that is complex even if the matrices are real; NULL stays NULL. */
 static char *complex_at(const lt_factor *f, void *array, int64_t i, int64_t stride)
 {
     return array != NULL ? real_at(f, array, i, 2 * stride) : NULL;
@@ -40,8 +40,8 @@ static void set_identity(const lt_factor *f, char *b)
     }
 }
 
-/* Zeros below zero become such as are not: which of a diagonal matrix's inverse are, differs
- * between the library's kernels. */
+/* Replaces -0 by 0: the signs of zeros in the inverse of a diagonal matrix depend on the library's
+ * kernel. */
 static void without_signs_of_zeros(const lt_factor *f, char *b)
 {
     const int64_t parts = (int64_t)f->n * f->n * (lt_dtype_is_complex(f->dtype) ? 2 : 1);
@@ -53,7 +53,7 @@ static void without_signs_of_zeros(const lt_factor *f, char *b)
         for (int64_t i = 0; i < parts; i++) wide[i] += 0.0;
 }
 
-/* The inverse, of which the factors are in a. */
+/* The inverse; a contains the LU factors. */
 static int invert(const lt_factor *f, char *a, int32_t *pivots, char *b)
 {
     set_identity(f, b);
@@ -62,7 +62,7 @@ static int invert(const lt_factor *f, char *a, int32_t *pivots, char *b)
     return info;
 }
 
-/* What LAPACK says of matrix i. */
+/* Processes matrix i; returns LAPACK's info. */
 static int one(const lt_factor *f, int64_t i, int *rank)
 {
     const lt_dtype dtype = f->dtype;
@@ -107,7 +107,7 @@ static int one(const lt_factor *f, int64_t i, int *rank)
     return 0;
 }
 
-/* Not of a matrix, but of the call. */
+/* The error of a negative info, which concerns the call, not a matrix. */
 static lt_status lapack_error(int info)
 {
     if (info < LT_LAPACK_FAILED(LT_OK) && info > LT_LAPACK_ABSENT)
@@ -120,7 +120,7 @@ static lt_status lapack_error(int info)
     return lt_error(LT_ERR_RUNTIME, "LAPACK refused argument %d", -info);
 }
 
-/* Matrix i, where the loops are ours. */
+/* Processes matrix i by our own loops. */
 static lt_status by_loops(const lt_factor *f, int64_t i)
 {
     char *a = at(f, f->a, i, f->stride_a);

@@ -1,6 +1,6 @@
-/* matmul.c - matrix products on the CPU, by the loops of vector/products/product.c for float and
- * double and of vector/products/matmul.c for integers: they are cut into pieces that threads share
- * out. Half types are multiplied in float, bfloat16 by tiles where there are any (tiles.h). */
+/* matmul.c - matrix products (GEMM) on the CPU by the loops of vector/products/product.c (float and
+ * double) and vector/products/matmul.c (integers), partitioned over threads. Half types are
+ * multiplied in float; bfloat16 uses AMX where available (tiles.h). */
 
 #include "cpu/cpu.h"
 #include "dtypes/dtype.h"
@@ -15,9 +15,9 @@
 #include "tiles.h"
 #include "cpu_info.h"
 
-#define COLUMNS (2 * LT_LANES) /* that the loops take at a time */
-/* tuning: rows or columns of the result; for so few sums go along dense rows of A and columns of B;
- * linear of 6 rows, 512 to 512, takes 1.86 of its time with 4 (Zen 5, 2026-11-28) */
+#define COLUMNS (2 * LT_LANES) /* per step of the loops */
+/* tuning: rows or columns of the result; so few use dot products of rows of A and columns of B;
+ * linear of 6 rows, 512 to 512, takes 1.86 times as long with 4 (Zen 5, 2026-11-28) */
 #define FEW 8
 
 static const void *at(const void *base, int64_t elements, int64_t size)
@@ -25,7 +25,7 @@ static const void *at(const void *base, int64_t elements, int64_t size)
     return (const char *)base + elements * size;
 }
 
-/* to[p][j] = from[j][p]: k x n from n x k with rows ld apart. */
+/* Transposes an n x k matrix with rows ld apart to a contiguous k x n one. */
 static void transpose(void *to, const void *from, int64_t n, int64_t k, int64_t ld, lt_dtype dtype)
 {
     const int64_t size = (int64_t)lt_dtype_size(dtype);
@@ -38,16 +38,16 @@ static void transpose(void *to, const void *from, int64_t n, int64_t k, int64_t 
 /* ---- float and double ------------------------------------------------------------------------ */
 
 typedef struct floats {
-    lt_product whole; /* of the first matrices of the batch */
+    lt_product whole; /* of the first matrix of the batch */
     lt_product_loop loop;
     int64_t size, batch_a, batch_b, batch_c, batch_bias; /* bytes */
-    int64_t rows, columns, row_pieces, col_pieces;       /* of a piece; how many of them */
+    int64_t rows, columns, row_pieces, col_pieces;       /* size of a chunk; number of chunks */
     int threads;
-    char *room; /* of each thread, room_bytes apart; NULL: A is read where it lies */
+    char *room; /* per thread, room_bytes apart; NULL: A is not packed */
     size_t room_bytes;
 } floats;
 
-/* The transpose of the product: the operands change places. */
+/* Transposes the product: exchanges the operands. */
 static void turn(floats *f)
 {
     const lt_product p = f->whole;
@@ -60,9 +60,8 @@ static void turn(floats *f)
     f->batch_b = batch_a;
 }
 
-/* About how long the loops take, in quarters of a cycle of AVX-512: the sums themselves; bringing
- * columns of B side by side, which is seldom done where its rows are dense; storing rows of C to
- * columns. */
+/* Estimated time of the loops, in quarters of a cycle of AVX-512: the sums; packing B, which is
+ * rare if its rows are contiguous; storing rows of C that are columns in memory. */
 static int64_t duration(int64_t m, int64_t n, int64_t k, bool rows_of_b, bool columns_of_c)
 {
     return k * (4 * m * ((n + 15) / 16) + (rows_of_b ? n / 8 : n)) + (columns_of_c ? 6 * m * n : 0);
@@ -70,21 +69,21 @@ static int64_t duration(int64_t m, int64_t n, int64_t k, bool rows_of_b, bool co
 
 static int64_t up(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
 
-/* n in `parts` of about one size, each a multiple of `unit`. */
+/* The size of one of `parts` nearly equal parts of n, a multiple of `unit`. */
 static int64_t part_length(int64_t n, int64_t parts, int64_t unit)
 {
     return up((n + parts - 1) / parts, unit);
 }
 
-/* Whether the loops bring the rows of A side by side: they are read again for each COLUMNS
- * columns. */
+/* Whether the loops pack A, which they read again for each COLUMNS columns. */
 static bool gathers(const lt_product *p)
 {
     return p->m >= 2 * LT_PRODUCT_ROWS && p->n > 4 * COLUMNS;
 }
 
-/* Pieces whose rows of A fit their room, as long as an interrupt may wait; and as many as the
- * threads want, parted where that has less brought side by side more than once. */
+/* Chooses the chunks: rows of A fit into the packing memory, a chunk is short enough for
+ * interrupts, and there are enough chunks for the threads. Splits the dimension that causes less
+ * repeated packing. */
 static void cut(floats *f, int64_t batch, int threads)
 {
     const lt_product *p = &f->whole;
@@ -127,7 +126,7 @@ static void run_matmul_piece(const void *context, int64_t index)
     f->loop(&p);
 }
 
-/* Rows of the result that begin as their bias, to which the product is added then. */
+/* Initializes the rows of the result with their bias; the product is then added to it. */
 static void put_row_bias(const lt_gemm *g)
 {
     const int64_t size = (int64_t)lt_dtype_size(g->dtype);
@@ -189,7 +188,7 @@ static lt_status multiply_floats(const lt_gemm *g)
         if (f.room == NULL) return LT_ERR_MEMORY;
     }
     const int64_t pieces = g->batch * f.row_pieces * f.col_pieces;
-    /* as what reads the matrices after it does */
+    /* static schedule for large batches: later loops find the matrices in the same caches */
     const lt_status status = g->batch >= 2 * f.threads
                                  ? lt_parallel_for(pieces, f.threads, run_matmul_piece, &f)
                                  : lt_parallel_for_dynamic(pieces, f.threads, run_matmul_piece, &f);
@@ -199,7 +198,7 @@ static lt_status multiply_floats(const lt_gemm *g)
 
 /* ---- integers, half types -------------------------------------------------------------------- */
 
-/* One row of a product of integers; `context` is the product of one row. */
+/* One row of a product of integers; context: the product of one row. */
 static void run_row(const void *context, int64_t row)
 {
     const lt_gemm *one = context;
@@ -225,7 +224,7 @@ static void run_row(const void *context, int64_t row)
     }
 }
 
-/* Integers: B is transposed once where needed, then the rows of C are shared out. */
+/* Integers: transposes B once if needed, and partitions the rows of C. */
 static lt_status multiply_integers(const lt_gemm *g)
 {
     const int64_t size = (int64_t)lt_dtype_size(g->dtype);
@@ -252,7 +251,7 @@ static lt_status multiply_integers(const lt_gemm *g)
     return status;
 }
 
-/* rows x columns elements between dense rows (of floats) and rows ld apart (of the half type). */
+/* Converts rows x columns elements between contiguous float rows and half-type rows ld apart. */
 static void convert_matrix(lt_dtype to_dtype, char *to, int64_t to_ld, lt_dtype from_dtype,
                            const char *from, int64_t from_ld, int64_t rows, int64_t columns)
 {

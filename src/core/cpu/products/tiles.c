@@ -1,8 +1,8 @@
-/* tiles.c - see tiles.h. Both operands are brought into tiles, whole: 16 lines of 16 words, a word
- * being two neighbours along k. Of A a line is a row, of B a pair of rows. PANEL rows of A by as
- * many columns of B are four tiles of sums, in float, while k goes by. An element of C is the same
- * sum however many threads there are; numbers below the normal range count as 0, as the processor
- * has it. */
+/* tiles.c - see tiles.h. Both operands are packed into AMX tiles as a whole: 16 rows of 16 words, a
+ * word being two elements neighbouring along k. Tiles of A have rows of A, tiles of B pairs of rows
+ * of B. A panel product, PANEL rows of A by PANEL columns of B, keeps four tiles of float sums in
+ * registers during the loop over k. The value of an element of C does not depend on the number of
+ * threads. The processor flushes subnormal numbers to 0. */
 #include "tiles.h"
 
 #include <string.h>
@@ -26,21 +26,21 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* fixed: lines of a tile of AMX, and words of a line */
+/* fixed: rows of an AMX tile, and words of a row */
 #define SIDE  16
 #define WORDS (SIDE * SIDE) /* of a tile */
-#define BYTES (4 * SIDE)    /* of a line */
-#define DEPTH (2 * SIDE)    /* elements along k that a tile has */
-#define PANEL (2 * SIDE)    /* rows or columns */
-/* fixed: panels of rows by as many of columns that a thread takes at a time; no processor with AMX
- * was at hand to measure another number */
+#define BYTES (4 * SIDE)    /* of a row of a tile */
+#define DEPTH (2 * SIDE)    /* elements of a tile along k */
+#define PANEL (2 * SIDE)    /* rows of A or columns of B */
+/* fixed: a job multiplies GROUP panels of rows by GROUP panels of columns; not measured for lack of
+ * a processor with AMX */
 #define GROUP 4
 
 static bool available;
 
 static void request_tile_data(void)
 {
-    /* fixed: ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA of Linux */
+    /* fixed: ARCH_REQ_XCOMP_PERM and XFEATURE_XTILEDATA of Linux */
     enum { REQUEST_PERMISSION = 0x1023, TILE_DATA = 18 };
     available = strcmp(lt_loops.isa, "avx512") == 0 && lt_processor.amx_bf16 &&
                 syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA) == 0;
@@ -55,21 +55,22 @@ bool lt_cpu_tiles_accept(const lt_gemm *g)
     return available;
 }
 
-/* One operand: its panels lie one after the other, tiles of k within, two for each DEPTH. */
+/* A packed operand: panel after panel; within a panel, two tiles for each DEPTH elements along k.
+ */
 typedef struct tile_operand {
     const uint16_t *from;
     uint32_t *tiles;
     int64_t batch, lines, ld, panels; /* lines: rows of A or columns of B */
-    bool along_k;                     /* elements along k lie together */
-    /* whether a tile has pairs for lines, as B wants it, not rows */
+    bool along_k;                     /* elements along k are contiguous */
+    /* tiles contain pairs along k of all columns (B), not rows (A) */
     bool turned;
 } tile_operand;
 
 typedef struct tile_product {
     const lt_gemm *g;
     tile_operand a, b;
-    int64_t steps; /* of DEPTH along k */
-    /* panels that are taken at a time; how many groups of rows and of columns there are */
+    int64_t steps; /* number of DEPTHs along k */
+    /* panels per job along both dimensions; jobs along rows and along columns */
     int64_t group, rows, columns;
 } tile_product;
 
@@ -77,7 +78,7 @@ static int64_t min_i64(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static int64_t ratio_up(int64_t n, int64_t unit) { return (n + unit - 1) / unit; }
 
-/* A tile of so many lines and elements along k; the rest of it is 0. */
+/* Packs a tile of `lines` rows or columns and `depth` elements along k; the rest is 0. */
 static void fill_tile(uint32_t *tile, const tile_operand *o, const uint16_t *from, int64_t lines,
                       int64_t depth)
 {
@@ -132,7 +133,8 @@ static void fill_job(const void *context, int64_t job)
     fill_panel(p, o, i / o->panels, i % o->panels);
 }
 
-/* Eight tiles of SIDE lines. Static: gcc 12 believes that only the first bytes of it are read. */
+/* Configures eight tiles of SIDE rows. Static, since gcc 12 assumes that only the first bytes are
+ * read. */
 __attribute__((target("amx-tile"))) static void begin(void)
 {
     static const struct {
@@ -171,8 +173,8 @@ multiply(const uint32_t *a, const uint32_t *b, int64_t steps, float *sums)
     _tile_stored(3, sums + SIDE * PANEL + SIDE, ROW);
 }
 
-/* alpha sums + beta C, to C. All lines are rounded together: a call for each of them took as long
- * as the product. */
+/* C = alpha sums + beta C. All rows are rounded in one call: a call for each took as long as the
+ * product. */
 static void store_sums(const lt_gemm *g, uint16_t *c, float *sums, int64_t rows, int64_t columns)
 {
     const float alpha = (float)g->alpha, beta = (float)g->beta;

@@ -1,6 +1,6 @@
-/* triangle.c - see triangle.h. LT_PRODUCT_ROWS rows at a time: the products of those that are done
- * are taken off them (vector/products/product.c), then they are solved for, or factorized, in
- * registers (vector/products/triangle.c). */
+/* triangle.c - see triangle.h. Blocked algorithms with LT_PRODUCT_ROWS rows at a time: the products
+ * of earlier rows are subtracted (vector/products/product.c), then the block is solved or
+ * factorized in registers (vector/products/triangle.c). */
 #include "triangle.h"
 
 #include "context/interrupt.h"
@@ -11,9 +11,9 @@
 #include "error.h"
 #include "memory/block.h"
 
-#define COLUMNS (2 * LT_LANES) /* that the loops take at a time */
+#define COLUMNS (2 * LT_LANES) /* per step of the loops */
 #define ROWS    LT_PRODUCT_ROWS
-/* Rows from which threads subtract the products of the rows above at once. */
+/* Rows of a strip, from which threads subtract the products of all rows above in one product. */
 #define STRIP (8 * LT_PRODUCT_ROWS)
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -27,7 +27,7 @@ typedef struct system {
     lt_triangle whole; /* element (i, p) of the matrix is a[i * a_row + p * a_column] */
     int64_t size, columns;
     char *b;
-    char *room; /* of each job, room_bytes apart: its right-hand sides, row after row */
+    char *room; /* per job, room_bytes apart: its right-hand sides, row after row */
     int64_t room_bytes;
 } system_of;
 
@@ -36,7 +36,7 @@ static const char *matrix_element(const system_of *s, int64_t i, int64_t p)
     return (const char *)s->whole.a + (i * s->whole.a_row + p * s->whole.a_column) * s->size;
 }
 
-/* Takes the products of elements [from, from + k) of the solution off the rows [to, to + m). */
+/* Subtracts the products of rows [from, from + k) of the solution from rows [to, to + m). */
 static void take_off(const system_of *s, char *x, int64_t width, int64_t to, int64_t m,
                      int64_t from, int64_t k)
 {
@@ -57,8 +57,8 @@ static void take_off(const system_of *s, char *x, int64_t width, int64_t to, int
     if (m > 0 && k > 0) s->product(&p);
 }
 
-/* x, `width` columns side by side, becomes the solution. One column is taken off all that is left
- * where columns of the matrix are dense. */
+/* Replaces x, of `width` columns, by the solution. One column with a matrix of contiguous columns
+ * is solved right-looking: each block is subtracted from all remaining rows. */
 static void solve(const system_of *s, char *x, int64_t width)
 {
     const int64_t n = s->whole.rows;
@@ -119,8 +119,8 @@ lt_status lt_cpu_triangular(const lt_factor *f, const void *a, void *b)
 
 /* ---- Cholesky -------------------------------------------------------------------------------- */
 
-/* Rows [first, end) of the upper factor, from which the products of the rows above were taken
- * off. */
+/* Factorizes rows [first, end), from which the products of the rows above `first` were subtracted.
+ */
 static int factorize_rows(lt_dtype dtype, char *a, int64_t n, int64_t first, int64_t end)
 {
     const bool wide = dtype == LT_FLOAT64;
@@ -153,7 +153,7 @@ lt_status lt_cpu_cholesky(const lt_factor *f, void *a, int *info)
 {
     const lt_triangle_loops *loops = &lt_loops.triangle[f->dtype == LT_FLOAT64];
     const int64_t n = f->n, size = (int64_t)lt_dtype_size(f->dtype);
-    const bool lower_rows = f->upper; /* as rows lie here, which are LAPACK's columns */
+    const bool lower_rows = f->upper; /* row-major here; LAPACK's columns */
     *info = 0;
     if (lower_rows) loops->mirror(a, n, true);
     for (int64_t i = 0; i < n && *info == 0; i += STRIP) {

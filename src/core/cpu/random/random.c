@@ -1,6 +1,6 @@
-/* random.c - distributions on the CPU, with PyTorch's transforms of the same raw numbers, so that a
- * seed gives PyTorch's values. Drawing is serial: the order of draws is the order of elements.
- * Outputs are contiguous. An interrupt leaves the rest of the output as it is. */
+/* random.c - distributions on the CPU, by PyTorch's transforms of the same raw numbers, so that a
+ * seed yields PyTorch's values. Numbers are drawn serially, in the order of elements. Outputs are
+ * contiguous. An interrupt leaves the remaining output unchanged. */
 #include <math.h>
 
 #include "context/interrupt.h"
@@ -17,7 +17,7 @@
 /* The condition of every loop over elements. */
 static inline bool more(int64_t i, int64_t n) { return i < n && !lt_interrupted(); }
 
-/* In [0, 1). */
+/* Uniform in [0, 1). */
 static float uniform_float(lt_generator *g)
 {
     uint32_t mask = (UINT32_C(1) << 24) - 1;
@@ -52,8 +52,8 @@ static void uniforms(float *x, int64_t n, lt_generator *g)
     }
 }
 
-/* As PyTorch's build does it: in float for the half types, scaled by a fused multiply-add. The
- * bound, which rounding may reach, is not included: the lower one takes its place. */
+/* As in PyTorch's builds: half types are computed in float, scaled by a fused multiply-add. If
+ * rounding reaches the upper bound, which is excluded, the result is the lower bound. */
 static void uniform(const lt_array *out, int64_t n, double from, double to, lt_generator *g)
 {
     if (out->dtype == LT_FLOAT64) {
@@ -75,7 +75,8 @@ static void uniform(const lt_array *out, int64_t n, double from, double to, lt_g
     }
 }
 
-/* Every sixteen uniform numbers become sixteen normal ones: eight radii, then eight angles. */
+/* Box-Muller: each group of 16 uniform numbers, eight radii and eight angles, becomes 16 normal
+ * ones. */
 static void normal_groups(float *x, int64_t groups, float mean, float deviation)
 {
     enum { GROUPS = LT_SHORT_SLICE, EACH = 8 /* fixed: PyTorch pairs numbers 8 apart */ };
@@ -113,7 +114,7 @@ static void normal_16_double(double *x, double mean, double deviation)
     }
 }
 
-/* The last sixteen are drawn anew when n is no multiple of 16. */
+/* If n is no multiple of 16, the last 16 are drawn again. */
 static void normal_float(float *x, int64_t n, float mean, float deviation, lt_generator *g)
 {
     uniforms(x, n, g);
@@ -147,8 +148,7 @@ static void normal_singly(const lt_array *out, int64_t n, double mean, double de
         store_number(out, i, lt_generator_normal(g) * deviation + mean);
 }
 
-/* In float, sixteen drawn and turned at a time; the last sixteen anew when n is no multiple of
- * 16. */
+/* In float, 16 numbers at a time; the last 16 are drawn again if n is no multiple of 16. */
 static void normal_half(const lt_array *out, int64_t n, float mean, float deviation,
                         lt_generator *g)
 {
@@ -187,10 +187,10 @@ static void store_int(void *data, lt_dtype dtype, int64_t i, int64_t x)
     }
 }
 
-/* 64 bits are drawn where 32 would favour some numbers noticeably. */
+/* Draws 64 bits for ranges from 2^28 on, where 32 bits would be biased noticeably. */
 static void draw_integers(const lt_array *out, int64_t n, int64_t from, int64_t to, lt_generator *g)
 {
-    /* of all of int64: 2^64 - 1 */
+    /* for all of int64: 2^64 - 1 */
     const uint64_t base = (uint64_t)from, range = (uint64_t)to - base;
     const int64_t size = (int64_t)lt_dtype_size(out->dtype);
     uint32_t raw[LT_BLOCK];
@@ -231,7 +231,7 @@ static void full_range(const lt_array *out, int64_t n, lt_generator *g)
     }
 }
 
-/* As lt_generator_uniform draws them, a block at a time. */
+/* Uniform numbers as from lt_generator_uniform, a block at a time. */
 static void bernoulli(const lt_array *out, int64_t n, double probability, lt_generator *g)
 {
     uint32_t raw[2 * LT_BLOCK];
@@ -251,7 +251,7 @@ static void bernoulli(const lt_array *out, int64_t n, double probability, lt_gen
     }
 }
 
-/* Of numbers u as lt_generator_uniform draws them, a block at a time: 1 - u is exact. */
+/* The same uniform numbers u, a block at a time; 1 - u is exact. */
 static void exponential(const lt_array *out, int64_t n, double rate, lt_generator *g)
 {
     uint32_t raw[2 * LT_BLOCK];
@@ -271,8 +271,8 @@ static void exponential(const lt_array *out, int64_t n, double rate, lt_generato
     }
 }
 
-/* Elements to be exchanged lie anywhere: those of a block are asked for before the first is waited
- * for. */
+/* Fisher-Yates shuffle. The elements to be exchanged are at random addresses, so they are
+ * prefetched a block at a time. */
 static void permutation(int64_t *x, int64_t n, lt_generator *g)
 {
     uint32_t raw[LT_BLOCK];

@@ -1,8 +1,8 @@
-/* double_math.h - functions of double as polynomials of our own, for which SLEEF 3.5 takes two to
- * ten times as long: minimax fits (Remez' and Lawson's algorithms), whose own errors are below 0.1
- * ULP or what is said. No branches, so that "omp simd" loops that call them are vectorized by any
- * compiler. Special values are those of <math.h>. Included by float_math.h, after whose end exp and
- * the others mean these. */
+/* double_math.h - functions of double as polynomials, two to ten times as fast as SLEEF 3.5:
+ * minimax fits (Remez' and Lawson's algorithms) with approximation errors below 0.1 ULP unless
+ * stated otherwise. The functions have no branches, so that any compiler vectorizes the "omp simd"
+ * loops that call them. Special values are as in <math.h>. Included by float_math.h; macros at the
+ * end redefine exp and others as these functions. */
 #ifndef LT_CPU_DOUBLE_MATH_H
 #define LT_CPU_DOUBLE_MATH_H
 
@@ -11,10 +11,10 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Larger than what a compiler would put into a loop, which is then not vectorized. */
+/* The functions exceed the compiler's inlining limit, and a loop with a call is not vectorized. */
 #define VECTOR_INLINE static inline __attribute__((always_inline))
 
-/* a b + c, rounded once where the instruction set has that. */
+/* a b + c, with a single rounding where the instruction set has FMA. */
 static inline double vector_multiply_add(double a, double b, double c)
 {
 #ifdef __FMA__
@@ -38,9 +38,10 @@ static inline uint64_t vector_double_to_bits(double d)
     return u;
 }
 
-/* The sum of terms c[0] x^(terms - 1) + ... + c[terms - 1]: every fourth of them by Horner's rule,
- * four sums side by side, since one alone would wait for each of its steps. What rounds is the sum
- * of the last four, so the last term is to be a small part of what it is added to. */
+/* The polynomial c[0] x^(terms - 1) + ... + c[terms - 1] by a four-way Horner scheme: four
+ * independent partial sums in x^4, since a single one would be bound by latency. The final
+ * combination of the four rounds, so the constant term must be small compared with the value that
+ * the caller adds to it. */
 VECTOR_INLINE double vector_polynomial(const double *c, int terms, double x)
 {
     const double square = x * x, fourth = square * square;
@@ -57,17 +58,17 @@ VECTOR_INLINE double vector_polynomial(const double *c, int terms, double x)
 /* ---- erf ------------------------------------------------------------------------------------- */
 
 #define VECTOR_ERF_C    0.1283791670955126     /* 2 / sqrt(pi) - 1 */
-#define VECTOR_ERF_LESS 1.2420116002463033e-17 /* what this is too large by */
+#define VECTOR_ERF_LESS 1.2420116002463033e-17 /* too large by this */
 
-/* erf(x) / x - 1 for s = x^2 up to 1. Minimax fits, here and below (Lawson's algorithm), whose own
- * errors are below 0.04 ULP. */
+/* erf(x) / x - 1 for s = x^2 up to 1. The minimax fits (Lawson's algorithm) of this section have
+ * errors below 0.04 ULP. */
 VECTOR_INLINE double vector_erf_rest(double s)
 {
     static const double c[12] = {
         5.923929756260973e-11, -1.135646452439118e-09, 1.4656498894882018e-08,
         -1.634998858240336e-07, 1.6460987451256743e-06, -1.4925595704127523e-05,
         0.00012055331189414642, -0.0008548326984842043, 0.005223977624925359, -0.026866170645092297,
-        /* 1/4 is added to the last, so that it rounds less */
+        /* the last coefficient is stored plus 1/4, which reduces its rounding error */
         0.11283791670954989, -0.1261263890318375};
     return vector_multiply_add(s, vector_polynomial(c, 12, s),
                                vector_multiply_add(s, -0.25, VECTOR_ERF_C));
@@ -78,8 +79,8 @@ VECTOR_INLINE double vector_erf_near(double x)
     return vector_multiply_add(x, vector_erf_rest(x * x), x);
 }
 
-/* From 1 on 1 - erfc(1) 2^-Q(x), Q in powers of x - 1; from 5.95 on it is 1. The exponent is
- * rounded to an integer and a rest by adding 1.5 2^52. */
+/* erf for |x| >= 1 as 1 - erfc(1) 2^-Q(x), Q a polynomial in x - 1; 1 from 5.95 on. Adding 1.5 2^52
+ * splits the exponent into an integer and a remainder. */
 VECTOR_INLINE double vector_erf_far(double x)
 {
     const double size = __builtin_fabs(x), a = size < 5.95 ? size : 5.95, u = a - 1;
@@ -111,9 +112,9 @@ VECTOR_INLINE double vector_erf(double x)
 
 /* ---- exponentials and logarithms ------------------------------------------------------------- */
 
-/* x = n log(2) + r, |r| <= log(2) / 2: r as the sum of *r and *low, of which the first is exact.
- * The sum that rounds holds n in its low bits. log(2) is the sum of a number of few bits, n times
- * which is exact, and the rest. */
+/* x = n log(2) + r, |r| <= log(2) / 2. Stores r as *r + *low, where *r is exact: log(2) is split
+ * into a number with so few bits that its product with n is exact, and a remainder. Returns a sum
+ * with n in its low bits. */
 VECTOR_INLINE double vector_whole_logs(double x, double *r, double *low)
 {
     const double shifted = vector_multiply_add(x, 1.4426950408889634, 0x1.8p52),
@@ -138,8 +139,8 @@ VECTOR_INLINE double vector_exp_curve(double r, double low)
 /* exp(r + low) - 1. */
 VECTOR_INLINE double vector_exp_rest(double r, double low) { return r + vector_exp_curve(r, low); }
 
-/* p 2^n in two steps, for 2^n may leave the range of double, and is rounded below its normal
- * numbers. */
+/* p 2^n in two multiplications, since 2^n may be out of the range of double. A subnormal result is
+ * rounded once. */
 VECTOR_INLINE double vector_times_power(double p, double shifted)
 {
     const uint64_t power = vector_double_to_bits(shifted) - 0x4338000000000000u + 2046,
@@ -147,7 +148,8 @@ VECTOR_INLINE double vector_times_power(double p, double shifted)
     return p * vector_bits_to_double(half << 52) * vector_bits_to_double((power - half) << 52);
 }
 
-/* What is 0 does not go there below the normal range: such a product takes a hundred cycles. */
+/* If x < -746, the result is 0 and p is set to 0 before the multiplications: a product that becomes
+ * subnormal costs a hundred cycles. */
 VECTOR_INLINE double vector_exp(double x)
 {
     double r, low;
@@ -157,7 +159,7 @@ VECTOR_INLINE double vector_exp(double x)
     return x > 710 ? (double)INFINITY : y;
 }
 
-/* The same of |x| below 708, where neither the power nor the result leaves the normal numbers. */
+/* exp(x) for |x| < 708, where neither 2^n nor the result is subnormal or infinite. */
 VECTOR_INLINE double vector_exp_near(double x)
 {
     double r, low;
@@ -165,8 +167,8 @@ VECTOR_INLINE double vector_exp_near(double x)
     return vector_bits_to_double(vector_double_to_bits(y) + (vector_double_to_bits(shifted) << 52));
 }
 
-/* exp(x) - 1 = 2^n (r + the rest of its series) + 2^n - 1, as twice the half, since 2^1024 is no
- * double. */
+/* exp(x) - 1 = 2^n (exp(r) - 1) + 2^n - 1, computed as twice its half, since 2^1024 is no double.
+ */
 VECTOR_INLINE double vector_expm1(double x)
 {
     double r, low;
@@ -177,22 +179,23 @@ VECTOR_INLINE double vector_expm1(double x)
     const double y = vector_multiply_add(half, vector_exp_curve(r, low),
                                          vector_multiply_add(half, r, half - 0.5)) *
                      2;
-    /* half of the least number is 0 */
+    /* half of the smallest subnormal would be 0 */
     return __builtin_fabs(x) < 0x1p-1022 ? x : __builtin_copysign(y, x);
 }
 
-/* m from sqrt(1/2) to sqrt(2), and k, of a positive normal number x = 2^k m. `zero` is that of the
- * exponents, or for another k a larger number. */
+/* Splits a positive normal x = 2^k m; returns m, from sqrt(1/2) to sqrt(2), and stores k. `zero` is
+ * VECTOR_EXPONENTS; pass VECTOR_EXPONENTS + c to store k - c. */
 #define VECTOR_EXPONENTS (0x1p52 + 1024)
 VECTOR_INLINE double vector_split_power(double x, double zero, double *k)
 {
-    /* less sqrt(1/2) */
+    /* minus the bits of sqrt(1/2) */
     const uint64_t bits = vector_double_to_bits(x) - 0x3fe6a09e667f3bcdu + ((uint64_t)1024 << 52);
     *k = vector_bits_to_double((bits >> 52) | 0x4330000000000000u) - zero;
     return vector_bits_to_double((bits & 0xfffffffffffffu) + 0x3fe6a09e667f3bcdu);
 }
 
-/* Of positive normal numbers, 1 + f being m: k, f, and log(1 + f) - f as -f^2 / 2 + f^3 P(f). */
+/* For positive normal x = 2^k (1 + f): stores k and f, returns log(1 + f) - f as -f^2 / 2 + f^3
+ * P(f). */
 VECTOR_INLINE double vector_log_curve(double x, double zero, double *k, double *f)
 {
     *f = vector_split_power(x, zero, k) - 1;
@@ -206,8 +209,8 @@ VECTOR_INLINE double vector_log_curve(double x, double zero, double *k, double *
     return vector_multiply_add(square, -0.5, square * *f * vector_polynomial(ps, 19, *f));
 }
 
-/* Of positive normal numbers: k log(2) + log(1 + f); and to the bases 2 and 10, whose logarithms'
- * reciprocals are sums of two numbers. */
+/* log(x) = k log(2) + log(1 + f) for positive normal x; then log2 and log10, which use 1 / log(2)
+ * and 1 / log(10) as sums of two numbers. */
 VECTOR_INLINE double vector_log_part(double x, double zero)
 {
     double k, f;
@@ -235,7 +238,7 @@ VECTOR_INLINE double vector_log10_part(double x, double zero)
                             vector_multiply_add(f, 1.098319650216765e-17, rest)));
 }
 
-/* Of all numbers, below the normal ones times 2^54. */
+/* Extends the functions above to all x: a subnormal is multiplied by 2^54 first. */
 #define VECTOR_LOGARITHM(name)                                                                     \
     VECTOR_INLINE double vector_##name##_near(double x)                                            \
     {                                                                                              \
@@ -253,7 +256,7 @@ VECTOR_LOGARITHM(log2)
 VECTOR_LOGARITHM(log10)
 #undef VECTOR_LOGARITHM
 
-/* Below 1, x + x x^2 P(x^2) / Q(x^2), from there on 1 - 2 / (exp(2 x) + 1): one division. */
+/* |x| < 1: x + x x^2 P(x^2) / Q(x^2). Otherwise 1 - 2 / (exp(2 x) + 1). Both share one division. */
 VECTOR_INLINE double vector_tanh(double x)
 {
     const double size = __builtin_fabs(x), a = size < 20 ? size : 20, s = a * a;
@@ -278,8 +281,8 @@ VECTOR_INLINE double vector_tanh(double x)
 
 /* ---- the complement of erf ------------------------------------------------------------------- */
 
-/* Of |x| up to 1: 1 - x, which is exact from 1/2 on, less a part of x that is small, and what this
- * lost because x^2 and C were rounded. */
+/* erfc(x) for |x| <= 1 as (1 - x) - x erf_rest(x^2), where 1 - x is exact from 1/2 on, plus the
+ * rounding errors of x^2 and VECTOR_ERF_C. */
 VECTOR_INLINE double vector_erfc_near(double x)
 {
     const double s = x * x, lost = vector_multiply_add(x, x, -s);
@@ -288,9 +291,9 @@ VECTOR_INLINE double vector_erfc_near(double x)
         vector_multiply_add(x, vector_multiply_add(0.25, lost, VECTOR_ERF_LESS), 1 - x));
 }
 
-/* From 1 on exp(-x^2) (1 + P(u)) / (1 + 2 x), u = (x - 3.5) / (x + 3.5), after M. Shepherd and J.
- * Laframboise, Chebyshev approximation of (1 + 2x) exp(x^2) erfc x, 1981; from 27.25 on it is below
- * every double. Of negative ones 2 less that of the positive. */
+/* erfc(x) for x >= 1 as exp(-x^2) (1 + P(u)) / (1 + 2 x), u = (x - 3.5) / (x + 3.5), after M.
+ * Shepherd and J. Laframboise, Chebyshev approximation of (1 + 2x) exp(x^2) erfc x, 1981; from
+ * 27.25 on it is below every double. For negative x, 2 - erfc(-x). */
 VECTOR_INLINE double vector_erfc_far(double x)
 {
     const double size = __builtin_fabs(x), a = size < 27.25 ? size : 27.25,
@@ -304,14 +307,14 @@ VECTOR_INLINE double vector_erfc_far(double x)
         0.08798315382095002,     -0.11508959815992471,    0.0975190951533631,
         -0.010555596332222654,   -0.14000918013762023,    0.2423492448711544};
     const double p = vector_polynomial(ps, 21, u);
-    /* -a^2 is the sum of `square` and what it was rounded by, found from the halves of a. */
+    /* -a^2 = square + its rounding error, which follows from the two halves of a. */
     const double square = -a * a,
                  high = vector_bits_to_double(vector_double_to_bits(a) & 0xfffffffff8000000u),
                  rest = a - high;
     double r, low;
     const double shifted = vector_whole_logs(square, &r, &low);
     low -= (high * high + square) + (a + high) * rest;
-    /* and what it was rounded by: */
+    /* `share` and its rounding error `lost`: */
     const double per = 1 / (1 + 2 * a), share = vector_multiply_add(p, per, per);
     const double lost = (vector_multiply_add(-2 * a, share, 1) + (p - share)) * per;
     const double more = vector_multiply_add(vector_exp_rest(r, low), share + lost, lost);
@@ -326,8 +329,8 @@ VECTOR_INLINE double vector_erfc(double x)
 
 /* ---- sine and cosine ------------------------------------------------------------------------- */
 
-/* a = n pi / 2 + r, r as a sum of two; pi / 2 is a sum of three numbers, n times the first two of
- * which is exact for n < 2^20. */
+/* a = n pi / 2 + r, r stored as r + low. pi / 2 is the sum of three numbers; the products of n and
+ * the first two are exact for n < 2^20. */
 typedef struct vector_angle {
     double r, low;
     uint64_t quarters; /* n in its low bits */
@@ -344,7 +347,7 @@ VECTOR_INLINE vector_angle vector_reduced(double a)
                           vector_double_to_bits(shifted)};
 }
 
-/* The sine of an angle so many quarters of a turn further on. */
+/* The sine of the angle plus `quarters` quarter turns. */
 VECTOR_INLINE double vector_sine_of(vector_angle angle, uint64_t quarters)
 {
     const double r = angle.r, s = r * r, half = 0.5 * s, most = 1 - half;
@@ -369,7 +372,7 @@ VECTOR_INLINE double vector_sine_of(vector_angle angle, uint64_t quarters)
     return vector_bits_to_double(vector_double_to_bits(y) ^ (turns << 62 & 0x8000000000000000u));
 }
 
-/* Of angles below 5e4: beyond, some lie so near to a multiple of pi / 2 that r has lost bits. */
+/* Valid for |x| < 5e4. Some larger x are so close to a multiple of pi / 2 that r loses bits. */
 VECTOR_INLINE double vector_sin(double x)
 {
     const double y = vector_sine_of(vector_reduced(__builtin_fabs(x)), 0);
@@ -381,7 +384,7 @@ VECTOR_INLINE double vector_cos(double x)
     return vector_sine_of(vector_reduced(__builtin_fabs(x)), 1);
 }
 
-/* With an argument, so that they are not taken for names that macros pass on. */
+/* Function-like macros, so that the bare names stay usable as arguments of other macros. */
 #define exp(x)   vector_exp(x)
 #define expm1(x) vector_expm1(x)
 #define log(x)   vector_log(x)

@@ -1,4 +1,5 @@
-/* float_angles.h - functions of angles in float, and their inverses, as float_math.h has them. */
+/* float_angles.h - trigonometric functions of float and their inverses; included by float_math.h,
+ * which states their accuracy. */
 #ifndef LT_CPU_FLOAT_ANGLES_H
 #define LT_CPU_FLOAT_ANGLES_H
 
@@ -8,10 +9,10 @@
 #include "multiply_add.h"
 
 #define HALF_PI      1.57079637f
-#define HALF_PI_MORE -4.37113883e-8f /* and this is pi / 2 */
+#define HALF_PI_MORE -4.37113883e-8f /* HALF_PI + HALF_PI_MORE = pi / 2 */
 
-/* |x| = n pi / 2 + r + low for |x| below NEAR_ANGLE: pi / 2 in four parts, the first three of so
- * few bits that n times them is exact. */
+/* |x| = n pi / 2 + r + low for |x| < NEAR_ANGLE (Cody-Waite reduction): pi / 2 is split into four
+ * numbers; the first three have so few bits that their products with n are exact. */
 #define NEAR_ANGLE 2000.0f
 typedef struct {
     float r, low;
@@ -42,11 +43,11 @@ static inline float cosine_of(reduced_angle angle, float s)
     float p = 2.443773e-05f;
     p = multiply_addf(p, s, -0.0013887362f);
     p = multiply_addf(p, s, 0.041666646f);
-    const float most = 1 - 0.5f * s, rest = (1 - most) - 0.5f * s; /* the two are 1 - s / 2 */
+    const float most = 1 - 0.5f * s, rest = (1 - most) - 0.5f * s; /* most + rest = 1 - s / 2 */
     return most + multiply_addf(p, s * s, multiply_addf(-angle.low, angle.r, rest));
 }
 
-/* Of |x| below NEAR_ANGLE; others are not theirs. */
+/* Valid for |x| < NEAR_ANGLE only; so are the next two. */
 static inline float near_sinf(float x)
 {
     const reduced_angle angle = reduce_angle(x);
@@ -79,14 +80,14 @@ static inline float near_tanf(float x)
     return lt_bits_to_float(lt_float_to_bits(y) ^ (lt_float_to_bits(x) & 0x80000000u));
 }
 
-/* pi / 2 - x - rest for x from 0 to 1, rounded once more than its rest. */
+/* pi / 2 - x - rest for x in [0, 1], with one rounding in addition to that of `rest`. */
 static inline float from_half_pi(float x, float rest)
 {
     const float most = HALF_PI - x;
     return most + (((HALF_PI - most) - x) - (rest - HALF_PI_MORE));
 }
 
-/* asin(t) - t, s = t^2 up to 1/4. Beyond, asin(x) is pi / 2 - 2 asin(t), t^2 = (1 - x) / 2. */
+/* asin(t) - t for s = t^2 <= 1/4. For x > 1/2, asin(x) = pi / 2 - 2 asin(t), t^2 = (1 - x) / 2. */
 static inline float asin_rest(float t, float s)
 {
     float p = 0.042211786f;
@@ -114,7 +115,7 @@ static inline float vector_acosf(float x)
     return a > 0.5f ? far : middle;
 }
 
-/* t P(t^2) of the smaller by the larger. */
+/* atan(t) - t for t in [0, 1], as t P(t^2). */
 static inline float atan_rest(float t)
 {
     const float s = t * t;
@@ -138,7 +139,7 @@ static inline float vector_atanf(float x)
     return __builtin_copysignf(a > 1 ? far : t + rest, x);
 }
 
-/* Turned into the octant. */
+/* atan of the smaller magnitude by the larger one, reflected into the octant of (x, y). */
 static inline float vector_atan2f(float y, float x)
 {
     const float a = __builtin_fabsf(y), b = __builtin_fabsf(x), large = a > b ? a : b,

@@ -1,8 +1,8 @@
-/* float_exponentials.h - exp of float and its kin, as float_math.h has it. Of each x = k log(2) + r
- * a polynomial of r is taken, and the power of two multiplied in, which is made of bits: adding 1.5
- * 2^23 rounds to an integer, which the low bits of the sum then hold. No number is brought between
- * two bounds: of two choices in a row the compiler makes a chain of masks. What is too large is
- * chosen away at the end. */
+/* float_exponentials.h - exp of float and related functions; included by float_math.h. With x = k
+ * log(2) + r, a polynomial in r is multiplied by 2^k, which is built from bits: adding 1.5 2^23
+ * rounds to an integer, which is then in the low bits of the sum. No argument is clamped on both
+ * sides, since the compiler turns two selections in a row into dependent mask operations; overflow
+ * is replaced at the end. */
 #ifndef LT_CPU_FLOAT_EXPONENTIALS_H
 #define LT_CPU_FLOAT_EXPONENTIALS_H
 
@@ -13,8 +13,8 @@
 
 #define ROUNDER 12582912.0f
 
-/* p 2^n, n being what ROUNDER was added to. The power is multiplied in as two halves, for it may
- * leave the range of float; so what is below the normal range is rounded, not lost. */
+/* p 2^n, where shifted = ROUNDER + n. 2^n is multiplied in as two factors, since it may be out of
+ * the range of float; a subnormal result is thus rounded, not flushed. */
 static inline float times_power(float p, float shifted)
 {
     /* n + 2 * 127 */
@@ -23,7 +23,8 @@ static inline float times_power(float p, float shifted)
     return p * lt_bits_to_float(half << 23) * lt_bits_to_float((power - half) << 23);
 }
 
-/* x = k log(2) + r; log(2) in two parts, of which the first has few bits: k times it is exact. */
+/* x = k log(2) + r. log(2) is split in two; the first part has few bits, so its product with k is
+ * exact. */
 static inline float reduce_exponent(float x, float *shifted)
 {
     *shifted = multiply_addf(x, 1.44269504088896341f, ROUNDER);
@@ -31,8 +32,8 @@ static inline float reduce_exponent(float x, float *shifted)
     return multiply_addf(k, -1.42860677e-6f, multiply_addf(k, -0.693145752f, x));
 }
 
-/* What is 0, as of the -infinity of a mask, does not go there below the normal range: such a
- * product takes a hundred cycles. */
+/* If x < -104 (as the -infinity of a mask), p is set to 0 before the multiplications: a product
+ * that becomes subnormal costs a hundred cycles. */
 static inline float vector_expf(float x)
 {
     float shifted;
@@ -62,7 +63,7 @@ static inline float vector_exp2f(float x)
     return x > 129 ? INFINITY : y;
 }
 
-/* exp(x) / 2 + more for x from -18 to 89: 2^(k - 1) expm1(r) + 2^(k - 1) + more. Halves, since
+/* exp(x) / 2 + more for x from -18 to 89: 2^(k - 1) expm1(r) + 2^(k - 1) + more. Halved, since
  * 2^128 is no float. */
 static inline float half_exp_and(float x, float more)
 {
@@ -82,11 +83,11 @@ static inline float half_exp_and(float x, float more)
 static inline float vector_expm1f(float x)
 {
     const float half = half_exp_and(x < -18 ? -18 : x, -0.5f), y = x > 89 ? INFINITY : half * 2;
-    /* half of the least number is 0 */
+    /* half of the smallest subnormal would be 0 */
     return __builtin_fabsf(x) < 0x1p-126f ? x : __builtin_copysignf(y, x);
 }
 
-/* Below 5 / 8 an odd polynomial, from there on 1 - 2 / (exp(2 x) + 1), which is 1 from 9.02 on. */
+/* An odd polynomial for |x| < 5 / 8, otherwise 1 - 2 / (exp(2 x) + 1), which is 1 from 9.02 on. */
 static inline float vector_tanhf(float x)
 {
     const float a = __builtin_fabsf(x), s = x * x, b = a > 9.02f ? 9.02f : a;
@@ -99,12 +100,12 @@ static inline float vector_tanhf(float x)
     return __builtin_copysignf(a < 0.625f ? near : far, x);
 }
 
-/* exp(a) = 2^k exp(r), and so of a as of r: sinh(a) = sinh(k log 2) cosh(r) + cosh(k log 2)
- * sinh(r), and cosh(a) likewise. Half of each factor, since 2^128 is no float. */
+/* With a = k log(2) + r: sinh(a) = sinh(k log 2) cosh(r) + cosh(k log 2) sinh(r), and cosh(a)
+ * likewise. The factors of k are halved, since 2^128 is no float. */
 typedef struct {
-    float sinh_k, cosh_k;    /* of k log(2), half of it */
-    float up, down;          /* which sum up to cosh_k */
-    float r, sinh_r, cosh_r; /* less r; less 1 */
+    float sinh_k, cosh_k;    /* half of sinh and cosh of k log(2) */
+    float up, down;          /* up + down = cosh_k */
+    float r, sinh_r, cosh_r; /* sinh_r = sinh(r) - r, cosh_r = cosh(r) - 1 */
 } hyperbolic_parts;
 
 static inline hyperbolic_parts split_hyperbolic(float a)
@@ -130,7 +131,8 @@ static inline float vector_sinhf(float x)
     const hyperbolic_parts of = split_hyperbolic(a);
     const float rest = multiply_addf(of.sinh_k, of.cosh_r, of.cosh_k * of.sinh_r);
     const float y = (of.sinh_k + multiply_addf(of.cosh_k, of.r, rest)) * 2;
-    return a < 0x1p-126f ? x : __builtin_copysignf(y, x); /* half of the least number is 0 */
+    /* half of the smallest subnormal would be 0 */
+    return a < 0x1p-126f ? x : __builtin_copysignf(y, x);
 }
 
 static inline float vector_coshf(float x)

@@ -1,5 +1,5 @@
-/* float_logarithms.h - logarithms of float, as float_math.h has them. Of each x = 2^k (1 + f), 1 +
- * f from sqrt(1/2) to 3 / 2, a polynomial of f is added to k times the logarithm of 2. */
+/* float_logarithms.h - logarithms of float; included by float_math.h. With x = 2^k (1 + f), 1 + f
+ * from sqrt(1/2) to 3 / 2, they are k log(2) plus a polynomial in f. */
 #ifndef LT_CPU_FLOAT_LOGARITHMS_H
 #define LT_CPU_FLOAT_LOGARITHMS_H
 
@@ -9,14 +9,14 @@
 #include "dtypes/half.h"
 #include "multiply_add.h"
 
-/* Bits of 2^k as a difference from 1's, for a positive number of these bits; 1 + f begins at the
- * number that has the bits `least`. */
+/* Returns k << 23, where 2^-k x is at least the number with the bits `least` and less than twice
+ * that; bits: of a positive normal x. */
 static inline uint32_t exponent_bits(uint32_t bits, uint32_t least)
 {
     return (bits - least) & 0xff800000u;
 }
 
-/* f and k of a positive normal number, k with `more`. */
+/* Returns f of a positive normal x = 2^k (1 + f); stores k + more. */
 static inline float split_normal(float x, float more, float *k)
 {
     const uint32_t bits = lt_float_to_bits(x), e = exponent_bits(bits, 0x3f3504f3u); /* sqrt(1/2) */
@@ -24,14 +24,14 @@ static inline float split_normal(float x, float more, float *k)
     return lt_bits_to_float(bits - e) - 1;
 }
 
-/* Below the normal range 2^23 is multiplied in. */
+/* The same for any positive x: a subnormal is multiplied by 2^23 first. */
 static inline float split_power(float x, float *k)
 {
     const bool small = x < 0x1p-126f;
     return split_normal(small ? x * 0x1p23f : x, small ? -23.0f : 0.0f, k);
 }
 
-/* log(1 + f) - f, plus what is to be added. */
+/* log(1 + f) - f + more. */
 static inline float log_rest(float f, float more)
 {
     const float s = f * f;
@@ -48,15 +48,15 @@ static inline float log_rest(float f, float more)
     return multiply_addf(p, s, more);
 }
 
-/* y for positive x that are numbers, else what <math.h> has of x. */
+/* y for positive finite x, otherwise the special value as in <math.h>. */
 static inline float log_special(float x, float y)
 {
-    y = x < INFINITY ? y : x; /* nan too */
+    y = x < INFINITY ? y : x; /* also selects x if it is nan */
     const float other = x == 0 ? -INFINITY : NAN;
     return x <= 0 ? other : y;
 }
 
-/* k log(2) + log(1 + f); log(2) in two parts, of which the first has few bits. */
+/* k log(2) + log(1 + f). log(2) is split in two; the first part has few bits. */
 static inline float log_of(float f, float k)
 {
     return multiply_addf(k, 0.693145752f, f + log_rest(f, k * 1.42860677e-6f));
@@ -69,7 +69,7 @@ static inline float vector_logf(float x)
     return log_special(x, log_of(f, k));
 }
 
-/* Of positive normal numbers. */
+/* log(x) for positive normal x. */
 static inline float near_logf(float x)
 {
     float k;
@@ -77,11 +77,11 @@ static inline float near_logf(float x)
     return log_of(f, k);
 }
 
-/* log1p(x) = log(2^k (1 + f)): f is x 2^-k + (2^-k - 1), the latter exact, so that nothing of a
- * small x is lost. */
+/* log1p(x) = log(2^k (1 + f)) with f = x 2^-k + (2^-k - 1); the parenthesis is exact, so a small x
+ * keeps its precision. */
 static inline float vector_log1pf(float x)
 {
-    /* 3 / 4: f is exact wherever k is not 0 */
+    /* 1 + f >= 3 / 4, so f is exact if k is not 0 */
     const uint32_t e = exponent_bits(lt_float_to_bits(1 + x), 0x3f400000u);
     const float less = 0.25f * lt_bits_to_float(0x40800000u - e) - 1,
                 k = (float)(int32_t)e * 0x1p-23f;
@@ -91,7 +91,7 @@ static inline float vector_log1pf(float x)
     return x > -1 ? x < INFINITY ? y : x : other;
 }
 
-/* To other bases: f times the factor in two parts, the rest times it. */
+/* Other bases: f is multiplied by the factor as a sum of two numbers, log_rest by the factor. */
 static inline float log2_of(float f, float k)
 {
     return multiply_addf(f, 1.44269502f,
@@ -106,7 +106,7 @@ static inline float vector_log2f(float x)
     return log_special(x, log2_of(f, k));
 }
 
-/* Of positive normal numbers. */
+/* log2(x) for positive normal x. */
 static inline float near_log2f(float x)
 {
     float k;

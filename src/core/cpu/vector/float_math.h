@@ -1,9 +1,9 @@
-/* float_math.h - functions of float as polynomials of our own: written out, so that any compiler
- * makes vectors of them between their neighbours, without a call, and without branches. Minimax
- * fits (Remez's and Lawson's algorithms) whose own error is below 5e-9 of the result, or what is
- * said; rounding brings it to what docs/accuracy.md has. Special values are those of <math.h>. A
- * single element gives what it gives among others. Included by vector_math.h, after which expf and
- * the others mean these. */
+/* float_math.h - functions of float as polynomials: inline and without branches, so that any
+ * compiler vectorizes loops over them without a call. Minimax fits (Remez's and Lawson's
+ * algorithms) with a relative error below 5e-9 unless stated otherwise; docs/accuracy.md lists the
+ * errors with rounding. Special values are as in <math.h>. The result for an element does not
+ * depend on its vector position. Included by vector_math.h; macros at the end redefine expf and
+ * others as these functions. */
 #ifndef LT_CPU_FLOAT_MATH_H
 #define LT_CPU_FLOAT_MATH_H
 
@@ -13,7 +13,8 @@
 #include "float_exponentials.h"
 #include "float_logarithms.h"
 
-/* |x| P(x^2) / Q(x^2), at most 1, the float next to erf from 3.92 on. To 2e-8, 6 ULP. */
+/* erf(x) as |x| P(x^2) / Q(x^2), at most 1, which is the nearest float from 3.92 on. Fitted to
+ * 2e-8; 6 ULP with rounding. */
 static inline float vector_erff(float x)
 {
     const float square = x * x, s = square > 15.3664f ? 15.3664f : square;
@@ -33,9 +34,9 @@ static inline float vector_erff(float x)
     return __builtin_copysignf(y > 1 ? 1 : y, x);
 }
 
-/* 2^(y log2(|x|)) in double, to 2e-9. |x| = 2^k m with m from sqrt(1/2) to sqrt(2), whose logarithm
- * is an odd series in (m - 1) / (m + 1); the exponent is rounded to an integer and a rest by adding
- * 1.5 2^52. */
+/* 2^(y log2(|x|)) in double, to 2e-9. |x| = 2^k m with m from sqrt(1/2) to sqrt(2); log2(m) is an
+ * odd series in (m - 1) / (m + 1). Adding 1.5 2^52 splits the exponent into an integer and a
+ * remainder. */
 static inline float vector_powf(float x, float y)
 {
     const double a = __builtin_fabs((double)x);
@@ -48,7 +49,7 @@ static inline float vector_powf(float x, float y)
     p = vector_multiply_add(p, s, 0.9617966732474945);
     p = vector_multiply_add(p, s, 2.885390081790169);
     p = vector_multiply_add(p, t, k);
-    p = a == 0 ? -(double)INFINITY : a < (double)INFINITY ? p : a; /* nan too */
+    p = a == 0 ? -(double)INFINITY : a < (double)INFINITY ? p : a; /* also selects a if it is nan */
     double e = p * y;
     e = e < -200 ? -200 : e;
     e = e > 200 ? 200 : e;
@@ -67,7 +68,7 @@ static inline float vector_powf(float x, float y)
     return x < 0 && x > -INFINITY && y != __builtin_floorf(y) ? NAN : result;
 }
 
-/* 1 - x E(x^2) for |x| up to 1, in double, to 1.3e-9. */
+/* erfc(x) = 1 - x E(x^2) for |x| <= 1, in double, to 1.3e-9. */
 VECTOR_INLINE float near_erfcf(float value)
 {
     const double x = value, s = x * x;
@@ -81,13 +82,13 @@ VECTOR_INLINE float near_erfcf(float value)
     return (float)vector_multiply_add(-x, e, 1);
 }
 
-/* From 1 on t 2^(P(t) - x^2 log2(e)) for positive x, t = 1 / (1 + x / 2), in double, to 7e-9; 2
- * less that for negative ones. From 10.125 on it is below every float. The shape is that of Press
- * and others, Numerical Recipes, 6.2. */
+/* erfc(x) for x >= 1 as t 2^(P(t) - x^2 log2(e)), t = 1 / (1 + x / 2), in double, to 7e-9; for x <=
+ * -1, 2 - erfc(-x). From 10.125 on it is below every float. The form is from Press et al.,
+ * Numerical Recipes, 6.2. */
 VECTOR_INLINE float vector_erfcf(float x)
 {
     const float size = __builtin_fabsf(x);
-    /* a step of Newton's */
+    /* a Newton step refines the reciprocal to double */
     const double a = size, inverse = 1 / (2 + size),
                  t = inverse * vector_multiply_add(2 + a, -2 * inverse, 4);
     double q = -0.35952949506555776;
@@ -114,7 +115,7 @@ VECTOR_INLINE float vector_erfcf(float x)
     return size < 1 ? near : far;
 }
 
-#define erf(x) vector_erf(x) /* so that it is not taken for a name that macros pass on */
+#define erf(x) vector_erf(x) /* function-like, so that other macros can take `erf` */
 #define erff   vector_erff
 #define erfcf  vector_erfcf
 #define expf   vector_expf

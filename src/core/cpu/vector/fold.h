@@ -1,6 +1,6 @@
-/* fold.h - lanes of an accumulator become one: the upper half is joined with the lower one, again
- * and again. By steps of constant lengths, which compilers keep in registers; a loop over the
- * lengths goes by way of memory. JOIN(a, b): both lanes in one. */
+/* fold.h - horizontal reduction of an accumulator array: repeatedly combines the upper half with
+ * the lower one. The halves have constant lengths, so that compilers keep them in registers; a loop
+ * over the lengths would go through memory. JOIN(a, b) combines two elements. */
 #ifndef LT_CPU_FOLD_H
 #define LT_CPU_FOLD_H
 

@@ -1,4 +1,5 @@
-/* look_up.h - elements by their places, several at once: compilers take such loads apart. */
+/* look_up.h - indexed loads (gathers) of several elements at once; compilers split such loops into
+ * scalar loads. */
 #ifndef LT_CPU_LOOK_UP_H
 #define LT_CPU_LOOK_UP_H
 
@@ -12,8 +13,8 @@
 #define LOOK_UP static inline __attribute__((always_inline)) void
 
 #if !defined(__AVX512F__) && defined(__AVX2__)
-/* Put together from single loads: gathers of 256 bits are no faster anywhere, and slower on some
- * processors by half. */
+/* Single loads combined by inserts: 256-bit gathers are nowhere faster, and half as slow again on
+ * some processors. */
 static inline __attribute__((always_inline)) __m128 look_up_four(const float *from,
                                                                  const int32_t *places)
 {
@@ -24,8 +25,8 @@ static inline __attribute__((always_inline)) __m128 look_up_four(const float *fr
 }
 #endif
 
-/* out[i] = from[places[i]], i < n, 0 where taken[i], which is 0 or -1, is 0: the place is one of
- * from's there too. taken NULL: all are. */
+/* out[i] = from[places[i]] for i < n, or 0 where the mask taken[i] (0 or -1) is 0. The index must
+ * be valid there, too. If taken is NULL, no element is masked. */
 LOOK_UP lt_look_up_f32(float *out, const float *from, const int32_t *places, const int32_t *taken,
                        int64_t n)
 {
@@ -79,8 +80,8 @@ LOOK_UP lt_look_up_f64(double *out, const double *from, const int32_t *places, c
     for (; i < n; i++) out[i] = taken == NULL || taken[i] != 0 ? from[places[i]] : 0;
 }
 
-/* Two such results, with taken and taken_1 or neither. Where an element of the second lies right
- * behind that of the first, both come in one load. */
+/* Two such gathers; taken and taken_1 are both NULL or neither is. If places_1[i] = places[i] + 1,
+ * a single load reads both elements. */
 LOOK_UP lt_look_up_two_f32(float *out, float *out_1, const float *from, const int32_t *places,
                            const int32_t *places_1, const int32_t *taken, const int32_t *taken_1,
                            int64_t n)

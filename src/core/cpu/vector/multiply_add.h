@@ -1,4 +1,4 @@
-/* multiply_add.h - a b + c of float, rounded once where the instruction set has that. */
+/* multiply_add.h - a b + c of float, with a single rounding where the instruction set has FMA. */
 #ifndef LT_CPU_MULTIPLY_ADD_H
 #define LT_CPU_MULTIPLY_ADD_H
 

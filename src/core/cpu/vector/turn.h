@@ -1,6 +1,6 @@
-/* turn.h - rows to columns: squares of four floats by four, or two doubles by two, and rectangles
- * of any size made of them. Elements are moved as they are, so that anything of 4 or 8 bytes may
- * pass for a float or a double. */
+/* turn.h - matrix transposes: 4x4 blocks of float, 2x2 blocks of double, and rectangles of any size
+ * made of them. Elements are only moved, so that float and double stand for any type of 4 or 8
+ * bytes. */
 #ifndef LT_CPU_TURN_H
 #define LT_CPU_TURN_H
 
@@ -8,11 +8,11 @@
 
 #include "cpu/vector/products/lanes.h"
 
-/* what is left a loop is kept in memory */
+/* fully unrolled: compilers keep the arrays of a remaining loop in memory, not in registers */
 #define TURN_EACH(i, N) _Pragma("GCC unroll 16") for (int i = 0; i < (N); i++)
 
-/* Four vectors of four floats (two of two doubles) from lines `step` apart, turned round, to lines
- * `width` apart. */
+/* Transposes a 4x4 block of float (2x2 of double). `step` is the distance between the rows of
+ * `from`, `width` that of `to`, in elements. */
 #if defined(__x86_64__)
 static inline void turn_f32(float *to, int64_t width, const float *from, int64_t step)
 {
@@ -54,8 +54,8 @@ static inline void turn_f64(double *to, int64_t width, const double *from, int64
 }
 #endif
 
-/* TALL lines, as many as a vector has lanes, of which as many columns: what is stored is a whole
- * vector, which loads of vectors need not wait for as they do for its parts. */
+/* Blocks of 4 columns (2 of double) and TALL rows, the elements of a vector. Each store is a whole
+ * vector, so that later vector loads do not stall on the forwarding of partial stores. */
 #if defined(__AVX512F__)
 #define TALL_F32 16
 #define TALL_F64 8
@@ -126,9 +126,9 @@ static inline void turn_tall_f64(double *to, int64_t width, const double *from, 
 #define turn_tall_f64 turn_f64
 #endif
 
-/* Squares as wide as a vector has lanes, of whole lines: those far apart push one another out of
- * the cache, and are read once here. `lines` of them are there, as many of each column are
- * stored. */
+/* Square blocks with whole vectors as rows: distant rows would evict one another from the cache,
+ * so each is read only once. If fewer than BLOCK rows are left, `lines` is their number; only as
+ * many elements of each column are stored. */
 #if defined(__AVX512F__)
 #define BLOCK_F32 16
 #define BLOCK_F64 8
@@ -143,7 +143,7 @@ static inline void turn_block_f32(float *to, int64_t width, const float *from, i
         b[2 * i + 1] = _mm512_unpackhi_ps(a[2 * i], a[2 * i + 1]);
     }
     TURN_EACH(q, 8)
-    { /* four lines of columns c, 4 + c, 8 + c, 12 + c */
+    { /* four rows of columns c, 4 + c, 8 + c, 12 + c */
         const __m512d above = _mm512_castps_pd(b[q / 2 * 4 + q % 2]),
                       below = _mm512_castps_pd(b[q / 2 * 4 + q % 2 + 2]);
         a[q / 2 * 4 + q % 2 * 2] = _mm512_castpd_ps(_mm512_unpacklo_pd(above, below));
@@ -206,7 +206,7 @@ static inline void turn_block_f32(float *to, int64_t width, const float *from, i
         b[2 * i + 1] = _mm256_unpackhi_ps(a[2 * i], a[2 * i + 1]);
     }
     TURN_EACH(q, 4)
-    { /* four lines of columns c and 4 + c */
+    { /* four rows of columns c and 4 + c */
         const __m256d above = _mm256_castps_pd(b[q / 2 * 4 + q % 2]),
                       below = _mm256_castps_pd(b[q / 2 * 4 + q % 2 + 2]);
         a[q / 2 * 4 + q % 2 * 2] = _mm256_castpd_ps(_mm256_unpacklo_pd(above, below));
@@ -261,8 +261,8 @@ SQUARE(f64, double, BLOCK_F64)
 #undef SQUARE
 #endif
 
-/* to[c * to_step + r] = from[r * from_step + c] for r < rows, c < columns, which do not overlap.
- * The last squares begin early: they turn some elements once more. */
+/* to[c * to_step + r] = from[r * from_step + c] for r < rows, c < columns; `to` and `from` must not
+ * overlap. The last blocks are moved back to end at the edge, and transpose some elements twice. */
 #define RECTANGLE(s, T, SIDE, TALL)                                                                \
     static inline void turn_all_##s(T *to, int64_t to_step, const T *from, int64_t from_step,      \
                                     int64_t rows, int64_t columns)                                 \

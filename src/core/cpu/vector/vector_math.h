@@ -1,8 +1,8 @@
-/* vector_math.h - tells gcc which functions of <math.h> have vector forms, under the names of the
- * x86 vector ABI (_ZGVbN4v_sinf and so on). SLEEF's libsleefgnuabi has them for every instruction
- * set, with an error of at most 1 ULP. A loop marked "omp simd" that calls sinf is then vectorized.
- * clang, which has no such declaration, calls the scalar functions. Most functions of float are our
- * own (float_math.h). Include it in kernel files only. */
+/* vector_math.h - declares to gcc the vector versions of <math.h> functions, under the names of the
+ * x86 vector ABI (_ZGVbN4v_sinf ...). SLEEF's libsleefgnuabi defines them for every instruction
+ * set, with errors of at most 1 ULP, so that gcc vectorizes an "omp simd" loop that calls sinf.
+ * clang has no such declaration and calls the scalar functions. Most float functions are ours
+ * (float_math.h). Include this in kernel files only. */
 #ifndef LT_CPU_VECTOR_MATH_H
 #define LT_CPU_VECTOR_MATH_H
 
@@ -52,7 +52,8 @@ VECTOR_BINARY(hypot)
 #undef VECTOR_FORM
 
 #elif defined(__clang__)
-/* "omp simd" asks for what clang can't do around a scalar call; that it says so is no news. */
+/* clang cannot vectorize an "omp simd" loop with a scalar call; its warning about that is expected.
+ */
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 

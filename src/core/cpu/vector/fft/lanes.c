@@ -1,12 +1,12 @@
-/* lanes.c - the loops of Fourier transforms, for one instruction set (loops.h): a vector of the
- * compiler's holds an element of each line. */
+/* lanes.c - the loops of Fourier transforms, for one instruction set (loops.h): a vector (of the
+ * compiler's vector extension) holds one element of each line. */
 #include "cpu/fft/lanes.h"
 
 #include <string.h>
 
 #include "cpu/common/loops.h"
 
-/* ---- how numbers change their places: a matrix of as many rows as lanes is turned, pairs are parted and joined ---- */
+/* ---- shuffles: transpose a square of vectors, deinterleave and interleave complex numbers ---- */
 
 typedef float float_lanes __attribute__((vector_size(LT_FFT_FLOATS * sizeof(float)), may_alias));
 typedef double double_lanes

@@ -1,19 +1,19 @@
-/* locate.c - indices as byte offsets, checked (lt_locate_loop). */
+/* locate.c - conversion of indices to byte offsets with range checks (lt_locate_loop). */
 #include "cpu/common/loops.h"
 
-/* shift: the step is 1 << shift, which few processors multiply 64 bits by as fast; -1: any step. */
+/* shift: log2 of the step, since few processors multiply 64-bit elements as fast as they shift; -1:
+ * any step. */
 static inline __attribute__((always_inline)) uint64_t
 locate(lt_locating what, int shift, const char *indices, int64_t stride, int64_t n, uint64_t base,
        uint64_t size, int64_t step, int64_t own, int64_t *offsets)
 {
-    uint64_t outside = 0; /* of each place, and of how far it is from the last one */
+    uint64_t outside = 0; /* bit 63: an index or size - 1 - index is negative */
 #pragma omp simd reduction(| : outside)
     for (int64_t i = 0; i < n; i++) {
         const uint64_t v = *(const uint64_t *)(const void *)(indices + i * stride);
         const uint64_t at = v - base + (-(v >> 63) & (size + base));
         outside |= at | (size - 1 - at);
-        /* without signs: of a place that is out of range the product is not used, but must be
-         * one */
+        /* unsigned: the product of an index out of range is not used, but must not be undefined */
         const uint64_t far = shift >= 0 ? at << shift : at * (uint64_t)step;
         if (what == LT_LOCATE_BEGIN) offsets[i] = (int64_t)(far + (uint64_t)(i * own));
         if (what == LT_LOCATE_ADD) offsets[i] = (int64_t)((uint64_t)offsets[i] + far);

@@ -1,5 +1,5 @@
-/* attention.c - what attention does to rows of scores between its products, in float and double.
- * The loops stand in attention.inc. */
+/* attention.c - the row operations of attention between its matrix products (online softmax and its
+ * derivative; lt_attention_loops), in float and double. The loops are in attention.inc. */
 #include "cpu/common/loops.h"
 #include "cpu/vector/vector_math.h"
 

@@ -1,5 +1,5 @@
-/* norm.c - normalization of rows and of channels, forward and backward, in float and double. The
- * loops stand in norm.inc. */
+/* norm.c - normalization of rows (layer_norm, group_norm) and channels (batch_norm), forward and
+ * backward, in float and double. The loops are in norm.inc. */
 #include <string.h>
 
 #include "cpu/common/is_nan.h"

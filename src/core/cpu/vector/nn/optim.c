@@ -1,5 +1,5 @@
-/* optim.c - the loops of optimizers: one step of a rule (optim_rules.h) for n elements of its dense
- * arrays, in float and double. Every array is read and written once. */
+/* optim.c - the loops of optimizers: one step of a rule (optim_rules.h) for n elements of its
+ * contiguous arrays, in float and double. Each array is read and written once. */
 #include "cpu/common/loops.h"
 #include "cpu/vector/vector_math.h"
 

@@ -1,5 +1,5 @@
-/* pool.c - the loops of pooling: one element of every window of a row at a time, so that
- * neighbouring windows are the lanes of vector registers. */
+/* pool.c - the loops of pooling: one element of each window of a row at a time, so that vector
+ * lanes hold neighbouring windows. */
 #include <math.h>
 #include <string.h>
 
@@ -8,14 +8,14 @@
 #include "cpu/common/mean.h"
 #include "cpu/vector/fold.h"
 
-/* Windows of a plane without a third dimension, some rows of them at a time: the extremes of the
- * rows that they see lie side by side, each row with its padding and a whole number of strides
- * wide, so that all windows of the strip are as far from each other and a tap of theirs is one
- * loop, however narrow the plane is. */
+/* 2-D max pooling processes some rows of windows at a time. The vertical extremes of each row of
+ * windows are stored in a strip, with padding and a multiple of strides wide. Thus all windows of
+ * the strip are equally spaced, and each horizontal tap is a single loop, even if the plane is
+ * narrow. */
 
 static int64_t reach_of(const lt_pooling *p) { return (p->kernel[2] - 1) * p->dilation[2] + 1; }
 
-/* Strides that a row of the plane and all that its windows see take. */
+/* The width of a row of the strip in strides. */
 static int64_t windows_across(const lt_pooling *p)
 {
     const int64_t padded = p->padding[2] + p->in[2],
@@ -23,7 +23,7 @@ static int64_t windows_across(const lt_pooling *p)
     return ((padded > seen ? padded : seen) + p->stride[2] - 1) / p->stride[2];
 }
 
-/* Rows of windows at a time; 0: one is too wide. */
+/* Rows of windows per strip; 0: a row is too wide. */
 static int64_t strip_of(const lt_pooling *p)
 {
     return (LT_STRIP - reach_of(p)) / (windows_across(p) * p->stride[2]);

@@ -1,6 +1,6 @@
-/* recurrent.c - the loops of recurrent cells (cell.h): rows [from, to) of one step, forward and
- * backward, in float and double. Within a row every group of gates is dense, so that all units are
- * one vector loop. The loops stand in recurrent.inc. */
+/* recurrent.c - the loops of recurrent cells (cell.h): rows [from, to) of a step, forward and
+ * backward, in float and double. Within a row each group of gates is contiguous, so that one vector
+ * loop covers all units. The loops are in recurrent.inc. */
 #include "cpu/common/loops.h"
 #include "cpu/vector/vector_math.h"
 

@@ -1,5 +1,5 @@
-/* resample.c - positions of a dimension as weighted sums of others (lt_resampling), for neighbours
- * along the dimensions after it. The loops stand in resample.inc. */
+/* resample.c - resampling of a dimension: each position is a weighted sum of others
+ * (lt_resampling), vectorized over the dimensions after it. The loops are in resample.inc. */
 #include <string.h>
 
 #include "cpu/common/loops.h"

@@ -1,6 +1,6 @@
-/* sample.c - grid_sample of one image (lt_sampling): blocks of points, for each of which the
- * elements that take part (taps) and their weights are found once for all channels. The loops stand
- * in sample.inc. */
+/* sample.c - grid_sample of one image (lt_sampling), in blocks of points. The offsets and weights
+ * of the elements that contribute to a point (its taps) are computed once for all channels. The
+ * loops are in sample.inc. */
 #include <string.h>
 
 #include "cpu/common/loops.h"
@@ -9,13 +9,13 @@
 #include "formulas/sampling.h"
 
 #define SIMD _Pragma("omp simd")
-/* tuning: points; their taps look up neighbouring elements, which stay in L1 from tap to tap;
- * bilinear grid_sample takes 1.12 of its time with half of it (Zen 5, 2026-11-28) */
+/* tuning: points; their taps load neighbouring elements, which stay in L1 from tap to tap; bilinear
+ * grid_sample takes 1.12 times as long with half of it (Zen 5, 2026-11-28) */
 #define BLOCK 64
-#define AXIS  4 /* most taps along a dimension */
-/* fixed: of a point, 4 x 4 or 2 x 2 x 2 */
+#define AXIS  4 /* maximum of taps along a dimension */
+/* fixed: maximum of taps of a point, 4 x 4 or 2 x 2 x 2 */
 #define TAPS 16
-/* bytes of the taps of four blocks: each has an offset, a mask and a weight of at most 8 bytes */
+/* bytes of the taps of four blocks: an offset, a mask and a weight of at most 8 bytes each */
 #define MEMORY (4 * TAPS * BLOCK * 16)
 
 static int taps_of(const lt_sampling *s)
@@ -23,8 +23,7 @@ static int taps_of(const lt_sampling *s)
     return s->mode == LT_SAMPLE_NEAREST ? 1 : s->mode == LT_SAMPLE_BILINEAR ? 2 : 4;
 }
 
-/* Whether elements may lie further from the first one than an int32 counts, or there are more than
- * that along a dimension. */
+/* Whether an offset or a size may exceed the range of int32. */
 static bool is_wide(const lt_sampling *s)
 {
     double reach = 0;

@@ -1,7 +1,7 @@
-/* softmax.c - softmax and log_softmax of one contiguous line, or of neighbouring ones side by side,
- * forward and backward, in float and double. The maximum is subtracted first, so that no
- * exponential overflows; sums are taken in blocks, which are added in double. A line with a nan,
- * with an infinity, or of minus infinities alone becomes nan. The loops stand in softmax.inc. */
+/* softmax.c - softmax and log_softmax of contiguous rows or of neighbouring columns, forward and
+ * backward, in float and double. The maximum is subtracted first, so that no exponential overflows;
+ * sums of blocks are added in double. A row that contains nan or infinity, or only -infinity,
+ * becomes nan. The loops are in softmax.inc. */
 #include <string.h>
 
 #include "cpu/common/fetch.h"

@@ -1,7 +1,6 @@
-/* sort.c - many short lines sorted at once, one in each lane of the vectors: neighbours change
- * places until no line has two in the wrong order, or those that are wanted have come to the front
- * one after the other. Equal ones don't, so that the order is stable. The loop stands in
- * sort.inc. */
+/* sort.c - stable sort of many short lines at once, one per vector lane, by odd-even transposition;
+ * if few elements are wanted, passes of bubble sort move these to the front. Equal elements are not
+ * exchanged, so the order is stable. The loop is in sort.inc. */
 #include <string.h>
 
 #include "cpu/common/loops.h"
@@ -13,15 +12,16 @@
 #else
 #define VECTOR 16 /* fixed: bytes of a register */
 #endif
-/* bytes of the longest line: longer lines are sorted faster one by one */
+/* bytes of the longest line: longer lines are sorted faster one at a time */
 #define LONGEST (LT_LANES * VECTOR)
-/* tuning: elements per wanted place; with fewer wanted ones each is brought to the front, although
- * an exchange then takes twice as long, since it waits for the one before; topk of 24 of 64 takes
- * 1.51 of its time with 2 (Zen 5, 2026-11-28) */
+/* tuning: elements per wanted element; if fewer are wanted, each is moved to the front, although an
+ * exchange then takes twice as long, as it depends on the one before; topk of 24 of 64 takes 1.51
+ * times as long with 2 (Zen 5, 2026-11-28) */
 #define FEW  4
 #define SIMD _Pragma("omp simd")
 
-/* Signed keys in the order of the elements: the zeros are equal, nan is the largest. */
+/* Signed integer keys in the order of the elements: -0 and 0 have the same key, nan has the
+ * largest. */
 static inline int32_t key_of_float(float x)
 {
     int32_t bits;

@@ -1,5 +1,5 @@
-/* arithmetic.c - elementwise loops that are exact or a few instructions: sums, products, divisions,
- * rounding, bits, choices. The formulas stand in formulas/formulas.h. */
+/* arithmetic.c - elementwise loops that are exact or take a few instructions: sums, products,
+ * divisions, rounding, bitwise ops, selections. The formulas are in formulas/formulas.h. */
 #include "instantiate.h"
 #include "bfloat16_words.h"
 #include "by_lanes.h"

@@ -1,5 +1,5 @@
-/* bessel.h - I0 and I1 of formulas/rare.h, written so that loops over them become vectors: their
- * Chebyshev series have all terms written out, and no branches. Included after vector_math.h. */
+/* bessel.h - I0 and I1 of formulas/rare.h in a form that compilers vectorize: Chebyshev series with
+ * a constant number of terms, and no branches. Included after vector_math.h. */
 #ifndef LT_CPU_BESSEL_H
 #define LT_CPU_BESSEL_H
 

@@ -1,6 +1,6 @@
-/* bfloat16_words.h - loops over bfloat16 that take two elements at a time, the halves of a word:
- * neither has to change its place to become a float. They are computed in float and rounded after
- * each op; numbers come as float. Included after instantiate.h. */
+/* bfloat16_words.h - loops over bfloat16 that process two elements at a time, the halves of a word:
+ * each becomes a float in place, by a shift or a mask. They are computed in float and rounded after
+ * each op; scalar operands are float. Included after instantiate.h. */
 #ifndef LT_CPU_BFLOAT16_WORDS_H
 #define LT_CPU_BFLOAT16_WORDS_H
 
@@ -18,8 +18,9 @@ static inline two two_of_word(uint32_t w)
     return (two){lt_bits_to_float(w << 16), lt_bits_to_float(w & 0xffff0000u)};
 }
 
-/* A number as both. The lower half of a nan would carry into the upper one where it is rounded;
- * those of bfloat16 have none, nor those that processors make. */
+/* A number for both halves. nan is replaced by the default nan, since rounding could carry from the
+ * lower half of another one. nans of bfloat16, and nans that processors create, have a lower half
+ * of 0. */
 static inline two two_of_number(const void *from)
 {
     float x;
@@ -39,7 +40,7 @@ static inline two rounded_two(two x)
                  lt_bits_to_float(lt_round_to_upper_half(x.high) & 0xffff0000u)};
 }
 
-/* Formulas of float for two. */
+/* A formula of float for both halves. */
 #define TWO_OF_ONE(name)                                                                           \
     static inline two lt_##name##_two(two x)                                                       \
     {                                                                                              \
@@ -57,7 +58,7 @@ static inline two rounded_two(two x)
                      lt_##name##_f32(x.high, y.high, alpha)};                                      \
     }
 
-/* Runs a loop over words for n elements, with the last of an odd number in words of its own. */
+/* Runs a loop over words for n elements; the last of an odd number is copied to separate words. */
 static inline void run_words(lt_loop loop, int operands, char *const *ptrs, const int64_t *strides,
                              int64_t n, const void *context)
 {
@@ -74,7 +75,7 @@ static inline void run_words(lt_loop loop, int operands, char *const *ptrs, cons
     memcpy(ptrs[0] + (n - 1) * (int64_t)size, &words[0], size);
 }
 
-/* ---- loops of the lists of kernels: T is two ------------------------------------------------- */
+/* ---- loops of the kernel lists; T is two ----------------------------------------------------- */
 #define BINARY_WORDS_BODY(T, CALL)                                                                 \
     word *out = (word *)ptrs[0];                                                                   \
     const word *a = (const word *)ptrs[1], *b = (const word *)ptrs[2];                             \

@@ -1,7 +1,7 @@
-/* by_lanes.h - loops over functions whose vector forms look at all their elements before they
- * choose a way, or have none for some of them, or a shorter one where all are near. Each element is
- * sent the way that it alone asks for: in a vector whose other elements ask for the same, or by
- * itself. Included after instantiate.h or steady.h. */
+/* by_lanes.h - loops over functions with vector versions that select an algorithm by all elements
+ * of a vector, fail for some elements, or have a fast path that requires all elements to be in a
+ * range. Here, the algorithm of an element depends on that element alone: elements are grouped into
+ * vectors by algorithm, or computed one at a time. Included after instantiate.h or steady.h. */
 #ifndef LT_CPU_BY_LANES_H
 #define LT_CPU_BY_LANES_H
 
@@ -11,15 +11,15 @@
 
 #include "steady_blocks.h"
 
-/* A call that stays one of a single element. */
+/* Prevents vectorization of a call for a single element. */
 #if defined(__clang__)
 #define ALONE __attribute__((noinline)) static
 #else
 #define ALONE __attribute__((noinline, noclone)) static
 #endif
 
-/* Elements are looked at, `run` at a time: where all of them are near, in the sense of NEAR_TEST,
- * the short form near_sin_f32 takes them, else BEYOND each vector. */
+/* Processes `run` elements at a time: if NEAR_TEST holds for all, by the fast path near_<name>,
+ * otherwise each vector by BEYOND. */
 #define LOOP_LOOKED_AT(name, s, T, run, NEAR_TEST, BEYOND)                                         \
     LOOP_HEAD(name, s)                                                                             \
     {                                                                                              \
@@ -44,10 +44,10 @@
 
 /* ---- angles ---------------------------------------------------------------------------------- */
 
-/* Angles below NEAR are ours. SLEEF's sin, cos and tan reduce all angles of a vector alike: in one
- * step where all are less than 15 or, of float, 125, else as the largest needs it. Those from NEAR
- * to FAR get vectors of their own, filled up with NEAR; of double, the way from FAR on is libm's.
- * nan and infinities go there too. */
+/* Angles below NEAR use our functions, except for tan of double. SLEEF's sin, cos and tan choose a
+ * range reduction for the whole vector: a single step if all angles are below 15 (float: 125),
+ * otherwise by the largest. So angles from NEAR to FAR get separate vectors, padded with NEAR.
+ * Angles of double from FAR on, nan and infinity use libm. */
 #define NEAR_sin_f32 NEAR_ANGLE
 #define NEAR_cos_f32 NEAR_ANGLE
 #define NEAR_tan_f32 NEAR_ANGLE
@@ -63,7 +63,7 @@
 #define near_cos_f64 vector_cos
 #define near_tan_f64 lt_tan_f64
 
-/* Of the elements of a vector of which some are beyond NEAR. */
+/* Computes vectors that contain elements beyond NEAR. */
 #define MIXED_ANGLES(name, s, T)                                                                   \
     ALONE T name##_alone_##s(T x) { return lt_##name##_##s(x); }                                   \
     static void name##_beyond_##s(const T *x, T *y)                                                \
@@ -85,7 +85,7 @@
     static void name##_mixed_##s(const T *in, T *out)                                              \
     {                                                                                              \
         _Alignas(64) T x[LT_LANES], near[LT_LANES];                                                \
-        memcpy(x, in, sizeof x); /* out may be where in is */                                      \
+        memcpy(x, in, sizeof x); /* out may equal in */                                            \
         SIMD for (int j = 0; j < LT_LANES; j++) near[j] =                                          \
             (x[j] < 0 ? -x[j] : x[j]) < NEAR_##name##_##s ? x[j] : 0;                              \
         SIMD for (int j = 0; j < LT_LANES; j++) out[j] = near_##name##_##s(near[j]);               \
@@ -98,18 +98,18 @@
     MIXED_ANGLES(name, s, T)                                                                       \
     LOOP_LOOKED_AT(name, s, T, LT_BLOCK, IS_NEAR_ANGLE, MIXED_ANGLE)
 
-/* ---- what is near ---------------------------------------------------------------------------- */
+/* ---- fast paths ------------------------------------------------------------------------------ */
 
-/* near_exp_f64 gives what lt_exp_f64 does of elements of which is_near_exp_f64 is true, with less
- * work. They are looked at RUN_exp at a time. */
+/* If is_near_exp_f64 holds, near_exp_f64 returns the same as lt_exp_f64 with less work. RUN_exp
+ * elements are tested at a time. */
 #define IS_NEAR(name, s, x) is_near_##name##_##s(x)
 #define BEYOND(name, s, in, out)                                                                   \
     SIMD for (int j = 0; j < LT_LANES; j++)(out)[j] = lt_##name##_##s((in)[j]);
 #define LOOP_NEAR(name, NAME, s, T, D) LOOP_LOOKED_AT(name, s, T, RUN_##name, IS_NEAR, BEYOND)
 
-/* Elements from BELOW_erf on, which near_erf_f64 does not do, are collected, LT_BLOCK at most, go
- * through erf_far_f64, which takes LT_LANES of them in place, side by side, and back to where they
- * belong. */
+/* Elements of magnitude BELOW_erf or more, which near_erf_f64 does not support, are compacted into
+ * an array of at most LT_BLOCK, computed LT_LANES at a time in place by erf_far_f64, and scattered
+ * back. */
 
 #ifdef __AVX512F__
 typedef struct collected {
@@ -117,8 +117,8 @@ typedef struct collected {
     __mmask8 places[LT_BLOCK / 8];
 } collected;
 
-/* How many of n elements are not below `least` in size: they lie in c->far then. n is a multiple of
- * LT_LANES. */
+/* Compacts the elements of magnitude `least` or more into c->far and returns their number. n is a
+ * multiple of LT_LANES. */
 static inline int64_t collect(collected *c, const double *x, int64_t n, double least)
 {
     int64_t beyond = 0;
@@ -193,16 +193,16 @@ static inline void put_back(const collected *c, double *y, int64_t n)
 
 /* ---- remainders ------------------------------------------------------------------------------ */
 
-/* SLEEF's fmod ends before its type does: it gives nan for the largest quotients and loses
- * subnormal numbers. Operands within these sizes are its own, others libm's. */
+/* SLEEF's fmod does not cover its whole type: it returns nan for the largest quotients and flushes
+ * subnormal numbers. Operands with magnitudes in this range use SLEEF, others libm. */
 #define LEAST_f32 0x1p-60f
 #define MOST_f32  0x1p60f
 #define LEAST_f64 0x1p-450
 #define MOST_f64  0x1p450
 
-/* Of quotients below these the whole part is exact, or too large by one where the quotient was
- * rounded up to it, and what a product less is left of a is exact as well, rounded once: below 0 if
- * one too many was taken. */
+/* For quotients below these limits, trunc(x / y) is exact, or too large by one if x / y was rounded
+ * up to it. The remainder by a fused multiply-add is exact then; it is negative if one too many was
+ * subtracted. */
 #if defined(__FMA__) || defined(__aarch64__)
 #define QUOTIENT_f32 0x1p22f
 #define QUOTIENT_f64 0x1p51
@@ -211,7 +211,7 @@ static inline void put_back(const collected *c, double *y, int64_t n)
 #define QUOTIENT_f64 0
 #endif
 #define QUOTIENTS(s, T, suffix)                                                                    \
-    static inline bool quotient_within_##s(T a, T b) /* sizes that are SLEEF's own */              \
+    static inline bool quotient_within_##s(T a, T b) /* within SLEEF fmod */                       \
     {                                                                                              \
         const T x = a < 0 ? -a : a, y = b < 0 ? -b : b;                                            \
         return ((x >= LEAST_##s) | (x == 0)) & (x < MOST_##s) & (y >= LEAST_##s) & (y < MOST_##s); \
@@ -230,7 +230,7 @@ static inline void put_back(const collected *c, double *y, int64_t n)
 QUOTIENTS(f32, float, f)
 QUOTIENTS(f64, double, )
 
-/* LT_LANES elements, at once where all quotients are small. */
+/* LT_LANES elements: all by the fast path if all quotients are small. */
 #define BLOCKS_OF_QUOTIENT(name, s, T)                                                             \
     ALONE T name##_alone_##s(T a, T b) { return lt_##name##_##s(a, b); }                           \
     static inline bool name##_all_small_##s(T *out, const T *a, const T *b)                        \
@@ -257,7 +257,7 @@ QUOTIENTS(f64, double, )
         }                                                                                          \
         if (beyond > 0)                                                                            \
             memcpy(x[0], a, sizeof x[0]),                                                          \
-                memcpy(x[1], b, sizeof x[1]); /* out may be where they are */                      \
+                memcpy(x[1], b, sizeof x[1]); /* out may be the memory of a or b */                \
         SIMD for (int j = 0; j < LT_LANES; j++) out[j] = lt_##name##_##s(near[0][j], near[1][j]);  \
         for (int j = 0; j < LT_LANES && beyond > 0; j++)                                           \
             if (!quotient_within_##s(x[0][j], x[1][j]))                                            \
@@ -283,7 +283,7 @@ QUOTIENTS(f64, double, )
 
 /* ---- divisions ------------------------------------------------------------------------------- */
 
-/* Powers of two whose inverse is no subnormal number. */
+/* Whether y is a power of two and 1 / y is neither subnormal nor infinite. */
 static inline bool inverts_f32(float y)
 {
     const uint32_t bits = lt_float_to_bits(y), exponent = bits >> 23 & 0xff;
@@ -295,7 +295,7 @@ static inline bool inverts_f64(double y)
     return (bits & 0xfffffffffffff) == 0 && exponent > 0 && exponent < 0x7fe;
 }
 
-/* By such a number it is a product, to the bit, which takes a tenth of the time. */
+/* Division by such a number is a product with the same bits, in a tenth of the time. */
 #define LOOP_DIVISION(name, NAME, s, T, D)                                                         \
     LOOP_HEAD(name, s)                                                                             \
     {                                                                                              \
@@ -309,11 +309,11 @@ static inline bool inverts_f64(double y)
         BINARY_BODY(T, T, lt_##name##_##s)                                                         \
     }
 
-/* ---- whole quotients ------------------------------------------------------------------------- */
+/* ---- integer quotients ----------------------------------------------------------------------- */
 
-/* Processors divide integers one by one, numbers of double several at a time. Of operands from
- * -2^50 to 2^50 the quotient as double, rounded to an integer, is the one wanted or the next, as
- * the rest shows, which is exact. Adding 1.5 2^52 turns such integers into double and back. */
+/* Processors divide integers one at a time, but several doubles. For operands from -2^50 to 2^50,
+ * the double quotient rounded to an integer is the floor or the next integer; the exact remainder
+ * shows which. Adding 1.5 2^52 converts between such integers and double. */
 static inline double whole_as_double(int64_t a)
 {
     return vector_bits_to_double((uint64_t)a + 0x4338000000000000u) - 0x1.8p52;
@@ -329,7 +329,7 @@ static inline bool within_double(int64_t a, int64_t b)
     return ((uint64_t)a + most <= 2 * most) & ((uint64_t)b + most <= 2 * most) & (b != 0);
 }
 
-/* The whole quotient of x by y and what is left, which has the sign of y. */
+/* The floor of x / y, and the remainder, which has the sign of y. */
 static inline double whole_quotient(double x, double y, double *rest)
 {
     const double q = (x / y + 0x1.8p52) - 0x1.8p52, r = x - q * y;

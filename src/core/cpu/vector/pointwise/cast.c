@@ -1,6 +1,6 @@
-/* cast.c - loops that convert one dtype to another, for every pair; between equal dtypes they copy.
- * Floating to integer truncates; out of range it does what x86 does and PyTorch shows: small
- * integers take the low bits of a wider one. Anything but 0 is true; nan is true. */
+/* cast.c - conversions between all pairs of dtypes; copies between equal ones. Floating to integer
+ * truncates; out of range the result is that of x86 and PyTorch: small integers are the low bits of
+ * a wider one. Any number but 0 is true; nan is true. */
 #include "cpu/common/loops.h"
 
 #ifdef __F16C__
@@ -18,7 +18,7 @@ typedef lt_bfloat16 bf16;
 typedef float f32;
 typedef double f64;
 
-/* An element as the C number it is converted from. */
+/* Reads an element as a C number. */
 #define READ_b8(x)   (x)
 #define READ_u8(x)   (x)
 #define READ_i8(x)   (x)
@@ -30,7 +30,7 @@ typedef double f64;
 #define READ_f32(x)  (x)
 #define READ_f64(x)  (x)
 
-/* A C number as the element it becomes. */
+/* Converts a C number to an element. */
 #define WRITE_b8(x)   ((x) != 0)
 #define WRITE_u8(x)   ((u8)(i64)(x))
 #define WRITE_i8(x)   ((i8)(i32)(x))
@@ -174,7 +174,7 @@ CAST(f64, bf16)
 CAST(f64, f32)
 
 #ifdef __F16C__
-/* Eight elements at a time by the processor's own instruction, the rest one by one. */
+/* Eight elements per conversion instruction, the rest one at a time. */
 #define EIGHT(to, from, CONVERT)                                                                   \
     CAST_AS(rest_##to##_##from, to, from)                                                          \
     static void cast_##to##_##from(char *const *ptrs, const int64_t *strides, int64_t n,           \

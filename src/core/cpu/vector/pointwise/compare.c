@@ -1,4 +1,4 @@
-/* compare.c - elementwise loops whose result is bool. The formulas stand in formulas/formulas.h. */
+/* compare.c - elementwise loops with a bool result. The formulas are in formulas/formulas.h. */
 #include "instantiate.h"
 #include "kernels_compare.h" /* generated from the declarations */
 

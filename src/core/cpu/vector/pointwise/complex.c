@@ -1,6 +1,6 @@
-/* complex.c - elementwise loops over complex numbers, by the list that the declarations give.
- * Arithmetic is done by vectors, the functions are those of the C library, one number at a time. */
-/* generated from the declarations; first: a library of chosen ops has its own */
+/* complex.c - elementwise loops over complex numbers, from the list that the declarations generate.
+ * Arithmetic is vectorized; functions are the C library's, one element at a time. */
+/* generated from the declarations; included first, since a library of selected ops replaces it */
 #include "kernels_complex.h"
 
 #include "cpu/common/loops.h"
@@ -10,7 +10,7 @@
 
 #include "pointwise_ops.h"
 
-#if defined(__clang__) /* asked for vectors, it says that functions of the C library have none */
+#if defined(__clang__) /* warns that the library functions cannot be vectorized */
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 
@@ -20,7 +20,7 @@
 #define N(name)  name##_c64
 #define N2(name) name##_c64_loop
 #define PACK(re, im)                                                                               \
-    __builtin_complex((float)(re), (float)(im)) /* CMPLXF, which glibc has for GCC alone */
+    __builtin_complex((float)(re), (float)(im)) /* glibc's CMPLXF is for GCC only */
 #include "complex.inc"
 #undef T
 #undef C
@@ -37,7 +37,7 @@
 #define PACK(re, im) __builtin_complex((double)(re), (double)(im))
 #include "complex.inc"
 
-#undef complex /* is C's name of the type, and the table's */
+#undef complex /* the table has a member of this name */
 #define ENTRY(SHAPE, name, NAME) {LT_PW_##NAME, {name##_c64_loop, name##_c128_loop}},
 const lt_complex_loops LT_LOOP(complex)[] = {LT_COMPLEX_LIST(ENTRY){.op = -1}};
 #undef ENTRY

@@ -1,5 +1,5 @@
-/* functions.c - elementwise loops over transcendental functions, which SLEEF computes several at a
- * time (vector_math.h). The formulas stand in formulas/formulas.h. */
+/* functions.c - elementwise loops over transcendental functions, vectorized with our polynomials
+ * and SLEEF (vector_math.h). The formulas are in formulas/formulas.h. */
 #include "steady.h"
 #include "by_lanes.h"
 #ifdef __AVX512F__
@@ -14,7 +14,7 @@
 #define CUBE(x)              ((x) * (x) * (x))
 #define RECIPROCAL(x)        (1 / (x))
 #define RECIPROCAL_SQUARE(x) (1 / ((x) * (x)))
-/* The exponents that people write have shorter ways than pow. */
+/* Frequent exponents have faster formulas than pow. */
 #define POWER(name, NAME, s, T, D)                                                                 \
     LOOP_HEAD(name, s)                                                                             \
     {                                                                                              \
@@ -39,8 +39,8 @@
         }                                                                                          \
     }
 
-/* What is near (LOOP_NEAR, LOOP_PARTED): neither overflows nor is below the normal range, or takes
- * one polynomial of two. Where that would gain nothing the loop is a plain one. */
+/* The ranges of the fast paths (LOOP_NEAR, LOOP_PARTED): no overflow, no subnormal numbers, or a
+ * single one of two polynomials. If a fast path would not save time, the loop is a plain one. */
 #define is_near_exp_f64(x)  (__builtin_fabs(x) < 708)
 #define is_near_log_f32(x)  (((x) >= 0x1p-126f) & ((x) < INFINITY))
 #define is_near_log_f64(x)  (((x) >= 0x1p-1022) & ((x) < (double)INFINITY))

@@ -1,9 +1,9 @@
-/* gamma.c - elementwise loops over the gamma function's relatives (formulas/gamma.inc). */
+/* gamma.c - elementwise loops over the gamma function and related ones (formulas/gamma.inc). */
 #include "steady.h"
 
 #include "gamma_float.h"
 #define lgammaf(x) vector_lgammaf(x)
-/* Loops over an unknown number of terms: no vectors are made of them, and libm's are smaller. */
+/* Loops with a variable number of terms are not vectorized, and calls of libm are smaller code. */
 #undef exp
 #undef log
 #include "formulas/gamma.h"

@@ -1,13 +1,13 @@
-/* gamma_float.h - the logarithm of the gamma function for float and its derivative, computed in
- * double without branches, so that loops become vectors; and the incomplete gamma function of float
- * where its series is short. */
+/* gamma_float.h - lgamma and digamma of float, computed in double without branches, so that loops
+ * are vectorized; and the incomplete gamma functions of float where their series is short. */
 #ifndef LT_CPU_GAMMA_FLOAT_H
 #define LT_CPU_GAMMA_FLOAT_H
 
 #include "cpu/vector/vector_math.h"
 #include "steady_blocks.h"
 
-/* x > 0, to about 1e-14: Stirling's series at x, or from x + 10 on the recurrence. */
+/* lgamma(x) + log(*product) for x > 0, to about 1e-14: Stirling's series at x, or for x < 10 at x +
+ * 10, where *product = x (x + 1) ... (x + 9), otherwise 1. */
 VECTOR_INLINE double vector_lgamma_above(double x, double *product)
 {
     const bool small = x < 10;
@@ -41,9 +41,9 @@ VECTOR_INLINE float vector_lgammaf(float value)
     return (float)(__builtin_fabs(x) == (double)INFINITY ? (double)INFINITY : finite);
 }
 
-/* Its derivative: the asymptotic series at x, or from x + 10 on, less the logarithmic derivative of
- * x (x + 1) ... (x + 9). Below 0 by reflection: at 1 - x, less pi / tan(pi x). The two quotients
- * are one. */
+/* digamma: the asymptotic series at x, or for x < 10 at x + 10, minus the logarithmic derivative of
+ * x (x + 1) ... (x + 9). Below 0 by reflection: the value at 1 - x minus pi / tan(pi x). Both
+ * quotients share one division. */
 VECTOR_INLINE float vector_digammaf(float value)
 {
     const double x = value, off = x - __builtin_rint(x),
@@ -71,23 +71,23 @@ VECTOR_INLINE float vector_digammaf(float value)
     q = vector_multiply_add(q, -s, 1.0 / 12);
     const double y = (vector_log_near(z) - vector_multiply_add(q, s, 0.5 * u)) - quotient;
     const bool pole = under & (off == 0);
-    /* nan too */
+    /* the last branch also returns nan */
     return x == 0             ? -__builtin_copysignf(INFINITY, value)
            : pole             ? NAN
            : value < INFINITY ? (float)y
                               : value;
 }
 
-/* P(a, x) of float for 0 < a <= 20, 0 < x < a + 8 by its series, in lanes: each stops where its own
- * terms have become small. Q(a, x) is 1 less that where it is not small: for x < a + 1, but for x
- * <= 1.1 and a < 1. */
+/* Whether vector_igammaf supports the arguments: P(a, x) for 0 < a <= 20, 0 < x < a + 8 by its
+ * series; each lane stops when its terms are small. Q(a, x) is 1 - P(a, x) if that does not cancel:
+ * for x < a + 1, except x <= 1.1 with a < 1. */
 static inline bool vector_igamma_takes(bool upper, double a, double x)
 {
     return (a > 0) & (a <= 20) & (x > 0) & (x < a + (upper ? 1 : 8)) &
            !(upper & (x <= 1.1) & (a < 1));
 }
 
-/* Of LT_LANES elements, those that it takes. */
+/* LT_LANES elements; stores only the supported ones. */
 static inline void vector_igammaf(bool upper, const float *a, const float *x, float *y)
 {
     double shape[LT_LANES], at[LT_LANES], n[LT_LANES], term[LT_LANES], sum[LT_LANES],

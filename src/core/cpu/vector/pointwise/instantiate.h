@@ -1,18 +1,18 @@
-/* instantiate.h - instantiates a loop from a scalar formula. The list of operations of a kernel
- * file is generated from the declarations and expanded twice: to define the loops (shapes_loops.h),
- * and to fill in the table (shapes_entries.h):
+/* instantiate.h - instantiates loops from scalar formulas. The list of ops of a kernel file is
+ * generated from the declarations and expanded twice: to define the loops (shapes_loops.h), and to
+ * fill in the table (shapes_entries.h):
  *
  *   FLOATS(UNARY, exp, EXP)      float and double
  *   INTEGERS(BINARY, add, ADD)   the five integer types
  *   WIDEST(BINARY, pow, POW)     int64 only; narrower integers are computed in it
  *   BOOL(BINARY, add, ADD)       bool
- *   BFLOAT16(BINARY, mul, MUL)   bfloat16, two elements at a time (bfloat16_words.h); numbers are float
+ *   BFLOAT16(BINARY, mul, MUL)   bfloat16 in pairs (bfloat16_words.h); numbers are float
  *
- * Each line defines a static function exp_f32 and its entry in the table. The driver computes half
- * types without their own loops in float. It also gathers strided operands and broadcasts numbers:
- * all operands of a loop are contiguous, except inputs that are a single number (stride 0): of two
- * either one, of three the second, the third or both. A single element may have any strides. "omp
- * simd" declares independent iterations: operands are the same memory or do not overlap. */
+ * Each line defines a static function exp_f32 and its entry in the table. The driver converts half
+ * types without loops of their own to float, and gathers strided operands. So all operands of a
+ * loop are contiguous, except inputs that are a single number (stride 0): of two inputs either one,
+ * of three the second, the third or both. If n is 1, strides are arbitrary. "omp simd" asserts that
+ * iterations are independent: operands are identical or do not overlap. */
 #ifndef LT_CPU_INSTANTIATE_H
 #define LT_CPU_INSTANTIATE_H
 
@@ -77,7 +77,7 @@ static inline uint8_t param_b8(lt_scalar s) { return param_f64(s) != 0; }
         SIMD for (int64_t i = 0; i < n; i++) out[i] = CALL(x, b[i]);                               \
     }
 
-/* C: type of the first operand. A chosen or added number is often one for all, or both are. */
+/* C: type of the first operand. The second, the third or both are often one number. */
 #define TERNARY_BODY(T, C, CALL)                                                                   \
     T *out = (T *)ptrs[0];                                                                         \
     const C *a = (const C *)ptrs[1];                                                               \
@@ -95,7 +95,7 @@ static inline uint8_t param_b8(lt_scalar s) { return param_f64(s) != 0; }
         SIMD for (int64_t i = 0; i < n; i++) out[i] = CALL(a[i], y, c[i]);                         \
     }
 
-/* ---- loops: what a LIST names by arity ------------------------------------------------------- */
+/* ---- loops, by the arity that a list entry states -------------------------------------------- */
 #define LOOP_UNARY(name, NAME, s, T, D)                                                            \
     LOOP_HEAD(name, s)                                                                             \
     {                                                                                              \

@@ -1,6 +1,6 @@
-/* rare.c - elementwise loops over functions that are asked for seldom (formulas/rare.h), and
- * divisors of integers. Most are calls for one element each; vectors are made of Bessel's I0 and
- * I1, and of the incomplete gamma functions of float. */
+/* rare.c - elementwise loops over rarely used functions (formulas/rare.h) and gcd and lcm of
+ * integers. Most call a scalar function per element; Bessel's I0 and I1, and the incomplete gamma
+ * functions of float, are vectorized. */
 #include "instantiate.h"
 #include "steady_blocks.h"
 
@@ -10,7 +10,7 @@
 #include "formulas/rare_numbers.h"
 #include "kernels_rare.h" /* generated from the declarations */
 
-/* The last few go through the same vectors as the others. */
+/* The last elements use the same vector code as the others. */
 #define BLOCKS(T, CALL)                                                                            \
     _Alignas(64) T x[LT_LANES], y[LT_LANES];                                                       \
     for (int64_t i = 0; i < n; i += LT_LANES) {                                                    \
@@ -60,7 +60,8 @@ static void rare_pair_f64(char *const *ptrs, const int64_t *strides, int64_t n, 
     }
 }
 
-/* Of the incomplete gamma functions, what no lane of a block takes goes by itself. */
+/* The incomplete gamma functions; elements that vector_igammaf does not support are computed one at
+ * a time. */
 static void gammainc_f32(bool upper, char *const *ptrs, const int64_t *strides, int64_t n)
 {
     const float function = upper ? LT_RARE_GAMMAINCC : LT_RARE_GAMMAINC;
@@ -99,7 +100,7 @@ static void rare_pair_f32(char *const *ptrs, const int64_t *strides, int64_t n, 
 #undef UNARY_NUMBER
 #define UNARY_NUMBER LOOP_RARE_ONE
 #undef BINARY_SCALED
-#define BINARY_SCALED(name, NAME, s, T, D) /* above */
+#define BINARY_SCALED(name, NAME, s, T, D) /* defined above */
 LT_RARE_LOOPS
 
 #define FIRST LT_PW_RARE

@@ -1,5 +1,5 @@
-/* shapes_entries.h - each SHAPE of a generated list of kernels is an entry of its family's table,
- * whose first kernel has the number FIRST. */
+/* shapes_entries.h - maps each shape of a generated list of kernels to an entry of its family's
+ * table; FIRST: the number of the family's first kernel. */
 #undef UNARY
 #undef UNARY_NUMBER
 #undef UNARY_RANGE

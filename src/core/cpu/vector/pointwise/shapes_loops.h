@@ -1,5 +1,5 @@
-/* shapes_loops.h - each SHAPE of a generated list of kernels (kernels_<family>.h) is the loop of
- * instantiate.h that has it; shapes_entries.h makes it an entry of the table. */
+/* shapes_loops.h - maps each shape of a generated list of kernels (kernels_<family>.h) to a loop of
+ * instantiate.h; shapes_entries.h maps it to a table entry. */
 #undef UNARY
 #undef UNARY_NUMBER
 #undef UNARY_RANGE

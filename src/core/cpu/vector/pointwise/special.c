@@ -19,15 +19,15 @@ static void erfc_far_f64(double *x)
     SIMD for (int j = 0; j < LT_LANES; j++) x[j] = vector_erfc_far(x[j]);
 }
 
-/* Of erfinv one of the polynomials, and of the logarithm what positive normal numbers need. */
+/* Uses one polynomial of erfinv, and the logarithm for positive normal numbers. */
 static inline float near_erfinv_f32(float x)
 {
     const float a = __builtin_fabsf(x);
     return __builtin_copysignf(a * lt_erfinv_short_f32(-near_logf((1 - a) * (1 + a))), x);
 }
 
-/* Below 0.85: erfinv(x) / x is sqrt(pi) / 2 + x^2 P / Q, in powers of 0.85^2 - x^2, of which all
- * terms are positive. A minimax fit, whose own error is below 0.1 ULP. */
+/* |x| < 0.85: erfinv(x) / x = sqrt(pi) / 2 + x^2 P / Q in powers of 0.85^2 - x^2, where all
+ * terms are positive. A minimax fit with an error below 0.1 ULP. */
 static inline double near_erfinv_f64(double x)
 {
     static const double ps[8] = {0.0030826723520875577, 0.7912984748535999, 7.4363219485233145,
@@ -42,8 +42,8 @@ static inline double near_erfinv_f64(double x)
                                x * vector_multiply_add(s, share, -3.8332932499128993e-17));
 }
 
-/* lt_erfinv_depth_f64 as 2 atanh((m - 1) / (m + 1)) and k log(2), to 1e-16, not to that part of it:
- * there are fewer steps than log has, and processors divide at their side. */
+/* lt_erfinv_depth_f64 as 2 atanh((m - 1) / (m + 1)) + k log(2), with an absolute error of 1e-16. It
+ * has fewer steps than log, and the division overlaps with them. */
 static inline double erfinv_depth(double a)
 {
     double k;
@@ -55,7 +55,7 @@ static inline double erfinv_depth(double a)
     return -vector_multiply_add(k, 0.69314718055994531, t * vector_polynomial(c, 7, t * t));
 }
 
-/* Beyond: of most one of the polynomials; w is 6.21 at 0.999. */
+/* |x| >= 0.85. Usually a single polynomial; w is 6.21 at 0.999. */
 static void erfinv_far_f64(double *x)
 {
     int farther = 0;

@@ -1,8 +1,8 @@
-/* steady.h - bodies of loops over functions that the compiler calls several elements at a time:
- * UNARY_BODY and BINARY_BODY instead of those of instantiate.h, which it follows. A vector function
- * rounds otherwise than its scalar form. What an element gives must not depend on its neighbours,
- * its place in memory, or on how many there are: so all go through the vector function, LT_LANES at a
- * time, strided ones and the last few by way of a buffer. */
+/* steady.h - loop bodies over functions that compilers vectorize: replaces UNARY_BODY and
+ * BINARY_BODY of instantiate.h. A vector function rounds differently from its scalar version, but
+ * the result of an element must not depend on its neighbours, its address or the number of
+ * elements. So all elements use the vector function, LT_LANES at a time; strided and the last ones
+ * go through a buffer. */
 #ifndef LT_CPU_STEADY_H
 #define LT_CPU_STEADY_H
 
@@ -13,7 +13,7 @@
 #include "instantiate.h"
 #include "steady_blocks.h"
 
-/* STEP: what takes LT_LANES elements from in + k to out + k. */
+/* STEP: a statement that processes LT_LANES elements from in + k to out + k. */
 #define UNARY_STEPS(R, T, STEP)                                                                    \
     _Alignas(64) R y[LT_LANES];                                                                    \
     _Alignas(64) T x[LT_LANES];                                                                    \

@@ -1,5 +1,5 @@
-/* steady_blocks.h - operands LT_LANES elements at a time, for loops in which the last few elements go
- * through the same vector functions as the others (steady.h, by_lanes.h). */
+/* steady_blocks.h - access to operands LT_LANES elements at a time, for loops that process the last
+ * elements with the same vector functions as the others (steady.h, by_lanes.h). */
 #ifndef LT_CPU_STEADY_BLOCKS_H
 #define LT_CPU_STEADY_BLOCKS_H
 
@@ -8,8 +8,9 @@
 
 #include "cpu/common/fetch.h"
 
-/* Elements i to i + LT_LANES of n: where they are, when they are dense, or copied to the buffer, where
- * the last stands in for those that are missing. A number for all (stride 0) is copied once. */
+/* Elements i to i + LT_LANES of n: their address if they are contiguous, otherwise a copy in the
+ * buffer, where the last element fills up missing ones. One number for all (stride 0) is copied
+ * once. */
 static inline const void *steady_in(void *buffer, const char *from, int64_t stride, size_t size,
                                     int64_t i, int64_t n)
 {
@@ -27,13 +28,14 @@ static inline void *steady_out(void *buffer, char *to, int64_t stride, size_t si
     return stride == (int64_t)size && i + LT_LANES <= n ? to + i * stride : buffer;
 }
 
-/* Asks for the elements that come a page after LT_LANES of so many bytes. */
+/* Prefetches the elements a page ahead of LT_LANES elements. */
 static inline __attribute__((always_inline)) void steady_fetch(const void *elements, size_t bytes)
 {
     lt_fetch((const char *)elements + LT_FETCHED_PAGE, (int64_t)bytes);
 }
 
-/* How many dense elements from i on are done at once: whole vectors, at most so many elements. */
+/* The number of contiguous elements to process from i on: whole vectors, at most `most` elements.
+ */
 static inline int64_t steady_run(int64_t i, int64_t n, int64_t most)
 {
     return (n - i < most ? n - i : most) / LT_LANES * LT_LANES;

@@ -1,5 +1,4 @@
-/* turn.c - elements of 4 or 8 bytes in another order: rectangles with rows as columns (turn.h),
- * lines from their end. */
+/* turn.c - reorders elements of 4 or 8 bytes: transpose (turn.h) and reversal of lines. */
 #include "cpu/common/loops.h"
 #include "cpu/vector/turn.h"
 

@@ -1,19 +1,20 @@
-/* whole_range.h - functions of double whose vector forms end before their type does: log1p gives
- * infinity for the largest numbers, sinh and cosh give it where exp overflows, and tan and log1p
- * lose the least subnormal number. These go on to the end. Included after vector_math.h and before
- * formulas.h, in which log1p and the others then mean these; a name is replaced where it is called,
- * since it is also a part of the names of formulas. */
+/* whole_range.h - corrections of vector functions of double that do not cover the whole type: log1p
+ * returns infinity for the largest numbers, sinh and cosh where exp overflows, and tan and log1p
+ * lose the smallest subnormal number. Included after vector_math.h and before formulas.h, which
+ * then uses them. The macros are function-like, since the names are also parts of the names of
+ * formulas. */
 #ifndef LT_CPU_WHOLE_RANGE_H
 #define LT_CPU_WHOLE_RANGE_H
 
-#define LEAST 0x1p-1022 /* up to it x is the result */
-/* from there on half of exp is the result, in two factors, exp(x - 1) and e / 2 */
+#define LEAST 0x1p-1022 /* below it, x is the result */
+/* from there on the result is exp(x) / 2, computed as exp(x - 1) times e / 2 */
 #define END 709.0
 
-/* Beyond 1e300 log(1 + x) is log(x). A power of two leaves there, and its logarithm comes back. */
+/* Above 1e300, log(1 + x) is log(x): x is scaled by a power of two, and the logarithm of the scale
+ * is added to the result. */
 static inline double vector_log1p(double x)
 {
-    /* 1 or 0: of two choices the compiler would make two calls */
+    /* 1 or 0, not a selection, for which the compiler would emit two calls */
     const double is = (double)(x > 1e300);
     const double y = log1p(x * (1 - is + is * 0x1p-600)) + is * 415.888308335967186;
     return __builtin_fabs(x) < LEAST ? x : y;

@@ -1,6 +1,6 @@
-/* csr.c - rows of a product of a matrix in CSR with a dense one: tiles of 32 and 8 columns whose
- * sums stay in registers while the values of the row go by; of a single column several sums, so
- * that additions do not wait for each other. The loops stand in csr.inc. */
+/* csr.c - rows of a product of a CSR matrix with a dense one: the sums of tiles of 32 and 8 columns
+ * stay in registers during the loop over the values of a row. A single column has several sums, so
+ * that additions do not depend on each other. The loops are in csr.inc. */
 #include "cpu/common/loops.h"
 
 #define LOOPS "cpu/vector/products/csr.inc"

@@ -1,17 +1,18 @@
-/* depthwise.c - convolutions whose output channels see one input channel each, without a library.
- * The rows that some rows of windows see are laid side by side with their padding, those that are a
- * vertical stride apart next to each other and each a whole number of strides wide: all windows of
- * the strip are as far from each other then, and a tap of theirs is one loop, however narrow the
- * image is. */
+/* depthwise.c - depthwise convolutions (each output channel reads one input channel) without a
+ * library. The input rows of a block of output rows are copied with their padding into a strip.
+ * There, rows that are a vertical stride apart are adjacent, and the length of a row is a multiple
+ * of the horizontal stride. Thus all windows of the strip are equally spaced, and each kernel tap
+ * is a single loop, even if the image is narrow. */
 #include <string.h>
 
 #include "cpu/common/loops.h"
 #include "lanes.h"
 
-#define TAPS 3 /* of a row of the kernel at a time */
+#define TAPS 3 /* taps of a kernel row per loop */
 
 typedef struct strip {
-    /* windows and elements of a row; rows of windows at a time; rows a vertical stride apart */
+    /* across: windows of a row; pitch: elements of a row; rows: rows of windows per strip; phase:
+     * rows of each of the stride[1] groups of rows that are a vertical stride apart */
     int64_t across, pitch, rows, phase;
 } strip;
 
@@ -43,7 +44,7 @@ static bool takes(const lt_conv *c)
     return reach_of(c, 1) < LT_STRIP && reach_of(c, 2) < LT_STRIP && strip_of(c).rows > 0;
 }
 
-/* A call of the C library costs more than the few elements of a row. */
+/* Copies a few elements; a call of memcpy would cost more. */
 static void copy_row(float *to, const float *from, int64_t n)
 {
     for (int64_t i = 0; i < n; i += LANES_F32) {
@@ -52,7 +53,8 @@ static void copy_row(float *to, const float *from, int64_t n)
     }
 }
 
-/* The rows that windows from the row `first` on see; those beyond the image are 0. */
+/* Copies the input rows of `rows` rows of windows, from row `first` on; rows outside the image are
+ * 0. */
 static void lay(const lt_conv *c, const strip *s, const float *in, int64_t first, int64_t rows,
                 float *lines)
 {
@@ -69,7 +71,8 @@ static void lay(const lt_conv *c, const strip *s, const float *in, int64_t first
     }
 }
 
-/* n windows, `step` elements apart, of `rows` (one for each row of the kernel) by taps `apart`. */
+/* n windows of a 3x3 kernel, `step` elements apart; rows: the input row of each kernel row; apart:
+ * the distance between taps. */
 static inline __attribute__((always_inline)) void
 three_by_three(float *sums, const float *const *rows, int64_t step, int64_t apart, const float *w,
                float bias, int64_t n)
@@ -119,7 +122,7 @@ static void planes(const lt_conv *c, int64_t from, int64_t to, const float *x, c
                    const float *bias, float *y)
 {
     float lines[LT_STRIP], sums[LT_STRIP];
-    const float *rows[LT_STRIP]; /* of the kernel */
+    const float *rows[LT_STRIP]; /* the input row of each kernel row */
     const strip s = strip_of(c);
     const int64_t area = c->kernel[1] * c->kernel[2], each = c->out_channels / c->groups;
     memset(lines, 0, (size_t)(s.phase * c->stride[1] * s.pitch + reach_of(c, 2)) * sizeof *lines);

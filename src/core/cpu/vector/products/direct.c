@@ -1,20 +1,20 @@
-/* direct.c - convolutions of images with few channels, and of lines, by stride 1, without a library
- * and without columns: windows side by side are the lanes of registers, which hold the sums of some
- * output channels until they are complete. Images come with their padding around them. */
+/* direct.c - direct convolutions by stride 1 of 2-D inputs with few channels and of 1-D inputs,
+ * without a library and without im2col. Vector lanes hold neighbouring windows; registers hold the
+ * sums of some output channels until they are complete. 2-D inputs contain their padding. */
 #include "cpu/common/loops.h"
 #include "lanes.h"
 
 #define LANES LANES_F32
 
-/* Windows `at` of an image: where their elements begin, and those of the result. */
+/* Up to LANES neighbouring windows: their first input element and their results. */
 typedef struct output_tile {
     const float *in;
     float *out;
-    int64_t n; /* windows, at most LANES */
+    int64_t n; /* windows */
 } output_tile;
 
-/* Two places at once, OUT channels from `channel` on; the weights of these stand side by side for
- * each tap. */
+/* Two groups of windows, OUT channels from `channel` on. The weights of these channels are
+ * contiguous for each tap. */
 #define BLOCK(OUT)                                                                                 \
     static void block_##OUT(const lt_direct *d, int64_t channel, const float *weights,             \
                             const output_tile *a, const output_tile *b)                            \
@@ -70,16 +70,16 @@ static void image(const lt_direct *d, const float *in, float *out)
     }
 }
 
-/* ---- lines ----------------------------------------------------------------------------------- */
+/* ---- 1-D inputs ------------------------------------------------------------------------------ */
 
 #if LANES == 16
-#define TILE 8 /* fixed: sums that the registers hold, times VECTORS */
+#define TILE 8 /* fixed: TILE * VECTORS sums fit into the registers */
 #else
 #define TILE 4
 #endif
 #define VECTORS 3
 #define WINDOWS (VECTORS * LANES)
-/* what is left a loop is kept in memory */
+/* fully unrolled: compilers keep the arrays of a remaining loop in memory */
 #define EACH(i, N) _Pragma("GCC unroll 8") for (int i = 0; i < (N); i++)
 
 /* m windows, TILE channels from `channel` on. */
@@ -110,7 +110,8 @@ static void line_block(const lt_direct *d, int64_t channel, const float *weights
                 m - v * LANES < LANES ? m - v * LANES : LANES);
 }
 
-/* The last windows are done with some of those before them, if there are any. */
+/* The last block is moved back to end at the last window, and computes some windows again, if there
+ * are enough. */
 static void line(const lt_direct *d, const float *in, float *out, int64_t n)
 {
     const int64_t taps = d->inputs * d->kernel[0];

@@ -1,6 +1,6 @@
-/* lanes.h - vectors of float and double of the instruction set that a file of this folder is
- * compiled for, for loops that hold sums in registers: F32 and F64 name them in macros that are
- * written once for both types. */
+/* lanes.h - SIMD vectors of float and double of the instruction set that a file of this folder is
+ * compiled for, for loops that keep sums in registers. Names end in F32 and F64, so that macros can
+ * instantiate a loop for both types. */
 #ifndef LT_CPU_LANES_H
 #define LT_CPU_LANES_H
 
@@ -51,7 +51,7 @@ typedef __m128d lanes_f64;
 #define ALL_F64                   _mm_set1_pd
 #define MULTIPLY_ADD_F32(a, b, c) _mm_add_ps(_mm_mul_ps(a, b), c)
 #define MULTIPLY_ADD_F64(a, b, c) _mm_add_pd(_mm_mul_pd(a, b), c)
-#else /* vectors as the compiler knows them, on any processor */
+#else /* generic vectors of the compiler, for any processor */
 #define LANES_F32 4
 #define LANES_F64 2
 #if defined(__aarch64__)
@@ -90,7 +90,7 @@ static inline void store_f64(double *to, lanes_f64 v) { memcpy(to, &v, sizeof v)
 #endif
 #endif
 
-/* The sum of all lanes. */
+/* The sum of the elements of a vector. */
 #if defined(__AVX512F__)
 #define total_f32 _mm512_reduce_add_ps
 #define total_f64 _mm512_reduce_add_pd
@@ -113,7 +113,7 @@ static inline double total_f64(lanes_f64 v)
 }
 #endif
 
-/* The sums of all lanes of each of four vectors, as total_ gives them. */
+/* The sum of each of four vectors, added in the same order as total_ does. */
 #if defined(__AVX2__)
 static inline __m128 halves_f32(lanes_f32 v)
 {
@@ -159,7 +159,8 @@ static inline void totals_f64(const lanes_f64 *v, double *to)
 }
 #endif
 
-/* The first n lanes, at most all of them; those that are not read are 0. */
+/* get: loads the first n elements, at most a whole vector, and sets the others to 0. put: stores
+ * the first n. */
 #if defined(__AVX512F__)
 static inline lanes_f32 get_f32(const float *from, int64_t n)
 {
@@ -178,8 +179,9 @@ static inline void put_f64(double *to, lanes_f64 v, int64_t n)
     _mm512_mask_storeu_pd(to, (__mmask8)((1u << n) - 1), v);
 }
 #else
-/* By way of memory a vector would wait until what was written in parts is there. Masks to write
- * cost some processors more than that does. */
+/* AVX2 loads by mask: a vector load from a copy that was written in parts stalls, since its stores
+ * cannot be forwarded. It stores by memcpy: masked stores are slower than that on some processors.
+ */
 #if defined(__AVX2__)
 static inline lanes_f32 get_f32(const float *from, int64_t n)
 {

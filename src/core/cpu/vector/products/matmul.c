@@ -1,8 +1,8 @@
-/* matmul.c - products of integers: rows of C as sums of rows of B. */
+/* matmul.c - matrix products of integers: each row of C is a sum of rows of B. */
 #include "cpu/common/loops.h"
 
-/* T: the elements; W: the type of a product of two; N: through which a double becomes an
- * element. */
+/* T: the element; W: the type in which two elements are multiplied; N: the type through which a
+ * double is converted to T. */
 #define MULTIPLY(s, T, W, N)                                                                       \
     static void multiply_##s(const lt_product *g)                                                  \
     {                                                                                              \
@@ -27,7 +27,7 @@
             }                                                                                      \
         }                                                                                          \
     }
-/* Integers wrap, which only unsigned ones may. */
+/* The types are unsigned, so that overflow is defined: results wrap. */
 MULTIPLY(u8, uint8_t, uint32_t, int64_t)
 MULTIPLY(u16, uint16_t, uint32_t, int64_t)
 MULTIPLY(u32, uint32_t, uint32_t, int64_t)

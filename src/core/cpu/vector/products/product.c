@@ -1,10 +1,10 @@
-/* product.c - products of matrices and vectors of float and double (lt_product), on one thread. The
- * sums of a tile of C, some rows by two vectors of columns, stay in registers while k goes by:
- * every step reads two vectors of B and one element of A for each row. Columns of B are brought
- * side by side into panels first, which pass by a tile's rows of A; these are read where they lie,
- * or side by side where there is room. A product with a vector reads the matrix once, in the order
- * in which it lies. An element of C is the same sum however a product is cut into pieces of rows
- * and columns. The loops stand in product.inc. */
+/* product.c - register-tiled matrix-matrix and matrix-vector products of float and double
+ * (lt_product) on one thread. The sums of a tile of C, some rows by two vectors of columns, stay in
+ * registers during the loop over k: each step loads two vectors of B, and an element of A per row.
+ * Columns of B are packed into panels, which are reused for all rows of A; the rows of A are packed
+ * if there is memory for it, otherwise read in place. A matrix-vector product reads the matrix
+ * once, in memory order. The value of an element of C does not depend on how a product is
+ * partitioned by rows and columns. The loops are in product.inc. */
 #include "cpu/common/loops.h"
 #include "cpu/vector/turn.h"
 #include "cpu_info.h"
@@ -13,15 +13,15 @@
 #define DEPTH LT_PRODUCT_DEPTH
 
 #if defined(__AVX512F__)
-#define FEW_ROWS 4 /* of few columns */
-/* fixed: times two sums are what the registers hold, and enough to hide the latency of a step */
+#define FEW_ROWS 4 /* rows per block if B has few columns */
+/* fixed: two sums for each fill the registers, and hide the latency of a step */
 #define ROWS 12
 #else
 #define FEW_ROWS 3
 #define ROWS     6
 #endif
 
-/* a loop that counts registers: what gcc leaves a loop it keeps in memory */
+/* fully unrolled: gcc keeps the arrays of a remaining loop in memory */
 #define UNROLL _Pragma("GCC unroll 16")
 
 #define T       float

@@ -1,6 +1,6 @@
-/* triangle.c - the steps of triangular solutions and of Cholesky's factorization that are not
- * products (lt_triangle_loops): as many rows as registers hold, of all columns. The loops stand in
- * triangle.inc. */
+/* triangle.c - the parts of triangular solves and of the Cholesky factorization that are not matrix
+ * products (lt_triangle_loops): as many rows as fit into registers, for all columns. The loops are
+ * in triangle.inc. */
 #include <math.h>
 
 #include "cpu/common/loops.h"

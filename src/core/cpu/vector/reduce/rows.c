@@ -1,14 +1,14 @@
-/* rows.c - the accumulating loops of reductions, down columns and along lines (loops.h says what
- * each does).
+/* rows.c - the accumulating loops of reductions, down columns and along lines (declared in
+ * loops.h).
  *
- * A line is cut into rows of WIDTH lanes, accumulators that stay in vector registers. At most FLUSH
- * rows are added before accumulators move to totals, which are double (or int64) and bound the
- * rounding error. Sums of bytes are of bools: LT_COLUMNS_FLUSH of them fit into a byte.
+ * A line is processed as rows of WIDTH elements, one accumulator each, in vector registers. After
+ * at most FLUSH rows the accumulators are added to totals of double (or int64), which bounds the
+ * rounding error. Sums of bytes are sums of bools: LT_COLUMNS_FLUSH of them fit into a byte.
  *
- * A nan must win over every number, which costs three instructions a comparison. So extremes of
- * floats are taken by one that ignores nan, beside a sum, which is nan when an element was (or when
- * there were both infinities); only then the careful comparison goes over the same elements once
- * more. The loops stand in reduction.inc. */
+ * A nan must win over every number, which costs three instructions per comparison. So extremes of
+ * floats use a comparison that ignores nan, and also a sum, which is nan if an element is (or if
+ * both infinities occur); only then the elements are compared again with nan in mind. The loops are
+ * in reduction.inc. */
 #include <string.h>
 
 #include "cpu/common/is_nan.h"
@@ -18,11 +18,11 @@
 
 #define WIDTH LT_ACCUMULATORS
 #define FLUSH LT_ROWS_FLUSH
-/* fixed: lanes that are left of WIDTH before they become totals; HALVINGS ends there */
+/* fixed: accumulators that remain of WIDTH before they become totals; HALVINGS ends there */
 #define PARTS 8
-#define BLOCK LT_SLICE_BLOCK /* elements that mapped.inc takes at once */
+#define BLOCK LT_SLICE_BLOCK /* elements per block of mapped.inc */
 
-/* Steps: accumulator, element, parameter. Of those that add, what they add. */
+/* Steps (accumulator, element, parameter), and the addends of steps that add. */
 #define SELF(x, p)               (x)
 #define OFF(x, p)                ((x) - (p))
 #define SQUARE(x, p)             ((x) * (x))
@@ -39,7 +39,7 @@
 #define QUICK_MAX(a, x, p) ((x) > (a) ? (x) : (a))
 #define QUICK_MIN(a, x, p) ((x) < (a) ? (x) : (a))
 
-/* What mapped.inc takes the sum or the extreme of. */
+/* The maps of mapped.inc. */
 #define ABS(x, p)         (M(fabs)(x))
 #define POWER(x, p)       (M(pow)(M(fabs)(x), p))
 #define SHIFTED_EXP(x, p) (EXP((x) - (p)))
@@ -51,24 +51,24 @@
 
 #define SIMD _Pragma("omp simd")
 
-/* A loop whose accumulators are wider than its elements takes a vector of these: of elements, the
- * halves of one would have to be taken apart first. */
+/* The vector length in bytes of accumulators, for loops with accumulators wider than the elements:
+ * with a vector of elements the compiler would have to split it. */
 #ifdef __AVX512F__
 #define VECTOR 64 /* fixed: bytes of a register */
 #else
 #define VECTOR 32 /* fixed: bytes of a register */
 #endif
 
-/* WIDTH lanes become PARTS, the upper half joined with the lower one: by steps of constant lengths,
- * which stay in registers. */
+/* Reduces WIDTH accumulators to PARTS by adding the upper half to the lower one. The lengths are
+ * constant, so that the values stay in registers. */
 #define HALVINGS(halve, lanes) halve(lanes, 32) halve(lanes, 16) halve(lanes, 8)
 #define QUICK_HALF(lanes, n)                                                                       \
     SIMD for (int j = 0; j < (n); j++) lanes[j] = QUICK(lanes[j], lanes[(n) + j], 0);
 #define LOOK_HALF(lanes, n) SIMD for (int j = 0; j < (n); j++) LOOK(lanes[j], lanes[(n) + j])
 _Static_assert(WIDTH == 64 && PARTS == 8, "the lengths of HALVINGS");
 
-/* Element i of each of LT_LANES lines to turned[i * LT_LANES], by squares where strides and sizes
- * of elements allow. */
+/* Transposes LT_LANES lines: turned[i * LT_LANES + l] is element i of line l. Elements of 4 and 8
+ * bytes are transposed in blocks. */
 #define TURN_AS(s, E, turned, lines, stride, n)                                                    \
     turn_all_##s((E *)(turned), LT_LANES, (const E *)(const void *)(lines),                        \
                  (stride) / (int64_t)sizeof(E), LT_LANES, n);
@@ -169,7 +169,7 @@ _Static_assert(WIDTH == 64 && PARTS == 8, "the lengths of HALVINGS");
 #undef FIELD
 #undef S
 
-/* A reduction that is another's of what is mapped has its joins. */
+/* A reduction over mapped values uses the join and merge of the reduction `of`. */
 #define OF_ROW(field_, identity_, name, of, s, each)                                               \
     {                                                                                              \
         .identity = {.field_ = identity_}, .line = line_##name##_##s, .lines = each,               \

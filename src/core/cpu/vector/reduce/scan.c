@@ -1,14 +1,14 @@
-/* scan.c - loops that go along or across lines: where an extreme lies, extremes so far, running
- * totals.
+/* scan.c - loops along or across lines: position of an extreme, running extremes, running totals
+ * (prefix sums and products).
  *
- * Running totals are kept in double (int64). Along a line WIDE elements are summed in three steps
- * of doubling distance, so that only one addition in WIDE waits for the one before. Across lines,
- * neighbouring ones run side by side in vectors. A nan counts as extreme. What is the same in all
- * types stands in scan_extremes.inc and scan_totals.inc. */
+ * Totals are double (int64). Along a line, a vector of WIDE elements is scanned in three steps of
+ * doubling distance (Hillis and Steele), so that only one addition per WIDE elements depends on the
+ * one before. Across lines, neighbouring lines are processed in vector lanes. A nan counts as
+ * extreme. The code shared by all types is in scan_extremes.inc and scan_totals.inc. */
 #include "cpu/common/is_nan.h"
 #include "cpu/common/loops.h"
 
-#define WIDE 8 /* fixed: lanes of a vector of prefix sums, three steps deep */
+#define WIDE 8 /* fixed: elements of a vector of prefix sums, three steps */
 
 #define SIMD _Pragma("omp simd")
 
@@ -44,7 +44,8 @@
 
 /* ---- running totals -------------------------------------------------------------------------- */
 
-/* v with each element joined to the one `distance` before it; NONE stands before the first. */
+/* v with each element combined with the one 1, 2 or 4 before it; `none` (identities) precedes the
+ * first. */
 #define JOINED_1(OP, v, none) OP(v, __builtin_shufflevector(none, v, 0, 8, 9, 10, 11, 12, 13, 14))
 #define JOINED_2(OP, v, none) OP(v, __builtin_shufflevector(none, v, 0, 1, 8, 9, 10, 11, 12, 13))
 #define JOINED_4(OP, v, none) OP(v, __builtin_shufflevector(none, v, 0, 1, 2, 3, 8, 9, 10, 11))

@@ -1,18 +1,18 @@
--- Cells as functions: compiles the text of a cell so that its last expression is its value and its
--- top-level locals remain for later cells.
+-- Cells as functions: compiles the text of a cell so that its last expression is its value and its top-level
+-- locals remain for later cells.
 --
--- A cell becomes the body of a function inside of a function that declares the live locals that the
--- cell names. Their upvalues are then joined to the variables, so earlier closures and later cells
--- share them. After each top-level `local` of the cell, a call is inserted that passes a closure
--- over the new variables to the scope, so a later error loses none of them. Inserted code adds no
--- lines, so line numbers are correct; the user reads the compiler's messages for the plain cell.
--- May use repl.parser and repl.later.
+-- A cell becomes the body of a function inside of a function that declares the live locals that the cell names.
+-- Their upvalues are then joined to the variables (debug.upvaluejoin), so earlier closures and later cells
+-- share them. After each top-level `local` of the cell, a call is inserted that passes a closure over the new
+-- variables to the scope, so that a later error loses none of them. Inserted code adds no lines, so line
+-- numbers are correct; the user reads the compiler's messages for the plain cell. May use repl.parser and
+-- repl.later.
 
 local parser = require 'repl.later' 'repl.parser'
 
 local cell = {}
 
--- ---- the living locals ---------------------------------------------------------------------
+-- ---- the live locals ----------------------------------------------------------------------------------------
 
 -- A scope maps a name to its variable {closure, index, attribute}: upvalue `index` of `closure`.
 local Scope = {}
@@ -34,12 +34,12 @@ end
 
 function Scope:forget(name) self.variables[name] = nil end
 
--- Takes over all variables of another scope.
+-- Adds all variables of another scope.
 function Scope:adopt(other)
   for name, variable in pairs(other.variables) do self.variables[name] = variable end
 end
 
--- Sorted names of the living locals.
+-- Sorted names of the live locals.
 function Scope:names()
   local names = {}
   for name in pairs(self.variables) do names[#names + 1] = name end
@@ -47,8 +47,8 @@ function Scope:names()
   return names
 end
 
--- Takes over the variables that `closure` returns, which `declared` describes. A compile-time
--- constant is no upvalue; it is kept by value.
+-- Adds the variables that `closure` returns, which `declared` describes. A compile-time constant is not an
+-- upvalue; it is stored by value.
 function Scope:keep(closure, declared)
   local index_of = {}
   for index = 1, 255 do
@@ -70,8 +70,8 @@ end
 
 -- ---- compiling -----------------------------------------------------------------------------
 
--- With `return 1,` in front, the last expression is no tail call: the cell stays on the stack, so
--- that errors and notes on copies can name its line.
+-- With `return 1,` in front, the last expression is not a tail call: the cell stays on the stack, so that
+-- errors and notes on copies can name its line.
 local RETURN = 'return 1, '
 
 local function with_tail(source, tail)
@@ -83,7 +83,7 @@ end
 -- cell may be (`{1,`) or end in (`x = 1; {1,`) an unfinished expression.
 local function wants_more(source, outline, plain_message)
   local function unfinished(message)
-    -- a quoted string ends with its line, unless a backslash carries it on
+    -- A newline ends a quoted string, unless a backslash precedes it.
     if not message or (message:find 'unfinished string' and not source:find '\\z?%s*$') then return false end
     return message:find '<eof>$' ~= nil
   end
@@ -94,7 +94,7 @@ local function wants_more(source, outline, plain_message)
   return unfinished(message)
 end
 
--- The names that may not be taken for the function that keeps locals: all that occur in the cell.
+-- A name for the function that keeps locals: one that does not occur in the cell.
 local function unused_name(used)
   local name = '_keep_locals'
   while used[name] do name = name .. '_' end

@@ -6,9 +6,8 @@ local torch = require 'torch'
 
 local doctor = {}
 
--- Libraries that are opened on first use: their names (the first that opens is used), their
--- purpose, and the Debian package. tests/lua/repl/doctor_spec.lua compares them with the names in
--- the sources.
+-- Libraries that are opened on first use: their names (the first one found is used), their purpose, and the
+-- Debian package. tests/lua/repl/doctor_spec.lua compares them with the names in the sources.
 doctor.libraries = {
   { 'OpenBLAS', { 'libopenblas.so.0' }, 'torch.linalg on the CPU', 'libopenblas0-openmp' },
   { 'libpng', { 'libpng16.so.16' }, 'PNG pictures read and written', 'libpng16-16' },
@@ -28,7 +27,7 @@ doctor.gpu_libraries = {
   { 'NVRTC', { 'libnvrtc.so.13', 'libnvrtc.so.12' }, 'chains of elementwise ops in one kernel, by torch.compile on a GPU' },
 }
 
--- The name that opens, or nil. '*' runs nothing of the library's but its initialization.
+-- The first name that can be opened, or nil. '*' only loads the library and runs its initialization.
 local function opens(names)
   for _, name in ipairs(names) do
     if package.loadlib(name, '*') then return name end
@@ -45,7 +44,7 @@ local function on_path(command)
   end
 end
 
--- The lines of torch.__config__.show() by their names.
+-- The values of torch.__config__.show() by name.
 local function build_facts()
   local facts = {}
   for name, value in torch.__config__.show():gmatch '([^\n:]+): ([^\n]*)' do facts[name] = value end
@@ -65,8 +64,8 @@ local function report_libraries(say, list)
   end
 end
 
--- oneDNN has the version of the build, with the distribution's name: libdnnl.so.2, libdnnl.so.3,
--- libdnnl.so.3.6.
+-- oneDNN must have the version of the build; its soname depends on the distribution: libdnnl.so.2,
+-- libdnnl.so.3, libdnnl.so.3.6.
 local function report_onednn(say, name)
   if name == 'none' then return say(false, 'oneDNN', 'built without it; it gives fast convolutions on the CPU') end
   report_libraries(say, { { 'oneDNN', { name }, 'fast convolutions on the CPU', (name:gsub('%.so%.', '')) } })

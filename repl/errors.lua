@@ -2,7 +2,7 @@
 --
 -- capture() is the message handler of each protected call of the program: it reads the stack before
 -- it is unwound and returns a report, a table {value, message, frames}. Frames of chunks embedded
--- in the program (whose names begin with "[ltensor ") are left out, unless full tracebacks are
+-- in the program (names that begin with "[ltensor ") are left out, unless full tracebacks are
 -- enabled. May use repl.echo, repl.debugger and torch.utils.width.
 
 local width = require 'torch.utils.width'
@@ -37,8 +37,8 @@ local function text_of(value)
   return require('repl.echo').value(value)
 end
 
--- The number of levels on the stack, seen from the caller. Finding a level takes time in proportion
--- to it, so a deep recursion is not counted step by step.
+-- The number of stack levels, counted from the caller. Finding a level takes time proportional to its depth, so
+-- a deep recursion is not counted step by step.
 local function stack_depth()
   local low, high = 1, 2
   while debug.getinfo(high + 1, 'l') do low, high = high, high * 2 end
@@ -49,9 +49,9 @@ local function stack_depth()
   return low
 end
 
--- The frames outside of the handler, innermost first, up to the program's session; of a deep stack
--- both ends, with {skipped = n} between. A handler in C called the caller of this function. With
--- with_locals, frames keep the values for %debug.
+-- The frames outside of the handler, innermost first, up to the program's session; of a deep stack both ends,
+-- with {skipped = n} between. The caller of this function is called by a handler in C. With with_locals, frames
+-- keep the values for %debug.
 local function collect(with_locals)
   local frames, level, depth = {}, 4, stack_depth()
   while true do
@@ -78,7 +78,8 @@ end
 -- The last failure in a coroutine: its message and frames, innermost first.
 local failed_coroutine
 
--- Looks at a coroutine that an error has ended, before it is closed: resume and wrap of the prompt call this.
+-- Records the frames of a coroutine that ended with an error, before it is closed: called by the prompt's
+-- resume and wrap.
 function errors.coroutine_failed(co, value)
   if type(value) ~= 'string' then return end
   local frames = {}
@@ -96,10 +97,10 @@ function errors.coroutine_failed(co, value)
   failed_coroutine = {message = value, frames = frames}
 end
 
--- A new cell begins.
+-- Called when a new cell begins.
 function errors.forget_coroutine() failed_coroutine = nil end
 
--- The frames of an error from a coroutine begin with the frames of the coroutine.
+-- For an error from a coroutine, puts the frames of the coroutine first.
 local function with_coroutine(message, frames)
   local failed = failed_coroutine
   failed_coroutine = nil
@@ -128,7 +129,7 @@ function errors.from_message(message)
   return {value = message, message = message, frames = {}}
 end
 
--- ---- showing -------------------------------------------------------------------------------
+-- ---- output -------------------------------------------------------------------------------------------------
 
 local function line_of_file(path, number)
   local file = io.open(path)
@@ -141,7 +142,7 @@ local function line_of_file(path, number)
   file:close()
 end
 
--- Where the message's quoted name stands in the line, when it stands there once.
+-- The column of the message's quoted name in the line, if it occurs exactly once.
 local function column_of(message, line)
   local name = message:match "'([%a_][%w_]*)'"
   if not name then return nil end
@@ -150,7 +151,7 @@ local function column_of(message, line)
   if start and not line:find(pattern, stop + 1) then return start, stop end
 end
 
--- The entry of `names` nearest to `name`, if it is near.
+-- The entry of `names` most similar to `name`, if it is similar enough.
 function errors.nearest(name, names) return require('torch')._C.nearest_name(name, names) end
 
 local function frame_text(frame)
@@ -174,10 +175,10 @@ local function joined(message, number, line_at)
   end
 end
 
--- Lines for the report, as the prompt shows them: the message, the source line with a caret, the
--- frames with the innermost last. `context` may give line_of(source, number), the text of a line of
--- a cell; suggest(message, line), a sentence that helps; and paint(kind, text), the text in colour,
--- where kind is 'message', 'caret', 'hint' or 'frame'.
+-- Lines for the report, as the prompt shows them: the message, the source line with a caret, the frames with
+-- the innermost last. Optional functions in `context`: line_of(source, number), the text of a line of a cell;
+-- suggest(message, line), a suggestion; and paint(kind, text), the text in colour, where kind is 'message',
+-- 'caret', 'hint' or 'frame'.
 function errors.lines(report, context)
   context = context or {}
   local paint = context.paint or function(_, text) return text end

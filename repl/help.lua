@@ -17,7 +17,7 @@ A cell is Lua; the value of its last expression is shown, and its top-level loca
   Ctrl-C waits for the end of one library call or GPU kernel; a third one kills
   Up            finds cells that begin as the line   Right    takes the rest that is shown dimmed]]
 
--- The documentation of the op that `name` (torch.sum, x:sum, sum) speaks of.
+-- The documentation of the op named by `name` (torch.sum, x:sum, sum).
 local function documented(name)
   local torch = package.loaded.torch
   local docs = type(torch) == 'table' and rawget(torch, '_docs')
@@ -27,7 +27,7 @@ local function documented(name)
   return docs[name] or docs[inside] or docs[(inside:gsub('%.', '_'))] or docs[name:match '[.:]([%w_]+)$']
 end
 
--- The value behind a dotted name, read without running user code where that is possible.
+-- The value of a dotted name, read without running user code if possible.
 local function value_of(session, name)
   local first, rest = name:match '^([%w_]+)(.*)$'
   if not first then return nil end
@@ -43,7 +43,7 @@ end
 
 local markdown = require 'repl.notebook.markdown'
 
--- The lines of the source of a chunk of ours, a file or a cell; nil when it is not known.
+-- The source lines of one of our chunks, a file or a cell; nil if unknown.
 local function lines_of(session, info)
   local module = info.source:match '^=%[ltensor (torch%..+)%]$'
   local torch = package.loaded.torch
@@ -62,7 +62,7 @@ local function lines_of(session, info)
   return number and markdown.lines(session.inputs[number] or '')
 end
 
--- The comment that ends above line `number`, as text without its dashes; nil when there is none.
+-- The comment that ends above line `number`, as text without its dashes; nil if there is none.
 local function comment_above(lines, number)
   local first = number
   while first > 1 and lines[first - 1]:find '^%s*%-%-' do first = first - 1 end
@@ -76,7 +76,7 @@ local function print_lines(lines, first, last)
   for index = first, math.min(last, #lines) do print(lines[index]) end
 end
 
--- The comment that a file begins with, without the file's name.
+-- The comment at the head of a file, without the file's name.
 local function comment_of_file(lines)
   local last = 1
   while lines[last] and lines[last]:find '^%-%-' do last = last + 1 end
@@ -84,11 +84,11 @@ local function comment_of_file(lines)
   return comment and comment:gsub('^[%w_]+%.lua %- ', '')
 end
 
--- The columns that text may take.
+-- The width of text, in columns.
 local function text_columns() return math.max(20, math.min(79, (require('repl.system').size()) - 1)) end
 
--- The text with lines no wider than the terminal, broken between words; lines that go on are indented by `hanging`
--- more than the line.
+-- Prints text in lines no wider than the terminal, broken between words; continuation lines are indented by
+-- `hanging` more than their line.
 local function print_wrapped(text, hanging)
   local columns = text_columns()
   for line in (text .. '\n'):gmatch '([^\n]*)\n' do
@@ -106,9 +106,9 @@ local function print_wrapped(text, hanging)
   end
 end
 
-local FILLED = 72 -- columns from which on a line of a comment ended for want of room
+local FILLED = 72 -- columns: a longer comment line was wrapped, so the next one continues it
 
--- Prints text in paragraphs: a full line continues in the next one.
+-- Prints text in paragraphs: a line of full width is joined with the next one.
 local function print_text(text)
   local lines, was_full = {}, false
   for line in (text .. '\n'):gmatch '([^\n]*)\n' do
@@ -122,7 +122,7 @@ local function print_text(text)
   print_wrapped(table.concat(lines, '\n'), '')
 end
 
--- Words on as many lines as they need, after a title.
+-- Prints a title and a wrapped list of words.
 local function print_words(title, words)
   local columns = text_columns()
   local line = title
@@ -147,7 +147,7 @@ local function show_function(session, name, value, with_source)
   local lines = info.what ~= 'C' and lines_of(session, info)
   if not lines then return end
   local comment = comment_above(lines, info.linedefined)
-  -- the first comment of a module that is one function describes it
+  -- a module that is a single function is described by its first comment
   local module = info.source:match '^=%[ltensor (.*)%]$'
   if not comment and module and package.loaded[module] == value then comment = comment_of_file(lines) end
   if comment then print_text(comment) end
@@ -156,8 +156,8 @@ end
 
 -- ---- classes -------------------------------------------------------------------------------
 
--- The description of a class: the comment above the line that derives it, otherwise the first
--- comment of the file.
+-- The description of a class: the comment above the line that creates it, otherwise the first comment of the
+-- file.
 local function comment_of_class(lines, class_name)
   for number, line in ipairs(lines) do
     if line:find(":extend%s*%(?%s*['\"]" .. class_name .. "['\"]") then
@@ -168,7 +168,7 @@ local function comment_of_class(lines, class_name)
   return comment_of_file(lines)
 end
 
--- Prints the example that a file has of the class, in its long comment.
+-- Prints the example of the class from its file's long comment.
 local function print_example(lines, class_name)
   local inside, found = false, false
   for _, line in ipairs(lines) do
@@ -194,7 +194,7 @@ local function show_class(session, name, class, with_source)
   if info and info.isvararg then parameters[#parameters + 1] = '...' end
   print(('class %s(%s)'):format(name, table.concat(parameters, ', ')))
   local known = info
-  for _, method in next, class do -- a class without init is known by any of its methods
+  for _, method in next, class do -- a class without init: any of its methods identifies its file
     known = known or (type(method) == 'function' and debug.getinfo(require('torch.support.checked').original(method), 'Su'))
   end
   local lines = known and known.what ~= 'C' and lines_of(session, known)
@@ -210,7 +210,7 @@ local function is_class(value)
   return type(value) == 'table' and type(metatable) == 'table' and rawget(metatable, '__name') == 'class'
 end
 
--- The names among which a misspelled one is sought.
+-- The candidates for a misspelled name.
 local function names_near(session, name)
   local owner = name:match '^(.*)[.:][%w_]+$'
   local values = require 'repl.edit.values'
@@ -228,14 +228,14 @@ local function kind_of(value)
   return ('%s, %s'):format(type(value), text)
 end
 
--- The op's declaration: signatures, words, an example.
+-- Prints the op's declaration: signatures, description, example.
 local function show_op(entry)
   if entry.signature then print_wrapped(entry.signature, '    ') end
   if entry.doc then print_text(entry.doc) end
   if entry.example then print('\n  ' .. entry.example:gsub('\n', '\n  ')) end
 end
 
--- Whether the value is an op or a method of torch's, so that its declaration speaks of it.
+-- Whether the value is one of torch's ops or methods, which its declaration documents.
 local function is_op(name, value)
   if type(value) ~= 'function' then return false end
   local last = name:match '[%w_]+$'
@@ -248,7 +248,7 @@ local function is_op(name, value)
   return false
 end
 
--- The documentation of an op that has the value under its own name: torch.linalg.inv is torch.inverse.
+-- The documentation of an op with the same value: torch.linalg.inv is torch.inverse.
 local function documented_by_value(value)
   local torch = package.loaded.torch
   local docs = type(torch) == 'table' and rawget(torch, '_docs')
@@ -258,14 +258,15 @@ local function documented_by_value(value)
   return nil
 end
 
--- Shows help on a name; with_source shows a Lua function's text too. No name: an overview. False: nothing has that name.
+-- Shows help on a name; with_source also shows the text of a Lua function. No name: an overview. Returns false
+-- if the name does not exist.
 function help.show(session, name, with_source)
   if name == '' then
     print(overview)
     print_words('  %name         a magic:', require('repl.magic').names())
     return true
   end
-  -- The value decides; only a name without one, or the name of an op, is looked up in the declarations.
+  -- The value comes first; only a name without a value, or the name of an op, is looked up in the declarations.
   local value = value_of(session, name)
   local entry = (value == nil or is_op(name, value)) and documented(name) or nil
   if not entry and type(value) == 'function' then entry = documented_by_value(value) end
@@ -286,7 +287,8 @@ function help.show(session, name, with_source)
   return true
 end
 
--- The first page of the documentation (make site): beside the program where it was built, or where it was installed. Nil: in neither.
+-- The first page of the documentation (make site): in the build folder or in the installation; nil if neither
+-- exists.
 local function first_page()
   local system = require 'repl.system'
   local folder = system.program_folder()
@@ -296,7 +298,7 @@ local function first_page()
   return nil
 end
 
--- Prints the path of the documentation, and opens it on a desktop.
+-- Prints the path of the documentation, and opens it if there is a desktop.
 local function open_documentation()
   local page = first_page()
   if not page then return print 'the documentation as pages for a browser: make site, in the source, builds it' end

@@ -1,9 +1,8 @@
--- The parts of the typed text: Lua, `!command`, `%magic`, `?name`.
+-- Splits the typed text into parts: Lua, `!command`, `%magic`, `?name`.
 --
--- A cell is Lua, except for command lines at its start. They run in order, then the rest runs as
--- Lua with its line numbers. A magic that takes code takes the complete rest. A `%` or `!` further
--- down has its meaning in Lua. May use the interface of repl.session, repl.printed, repl.magic,
--- repl.help and repl.reload.
+-- A cell is Lua, except for command lines at its start. They run in order, then the rest runs as Lua with its
+-- line numbers. A magic with takes_code receives the complete rest. A `%` or `!` further down is part of the
+-- Lua code. May use the interface of repl.session, repl.printed, repl.magic, repl.help and repl.reload.
 
 local cell = require 'repl.cell'
 local printed = require 'repl.later' 'repl.printed'
@@ -12,8 +11,7 @@ local input = {}
 
 -- ---- !command ------------------------------------------------------------------------------
 
--- Replaces `{expression}` by its value; braces that hold no expression with a value are the
--- shell's own.
+-- Replaces `{expression}` by its value; braces without an evaluable expression are left to the shell.
 local function fill_in(session, command)
   return (command:gsub('(%$?)(%b{})', function(dollar, braces)
     if dollar == '$' then return nil end
@@ -31,8 +29,8 @@ end
 
 -- ---- command lines -------------------------------------------------------------------------
 
--- Parses a command line: {run, first, second} with kind 'shell', 'magic' or 'help', the name of the
--- magic, and the start of its code if it takes code. Nil for Lua.
+-- Parses a command line: {run, first, second} with kind 'shell', 'magic' or 'help', the name of the magic, and
+-- the start of its code if it takes code. Nil for Lua.
 local function command_of(line)
   local command = line:match '^%s*!(.*)$'
   if command then return {run = shell, first = command, kind = 'shell'} end
@@ -53,8 +51,8 @@ local function command_of(line)
   if marks then return {run = require('repl.help').show, first = topic, second = #marks == 2, kind = 'help'} end
 end
 
--- The commands at the cell's start, each with its text, and the Lua that follows (nil: none) with line ends in
--- front that keep its line numbers.
+-- The commands at the cell's start, each with its text, and the Lua code after them (nil: none), preceded by
+-- newlines that keep its line numbers.
 function input.parts(source)
   local commands, line_ends, position = {}, 0, 1
   while position <= #source do
@@ -79,7 +77,7 @@ function input.parts(source)
   return commands, rest:find '%S' and ('\n'):rep(line_ends) .. rest or nil
 end
 
--- Whether the text, which may begin with command lines, wants more: `%time for` does, and `%time` alone.
+-- Whether the text, which may begin with command lines, is incomplete: `%time for` and `%time` alone are.
 function input.is_unfinished(session, text)
   local commands, code = input.parts(text)
   local last = commands[#commands]
@@ -91,7 +89,7 @@ function input.is_unfinished(session, text)
   return code ~= nil and session:status(code) == 'incomplete'
 end
 
--- Takes off prompts that were pasted with the text, and the results between them.
+-- Removes prompts that were pasted with the text, and the results between them.
 function input.without_prompts(source)
   if not source:find '^%s*In %[%d+%]: ' and not source:find '^%s*> ' then return source end
   local lines, inside_output = {}, false
@@ -110,7 +108,7 @@ function input.without_prompts(source)
   return table.concat(lines, '\n')
 end
 
--- True if the output of the cell differs in each run, such as times.
+-- True if the output of the cell differs in each run, for example because of times.
 function input.varies(source)
   local magic = require 'repl.magic'
   for _, command in ipairs(input.parts(source)) do
@@ -119,7 +117,7 @@ function input.varies(source)
   return false
 end
 
--- Carries out a command. Where the session has a page(text), help is for it, not for the screen.
+-- Runs a command. If the session has a page(text), help is passed to it instead of printed.
 local function run_command(session, command)
   if command.kind ~= 'help' or not session.page then
     return session:protect(command.run, session, command.first, command.second, command.padding)
@@ -143,8 +141,8 @@ local function run_parts(session, source, number)
   return session:run(code, number)
 end
 
--- Runs the text as the session's next cell and returns session.run's result. The values are not
--- printed; a command prints as it goes.
+-- Runs the text as the session's next cell and returns session.run's result. The values are not printed; the
+-- output of commands is.
 function input.run(session, source)
   if session.autoreload then session:protect(require('repl.reload').changed, session.autoreload) end
   local number = session:begin_cell(source)

@@ -1,9 +1,9 @@
--- Jupyter: `ltensor --kernel install` tells Jupyter of a kernel, `ltensor --kernel connection.json` is one.
+-- Jupyter: `ltensor --kernel install` installs a kernel specification, `ltensor --kernel connection.json` runs
+-- a kernel.
 --
--- What a notebook shows is what the prompt shows, over the messages of Jupyter's protocol
--- (jupyter-client.readthedocs.io, "Messaging in Jupyter") instead of a terminal: cells, completion, help and errors are the same
--- modules. The sockets are a plugin's (repl/jupyter/plugin), which the program opens for this alone. May use repl.jupyter.*,
--- repl.notebook.json.
+-- The kernel runs cells, completion, help and errors with the prompt's modules, and sends the same output as
+-- messages of Jupyter's protocol (jupyter-client.readthedocs.io, "Messaging in Jupyter"). The sockets are a
+-- plugin (repl/jupyter/plugin), loaded only here. May use repl.jupyter.*, repl.notebook.json.
 
 local json = require 'repl.notebook.json'
 
@@ -11,7 +11,8 @@ local jupyter = {}
 
 local PORTS = {control = 'control_port', shell = 'shell_port', stdin = 'stdin_port', iopub = 'iopub_port', heartbeat = 'hb_port'}
 
--- What the connection file says: {key, addresses}. Raises what is wrong with it.
+-- Reads the connection file. Returns the key and the addresses by channel; raises an error if the file is
+-- invalid.
 function jupyter.connection(path)
   local function fail(format, ...) error(('--kernel %s: '):format(path) .. format:format(...), 0) end
   local file, problem = io.open(path)
@@ -38,10 +39,11 @@ function jupyter.connection(path)
   return field('key', 'string', ''), addresses
 end
 
--- What follows --kernel. open_plugin() gives the sockets; own: the program's path and the options before --kernel.
+-- Runs the option --kernel with its arguments. open_plugin() returns the module of the sockets; own: the
+-- program's path and the options before --kernel.
 function jupyter.main(open_plugin, own, arguments)
   if arguments[1] == 'install' then
-    open_plugin() -- a kernel that cannot start is not told of
+    open_plugin() -- fails before a kernel is installed that cannot start
     return require('repl.jupyter.install').main(own, table.move(arguments, 2, #arguments, 1, {}))
   end
   if arguments[2] then error(("--kernel %s: '%s' is not expected after the connection file"):format(arguments[1], arguments[2]), 0) end

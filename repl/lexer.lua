@@ -1,9 +1,9 @@
 -- A lexer for Lua: splits text into tokens with their byte positions.
 --
--- Used where Lua's compiler gives no information: to find the top-level locals and the last
--- expression of a cell (repl.parser), to indent, and to find the expression before the cursor
--- (repl.edit.complete). It accepts any text: an invalid token has the kind 'unknown', an unfinished
--- string or comment the kind 'unfinished'. load() decides if source is valid. Depends on nothing.
+-- Used where Lua's compiler gives no information: to find the top-level locals and the last expression of a
+-- cell (repl.parser), to indent, and to find the expression before the cursor (repl.edit.complete). It accepts
+-- any text: an invalid token has the kind 'unknown', an unfinished string or comment the kind 'unfinished'.
+-- load() determines whether source is valid. Depends on nothing.
 
 local lexer = {}
 
@@ -39,7 +39,7 @@ local function quoted(source, start)
   end
 end
 
--- The position after a long string or comment whose opening bracket is at `start`.
+-- The position after a long string or comment with its opening bracket at `start`.
 local function long(source, start)
   local level = source:match('^%[(=*)%[', start)
   if not level then return nil end
@@ -109,7 +109,7 @@ function lexer.tokens(source)
   end
 end
 
--- How many blocks and brackets are open at the end of `source`, for indenting the next line.
+-- The number of blocks and brackets that are open at the end of `source`, for indenting the next line.
 function lexer.depth(source)
   local depth = 0
   for _, token in ipairs(lexer.tokens(source)) do

@@ -1,9 +1,8 @@
 -- The magics: `%name arguments` at the start of a cell.
 --
--- Each is an entry of a table in repl/magic: {usage, description, function(session, arguments)},
--- with takes_code if the rest of the cell belongs to it, and varies if its output differs between
--- runs. They run protected, as cells do; one may return a result of session.run. May use the other
--- modules of repl.
+-- Each is an entry of a table in repl/magic: {usage, description, function(session, arguments)}, with
+-- takes_code if the rest of the cell belongs to it, and varies if its output differs between runs. They run
+-- protected, as cells do, and may return a result like that of session.run. May use the other modules of repl.
 
 local errors = require 'repl.errors'
 
@@ -35,7 +34,7 @@ function magic.takes_code(name) return magics[name] ~= nil and magics[name].take
 -- True if the output of `%name` differs in each run.
 function magic.varies(name) return magics[name] ~= nil and magics[name].varies == true end
 
--- Carries out `%name arguments`; code comes with the line ends that keep its line numbers.
+-- Runs `%name arguments`; code is preceded by newlines that keep its line numbers.
 function magic.run(session, name, arguments, padding) return find(name)[3](session, arguments, padding or '') end
 
 -- `%name?`

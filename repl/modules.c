@@ -15,7 +15,7 @@
 #include "system/shell.h"
 #include "system/system.h"
 
-static const char private_globals = 0; /* its address is the key of that table in the registry */
+static const char private_globals = 0; /* its address is the registry key of that table */
 
 void modules_push_require(lua_State *L)
 {

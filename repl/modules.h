@@ -4,10 +4,10 @@
 
 #include <lua.h>
 
-/* Makes repl.* known to require(), once per interpreter; the standard libraries must be open. */
+/* Registers repl.* for require(), once per interpreter; the standard libraries must be open. */
 void modules_preload(lua_State *L);
 
-/* Pushes the `require` that was there before the user could change it. */
+/* Pushes the original `require`, which the user cannot change. */
 void modules_push_require(lua_State *L);
 
 /* Pushes the function `function` of the embedded module `module`; raises errors. */

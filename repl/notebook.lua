@@ -1,12 +1,11 @@
--- Runs the cells of a notebook, Markdown or Jupyter's: shows it with fresh outputs, checks the stored
--- ones, or stores new ones.
+-- Runs the cells of a notebook, Markdown or Jupyter's: shows it with fresh outputs, checks the stored ones, or
+-- stores new ones.
 --
--- The cells run in one session, each as typed at the prompt. What a cell writes is captured at the
--- file descriptors; its output is what it prints followed by its value. Notes on hidden copies
--- (stderr) are compared with `copies` blocks and otherwise passed on. A notebook can say that it
--- needs GPUs: a cell stored as silent for N GPUs that has something to say on fewer is where it
--- stops, without a failure. May use repl.input, repl.session, repl.notebook.markdown, repl.notebook.ipynb,
--- repl.notebook.compare, repl.system.
+-- The cells run in one session, each as typed at the prompt. Output is captured at the file descriptors; the
+-- output of a cell is its printed text followed by its value. Notes on hidden copies (stderr) are compared with
+-- `copies` blocks and otherwise passed on. A notebook that needs GPUs stops early without a failure: at a cell
+-- that is stored without output for N GPUs but has output with fewer. May use repl.input, repl.session,
+-- repl.notebook.markdown, repl.notebook.ipynb, repl.notebook.compare, repl.system.
 
 local compare = require 'repl.notebook.compare'
 local input = require 'repl.input'
@@ -26,7 +25,7 @@ end
 
 -- ---- running a cell ------------------------------------------------------------------------
 
--- Splits what went to stderr into notes on copies, as `copies` blocks list them, and the rest.
+-- Splits stderr output into notes on copies, in the form of `copies` blocks, and the rest.
 local function split_notes(text)
   local notes, rest = {}, {}
   for line in text:gmatch '[^\n]*\n?' do
@@ -40,8 +39,8 @@ local function split_notes(text)
   return notes, table.concat(rest)
 end
 
--- Runs one cell: {output, printed, notes, stderr, result, failed}. `output` and `notes` are lists of
--- lines; `printed` is what the cell wrote, without its value.
+-- Runs one cell: {output, printed, notes, stderr, result, failed}. `output` and `notes` are lists of lines;
+-- `printed` is the text on stdout, without the cell's value.
 local function run_cell(state, source)
   system.start_capture()
   local ok, result = pcall(input.run, state, source)
@@ -53,7 +52,8 @@ local function run_cell(state, source)
   return {output = markdown.lines(shown), printed = out, notes = notes, stderr = err, result = result, failed = result.report ~= nil}
 end
 
--- Whether the cell has just said that there are too few GPUs for the rest of the notebook.
+-- Whether the output of the cell reports too few GPUs for the rest of the notebook: it is stored as empty for
+-- more GPUs.
 local function stops(cell, ran, gpus)
   if #ran.output == 0 or markdown.output(cell, 'text', gpus) then return false end
   for _, output in ipairs(cell.outputs) do
@@ -62,7 +62,7 @@ local function stops(cell, ran, gpus)
   return false
 end
 
--- Texts of a notebook go to the terminal without what they could do to it.
+-- Escapes control characters of the notebook's text, which could manipulate the terminal.
 local function printable(text) return require('torch')._C.printable(text) end
 
 -- ---- show ----------------------------------------------------------------------------------
@@ -72,7 +72,7 @@ local function write_block(lines, info)
   io.write(fence, info, '\n', table.concat(lines, '\n'), #lines > 0 and '\n' or '', fence, '\n')
 end
 
--- Prints the notebook as its cells run, with their outputs instead of the stored ones.
+-- Prints the notebook while its cells run, with the new outputs instead of the stored ones.
 local function show(state, book, gpus)
   local next_line = 1
   for _, cell in ipairs(book.cells) do
@@ -96,7 +96,7 @@ end
 
 -- ---- check ---------------------------------------------------------------------------------
 
--- What is wrong with what the cell did, as a list of lines; empty when nothing is.
+-- The differences between the stored and the new output of a cell, as lines; empty if they match.
 local function problems(state, cell, ran, gpus)
   local found = {}
   local function add(lines) table.move(lines, 1, #lines, #found + 1, found) end
@@ -130,7 +130,7 @@ local function problems(state, cell, ran, gpus)
   return found
 end
 
--- Runs all cells and reports those that differ from what is stored.
+-- Runs all cells and reports the ones with different output.
 local function check(state, book, gpus, path)
   local passed, failed = 0, 0
   for number, cell in ipairs(book.cells) do
@@ -158,7 +158,7 @@ end
 
 local function error_text(ran) return (ran.result.report.message:gsub('^%(cell %d+%):%d+: ', '')) end
 
--- The block to store for what the cell did, as lines.
+-- The output block to store for a cell, as lines.
 local function new_block(ran, expected, gpus)
   local lines, info = ran.output, 'text'
   if expected and expected.gpus then info = info .. ' gpus=' .. gpus end
@@ -171,8 +171,8 @@ local function new_block(ran, expected, gpus)
   return block
 end
 
--- The Markdown with the outputs of the cells that ran; those that match, and blocks for other numbers
--- of GPUs, stay. `runs` are {cell, ran, expected, stays}.
+-- The Markdown with the new outputs of the cells that ran; matching outputs, and blocks for other numbers of
+-- GPUs, are unchanged. `runs` are {cell, ran, expected, stays}.
 local function markdown_text(_, book, runs, gpus)
   local lines, next_line = {}, 1
   local function copy_until(last)
@@ -207,7 +207,7 @@ local function jupyter_text(state, book, runs)
   return ipynb.encode(book.document)
 end
 
--- Stores the outputs in the file, which is replaced in one step.
+-- Stores the outputs in the file, which is replaced atomically.
 local function write(state, book, gpus, path)
   local runs, complete = {}, true
   for _, cell in ipairs(book.cells) do
@@ -232,7 +232,7 @@ end
 
 local modes = {show = show, check = check, write = write}
 
--- Runs the notebook at `path`; mode is 'show', 'check' or 'write'. True when all went well.
+-- Runs the notebook at `path`; mode is 'show', 'check' or 'write'. Returns whether it succeeded.
 function notebook.main(path, mode)
   local file = assert(io.open(path))
   local text = assert(file:read 'a')

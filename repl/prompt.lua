@@ -1,7 +1,7 @@
 -- The prompt: reads cells, runs them, shows their values and errors.
 --
--- On a terminal with line editing, history, completion and Ctrl-C; otherwise (`-i` with a pipe) it
--- reads plain lines. May use the other modules of repl, and readline only on a terminal.
+-- On a terminal it has line editing, history, completion and Ctrl-C; otherwise (`-i` with a pipe) it reads
+-- plain lines. May use the other modules of repl, and readline only on a terminal.
 
 local indent = require 'repl.edit.indent'
 local input = require 'repl.input'
@@ -24,7 +24,7 @@ end
 
 local colours = {message = '\27[31m', hint = '\27[33m', frame = '\27[2m', caret = '\27[31m', time = '\27[2m', out = '\27[31m'}
 
--- The text in the colour of its kind, where there are colours.
+-- The text in the colour of its kind, if colours are on.
 local function painted(state, kind, text)
   local colour = state.colour and colours[kind]
   return colour and colour .. text .. '\27[0m' or text
@@ -37,7 +37,7 @@ local function fit(state)
   local set = type(torch) == 'table' and rawget(torch, 'set_printoptions')
   if set and state.linewidth ~= columns then
     local current = rawget(torch, 'get_printoptions')().linewidth
-    if current == (state.linewidth and math.min(80, state.linewidth) or 80) then -- the user has set no other
+    if current == (state.linewidth and math.min(80, state.linewidth) or 80) then -- unchanged by the user
       set {linewidth = math.min(80, math.max(columns, 20))}
       state.linewidth = math.max(columns, 20)
     end
@@ -45,7 +45,7 @@ local function fit(state)
   return math.min(79, math.max(columns, 20) - 1)
 end
 
--- Writes text, through the user's pager where it is longer than the terminal.
+-- Writes text, through the user's pager if it is longer than the terminal.
 local function write_long(state, text)
   local columns, rows = system.size()
   local needed = 0
@@ -83,9 +83,9 @@ local function banner(state)
   if state.first_start then print(FIRST_START) end
 end
 
--- A reader of lines: read(prompt, text, cursor, continues) returns a line, which begins as `text`; nil
--- at the end, false after Ctrl-C; true when the user went back to the lines it continues; and the number of
--- rows that it took on the terminal.
+-- Readers of lines: read(prompt, text, cursor, continues) returns a line, edited from the initial `text` (nil
+-- at the end of input, false after Ctrl-C); true if the user went back to the lines that it continues; and the
+-- number of terminal rows that the line occupies.
 local function is_unfinished(state, text) return input.is_unfinished(state, input.without_prompts(text)) end
 
 local function plain_reader(text)
@@ -138,13 +138,13 @@ end
 
 -- ---- reading a cell ------------------------------------------------------------------------
 
--- Takes the rows of the terminal that end at the cursor's off it again.
+-- Erases `rows` terminal rows, up to the cursor's.
 local function erase(rows)
   io.write('\r', rows > 1 and ('\27[%dA'):format(rows - 1) or '', '\27[J')
   io.flush()
 end
 
--- Reads lines until they are a cell: its text, nil at the end of input, false when it was dropped.
+-- Reads lines until they form a cell. Returns its text, nil at the end of input, or false if it was cancelled.
 local function read_cell(state, read)
   local first = ('In [%d]: '):format(state.count + 1)
   local continuation = (' '):rep(#first - 5) .. '...: '
@@ -178,7 +178,7 @@ local function read_cell(state, read)
   end
 end
 
--- ---- showing -------------------------------------------------------------------------------
+-- ---- output -------------------------------------------------------------------------------------------------
 
 local function show_report(state, report)
   local lines = state:error_lines(report, function(kind, text) return painted(state, kind, text) end)
@@ -186,7 +186,7 @@ local function show_report(state, report)
 end
 
 local function show(state, result)
-  -- readline and aligned output assume that a line begins here
+  -- readline and aligned output assume that the cursor is at the start of a line
   if state.terminal and state.notes.inside_line() then print() end
   if result.text then
     local gap = result.text:find('\n', 1, true) and '\n' or ' '
@@ -202,8 +202,7 @@ end
 
 -- ---- the loop ------------------------------------------------------------------------------
 
--- The function for exit() and quit(). In a host it only ends the prompt: the error that it raises on the
--- way is not shown.
+-- Creates exit() and quit(). In a host, they only end the prompt, by an error that is not shown.
 local function leave_function(state, hosted)
   if not hosted then
     return function(code) os.exit(code == nil and true or code, true) end
@@ -227,8 +226,8 @@ local function run_init(state)
   if not ok then show_report(state, report) end
 end
 
--- Runs the prompt until the input ends. ignore_environment: read no init file; hosted: the interpreter
--- is another program's, which gets everything back as it was; script: a file to run first.
+-- Runs the prompt until the end of input. ignore_environment: read no init file; hosted: the interpreter
+-- belongs to another program, so its state is restored at the end; script: a file to run first.
 function prompt.main(ignore_environment, hosted, script)
   if not hosted and ranks.begin() then return end
   local state = session.new()

@@ -1,19 +1,18 @@
--- The prompt and notebooks over several processes (`ltensor --nproc 2`): rank 0 has the prompt; the
--- others wait for the cells that `%%ranks` sends to all, and run them in their own sessions.
+-- The prompt and notebooks over several processes (`ltensor --nproc 2`): rank 0 has the prompt; the other ranks
+-- wait for the cells that `%%ranks` sends to all, and run them in their own sessions.
 --
--- Ranks communicate through the default group, independently of the cells' use of
--- torch.distributed, without a timeout. May use repl.session, repl.system, repl.notebook.plain and
--- torch.
+-- Ranks communicate through the default group, independently of the cells' use of torch.distributed, without a
+-- timeout. May use repl.session, repl.system, repl.notebook.plain and torch.
 
 local ranks = {}
 
 local FOR_EVER = 1e9 -- seconds
 local LAUNCHERS = {'OMPI_COMM_WORLD_SIZE', 'PMI_SIZE', 'SLURM_STEP_NUM_TASKS'}
 
-local own -- the state of torch.distributed for what is said here; nil: this process is alone
-local at_exit -- its finalizer sends the others home where a cell ends the program
+local own -- the state of torch.distributed of this module; nil: a single process
+local at_exit -- its finalizer ends the other ranks if a cell ends the program
 
--- How many processes the launcher has started, and which one this is.
+-- The number of processes that the launcher started, and the rank of this one.
 local function place()
   for _, name in ipairs(LAUNCHERS) do
     if os.getenv(name) then
@@ -24,7 +23,7 @@ local function place()
   return 1, 0
 end
 
--- Runs f(...) with the default group, whatever group the cells have set.
+-- Runs f(...) with the default group, independently of the group that the cells have set.
 local function among_ranks(f, ...)
   local here = require 'torch.distributed.state'
   local users = here.current
@@ -55,10 +54,10 @@ local function to_first(value)
   end)
 end
 
--- How many ranks there are.
+-- The number of ranks.
 function ranks.count() return own and own.world:size() or 1 end
 
--- Joins the others, if there are any. True: this is one of the others, and its work is done when rank 0's is.
+-- Joins the other ranks, if there are any. On ranks above 0, serves cells until rank 0 ends, then returns true.
 function ranks.begin()
   local size, rank = place()
   if size == 1 then return false end
@@ -71,14 +70,14 @@ function ranks.begin()
   return rank > 0
 end
 
--- Sends the others home, once.
+-- Makes the other ranks stop serving, once.
 function ranks.finish()
   if not at_exit then return end
   at_exit = nil
   pcall(from_first, false)
 end
 
--- Runs cells until rank 0 has no more.
+-- Runs the cells that rank 0 sends, until it ends.
 function ranks.serve()
   local system = require 'repl.system'
   local state = require('repl.session').new()
@@ -108,13 +107,13 @@ function ranks.serve()
   end
 end
 
--- Lines, each with the rank that they are of.
+-- Prints lines, each prefixed with their rank.
 local function show(rank, text)
   for line in (text:gsub('\n$', '') .. '\n'):gmatch '([^\n]*)\n' do print(('[%d] %s'):format(rank, line)) end
 end
 
--- Runs the cell on all ranks and shows their outputs; the output of rank 0 is not marked, because
--- it is printed directly.
+-- Runs the cell on all ranks and shows their outputs; the output of rank 0 has no prefix, because it is printed
+-- directly.
 function ranks.run(session, code)
   if not own then return session:run(code, session.count) end
   from_first {code = code, number = session.count}

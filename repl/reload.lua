@@ -1,16 +1,17 @@
 -- %autoreload: reloads changed modules in place.
 --
--- A module is watched if its file is found as `require` finds it. The new result of a file is
--- copied into the table that it returned before, so all holders of that table use the new
--- functions. May use repl.system.
+-- A module is watched if its file is found as `require` finds it. The new result of a file is copied into the
+-- table that it returned before, so that all references to that table use the new functions. May use
+-- repl.system.
 
 local system = require 'repl.system'
 
-local library = package.loaded.package -- the user's, whose path may have changed
+local library = package.loaded.package -- the user's copy: its path may have changed
 
 local reload = {}
 
--- Records the modification times of new modules; returns the names of modules that changed since.
+-- Records the modification times of new modules; returns the names of modules that have changed since the last
+-- call.
 local function look(watched)
   local names = {}
   for name in pairs(package.loaded) do
@@ -26,14 +27,15 @@ local function look(watched)
   return names
 end
 
--- A watch over the modules that are loaded now.
+-- Starts watching the loaded modules.
 function reload.watch()
   local watched = {}
   look(watched)
   return watched
 end
 
--- Reads the modules again that changed since the last look; their names. One that fails raises, and stays as it was.
+-- Reloads the modules that have changed since the last call; returns their names. A module that fails to load
+-- raises an error and stays unchanged.
 function reload.changed(watched)
   local names = look(watched)
   for _, name in ipairs(names) do

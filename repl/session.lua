@@ -1,10 +1,9 @@
 -- A session: runs cells in order, with In, Out, `_` and persistent top-level locals.
 --
--- All front ends (the prompt, notebooks, tests) run cells through this module. User code and the
--- display of values run inside of a protected call; the session never raises. It keeps results as
--- long as Out promises: the last 20, large tensors for three cells, none if memory is exhausted.
--- May use repl.cell, repl.echo, repl.errors, repl.lexer, repl.edit.values and the program's
--- repl.interrupt and repl.shell; torch only through package.loaded.
+-- All front ends (the prompt, notebooks, tests) run cells through this module. User code and the display of
+-- values run inside of a protected call; the session never raises. It keeps the last 20 results, large tensors
+-- for three cells, and none if memory is exhausted. May use repl.cell, repl.echo, repl.errors, repl.lexer,
+-- repl.edit.values and the program's repl.interrupt and repl.shell; torch only through package.loaded.
 
 local cell = require 'repl.cell'
 local later = require 'repl.later'
@@ -23,7 +22,7 @@ Session.__index = Session
 
 local session = {}
 
--- The field of torch.cuda called `name`, when there is a torch that has it.
+-- The field `name` of torch.cuda, if torch is loaded and has it.
 local function cuda_function(name)
   local torch = package.loaded.torch
   local cuda = type(torch) == 'table' and rawget(torch, 'cuda')
@@ -66,7 +65,7 @@ function session.new(options)
   return self
 end
 
--- Sets In, Out and, where nothing else has the name, help. Out reads the results kept here; it holds none itself.
+-- Sets In, Out and, if the name is unused, help. Out reads the session's results and holds none itself.
 function Session:publish()
   local out = setmetatable({}, {
     __index = function(_, number)
@@ -94,7 +93,7 @@ function Session:kept_results()
   return count
 end
 
--- Forgets all results.
+-- Releases all results.
 function Session:drop_results()
   for number in pairs(self.results) do self.dropped[number] = true end
   self.results = {}
@@ -104,7 +103,7 @@ function Session:drop_results()
   end
 end
 
--- Forgets locals and the cells' inputs and results; globals stay.
+-- Removes locals and the cells' inputs and results; globals stay.
 function Session:reset()
   self:drop_results()
   self.scope, self.shown, self.failed = cell.scope(), {}, nil
@@ -120,7 +119,7 @@ local function tidy_results(self)
   end
 end
 
--- `_`, `__` and `___` move on, each unless the user has given it another meaning.
+-- Shifts `_`, `__` and `___`, unless the user has redefined them.
 local function shift_last(self, value, bytes)
   local names = {'___', '__', '_'}
   local previous = {['___'] = self.last['__'], ['__'] = self.last['_'], ['_'] = value}
@@ -143,7 +142,7 @@ end
 local function outcome_of(ok, interrupted, ...)
   if ok then return true, ... end
   local report = ...
-  -- Out of memory, and an error in the handler itself, come without a report.
+  -- Out-of-memory errors, and errors in the handler itself, have no report.
   if type(report) ~= 'table' then report = errors.from_message(tostring(report)) end
   report.interrupted = interrupted
   return false, report
@@ -152,13 +151,14 @@ end
 -- Runs f(...) protected and interruptible: true and its results, or false and a report.
 local function protected(f, ...) return outcome_of(interrupt.call(f, errors.capture, ...)) end
 
--- Runs a function of the program that may call user code, with errors as reports.
+-- Runs a function of the program that may call user code; errors become reports.
 function Session:protect(f, ...) return protected(f, ...) end
 
--- The name of the chunk that the current cell is.
+-- The chunk name of the current cell.
 function Session:chunk_name() return ('(cell %d)'):format(self.count) end
 
--- Gives the next cell its number and remembers its text; while self.unrecorded is set it has the number for its errors alone.
+-- Assigns a number to the next cell and stores its text; with self.unrecorded, the number is used only in its
+-- errors.
 function Session:begin_cell(source)
   local number = self.count + 1
   if not self.unrecorded then self.count = number end
@@ -181,7 +181,7 @@ local function is_output_handle(values, source)
   return values.n == 1 and rawequal(values[1], io.output()) and source:find 'write'
 end
 
--- The text that shows the values, or nil; second a report when showing them failed.
+-- The text for the values, or nil; if showing them failed, a report as second result.
 local function show(values, width)
   local ok, text = protected(echo.values, values, width)
   if ok then return text end
@@ -209,8 +209,8 @@ function Session:end_cell(result)
   end
 end
 
--- Runs the text as cell `number` (from begin_cell). Returns {number, seconds} and, after success,
--- values (packed), text (to show, or nil) and hint (or nil); after an error, report.
+-- Runs the text as cell `number` (from begin_cell). Returns {number, seconds} and, after success, values
+-- (packed), text (to show, or nil) and hint (or nil); after an error, report.
 function Session:run(source, number)
   local name = ('(cell %d)'):format(number)
   local result = {number = number, seconds = 0}
@@ -243,7 +243,7 @@ function Session:run(source, number)
   return result
 end
 
--- The text of line `number` of the cell whose chunk is named `source`, for errors.
+-- The text of line `number` of the cell with the chunk name `source`, for errors.
 function Session:line_of(source, number)
   local cell_number = tonumber(source:match '^%(cell (%d+)%)$')
   local text = cell_number and self.inputs[cell_number]
@@ -255,8 +255,8 @@ function Session:line_of(source, number)
   end
 end
 
--- The candidates for a misspelled name in the message: the misspelled name, the other names, and
--- the text before a suggestion.
+-- The candidates for a misspelled name in the message: the misspelled name, the other names, and the text
+-- before a suggestion.
 local function fellows(self, message, line)
   local name = message:match "nil value %(global '([^']+)'%)"
   if name then
@@ -272,7 +272,7 @@ local function fellows(self, message, line)
   if kind ~= 'field' and kind ~= 'method' then return nil end
   local values = require 'repl.edit.values'
   local owner = values.owner_of(self, line or '', name)
-  -- of the result of an expression nothing is known; most methods are functions of torch too
+  -- the object of an expression's result is unknown; most methods are also functions of torch
   if owner == nil and kind == 'method' then owner = package.loaded.torch end
   return name, values.members(owner, '')
 end
@@ -285,7 +285,7 @@ end
 -- A sentence about a misspelled name, or nil.
 function Session:suggest(message, line) return suggestion(fellows(self, message, line)) end
 
--- The message for a nil cell: undefined, if the cell is only a name or a path of fields.
+-- The message for a cell with the value nil: undefined, if the cell is only a name or a path of fields.
 function Session:undefined(source)
   local path = source:match '^%s*=?%s*([%a_][%w_.]*)%s*$'
   if not path or lexer.keywords[path] or path:find '%.%.' then return nil end

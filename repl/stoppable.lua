@@ -1,5 +1,5 @@
--- Functions of Lua's libraries that Ctrl-C can stop, in place of Lua's while the prompt runs cells. Scripts and programs that
--- have the library alone keep Lua's.
+-- Versions of Lua's library functions that Ctrl-C can stop, installed while the prompt runs cells. Scripts, and
+-- programs that use only the library, keep Lua's.
 
 local torch = require 'torch'
 
@@ -14,7 +14,7 @@ local function replace(library, functions)
   end
 end
 
--- From now on they are there.
+-- Installs them.
 function stoppable.install()
   local loaded = package.loaded
   for name, functions in pairs(torch._C.stoppable()) do

@@ -1,8 +1,8 @@
--- A big product and a small one, on the CPU and on a GPU: which device wins depends on the size.
+-- A large and a small matrix product, on the CPU and on a GPU: the faster device depends on the size.
 --
 --   ltensor scripts/big_and_small.lua --big 1000 --small 5
 --
--- Each run is timed on its own, with waits for the device at both ends; the figures are medians.
+-- Each run is timed on its own, with the device synchronized at both ends; the figures are medians.
 
 local torch = require 'torch'
 local experiment = require 'torch.utils.experiment'

@@ -1,8 +1,9 @@
--- book_api.lua - lists the names of the book's API by group, with present or missing.
+-- book_api.lua - lists the names of the book's API by group, each as present or missing.
 --
--- Usage: build/ltensor scripts/book_api.lua [-m]      -m lists missing names only A missing name in a group of
--- the tensor library (operations, methods and functional forms) makes the exit status 1; the other groups
--- (layers, training, data, distributions) are only listed.
+-- Usage: build/ltensor scripts/book_api.lua [-m]      -m lists missing names only
+--
+-- A missing name in a group of the tensor library (operations, methods and functional forms) sets exit status
+-- 1; the other groups (layers, training, data, distributions) are only listed.
 
 local torch = require 'torch'
 
@@ -20,7 +21,7 @@ end
 local tensor = torch.ones(2, 2)
 local nn = part(torch, 'nn')
 
--- { title, where the names are looked up, the names, whether they belong to the tensor library }
+-- { title, the table that is searched, the names, whether they belong to the tensor library }
 local groups = {
   { 'torch: tensors and their making', torch, [[
     tensor zeros ones full eye arange linspace logspace empty empty_strided empty_like zeros_like ones_like full_like from_numpy

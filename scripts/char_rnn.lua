@@ -1,5 +1,5 @@
--- A recurrent network that learns a text byte by byte, and then writes some: a GRU or an LSTM between an embedding and a
--- linear layer, on windows of the text.
+-- A recurrent network that learns a text byte by byte and then generates text: a GRU or an LSTM between an
+-- embedding and a linear layer, trained on fixed-length windows of the text.
 --
 --   ltensor scripts/char_rnn.lua --text book.txt --cell LSTM --sample 300
 
@@ -29,7 +29,7 @@ function Network:init(cell, kinds, hidden, layers)
   self.head = nn.Linear(hidden, kinds)
 end
 
--- x: (n, length) symbols. Gives the scores of the symbol after each, and the state.
+-- x: (n, length) symbols. Returns the scores of each next symbol, and the state.
 function Network:forward(x, state)
   local output, last = self.rnn(self.embedding(x), state)
   return self.head(output), last

@@ -1,18 +1,20 @@
 #!/bin/sh
-# Lists the CUDA sources that nvcc has not checked as they are: scripts/cuda_changed.sh list|record
+# Lists the CUDA sources that have changed since nvcc last compiled them: scripts/cuda_changed.sh
+# list|record
 #
-#   list    prints each .cu file of which the code, an included file's code or nvcc's flags differ from .ci/cuda-checked; comments
-#           and blank lines do not count
-#   record  writes .ci/cuda-checked, after nvcc has compiled what list printed: a hash per file, to be committed
+#   list    prints each .cu file for which its code, the code of an included file or nvcc's flags differ from
+#           .ci/cuda-checked; comments and blank lines do not count
+#   record  writes .ci/cuda-checked after nvcc has compiled the listed files: a hash per file, to be committed
 #
-# Uses the dependencies that the simulator's objects in $BUILD recorded (*.sim.d), so build first. The simulator's own headers stand for
-# CUDA's and do not count. Files of libraries/opening have no object in the simulator: for them all headers of libraries/ count.
+# Uses the dependencies recorded with the simulator's objects in $BUILD (*.sim.d), so build first.
+# The simulator's own headers replace CUDA's and do not count. Files of libraries/opening have no
+# simulator object: for them, all headers of libraries/ count.
 set -eu
 BUILD=${BUILD-build}
 checked=.ci/cuda-checked
 flags=$(grep -h -e NVCC -e GENCODE mk/*.mk)
 
-# The files that a source was compiled from.
+# The files that a source is compiled from.
 parts() {
     deps=$BUILD/obj/${1%.cu}.sim.d
     if [ -f "$deps" ]; then

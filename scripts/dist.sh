@@ -1,15 +1,16 @@
 #!/bin/sh
-# make dist: packs dist/ltensor-<version>-x86_64-linux.tar.gz, which runs on any x86-64 Linux with glibc 2.36
-# without installing anything. Uses $BUILD (built before), $VERSION,
-# $EPOCH (the time of every file in it).
+# make dist: packs dist/ltensor-<version>-x86_64-linux.tar.gz, which runs on any x86-64 Linux with
+# glibc 2.36 without installing anything. Uses $BUILD (built before), $VERSION and $EPOCH (the time
+# of every file in it).
 #
 #   bin/ltensor            finds its libraries relative to itself
-#   lib/*.so*              every library it needs, glibc's aside; lib/ltensor/: the GPU backends, the engines of torch.distributed, the kernel for Jupyter
-#   share/ltensor/lib      the Lua sources; share/doc: licences of what is packed
-#   docs scripts include src/ops tests   with busted and its modules under tests/modules; build/: what the tests run
-#   run-tests              the suite, as tests/run.sh; run-bench-cuda: the table of make bench-cuda
+#   lib/*.so*              every library it needs, except glibc; lib/ltensor/: the GPU backends, the engines of
+#                          torch.distributed, the Jupyter kernel
+#   share/ltensor/lib      the Lua sources; share/doc: licences of all packed files
+#   docs scripts include src/ops tests   with busted and its modules under tests/modules; build/: programs of the tests
+#   run-tests              the suite, like tests/run.sh; run-bench-cuda: the table of make bench-cuda
 #
-# Fails when a file needs a newer glibc, or when the tarball is larger than 60 MB.
+# Fails if a file needs a newer glibc, or if the tarball is larger than 60 MB.
 set -eu
 BUILD=${BUILD-build}
 name=ltensor-$VERSION-x86_64-linux
@@ -34,13 +35,13 @@ for backend in sim cuda cuda12 openmpi mpich jupyter; do
     [ ! -f "$library" ] || cp "$library" "$root/lib/ltensor/"
 done
 
-# Paths of the shared libraries that files need, except those of glibc, which the system has.
+# Paths of the shared libraries that files need, except the ones of glibc.
 needed() {
     ldd "$@" | sed -n 's/.* => \(\/.*\) (0x.*/\1/p' | sort -u |
         grep -Ev '/(libc|libm|libdl|libpthread|librt|libmvec|libutil|libresolv|ld-linux-x86-64)\.so' || true
 }
 
-# Of each package that something is taken from, the copyright notice goes along.
+# Packs a library and records its Debian package for the copyright notice.
 packages=liblua5.4-dev
 pack_library() {
     path=$1
@@ -49,7 +50,7 @@ pack_library() {
     owner=$(dpkg-query -S "$path" "$real" "${real#/usr}" 2>/dev/null | sed -n '1s/:.*//p' || true)
     packages="$packages $owner"
 }
-# Libraries that the program opens at its first convolution or image, and that are optional.
+# Optional libraries that the program loads on first use, for convolutions and images.
 opened=
 for library in $(sed -n 's/.*LT_BUILD_ONEDNN "\(lib.*\)"/\1/p' "$BUILD/gen/build_config.h") libpng16.so.16 libturbojpeg.so.0; do
     path=$(gcc -print-file-name="$library")
@@ -61,7 +62,7 @@ for library in $opened $(needed "$root/bin/ltensor" "$root"/lib/ltensor/*.so $op
 
 # ---- Lua, documents, scripts ----
 cp -R lib/. "$root/share/ltensor/lib/"
-for folder in ops nn optim distributions; do # where the tests look for declarations beside src/ops, and for examples
+for folder in ops nn optim distributions; do # the tests read declarations and examples there
     ln -s "../share/ltensor/lib/$folder" "$root/lib/$folder"
 done
 cp "$BUILD"/meta/*.lua "$root/share/ltensor/lib/meta/"
@@ -70,7 +71,7 @@ mkdir -p "$root/docs/reference" && cp "$BUILD"/docs/*.md "$root/docs/reference/"
 cp -R src/ops "$root/src/"
 cp README.md LICENSE "$root/"
 cp -R "$BUILD/shell" "$root/share/ltensor/" # the manual page, completion of the command line
-cp -R include "$root/" # what the tests of the C interface read
+cp -R include "$root/" # read by the tests of the C interface
 
 # ---- tests ----
 cp -R tests/. "$root/tests/"
@@ -85,7 +86,7 @@ for library in $(needed "$root"/build/tests/*_test); do
     [ -f "$root/lib/$(basename "$library")" ] || pack_library "$library" "$root/build/tests/lib"
 done
 
-# A module of Lua 5.4 in the places where packages put it: NAME.lua, NAME/, NAME.so.
+# Packs a Lua 5.4 module from the places where Debian installs it: NAME.lua, NAME/, NAME.so.
 pack_module() {
     found=
     for folder in /usr/share/lua/5.4 /usr/lib/x86_64-linux-gnu/lua/5.4 /usr/local/share/lua/5.4 /usr/local/lib/lua/5.4; do
@@ -104,9 +105,10 @@ cat >"$root/tests/modules/run_busted.lua" <<'END'
 require 'busted.runner' { standalone = false }
 END
 
-# The start of both commands.
+# The common start of both commands.
 cat >"$root/tests/environment.sh" <<'END'
-# environment.sh - read by run-tests and run-bench-cuda in the folder of the tarball: where things are.
+# environment.sh - sourced by run-tests and run-bench-cuda in the folder of the tarball: sets the
+# paths.
 root=$PWD
 TEST_LIBRARIES=$root/lib:$root/build/tests/lib
 TEST_BACKENDS=$root/lib/ltensor
@@ -125,7 +127,7 @@ exec sh tests/run.sh "${1-quick}"
 END
 cat >"$root/run-bench-cuda" <<'END'
 #!/bin/sh
-# Measures the GPU of this machine into docs/results/, beside PyTorch when a python3 with torch is there.
+# Benchmarks the GPU of this machine into docs/results/, beside PyTorch if python3 has torch.
 set -eu
 cd "$(dirname "$(readlink -f "$0")")"
 . tests/environment.sh

@@ -42,7 +42,7 @@ local script = experiment.new {
 -- ---- tasks --------------------------------------------------------------------------------------------------
 
 -- A task: net; n, samples; loss(net, positions), the mean loss; test_n; measure(net, positions), a number for
--- each test sample, whose mean is reported; measured, its name; optimizer; clip, maximum norm or nil.
+-- each test sample, reported as the mean; measured, its name; optimizer; clip, maximum norm or nil.
 local tasks = {}
 
 function tasks.lenet(options, device)
@@ -107,7 +107,7 @@ function ways.zero(task, options)
   local net, plain, clip = ways.ddp(task, options)
   local class, given = torch.type(plain), {}
   for name, value in pairs(plain.defaults) do given[name] = value end
-  if class == 'AdamW' then given.decoupled_weight_decay = nil end -- it sets that itself
+  if class == 'AdamW' then given.decoupled_weight_decay = nil end -- AdamW sets it itself
   return net, dist.optim.ZeroRedundancyOptimizer(net:parameters(), torch.optim[class], given), clip
 end
 
@@ -118,8 +118,8 @@ function ways.fully_shard(task, options)
   return net, task.optimizer(net:parameters()), dist.fsdp.clip_grad_norm_
 end
 
--- The mean over the test set. Each rank processes the same number of batches; padding of the last one is not
--- counted.
+-- The mean over the test set. Each rank processes the same number of batches; the padding of the last batch is
+-- excluded.
 local function measured(task, net, device)
   local _ <close> = torch.no_grad()
   local rank, size = dist.get_rank(), dist.get_world_size()
@@ -147,7 +147,7 @@ local function exists(path)
   return file and true or false
 end
 
--- A run: task, net, optimizer, scheduler, and where it is: epoch, done (steps of it), steps, losses.
+-- A run: task, net, optimizer, scheduler, and its position: epoch, done (steps of the epoch), steps, losses.
 local function save(run, options)
   dist.checkpoint.save({ model = run.net, optimizer = run.optimizer, scheduler = run.scheduler,
     at = { epoch = run.epoch, done = run.done, steps = run.steps }, losses = run.losses:narrow(1, 1, run.steps) }, options.checkpoint)

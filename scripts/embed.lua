@@ -1,12 +1,12 @@
--- Embeds Lua files in a C file, for modules inside of the binary.
+-- Embeds Lua files in a C file, for modules in the binary.
 --
 --   lua5.4 scripts/embed.lua OUT.c PREFIX file.lua=module.name[:FORM] ...
 --
--- OUT.c defines `const struct lt_embedded PREFIX_modules[]`, a row for each module, ended by a NULL name.
--- Without a form the text is stored unchanged; `packed` compresses it by gzip to a third; `compiled` also adds
--- bytecode with debug information, which loads ten times as fast as text. A loader of text names the chunk
--- "=[ltensor module.name]", by which tracebacks recognize our code. A file that does not compile is an error at
--- build time.
+-- OUT.c defines `const struct lt_embedded PREFIX_modules[]`, one row per module, terminated by a NULL name.
+-- Without a form the text is stored unchanged; `packed` compresses it with gzip to a third; `compiled` also
+-- adds bytecode with debug information, which loads ten times as fast as text. The loader names a chunk of text
+-- "=[ltensor module.name]", so that tracebacks can recognize our code. A file that does not compile is a build
+-- error.
 
 local out, prefix = arg[1], arg[2]
 if not prefix then
@@ -27,7 +27,7 @@ local function read(path)
   return text
 end
 
--- The bytes that gzip makes of a file, without its name and time: the same for the same text.
+-- The file compressed by gzip, without its name and time, so that equal text produces equal bytes.
 local function packed(path)
   local pipe = assert(io.popen(("gzip -9nc '%s'"):format(path), 'r'))
   local bytes = pipe:read 'a'
@@ -35,8 +35,8 @@ local function packed(path)
   return bytes
 end
 
--- The text as a C string, a line of it in each line: a compiler reads that ten times as fast as the bytes' numbers. A question mark
--- could begin a trigraph.
+-- The text as a C string, one source line per line: compilers parse this ten times as fast as a list of
+-- numbers. Question marks are escaped because of trigraphs.
 local escapes = { ['\n'] = '\\n', ['"'] = '\\"', ['\\'] = '\\\\', ['?'] = '\\?' }
 local function escaped(character)
   return escapes[character] or ('\\%03o'):format(character:byte())

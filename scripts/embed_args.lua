@@ -6,7 +6,7 @@
 local root = assert(arg[1], 'usage: embed_args.lua lib|repl FILE...')
 local prefix = root == 'lib' and 'torch' or root
 
--- Compiled modules: those that torch loads when it is opened, and those of a program that loads and runs a
+-- Modules embedded as bytecode: the ones loaded with torch, and the ones of a program that loads and runs a
 -- model.
 local opened = {}
 for name in ([[autograd backends cuda cuda_memory init nn]]):gmatch '%S+' do opened['torch.' .. name] = true end

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Hooks for git that check commits: scripts/hooks.sh install|pre-commit|commit-msg FILE
+# Git hooks that check commits: scripts/hooks.sh install|pre-commit|commit-msg FILE
 #
 #   install     makes both hooks of this clone call this script; refuses to replace other hooks
-#   pre-commit  checks the staged files that a checker is installed for: clang-format-14, luacheck, shellcheck
+#   pre-commit  checks the staged files with the installed checkers: clang-format-14, luacheck, shellcheck
 #   commit-msg  checks the message in FILE: "area: imperative summary" of at most 72 characters, an empty second line
 set -eu
 

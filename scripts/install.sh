@@ -1,19 +1,21 @@
 #!/bin/sh
-# make install: what $BUILD holds into $DESTDIR$PREFIX. Also needs $VERSION, $GEN (the generated headers) and $LIBS, $LUA_LIBS (what a
-# program with the static libraries links). LIBDIR is the prefix's folder of libraries (lib; lib64 or lib/x86_64-linux-gnu where a
-# distribution has another): the program looks in lib/ltensor, which is then a link.
+# make install: installs $BUILD to $DESTDIR$PREFIX. Also needs $VERSION, $GEN (the generated
+# headers) and $LIBS, $LUA_LIBS (the linker arguments of a program with the static libraries).
+# LIBDIR is the prefix's library folder (lib, or a distribution's lib64 or lib/x86_64-linux-gnu):
+# the program searches lib/ltensor, which is then a symbolic link.
 #
 #   bin/ltensor                        the program
 #   lib/libltensor.{so,a}              the library; libltensor_lua.{so,a}: the binding; libltensor_repl.a: the prompt for hosts
 #   lib/lua/5.4/torch.so               the module for lua5.4
-#   lib/ltensor/                       the GPU backends, the engines of torch.distributed, the kernel for Jupyter
-#   lib/pkgconfig/, lib/cmake/ltensor/ for those who build with it
+#   lib/ltensor/                       the GPU backends, the engines of torch.distributed, the Jupyter kernel
+#   lib/pkgconfig/, lib/cmake/ltensor/ for programs that use the library
 #   include/, share/ltensor/lib/, share/doc/ltensor/
 #   share/man, share/bash-completion, share/zsh, share/fish    the manual page, completion of the command line
-#   share/jupyter/kernels/ltensor      what Jupyter starts the kernel by
+#   share/jupyter/kernels/ltensor      the kernel specification for Jupyter
 #
-# Installed files are stripped. What a debugger needs lies in a folder .debug beside each, where gdb looks (NAME.debug, found by the name
-# and checksum in the file); STRIP=no leaves everything in the file, for packagers who strip themselves.
+# Installed files are stripped. Their debug information is in a folder .debug beside each, where gdb
+# searches (NAME.debug, identified by the name and checksum in the stripped file). STRIP=no does not
+# strip, for packagers.
 set -eu
 BUILD=${BUILD-build}
 dest=${DESTDIR-}$PREFIX
@@ -27,7 +29,8 @@ if [ "$LIBDIR" != lib ]; then
     ln -sfnr "$lib/ltensor" "$dest/lib/ltensor"
 fi
 
-# An executable file or a shared library: install_binary FILE TO. The copy is made before it takes the name, for programs that run.
+# install_binary FILE TO: installs an executable or shared library. It is written to a temporary
+# name and then renamed, because the old file may be in use.
 install_binary() {
     from=$1 to=$2 folder=$(dirname "$2") name=$(basename "$2")
     if [ "${STRIP-yes}" = no ]; then
@@ -42,7 +45,7 @@ install_binary() {
     mv "$to.new" "$to"
 }
 
-# A library of chosen ops (make MINIMAL=1) comes without the program, its prompt and the simulated GPUs.
+# A library of selected ops (make MINIMAL=1) has no program, prompt or simulated GPUs.
 [ ! -f "$BUILD/ltensor" ] || install_binary "$BUILD/ltensor" "$dest/bin/ltensor"
 for library in libltensor libltensor_lua; do
     install_binary "$BUILD/$library.so" "$lib/$library.so.$SONAME"

@@ -48,7 +48,7 @@ local refused = {
     '^tensor%.h$', '^autograd', '^memory/', '^ops/' },
 }
 
--- The CPU backend is used through its table alone.
+-- Files outside src/core/cpu use the CPU backend through its table only.
 for _, path in ipairs(files) do
   if not path:find '^src/core/cpu/' and not path:find '^src/core/minimal/' then
     for name in text_of[path]:gmatch '#%s*include%s*"(cpu/[^"]+)"' do
@@ -71,9 +71,9 @@ for _, path in ipairs(files) do
   end
 end
 
--- ---- include cycles in core -------------------------------------------------------------------------------------------------
+-- ---- include cycles in core ---------------------------------------------------------------------------------
 
--- The file that an include of core names, relative to the folder of the including file or to src/core.
+-- The file of core that an include refers to, relative to the folder of the including file or to src/core.
 local function target_of(path, name)
   for _, folder in ipairs { path:match '^(.*/)', 'src/core/' } do
     if text_of[folder .. name] then return folder .. name end
@@ -126,7 +126,8 @@ if next(uses) == nil then fault('%s/obj holds no objects to read by nm: build fi
 
 local function begins(name, prefix) return name:sub(1, #prefix) == prefix end
 
--- Folders whose symbols the objects of a folder must not use. Plugins (the backends, the engines) get the functions of core in a table.
+-- Per folder: the folders with symbols that its objects must not use. Plugins (backends, engines) receive
+-- core's functions in a table.
 local unlinked = {
   { 'src/core/', 'src/comm/', 'src/lua/', 'src/cuda/', 'repl/' },
   { 'src/comm/', 'src/lua/', 'src/cuda/', 'repl/' },
@@ -149,7 +150,7 @@ for unit, targets in pairs(uses) do
   end
 end
 
--- Ceilings: of each part the units of its largest cycle, and its cycles.
+-- Per part: the maximum number of units in its largest cycle, and of cycles.
 local ceilings = {
   { 'src/core/', units = 9, cycles = 3 },
   { 'src/comm/', units = 0, cycles = 0 },
@@ -184,7 +185,7 @@ end
 
 -- ---- folders ---------------------------------------------------------------------------------------------------------------
 
--- A folder has about twenty files. If it has more, move a subject of its own into a subfolder.
+-- A folder has about twenty files. If it has more, move a coherent group into a subfolder.
 local MOST = 28
 local held = {}
 for _, path in ipairs(lines_of 'find src lib repl -type f') do

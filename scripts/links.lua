@@ -1,15 +1,17 @@
--- links.lua - link-level dependencies: which source file refers to a symbol that another one defines, read by nm from the objects of a
--- build. Includes do not show these: a source can call a function that a header of its own layer declares and a higher layer defines.
+-- links.lua - link-level dependencies between source files: references to symbols that another file defines,
+-- read with nm from the objects of a build. Includes do not show these: a source can call a function that a
+-- header of its own layer declares and a higher layer defines.
 --
--- A unit is a source without its ending ('src/core/tensor'). The objects of one unit (one per instruction set, for example) count
--- together. Generated sources are no units: they connect every op with every other one.
+-- A unit is a source without its extension ('src/core/tensor'). All objects of a unit (one per instruction set,
+-- for example) count together. Generated sources are not units: they connect every op with every other one.
 
 local links = {}
 
--- Types of nm for symbols that an object defines for others: code, data, zeros, constants, common, weak.
+-- nm's types of global symbols that an object defines: code, data, bss, read-only data, common, weak.
 local DEFINES = '[TDBRCVW]'
 
--- { [unit] = { [used unit] = the first symbol by name } } for the objects below build/obj; is_unit(name): the source still exists.
+-- { [unit] = { [used unit] = the alphabetically first symbol } } for the objects below build/obj;
+-- is_unit(name): whether the source still exists.
 function links.read(build, is_unit)
   local defined_in, undefined, uses = {}, {}, {}
   local nm = os.getenv 'NM' or 'nm'
@@ -43,7 +45,8 @@ local function sorted_keys(t)
   return keys
 end
 
--- The cycles among units whose name begins with prefix, as lists of units, largest first: strongly connected components (Tarjan 1972).
+-- Cycles among the units with names that begin with prefix, as lists of units, largest first: strongly
+-- connected components (Tarjan 1972).
 function links.cycles(uses, prefix)
   local index, low, stack, on_stack, count, cycles = {}, {}, {}, {}, 0, {}
   local function visit(unit)
@@ -80,7 +83,7 @@ function links.cycles(uses, prefix)
   return cycles
 end
 
--- The references inside a cycle, a line for each pair of units: 'a -> b (symbol)'.
+-- The references inside a cycle, one line per pair of units: 'a -> b (symbol)'.
 function links.describe(uses, cycle)
   local inside, lines = {}, {}
   for _, unit in ipairs(cycle) do inside[unit] = true end

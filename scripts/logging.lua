@@ -2,7 +2,7 @@
 --
 --   ltensor scripts/logging.lua --size 100 --steps 1000
 --
--- item() waits until the device has finished all that was queued, so the queue runs dry at each step.
+-- item() blocks until the device has finished all queued work, so the queue is empty after each step.
 
 local torch = require 'torch'
 local experiment = require 'torch.utils.experiment'

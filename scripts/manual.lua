@@ -1,14 +1,15 @@
--- manual.lua - what the shell knows of the program, from the text of --help: its manual page, and completion for bash, zsh and fish.
+-- manual.lua - generates the manual page, and completions for bash, zsh and fish, from the text of --help.
 --
--- Usage: build/ltensor --help | lua5.4 scripts/manual.lua VERSION DATE FOLDER [docs/guide/README.md]: writes ltensor.1, ltensor.bash,
--- _ltensor and ltensor.fish into the folder; the guide's table of settings becomes the page's ENVIRONMENT.
+-- Usage: build/ltensor --help | lua5.4 scripts/manual.lua VERSION DATE FOLDER [docs/guide/README.md]: writes
+-- ltensor.1, ltensor.bash, _ltensor and ltensor.fish to the folder; the guide's table of settings becomes the
+-- section ENVIRONMENT.
 
 local version, date, folder, guide = table.unpack(arg)
 if not folder then error 'usage: manual.lua VERSION DATE FOLDER [GUIDE]' end
 
 -- ---- the text of --help --------------------------------------------------------------------
 
--- Options {names, argument, text, depth} in order; what stands before and behind them.
+-- The options {names, argument, text, depth} in order; the lines before and after them.
 local function read_help(text)
   local options, intro, outro = {}, {}, {}
   for line in text:gmatch '[^\n]+' do
@@ -44,7 +45,7 @@ end
 
 -- ---- the manual page -----------------------------------------------------------------------
 
--- Words for roff, in lines of fewer than 80 characters.
+-- Escapes text for roff and breaks it into lines of fewer than 80 characters.
 local function roff(text)
   text = text:gsub('\\', '\\e'):gsub('%-', '\\-'):gsub('`([^`]*)`', '\\fI%1\\fR')
   local lines = {}
@@ -92,7 +93,7 @@ write('ltensor.1', page)
 
 -- ---- completion ----------------------------------------------------------------------------
 
--- Words after `--kernel install`, with what follows them.
+-- Options of `--kernel install`: {name, argument or nil}.
 local install = {}
 for _, option in ipairs(options) do
   if option.names[1] == '--kernel' and option.argument:find '^install' then
@@ -100,7 +101,7 @@ for _, option in ipairs(options) do
   end
 end
 
--- The options by their names, each once: {name, argument, text}.
+-- Every option name once: {name, argument, text}.
 local named, seen = {}, {}
 for _, option in ipairs(options) do
   for _, name in ipairs(option.names) do
@@ -117,7 +118,7 @@ local function words(list)
   return table.concat(names, ' ')
 end
 
--- Options whose value is none that a shell knows.
+-- Options with a value that a shell cannot complete.
 local with_value = {}
 for _, entry in ipairs(named) do
   if entry[2] and entry[1] ~= '--cells' and entry[1] ~= '--kernel' then with_value[#with_value + 1] = entry end
@@ -151,7 +152,7 @@ write('ltensor.bash', {
   'complete -o filenames -F _ltensor ltensor',
 })
 
--- A text between single quotes of a shell, as zsh's _arguments and fish take it.
+-- Quotes text for the shell: single quotes, as required by zsh's _arguments and fish.
 local function quoted(text) return (text:gsub("'", "'\\''")) end
 
 local zsh = {'#compdef ltensor', '# Completion of ltensor in zsh; made from the text of --help.', '_arguments -S \\'}

@@ -1,5 +1,6 @@
--- A multilayer perceptron on Fashion-MNIST, twice: from scratch (its layers, its loss and its optimizer are a few lines
--- each, of tensors and derivatives alone) and concise (nn.Sequential, cross_entropy, optim.SGD). Both do the same.
+-- A multilayer perceptron on Fashion-MNIST in two versions: from scratch (layers, loss and optimizer in a few
+-- lines each, with tensors and autograd only) and concise (nn.Sequential, cross_entropy, optim.SGD). Both
+-- compute the same.
 --
 --   ltensor scripts/mlp.lua --epochs 5 --plot mlp.svg
 --   ltensor scripts/mlp.lua --model scratch --checkpoint mlp.safetensors

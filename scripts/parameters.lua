@@ -1,10 +1,10 @@
--- Reading and writing the parameters of a network that lives on a GPU: what each way costs, and that the
--- values come back.
+-- Reads and writes the parameters of a network on a GPU in several ways: prints the time of each, and checks
+-- that the values survive saving and loading.
 --
 --   ltensor scripts/parameters.lua --hidden 256
 --
--- A file holds values, not places: map_location says where they go. Times are medians, with waits for the
--- device at both ends; copies between devices are those that the ledger counted in one go.
+-- A file stores values without their device: map_location selects it. Times are medians, with the device
+-- synchronized at both ends; the copies between devices are counted in a single call.
 
 local torch = require 'torch'
 local experiment = require 'torch.utils.experiment'
@@ -35,7 +35,7 @@ local function parameters_bytes(net)
   return bytes, count
 end
 
--- The copies between devices that one call makes, and its median time.
+-- The number and bytes of copies between devices in one call, and its median time.
 local function measure(way, options)
   torch.cuda.reset_copies()
   way()
@@ -61,7 +61,7 @@ local function run(options, device, path)
     local count, bytes, time = measure(way[2], options)
     rows[i], seconds[i] = {way[1], count, bytes, experiment.time_on(device, time)}, time
   end
-  -- What was written last is in no file yet.
+  -- Save again: the last of the ways has changed a value.
   ways[1][2]()
   ways[2][2]()
   ways[3][2]()

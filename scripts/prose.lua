@@ -1,17 +1,18 @@
--- prose.lua - measures the language of comments, documents and test titles, and fails above ceilings: `make lint`.
+-- prose.lua - measures the language of comments, documents and test titles, and fails above ceilings: `make
+-- lint`.
 --
---   lua5.4 scripts/prose.lua [--list WORD]    WORD: a rate's name; prints each place
+--   lua5.4 scripts/prose.lua [--list WORD]    WORD: the name of a rate; prints every occurrence
 --
--- Rates are per 1,000 words. "what" counts noun clauses: `what` and `whatever`, except in "what is this" and
+-- Rates are per 1,000 words. The rate "what" counts noun clauses only, not the questions "what is this" and
 -- "what if". Code in documents does not count.
 
--- Today's values, rounded up. Lower a ceiling when its rate falls; the goals stand beside it.
+-- Today's values, rounded up. Lower a ceiling when its rate falls; the goals are in the comments beside it.
 local ceilings = {
   comments = { what = 6.5 --[[ 1.0 ]], who = 2.3 --[[ 0.3 ]], lies = 1.5 --[[ 0.1 ]], those = 1.8 --[[ 0.4 ]] },
   documents = { what = 2.5 --[[ 1.5 ]] },
   titles = { what = 1.5 --[[ 1.5 ]] },
 }
--- At least, in documents.
+-- Minimum rates of documents.
 local floors = { you = 5.3 --[[ 7 ]], imperatives = 2 }
 
 local words = {
@@ -85,7 +86,7 @@ local function comments_of(path)
   return reader and reader(read(path)) or {}
 end
 
--- Without fenced and indented code, code spans and tables.
+-- The text without fenced and indented code, code spans and tables.
 local function prose_of(path)
   local text = read(path):gsub('```.-```', ''):gsub('`[^`]*`', 'X')
   local kept = {}

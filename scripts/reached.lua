@@ -1,15 +1,17 @@
--- reached.lua - what of the CPU's kernels a library of chosen ops can come to, for `make MINIMAL=1`.
+-- reached.lua - finds the CPU kernels that a library of selected ops can reach, for `make MINIMAL=1`.
 --
--- Kernels hang in tables (cpu/backend.c, cpu/common/loops.c), which the linker keeps whole. So it is asked without them: from the
--- functions that the library exports, what is reached? The sources of that name the entries of the tables that they use
--- (`->softmax`, `lt_loops.rows`, LT_PW_EXP); these are reached then too, and so on until nothing is added. A source counts as a
--- whole, since its functions are compiled into one another.
+-- Kernels are referenced by tables (cpu/backend.c, cpu/common/loops.c), which the linker keeps whole. So this
+-- script computes reachability without them: it links the exported functions with --gc-sections, scans the kept
+-- sources for the table entries that they use (`->softmax`, `lt_loops.rows`, LT_PW_EXP), adds these as roots,
+-- and repeats until nothing changes. A source counts as a whole, since its functions may be inlined into one
+-- another.
 --
--- Writes OUT/absent.h, which defines the functions and tables that are not reached as NULL for the two tables, and for each family
--- of elementwise kernels OUT/kernels_<family>.h, as $GEN has it but with loops for the kernels that are reached.
+-- Writes OUT/absent.h, which defines the unreached functions and tables as NULL for the two tables, and for
+-- each family of elementwise kernels OUT/kernels_<family>.h, a copy of $GEN's with loops for the reached
+-- kernels only.
 --
 -- Usage: lua5.4 scripts/reached.lua GEN OUT KEEP 'FAMILY ...' OBJECT...
---   KEEP has the names of what is exported; the objects are those of the core without the two tables and the families
+--   KEEP lists the exported names; the objects are core without the two tables and the families
 
 local gen, out, keep = arg[1], arg[2], arg[3]
 local objects = table.concat(arg, ' ', 5)
@@ -37,16 +39,16 @@ fields.isa = nil
 local families = {}
 for family in arg[4]:gmatch '%S+' do
   families[#families + 1] = family
-  fields[family] = nil -- all of them stay, with fewer entries
+  fields[family] = nil -- always kept, with fewer entries
 end
 local sets = { 'baseline', 'avx2', 'avx512' }
 
--- ---- what the linker reaches -------------------------------------------------------------------------------------------
+-- ---- reachability by the linker -----------------------------------------------------------------------------
 
 local roots = {}
 for name in io.lines(keep) do roots[name] = true end
 
--- Objects of which something is kept, and the sections of code that are.
+-- The objects of which the linker keeps a section, and the names of the kept functions.
 local function reached()
   local list = {}
   for name in pairs(roots) do list[#list + 1] = '-u ' .. name end
@@ -69,7 +71,7 @@ end
 
 local function source_of(object)
   local own = object:match '/(src/.-)%.o$'
-  if not own then return nil end -- generated: reaches tables by calls alone
+  if not own then return nil end -- generated: uses the tables only through calls
   return (own:gsub('%.baseline$', ''):gsub('%.avx2$', ''):gsub('%.avx512$', '')) .. '.c'
 end
 
@@ -93,7 +95,7 @@ local function scan(path)
     end
   end
   for kernel in text:gmatch '%f[%w_]LT_PW_([%u%d_]+)' do kernels[kernel] = true end
-  -- Headers of ours with code in them.
+  -- Our headers that contain code.
   for header in text:gmatch '#include "([%w_/]+%.[hi]n?c?)"' do
     for _, folder in ipairs { path:match '^(.*/)', 'src/core/' } do
       local file = io.open(folder .. header)
@@ -121,7 +123,7 @@ for name in pairs(functions) do
   if kernel then kernels[kernel:gsub('^_', ''):upper()] = true end
 end
 
--- ---- what is left out ----------------------------------------------------------------------------------------------------
+-- ---- unreached kernels --------------------------------------------------------------------------------------
 
 local absent = {}
 local function leave_out(name)

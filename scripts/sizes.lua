@@ -1,14 +1,15 @@
 -- sizes.lua - limits of functions, parameter lists, files and macros: part of `make lint`.
 --
---   lua5.4 scripts/sizes.lua         prints what exceeds a limit, and fails where more does than a ceiling allows
---   lua5.4 scripts/sizes.lua list    prints all that exceeds a limit
+--   lua5.4 scripts/sizes.lua         prints the excesses if their number is above a ceiling, and fails
+--   lua5.4 scripts/sizes.lua list    prints all excesses
 --
--- The sources are formatted by clang-format: a function begins with a line in the first column whose "{" opens its
--- body, and ends with a "}" in the same column; within namespaces and classes at the column of its first line.
+-- The sources are formatted by clang-format: a function begins with a line in the first column, its "{" opens
+-- the body, and it ends with a "}" in the same column; within namespaces and classes at the column of its first
+-- line.
 
 local FUNCTION_LINES, PARAMETERS, FILE_LINES, MACRO_LINES = 80, 7, 600, 10
 
--- How many may exceed a limit: lower a ceiling when you have removed some. Tables of data count as files, too.
+-- How many may exceed a limit: lower a ceiling when you have removed some. Data tables count as files, too.
 local ceilings = { ['function'] = 3, parameters = 35, file = 3, macro = 38 }
 
 local function read(path)
@@ -18,7 +19,7 @@ local function read(path)
   return text
 end
 
--- The text with comments, strings and characters blanked; its lines stay.
+-- Replaces comments, strings and characters by blanks; the line structure is kept.
 local function code_of(text)
   local out, at = {}, 1
   local function blank(part) return (part:gsub('[^\n]', ' ')) end
@@ -70,14 +71,14 @@ local function note(kind, path, line, name, count)
   list[#list + 1] = ('%s:%d: %s %s: %d'):format(path, line, kind, name, count)
 end
 
--- Whether others decide which parameters a function has: the declaration of an op, the public header, or, in the
--- simulator, NVIDIA's libraries.
+-- Whether the parameters of a function are fixed elsewhere: by the declaration of an op, the public header, or,
+-- in the simulator, NVIDIA's API.
 local public = read 'include/ltensor.h'
 local function is_given(path, name)
   return name:find '^lt_.*_impl$' or path:find '^src/cuda/sim/' or public:find('%f[%w_]' .. name:gsub('%p', '%%%0') .. '%(')
 end
 
--- Functions: a header (the lines since the last line that ended a declaration) followed by a body.
+-- Functions: a header (the lines since the end of the previous declaration) followed by a body.
 local function measure_functions(path, lines)
   local header, first
   local i = 1
@@ -109,7 +110,7 @@ local function measure_functions(path, lines)
   end
 end
 
--- Macros with control flow: continued lines from a #define on.
+-- Macros with control flow: a #define and its continuation lines.
 local function measure_macros(path, lines)
   local i = 1
   while i <= #lines do

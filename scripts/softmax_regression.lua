@@ -2,10 +2,10 @@
 --
 --   ltensor scripts/softmax_regression.lua --epochs 5
 --
--- The data (Debian: the package dataset-fashion-mnist) is read once into one tensor per split; a
--- minibatch is index_select by a slice of a random permutation. Loss and accuracy are summed on the
--- device and read once per epoch, so that a GPU is never waited for in between. The learning rate
--- falls linearly to zero, which with momentum reaches 83% in five epochs whatever the seed.
+-- The data (Debian: the package dataset-fashion-mnist) is read once into one tensor per split; a minibatch is
+-- index_select by a slice of a random permutation. Loss and accuracy are summed on the device and read once per
+-- epoch, so a GPU is not synchronized in between. The learning rate decays linearly to zero; with momentum,
+-- this reaches 83% in five epochs for every seed.
 
 local torch = require 'torch'
 local experiment = require 'torch.utils.experiment'
@@ -30,7 +30,7 @@ local function correct(output, labels)
   return output:argmax(2):eq(labels):sum()
 end
 
--- A bar on stderr, for people; nothing when stderr is a file or a pipe.
+-- Progress bar on stderr, only if stderr is a terminal.
 local on_terminal = os.execute 'test -t 2 2>/dev/null'
 
 local function progress(epoch, epochs, done, total)

@@ -1,6 +1,6 @@
 """Prints src/core/formulas/rare_tables.h: Chebyshev expansions of Bessel's and Airy's functions, computed by mpmath with 40 digits.
 
-Each is of a smooth factor f on an interval [a, b], in t = (2 u - a - b) / (b - a); what u and f are, the comments say.
+Each expands a smooth factor f on an interval [a, b], in t = (2 u - a - b) / (b - a); the comments define u and f.
 
 Usage: python3 scripts/special_tables.py > src/core/formulas/rare_tables.h
 """
@@ -11,7 +11,7 @@ mp.dps = 40
 
 
 def scaled(kind, order):
-    """kind(order, 1 / u) without its exponential, times sqrt(x): what is left for u near 0 is nearly constant."""
+    """kind(order, 1 / u) without its exponential, times sqrt(x): nearly constant for u near 0."""
     limit = sqrt(1 / (2 * pi)) if kind is besseli else sqrt(pi / 2)
 
     def f(u):

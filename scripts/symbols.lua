@@ -1,9 +1,10 @@
--- symbols.lua - writes what a library exports: OUT.map, a version script for its shared form, and OUT.keep, the names that stay
--- global in its static form (objcopy --keep-global-symbols).
+-- symbols.lua - writes the exports of a library: OUT.map, a version script for the shared library, and
+-- OUT.keep, the symbols that stay global in the static one (objcopy --keep-global-symbols).
 --
--- Public are the functions that its headers mark with LT_API. Each belongs to the version that had it first: that is looked up in
--- the headers that tests/abi keeps of every version; what none of them has is new in VERSION. What another library of ours
--- needs besides is exported under a version of its own (LTENSOR_PRIVATE_<version>), so that only libraries of one build go together.
+-- Functions marked LT_API in its headers are public. Each has the symbol version in which it first
+-- appeared, found in the headers of earlier versions in tests/abi; new functions get VERSION. Functions that
+-- another of our libraries uses in addition get the version LTENSOR_PRIVATE_<version>, so that only libraries
+-- of one build work together.
 --
 -- Usage: lua5.4 scripts/symbols.lua VERSION OUT HEADER... [-- OBJECT USER...]
 --   OBJECT defines the functions, USER is an object of the other library
@@ -31,7 +32,7 @@ local function lines_of(command)
   return lines
 end
 
--- Symbols by name: what an object defines, or leaves undefined, for others to see.
+-- The set of global symbols that an object defines or leaves undefined, by nm's option.
 local function symbols(object, option)
   local found = {}
   for _, line in ipairs(lines_of(("nm -g %s -P '%s'"):format(option, object))) do found[line:match '^%S+'] = true end
@@ -45,7 +46,7 @@ local function in_order(a, b)
   return tonumber(minor_a) < tonumber(minor_b)
 end
 
--- First version of every function that an earlier one had.
+-- First version of each function, from the headers of earlier versions.
 local since, versions = {}, {}
 for _, folder in ipairs(lines_of 'ls -d tests/abi/[0-9]*/ 2>/dev/null') do versions[#versions + 1] = folder:match '([%d.]+)/$' end
 table.sort(versions, in_order)
@@ -86,7 +87,7 @@ if objects then
   end
 end
 
--- The script of the linker: each version takes over what the one before it had.
+-- The version script: each version inherits from the previous one.
 local text, order, previous = {}, {}, nil
 for node in pairs(nodes) do order[#order + 1] = node end
 table.sort(order, in_order)

@@ -1,12 +1,12 @@
--- tuning.lua - the tuning constants of src: numbers that a measurement chose, and that change the speed but not what is computed. `make lint` fails
--- where there are more than MAX of them, or one does not state why it has its value:
+-- tuning.lua - checks the tuning constants of src: numbers chosen by measurement, which affect speed but not
+-- results. `make lint` fails if there are more than MAX of them, or if one lacks a reason:
 --
 --   /* tuning: elements; a buffer on the stack leaves room in L1; half as many 3 % slower (Zen 5, 2026-11-28) */
 --   #define LT_BLOCK 512
 --
--- A marker has three parts: the unit, the reason, and the measurement with its date. In the folders of kernels every literal number of at least 8 that
--- has a name carries such a marker, or `/* fixed: reason */` where a register, a format or a promise decides it. A number that is derived from
--- another constant or from lt_cpu_info (src/core/cpu_info.h) needs none.
+-- A marker has three parts: unit, reason, and measurement with machine and date. In kernel folders, every named
+-- literal of at least 8 needs such a marker, or `/* fixed: reason */` if a register, a format or a guarantee
+-- determines it. A number derived from another constant or from lt_cpu_info (src/core/cpu_info.h) needs none.
 
 local MAX = 60
 
@@ -26,7 +26,7 @@ local function read(path)
   return text
 end
 
--- The words of a comment, without its frame.
+-- The text of a comment, without its delimiters.
 local function words_of(comment) return (comment:gsub('^/%*%s*', ''):gsub('%s*%*/$', ''):gsub('%s*\n%s*%*?%s*', ' ')) end
 
 local function check_marker(path, line, words)
@@ -37,7 +37,7 @@ local function check_marker(path, line, words)
   end
 end
 
--- The largest number of an expression without names; nil where there are names.
+-- The largest number of an expression without names; nil if it contains names.
 local function literal(value)
   value = value:gsub('%(%s*[us]?%w+_t%s*%)', ''):gsub('%f[%w](%d+)[uUlL]+', '%1')
   if value:find '%d%.' or value:find '0x%x*p' then return nil end -- a factor of a formula
@@ -47,7 +47,7 @@ local function literal(value)
   return ok and math.tointeger(result) or nil
 end
 
--- A definition, and the comments before it and behind it.
+-- Checks a definition with the comments before and after it.
 local function check_definition(path, line, name, value, before, behind)
   local marker = (before:find '^tuning:' and before) or (behind:find '^tuning:' and behind)
   if marker then
@@ -67,7 +67,8 @@ end
 
 local function check(path)
   local text = read(path)
-  -- Comments become one line each, so that a definition and its comments are neighbours; their newlines are kept behind for the line numbers.
+  -- Joins each comment into one line, next to its definition; its newlines are kept after it for the line
+  -- numbers.
   local flat = text:gsub('/%*.-%*/', function(comment) return '/*' .. words_of(comment):gsub('%*/', '') .. '*/' .. ('\1'):rep(select(2, comment:gsub('\n', ''))) end)
   local line, before = 1, ''
   for row in (flat .. '\n'):gmatch '([^\n]*)\n' do

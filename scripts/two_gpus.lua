@@ -1,8 +1,8 @@
--- Two tasks on two GPUs at once, or one after the other on one.
+-- Two tasks on two GPUs in parallel, or one after the other on one.
 --
 --   ltensor scripts/two_gpus.lua --size 2048 --steps 20
 --
--- The host only queues work: when it waits for neither GPU before both have their task, they run side by side.
+-- The host only queues work: if it queues both tasks before it waits for either GPU, they run in parallel.
 
 local torch = require 'torch'
 local experiment = require 'torch.utils.experiment'

@@ -2,9 +2,9 @@
  * the history, Home and End move within a line, Return accepts a complete cell, Right accepts the
  * suggestion.
  *
- * The user's inputrc has priority: functions of readline that handle a single line are replaced by
- * ours wherever they are bound. libedit has nothing to bind and keeps its own keys. Includes
- * readline, display.h and recall.h; does not include Lua. */
+ * The user's inputrc has priority: readline functions for a single line are replaced by ours on all
+ * keys to which they are bound. libedit keeps its own key bindings. Includes readline, display.h
+ * and recall.h; does not include Lua. */
 #include "bindings.h"
 
 #ifndef LT_LIBEDIT
@@ -22,25 +22,25 @@
 static const char WORD[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
 
 static bool continues;          /* the input continues earlier lines */
-static bool reopened;           /* the user returned to those lines */
-static bool in_vi_command_mode; /* when they did */
+static bool reopened;           /* the user returned to the earlier lines */
+static bool in_vi_command_mode; /* vi mode at that time */
 static bindings_judge *judge;
 
 bool bindings_reopened(void) { return reopened; }
 
-/* Tab: indents where only blanks stand before the cursor on its line, completes elsewhere. */
+/* Tab: indents if only blanks precede the cursor on its line, otherwise completes. */
 static int complete_or_indent(int count, int key)
 {
     int at = rl_point;
     while (at > 0 && (rl_line_buffer[at - 1] == ' ' || rl_line_buffer[at - 1] == '\t')) at--;
     if (at == 0 || rl_line_buffer[at - 1] == '\n') return rl_insert_text("  ");
-    /* A second Tab lists the words. Readline tests that the previous command was its own function. */
+    /* A second Tab lists the words: readline tests whether the last command was its function. */
     if (rl_last_func == complete_or_indent) rl_last_func = rl_complete;
     return rl_complete(count, key);
 }
 
-/* A buffer may hold several lines: the arrows move between them, and beyond the first and the last
- * one through the history. */
+/* A buffer may have several lines: the arrow keys move between them, and from the first and the
+ * last line through the history. */
 static int line_start(int at)
 {
     while (at > 0 && rl_line_buffer[at - 1] != '\n') at--;
@@ -53,14 +53,14 @@ static int line_end(int at)
     return at;
 }
 
-/* The start of a character of UTF-8 at or before `at`. */
+/* The start of the UTF-8 character at or before `at`. */
 static int character_start(int at)
 {
     while (at > 0 && ((unsigned char)rl_line_buffer[at] & 0xC0) == 0x80) at--;
     return at;
 }
 
-/* Puts the cursor on the line that starts at `start`, as far from its start as `offset` bytes. */
+/* Moves the cursor to byte `offset` of the line that begins at `start`. */
 static void go_to_line(int start, int offset)
 {
     int end = line_end(start);
@@ -70,8 +70,8 @@ static void go_to_line(int start, int offset)
 static int history_up(int count, int key);
 static int history_down(int count, int key);
 
-/* The search prefix of the arrow keys: the text before the cursor. NULL on an empty line, until
- * another key is pressed: then they step through all entries. */
+/* The search prefix of the arrow keys: the text before the cursor. NULL if the search began at the
+ * start of the line: then they step through all entries. */
 static const char *searched(void)
 {
     static char *prefix;
@@ -80,8 +80,8 @@ static const char *searched(void)
     return prefix = rl_point > 0 ? strndup(rl_line_buffer, (size_t)rl_point) : NULL;
 }
 
-/* Puts the cursor where the next step continues: at the end of the first line, or after the search
- * prefix. */
+/* Moves the cursor to the position for the next step: the end of the first line, or after the
+ * search prefix. */
 static void show_older(int count)
 {
     const char *prefix = searched();
@@ -180,7 +180,7 @@ static int vi_fetch(int count, int key) { return recall_by(rl_vi_fetch_history, 
 
 /* ---- suggestions ----------------------------------------------------------------------------- */
 
-enum { MOST_SUGGESTED = 1000 }; /* bytes of a cell that is suggested */
+enum { MOST_SUGGESTED = 1000 }; /* maximum bytes of a suggested cell */
 
 const char *bindings_suggestion(void)
 {
@@ -213,7 +213,7 @@ static bool take_suggestion(bool word)
 
 /* ---- lines of the cell ----------------------------------------------------------------------- */
 
-/* Home, End and Ctrl-K mean the line of the buffer that the cursor is on. */
+/* Home, End and Ctrl-K refer to the cursor's line in the buffer. */
 static int go_to_start(int count, int key)
 {
     (void)count;
@@ -249,8 +249,8 @@ static int kill_to_end(int count, int key)
     return rl_kill_text(rl_point, end > rl_point ? end : end + 1);
 }
 
-/* The same in vi's command mode, where the cursor stands on a character, unless a command deletes
- * so far. */
+/* The same in vi's command mode, where the cursor is on a character, except for the motion of a
+ * command. */
 static int vi_go_to_end(int count, int key)
 {
     (void)count;
@@ -309,8 +309,8 @@ static int insert_newline(int count, int key)
     return 0;
 }
 
-/* Return: hands over the cell, wherever in it the cursor is; in the middle of an unfinished one it
- * is a new line. */
+/* Return accepts the cell from any cursor position; in the middle of an incomplete one, it inserts
+ * a newline. */
 static int accept_cell(int count, int key)
 {
     if (rl_point < rl_end && memchr(rl_line_buffer, '\n', (size_t)rl_end)) {
@@ -412,7 +412,7 @@ void bindings_begin(bool line_continues, bindings_judge *line_judge)
         for (size_t k = 0; k < sizeof usual / sizeof *usual; k++)
             rl_bind_keyseq_if_unbound_in_map(usual[k].keys, usual[k].function, maps[i]);
         if (maps[i][CTRL_L].type == ISFUNC &&
-            maps[i][CTRL_L].function == rl_insert) /* so vi's insertion has it */
+            maps[i][CTRL_L].function == rl_insert) /* vi's insertion mode binds it so */
             maps[i][CTRL_L].function = display_clear_screen;
         replace_bindings(maps[i], everywhere);
         replace_bindings(maps[i], maps[i] == vi_movement_keymap ? in_vi_commands : while_typing);

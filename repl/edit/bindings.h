@@ -4,19 +4,19 @@
 
 #include <stdbool.h>
 
-/* Whether the line is unfinished; then `indent` is how far the line after the cursor's is to be
- * indented. */
+/* Returns whether the input is incomplete; if so, `indent` is set to the indentation of the line
+ * after the cursor's. */
 typedef bool bindings_judge(int *indent);
 
-/* A line begins to be read: from now on readline's functions, wherever the user's inputrc binds
- * them, are ours. With `continues`, Up goes back to the lines that this one continues. */
+/* Called at the start of a line: replaces readline's functions by ours on all keys of the user's
+ * inputrc. With `continues`, Up returns to the lines that this one continues. */
 void bindings_begin(bool continues, bindings_judge *judge);
-/* True if the user returned to those lines. */
+/* True if the user returned to the earlier lines. */
 bool bindings_reopened(void);
 /* Called after readline started a line: the next line continues in the mode of the previous one. */
 void bindings_restore_mode(void);
-/* The rest of the newest cell of the history that begins as the line, with the cursor at its end;
- * or NULL. */
+/* The rest of the newest history cell that begins with the line, if the cursor is at its end;
+ * otherwise NULL. */
 const char *bindings_suggestion(void);
 
 #endif

@@ -84,7 +84,7 @@ end
 
 -- ---- named arguments -----------------------------------------------------------------------
 
--- The position of the name of the function whose table argument is open at the end of the tokens.
+-- The index of the name of the function with a table argument still open at the end of the tokens.
 local function open_call(tokens)
   local depth = 0
   for index = #tokens, 1, -1 do
@@ -110,8 +110,8 @@ local function open_call(tokens)
   end
 end
 
--- Named arguments of the op that is called at `tokens[at]` that begin with `prefix`, from its documented
--- signature. An op of a part of torch (linalg.eigh) is declared under both names (linalg_eigh).
+-- Named arguments, beginning with `prefix`, of the op called at `tokens[at]`, from its documented signature. An
+-- op of a submodule of torch (linalg.eigh) is declared under its flat name (linalg_eigh).
 local function named_arguments(session, tokens, at, prefix)
   local torch = package.loaded.torch
   local module, class = values.class_at(session, tokens, at)
@@ -153,7 +153,7 @@ local function dtypes(prefix)
   return found
 end
 
--- ---- the whole -----------------------------------------------------------------------------
+-- ---- all completions ----------------------------------------------------------------------------------------
 
 local function magics(prefix)
   local found = {}

@@ -19,9 +19,9 @@
 #include "dumb.h"
 
 static screen drawn, next;
-static int drawn_columns;     /* of the terminal when `drawn` was drawn */
-static int top;               /* first row that is on the terminal: the others did not fit */
-static int at_row, at_column; /* where the cursor is, in rows of `drawn` and columns */
+static int drawn_columns;     /* the terminal's width when `drawn` was drawn */
+static int top;               /* first row on the screen, if not all fit */
+static int at_row, at_column; /* cursor position, as row of `drawn` and column */
 static bool stopped;
 static bool coloured;
 static layout_classifier *classifier;
@@ -44,12 +44,12 @@ static const char *colour_of(char class)
     }
 }
 
-/* Puts the cursor there; the rows from the drawn one on need not exist yet. */
+/* Moves the cursor; the rows below the drawn ones need not exist yet. */
 static void move_to(int to_row, int to_column)
 {
     if (to_row < at_row) fprintf(rl_outstream, "\033[%dA", at_row - to_row);
     if (to_row > at_row ||
-        at_column >= drawn_columns) { /* behind the last column: only \r is sure */
+        at_column >= drawn_columns) { /* after the last column, only \r is reliable */
         for (; at_row < to_row; at_row++) fputs("\n", rl_outstream);
         fputs("\r", rl_outstream);
         at_column = 0;
@@ -79,7 +79,7 @@ static void write_bytes(const screen *s, size_t start, size_t end)
     if (colour) fputs("\033[0m", rl_outstream);
 }
 
-/* Columns of the bytes, which are whole characters. */
+/* Display width of the bytes, which are whole characters. */
 static int columns_of(const char *bytes, size_t size)
 {
     mbstate_t state;
@@ -109,7 +109,7 @@ static size_t common_start(const row *a, const row *b)
     if (same == old_size && same == new_size) return same;
     while (same > 0 && ((unsigned char)new[same] >= 0x80 ||
                         (same < old_size && (unsigned char)old[same] >= 0x80)))
-        same--; /* of two characters that are no ASCII the second may combine with the first */
+        same--; /* of two non-ASCII characters, the second may be a combining mark */
     return same;
 }
 
@@ -138,8 +138,8 @@ static bool wrap_after(int i)
     return true;
 }
 
-/* Where the cursor and the rows are after the terminal has changed its width and broken rows
- * anew. */
+/* Adapts the cursor and the rows after the terminal has changed its width and rewrapped the rows.
+ */
 static void reflow(int columns)
 {
     int above = 0;
@@ -197,7 +197,7 @@ static void write_mode(void)
     }
 }
 
-/* Draws the changes. With `at_end`, the cursor counts as after the last character. */
+/* Draws the changes. With `at_end`, the cursor is placed after the last character. */
 static bool update(bool at_end)
 {
     int height, columns;
@@ -228,7 +228,7 @@ static void redraw(void)
 
 /* ---- the interface --------------------------------------------------------------------------- */
 
-/* Lists the words that could stand before the cursor, below the cell. */
+/* Lists the completions below the cell. */
 static void list_words(char **words, int count, int longest)
 {
     display_finish();
@@ -293,7 +293,7 @@ void display_finish(void)
 void display_end(bool new_line)
 {
     if (rl_redisplay_function != redraw || stopped) return;
-    fputs("\r", rl_outstream); /* wherever in its row readline has left the cursor */
+    fputs("\r", rl_outstream); /* readline may have moved the cursor within its row */
     at_column = 0;
     if (update(true)) move_to(drawn.cursor_row, 0);
     if (new_line) fputs("\n", rl_outstream);

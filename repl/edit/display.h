@@ -1,4 +1,4 @@
-/* display.h - how the line that readline edits is drawn; see display.c. */
+/* display.h - draws the line that readline edits; see display.c. */
 #ifndef LT_REPL_DISPLAY_H
 #define LT_REPL_DISPLAY_H
 
@@ -14,19 +14,18 @@ typedef const char *display_suggester(void);
 bool display_install(layout_classifier *classify, display_suggester *suggest, bool colours);
 /* True if a suggestion is shown. */
 bool display_suggests(void);
-/* The cursor is at the start of an empty row, where the next drawing begins. `prompt`: the prompt
- * of the next readline() call. */
+/* Starts a new drawing. The cursor must be at the start of an empty row. `prompt`: the prompt of
+ * the next readline() call. */
 void display_begin(const char *prompt);
 /* Draws the changes and puts the cursor after the last character. */
 void display_finish(void);
-/* The line is done: draws it for the last time; with `new_line`, the cursor goes to a row of its
- * own. */
+/* Ends the line: draws it for the last time; with `new_line`, moves the cursor to the next row. */
 void display_end(bool new_line);
-/* How many rows of the terminal the cell takes. */
+/* The number of terminal rows of the cell. */
 int display_rows(void);
 /* Readline's command for Ctrl-L. */
 int display_clear_screen(int count, int key);
-/* Nothing more is drawn until display_begin. */
+/* Stops drawing until display_begin. */
 void display_stop(void);
 
 #endif

@@ -14,7 +14,7 @@
 
 #include <readline/readline.h>
 
-static char *shown; /* the last written text; NULL for none */
+static char *shown; /* the last written text; NULL if none */
 static size_t shown_size;
 
 void dumb_begin(void)
@@ -24,7 +24,7 @@ void dumb_begin(void)
     shown_size = 0;
 }
 
-/* Writes the text with a prompt before each further line. */
+/* Writes the text with a prompt before each line but the first. */
 static void write_lines(const char *text, size_t size)
 {
     int blanks = (int)strlen(rl_display_prompt) - (int)strlen("...: ");

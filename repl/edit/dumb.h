@@ -2,9 +2,9 @@
 #ifndef REPL_DUMB_H
 #define REPL_DUMB_H
 
-/* A line begins to be read. */
+/* Called at the start of a line. */
 void dumb_begin(void);
-/* Readline's function to draw its line. */
+/* Redisplay function for readline. */
 void dumb_redraw(void);
 
 #endif

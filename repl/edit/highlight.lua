@@ -15,7 +15,8 @@ local function is_command(line) return line:find '^%s*[!%%?]' ~= nil or line:fin
 local opens = {['('] = ')', ['['] = ']', ['{'] = '}'}
 local closes = {[')'] = true, [']'] = true, ['}'] = true}
 
--- Where the bracket at or else before `place` stands, and the one that belongs to it; nil when there are not both.
+-- The positions of the bracket at `place`, or else before it, and of its matching bracket; nil if there is no
+-- such pair.
 local function matching_brackets(tokens, place)
   local stack, pair_of = {}, {}
   for _, token in ipairs(tokens) do
@@ -38,8 +39,8 @@ local function with_class(classes, at, class)
   return classes:sub(1, at - 1) .. class .. classes:sub(at + 1)
 end
 
--- The classes of the text's bytes after the first `skipped`. point: the cursor's place among these, so many before it,
--- or nil or negative for none; hidden: how many of the first are not shown.
+-- The classes of the text's bytes after the first `skipped`. point: the number of these bytes before the
+-- cursor, or nil or negative for no cursor; hidden: the number of initial bytes that are not shown.
 function highlight.classes(text, skipped, point, hidden)
   local first = text:match '^[^\n]*'
   local parts, position = {}, 1

@@ -1,19 +1,19 @@
 -- The cells of earlier sessions: a file to which every cell is appended before it runs.
 --
--- An entry is a line `#<seconds since 1970>` and the lines of the cell; a line of the cell that
--- begins with `#` or `\` has a `\` put before it. Appending is one locked write, so a crash loses
--- nothing and sessions do not mix. A project that has a folder `.ltensor` has a history of its own. A file that has grown far over the limit is cut when it is read.
--- May use repl.system.
+-- An entry is a line `#<seconds since 1970>` and the lines of the cell; a line of the cell that begins with `#`
+-- or `\` is escaped by a `\`. Appending is one locked write, so a crash loses nothing and sessions do not mix.
+-- A project with a folder `.ltensor` has its own history. A file far above the limit is truncated when it is
+-- read. May use repl.system.
 
 local system = require 'repl.system'
 
 local history = {}
 
 local MAX_CELLS = 10000
-local MAX_BYTES = 64 << 10 -- of a cell: a longer one is no text that anyone edits
-local MAX_FILE = 32 << 20 -- of the file only so much is read, its end
+local MAX_BYTES = 64 << 10 -- of a cell: longer ones are not stored
+local MAX_FILE = 32 << 20 -- only this much of the file is read, from its end
 
--- The folder `.ltensor` of a project: in the current folder or one above it, below the user's own.
+-- The folder `.ltensor` of a project: in the current folder or a parent, below the user's home.
 local function project_folder()
   local folder, home = system.working_directory(), os.getenv 'HOME'
   while folder and folder ~= '' and folder ~= home do
@@ -26,7 +26,7 @@ local function project_folder()
   end
 end
 
--- Where the history is kept: with the project if it has a folder for it, else with the user's state.
+-- The path of the history: in the project's folder if it exists, otherwise in the user's state folder.
 function history.path()
   local project = project_folder()
   if project then return project .. '/history' end
@@ -52,7 +52,7 @@ local function decode(text)
     if cell and #cell <= MAX_BYTES then cells[#cells + 1] = cell end
   end
   local position = 1
-  while true do -- by plain find: a pattern would look at a long text without line ends once from every byte
+  while true do -- plain find: a pattern takes quadratic time for a long text without newlines
     local stop = text:find('\n', position, true)
     if not stop then break end
     local line = text:sub(position, stop - 1)
@@ -68,7 +68,7 @@ local function decode(text)
   return cells
 end
 
--- Replaces the file by one with the newest cells only, in one step.
+-- Replaces the file atomically by one with the newest cells only.
 local function shorten(path, cells)
   local kept = {}
   for index = #cells - MAX_CELLS + 1, #cells do kept[#kept + 1] = encode(cells[index], os.time()) end

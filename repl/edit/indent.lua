@@ -1,10 +1,12 @@
--- Blanks before the lines of a cell that is typed: how many a line begins with, and where `end` stands. Uses repl.lexer.
+-- Indentation of a typed cell: the blanks at the start of a new line, and the position of `end`. Uses
+-- repl.lexer.
 
 local lexer = require 'repl.lexer'
 
 local indent = {}
 
--- Blanks for the line that continues the text; nil where they would become part of a string, or for none.
+-- The indentation of the line that continues the text; nil if there is none, or if it would become part of a
+-- string.
 function indent.for_next(text)
   local tokens = lexer.tokens(text)
   if tokens[#tokens] and tokens[#tokens].kind == 'unfinished' then return nil end
@@ -12,7 +14,8 @@ function indent.for_next(text)
   return depth > 0 and ('  '):rep(depth) or nil
 end
 
--- How many of the blanks that the line was given its first word takes back: `end` stands where its block began.
+-- The number of inserted blanks to remove from the line because it closes a block: `end` is aligned with the
+-- start of its block.
 function indent.excess(line, given)
   if not given or line:sub(1, #given) ~= given then return 0 end
   local rest = line:sub(#given + 1)

@@ -39,13 +39,13 @@ static const char paste_start[] = "\033[200~", paste_end[] = "\033[201~";
 static bool interrupted; /* Ctrl-C was pressed while this line was read */
 static void (*handle_signal)(void);
 
-static unsigned char queue[MB_LEN_MAX + sizeof paste_end]; /* bytes for readline */
+static unsigned char queue[MB_LEN_MAX + sizeof paste_end]; /* bytes to be read by readline */
 static size_t first, last;
-static int put_back = EOF; /* a byte that did not belong to the character before it */
+static int put_back = EOF; /* a byte that was read but is not part of the preceding character */
 static bool pasting;       /* between paste_start and paste_end */
-static size_t matched;     /* so many bytes of the one that comes next were just read */
+static size_t matched;     /* length of the prefix of the next marker that was just read */
 static bool after_return;
-static bool end_given; /* of a paste, at the end of input */
+static bool end_given; /* the end of a paste was sent at the end of input */
 
 static void enqueue(const char *bytes, size_t size)
 {
@@ -56,8 +56,8 @@ static void enqueue(const char *bytes, size_t size)
 
 /* ---- bytes from the terminal ----------------------------------------------------------------- */
 
-/* The next byte, or EOF at the end of input and when Ctrl-C has come; SIGINT is blocked but for
- * ppoll with `mask`. EOF also after `limit` without one, where there is a limit. */
+/* The next byte, or EOF at the end of input and after Ctrl-C; SIGINT is blocked except in ppoll
+ * with `mask`. With a limit, EOF also after that time. */
 static int wait_for_byte(int terminal, const sigset_t *mask, const struct timespec *limit)
 {
     struct pollfd wait = {terminal, POLLIN, 0};
@@ -79,7 +79,7 @@ static int wait_for_byte(int terminal, const sigset_t *mask, const struct timesp
 }
 
 /* SIGINT remains unblocked while readline works: Ctrl-C makes the terminal discard its output, and
- * a blocked write is not notified of the free space; the signal must end it. */
+ * a blocked write is not notified of the free space, so the signal must end it. */
 static int read_byte(int terminal, const struct timespec *limit)
 {
     sigset_t blocked, mask;
@@ -96,7 +96,7 @@ static int read_byte(int terminal, const struct timespec *limit)
     return byte;
 }
 
-/* ---- meaning of bytes ------------------------------------------------------------------------ */
+/* ---- interpretation of bytes ----------------------------------------------------------------- */
 
 /* The number of bytes of the character at the start of `text`; 0 if readline cannot handle it.
  * Readline treats unprintable characters (U+0085, U+2028, unassigned ones) as empty, so vi motions
@@ -120,13 +120,13 @@ static void repair_line(void) {}
 
 static bool is_searching(void) { return RL_ISSTATE(RL_STATE_ISEARCH | RL_STATE_NSEARCH) != 0; }
 
-/* True if readline reads the next byte as one with Meta. */
+/* True if readline reads the next byte with Meta. */
 static bool follows_escape(void) { return RL_ISSTATE(RL_STATE_METANEXT) != 0; }
 
 /* True if a command reads more bytes: a paste, or a single byte. */
 static bool waits_for_byte(void) { return RL_ISSTATE(RL_STATE_MOREINPUT) != 0; }
 
-/* Makes the line consist of characters and puts the cursor between two of them. */
+/* Replaces invalid bytes of the line and moves the cursor to a character boundary. */
 static void repair_line(void)
 {
     for (int i = 0, size; i < rl_end; i += size) {
@@ -140,7 +140,7 @@ static void repair_line(void)
 
 #endif
 
-/* Follows the marks around pastes; false for a byte of a paste that is to be left out. */
+/* Tracks the markers of pastes; false for a byte of a paste that must be dropped. */
 static bool note_paste(int byte)
 {
     const char *mark = pasting ? paste_end : paste_start;
@@ -233,7 +233,7 @@ static int next_queued(void)
 void keys_begin(void (*on_signal)(void))
 {
     handle_signal = on_signal;
-    interrupt_while_editing(); /* one that came before is not meant for this line */
+    interrupt_while_editing(); /* drop a signal that arrived earlier */
     interrupted = pasting = after_return = end_given = false;
     first = last = matched = 0;
 }

@@ -5,13 +5,15 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* A line begins to be read. `on_signal` is called when a signal other than SIGINT ended a wait. */
+/* Called at the start of a line. `on_signal` is called when a signal other than SIGINT has
+ * interrupted a wait. */
 void keys_begin(void (*on_signal)(void));
-/* Whether Ctrl-C was pressed since. */
+/* Whether Ctrl-C was pressed since keys_begin. */
 bool keys_interrupted(void);
-/* Readline's function to read a key: a byte, or EOF at the end of input and after Ctrl-C. */
+/* Key-reading function for readline: returns a byte, or EOF at the end of input and after Ctrl-C.
+ */
 int keys_read(FILE *stream);
-/* Readline's hook to learn whether a key can be read, within the time that readline has set. */
+/* Hook for readline: whether a key can be read within the timeout set in readline. */
 int keys_available(void);
 
 #endif

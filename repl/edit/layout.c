@@ -12,8 +12,8 @@
 
 enum { INNER_PROMPT = 5, TAB_STOP = 8, MAX_COLOURED = 1 << 15 };
 
-static int prompt_columns; /* of the first prompt */
-static int mode_columns;   /* of the editing mode shown before it */
+static int prompt_columns; /* width of the first prompt */
+static int mode_columns;   /* width of the editing mode shown before it */
 
 void layout_begin(const char *prompt) { prompt_columns = (int)strlen(prompt); }
 
@@ -50,7 +50,7 @@ static void add_row(screen *s)
     s->rows[s->count++] = (row){s->length, s->length, 0, false};
 }
 
-/* Adds the representation of one character; it never crosses the terminal's edge. */
+/* Adds the representation of one character; it is never split at the terminal's edge. */
 static void add_glyph(screen *s, const char *bytes, size_t size, int width, char class, int columns)
 {
     if (s->rows[s->count - 1].width + width > columns && s->rows[s->count - 1].width > 0) {
@@ -68,7 +68,7 @@ static void add_glyph(screen *s, const char *bytes, size_t size, int width, char
     r->width += width;
 }
 
-/* Adds the first character of the text; returns the bytes it takes. */
+/* Adds the first character of the text; returns its size in bytes. */
 static size_t add_character(screen *s, const char *text, size_t size, char class, int columns)
 {
     unsigned char byte = (unsigned char)*text;
@@ -89,7 +89,7 @@ static size_t add_character(screen *s, const char *text, size_t size, char class
     }
     size_t used = mbrtowc(&wide, text, size, &state);
     int width = used == 0 || used > size ? -1 : wcwidth(wide);
-    if (width < 0 || width > columns) { /* no character of the locale, or there is no room for it */
+    if (width < 0 || width > columns) { /* invalid in the locale, or wider than the terminal */
         add_glyph(s, "?", 1, 1, class, columns);
         return used == 0 || used > size ? 1 : used;
     }
@@ -166,7 +166,7 @@ void layout_cell(screen *s, int columns, layout_classifier *classify, const char
         bool full = s->rows[s->count - 1].width >= columns;
         bool ends = i == length || text[i] == '\n';
         bool hidden = !ends && classes && classes[i] == LAYOUT_HIDDEN;
-        if (full && ends && at == i) { /* the cursor has no place behind the last column */
+        if (full && ends && at == i) { /* there is no cursor position after the last column */
             s->rows[s->count - 1].wraps = true;
             add_row(s);
         }

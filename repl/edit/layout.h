@@ -5,14 +5,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Classes of bytes with a meaning in this module; the painter interprets the others. */
-#define LAYOUT_HIDDEN    'h' /* is not shown: blanks before `end` */
+/* Classes of bytes that the layout interprets; the other classes are passed to the painter. */
+#define LAYOUT_HIDDEN    'h' /* not shown: blanks before `end` */
 #define LAYOUT_SUGGESTED 'g' /* suggested text */
 
 typedef struct {
-    size_t start, end; /* of its bytes */
+    size_t start, end; /* byte range */
     int width;
-    bool wraps; /* goes on in the next row without an end of line */
+    bool wraps; /* continues in the next row without a newline */
 } row;
 
 typedef struct {
@@ -21,17 +21,18 @@ typedef struct {
     row *rows;
     int count, row_capacity;
     int cursor_row, cursor_column;
-    int place_row, place_column; /* of the first glyph since place_row was -1 */
-    bool failed;                 /* memory ran out */
+    /* position of the first glyph added since place_row was set to -1 */
+    int place_row, place_column;
+    bool failed; /* out of memory */
 } screen;
 
 /* Returns a class for each byte of the text, valid until the next call, or NULL; point is the
- * cursor's place, -1 when the cell is not edited any more. */
+ * cursor's byte offset, -1 after the end of editing. */
 typedef const char *layout_classifier(const char *text, int length, int point);
 
-/* The first prompt of the cell that comes. */
+/* Sets the first prompt of the next cell. */
 void layout_begin(const char *prompt);
-/* Lays out readline's line with its prompt. With point -1 the cursor counts as behind the last
+/* Lays out readline's line with its prompt. With point -1, the cursor is placed after the last
  * character. */
 void layout_cell(screen *s, int columns, layout_classifier *classify, const char *suggestion,
                  int point);

@@ -6,7 +6,7 @@
 
 local lazy = {}
 
--- A member that is not loaded: {module, name}, with name when it is one of several in its module.
+-- A member that is not loaded: {module, name}, without name if the member is the module itself.
 local Part = {}
 lazy.Part = Part
 
@@ -23,7 +23,7 @@ local function module_of(value)
   end
 end
 
--- The tables of names that a table of torch's keeps.
+-- The tables of names in a table of torch.
 local function tables_of_names(holder)
   local metatable = debug.getmetatable(holder)
   local found = {rawget(holder, '__names')}
@@ -31,7 +31,7 @@ local function tables_of_names(holder)
   return found
 end
 
--- Calls add(name) for every member that the table would find.
+-- Calls add(name) for every member that the table can load.
 function lazy.each_name(holder, add)
   for _, names in ipairs(tables_of_names(holder)) do
     if type(names) == 'table' then
@@ -40,7 +40,7 @@ function lazy.each_name(holder, add)
   end
 end
 
--- The member of the table, or of another Part, that is called so and is not loaded; nil when there is none.
+-- The unloaded member `name` of the table or of another Part; nil if there is none.
 function lazy.member(holder, name)
   if getmetatable(holder) == Part then
     local file = lazy.names(holder)[name]
@@ -105,7 +105,7 @@ end
 
 local function plain(name) return (name:gsub('%d', '')) end
 
--- The documented arguments in parentheses: positional ones, then those in the table.
+-- The documented arguments in parentheses: positional ones, then named ones.
 local function add_arguments(text, add)
   for word, after in text:gmatch '([%a_][%w_]*)%s*([=,})]?)' do
     if after ~= '' and word ~= 'true' and word ~= 'false' and word ~= 'nil' and word ~= 'none' then add(word) end

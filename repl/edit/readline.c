@@ -58,7 +58,7 @@ static char **complete(const char *text, int start, int end)
 {
     char **matches = NULL;
     (void)start;
-    rl_attempted_completion_over = 1; /* never file names of readline's own accord */
+    rl_attempted_completion_over = 1; /* no fallback to readline's file names */
     rl_completion_append_character = '\0';
     if (!reader || !lua_checkstack(reader, 8)) return NULL;
     int top = lua_gettop(reader);
@@ -124,8 +124,8 @@ static const char *classify(const char *text, int length, int point)
     return usable ? classes : NULL;
 }
 
-/* As readline prepares it, but with nonblocking reads: Ctrl-C discards input that poll has already
- * reported. */
+/* Like readline's own function, but with nonblocking reads: Ctrl-C discards input that poll has
+ * already reported. */
 static void prepare_terminal(int meta)
 {
     struct termios settings;
@@ -139,7 +139,7 @@ static void prepare_terminal(int meta)
 static void prepare_readline(void) { rl_prep_term_function = prepare_terminal; }
 
 static volatile sig_atomic_t continued,
-    resized; /* the program was stopped and goes on; SIGWINCH came */
+    resized; /* the program was stopped and continued; SIGWINCH arrived */
 
 static void on_sigcont(int signal_number)
 {
@@ -167,7 +167,8 @@ static bool take_size(void)
     return fits;
 }
 
-/* A new size of the window; after ^Z and fg the terminal is as the shell has left it. */
+/* Applies a new window size; after ^Z and fg, restores the terminal's mode, which the shell has
+ * changed. */
 static void handle_readline_signals(void)
 {
     rl_check_signals();
@@ -184,7 +185,7 @@ static void handle_readline_signals(void)
     rl_forced_update_display();
 }
 
-/* Handles these signals while a line is edited, and queries a changed terminal size. */
+/* Handles these signals while a line is edited; a changed terminal size is queried. */
 static void watch_signals(bool on)
 {
     static struct sigaction before_cont, before_winch;
@@ -210,8 +211,8 @@ static void set_readline(const char *name, const char *value) { rl_variable_bind
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static const char *initial; /* text to begin the line with, or NULL */
-static lua_Integer cursor;  /* where in it the cursor is put; -1 is its end */
+static const char *initial; /* initial text of the line, or NULL */
+static lua_Integer cursor;  /* initial cursor position in it; -1: the end */
 
 static int insert_initial(void)
 {
@@ -226,7 +227,7 @@ static int restore_mode(void)
     return 0;
 }
 
-/* Where the environment names no character set, text is UTF-8, here and in the programs started. */
+/* If the environment specifies no character set, uses UTF-8, also for child processes. */
 static void choose_locale(void)
 {
     const char *name = setlocale(LC_CTYPE, "");
@@ -268,7 +269,7 @@ static void initialize(lua_State *L)
     before.redisplay = rl_redisplay_function;
     before.output = rl_outstream;
     before.list = rl_completion_display_matches_hook;
-    choose_locale(); /* how wide a character is; numbers stay as C writes them */
+    choose_locale(); /* sets the width of characters; the format of numbers stays that of C */
     rl_readline_name = "ltensor";
     rl_outstream = notes_terminal();
     rl_catch_signals = 0;
@@ -280,13 +281,13 @@ static void initialize(lua_State *L)
     WORD_BREAKS = (char *)" \t\n\"\\'`@$><=;|&{}()[].:,+-*/%~#^!?";
     rl_completer_quote_characters = "";
     prepare_readline();
-    rl_initialize(); /* takes the terminal for a dumb one where drawing is not its own */
+    rl_initialize(); /* treats the terminal as dumb if readline does not draw itself */
     lua_rawgetp(L, LUA_REGISTRYINDEX, &colours_key);
     display_install(classify, bindings_suggestion, lua_toboolean(L, -1));
     lua_pop(L, 1);
 }
 
-/* restore(): readline's variables are as they were before the first read(). */
+/* restore(): restores readline's variables from before the first read(). */
 static int restore(lua_State *L)
 {
     (void)L;
@@ -342,9 +343,9 @@ static int read_line(lua_State *L)
     return 3;
 }
 
-/* ---- the rest of the module ------------------------------------------------------------------ */
+/* ---- other functions of the module ----------------------------------------------------------- */
 
-/* set_completer(f): f(text before the cursor, word) returns a list of words to put for `word`. */
+/* set_completer(f): f(text before the cursor, word) returns a list of replacements for `word`. */
 static int set_completer(lua_State *L)
 {
     luaL_checktype(L, 1, LUA_TFUNCTION);
@@ -353,8 +354,8 @@ static int set_completer(lua_State *L)
     return 0;
 }
 
-/* set_judge(f): f(text, point) returns nil for a text that is whole, else by how many blanks a line
- * that begins at the cursor is to be indented. */
+/* set_judge(f): f(text, point) returns nil if the text is complete, otherwise the indentation of a
+ * line that begins at the cursor. */
 static int set_judge(lua_State *L)
 {
     luaL_checktype(L, 1, LUA_TFUNCTION);
@@ -363,9 +364,9 @@ static int set_judge(lua_State *L)
     return 0;
 }
 
-/* set_highlighter(f, colours): f(text, point) returns a string as long, of the class of each byte
- * (display.c's), or nil; point is the cursor's place, -1 when the line is done. To be called before
- * the first read(). */
+/* set_highlighter(f, colours): f(text, point) returns a string with the class of each byte (see
+ * display.c), or nil; point is the cursor's byte offset, -1 after the end of editing. Must be
+ * called before the first read(). */
 static int set_highlighter(lua_State *L)
 {
     luaL_checktype(L, 1, LUA_TFUNCTION);
@@ -375,7 +376,7 @@ static int set_highlighter(lua_State *L)
     return 0;
 }
 
-/* set_option(name, value): as a line `set name value` of an inputrc. */
+/* set_option(name, value): like a line `set name value` of an inputrc. */
 static int set_option(lua_State *L)
 {
     initialize(L);
@@ -383,7 +384,7 @@ static int set_option(lua_State *L)
     return 0;
 }
 
-/* add_history(text): the text, of any number of lines, becomes one entry. */
+/* add_history(text): adds the text, of any number of lines, as one entry. */
 static int add_to_history(lua_State *L)
 {
     add_history(luaL_checkstring(L, 1));
@@ -397,7 +398,7 @@ static int forget_history(lua_State *L)
     return 0;
 }
 
-/* filenames(prefix) -> list of paths that begin so; folders end in "/". */
+/* filenames(prefix) -> list of paths that begin with prefix; folders end in "/". */
 static int filenames(lua_State *L)
 {
     const char *prefix = luaL_checkstring(L, 1);

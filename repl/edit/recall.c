@@ -18,7 +18,7 @@
 
 typedef struct draft {
     struct draft *next;
-    int entry; /* history_length: the line itself */
+    int entry; /* index of the shown history entry; history_length: the line itself */
     char text[];
 } draft;
 

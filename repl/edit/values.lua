@@ -2,7 +2,7 @@
 -- running code.
 --
 -- Reads raw tables, `__index` tables (20 levels), fields in the first user value of a userdata, the
--- table `__methods` of metatables whose `__index` is a function, and the names of repl.edit.lazy
+-- table `__methods` of metatables with a function as `__index`, and the names of repl.edit.lazy
 -- for modules that are not loaded. For calls it uses declared results: of operations, classes and
 -- string functions. Does not call user code or load a module. May use repl.lexer and
 -- repl.edit.lazy.
@@ -16,7 +16,7 @@ local DEPTH = 20
 
 -- ---- reading objects -----------------------------------------------------------------------
 
--- The tables that hold a value's members, nearest first.
+-- The tables that contain a value's members, in order of lookup.
 local function member_tables(value)
   local found = {}
   for _ = 1, DEPTH do
@@ -42,7 +42,7 @@ function values.tensor_members()
   return type(metatable) == 'table' and rawget(metatable, '__methods') or {}
 end
 
--- Fields of a tensor that are tensors, which only running code could read.
+-- Fields of a tensor that are tensors; reading them would run code.
 local tensor_fields = {}
 for name in ('grad data T mT H mH real imag'):gmatch '%S+' do tensor_fields[name] = true end
 
@@ -69,8 +69,8 @@ local function is_callable(value)
   return type(metatable) == 'table' and rawget(metatable, '__call') ~= nil
 end
 
--- Sorted names of the members that begin with `prefix`; names with a leading underscore only when
--- the prefix has one.
+-- Sorted names of the members that begin with `prefix`; names with a leading underscore only if the prefix has
+-- one.
 function values.members(value, prefix, callable_only)
   local seen, names = {}, {}
   local function add(key)
@@ -97,7 +97,7 @@ end
 
 -- ---- the text before the cursor ------------------------------------------------------------
 
--- The value of the name, living locals first; nil when there is none.
+-- The value of the name, live locals first; nil if there is none.
 local function value_of_name(session, name)
   local value, found = session.scope:get(name)
   if found then return value end
@@ -106,7 +106,7 @@ end
 
 local opening = {[')'] = '(', ['}'] = '{', [']'] = '['}
 
--- The position of the bracket that `tokens[last]` closes.
+-- The index of the bracket that `tokens[last]` closes.
 local function opened_at(tokens, last)
   local depth = 0
   for index = last, 1, -1 do
@@ -134,7 +134,7 @@ local function result_of(callee, owner, name)
   if is_class(callee) then return callee end
   local torch = package.loaded.torch
   if type(torch) ~= 'table' then return nil end
-  if getmetatable(callee) == lazy.Part then -- a class that is not loaded has what all modules have
+  if getmetatable(callee) == lazy.Part then -- a class that is not loaded: assume the members of nn.Module
     return callee.module:find '^torch%.nn%.' and setmetatable({module = 'torch.nn.module'}, lazy.Part) or nil
   end
   if type(callee) ~= 'function' then return nil end
@@ -148,7 +148,7 @@ end
 
 local value_at
 
--- The value of the call whose arguments begin at `tokens[first]`, and the index of its first token.
+-- The value of the call with arguments from `tokens[first]` on, and the index of its first token.
 local function value_of_call(session, tokens, first)
   local callee, start, owner = value_at(session, tokens, first - 1)
   local name = tokens[first - 1]
@@ -157,8 +157,8 @@ end
 
 local function can_be_called(token) return token ~= nil and (token.kind == 'name' or opening[token.kind] ~= nil or token.kind == 'string') end
 
--- The value of the expression of names, fields, indices and calls that ends with `tokens[last]`: nil when it cannot be
--- known without running something; second where it begins, third the value that it is a member of.
+-- The value of the expression of names, fields, indices and calls that ends with `tokens[last]`, or nil if it
+-- is unknown without running code; the index of its first token; and the object of which the value is a member.
 function value_at(session, tokens, last)
   local token, before = tokens[last], tokens[last - 1]
   if not token then return nil, last end
@@ -191,7 +191,7 @@ end
 -- The value of the expression that ends with `tokens[last]`, or nil.
 function values.of_tokens(session, tokens, last) return (value_at(session, tokens, last)) end
 
--- The value of a path of fields such as `a.b.c`, read without running anything; nil when it has none.
+-- The value of a path of fields such as `a.b.c`, read without running code; nil if there is none.
 function values.of_path(session, path)
   local tokens = lexer.tokens(path)
   return values.of_tokens(session, tokens, #tokens)
@@ -208,7 +208,7 @@ function values.owner_of(session, line, name)
   end
 end
 
--- The module and the name of the class of torch's that stands at `tokens[at]`, loaded or not; nil for anything else.
+-- The module and the name of the torch class at `tokens[at]`, loaded or not; nil if it is not a class.
 function values.class_at(session, tokens, at)
   local value, _, owner = value_at(session, tokens, at)
   if getmetatable(value) == lazy.Part then return value.module, value.name end

@@ -24,7 +24,7 @@ local function error_fields(state, report)
   return {'ename', name}, {'evalue', message}, {'traceback', state:error_lines(report, paint)}
 end
 
--- The values of the expressions, by their names; an error stands in the place of its value.
+-- The values of the expressions by name; an error replaces its value.
 local function evaluate(state, expressions)
   local values = object()
   for name, code in pairs(type(expressions) == 'table' and expressions or {}) do

@@ -20,7 +20,7 @@ function history.open()
   return setmetatable({path = path, earlier = earlier, last = earlier[#earlier]}, History)
 end
 
--- Appends a cell to the file, unless it is the one before again.
+-- Appends a cell to the file, unless it equals the previous one.
 function History:remember(cell)
   if self.path and cell ~= self.last then file.append(self.path, cell) end
   self.last = cell
@@ -34,7 +34,7 @@ local function entries(self, state)
   return list
 end
 
--- The pattern of Lua for one with * and ?, as file names have them.
+-- Converts a glob with * and ? to a Lua pattern.
 local function as_pattern(glob)
   return '^' .. glob:gsub('[%^%$%(%)%%%.%[%]%+%-]', '%%%0'):gsub('%*', '.*'):gsub('%?', '.') .. '$'
 end

@@ -1,8 +1,7 @@
 -- Tensors, tables and modules as HTML.
 --
--- The table of a tensor has the numbers of its printed form: nothing is copied from a GPU again,
--- and the same elements are left out. Only tables without a metatable are expanded. May use
--- repl.echo.
+-- The table of a tensor is built from its printed form: nothing is copied from a GPU again, and the same
+-- elements are omitted. Only tables without a metatable are expanded. May use repl.echo.
 
 local echo = require 'repl.echo'
 local torch = require 'torch'
@@ -27,7 +26,8 @@ end
 
 -- ---- tensors -------------------------------------------------------------------------------
 
--- The list that begins at `position` of a tensor's printed form: its items, which are texts or lists, and the position behind it.
+-- Parses the list at `position` of a tensor's printed form. Returns its items, which are texts or lists, and
+-- the position after it.
 local function read_list(text, position)
   local items = {}
   position = position + 1
@@ -48,7 +48,7 @@ end
 
 local function depth_of(item) return type(item) == 'table' and 1 + depth_of(item[1]) or 0 end
 
--- The innermost matrices of the list as tables, each below its place.
+-- Adds the innermost matrices of the list as tables, each below its index.
 local function add_matrices(parts, list, depth, where)
   if depth > 2 then
     local skipped = false
@@ -56,7 +56,7 @@ local function add_matrices(parts, list, depth, where)
       if type(item) ~= 'table' then
         parts[#parts + 1] = element('div', '⋯')
         skipped = true
-      else -- behind what is left out nobody knows its number
+      else -- the index of an element after omitted ones is unknown
         add_matrices(parts, item, depth - 1, ('%s%s, '):format(where, skipped and '…' or index))
       end
     end
@@ -70,7 +70,7 @@ local function add_matrices(parts, list, depth, where)
   parts[#parts + 1] = element('table', table.concat(rows))
 end
 
--- Whether a row is longer than anyone reads as a table.
+-- Whether a row is too long for a readable table.
 local function too_wide(list)
   if type(list) ~= 'table' then return false end
   if type(list[1]) ~= 'table' then return #list > WIDEST end
@@ -85,7 +85,7 @@ local function of_tensor(value, text)
   local list = start and read_list(text, start)
   if not list or #list == 0 or too_wide(list) then return nil end
   local depth = depth_of(list)
-  if depth ~= value:dim() then return nil end -- one without elements
+  if depth ~= value:dim() then return nil end -- it has no elements
   local parts = {}
   add_matrices(parts, list, depth, '')
   local _, words = echo.kind(value)
@@ -129,7 +129,7 @@ local function text_of(value)
   return text:find('\n', 1, true) and element('pre', escape(text)) or escape(text)
 end
 
--- Sorted keys: the list's, then strings, then others.
+-- Sorted keys: the list part, then strings, then others.
 local function keys_of(value)
   local keys, others, length = {}, {}, rawlen(value)
   for index = 1, length do keys[index] = index end
@@ -144,7 +144,7 @@ local function keys_of(value)
   return table.move(others, 1, #others, length + 1, keys)
 end
 
--- The names of the columns when the list holds records with the same few fields; nil when it does not.
+-- The column names if the list contains records with the same few fields; otherwise nil.
 local function columns_of(list)
   if not is_plain(list[1]) or rawlen(list[1]) > 0 then return nil end
   local names = keys_of(list[1])

@@ -27,7 +27,7 @@ local LOGO = [[<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64">
 
 local function fail(format, ...) error('--kernel install: ' .. format:format(...), 0) end
 
--- The value of the variable, or nil where it is empty.
+-- The value of the variable, or nil if it is empty.
 local function environment(name)
   local value = os.getenv(name)
   return value ~= '' and value or nil
@@ -81,7 +81,7 @@ local function write(path, text)
   if not ok then fail('%s', problem) end
 end
 
--- Writes the kernel's description; own: the program's path and the options that it is to be started with.
+-- Writes the kernel specification; own: the program's path and the options with which the kernel is started.
 function install.main(own, arguments)
   local folder, name = read(arguments)
   local command = table.move(own, 1, #own, 1, {})

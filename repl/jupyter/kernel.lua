@@ -1,10 +1,9 @@
 -- A kernel: receives requests, dispatches them, and publishes its busy state.
 --
--- The wire is the plugin's module, or a table with its functions in a test: receive(), send(),
--- begin_request(), settle(). repl.jupyter.execute and repl.jupyter.requests implement the requests.
--- Malformed and unknown requests are ignored; a request whose handler fails gets an error reply.
--- May use repl.jupyter.*, repl.session, repl.notebook.json, repl.interrupt, repl.stoppable,
--- repl.notes.
+-- `wire` is the plugin's module, or in tests a table with its functions: receive(), send(), begin_request(),
+-- settle(). repl.jupyter.execute and repl.jupyter.requests implement the requests. Malformed and unknown
+-- requests are ignored; if a handler fails, the reply is an error. May use repl.jupyter.*, repl.session,
+-- repl.notebook.json, repl.interrupt, repl.stoppable, repl.notes.
 
 local history = require 'repl.jupyter.history'
 local interrupt = require 'repl.interrupt'
@@ -26,7 +25,7 @@ end
 
 local COLUMNS = 80
 
--- A kernel on the wire, with a session of its own.
+-- A new kernel on the wire, with its own session.
 function kernel.new(wire)
   local self = setmetatable({wire = wire, session = session.new(), history = history.open(), displays = 0}, Kernel)
   self.session.notes = require 'repl.notes'
@@ -37,7 +36,8 @@ function kernel.new(wire)
   return self
 end
 
--- Takes the process over: Ctrl-C stops cells, exit() ends the kernel, torch.utils.display shows in the notebook.
+-- Configures the process for the kernel: Ctrl-C stops cells, exit() ends the kernel, torch.utils.display shows
+-- in the notebook.
 function Kernel:install()
   local state = self.session
   for _, name in ipairs {'exit', 'quit'} do
@@ -48,7 +48,7 @@ function Kernel:install()
   interrupt.install()
   interrupt.watch(function(...) require('repl.errors').coroutine_failed(...) end) -- loaded when one fails
   require('repl.stoppable').install()
-  -- Front ends let a line be drawn again, as a terminal does: progress bars are one line.
+  -- Like terminals, front ends support overwriting a line, so progress bars occupy a single line.
   local terminal = torch._C.terminal
   torch._C.terminal = function(descriptor)
     if descriptor == 2 then return COLUMNS, 24 end
@@ -62,7 +62,7 @@ function Kernel:publish(type, parent, content) self.wire.send('iopub', type, typ
 
 local function status(self, parent, state) self:publish('status', parent, object {{'execution_state', state}}) end
 
--- Shows the value as display number `id`; nil creates a display, whose number is returned.
+-- Shows the value as display number `id`; nil creates a display. Returns its number.
 function Kernel:display(value, id)
   local type = id and 'update_display_data' or 'display_data'
   if not id then
@@ -88,7 +88,7 @@ local function failure(message)
   return object {{'status', 'error'}, {'ename', 'Error'}, {'evalue', tostring(message)}, {'traceback', {tostring(message)}}}
 end
 
--- Answers a request that has come on the wire.
+-- Handles a request received on the wire and sends the reply.
 function Kernel:answer(message)
   local header, content = decoded(message.header), decoded(message.content)
   local type = header and header.msg_type
@@ -97,7 +97,7 @@ function Kernel:answer(message)
   status(self, message.header, 'busy')
   local ok, reply = pcall(handler, self, content, message)
   if not ok then reply = failure(reply) end
-  local waiting = self.aborting and self:take_waiting() -- what comes after the reply knows of the error
+  local waiting = self.aborting and self:take_waiting() -- requests that arrive after the reply are not aborted
   self.aborting = false
   if reply then
     self.wire.send(message.channel, message.identities, type:gsub('request$', 'reply'), message.header, json.encode(reply))
@@ -106,14 +106,14 @@ function Kernel:answer(message)
   if waiting then self:abort(waiting) end
 end
 
--- The requests that have come and wait.
+-- Receives all pending requests.
 function Kernel:take_waiting()
   local waiting = {}
   for message in self.wire.receive, 0 do waiting[#waiting + 1] = message end
   return waiting
 end
 
--- Answers execute requests as not carried out, and others as ever.
+-- Replies to pending execute requests with the status aborted, and handles others as usual.
 function Kernel:abort(waiting)
   for _, message in ipairs(waiting) do
     if self.ended then return end

@@ -14,7 +14,7 @@ local torch = require 'torch'
 local object = json.object
 
 local PROTOCOL = '5.4'
-local WORD_BREAKS = ' \t\n"\\\'`@$><=;|&{}()%[%].:,+%-*/%%~#^!?' -- as repl/edit/readline.c has them
+local WORD_BREAKS = ' \t\n"\\\'`@$><=;|&{}()%[%].:,+%-*/%%~#^!?' -- the ones of repl/edit/readline.c
 
 local requests = {}
 
@@ -51,7 +51,7 @@ function requests.complete_request(kernel, content)
     {'metadata', object()}}
 end
 
--- The name at the cursor, or that of the function whose arguments contain it.
+-- The name at the cursor, or the name of the function called with it as an argument.
 local function name_at(code, cursor)
   local head = code:sub(1, cursor):match '[%w_.:]*$'
   local name = (head .. code:sub(cursor + 1):match '^[%w_]*'):match '^[.:]*(.-)[.:]*$'
@@ -108,7 +108,7 @@ function requests.shutdown_request(kernel, content)
   return object {{'status', 'ok'}, {'restart', content.restart == true}}
 end
 
--- On the control channel the plugin has answered already: this is one that came by another.
+-- The plugin itself replies on the control channel; this handles requests on other channels.
 function requests.interrupt_request() return object {{'status', 'ok'}} end
 
 return requests

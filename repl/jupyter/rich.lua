@@ -34,7 +34,7 @@ local function add_own(session, data, value)
   end
 end
 
--- {data, metadata} of values (packed); text: how the prompt shows them, where that is known.
+-- {data, metadata} of values (packed); text: the prompt's text for them, if known.
 function rich.content(session, values, text)
   if not text then
     local ok

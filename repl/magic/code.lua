@@ -1,7 +1,7 @@
 -- Magics that take code: the rest of their line and the lines of the cell below it.
 --
--- Their functions get (session, code, padding): the code, and the line ends that keep its line numbers.
--- May use repl.cell, repl.system and torch through package.loaded.
+-- Their functions receive (session, code, padding): the code, and the newlines that keep its line numbers. May
+-- use repl.cell, repl.system and torch through package.loaded.
 
 local cell = require 'repl.cell'
 local system = require 'repl.system'
@@ -36,7 +36,7 @@ function(session, code, padding)
   return result
 end, takes_code = true, varies = true}
 
--- Seconds that n runs take, the devices' work included.
+-- Seconds for n runs, including work on devices.
 local function measure(run, n)
   synchronize()
   local start = system.clock()

@@ -41,7 +41,7 @@ magics.memory = {'%memory', 'shows the memory in use, on the host and on the GPU
   end
 end, varies = true}
 
--- The part of the ledger that the cell called `origin` has caused.
+-- The entries of the ledger caused by the cell `origin`.
 local function copies_of(ledger, origin)
   local part = {count = 0, bytes = 0, seconds = 0}
   for _, entry in ipairs(ledger) do

@@ -1,11 +1,11 @@
--- Magics that show and forget names, and look into errors. May use repl.echo, repl.debugger.
+-- Magics that list and delete names, and inspect errors. May use repl.echo, repl.debugger.
 
 local echo = require 'repl.echo'
 local width = require 'torch.utils.width'
 
 local magics = {}
 
--- Globals that existed before the first cell do not belong to the user.
+-- Globals that were set by the user: they did not exist before the first cell.
 local function own_globals(session)
   local names = {}
   for key in next, session.environment do
@@ -15,7 +15,7 @@ local function own_globals(session)
   return names
 end
 
--- The text on one line, cut where it is longer than `columns`.
+-- The text on one line, cut to `columns`.
 local function one_line(text, columns)
   text = text:gsub('[ \t]*\n[ \t\n]*', ' ')
   if width.of(text) <= columns then return text end
@@ -23,7 +23,7 @@ local function one_line(text, columns)
   return text:sub(1, cut - 1) .. '...'
 end
 
--- Text in columns as wide as their widest entries; the last one is cut at the terminal's edge.
+-- Prints rows in columns as wide as their widest entries; the last column is cut at the terminal's edge.
 local function print_columns(rows, columns)
   local widths = {}
   for _, row in ipairs(rows) do

@@ -14,7 +14,7 @@ function(session, arguments)
     for _, cell in ipairs(history.load(history.path())) do
       if cell:find(text, 1, true) and not cell:find '^%s*%%history' then show('   -: ', cell) end
     end
-    if session.terminal then return end -- they are in the file
+    if session.terminal then return end -- they are in the history file
   elseif arguments ~= '' then
     error('%history [-g [text]]', 0)
   end

@@ -8,7 +8,7 @@ local compare = {}
 
 local function trimmed(line) return (line:gsub('%s+$', '')) end
 
--- The position after a printed number that starts at `position`, blanks before it included.
+-- The position after a printed number that starts at `position`, including blanks before it.
 local function after_number(text, position)
   local start = text:match('^%s*[+-]?()', position)
   local word = text:match('^inf()', start) or text:match('^nan()', start)
@@ -41,7 +41,7 @@ function compare.line(expected, got)
   if expected == got then return true end
   if not expected:find('<f>', 1, true) and not expected:find('<...>', 1, true) then return false end
   if expected:find('<f>', 1, true) then
-    -- columns are padded to the widest number, which the marker hides
+    -- columns are padded to the widest number, which may be hidden by <f>
     expected, got = expected:gsub('%s+', ' '), got:gsub('%s+', ' ')
   end
   local parts, position = {}, 1

@@ -7,7 +7,7 @@ local plain = require 'repl.notebook.plain'
 
 local export = {}
 
--- The cells to export: {number, source, printed, value, message, traceback}. An %export is none.
+-- The cells to export, without %export cells: {number, source, printed, value, message, traceback}.
 local function cells_of(session)
   local cells = {}
   for number = 1, session.count - 1 do
@@ -59,7 +59,7 @@ local function as_jupyter(cells)
   return ipynb.encode(ipynb.document(stored))
 end
 
--- Writes the session to `path`, whose suffix selects the format.
+-- Writes the session to `path`; the suffix selects the format.
 function export.write(session, path)
   local make = path:find '%.ipynb$' and as_jupyter or path:find '%.md$' and as_markdown
   if not make then error('the name of a notebook ends in .md or .ipynb', 0) end

@@ -1,16 +1,16 @@
--- Jupyter notebooks (nbformat 4) as the data of repl.notebook.markdown: cells with their stored
+-- Converts Jupyter notebooks (nbformat 4) to the data of repl.notebook.markdown: cells with their stored
 -- outputs, so that the same code runs, checks and writes both formats.
 --
--- Printed text is a `stream`, a value an `execute_result` (text/plain), an error an `error`. Other
--- outputs (images, HTML) are not checked. Unknown data are preserved. May use repl.notebook.json
--- and repl.notebook.markdown.
+-- Printed text is a `stream`, a value an `execute_result` (text/plain), an error an `error`. Other outputs
+-- (images, HTML) are not checked. Unknown data are preserved. May use repl.notebook.json and
+-- repl.notebook.markdown.
 
 local json = require 'repl.notebook.json'
 local markdown = require 'repl.notebook.markdown'
 
 local ipynb = {}
 
--- Text is stored as a string or as a list of lines with their ends.
+-- Text is stored as a string or as a list of lines with their newlines.
 local function text_of(stored)
   if type(stored) == 'string' then return stored end
   return type(stored) == 'table' and table.concat(stored) or ''
@@ -24,7 +24,7 @@ local function stored_text(text)
   return lines
 end
 
--- The stored outputs as markdown.parse gives them: one of kind 'text' or none.
+-- The stored outputs in the form of markdown.parse: a single one of kind 'text', or none.
 local function outputs_of(stored)
   local text, is_error
   for _, output in ipairs(type(stored) == 'table' and stored or {}) do

@@ -1,9 +1,9 @@
--- JSON as Jupyter writes it: decodes text to Lua tables and encodes them again with the order of the
--- keys kept, so that a notebook that is written back differs only where it has changed.
+-- JSON in Jupyter's format: decodes text to Lua tables and encodes them with the keys in their original order,
+-- so that a rewritten notebook differs only where it has changed.
 --
--- An object is a table made by json.object(): its keys in order are kept outside of it. An array is a
--- plain list; json.null stands for null. cJSON reads (src/lua/files/json.c); the text is written here, since Jupyter
--- indents by one space and cJSON by tabs, and since integers of 64 bits are no doubles.
+-- An object is a table created by json.object(); the order of its keys is stored outside of it. An array is a
+-- list; json.null represents null. cJSON reads (src/lua/files/json.c); the text is written here, because
+-- Jupyter indents by one space and cJSON by tabs, and because 64-bit integers do not fit into doubles.
 
 local quoted = require 'torch.support.json_string'
 local torch = require 'torch'
@@ -22,7 +22,7 @@ local Object = {
   end,
 }
 
--- A new object; pairs {key, value} in order may be given.
+-- A new object from an optional ordered list of pairs {key, value}.
 function json.object(entries)
   local object = setmetatable({}, Object)
   orders[object] = {}
@@ -50,7 +50,7 @@ end
 function json.decode(text)
   local _, damaged = utf8.len(text)
   if damaged then fail(text, damaged, 'no UTF-8') end
-  -- A zero byte would end the reader's strings: see src/lua/files/json.c.
+  -- A zero byte would terminate the reader's strings: see src/lua/files/json.c.
   local readable = text:find('\\u0000', 1, true) and text:gsub('\\(.)(0?0?0?0?)', function(escape, zeros)
     return escape == 'u' and #zeros == 4 and '\xff' or nil
   end) or text
@@ -95,7 +95,7 @@ local function encode_value(value, indent)
   return open .. '\n' .. inner .. table.concat(parts, ',\n' .. inner) .. '\n' .. indent .. close
 end
 
--- The text for a value, indented by one as Jupyter does it.
+-- The text of a value, indented by one space like Jupyter's.
 function json.encode(value) return encode_value(value, '') .. '\n' end
 
 return json

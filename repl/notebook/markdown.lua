@@ -1,8 +1,7 @@
--- Markdown notebooks as data: which lines are cells, which are the outputs stored for them.
+-- Parses Markdown notebooks: finds the cells and their stored outputs.
 --
--- A `lua` block is a cell; blocks with the info strings `text` or `copies` that follow it with only
--- blank lines between are its stored outputs. Everything else is prose and is kept as it is.
--- Depends on nothing.
+-- A `lua` block is a cell; blocks with the info strings `text` or `copies` after it, separated only by blank
+-- lines, are its stored outputs. Everything else is prose and is kept unchanged. Depends on nothing.
 
 local markdown = {}
 
@@ -58,11 +57,11 @@ function markdown.parse(text)
   return {lines = lines, cells = cells}
 end
 
--- How many processes run the notebook.
+-- The number of processes that run the notebook.
 markdown.ranks = 1
 
--- The stored output of a cell for that many GPUs: one made for them, else one for any number. One that was made for another number
--- of processes is none.
+-- The stored output of a cell for this number of GPUs: one stored for it, otherwise one for any number. Outputs
+-- for a different number of processes are ignored.
 function markdown.output(cell, kind, gpus)
   local general
   for _, output in ipairs(cell.outputs) do

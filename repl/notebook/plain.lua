@@ -1,11 +1,11 @@
--- The visible text of terminal output: without colours and other escape sequences, and with
--- overwritten lines, such as progress bars, in their last form. Depends on nothing.
+-- The visible text of terminal output: without colours and other escape sequences, and with the final state of
+-- overwritten lines, such as progress bars. Depends on nothing.
 
 local plain = {}
 
 local CUT = '\24' -- stands for the sequence that erases the rest of the line
 
--- The visible text of a line whose parts overwrite each other from its start.
+-- The visible text of a line with parts, separated by \r, that overwrite each other.
 local function written_over(line)
   local shown = ''
   for part in (line .. '\r'):gmatch '([^\r]*)\r' do

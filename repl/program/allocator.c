@@ -20,10 +20,10 @@
 #include "system/interrupt.h"
 
 #define GRAIN   ((size_t)16)
-#define LARGEST ((size_t)512) /* bytes of a pooled object */
+#define LARGEST ((size_t)512) /* maximum bytes of a pooled object */
 #define RANGE   ((size_t)64 << 30)
-#define CHUNK   ((size_t)64 * 1024)  /* cut into objects of one size at a time */
-#define LARGE   ((size_t)8 << 20)    /* bytes of a string or table that takes time to fill */
+#define CHUNK   ((size_t)64 * 1024)  /* bytes; divided into objects of one size */
+#define LARGE   ((size_t)8 << 20)    /* bytes; a block of this size takes time to fill */
 #define PAGE    ((uintptr_t)2 << 20) /* bytes of a large page */
 
 typedef struct free_object {
@@ -40,7 +40,7 @@ static bool is_pooled(const void *p)
     return (const char *)p >= pool.start && (const char *)p < pool.end;
 }
 
-/* One more chunk's worth of objects, in the order of their addresses. */
+/* Allocates a chunk of objects, in the order of their addresses. */
 static free_object *refill(size_t class)
 {
     size_t size = class * GRAIN;
@@ -54,9 +54,8 @@ static free_object *refill(size_t class)
     return (free_object *)chunk;
 }
 
-/* Has the system give the pages between the addresses, in pieces between which Ctrl-C is looked
- * for: else the first write of a function that cannot be stopped would wait for all of them. False
- * when it was pressed. */
+/* Populates the pages between the addresses in pieces, and polls for Ctrl-C between them: otherwise
+ * the first write of an uninterruptible function would wait for all pages. False after Ctrl-C. */
 static bool populate(uintptr_t start, uintptr_t end)
 {
     enum { PIECE = 32 << 20 };
@@ -124,7 +123,8 @@ static void *allocate(void *ud, void *old, size_t old_size, size_t n)
 
 void allocator_install(lua_State *L)
 {
-/* A checker of memory must see every object by itself: without a range nothing is pooled. */
+/* A memory checker must see every object separately: without an address range, nothing is pooled.
+ */
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     void *range = mmap(NULL, RANGE, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -1,11 +1,11 @@
-/* allocator.h - the program's memory for Lua objects. */
+/* allocator.h - the program's allocator for Lua objects. */
 #ifndef REPL_ALLOCATOR_H
 #define REPL_ALLOCATOR_H
 
 struct lua_State;
 
-/* From now on L's small objects come from pools by size; call it right after luaL_newstate. Without
- * the address space for pools everything stays as it was. */
+/* Makes L allocate small objects from pools by size; call it right after luaL_newstate. If no
+ * address space can be reserved for the pools, nothing changes. */
 void allocator_install(struct lua_State *L);
 
 #endif

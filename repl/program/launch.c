@@ -39,7 +39,7 @@ static bool is_on_path(const char *command)
     return false;
 }
 
-/* The MPI of the command `mpirun`; NULL if it is neither. */
+/* The MPI to which the command `mpirun` belongs; NULL if it is unknown. */
 static const mpi *plain_mpirun(void)
 {
     char text[4096];
@@ -54,7 +54,7 @@ static const mpi *plain_mpirun(void)
     return found;
 }
 
-/* The MPI, and the command that is its mpirun. */
+/* Returns the MPI, and its mpirun in *command. */
 static const mpi *choose_mpi(const char **command)
 {
     const char *wanted = getenv("LTENSOR_MPI");
@@ -85,7 +85,7 @@ static void stop_child(int signal)
     if (child > 0) kill((pid_t)child, signal);
 }
 
-/* The exit status of a run of the command; -1: it could not be started. */
+/* Runs the command and returns its exit status; -1: it could not be started. */
 static int run_once(const char *command, const char **words)
 {
     int status;
@@ -104,7 +104,7 @@ static int run_once(const char *command, const char **words)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Repeats a failing command, `restarts` times at most, unless this process is terminated. */
+/* Restarts a failing command, at most `restarts` times, unless this process is terminated. */
 static int run_again(const char *command, const char **words, int restarts)
 {
     const struct sigaction action = {.sa_handler = stop_child};
@@ -164,7 +164,8 @@ int launch_ranks(int ranks, int restarts, bool prompt, int argc, char **argv)
     words[used++] = "-n";
     words[used++] = count;
     words[used++] = program;
-    if (prompt) words[used++] = "-i"; /* mpirun gives the first rank a pipe, not the terminal */
+    /* mpirun connects rank 0's stdin to a pipe, not to the terminal */
+    if (prompt) words[used++] = "-i";
     for (int i = 1; i < argc; i++) words[used++] = argv[i];
     if (restarts > 0) {
         const int status = run_again(command, words, restarts);

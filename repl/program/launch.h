@@ -1,12 +1,12 @@
-/* launch.h - several ranks of the program. */
+/* launch.h - starts several ranks of the program. */
 #ifndef REPL_LAUNCH_H
 #define REPL_LAUNCH_H
 
 #include <stdbool.h>
 
-/* Becomes the mpirun that starts this program so often, with the arguments from argv[1] on. Returns
- * only when that fails, or when the ranks are to be started again where they fail, `restarts` times
- * at most: the status to exit with. prompt: without a script. */
+/* Replaces the process by an mpirun that starts `ranks` processes of this program with the
+ * arguments from argv[1] on. prompt: there is no script. Returns the exit status only if that
+ * fails, or if failing ranks are to be restarted, at most `restarts` times. */
 int launch_ranks(int ranks, int restarts, bool prompt, int argc, char **argv);
 
 #endif

@@ -32,7 +32,7 @@ static void print_error(const char *message)
     fflush(stderr);
 }
 
-/* Message handler: the error with a traceback that leaves out the program's own frames. */
+/* Message handler: adds a traceback without the program's own frames. */
 static int add_traceback(lua_State *L)
 {
     modules_push_require(L);
@@ -46,7 +46,7 @@ static int add_traceback(lua_State *L)
     return 1;
 }
 
-/* Shows the error on top of the stack, pops it, and returns false; LUA_OK is true. */
+/* Prints the error on top of the stack, pops it, and returns false; LUA_OK returns true. */
 static bool report(lua_State *L, int status)
 {
     if (status == LUA_OK) return true;
@@ -74,7 +74,7 @@ static bool run_lua_chunk(lua_State *L, int status)
 
 /* ---- the interpreter ------------------------------------------------------------------------- */
 
-/* The summary of hidden copies, when the binding has one to show. Never raises. */
+/* Prints the summary of hidden copies, if the binding has one. Never raises. */
 static void show_copies_summary(lua_State *L)
 {
     int top = lua_gettop(L);
@@ -110,14 +110,14 @@ static void wrap_exit(lua_State *L)
     lua_pop(L, 1);
 }
 
-/* Sets `torch` and the names that are there without require. */
+/* Sets `torch` and the other predefined names. */
 static void open_torch(lua_State *L)
 {
     static const char *const globals[] = {"nn", "try_gpu", "try_all_gpus"};
     luaL_requiref(L, "torch", luaopen_torch, 1);
     if (lua_istable(L, -1)) {
         lua_getfield(L, -1, "_C");
-        /* RANK and so on, of a process that was started by mpirun */
+        /* sets RANK etc. in a process started by mpirun */
         lua_getfield(L, -1, "comm_environment");
         lua_call(L, 0, 0);
         lua_pop(L, 1);
@@ -186,7 +186,7 @@ static bool require_library(lua_State *L, const char *spec)
     return true;
 }
 
-/* Carries out -e, -l and -W, in order. */
+/* Executes -e, -l and -W, in order. */
 static bool run_code_options(lua_State *L, char **argv, int first)
 {
     for (int i = 1; i < first; i++) {
@@ -202,7 +202,7 @@ static bool run_code_options(lua_State *L, char **argv, int first)
     return true;
 }
 
-/* Runs the script (NULL: stdin) with the arguments that follow it as `...`. */
+/* Runs the script (NULL: stdin) with the arguments after it as `...`. */
 static bool run_script(lua_State *L, const char *path)
 {
     int status = luaL_loadfile(L, path);
@@ -225,8 +225,8 @@ static bool run_cells(lua_State *L, const options *o, const char *path)
     return lua_toboolean(L, -1);
 }
 
-/* The program's path and the options before --kernel, which a kernel that is installed is started
- * with. */
+/* Pushes the program's path and the options before --kernel, the command that starts an installed
+ * kernel. */
 static void push_own_command(lua_State *L, char **argv, int end)
 {
     char path[4096];
@@ -264,8 +264,8 @@ static bool run_doctor(lua_State *L)
     return report(L, call(L, 2, 0));
 }
 
-/* The prompt; a script that is given runs in it first, so that its locals and its errors are the
- * prompt's. */
+/* Runs the prompt. A script runs in it first, so that the prompt has its locals and reports its
+ * errors. */
 static bool run_prompt(lua_State *L, const options *o, const char *script)
 {
     modules_push_function(L, "repl.prompt", "main");
@@ -278,7 +278,7 @@ static bool run_prompt(lua_State *L, const options *o, const char *script)
 /* Executes the command line; true if nothing failed. */
 static bool run_program(lua_State *L, const options *o, int argc, char **argv)
 {
-    bool prompts = o->interactive && !o->cells; /* independent of earlier failures */
+    bool prompts = o->interactive && !o->cells; /* even if -e or -l failed */
     if (!o->ignore_environment && !run_init(L) && !prompts) return false;
     if (o->has_code && !run_code_options(L, argv, o->first) && !prompts) return false;
     if (o->doctor) return run_doctor(L);
@@ -302,13 +302,14 @@ static int protected_main(lua_State *L)
     char **argv = lua_touserdata(L, 3);
     luaL_checkversion(L);
     if (o->ignore_environment) {
-        lua_pushboolean(L, 1); /* the package library looks here */
+        lua_pushboolean(L, 1); /* read by the package library */
         lua_setfield(L, LUA_REGISTRYINDEX, "LUA_NOENV");
     }
     luaL_openlibs(L);
     wrap_exit(L);
     modules_preload(L);
-    lt_lua_set_context(L, lt_context_process()); /* the process has no other user */
+    /* the interpreter is the only user of the process context */
+    lt_lua_set_context(L, lt_context_process());
     set_arguments(L, argc, argv, o->script);
     open_torch(L);
     lua_settop(L, 0);

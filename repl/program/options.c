@@ -1,8 +1,8 @@
 /* options.c - the command line of the program.
  *
- * Short options are those of Lua's interpreter, with its rules: they end at the first other
- * argument, at `-` (stdin) or after `--`. Long options are ours and may be mixed with them; in
- * --cells mode they may also follow the notebook. Includes the C library only. */
+ * Short options are lua's, with lua's rules: they end at the first other argument, at `-` (stdin)
+ * or after `--`. Long options are our own and may be mixed with them; in --cells mode they may also
+ * follow the notebook. Includes the C library only. */
 #include "options.h"
 
 #include <stdlib.h>
@@ -43,8 +43,8 @@ static bool is_digits(const char *text)
     return *text != '\0' && strspn(text, "0123456789") == strlen(text);
 }
 
-/* The value of the option of this name: the next argument, "" without one, or the text after `=`;
- * NULL: argv[*i] is another option. */
+/* The value of the option `option`: the next argument, "" if there is none, or the text after `=`;
+ * NULL if argv[*i] is another option. */
 static const char *number_of(int argc, char **argv, int *i, const char *option)
 {
     const size_t n = strlen(option);
@@ -54,7 +54,7 @@ static const char *number_of(int argc, char **argv, int *i, const char *option)
     return *i + 1 < argc ? argv[++*i] : "";
 }
 
-/* Handles the long option at argv[*i]; false when there is none of that name. */
+/* Parses the long option at argv[*i]; false if the name is unknown. */
 static bool parse_long(int argc, char **argv, int *i, options *out, const char **problem)
 {
     const char *name = argv[*i], *value;
@@ -71,7 +71,8 @@ static bool parse_long(int argc, char **argv, int *i, options *out, const char *
     } else if (strcmp(name, "--write") == 0) {
         out->write = true;
     } else if (strcmp(name, "--disable-cuda") == 0) {
-        setenv("LTENSOR_DISABLE_CUDA", "--disable-cuda", 1); /* named in the error */
+        /* the value appears in error messages */
+        setenv("LTENSOR_DISABLE_CUDA", "--disable-cuda", 1);
     } else if (strcmp(name, "--no-copies") == 0) {
         setenv("LTENSOR_COPIES", "0", 1);
     } else if ((value = number_of(argc, argv, i, "--sim-gpus")) != NULL) {
@@ -91,7 +92,7 @@ static bool parse_long(int argc, char **argv, int *i, options *out, const char *
     return true;
 }
 
-/* Handles the short option at argv[*i]. Returns NULL or an error. */
+/* Parses the short option at argv[*i]. Returns NULL or an error. */
 static const char *parse_short(int argc, char **argv, int *i, options *out)
 {
     const char *option = argv[*i];
@@ -111,7 +112,7 @@ static const char *parse_short(int argc, char **argv, int *i, options *out)
     }
 }
 
-/* The long options behind a notebook's name. */
+/* Parses the long options after a notebook's name. */
 static const char *parse_behind(int argc, char **argv, int i, options *out, const char **bad)
 {
     for (; i < argc; i++) {
@@ -123,7 +124,7 @@ static const char *parse_behind(int argc, char **argv, int i, options *out, cons
     return NULL;
 }
 
-/* The length of the option's name where it is one of the launcher's; 0: it is not. */
+/* The length of the option's name if it is an option of the launcher; otherwise 0. */
 static size_t of_launcher(const char *option)
 {
     static const char *const names[] = {"--nproc", "--max-restarts"};
@@ -133,7 +134,8 @@ static size_t of_launcher(const char *option)
     return 0;
 }
 
-/* Takes these options and their numbers out of argv, so that the ranks do not begin others. */
+/* Removes these options and their values from argv, so that the ranks do not start further ranks.
+ */
 static void take_launcher_out(int *argc, char **argv, int end)
 {
     for (int i = 1; i < end && i < *argc; i++) {

@@ -6,12 +6,12 @@
 
 typedef struct options {
     bool version, help, interactive, ignore_environment;
-    bool has_code; /* -e, -l or -W given, to be run in their order from argv */
+    bool has_code; /* -e, -l or -W given; main.c executes them in order from argv */
     bool cells, check, write, doctor;
-    int kernel;   /* index in argv of the arguments of --kernel; 0 without it */
-    int nproc;    /* ranks to start; 0: this process alone */
-    int restarts; /* how often they are started again */
-    int script;   /* index in argv of the script or notebook; 0 when there is none */
+    int kernel;   /* index in argv of the arguments of --kernel; 0: none */
+    int nproc;    /* ranks to start; 0: run in this process */
+    int restarts; /* maximum number of restarts */
+    int script;   /* index in argv of the script or notebook; 0: none */
     int first;    /* index after the last option before the script */
 } options;
 

@@ -1,4 +1,4 @@
-/* plugin.c - see plugin.h. The plugin needs ZeroMQ and Nettle; the program starts, and is built,
+/* plugin.c - see plugin.h. The plugin needs ZeroMQ and Nettle; the program is built and starts
  * without them. Includes the Lua API and libraries/library.h of core. */
 #include "plugin.h"
 

@@ -24,18 +24,18 @@
 
 #include "ltensor_lua.h"
 
-/* 0: no SIGINT came since the cell began; 1: one did; 2: more did */
+/* number of SIGINTs since the cell began: 0, 1, or 2 for more */
 static volatile sig_atomic_t times;
 static volatile sig_atomic_t warned; /* the next SIGINT kills */
-static struct timespec first_sigint; /* when times became 1 */
+static struct timespec first_sigint; /* time of the first SIGINT */
 static volatile sig_atomic_t reached,
-    waited;                           /* an interrupt was raised; signals that came before */
-static volatile sig_atomic_t closing; /* a __close runs, which the first Ctrl-C lets end */
-static volatile sig_atomic_t depth;   /* call()s under way */
-static volatile sig_atomic_t editing; /* a SIGINT came while no cell ran */
+    waited;                           /* the interrupt was raised; number of signals before that */
+static volatile sig_atomic_t closing; /* a __close is running; the first Ctrl-C lets it finish */
+static volatile sig_atomic_t depth;   /* nesting depth of call() */
+static volatile sig_atomic_t editing; /* a SIGINT arrived while no cell was running */
 static lua_State *main_state;
-static lt_context *volatile context; /* of the cell that runs */
-static lua_State *volatile running;  /* the coroutine that runs now, or the main state */
+static lt_context *volatile context; /* of the running cell */
+static lua_State *volatile running;  /* the running coroutine, or the main state */
 
 /* The user's hook on the main state before the cell, restored afterwards. */
 static struct {
@@ -46,8 +46,8 @@ static struct sigaction previous_action, previous_wake_action;
 static timer_t wake_timer;
 static bool has_timer;
 
-/* A __close metamethod restores what its scope changed; it runs to its end. Only the newest frames
- * are searched: lua_getstack() walks from the top, so that a search of a deep recursion would take
+/* A __close metamethod restores the state of its scope, so it may finish. Only the newest frames
+ * are searched: lua_getstack() walks from the top, so a search of a deep recursion would take
  * quadratic time, 46 s for 20,000 calls. */
 static bool inside_close(lua_State *L)
 {
@@ -70,7 +70,7 @@ static void raise_interrupted(lua_State *L, lua_Debug *frame)
     }
     bool was_closing = closing;
     closing = times == 1 && inside_close(L);
-    if (closing) { /* functions that it calls may run, too */
+    if (closing) { /* functions called by it must run, too */
         lt_context_interrupt_clear(context);
         return;
     }
@@ -84,14 +84,14 @@ bool interrupt_is_due(void) { return times > 0 && !reached && !closing; }
 /* ---- hooks inside a __gc --------------------------------------------------------------------- */
 
 /* Lua runs a __gc with hooks disabled by a byte of the state that no API function sets. Its offset
- * is found by comparing states with and without a hook. If it is not found (0), a __gc runs to its
- * end. */
+ * is found by comparing states with and without a hook. If it is not found (0), a __gc runs to
+ * completion. */
 static size_t hooks_byte;
 
 enum {
     FIRST = sizeof(void *),
     LAST = 2 * sizeof(void *)
-}; /* behind the link of the collector, before the stack */
+}; /* after the collector's link, before the stack */
 
 static unsigned char outside[LAST - FIRST]; /* the bytes before a hook ran */
 
@@ -129,11 +129,11 @@ static void allow_hooks(lua_State *L)
 
 #define WAKE_SIGNAL SIGURG /* ignored without a handler */
 
-/* Ends a __gc that has run since the last of these signals. If no hook has run for some time,
- * prints the reason. */
+/* Enables hooks in a running __gc, so that it is interrupted. If no interrupt was raised within a
+ * second, prints the reason. */
 static void on_wake(int signal_number)
 {
-    enum { SIGNALS = 20 }; /* a second */
+    enum { SIGNALS = 20 }; /* one second, by EVERY_NS */
     static const char reason[] =
         "waiting for C code to end, which Ctrl-C cannot stop; ^C twice more to kill\n";
     int saved_errno = errno;
@@ -150,7 +150,7 @@ static void on_wake(int signal_number)
     errno = saved_errno;
 }
 
-/* Starts or stops the signals that end waits. */
+/* Starts or stops the timer; its signals interrupt blocking calls. */
 static void wake(bool on)
 {
     enum { EVERY_NS = 50000000 };
@@ -163,8 +163,8 @@ static void arm(lua_State *L)
     lua_sethook(L, raise_interrupted, LUA_MASKCOUNT | LUA_MASKCALL, 1);
 }
 
-/* Whether C code has had a second to see the interrupt: keys that are held down or pressed in a row
- * come much faster. */
+/* Whether C code has had a second to react to the interrupt: repeated or held keys send signals
+ * much faster. */
 static bool has_had_time(void)
 {
     struct timespec now;
@@ -207,9 +207,9 @@ bool interrupt_while_editing(void)
     return was;
 }
 
-/* ---- coroutines that can be interrupted ------------------------------------------------------ */
+/* ---- interruptible coroutines ---------------------------------------------------------------- */
 
-static const char failed_key = 0; /* its address is the key of watch()'s function in the registry */
+static const char failed_key = 0; /* its address is the registry key of watch()'s function */
 
 /* Passes the error that ended co, on top of L, to the function of watch(). Errors of that function
  * are dropped. */
@@ -225,7 +225,7 @@ static void tell_failed(lua_State *L, lua_State *co)
     lua_pop(L, 1);
 }
 
-/* watch(f): f(coroutine, value) is called when an error has ended a coroutine. */
+/* watch(f): f(coroutine, value) is called when a coroutine has ended with an error. */
 static int watch(lua_State *L)
 {
     lua_settop(L, 1);
@@ -244,7 +244,7 @@ static int resume_recorded(lua_State *L, lua_State *co, int nargs)
     }
     lua_xmove(L, co, nargs);
     running = co;
-    if (times > 0 && !closing) arm(co); /* a signal that came since L's last instruction */
+    if (times > 0 && !closing) arm(co); /* a signal that arrived since L's last instruction */
     int status = lua_resume(co, L, nargs, &nresults);
     running = L;
     if (times > 0) arm(L);
@@ -283,7 +283,7 @@ static int call_wrapped(lua_State *L)
     if (nresults >= 0) return nresults;
     int status = lua_status(co);
     if (status != LUA_OK && status != LUA_YIELD) {
-        status = lua_resetthread(co); /* closes its pending variables; the error may change */
+        status = lua_resetthread(co); /* closes its pending variables, which may change the error */
         lua_pop(L, 1);
         lua_xmove(co, L, 1);
     }
@@ -307,7 +307,7 @@ static int coroutine_wrap(lua_State *L)
 
 /* ---- the module ------------------------------------------------------------------------------ */
 
-/* Addresses are registry keys of the original fields of `coroutine`. */
+/* Addresses are the registry keys of the original fields of `coroutine`. */
 static const char resume_key = 0, wrap_key = 0;
 
 /* Stores the function in the field of the table on top of the stack, and saves the original. */
@@ -325,7 +325,7 @@ static void restore_field(lua_State *L, const char *name, const char *key)
     lua_setfield(L, -2, name);
 }
 
-/* install(): SIGINT now means "stop the cell" in this interpreter. */
+/* install(): makes SIGINT stop the cell in this interpreter. */
 static int install(lua_State *L)
 {
     struct sigaction action;
@@ -350,7 +350,7 @@ static int install(lua_State *L)
     return 0;
 }
 
-/* restore(): all is again as it was before install(). */
+/* restore(): restores the state from before install(). */
 static int restore(lua_State *L)
 {
     if (has_timer) timer_delete(wake_timer);
@@ -365,7 +365,7 @@ static int restore(lua_State *L)
     return 0;
 }
 
-/* The outermost call() begins or has ended. */
+/* Called at the beginning and end of the outermost call(). */
 static void begin_interruptible(void)
 {
     if (depth == 0 && main_state) {
@@ -378,7 +378,7 @@ static void begin_interruptible(void)
     depth = depth + 1;
 }
 
-/* Takes the hook off again: the interrupt has reached the call that ends the cell. */
+/* Removes the hook: the interrupt has reached the call that ends the cell. */
 static void disarm(lua_State *L)
 {
     wake(false);
@@ -387,7 +387,7 @@ static void disarm(lua_State *L)
     if (L != main_state) lua_sethook(L, NULL, 0, 0);
 }
 
-/* The message handler of call(). The hook must be gone before a handler written in Lua runs. */
+/* The message handler of call(). The hook must be removed before a handler written in Lua runs. */
 static int handle_message(lua_State *L)
 {
     if (times > 0) disarm(L);
@@ -398,7 +398,7 @@ static int handle_message(lua_State *L)
 }
 
 /* call(f, handler, ...) -> ok, interrupted, results: xpcall(f, handler, ...) that Ctrl-C can stop.
- * Calls nest; the interrupt stays up until the outermost has ended. */
+ * Calls nest; the interrupt stays pending until the outermost one has ended. */
 static int call_interruptible(lua_State *L)
 {
     luaL_checkany(L, 2);

@@ -1,8 +1,7 @@
 /* interrupt.h - Ctrl-C for the prompt: stops a running cell, or a line being edited.
  *
- * The signal handler is installed by the prompt alone; scripts keep the default action. One
- * interpreter at a time can be interruptible.
- */
+ * Only the prompt installs the signal handler; scripts keep the default action. Only one
+ * interpreter at a time can be interruptible. */
 #ifndef REPL_INTERRUPT_H
 #define REPL_INTERRUPT_H
 
@@ -12,10 +11,10 @@
 /* The Lua module repl.interrupt: install(), restore(), call(f, handler, ...). */
 int luaopen_repl_interrupt(lua_State *L);
 
-/* True when Ctrl-C was pressed and nothing has stopped for it yet. */
+/* True if Ctrl-C was pressed and no code has been interrupted by it yet. */
 bool interrupt_is_due(void);
 
-/* True when SIGINT arrived since the last call, with no cell running. */
+/* True if SIGINT arrived since the last call while no cell was running. */
 bool interrupt_while_editing(void);
 
 #endif

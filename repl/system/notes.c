@@ -14,10 +14,10 @@
 #include <string.h>
 #include <unistd.h>
 
-static FILE *plain, *noting; /* stdout as it was; the stream that takes its place */
+static FILE *plain, *noting; /* the original stdout; the recording stream that replaces it */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* A forked child may record output, too: the forking thread holds the lock meanwhile. */
+/* A forked child may record output, too, so the forking thread holds the lock during fork(). */
 static void acquire(void) { pthread_mutex_lock(&lock); }
 static void unlock_in_fork(void) { pthread_mutex_unlock(&lock); }
 __attribute__((constructor)) static void hold_across_fork(void)
@@ -29,7 +29,7 @@ static struct {
     unsigned long cell;
     char text[64 << 10];
     size_t size;
-    char last; /* byte written, or 0 */
+    char last; /* last byte written, or 0 */
 } notes;
 
 unsigned long notes_cell(void)
@@ -54,7 +54,7 @@ void notes_add(unsigned long cell, const char *bytes, size_t size)
 
 FILE *notes_terminal(void) { return plain && stdout == noting ? plain : stdout; }
 
-/* As for stdout itself, a signal ends a write that waits. */
+/* Like stdout's own function: a signal ends a blocked write. */
 static ssize_t pass_on(void *cookie, const char *bytes, size_t size)
 {
     (void)cookie;
@@ -68,7 +68,7 @@ static ssize_t pass_on(void *cookie, const char *bytes, size_t size)
     return (ssize_t)done;
 }
 
-/* Makes io.stdout, where it is C's, the other stream. */
+/* Redirects io.stdout, if it is C's stdout, to the other stream. */
 static void move_stdout(lua_State *L, FILE *from, FILE *to)
 {
     lua_getglobal(L, LUA_IOLIBNAME);
@@ -84,8 +84,7 @@ static void move_stdout(lua_State *L, FILE *from, FILE *to)
     stdout = to;
 }
 
-/* start([lines]): starts recording. lines: output is passed on at the end of each line, as to a
- * terminal. */
+/* start([lines]): starts recording. lines: output is line-buffered, as to a terminal. */
 static int start_notes(lua_State *L)
 {
     if (stdout == noting && noting) return 0;
@@ -100,7 +99,7 @@ static int start_notes(lua_State *L)
     return 0;
 }
 
-/* stop(): stdout is as it was before start(). */
+/* stop(): restores stdout. */
 static int stop_notes(lua_State *L)
 {
     if (noting && stdout == noting) move_stdout(L, noting, plain);
@@ -134,7 +133,7 @@ static int text(lua_State *L)
     return 1;
 }
 
-/* inside_line() -> whether the cell has left a line without its end */
+/* inside_line() -> whether the cell's output ends within a line */
 static int inside_line(lua_State *L)
 {
     fflush(stdout);

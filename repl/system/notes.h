@@ -13,7 +13,7 @@ int luaopen_repl_notes(lua_State *L);
 unsigned long notes_cell(void);
 /* Records output of that cell. */
 void notes_add(unsigned long cell, const char *bytes, size_t size);
-/* The stream of the terminal, without notes. */
+/* The unrecorded stream of the terminal. */
 FILE *notes_terminal(void);
 
 #endif

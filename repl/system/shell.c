@@ -34,7 +34,8 @@ typedef struct {
 
 static void keep_to_ourselves(int fd) { fcntl(fd, F_SETFD, FD_CLOEXEC); }
 
-/* An outlet for a command; without one (ours is -1) it writes to our stdout itself. */
+/* Opens an outlet for a command. If that fails, ours is -1, and the command writes directly to our
+ * stdout. */
 static outlet outlet_open(void)
 {
     outlet o = {-1, -1, isatty(STDOUT_FILENO), notes_cell()};
@@ -87,7 +88,7 @@ static void *pass_on_the_rest(void *argument)
     return NULL;
 }
 
-/* The command has ended; programs in the background may hold on to the outlet. */
+/* Called when the command has ended; background programs may keep the outlet open. */
 static void outlet_leave(outlet *o)
 {
     sigset_t all, before;
@@ -99,7 +100,7 @@ static void outlet_leave(outlet *o)
     outlet *rest = open ? malloc(sizeof *rest) : NULL;
     if (rest) {
         *rest = *o;
-        sigfillset(&all); /* signals are for the thread that runs cells */
+        sigfillset(&all); /* signals are handled by the thread that runs cells */
         pthread_sigmask(SIG_SETMASK, &all, &before);
         bool started = pthread_create(&thread, NULL, pass_on_the_rest, rest) == 0;
         pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -143,8 +144,8 @@ static int wait_for_child(pid_t child, outlet *o)
 
 /* ---- the module ------------------------------------------------------------------------------ */
 
-/* run(command [, noted]) -> exit code; runs it in the user's shell. A signal that kills it counts
- * as 128 plus its number. Ctrl-C goes to the command only. With `noted`, its output is recorded for
+/* run(command [, noted]) -> exit code; runs it in the user's shell. If a signal kills it, the code
+ * is 128 plus its number. Ctrl-C goes to the command only. With `noted`, its output is recorded for
  * the cell. */
 static int run_command(lua_State *L)
 {
@@ -180,8 +181,8 @@ static int run_command(lua_State *L)
     return 1;
 }
 
-/* page(text, command) -> exit code of the pager; quitting it early is no error, Ctrl-C is its
- * own. */
+/* page(text, command) -> exit code of the pager; quitting it early is not an error, and it handles
+ * Ctrl-C itself. */
 static int page(lua_State *L)
 {
     size_t length;

@@ -25,7 +25,7 @@ static int is_terminal(lua_State *L)
     return 1;
 }
 
-/* size() -> columns and rows of the terminal on stdout, 80 and 24 when unknown */
+/* size() -> columns and rows of the terminal on stdout; 80 and 24 if unknown */
 static int terminal_size(lua_State *L)
 {
     struct winsize size;
@@ -35,7 +35,7 @@ static int terminal_size(lua_State *L)
     return 2;
 }
 
-/* clock() -> seconds on a clock that never goes back */
+/* clock() -> seconds of a monotonic clock */
 static int monotonic_clock(lua_State *L)
 {
     struct timespec now;
@@ -48,8 +48,8 @@ static int monotonic_clock(lua_State *L)
 
 static struct capture {
     int descriptor; /* 1 or 2 */
-    int saved;      /* where it pointed before */
-    FILE *file;     /* where it points now; NULL when not capturing */
+    int saved;      /* the original file description */
+    FILE *file;     /* the temporary file; NULL: not capturing */
 } captures[2] = {{STDOUT_FILENO, -1, NULL}, {STDERR_FILENO, -1, NULL}};
 
 static void undo_capture(struct capture *c)
@@ -61,7 +61,7 @@ static void undo_capture(struct capture *c)
     }
 }
 
-/* start_capture(): from now on stdout and stderr are collected. */
+/* start_capture(): captures stdout and stderr from now on. */
 static int start_capture(lua_State *L)
 {
     fflush(stdout);
@@ -127,8 +127,8 @@ void system_end_capture(void)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* make_directories(path [, for_all]): creates the folder and its parents, for the user only or by
- * the umask. */
+/* make_directories(path [, for_all]): creates the folder and its parents, with permissions for the
+ * user only or by the umask. */
 static int make_directories(lua_State *L)
 {
     char *path = strdup(luaL_checkstring(L, 1));
@@ -138,7 +138,7 @@ static int make_directories(lua_State *L)
         if (*p != '/' && *p != '\0') continue;
         char end = *p;
         *p = '\0';
-        /* an existing folder is accepted; the caller's open reports other errors */
+        /* an existing folder is accepted; other errors appear when the caller opens a file */
         mkdir(path, mode);
         *p = end;
         if (end == '\0') break;
@@ -147,8 +147,8 @@ static int make_directories(lua_State *L)
     return 0;
 }
 
-/* append(path, text) -> true, or nil and a message. The file is created for the user alone and is
- * locked meanwhile: two sessions never mix their entries. */
+/* append(path, text) -> true, or nil and a message. The file is created for the user only and
+ * locked while writing, so that entries of two sessions never mix. */
 static int append_locked(lua_State *L)
 {
     const char *path = luaL_checkstring(L, 1);
@@ -197,7 +197,7 @@ static int program_folder(lua_State *L)
     return 1;
 }
 
-/* modified(path) -> when the file was changed last, in nanoseconds; nil when it is not there */
+/* modified(path) -> time of the last change in nanoseconds; nil if the file does not exist */
 static int modified(lua_State *L)
 {
     struct stat status;

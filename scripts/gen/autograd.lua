@@ -57,7 +57,7 @@ end
 
 local function node_name(op) return op.grad_fn or camel(op.name) .. 'Backward0' end
 
--- The C text of the node's class: another name stands for it where an argument is a number.
+-- The C expression of the node's class: an op may have another class if an argument is a number.
 local function class_text(op)
   local text = ('&%s_class'):format(op.label)
   for _, a in ipairs(op.args) do
@@ -185,7 +185,7 @@ local function field_lines(op, what)
   return list
 end
 
--- Unpacked fields, in order: the C text of each with its name filled in.
+-- Lines of one kind for the fields that are unpacked, with their names filled in.
 local function unpacked_lines(op, what)
   local list = {}
   for _, field in ipairs(op.derivative.fields) do
@@ -253,7 +253,7 @@ local function emit_free(text, op, what, suffix, other)
   return ('%s_%s'):format(op.label, suffix)
 end
 
--- Emits the list of the fields that own tensors when there are such; returns its name, or NULL.
+-- Emits the list of fields that own tensors, if there are any; returns its name, or NULL.
 local function emit_owned(text, op)
   local kinds, list = { tensor = 'SAVED', output = 'SAVED', list = 'SAVED_LIST' }, {}
   for _, field in ipairs(op.derivative.fields) do
@@ -266,7 +266,7 @@ local function emit_owned(text, op)
   return op.label .. '_owned'
 end
 
--- The arguments of a record function: those with an edge and saved ones.
+-- The arguments of a record function: the ones with an edge and the saved ones.
 local function recorded_args(op)
   local used, list = {}, {}
   for _, edge in ipairs(op.derivative.edges) do used[edge.arg.name] = true end
@@ -324,7 +324,7 @@ local function output_saves(op, name)
     if field.form == 'output' then
       local tensor = name(field.arg.output)
       local slot = field.arg.output - 1
-      -- Results that no gradient flows through are saved as they are.
+      -- The other results have no gradient and are saved like inputs.
       local differentiable = field.arg.output == 1
       local call = differentiable and ('LT_CHECK(lt_save_output(&saved->%s, %s, %d));'):format(field.name, tensor, slot)
         or ('LT_CHECK(lt_save_input(&saved->%s, %s));'):format(field.name, tensor)
@@ -334,7 +334,7 @@ local function output_saves(op, name)
   return list
 end
 
--- Checks for NULL that a host may pass by mistake: required pointers and outputs. One condition, because it is
+-- Checks required pointers and outputs for NULL, which a host may pass by mistake. One condition, because it is
 -- evaluated in each call; the failing one is identified afterwards. Internal operations have no check.
 local function null_check(op, outputs)
   if op.name:sub(1, 1) == '_' then return nil end
@@ -357,7 +357,7 @@ local function null_check(op, outputs)
     table.concat(all, ' || '), op.name, which) or nil
 end
 
--- Numbers that a host may give by mistake: a set of more dimensions than there are places for, a dtype that no enum has.
+-- Range checks of values that a host may pass by mistake: more than LT_MAX_DIMS dimensions, an invalid dtype.
 local function range_checks(op)
   local checks = {}
   if op.name:sub(1, 1) == '_' then return checks end
@@ -377,10 +377,11 @@ local function range_checks(op)
   return checks
 end
 
--- The lines that refuse memory that is not there (compile/deferred.h). Views and ops that take of a tensor its geometry alone look at none, and
--- what is made of other ops leaves it to them; `reads` of a declaration says otherwise.
+-- Lines that materialize deferred arguments (compile/deferred.h). By default, views, factories and composite
+-- ops need none: they read only the geometry, or call ops that materialize. The field `reads` of a declaration
+-- overrides this.
 local function materialize_lines(op, form)
-  if op.records and form == 'NEW' then return nil end -- the implementation asks, if it does not record the op
+  if op.records and form == 'NEW' then return nil end -- the implementation materializes, unless it records the op
   local reads = op.reads
   if reads == nil then reads = not (op.factory or op.composite or op.view and form ~= 'OUT') end
   if not reads then return nil end
@@ -402,8 +403,8 @@ local function materialize_lines(op, form)
   return #lines > 0 and ('    if (lt_any_deferred()) {\n        %s\n    }'):format(table.concat(lines, '\n        ')) or nil
 end
 
--- The start of a function that runs the operation and writes to outputs. A function with positions sets its
--- name, for errors that a GPU reports after the function has returned. form: as in batches.lua.
+-- The start of a function that runs the operation and writes to outputs. A function with index arguments sets
+-- its name, for errors that a GPU reports after the function has returned. form: as in batches.lua.
 local function open_function(text, op, name, parameters, outputs, form)
   form = form or 'NEW'
   batches.emit(text, op, name, form, parameters, form == 'NEW' and outputs or {})
@@ -431,7 +432,7 @@ local function output_names(op)
   return names
 end
 
--- Tensors with elements that may require grad, except those declared constant.
+-- Tensors with elements that may require grad, except the ones declared constant.
 local function variable_args(op)
   local list = {}
   for _, a in ipairs(op.args) do
@@ -440,7 +441,8 @@ local function variable_args(op)
   return list
 end
 
--- Lines that refuse arguments that require grad but have no derivative, though others have one: silently they would be constants.
+-- Lines that reject arguments that require grad but have no derivative, if other arguments have one: otherwise
+-- they would silently be treated as constants.
 local function refused_arguments(op)
   local edges, lines = {}, {}
   for _, edge in ipairs(op.derivative.edges) do edges[edge.arg.name] = true end
@@ -453,8 +455,8 @@ local function refused_arguments(op)
   return lines
 end
 
--- The statement that makes a node for an op without any derivative where an argument requires grad; nil where the result is exact,
--- constant in pieces, or no function of the elements. written: C names of the results.
+-- The statement that creates an error node for an op without any derivative if an argument requires grad; nil
+-- if the result is exact, piecewise constant, or independent of the elements. written: C names of the results.
 local function missing_derivative(op, written)
   local exact = op.pointwise == 'compare' or op.pointwise == 'integral' or op.forward == 'constant'
   if exact or op.factory or op.view or op.composite then return nil end
@@ -466,7 +468,7 @@ local function missing_derivative(op, written)
     any_requires(args), table.concat(inexact, ' || '), (op.name:gsub('^_+', '')), #names, table.concat(names, ', '), #written)
 end
 
--- lt_<op> of an op without a derivative: missing, the statement of missing_derivative.
+-- lt_<op> of an op without a derivative. missing: the statement of missing_derivative.
 local function emit_underived(text, op, outputs, made, missing)
   local refs = {}
   text:line('    lt_node *node = NULL;')
@@ -514,7 +516,7 @@ local function emit_plain(text, op)
     emit_underived(text, op, outputs, made, missing)
     return
   end
-  -- Arguments of derivatives may be called result.
+  -- Results are named new_<result>, because an argument may be called result.
   local refs = {}
   for i, result in ipairs(op.returns) do
     text:line('    lt_tensor *new_%s = NULL;', result_name(result))
@@ -562,8 +564,8 @@ local function emit_differentiable(text, op)
   text:line('    return status;\n}\n')
 end
 
--- Checks that `written` may be written: not read-only and, by op.overlap, no elements that share memory, and no
--- arguments that overlap it. In place, self is written.
+-- Checks that `written` is writable: not read-only and, depending on op.overlap, without internal overlap and
+-- without overlap with the arguments. In place, self is written.
 local function overlap_checks(op, written)
   local list = { ('LT_TRY(lt_prepare_write(%s));'):format(written) }
   if op.overlap ~= 'one value' then list[2] = ('LT_TRY(lt_refuse_overlap(%s));'):format(written) end
@@ -578,7 +580,7 @@ local function overlap_checks(op, written)
   return list
 end
 
--- The call of the implementation on self: the in-place forms of ops with a result pass it as that.
+-- The call of the implementation on self: in-place forms of ops with a result pass self as the output.
 local function inplace_impl(op) return call_impl(op, #op.returns > 0 and { '&out' } or {}) end
 
 local function emit_inplace_underived(text, op)
@@ -645,7 +647,7 @@ local function emit_inplace(text, op, name)
   text:line('    return status;\n}\n')
 end
 
--- A view that takes the place of the tensor it is of: the memory and its history stay as they are.
+-- In-place form of a view (such as t_): self becomes the view; its storage and history stay.
 local function emit_inplace_view(text, op, name)
   local arguments = {}
   for i, a in ipairs(op.args) do arguments[i] = a.name end
@@ -673,7 +675,7 @@ end
 
 -- ---- ops ------------------------------------------------------------------------------------------------------------
 
--- Adds op.derivative (nil when there is none) and op.keeps_original, the field of self when in-place forms must
+-- Adds op.derivative (nil if there is none) and op.keeps_original, the field of self if in-place forms must
 -- save a copy of it.
 local function analyse(model, op)
   if op.composite and (op.inplace_only or op.variants.inplace or op.variants.out) then
@@ -712,7 +714,8 @@ local function conjugates(op)
   return 'false'
 end
 
--- Whether the derivative has the gradient in one place, where an elementwise op reads it.
+-- Whether the derivative reads the gradient exactly once, in an elementwise op, which may then write to its
+-- buffer.
 local function spends(model, op)
   local reader, places = nil, 0
   for _, e in ipairs(op.derivative.expressions) do

@@ -3,8 +3,8 @@
 -- and one that packs them.
 --
 -- The rule is `batch` of the declaration; otherwise it is derived: operations that broadcast; operations along
--- the dimensions of a Dim; sample by sample. `batch = 'through'`, the rule of composite operations: nothing is
--- done, because the implementation only calls other operations.
+-- the dimensions of a Dim; one sample at a time. `batch = 'through'`, the rule of composite operations,
+-- generates nothing, because the implementation only calls other operations.
 
 local declarations = require 'declarations'
 local shared = require 'functions'
@@ -60,10 +60,10 @@ function M.is_random(op)
   return op.random ~= nil
 end
 
--- Reductions that an empty list of dims leaves as they are; of the others it means all dims.
+-- Reductions for which an empty list of dims means no dims; for others it means all.
 local keeps_all = { any = true, all = true }
 
--- A dim that an op of the library alone takes as a number from 0 is one too.
+-- An int argument dim of a library-internal op, 0-based, is a DIM, too.
 local function kind_of(a, op)
   if a.type == 'int' and a.name == 'dim' then return 'DIM' end
   local base = base_of(a)
@@ -72,7 +72,7 @@ local function kind_of(a, op)
   return ({ Dim = 'DIM', Dims = 'DIMS', Size = 'SIZE' })[base] or 'VALUE'
 end
 
--- The statement that puts an argument into its place.
+-- The statement that stores an argument in its slot.
 local function packed(a, i)
   local base = base_of(a)
   local field = shared.types[base].value:format(i):gsub('^&', '')
@@ -131,7 +131,7 @@ function M.emit(text, op, name, form, parameters, outputs)
   text:line('    return LT_OK;\n}\n')
 end
 
---- The lines of the function that test for batches. names: of its parameters, in order.
+--- The lines of the function that test for batched arguments. names: of its parameters, in order.
 function M.check(op, name, names)
   if not concerns(op) then return nil end
   local conditions = {}

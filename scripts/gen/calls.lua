@@ -21,14 +21,14 @@ local fields = { Tensor = 'tensor', IndexTensor = 'tensor', ['Tensor[]'] = 'tens
 
 local function c_string(text) return (shared.c_string(text):gsub('%s*\n%s*', ' ')) end
 
--- Arguments as C counts: a default that is a position becomes an index.
+-- An argument for C: a 1-based default position becomes a 0-based index.
 local function from_zero(a)
   local base, position = shared.base_of(a), math.tointeger(tonumber(a.default))
   if (base ~= 'Dim' and base ~= 'Index') or not position or position <= 0 then return a end
   return setmetatable({ default = tostring(position - 1) }, { __index = a })
 end
 
--- The overload as lt_call offers it; requires_grad and pin_memory of factories are the Lua binding's.
+-- The overload for lt_call, without requires_grad and pin_memory of factories, which the Lua binding handles.
 local function callable(o)
   local c = { o = o, args = {}, op = o.op }
   for i = 1, o.n_c do c.args[i] = from_zero(o.args[i]) end
@@ -56,7 +56,7 @@ local function info(name, type_name, default, optional, named_only)
     default and c_string(default) or 'NULL', kinds[(type_name:gsub('%?$', ''))], tostring(optional), tostring(named_only))
 end
 
--- The function behind an overload: v holds the arguments, r takes the results.
+-- The function of an overload: v holds the arguments, r receives the results.
 local function emit_run(c, label, put)
   local o, list = c.o, shared.values_of(c.o, c.out)
   put('static lt_status run_%s(const lt_call_frame *a, lt_value *r)\n{\n    const lt_call_slot *v = a->v;\n', label)
@@ -115,7 +115,7 @@ local function emit_group(model, group, functions)
   return notice .. '#include "api/call.h"\n#include "tensor.h"\n' .. declarations.op_includes(model, body) .. body
 end
 
--- All overloads in the order of their names, and every name, aliases too, with the place of its overloads.
+-- All overloads in the order of their names, and every name and alias with the index of its overloads.
 local function table_of(groups, functions)
   local out, names, n = { notice, '#include "api/call.h"\n\n' }, {}, 0
   for _, group in ipairs(groups) do out[#out + 1] = ('extern const lt_callable lt_callables_%s[];\n'):format(group) end
@@ -150,7 +150,7 @@ for _, f in ipairs(shared.functions_of(model)) do
   end
 end
 for _, group in ipairs(model.groups) do
-  -- A group of ops that only lib/ calls has nothing to offer.
+  -- If only lib/ calls the ops of a group, lt_call offers none of them.
   declarations.write(('%s/calls_%s.c'):format(dir, group),
     has_group[group] and emit_group(model, group, functions) or notice)
   if has_group[group] then groups[#groups + 1] = group end

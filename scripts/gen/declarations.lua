@@ -1,7 +1,7 @@
--- declarations.lua - reads src/ops/*.lua into a checked model that the emitters share.
+-- declarations.lua - reads src/ops/*.lua into a checked model for the generators.
 --
--- The form of a declaration is described in src/ops/README.md. load() fails with the file and entry that
--- is wrong; an emitter never sees an unchecked op. May use only Lua's standard library.
+-- src/ops/README.md describes the form of a declaration. load() raises an error with the file and entry of an
+-- invalid declaration, so a generator needs no checks. May use only Lua's standard library.
 
 local M = {}
 
@@ -12,7 +12,7 @@ local c_types = {
   ['Tensor'] = 'lt_tensor *', ['Tensor?'] = 'lt_tensor *', ['Tensor|Scalar'] = 'lt_tensor *',
   ['IndexTensor'] = 'lt_tensor *', ['IndexTensor?'] = 'lt_tensor *',
   ['Tensor[]'] = 'const lt_tensor_list *', ['IndexTensor[]'] = 'const lt_tensor_list *',
-  ['Scalar[]'] = 'const lt_scalar *', ['Scalar[]?'] = 'const lt_scalar *', -- of ops written in Lua alone
+  ['Scalar[]'] = 'const lt_scalar *', ['Scalar[]?'] = 'const lt_scalar *', -- only for ops written in Lua
   ['Scalar'] = 'lt_scalar ', ['Scalar?'] = 'const lt_scalar *',
   ['int'] = 'int64_t ', ['int?'] = 'const int64_t *',
   ['float'] = 'double ', ['float?'] = 'const double *',
@@ -39,8 +39,8 @@ local known_fields = {
 local sparse_kinds = { [true] = true, values = true, form = true, ['form inplace'] = true }
 local overlap_kinds = { elementwise = true, aside = true, ['one value'] = true }
 local pointwise_kinds = { promote = true, float = true, compare = true, integral = true, select = true }
--- int64: narrower ones are computed in it; unsigned: uint16, uint32 and uint64 as the integers of their sizes; order: uint64 as int64
--- in the same order.
+-- int64: narrower integers are computed in int64; unsigned: uint16, uint32 and uint64 are computed as signed
+-- integers of their size; order: uint64 is mapped to int64 with the same order.
 local kernel_dtypes = { float = true, integer = true, int64 = true, bool = true, complex = true, unsigned = true, order = true, bfloat16 = true }
 local variant_names = { ['function'] = true, method = true, inplace = true, out = true, copied_out = true, library = true, nn = true }
 
@@ -56,7 +56,7 @@ local function list_of(text)
   return list
 end
 
--- Splits at commas that stand outside brackets and quotes.
+-- Splits at commas outside brackets and quotes.
 local function split_args(text)
   local parts, depth, quote, start = {}, 0, false, 1
   for i = 1, #text do
@@ -191,7 +191,7 @@ end
 
 function M.output_name(result) return result.name and 'out_' .. result.name or 'out' end
 
--- All parameters of the function that makes a new result.
+-- All parameters of the function that creates a new result.
 function M.c_prototype(op)
   local params, outputs = M.c_params(op), M.c_outputs(op)
   return params .. (params ~= '' and outputs ~= '' and ', ' or '') .. outputs
@@ -200,7 +200,7 @@ end
 -- C name of the in-place variant: lt_add_, and for overloads lt_masked_fill_scalar_.
 function M.inplace_name(op) return op.cname .. '_' end
 
--- The lines that include the headers of the ops that a text in C calls.
+-- The #include lines for the ops that C text calls.
 function M.op_includes(model, text)
   local headers, lines = {}, {}
   for name in text:gmatch '%f[%w_]lt_([%w_]+)' do
@@ -223,7 +223,8 @@ local function sorted_files(dir)
   return files
 end
 
--- The ops that a library of chosen ops offers (make MINIMAL=1): words of the file $LT_OPS, # begins a comment. All without one.
+-- Marks the ops of a library of selected ops (make MINIMAL=1): words of the file $LT_OPS, with # comments.
+-- Without $LT_OPS, all ops.
 local function choose(model)
   local path = os.getenv 'LT_OPS'
   for _, op in ipairs(model.ops) do op.chosen = path == nil end
@@ -258,7 +259,8 @@ function M.load_scripted(dir)
   return model
 end
 
--- Reads every declaration file of dir (default: src/ops). scripted: a library of chosen ops has none of them.
+-- Reads every declaration file of dir (default: src/ops). scripted: ops in Lua, excluded from a library of
+-- selected ops.
 function M.load(dir, scripted)
   dir = dir or 'src/ops'
   local model = { groups = {}, ops = {}, by_name = {}, by_cname = {}, by_function = {} }
@@ -292,7 +294,7 @@ function M.load(dir, scripted)
   return model
 end
 
--- Writes text to path only when it differs, so that make rebuilds no more than needed.
+-- Writes text to path only if it differs, so that make rebuilds as little as possible.
 function M.write(path, text)
   local old = io.open(path, 'rb')
   if old then

@@ -14,7 +14,7 @@ local M = {}
 
 local tensor_types = { ['Tensor'] = true, ['Tensor|Scalar'] = true, ['IndexTensor'] = true }
 
--- The class of a type, without its optional mark.
+-- The class of a type, ignoring whether it is optional.
 local classes = {
   ['Tensor'] = 'tensor', ['Tensor|Scalar'] = 'tensor', ['IndexTensor'] = 'tensor', ['Tensor[]'] = 'list', ['IndexTensor[]'] = 'list',
   Scalar = 'scalar', int = 'integer', Dim = 'integer', Index = 'integer', float = 'float', bool = 'bool',
@@ -43,7 +43,7 @@ function M.base(type_name) return (type_name:gsub('%?$', '')) end
 function M.class(type_name) return classes[M.base(type_name)] end
 function M.is_tensor(type_name) return tensor_types[M.base(type_name)] == true end
 
--- Whether a copy needs a flag beside it: absent strings are NULL and absent dtypes have a value of their own.
+-- Whether a saved copy needs a has_ flag: absent strings are NULL and absent dtypes have a value of their own.
 function M.has_flag(arg)
   local class = M.class(arg.type)
   return arg.optional and class ~= 'string' and class ~= 'dtype'
@@ -99,7 +99,7 @@ local function address(value)
   return '&' .. value.c
 end
 
--- Parameters that C passes by value, and those passed by address.
+-- C text of a parameter that is passed by value.
 local function plain(value, class)
   if value.has then return nil end
   if class == 'scalar' then return as_scalar(value) end
@@ -141,7 +141,7 @@ function Translator:convert(value, param, where)
   return text
 end
 
--- The value of a declared default, which is written as Lua has it: dimensions and positions from 1.
+-- The value of a declared default; dimensions and positions are 1-based in declarations.
 local function default_value(param)
   local text = param.default
   if text == 'nil' then return { class = 'nil' } end
@@ -268,7 +268,7 @@ function Translator:list_call(tree)
     arg.name, arg.name, dim)
 end
 
--- The arguments with a derivative in their order, and from each name the number of its edge.
+-- The arguments with a derivative, in order, and a map from their names to the numbers of their edges.
 local function edges_of(op)
   local wanted, edges, numbers = {}, {}, {}
   for names in pairs(op.grad) do
@@ -283,7 +283,8 @@ local function edges_of(op)
   return edges, numbers
 end
 
--- One expression of op.grad, whose key names one argument, or several whose gradients one call returns.
+-- Translates one expression of op.grad. Its key names one argument, or several if one call returns all their
+-- gradients.
 local function translate_one(model, op, names, edges, edge_of, fields, temporaries)
   local t = setmetatable({ model = model, op = op, argument = names, edges = {}, edge_of = edge_of,
     statements = {}, fields = fields, temporaries = temporaries }, Translator)

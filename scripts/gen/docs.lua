@@ -10,7 +10,7 @@ local keywords = {}
 for word in ([[and break do else elseif end false for function goto if in local nil not or repeat return then true
   until while]]):gmatch('%S+') do keywords[word] = true end
 
-M.keywords = keywords -- names that no program can write after a colon
+M.keywords = keywords -- reserved words, invalid after a colon
 
 local function results_of(o)
   if o.form == 'inplace' then return 'Tensor' end
@@ -25,7 +25,7 @@ local function doc_of(f)
   return (in_place and 'In place: ' or '') .. o.op.doc:gsub('%s*\n%s*', ' ')
 end
 
--- The example of the op; a variant in place has none of its own.
+-- The example of the op; in-place variants have none.
 local function example_of(f)
   for _, o in ipairs(f.overloads) do
     if (o.form == 'new' or o.op.inplace_only) and o.op.example then return o.op.example end
@@ -69,7 +69,7 @@ local function editor_type(type_name) return editor_types[(type_name:gsub('%?$',
 
 local function parameter_name(a) return keywords[a.name] and a.name .. '_' or a.name end
 
--- Positional parameters from the given one on, and the table of names as the last.
+-- Positional parameters from the given one on, with the table of named ones as the last.
 local function parameters_of(o, from)
   local list, named = {}, {}
   for i = from, #o.args do
@@ -102,8 +102,8 @@ local function overload_type(o, is_method)
   return ('fun(%s): %s'):format(table.concat(parts, ', '), table.concat(returns, ', '))
 end
 
--- Alternative forms of an overload's arguments: optional ones by name in a last table; separate numbers of a
--- shape. Types of functions, or nothing if they are equal.
+-- Alternative forms of an overload's arguments: optional ones by name in a last table; the numbers of a shape
+-- as separate arguments. Function types, or nothing if they are equal.
 local function other_forms(o, is_method)
   local from, required, by_name, row = is_method and 2 or 1, {}, {}, nil
   for i = from, #o.args do
@@ -164,7 +164,7 @@ local fields = {
   'shape torch.Size', 'dtype torch.dtype', 'device torch.device', 'grad torch.Tensor?', 'data torch.Tensor', 'T torch.Tensor',
   'mT torch.Tensor', 'H torch.Tensor', 'mH torch.Tensor', 'real torch.Tensor', 'imag torch.Tensor',
   'ndim integer', 'requires_grad boolean', 'grad_fn any', 'is_leaf boolean', 'is_cuda boolean',
-  '[integer] torch.Tensor', '[table] torch.Tensor', '[torch.Tensor] torch.Tensor', -- subscripts; in a string they are not told from names
+  '[integer] torch.Tensor', '[table] torch.Tensor', '[torch.Tensor] torch.Tensor', -- subscripts; editors cannot distinguish strings from names
 }
 
 function M.stubs(functions)

@@ -1,8 +1,8 @@
--- examples.lua - reads the examples beside declarations and classes.
+-- examples.lua - reads the examples of declarations and classes.
 --
--- A file of declarations has them in one text, the field `examples` of its list: a name on its own line, and
--- below it the indented lines of its example. The expected output follows in lines that begin with '-->', so
--- that an example is valid Lua:
+-- A declaration file has them in one text, the field `examples` of its list: a name on its own line, then the
+-- indented lines of its example. The expected output follows in lines that begin with '-->', so that an example
+-- is valid Lua:
 --
 --   sum
 --       torch.tensor{1, 2}:sum()
@@ -13,7 +13,7 @@
 
 local M = {}
 
--- name -> the lines of its example, without their indentation. where: names the text in errors.
+-- name -> the unindented lines of its example. where: the source of the text, for errors.
 function M.read(text, where)
   local found, name, lines = {}, nil, nil
   local function finish()
@@ -34,7 +34,7 @@ function M.read(text, where)
   return found
 end
 
--- The same of the long comment of a file of classes.
+-- The same for the long comment of a file of classes.
 function M.of_file(path)
   local file = assert(io.open(path))
   local text = file:read 'a'
@@ -42,8 +42,8 @@ function M.of_file(path)
   return M.read(text:match '\n%-%-%[=%[ examples\n(.-)\n%]=%]\n' or '', path)
 end
 
--- The parts of an example, each with the lines of a cell and its output: { source, output }, output nil if none
--- is given.
+-- Splits an example into notebook cells: { source, output }, both as lines; output is nil if the example has
+-- none.
 function M.cells(example)
   local cells, source, output = {}, {}, nil
   local function finish()

@@ -1,11 +1,11 @@
--- float8.lua - generates the part of an operation's public function that handles floats of one byte
--- (float8_e4m3fn and others), for autograd.lua. They can be stored, moved and converted only. Operations with
--- `float8 = true`, views and composite operations accept them; others reject them as arguments, as outputs, and
--- as the dtype of the result.
+-- float8.lua - generates the part of an operation's public function that handles one-byte floats (float8_e4m3fn
+-- and others), for autograd.lua. They can only be stored, moved and converted. Operations with `float8 = true`,
+-- views and composite operations accept them; others reject them as arguments, as outputs, and as the dtype of
+-- the result.
 
 local M = {}
 
--- Of each argument that may have such a dtype: the C text of whether it has, and of the dtype.
+-- For each argument that may be a one-byte float: the C condition that it is, and its dtype.
 local function probes(op, form)
   local list = {}
   local function add(condition, dtype) list[#list + 1] = { condition = condition, dtype = dtype } end
@@ -22,7 +22,7 @@ local function probes(op, form)
   return list
 end
 
---- The lines of a function that refuse floats of one byte; nil where none can be given, or all are taken.
+--- The lines of a function that reject one-byte floats; nil if no argument can have one, or all are accepted.
 function M.check(op, form)
   if op.float8 or op.view or op.composite then return nil end
   local list = probes(op, form)

@@ -1,15 +1,15 @@
--- forward.lua - generates the part of an operation's public function that handles dual tensors
--- (src/core/autograd/forward.h), for autograd.lua: a function that removes a level from the arguments, runs the
--- operation on the rest, and computes the tangent of the result.
+-- forward.lua - generates the part of an operation's public function that handles dual tensors, for forward
+-- mode (src/core/autograd/forward.h): a function that removes a level from the arguments, runs the operation on
+-- the primals, and computes the tangent of the result (the Jacobian-vector product). For autograd.lua.
 --
 -- The tangent is `forward` of the declaration:
---   'elementwise'   the derivative with the tangent instead of the gradient; of each pointwise operation
---   'reduced'       the slope of each element, the derivative for a gradient of ones, times its tangent, reduced like the result
---   'linear'        the operation itself of the tangents, zeros for missing ones; of each view
+--   'elementwise'   the derivative with the tangent instead of the gradient; default of pointwise operations
+--   'reduced'       the derivative for a gradient of ones, times the tangent, reduced like the result
+--   'linear'        the operation applied to the tangents, zeros for missing ones; default of views
 --   'constant'      none
---   'transposed'    the derivative of the derivative, by the gradient; of all others
---   an expression   of the arguments, the result and the tangents, <argument>_t, zeros for missing ones
---   a table         of these by argument: terms for the arguments with a tangent, which are summed
+--   'transposed'    the transpose of the derivative, which is linear in the gradient; default of all others
+--   an expression   of the arguments, the result and the tangents <argument>_t, zeros for missing ones
+--   a table         of these by argument: the terms of the arguments with a tangent are summed
 -- May use declarations.lua, derivative.lua, expression.lua.
 
 local declarations = require 'declarations'
@@ -26,7 +26,7 @@ end
 
 -- ---- expressions of arguments -----------------------------------------------------------------------------------------
 
--- As the translator of derivatives, but names are parameters and locals of the function.
+-- Like the translator of derivatives, but names are parameters and locals of the function.
 local Translator = setmetatable({}, { __index = derivative.Translator })
 Translator.__index = Translator
 
@@ -87,7 +87,7 @@ local function translator(model, op, state, argument)
     temporaries = state.temporaries, locals = state.locals, places = state.places }, Translator)
 end
 
--- Statements that leave the value of a tree in `target`.
+-- Emits statements that store the value of a tree in `target`.
 local function evaluate(t, tree, target)
   if tree.kind == 'call' and not derivative.properties[tree.name] then
     t:call(tree, '&' .. target)
@@ -98,7 +98,7 @@ local function evaluate(t, tree, target)
   end
 end
 
--- The op itself, with the tangents of these arguments in their place.
+-- A call of the op with the arguments of the set `replaced` replaced by their tangents.
 local function itself(op, replaced)
   local args = {}
   for i, a in ipairs(op.args) do args[i] = { kind = 'name', name = replaced[a.name] and a.name .. '_t' or a.name } end
@@ -229,7 +229,7 @@ end
 
 local function result_name(result) return result.name or 'result' end
 
--- The condition that an argument has a tangent; nil where none can.
+-- The condition that an argument has a tangent; nil if no argument can.
 local function any_dual(op)
   local parts = {}
   for _, a in ipairs(op.args) do
@@ -266,7 +266,7 @@ local function release_temporaries(text, dual)
   for i = 1, dual.temporaries do text:line('    lt_tensor_release(t%d);', i) end
 end
 
--- Whether a text mentions a C name.
+-- Whether one of the statements contains a C name.
 local function mentions(statements, name)
   for _, statement in ipairs(statements) do
     if statement:find('%f[%w_]' .. name .. '%f[^%w_]') then return true end
@@ -285,7 +285,7 @@ local function all_statements(dual)
   return list
 end
 
--- A view shows its tangents as it shows the tensor: at every level for itself.
+-- A view: its tangent is the same view of the tangent, at every level.
 local function emit_view(text, op)
   local dual = op.dual
   open_function(text, op, op.label .. '_dual', op.returns)
@@ -307,7 +307,7 @@ local function emit_view(text, op)
   text:line('    lt_tensor_release(self_t);\n    lt_tensor_release(term);\n    lt_tensor_release(result);\n    return status;\n}\n')
 end
 
--- An op that writes its first argument: the tangents are written at every level, then the elements.
+-- An op that writes its first argument: updates the tangents at every level, then the elements.
 local function emit_written(text, op)
   local dual = op.dual
   open_function(text, op, op.label .. '_dual', {})
@@ -440,7 +440,8 @@ local function emit_new(text, op, conjugates)
   text:line('    lt_dual_close(&d);\n    return status;\n}\n')
 end
 
---- Generates the code before the functions of an operation with a derivative. conjugates: C text, of its class.
+--- Generates the code before the functions of an operation with a derivative. conjugates: field of its class,
+--- as C text.
 function M.emit(text, op, conjugates)
   if op.inplace_only then
     if op.args[1].type ~= 'Tensor[]' then emit_written(text, op) end
@@ -467,8 +468,8 @@ function M.call(op, impl, outputs)
     call_of('', setmetatable({ cname = op.label }, { __index = op }), outputs, '_dual'), impl)
 end
 
---- Lines at the start of the in-place form of an op that has a result: the result with its tangents takes self's place. inplace: the
---- name of that form.
+--- Lines at the start of the in-place form of an op with a result: for dual arguments, computes the result with
+--- its tangents and stores it in self. name: of the in-place form.
 function M.emit_inplace(text, op, name)
   local condition = any_dual(op)
   if not condition then return end
@@ -483,12 +484,13 @@ function M.emit_inplace(text, op, name)
   text:line('        lt_tensor_release(made);\n        return replaced;\n    }')
 end
 
---- The C text of whether result i, which may be missing but for the first, has a dtype with derivatives.
+--- The C condition that result i has a differentiable dtype. All results but the first may be NULL.
 function M.is_inexact(name, i)
   return (i > 1 and ('(%s != NULL && %%s)'):format(name) or '%s'):format(('lt_dtype_is_inexact((lt_dtype)%s->dtype)'):format(name))
 end
 
---- The line that refuses dual arguments of an op that has no derivative; nil where it is no function of their elements, or a constant.
+--- The line that rejects dual arguments of an op without a derivative; nil if the result is constant or
+--- independent of their elements.
 function M.refusal(op, results)
   local condition = not op.factory and op.forward ~= 'constant' and not op.composite and any_dual(op)
   if not condition then return nil end
@@ -498,7 +500,7 @@ function M.refusal(op, results)
   return ('if (%s) return lt_refuse_dual("%s");'):format(duals_open(condition), op.name)
 end
 
---- The line that refuses dual arguments of an out= form.
+--- The line that rejects dual arguments of an out= form.
 function M.refusal_out(op)
   local condition = any_dual(op)
   return ('if (%s) return lt_refuse_dual_out("%s");'):format(duals_open((condition and condition .. ' || ' or '') .. 'lt_is_dual(out)'), op.name)

@@ -29,7 +29,7 @@ M.types = {
   ['Device'] = { spec = 'DEVICE', value = '&v[%d].device' },
   ['Generator'] = { spec = 'GENERATOR', value = 'v[%d].generator' },
 }
--- Absent values that C gets as such, not as a null pointer to one.
+-- C values for absent arguments; for other types, C receives a null pointer.
 M.absent = { Tensor = 'NULL', IndexTensor = 'NULL', Generator = 'NULL', Dtype = 'LT_DTYPE_NONE', string = 'NULL' }
 
 function M.base_of(a) return (a.type:gsub('%?$', '')) end
@@ -41,7 +41,7 @@ function M.value_of(a, i)
   return ('a->present[%d] ? %s%s : NULL'):format(i, value:sub(1, 1) == '&' and '' or '&', value)
 end
 
--- The arguments of the C call. out: the number of out=, whose dtype and device a factory uses by default.
+-- The arguments of the C call. out: the number of out=; a factory uses its dtype and device by default.
 function M.values_of(o, out)
   local list = {}
   for i = 1, o.n_c do
@@ -100,7 +100,7 @@ function M.overload_of(op, form)
     end
     local several = #op.returns > 1 or op.returns[1].type == 'Tensor[]'
     for _, result in ipairs(op.returns) do
-      o.exact_outs = o.exact_outs or result.type == 'IndexTensor' and not op.factory -- as PyTorch's, which writes them itself
+      o.exact_outs = o.exact_outs or result.type == 'IndexTensor' and not op.factory -- PyTorch writes them directly
     end
     o.out, o.copied_out = keyword(several and 'Tensor[]?' or 'Tensor?', 'out', 'nil'), true
   end
@@ -113,8 +113,8 @@ function M.overload_of(op, form)
   return o
 end
 
--- The positions of the arguments at least one of which must be a tensor: those that may be a number, if no
--- other argument is a tensor. nil: all may be numbers.
+-- The positions of the Tensor|Scalar arguments, at least one of which must be a tensor if no other argument is
+-- a tensor. nil: all may be numbers.
 local function of_which_one_a_tensor(op)
   local places = {}
   for i, a in ipairs(op.args) do
@@ -124,7 +124,7 @@ local function of_which_one_a_tensor(op)
   return #places > 1 and not op.plain_numbers and places or nil
 end
 
--- The overload once for each of these places, at which it takes a tensor.
+-- The overloads of an op: if one of several arguments must be a tensor, one overload for each of them.
 local function overloads_of(op, form)
   local places = form == 'new' and of_which_one_a_tensor(op)
   if not places then return { M.overload_of(op, form) } end

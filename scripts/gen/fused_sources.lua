@@ -1,5 +1,6 @@
--- fused_sources.lua - emits fused_sources.h: the text of the files that the source of a generated kernel includes (src/cuda/kernels/compile/), for
--- NVRTC and for the host's compiler. Their names are flat, and so become their own #includes of each other.
+-- fused_sources.lua - generates fused_sources.h: the text of the files that a generated kernel includes
+-- (src/cuda/kernels/compile/), for NVRTC and the host's compiler. File names, also in #includes, lose their
+-- folders.
 --
 -- Usage: lua5.4 scripts/gen/fused_sources.lua OUT
 
@@ -44,7 +45,7 @@ local function emit(out, files)
   out[#out + 1] = ('static const char *const lt_fused_source_names[] = {\n    "%s"};\n'):format(table.concat(names, '",\n    "'))
   out[#out + 1] = 'static const char *const lt_fused_source_texts[] = {\n'
   for _, text in ipairs(texts) do
-    -- A literal of C++ may have 64 KB, and neighbours are joined.
+    -- A C++ string literal may have at most 64 KB; adjacent literals are concatenated.
     out[#out + 1] = 'R"lt('
     for from = 1, #text, 16000 do out[#out + 1] = (from > 1 and ')lt"\nR"lt(' or '') .. text:sub(from, from + 15999) end
     out[#out + 1] = ')lt",\n'

@@ -1,5 +1,6 @@
--- headers.lua - emits the C prototypes of ops: OUT_DIR/op/<name>.h for each, which sources that call it include, so that a
--- new op rebuilds few of them; and OUT_DIR/ltensor_ops.h with all public ones, which is installed.
+-- headers.lua - generates the C prototypes of ops: OUT_DIR/op/<name>.h for each op, included by the sources
+-- that call it, so that a new op rebuilds few of them; and OUT_DIR/ltensor_ops.h with all public ones, which is
+-- installed.
 --
 -- Usage: lua5.4 scripts/gen/headers.lua OUT_DIR
 
@@ -26,7 +27,7 @@ local function header(guard, include, body)
     '\n#ifdef __cplusplus\nextern "C" {\n#endif\n', body, '\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n' }
 end
 
--- The declarations under one name, and the implementations that the library's sources define.
+-- The prototypes of all overloads of a name, and of the implementations, which the library's sources define.
 local function op_header(name, ops)
   local out = {}
   for _, op in ipairs(ops) do
@@ -46,17 +47,16 @@ end
 -- The introduction to the declarations.
 local introduction = [[
 
-/* A function per operation, which ltensor.h includes. Above each stands its declaration and what it does. Results are new
- * references (lists: lt_tensor_list_free). NULL where a tensor, a list, sizes, a string or a place for a result is needed is
- * LT_ERR_TYPE.
+/* A function per operation, included by ltensor.h, with its declaration and description. Results are new references (lists:
+ * lt_tensor_list_free). NULL for a required tensor, list, size, string or output pointer is LT_ERR_TYPE.
  *
- *   Type?        may be absent: NULL, or LT_DTYPE_NONE
- *   =value       what to pass where nothing else is wanted: C has no defaults
- *   |Scalar      where Lua may give a number; here lt_tensor_from_scalar makes a tensor of it
- *   IndexTensor  int64, counting from 0; what the sentences, written for Lua too, call a position counts from 1 there alone,
- *                and so do the defaults of a Dim: dim=1 is 0 here
+ *   Type?        optional: NULL, or LT_DTYPE_NONE
+ *   =value       the default value; in C, pass it explicitly
+ *   |Scalar      Lua also accepts a number; in C, convert it with lt_tensor_from_scalar
+ *   IndexTensor  int64, counts from 0. The descriptions are written for Lua, too: a "position" and the default of a Dim
+ *                count from 1 in Lua and from 0 in C (dim=1 is 0)
  *   name_        in place: writes to its first argument
- *   name_out     fills a tensor of the caller's, of the result's shape
+ *   name_out     fills a tensor of the caller, with the shape of the result
  *   name_which   one of several operations of a name */
 ]]
 

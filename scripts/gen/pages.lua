@@ -1,5 +1,5 @@
--- pages.lua - writes the reference of the ops: a Markdown page per group, from the declarations and the table that
--- the REPL's help shows (torch.ops_docs), and an index.
+-- pages.lua - generates the reference of the ops: a Markdown page per group, from the declarations and the
+-- table of the prompt's help (torch.ops_docs), and an index.
 --
 -- Usage: lua5.4 scripts/gen/pages.lua OPS_DOCS OUT_DIR
 
@@ -31,8 +31,7 @@ local function about(group)
   return text:sub(1, 1):upper() .. text:sub(2)
 end
 
--- False for operations that only the library's own Lua calls (sparse_coo_tensor, below
--- torch.sparse_coo_tensor).
+-- False for operations that only the library's own Lua calls (such as the one behind torch.sparse_coo_tensor).
 local function public(op) return op.name:sub(1, 1) ~= '_' and next(op.variants) ~= nil and not op.variants.library end
 
 local function where_of(op)
@@ -58,7 +57,7 @@ local function derivative_of(op)
   return op.composite and 'Made of other ops, whose derivatives it has.' or 'Not differentiable.'
 end
 
--- Lines of a signature no wider than a page, broken after a comma.
+-- A signature in lines of page width, broken after commas.
 local function folded(signature)
   local lines = {}
   for line in (signature .. '\n'):gmatch '([^\n]*)\n' do
@@ -103,7 +102,7 @@ A type that ends in `?` may be nil. Every argument may be named in a last table:
 stands after `*` must be.
 ]]
 
--- index.md is, for builders of sites, the page of a folder.
+-- Site builders use index.md as the page of a folder, so the group index is written to indexing.md.
 local function page_of(group) return group == 'index' and 'indexing' or group end
 
 local index = { '# Reference of the ops\n', types }

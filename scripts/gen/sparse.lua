@@ -15,7 +15,7 @@ local function base_of(a) return (a.type:gsub('%?$', '')) end
 local function is_tensor(a) return base_of(a):match '^Tensor' ~= nil or base_of(a):match '^IndexTensor' ~= nil end
 local function is_list(a) return a.type:sub(-2) == '[]' end
 
--- The C text of whether any argument is sparse; nil where none can be.
+-- The C condition that any argument is sparse; nil if no argument can be.
 local function condition(op, form)
   local flags, others = {}, {}
   for _, a in ipairs(op.args) do
@@ -34,7 +34,7 @@ local function arguments(op, first)
   return names
 end
 
--- The name of the function that a new result comes from; nil where there is none.
+-- The name of the function that creates a new result; nil if there is none.
 local function source_of(op)
   if not op.sparse then return nil end
   if op.sparse == 'values' then return 'sparse_' .. op.cname end
@@ -52,13 +52,13 @@ local function emit_values(text, op)
   text:line('    return lt_sparse_close(status, pattern, values, result, out);\n}\n')
 end
 
---- The function that makes a result of the values, before the op's public ones.
+--- Generates the function that applies the op to the values, before the op's public functions.
 function M.emit(text, op)
   if op.sparse == 'values' then emit_values(text, op) end
 end
 
---- The lines of a function that look for sparse arguments. form: 'NEW', 'INPLACE', 'INPLACE_VIEW', 'OUT'. outputs: names of
---- the places for results.
+--- The lines of a function that test for sparse arguments. form: 'NEW', 'INPLACE', 'INPLACE_VIEW', 'OUT'.
+--- outputs: names of the output parameters.
 function M.check(op, form, outputs)
   if op.sparse == true then return nil end
   local asked, source = condition(op, form), source_of(op)

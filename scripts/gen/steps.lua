@@ -1,6 +1,6 @@
--- steps.lua - emits OUT_DIR/step/<name>.h for each op of one tensor as result: do_<name>, the op as a step of a formula
--- (src/core/ops/compose.h), with the arguments that have no default. The prototype stands there without its comment, so that
--- other words above an op rebuild no formula.
+-- steps.lua - generates OUT_DIR/step/<name>.h for each op with a single tensor as result: do_<name>, the op as
+-- a step of a composite op (src/core/ops/compose.h), with the arguments that have no default. The prototype is
+-- emitted without its documentation, so that a changed description rebuilds no composite op.
 --
 -- Usage: lua5.4 scripts/gen/steps.lua OUT_DIR
 
@@ -8,7 +8,7 @@ package.path = (arg[0]:match('^(.*)/') or '.') .. '/?.lua;' .. package.path
 local declarations = require 'declarations'
 local functions = require 'functions'
 
--- The C expression of an argument's default; nil without a short form.
+-- The C expression of an argument's default; nil if there is no short form.
 local function default_of(a)
   local base = functions.base_of(a)
   if a.default == 'nil' then return functions.absent[base] or 'NULL' end

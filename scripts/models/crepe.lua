@@ -1,5 +1,5 @@
--- CREPE (J. W. Kim et al. 2018): the pitch of a voice or an instrument, every 10 ms. Six convolutions over 64 ms of sound give a value for each of 360
--- pitches, 20 cents apart.
+-- CREPE (J. W. Kim et al. 2018): pitch detection, every 10 ms. Six convolutions over 64 ms of sound give a
+-- score for each of 360 pitches, 20 cents apart.
 --
 --   ltensor scripts/models/crepe.lua --weights tiny.pth --audio song.wav
 
@@ -34,7 +34,7 @@ function Crepe:init()
   self.classifier = nn.Linear(256, PITCHES)
 end
 
--- x [n, WINDOW]: values from 0 to 1, [n, PITCHES].
+-- x [n, WINDOW]. Returns scores from 0 to 1, [n, PITCHES].
 function Crepe:forward(x)
   x = x:unsqueeze(2):unsqueeze(4)
   for i = 1, 6 do
@@ -44,14 +44,14 @@ function Crepe:forward(x)
   return torch.sigmoid(self.classifier(x:permute(1, 3, 2, 4):reshape(-1, 256)))
 end
 
--- Windows around each hop, of mean 0 and variance 1.
+-- Frames around each hop, normalized to mean 0 and variance 1.
 local function windows_of(samples)
   local windows = F.pad(samples, { WINDOW // 2, WINDOW // 2 }):unfold(1, WINDOW, HOP)
   windows = windows - windows:mean { dim = 2, keepdim = true }
   return windows / windows:std { dim = 2, keepdim = true }:clamp { min = 1e-10 }
 end
 
--- The frequency of a pitch between two: the mean of the nine around the greatest, by their values, in cents above 10 Hz.
+-- The frequency as the mean of the nine pitches around the maximum, weighted by score, in cents above 10 Hz.
 local function frequency(values)
   local best = torch.argmax(values):item()
   local first = math.max(best - 4, 1)
@@ -61,7 +61,7 @@ local function frequency(values)
   return 10 * 2 ^ (cents / 1200), values[best]:item()
 end
 
--- A second of a tone from 220 to 440 Hz with three overtones.
+-- A test signal of one second: a tone rising from 220 to 440 Hz, with three overtones.
 local function rising()
   local t = torch.arange(0, recording.RATE, { dtype = torch.float64 }) / recording.RATE
   local phase = 2 * math.pi * 220 / math.log(2) * (2 ^ t - 1)

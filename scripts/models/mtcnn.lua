@@ -1,5 +1,6 @@
--- MTCNN (K. Zhang et al. 2016): the faces of a picture. A small network looks at every place of the picture in many sizes; two larger ones look
--- at what it finds, take away what is no face, and move the boxes; the last gives eyes, nose and the corners of the mouth.
+-- MTCNN (K. Zhang et al. 2016): face detection with a cascade of three networks. A small fully convolutional
+-- network proposes boxes at many scales of the image; two larger ones reject proposals and refine the boxes;
+-- the last also locates the eyes, the nose and the corners of the mouth.
 --
 --   ltensor scripts/models/mtcnn.lua --weights facenet_pytorch/data --image people.jpg
 
@@ -18,12 +19,13 @@ local script = experiment.new {
   },
 }
 
-local FACTOR = 0.709 -- from one size of the picture to the next
+local FACTOR = 0.709 -- ratio of successive image scales
 local THRESHOLDS = { 0.6, 0.7, 0.7 }
 
 -- ---- the networks -----------------------------------------------------------------------------------------------------
 
--- Convolutions { channels, kernel, pool's kernel or nil }, each with a PReLU, named conv1, prelu1 ... as in the files.
+-- Convolutions { channels, kernel, kernel of the pooling or nil }, each with a PReLU, named conv1, prelu1 ...
+-- as in the files.
 local function add_convolutions(net, list)
   local inputs = 3
   net.n, net.pools = #list, {}
@@ -44,7 +46,8 @@ end
 
 local function flat(x) return x:permute(1, 4, 3, 2):reshape(x:size(1), -1) end
 
--- For each place: how its box is to be moved, [n, 4, h, w], and the probabilities of none and of a face, [n, 2, h, w].
+-- Returns for each position the offsets of its box, [n, 4, h, w], and the probabilities of no face and of a
+-- face, [n, 2, h, w].
 local Proposals = nn.Module:extend 'Proposals'
 function Proposals:init()
   add_convolutions(self, { { 10, 3, 2 }, { 16, 3 }, { 32, 3 } })
@@ -55,7 +58,7 @@ function Proposals:forward(x)
   return self.conv4_2(y), torch.softmax(self.conv4_1(y), 2)
 end
 
--- For pictures of 24 x 24: the same of each, [n, 4] and [n, 2].
+-- For crops of 24 x 24: offsets [n, 4] and probabilities [n, 2].
 local Refinement = nn.Module:extend 'Refinement'
 function Refinement:init()
   add_convolutions(self, { { 28, 3, 3 }, { 48, 3, 3 }, { 64, 2 } })
@@ -67,7 +70,7 @@ function Refinement:forward(x)
   return self.dense5_2(y), torch.softmax(self.dense5_1(y), 2)
 end
 
--- For pictures of 48 x 48: the same, and the points of the face: five x, then five y, as parts of the box, [n, 10].
+-- For crops of 48 x 48: also the landmarks, five x, then five y, as fractions of the box, [n, 10].
 local Output = nn.Module:extend 'Output'
 function Output:init()
   add_convolutions(self, { { 32, 3, 3 }, { 64, 3, 3 }, { 64, 3, 2 }, { 128, 2 } })
@@ -84,7 +87,7 @@ local function load(net, path)
   return net:eval()
 end
 
--- ---- boxes: rows { x1, y1, x2, y2, ... } whose first pixel is 1 ---------------------------------------------------------
+-- ---- boxes: rows { x1, y1, x2, y2, ... }, pixels count from 1 -----------------------------------------------
 
 local function normalized(image) return (image - 127.5) * 0.0078125 end
 
@@ -92,14 +95,14 @@ local function column(x, i) return x:select(2, i) end
 
 local function keep(boxes, scores, threshold) return torch.vision.nms(boxes:narrow(2, 1, 4), scores, threshold) end
 
--- Boxes moved by parts of their sides; `more`: what a side has beyond the difference of its ends.
+-- Shifts boxes by fractions of their side lengths; `more` is added to the difference of the ends.
 local function moved(boxes, by, more)
   local w, h = column(boxes, 3) - column(boxes, 1) + more, column(boxes, 4) - column(boxes, 2) + more
   local sides = torch.stack({ w, h, w, h }, 2)
   return boxes:narrow(2, 1, 4) + by * sides
 end
 
--- Squares around the same middles, as long as the longer side.
+-- Squares with the same centers and the length of the longer side.
 local function squared(boxes)
   local w, h = column(boxes, 3) - column(boxes, 1), column(boxes, 4) - column(boxes, 2)
   local side = torch.maximum(w, h)
@@ -107,7 +110,7 @@ local function squared(boxes)
   return torch.stack({ x, y, x + side, y + side }, 2)
 end
 
--- What lies in the boxes, cut at the edges, each as size x size pixels; and which boxes have any.
+-- The image inside the boxes, clipped and resized to size x size pixels, and the boxes that are not empty.
 local function pieces(image, boxes, size)
   local height, width = image:size(3), image:size(4)
   local list, which = {}, {}
@@ -122,7 +125,7 @@ local function pieces(image, boxes, size)
   return normalized(torch.cat(list)), boxes[{ torch.tensor(which) }]
 end
 
--- The boxes of one size of the picture: { x1, y1, x2, y2, score, how to move it (4) }.
+-- Proposals at one scale of the image: { x1, y1, x2, y2, score, offsets (4) }.
 local function proposed(net, image, scale)
   local height, width = math.floor(image:size(3) * scale + 1), math.floor(image:size(4) * scale + 1)
   local by, p = net(normalized(F.interpolate(image, { size = { height, width }, mode = 'area' })))
@@ -131,14 +134,14 @@ local function proposed(net, image, scale)
   if at:size(1) == 0 then return nil end
   local rows, columns = at:select(2, 1), at:select(2, 2)
   local corner = torch.stack({ columns, rows }, 2):float() - 1
-  -- A place sees 12 pixels and is 2 beside the next.
+  -- The receptive field of a position is 12 pixels, with stride 2.
   local first, last = ((corner * 2 + 1) / scale):floor(), ((corner * 2 + 12) / scale):floor()
   local scores = face[{ rows, columns }]
   local found = torch.cat({ first, last, scores:unsqueeze(2), by[1]:permute(2, 3, 1)[{ rows, columns }] }, 2)
   return found:index_select(1, keep(found, scores, 0.5))
 end
 
--- Of boxes that lie in each other the best is left: the common area is compared with the smaller of the two.
+-- Non-maximum suppression by the intersection over the smaller of the two areas. Returns the kept indices.
 local function without_inner(boxes, scores)
   local rows, order, kept = boxes:tolist(), torch.argsort(scores, { descending = true }):tolist(), {}
   local function area(b) return (b[3] - b[1] + 1) * (b[4] - b[2] + 1) end
@@ -154,7 +157,8 @@ local function without_inner(boxes, scores)
   return torch.tensor(kept)
 end
 
--- The faces of an image [1, 3, height, width]: boxes [n, 4], scores [n], points [n, 5, 2]; nil where there are none.
+-- The faces of an image [1, 3, height, width]: boxes [n, 4], scores [n], landmarks [n, 5, 2]; nil if there are
+-- none.
 local function faces(nets, image, smallest)
   local found = {}
   local scale, side = 12 / smallest, math.min(image:size(3), image:size(4)) * 12 / smallest

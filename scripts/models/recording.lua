@@ -1,10 +1,11 @@
--- recording.lua - recordings as the models of this folder hear them: one channel of 16000 samples a second.
+-- recording.lua - reads recordings for the models of this folder: one channel, 16000 samples per second.
 
 local torch = require 'torch'
 
 local M = { RATE = 16000 }
 
---- The samples of a WAV file, the mean of its channels. script: the experiment (utils/experiment.lua) that fails where they are none.
+--- The samples of a WAV file, averaged over its channels. script: the experiment (utils/experiment.lua); its
+--- fail() reports errors.
 function M.read(script, path)
   if not path then script:fail '--audio wants a WAV file' end
   local ok, samples, rate = pcall(torch.audio.load, path)

@@ -1,5 +1,5 @@
--- Resemblyzer (after L. Wan et al. 2018): a voice as 256 numbers. A mel spectrogram goes through three LSTMs, in parts of 1.6 s;
--- voices are alike when their numbers point the same way.
+-- Resemblyzer (after L. Wan et al. 2018): a speaker embedding of 256 numbers. Overlapping segments of 1.6 s of
+-- a mel spectrogram are encoded by a three-layer LSTM; voices are compared by cosine similarity.
 --
 --   ltensor scripts/models/resemblyzer.lua --weights pretrained.pt --audio one.wav --other two.wav
 
@@ -22,7 +22,7 @@ local script = experiment.new {
 }
 
 local WINDOW, HOP, MELS = 400, 160, 40
-local FRAMES, STEP = 160, 77 -- of a part, and from one to the next
+local FRAMES, STEP = 160, 77 -- of a segment, and between the starts of two
 
 local Voice = nn.Module:extend 'Voice'
 
@@ -31,13 +31,14 @@ function Voice:init()
   self.linear = nn.Linear(256, 256)
 end
 
--- mels [n, frames, MELS]: unit vectors [n, 256].
+-- mels [n, frames, MELS]. Returns unit vectors [n, 256].
 function Voice:forward(mels)
   local _, state = self.lstm(mels)
   return F.normalize(F.relu(self.linear(state[1][-1])), { dim = 2 })
 end
 
--- Energies [frames, MELS] of a recording that is made as loud as those the network was trained with, if it was softer.
+-- The mel spectrogram [frames, MELS]; a quieter recording is first amplified to the loudness of the training
+-- data.
 local function spectrogram(samples)
   local level = samples:square():mean():sqrt():item()
   samples = samples * math.max(10 ^ (-30 / 20) / level, 1)
@@ -46,7 +47,8 @@ local function spectrogram(samples)
   return spectrum:abs():square():t():matmul(bank)
 end
 
--- The parts of a spectrogram [n, FRAMES, MELS]; of the last at least three quarters are there, unless it is the only one.
+-- Segments of a spectrogram, [n, FRAMES, MELS]. A last segment with less than three quarters of the frames is
+-- dropped, unless it is the only one.
 local function parts_of(mels)
   local list, start = {}, 0
   repeat
@@ -63,7 +65,7 @@ local net, saved = Voice(), {}
 net:load_state_dict(torch.load(options.weights, { map_location = 'cpu' }).model_state, { strict = false })
 net:eval()
 
--- The unit vector of a recording, the mean of its parts', and what each half of it gives.
+-- The embedding of a recording, the normalized mean over its segments, and the similarity of its two halves.
 local function voice_of(path, name)
   local samples = recording.read(script, path)
   if samples:abs():amax():item() == 0 then script:fail(path .. ' is silent') end

@@ -1,5 +1,6 @@
--- silero-vad: from when to when somebody speaks. The network sees 32 ms at a time, remembers by an LSTM cell, and gives the
--- probability of speech. It is the package's ONNX model, or the one written below with the weights of its safetensors.
+-- silero-vad: detects speech in a recording. The network processes 32 ms per step, with the state of an LSTM
+-- cell, and returns the probability of speech. It is the package's ONNX model, or the network below with the
+-- weights of the package's safetensors file.
 --
 --   ltensor scripts/models/silero_vad.lua --model silero_vad.onnx --audio recording.wav
 
@@ -21,7 +22,7 @@ local script = experiment.new {
   },
 }
 
-local WINDOW, CONTEXT = 512, 64 -- samples of a step, and of the step before that it sees again
+local WINDOW, CONTEXT = 512, 64 -- samples of a step, and of the previous step that are repeated
 local FREQUENCIES = 129
 
 -- ---- the network ------------------------------------------------------------------------------------------------------
@@ -38,7 +39,7 @@ function Detector:init()
   self.final_conv = nn.Conv1d(128, 1, 1)
 end
 
--- x [n, CONTEXT + WINDOW], state [2, n, 128]: probabilities [n, 1] and the next state.
+-- x [n, CONTEXT + WINDOW], state [2, n, 128]. Returns probabilities [n, 1] and the next state.
 function Detector:forward(x, state)
   local spectrum = self.stft_conv(F.pad(x:unsqueeze(2), { 0, 64 }, { mode = 'reflect' }))
   local real, imaginary = spectrum:narrow(2, 1, FREQUENCIES), spectrum:narrow(2, FREQUENCIES + 1, FREQUENCIES)
@@ -49,12 +50,13 @@ function Detector:forward(x, state)
   return p:squeeze(2):mean { dim = 2, keepdim = true }, torch.stack { h, c }
 end
 
--- A function of a step and a state.
+-- Returns a function (samples of a step, state) -> probability, next state.
 local function load(path)
   if path:find '%.onnx$' then
     local model = torch.onnx.load(path)
     local rate = torch.tensor(recording.RATE, { dtype = torch.int64 })
-    -- Models for one rate do not ask for it; the order of inputs differs between the package's files.
+    -- Models for a single rate have no input sr. Inputs are passed by name, because their order differs between
+    -- files.
     local takes_rate = false
     for _, input in ipairs(model.inputs) do takes_rate = takes_rate or input.name == 'sr' end
     return function(x, state) return model { input = x, state = state, sr = takes_rate and rate or nil } end
@@ -77,11 +79,12 @@ local function probabilities(step, samples)
   return list
 end
 
--- ---- spans ------------------------------------------------------------------------------------------------------------
+-- ---- segments -----------------------------------------------------------------------------------------------
 
 local SHORTEST, PAUSE = 8, 3 -- steps: 250 ms of speech, 100 ms of silence
 
--- { first, last } steps of speech: it starts at the threshold and ends where the probability stays 0.15 below it for a pause.
+-- { first, last } steps of speech: a segment begins at the threshold and ends when the probability stays more
+-- than 0.15 below it for a pause.
 local function spans_of(list, threshold)
   local spans, first, last = {}, nil, nil
   local function close()

@@ -1,15 +1,17 @@
--- hot.lua - the kernels that decide how fast a training step is, and what is required of them. An entry is
+-- hot.lua - the kernels that dominate the time of a training step, and the requirements on their machine code.
+-- An entry is
 --
---   { file, kernel, what it is, bytes of an element, bytes that an element reads, bytes that it writes, more }
+--   { file, kernel, description, bytes per element, bytes read per element, bytes written per element, more }
 --
--- and becomes a table of these names (file, name, what, element, loads, stores) with what `more` says:
+-- and becomes a table { file, name, what, element, loads, stores } plus the fields of `more`, with their
+-- defaults:
 --
---   narrow         it has no accesses of 16 bytes (without it: it may not lose them)
---   store_width    what it stores at once, where that is narrower
---   passes         how often the elements are gone over (1)
---   dims           dimensions of the layout that is looked at, where elements are strided (1)
---   stored         bytes that a thread stores at once, where the dtype is looked at when the kernel runs
---   threads        of a block (256)
+--   narrow         no 16-byte accesses are required (false)
+--   store_width    required width of the widest store in bytes (16)
+--   passes         number of passes over the elements (1)
+--   dims           dimensions of the layout that is estimated, for strided elements (1)
+--   stored         bytes that a thread stores at once; selects the branch of a kernel that switches on the dtype (any)
+--   threads        threads per block (256)
 local list = {
   { 'arithmetic', 'lt_dense_kernel<add_op, float, float>', 'add, float32', 4, 8, 4 },
   { 'arithmetic', 'lt_dense_kernel<add_op, float, __nv_bfloat16>', 'add, bfloat16', 2, 4, 2 },

@@ -1,39 +1,39 @@
--- model.lua - an estimate of the share of a GPU's memory bandwidth that a kernel reaches, from its machine code.
+-- model.lua - estimates the fraction of a GPU's memory bandwidth that a kernel reaches, from its machine code.
 --
--- An estimate, not a measurement: no GPU is asked. Three limits are computed for what a warp does in one pass over its
--- elements, in cycles of a multiprocessor (SM), and joined so that limits that lie close together add up (the fourth
--- power's mean):
+-- This is an estimate; nothing runs on a GPU. It computes three limits for one pass of a warp over its
+-- elements, in cycles of a multiprocessor (SM), and combines them by a power mean with exponent 4, so that
+-- similar limits add up:
 --
---   memory    the bytes that the elements need, at what a copy reaches of the peak
---   pipes     instructions through the unit they need: issue (4 warps a cycle), integer and compare, load and store
---             (a vector of 16 bytes takes four times a word's), special functions, conversions, doubles
---   latency   the warps that fit onto an SM, each waiting for memory once a pass and issuing an instruction every
+--   memory    the bytes of the elements, at the bandwidth that a copy reaches
+--   pipes     instructions per unit: issue (4 warps per cycle), integer and compare, load and store
+--             (a 16-byte vector takes four times as long as a word), special functions, conversions, doubles
+--   latency   the warps that fit on an SM, each waiting for memory once per pass and issuing an instruction every
 --             fourth cycle (Little's law); a kernel without a loop also pays for the start of its blocks
 --
--- Cache hits, bank conflicts, partial sectors and the host are left out: elements are taken to be contiguous.
+-- Not modeled: cache hits, bank conflicts, partial sectors, the host. Elements are assumed to be contiguous.
 local sass = require 'sass'
 
 local model = {}
 
--- H100 SXM5: NVIDIA's data sheet and tuning guide; latency: W. Luo et al. 2024 (480 cycles idle), about 800 under load.
--- float, double: cycles of an SM for such an instruction of a warp; floats of an H100 are bounded by issue alone. wide: the unit and
--- the cycles of a conversion from or to 64 bits.
+-- H100 SXM5: NVIDIA's data sheet and tuning guide; latency: W. Luo et al. 2024 (480 cycles idle), about 800
+-- under load. float, double: SM cycles per warp instruction; on H100, float is bounded by issue alone. wide:
+-- unit and cycles of a conversion from or to 64 bits.
 local h100 = {
   name = 'H100 SXM5', sms = 132, clock = 1.755e9, bandwidth = 3.35e12, copies = 0.93, warps = 64, registers = 65536,
   shared = 227 * 1024, blocks = 32, latency = 800, start = 300, float = 0, double = 0.5, wide = { 'special', 2 },
 }
--- Code for sm_75 runs on Turing alone. T4: NVIDIA's data sheet, and the CUDA Programming Guide's tables of compute capability 7.5; what
--- it does not say is taken to be as an H100's.
+-- Code for sm_75 runs on Turing only. T4: NVIDIA's data sheet, and the tables of the CUDA Programming Guide for
+-- compute capability 7.5; values missing there are H100 values.
 local t4 = {
   name = 'T4', sms = 40, clock = 1.59e9, bandwidth = 320e9, copies = 0.93, warps = 32, registers = 65536, shared = 64 * 1024, blocks = 16,
   latency = 800, start = 300, float = 0.5, double = 16, wide = { 'double', 16 },
 }
 model.gpu = h100
 
--- The GPU that code for this architecture is estimated for: also what is newer than an H100, so that tables can be compared.
+-- Selects the GPU for an architecture. Architectures newer than H100 also use H100, for comparable tables.
 function model.choose(arch) model.gpu = arch == '75' and t4 or h100 end
 
--- Cycles of an SM for one instruction of a warp.
+-- SM cycles per warp instruction.
 local integer, special, convert = 0.5, 2, 2
 local pipes = {
   IMAD = { 'multiply', 0.5 }, IMUL = { 'multiply', 0.5 }, MUFU = { 'special', special }, DADD = { 'double' }, DMUL = { 'double' },
@@ -43,10 +43,10 @@ local pipes = {
   MOV = { 'issue', 0 }, BRA = { 'issue', 0 }, EXIT = { 'issue', 0 }, NOP = { 'issue', 0 },
 }
 local access = { [1] = 1, [2] = 1, [4] = 1, [8] = 2, [16] = 4, [32] = 8 }
--- A call of a routine that divides 64-bit integers: about 80 instructions.
+-- A call of the 64-bit integer division routine: about 80 instructions.
 local call = 40
 
--- Cycles that a way takes in the busiest unit.
+-- Cycles of the busiest unit for the instructions of a path, and its name.
 function model.cycles(way)
   local used = { issue = 0, integer = 0, multiply = 0, special = 0, float = 0, double = 0, memory = 0 }
   for _, i in ipairs(way) do
@@ -56,7 +56,7 @@ function model.cycles(way)
     elseif i.base == 'CALL' then
       used.integer = used.integer + call
     elseif i.base:find('^U') or i.base == 'S2R' or i.base == 'LDC' or i.base == 'ULDC' then
-      used.issue = used.issue + 0 -- units of their own, once a warp
+      used.issue = used.issue + 0 -- separate units, once per warp
     else
       local pipe = pipes[i.base]
       if i.base:find '^[IF]2[IF]$' and i.op:find '64' then pipe = model.gpu.wide end
@@ -74,7 +74,7 @@ function model.cycles(way)
   return most, name
 end
 
--- Warps that fit onto an SM at once.
+-- Occupancy: warps that fit on an SM at once.
 function model.warps(registers, shared, threads)
   local gpu = model.gpu
   local each = math.ceil(threads / 32)
@@ -84,11 +84,11 @@ function model.warps(registers, shared, threads)
   return math.max(fit, 0) * each
 end
 
--- want: { element, loads, stores: bytes that an element reads and writes in memory, passes, threads }.
--- Returns { share, limit, instructions, divisions (per element), elements (of a pass) } or nil when the code moves none.
+-- want: { element, loads, stores (bytes read and written per element), passes, threads }. Returns { share,
+-- limit, instructions, divisions (per element), elements (per pass) }, or nil if the code moves none.
 function model.estimate(kernel, want, registers, shared)
   local gpu, passes = model.gpu, sass.passes(kernel, want)
-  local pace = gpu.bandwidth / gpu.sms / gpu.clock -- bytes of memory a cycle has for an SM
+  local pace = gpu.bandwidth / gpu.sms / gpu.clock -- bytes of memory per cycle and SM
   local warps = model.warps(registers, shared, want.threads or 256)
   local bytes = (want.loads or 0) + (want.stores or 0)
   local compute, waiting, instructions, divisions, elements, unit = 0, 0, 0, 0, 0, 'issue'
@@ -100,7 +100,7 @@ function model.estimate(kernel, want, registers, shared)
       if counts and i.space == 'load' then loaded = loaded + i.width end
       if counts and i.space == 'store' then stored = stored + i.width end
     end
-    -- What is written counts the elements, or, where results are few, what is read.
+    -- The number of elements comes from the bytes stored, or from the bytes loaded if stores do not count.
     local n = 0
     if (want.stores or 0) > 0 and stored > 0 then
       n = stored / want.stores

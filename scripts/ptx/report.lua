@@ -1,11 +1,11 @@
 -- report.lua - measures the machine code of the CUDA kernels: `make ptx-report`.
 --
---   lua5.4 scripts/ptx/report.lua <arch> <folder for files on the way> <list of hot kernels> <object>...
+--   lua5.4 scripts/ptx/report.lua <arch> <folder for temporary files> <list of hot kernels> <object>...
 --
--- Objects are those that nvcc made for that architecture; beside each stands <object>.usage, what ptxas said of it. Prints a
--- table of the hot kernels (the list: hot.lua), those with a stack frame or spills, and what breaks a rule (rules.lua; then the exit
--- status is 1). All kernels are in <folder>/kernels.tsv. Needs cuobjdump, nvdisasm and
--- c++filt; without them it says so and exits with status 3.
+-- Each object was compiled by nvcc for that architecture, with the output of ptxas in <object>.usage. Prints a
+-- table of the hot kernels (the list: hot.lua), then the kernels with a stack frame or spills, then violations
+-- of rules.lua (exit status 1). Lists all kernels in <folder>/kernels.tsv. Needs cuobjdump, nvdisasm and
+-- c++filt; if one is missing, prints its name and exits with status 3.
 package.path = (arg[0]:match('^(.*)/') or '.') .. '/?.lua;' .. package.path
 local sass = require 'sass'
 local model = require 'model'
@@ -44,7 +44,7 @@ local function resources(cubin)
   return found
 end
 
--- Bytes of registers that are stored to the stack, by kernel, as ptxas counted them.
+-- Bytes of spill stores by kernel, as reported by ptxas.
 local function spills(path)
   local found, name, file = {}, nil, io.open(path)
   if not file then return found end
@@ -57,7 +57,7 @@ local function spills(path)
   return found
 end
 
--- Names as they stand in the source, without the result and the parameters.
+-- Demangled names, without the result and the parameters.
 local function readable(names)
   local path = folder .. '/names'
   local file = assert(io.open(path, 'w'))
@@ -82,9 +82,9 @@ local function readable(names)
   return short
 end
 
--- ---- all of them --------------------------------------------------------------------------------------------------------
+-- ---- all objects --------------------------------------------------------------------------------------------
 
--- The entries of the list that a kernel has; several, where it is estimated for several layouts.
+-- The entries of the list for a kernel: several if it is estimated for several layouts.
 local function entries_of(file, name)
   local entries = {}
   for _, entry in ipairs(hot) do
@@ -130,7 +130,7 @@ table.sort(rows, function(x, y)
   return x.name < y.name
 end)
 
--- ---- what is said -----------------------------------------------------------------------------------------------------------
+-- ---- output -------------------------------------------------------------------------------------------------
 
 local function written(row) return row.spills and tostring(row.spills) or '?' end
 

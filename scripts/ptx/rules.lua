@@ -1,10 +1,10 @@
--- rules.lua - what the machine code of a kernel may not have. Each row is a kernel as report.lua measured it:
--- { file, name, arch, stack, spills, load, store (widest access of elements, bytes), hot = an entry of hot.lua or nil }.
+-- rules.lua - limits for the machine code of kernels. Each row is a kernel measured by report.lua: { file,
+-- name, arch, stack, spills, load, store (widest access in bytes), hot = an entry of hot.lua or nil }.
 local rules = {}
 
 rules.stack, rules.spills = 256, 32
 
--- What is wrong with these kernels, in words; empty when all is well.
+-- Violations, as a list of messages.
 function rules.faults(rows)
   local faults = {}
   local function fault(row, format, ...)
@@ -31,7 +31,7 @@ function rules.faults(rows)
   return faults
 end
 
--- Entries of the list that no kernel has: a name that was changed takes its requirement along.
+-- Entries of the list without a kernel: after renaming a kernel, its entry would check nothing.
 function rules.missing(rows, hot)
   local seen, missing = {}, {}
   for _, row in ipairs(rows) do

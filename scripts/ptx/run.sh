@@ -1,8 +1,10 @@
 #!/bin/sh
-# Measures what nvcc made of the kernels: `make ptx-report`. A table for each of $PTX_ARCHS into $BUILD/ptx/sm_<arch>.md and to the
-# standard output; exit status 1 where a rule of scripts/ptx/rules.lua is broken. $NVCC is the compiler, or empty; $ARCHS what the
-# objects under $BUILD are for: they are looked at when that is the architecture alone, else others are made. What disassembles,
-# cuobjdump and nvdisasm, comes with the toolkit; where it has none, from Python's package index into $BUILD/ptx/tools.
+# Measures the machine code of the kernels: `make ptx-report`. Writes a table for each of $PTX_ARCHS
+# to $BUILD/ptx/sm_<arch>.md and to standard output; exit status 1 if a rule of
+# scripts/ptx/rules.lua is broken. $NVCC is the compiler, or empty; $ARCHS, the architectures of the
+# objects under $BUILD: they are used if built for that architecture alone, otherwise others are
+# built. The disassemblers cuobjdump and nvdisasm come from the toolkit, or from Python's package
+# index into $BUILD/ptx/tools.
 set -u
 if [ -z "${NVCC-}" ]; then
     echo 'ptx-report: nvcc was not found: nothing is measured'

@@ -1,11 +1,11 @@
--- sass.lua - reads the machine code of kernels as `nvdisasm -c` prints it, and follows the way that most elements of a
--- tensor take through it.
+-- sass.lua - parses the machine code of kernels as printed by `nvdisasm -c`, and finds the path through the
+-- control-flow graph that most elements of a tensor take.
 --
---   local kernels = sass.parse(text)          by their mangled names
---   local passes = sass.passes(kernel, want)  what is done for each run of elements: see passes below
+--   local kernels = sass.parse(text)          by mangled name
+--   local passes = sass.passes(kernel, want)  the instructions executed per chunk of elements: see passes below
 --
--- A kernel is a list of instructions: { address, op, operands, predicate, target, targets, width, space }. Plain Lua;
--- nothing here knows of files or of the toolkit.
+-- A kernel is a list of instructions: { address, op, operands, predicate, target, targets, width, space }.
+-- Independent of files and of the toolkit.
 local sass = {}
 
 local spaces = {
@@ -13,7 +13,7 @@ local spaces = {
   ATOM = 'atomic', RED = 'atomic', REDG = 'atomic', LD = 'load', ST = 'store', LDSM = 'shared', LDGSTS = 'load',
 }
 
--- Bytes that one thread moves.
+-- Width of an access in bytes, per thread.
 local function width_of(op)
   local bits = op:match('%.(%d+)%f[%.\0]') or op:match('%.(%d+)$')
   if op:find('%.[US]8%f[%.\0]') then return 1 end
@@ -35,7 +35,7 @@ local function instruction(address, text)
   return i
 end
 
--- The kernels of a text by name: { name, instructions, labels = label -> number of an instruction }.
+-- The kernels of a text by name: { name, instructions, labels = label -> index of an instruction }.
 function sass.parse(text)
   local kernels, kernel, last = {}, nil, nil
   for line in text:gmatch('[^\n]+') do
@@ -68,11 +68,11 @@ function sass.parse(text)
   return kernels
 end
 
--- ---- blocks -----------------------------------------------------------------------------------------------------------
+-- ---- basic blocks -------------------------------------------------------------------------------------------
 
 local function ends_block(i) return i.base == 'BRA' or i.base == 'BRX' or i.base == 'EXIT' or i.base == 'RET' or i.base == 'JMP' end
 
--- Runs of instructions that are entered at the first and left at the last; each with the numbers of those that follow.
+-- Basic blocks, each with the indices of its successors in `follow`.
 local function blocks_of(kernel)
   local list, starts = kernel.instructions, { [1] = true }
   for _, at in pairs(kernel.labels) do starts[at] = true end
@@ -101,12 +101,13 @@ local function blocks_of(kernel)
   return blocks
 end
 
--- Whether an access is one of those that move a tensor's elements, of `element` bytes: one at a time or as vectors.
+-- Whether an access moves elements of `element` bytes, one at a time or as vectors.
 local function moves(i, element)
   return (i.space == 'load' or i.space == 'store') and (i.width == element or i.width >= 16 or (i.width == 8 and element < 4))
 end
 
--- Marks the loops that turn an element's number into its place: those that multiply by reciprocals and move nothing.
+-- Marks the loops that convert an element's index to an offset: they multiply by reciprocals and access no
+-- elements.
 local function mark_place_loops(kernel, blocks, loops, element)
   for _, loop in ipairs(loops) do
     local reciprocal, moving = false, false
@@ -122,9 +123,9 @@ local function mark_place_loops(kernel, blocks, loops, element)
   end
 end
 
--- The way from block `from` to block `to` (nil: to where the kernel ends), without going back, that moves the most
--- bytes; of those the shortest, but (rounds > 0) through the loops that mark_place_loops found, so many times. Returns
--- its instructions.
+-- The forward path from block `from` to block `to` (nil: to an exit of the kernel) that moves the most bytes;
+-- among equals, the shortest, but (rounds > 0) through the loops marked by mark_place_loops, repeated `rounds`
+-- times. Returns its instructions and the bytes.
 local function best_way(kernel, blocks, from, to, want)
   local element, rounds = want.element, (want.dims or 1) - 1
   local list, best = kernel.instructions, {}
@@ -138,10 +139,10 @@ local function best_way(kernel, blocks, from, to, want)
           bytes = bytes + i.width
           if i.space == 'store' then stored = stored + i.width end
         end
-        if i.space == 'local' then count = count + 64 end -- a way with slow paths is no way of most elements
+        if i.space == 'local' then count = count + 64 end -- most elements do not take a path with spills
         if i.base == 'CALL' then count = count + 100 end
       end
-      -- Of the cases of a dtype that is looked at when the kernel runs, the one that is meant.
+      -- In a kernel that switches on the dtype, only the branch for the wanted dtype counts.
       if want.stored and stored > 0 and stored ~= want.stored then bytes = 0 end
       if block.enters and rounds > 0 then count = count - 1e6 end
       local choice
@@ -170,10 +171,10 @@ local function best_way(kernel, blocks, from, to, want)
   return way, bytes
 end
 
--- What is done again and again: want = { element = bytes of one, passes = how many loops over the elements there are,
--- dims = dimensions that an element's place is found in (1), stored = bytes that a thread stores at once (any) }.
--- Each pass is a list of instructions: the innermost loops that move elements, those that move the most bytes first;
--- without such a loop the one way through the kernel that moves the most.
+-- The passes over the elements. want = { element = bytes per element, passes = number of loops over the
+-- elements, dims = dimensions of the layout (1), stored = bytes that a thread stores at once (any) }. A pass is
+-- a list of instructions: the innermost loops that move elements, by bytes in descending order; without such a
+-- loop, the path through the kernel that moves the most bytes.
 function sass.passes(kernel, want)
   local blocks = blocks_of(kernel)
   if #blocks == 0 then return {} end
@@ -205,7 +206,7 @@ function sass.passes(kernel, want)
   end)
   local passes = {}
   for n = 1, math.min(#found, want.passes or 1) do passes[n] = found[n] end
-  -- A loop that moves less than the straight way beside it (the rest of a line) is not what most elements see.
+  -- A loop that moves fewer bytes than the straight path beside it handles the remainder of a row only.
   local way, bytes = best_way(kernel, blocks, 1, nil, want)
   local inside, straight = {}, 0
   for _, pass in ipairs(found) do
@@ -218,9 +219,9 @@ function sass.passes(kernel, want)
   return passes
 end
 
--- ---- figures ------------------------------------------------------------------------------------------------------------
+-- ---- metrics ------------------------------------------------------------------------------------------------
 
--- The widest load and store of elements among the instructions.
+-- Widths of the widest load and store.
 function sass.widest(instructions)
   local load, store = 0, 0
   for _, i in ipairs(instructions) do
@@ -230,8 +231,8 @@ function sass.widest(instructions)
   return load, store
 end
 
--- Divisions of 64-bit integers among the instructions: calls of the routine. Those of a way are also those that lie beside
--- it: where both numbers are small the routine is gone around, by a division of 32 bits.
+-- 64-bit integer divisions: calls of the division routine. For a path, all calls between its first and last
+-- address count, because small operands skip the call by a 32-bit division.
 local function divides(i) return i.base == 'CALL' and i.operands:find('__cuda_sm%d+_%a+_[su]64') ~= nil end
 
 function sass.divisions(kernel, way)

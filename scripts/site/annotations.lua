@@ -1,10 +1,12 @@
--- annotations.lua - writes what editors know of classes (LuaCATS): those of torch.nn, torch.optim, torch.distributions and of the book's
--- companion, with the arguments of their constructors and methods, in classes.lua and d2l.lua beside the annotations of the ops.
+-- annotations.lua - generates editor annotations (LuaCATS) for the classes of torch.nn, torch.optim,
+-- torch.distributions and the book's d2l module, with the arguments of their constructors and methods:
+-- classes.lua and d2l.lua, beside the annotations of the ops.
 --
 -- Usage: build/ltensor scripts/site/annotations.lua OUT_DIR
 --
--- A class is two: torch.nn.Linear are its objects, torch.nn.Linear.class is what makes them and is derived from. Of arguments the type
--- is known where they have a default. lib/meta/modules.lua has the classes that all others derive from, by hand.
+-- Each class has two annotations: torch.nn.Linear for its objects, torch.nn.Linear.class for the class itself,
+-- which is called and derived from. The type of an argument is known only if it has a default. The base classes
+-- are annotated by hand in lib/meta/modules.lua.
 
 local here = arg[0]:match '^(.*)/' or '.'
 package.path = here .. '/?.lua;' .. here .. '/../gen/?.lua;' .. package.path
@@ -16,11 +18,11 @@ local out = assert(arg[1], 'OUT_DIR is missing')
 
 local keywords = require('docs').keywords
 
--- What lib/meta/modules.lua says of.
+-- Classes annotated in lib/meta/modules.lua.
 local by_hand = { [torch.nn.Module] = true, [torch.optim.Optimizer] = true }
 
 local function type_of(default)
-  if type(default) == 'boolean' then return 'boolean|number|string|table' end -- false may stand for none
+  if type(default) == 'boolean' then return 'boolean|number|string|table' end -- false may mean none
   if type(default) == 'number' then return 'number|integer[]' end
   if type(default) == 'string' then return 'string' end
   return 'any'
@@ -33,7 +35,7 @@ local function comment(text)
   return text and '---' .. text:gsub('\n', '\n---') .. '\n' or ''
 end
 
--- The parameters of a constructor, in a row; then all that may be given by name in a table.
+-- The parameter lists of a constructor: positional, and all arguments by name in a table.
 local function forms_of(arguments)
   if not arguments then return { '...: any' } end
   local row, options, by_name = {}, {}, {}
@@ -55,7 +57,7 @@ local function forms_of(arguments)
   return forms
 end
 
--- The methods of a class, but those that begin with _.
+-- The public methods of a class: names without a leading _.
 local function methods_of(class)
   local names, list = {}, {}
   for name, value in next, class do
@@ -72,7 +74,7 @@ local function methods_of(class)
   return list
 end
 
--- The class that objects are of besides: the nearest that has a name here, in bases.
+-- The annotated name of the nearest base class in `bases`.
 local bases = { [torch.nn.Module] = 'torch.nn.Module', [torch.optim.Optimizer] = 'torch.optim.Optimizer' }
 local function parent_of(class)
   repeat class = class.super until not class or bases[class]

@@ -1,9 +1,10 @@
--- assemble.lua - puts together the pages of the documentation site: those of docs/, with what is Markdown of ours made the
--- builder's, the references, and the list of pages for the builder.
+-- assemble.lua - assembles the pages of the documentation site: the pages of docs/, with our Markdown converted
+-- to that of MkDocs, the references, and mkdocs.yml with the list of pages.
 --
 -- Usage: lua5.4 scripts/site/assemble.lua REFERENCE_DIR OUT_DIR FILES...     FILES: of docs/, to be copied
 --
--- REFERENCE_DIR has pages/*.md already: ops, classes, the C header. Writes OUT_DIR/pages/** and OUT_DIR/mkdocs.yml.
+-- REFERENCE_DIR already has the reference pages (ops, classes, C headers) and their order. Writes
+-- OUT_DIR/pages/** and OUT_DIR/mkdocs.yml.
 
 local here = arg[0]:match '^(.*)/' or '.'
 local reference, out = assert(arg[1], 'REFERENCE_DIR is missing'), assert(arg[2], 'OUT_DIR is missing')
@@ -22,7 +23,7 @@ local function write(path, text)
   assert(file:close())
 end
 
--- The info string of a block in words: 'text gpus=1' is what a cell shows where there is one GPU.
+-- Converts the info string of a block to a title: 'text gpus=1' is the output of a cell with one GPU.
 local function fence(ticks, info)
   local language, rest = info:match '^(%S+)%s*(.*)$'
   if language == 'copies' then return ticks .. 'text title="hidden copies"' end
@@ -35,14 +36,14 @@ local function fence(ticks, info)
   return #parts > 0 and ('%s%s title="%s"'):format(ticks, language, table.concat(parts, ', ')) or ticks .. language
 end
 
--- A row of a table with code in which a bar stands: what other Markdown takes for the bar (`a \| b`) the site's shows with its backslash.
+-- Code with a bar in a table row: MkDocs would show the backslash of `a \| b`, so it is written as HTML.
 local function row(line)
   return (line:gsub('`([^`]*\\|[^`]*)`', function(code)
     return '<code>' .. code:gsub('&', '&amp;'):gsub('<', '&lt;'):gsub('\\|', '&#124;') .. '</code>'
   end))
 end
 
--- Lines that are a list right below a paragraph need an empty one in between; files that are no page are linked where they are copied.
+-- Inserts an empty line between a paragraph and a list or table below it, and redirects links to the header.
 local function markdown(text)
   local lines, open, before = {}, nil, ''
   for line in (text:gsub('\n$', '') .. '\n'):gmatch '([^\n]*)\n' do

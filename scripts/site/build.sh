@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the documentation site into $BUILD/site/html: `make site`. Needs mkdocs and its theme material; the pages of ops, classes and the
-# C headers are made anew each time.
+# Builds the documentation site into $BUILD/site/html: `make site`. Needs mkdocs and its theme
+# material; regenerates the pages of ops, classes and C headers each time.
 set -eu
 BUILD=${BUILD-build}
 LUA=${LUA-lua5.4}
@@ -39,7 +39,7 @@ $LUA $here/assemble.lua "$site/reference" "$site" $(find docs -type f | sort)
 cp -r $here/theme "$site/theme"
 mkdocs build --quiet --strict --config-file "$site/mkdocs.yml"
 
-# The same index for pages that are opened as files: offline.js asks for it.
+# The search index as a script, loaded by offline.js on pages that are opened as files.
 {
     printf '__found_index('
     cat "$site/html/search/search_index.json"

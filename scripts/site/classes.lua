@@ -1,6 +1,6 @@
--- classes.lua - writes the reference of what lib/ has besides ops: classes of layers, optimizers, schedulers and distributions, and the
--- functions of modules. What is said of each is the comment above it, or at the head of its file, and its example (source.lua); its
--- arguments are those that library.lua knows.
+-- classes.lua - generates the reference pages of lib/ except ops: classes of layers, optimizers, schedulers and
+-- distributions, and functions of modules. The description of each is the comment above it, or at the head of
+-- its file, and its example (source.lua); the arguments come from library.lua.
 --
 -- Usage: build/ltensor scripts/site/classes.lua OUT_DIR    prints the pages, in order, to stdout
 
@@ -14,7 +14,7 @@ local out = assert(arg[1], 'OUT_DIR is missing')
 
 -- ---- pages ------------------------------------------------------------------------------------------------------------
 
--- What a comment says, as Markdown: nothing in it is markup, and its lines belong together.
+-- A comment as Markdown: markup characters are escaped, and the lines of a paragraph are joined.
 local function prose(comment)
   local text = comment:gsub('[\\%*_<%[%]|#]', '\\%0')
   return (text:gsub('\n%s*\n', '\n\n'):gsub('\n +', '\n'))
@@ -25,7 +25,7 @@ local function add_example(page, file, name)
   if example then page[#page + 1] = examples.markdown(example) end
 end
 
--- Functions of a file: those with a comment, or of them those that a module gives to its users.
+-- Adds the commented functions of a file; with `public`, only the names in that module.
 local function add_functions(page, file, public)
   for _, f in ipairs(file.functions) do
     if not public or public[f.name] ~= nil then
@@ -44,7 +44,7 @@ local function shown(value)
   return '{' .. table.concat(items, ', ') .. '}'
 end
 
--- How a constructor is called, and a table of its arguments; nil where nothing says them.
+-- The signature of a constructor, and a table of its arguments; nil if they are unknown.
 local function arguments_of(class)
   local arguments = library.arguments_of(class)
   if not arguments then return nil end

@@ -1,4 +1,5 @@
--- header.lua - writes the reference of C: the public headers in their sections, what a comment says above what it says it of.
+-- header.lua - generates the C reference: the sections of the public headers, with comments as text above the
+-- declarations.
 --
 -- Usage: lua5.4 scripts/site/header.lua OUT TITLE HEADERS...
 
@@ -8,13 +9,13 @@ local write = require('declarations').write
 local out, title = assert(arg[1], 'OUT is missing'), assert(arg[2], 'TITLE is missing')
 local page = { '# ' .. title .. '\n' }
 
--- The words of a comment, without its stars.
+-- The text of a comment, without its delimiters and stars.
 local function words_of(comment)
   local text = comment:gsub('^%s*/%*+ ?', ''):gsub('%s*%*/%s*$', ''):gsub('\n%s*%* ?', '\n')
   return text
 end
 
--- A comment as Markdown: what is indented is code, nothing in the rest is markup.
+-- A comment as Markdown: indented paragraphs are code, markup characters of the rest are escaped.
 local function prose(comment)
   local blocks = {}
   for block in (words_of(comment) .. '\n\n'):gmatch '(.-)\n%s*\n' do

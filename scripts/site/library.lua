@@ -1,6 +1,7 @@
--- library.lua - what lib/ has besides ops, for those who write of it: classes, and the arguments of their constructors. Run by build/ltensor.
+-- library.lua - the classes of lib/ and the arguments of their constructors, for the generators of this folder.
+-- Run by build/ltensor.
 --
--- The arguments of a class are those that its constructor declares (torch.support.arguments), else the parameters of init.
+-- The arguments are the declared ones (torch.support.arguments), otherwise the parameters of init.
 
 local arguments = require 'torch.support.arguments'
 local checked = require 'torch.support.checked'
@@ -9,7 +10,7 @@ local M = {}
 
 for _, file in pairs(torch.nn.__names) do require('torch.nn.' .. file) end
 
--- The arguments of a declaration. first: of those that the caller gives.
+-- The arguments of a declaration. first: the index of the first one that the caller passes.
 local function of_signature(signature, first)
   local row, named = {}, {}
   for i = first, #signature do
@@ -19,8 +20,8 @@ local function of_signature(signature, first)
   return { row = row, named = named }
 end
 
--- { row = {{name, required, default}, ...}, named = {{name, default}, ...} } of a class's constructor; undeclared: which
--- are required is not known. Nil where nothing says them.
+-- { row = {{name, required, default}, ...}, named = {{name, default}, ...} } of a class's constructor;
+-- undeclared: the arguments are parameters of init, without defaults. nil if they are unknown.
 function M.arguments_of(class)
   local constructor, signature = arguments.constructors[class.__classname], arguments.signature_of(class)
   if constructor then return of_signature(type(constructor) == 'table' and constructor or arguments.parse(constructor), 1) end
@@ -38,7 +39,7 @@ function M.is_class(value)
   return type(value) == 'table' and type(metatable) == 'table' and rawget(metatable, '__name') == 'class'
 end
 
--- The names of a module by the files that have them: the files in order, and { file = {names in order} }.
+-- Groups the names of a module by file: the files in order, and { file = {names in order} }.
 function M.by_file(names)
   local lists, order = {}, {}
   for name, file in pairs(names) do

@@ -1,5 +1,5 @@
--- links.lua - checks the links of the site: each one that stays in it leads to a page, and to a place on that page, that are there; and
--- nothing that a page needs is asked of another machine.
+-- links.lua - checks the links of the site: the target page and anchor of each internal link exist, and no page
+-- loads a resource from another host.
 --
 -- Usage: lua5.4 scripts/site/links.lua HTML_DIR
 

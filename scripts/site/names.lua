@@ -2,9 +2,10 @@
 --
 -- Usage: lua5.4 scripts/site/names.lua BUILD          BUILD: the folder of a build, for generated sources
 --
--- A file is a path that begins with a folder of the repository, or a name with the ending of a source file, which may begin with the
--- folders above it (`reduce/reduce.c`); `*` and `{a,b}` stand for several. A C name begins with lt_ or LT_ and occurs in a source;
--- `lt_sim_*` needs one name that begins so. Fenced blocks are not checked, nor files that a page's blocks name.
+-- A file is a path that begins with a folder of the repository, or a name with the extension of a source file
+-- and optional parent folders (`reduce/reduce.c`); `*` and `{a,b}` are patterns. A C name begins with lt_ or
+-- LT_ and occurs in a source; `lt_sim_*` needs one name with this prefix. Fenced blocks are not checked, nor
+-- file names that occur in a page's blocks.
 
 local build = assert(arg[1], 'usage: lua5.4 scripts/site/names.lua BUILD')
 
@@ -25,10 +26,11 @@ end
 local ROOTS = { src = true, lib = true, docs = true, tests = true, scripts = true, repl = true, include = true, packaging = true, mk = true }
 local ENDINGS = { c = true, h = true, cu = true, cuh = true, inc = true, cpp = true, lua = true, sh = true, py = true, mk = true }
 
--- Files that users have.
+-- Files of users.
 local OTHERS = { ['hubconf.lua'] = true, ['lib/lua/5.4/torch.so'] = true }
 
--- Every path of the repository and of its folders, and each of their ends: 'src/core/iter.c', 'core/iter.c', 'iter.c'. Generated files, too.
+-- Every path of the repository and its folders, generated files included, and all their suffixes:
+-- 'src/core/iter.c', 'core/iter.c', 'iter.c'.
 local find_generated = ("; find %s/gen -name '*.[ch]'"):format(build)
 local paths, c_names = {}, {}
 for _, path in ipairs(lines_of('git ls-files' .. find_generated)) do

@@ -1,11 +1,11 @@
--- source.lua - reads what a Lua file of lib/ says of itself: the comment at its head, those above its functions and classes, and its
--- examples.
+-- source.lua - reads the documentation in a Lua file of lib/: the comment at its head, the comments above its
+-- functions and classes, and its examples.
 
 local examples = require 'examples'
 
 local M = {}
 
--- The comment, and the number of its first line.
+-- The comment above a line, and the number of its first line.
 local function comment_above(lines, number)
   local first = number
   while first > 1 and lines[first - 1]:find '^%s*%-%-' and not lines[first - 1]:find '^%s*%-%- %-%-%-' do first = first - 1 end
@@ -15,11 +15,11 @@ local function comment_above(lines, number)
   return table.concat(text, '\n'), first
 end
 
--- Methods of classes are for users where their comment begins with three dashes.
+-- Methods of classes are documented if their comment begins with three dashes.
 local function is_documented_method(class, name, comment) return class:find '^%u' ~= nil and name:byte() ~= 95 and comment:find '^%-%-%-' ~= nil end
 
--- A method's name is Class:name, a constructor's Class.
--- { lines, head, functions = { {name, arguments, comment}, ... }, examples = { name = lines } }
+-- Returns { lines, head, functions = { {name, arguments, comment}, ... }, examples = { name = lines } }. A
+-- method is named Class:name, a constructor Class.
 function M.read(path)
   local file = { lines = {}, functions = {}, path = path }
   for line in io.lines(path) do file.lines[#file.lines + 1] = line end
@@ -41,7 +41,7 @@ function M.read(path)
   return file
 end
 
--- The comment above the line that derives the class.
+-- The comment above the line that creates the class with extend.
 function M.comment_of_class(file, name)
   for number, line in ipairs(file.lines) do
     if line:find(":extend%s*%(?%s*['\"]" .. name .. "['\"]") then return comment_above(file.lines, number) end

@@ -1,4 +1,4 @@
-/* call.c - a work from its beginning by the caller of an operation to the wait for its end. */
+/* call.c - starts works and waits for their end. */
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -93,7 +93,7 @@ lt_status lt_work_begin(lt_ranks *g, const lt_comm_call *call, lt_work **out)
     return LT_OK;
 }
 
-/* Sleeps until something has changed, for a few milliseconds at most. */
+/* Sleeps until a work ends, for 5 ms at most. */
 static void sleep_until_change(lt_world *world, lt_work *w)
 {
     lt_status unused;
@@ -112,7 +112,7 @@ static void sleep_until_change(lt_world *world, lt_work *w)
 static lt_status wait_for_work(lt_work *w, double seconds)
 {
     enum { SPINS = 100 };
-    /* seconds that an engine may hold its thread up beyond a deadline */
+    /* seconds beyond a deadline that an engine call may block */
     static const double ENGINE = 10;
     lt_world *world = w->group->world;
     const double until = lt_clock() + seconds;
@@ -145,7 +145,7 @@ lt_status lt_work_wait(lt_work *w, double seconds)
     if (lt_work_ended(w, &status) && status == LT_OK) return LT_OK;
     pthread_mutex_lock(&world->lock);
     atomic_fetch_add(&world->waiting, 1);
-    pthread_cond_signal(&world->given); /* the thread may be resting */
+    pthread_cond_signal(&world->given); /* wake the progress thread */
     pthread_mutex_unlock(&world->lock);
     status = wait_for_work(w, seconds);
     LT_ASSERT(world->waiting > 0, "%d threads wait", world->waiting);

@@ -1,5 +1,5 @@
-/* control.c - what ranks tell each other when something goes wrong, beside all operations: what are
- * you doing (Q), this (A), I have given up (F), I am about to end (B). */
+/* control.c - control messages between ranks after a timeout or a failure, independent of the
+ * operations: status request (Q), reply (A), failure report (F), end of the process (B). */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 enum { ASK = 'Q', ANSWER = 'A', FAILURE = 'F', END = 'B' };
 
 static const double PATIENCE =
-    2.0; /* seconds for answers, and for what a rank sent before it left */
+    2.0; /* seconds to wait for replies, and for data that a rank sent before it ended */
 
 static void send_control(lt_world *world, int rank, char kind, const char *text)
 {

@@ -1,6 +1,5 @@
-/* engines.c - which engine there is: the MPI whose launcher has begun this process, by the
- * variables that it sets. Two MPIs do not understand each other, so that another one than the
- * launcher's would wait for ever. */
+/* engines.c - selects the engine: the MPI whose launcher started this process, detected by its
+ * environment variables. Different MPIs cannot communicate; joining with another one would hang. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,8 +8,8 @@
 #include "libraries/library.h"
 
 typedef struct launcher {
-    const char *title, *rank, *size, *local_rank, *local_size; /* its variables */
-    const char *mpi;                                           /* the soname of its library */
+    const char *title, *rank, *size, *local_rank, *local_size; /* environment variables */
+    const char *mpi;                                           /* soname of the MPI library */
     const char *install;
     const char *engine; /* our library */
 } launcher;
@@ -20,7 +19,7 @@ static const launcher launchers[] = {
      "OMPI_COMM_WORLD_LOCAL_SIZE", "libmpi.so.40", "openmpi-bin", "libltensor_openmpi.so"},
     {"MPICH", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "libmpich.so.12",
      "mpich", "libltensor_mpich.so"},
-    /* srun --mpi=pmix, which Open MPI understands; with --mpi=pmi2 MPICH's variables are there. */
+    /* srun --mpi=pmix, for Open MPI. srun --mpi=pmi2 sets MPICH's variables. */
     {"Open MPI", "PMIX_RANK", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", "SLURM_STEP_TASKS_PER_NODE",
      "libmpi.so.40", "openmpi-bin", "libltensor_openmpi.so"},
 };
@@ -34,7 +33,7 @@ static const launcher *launcher_here(void)
     return NULL;
 }
 
-/* What srun says of its own accord, where no MPI was asked for. */
+/* The number of tasks that srun sets, also without --mpi. */
 static const char *slurm_tasks(void)
 {
     return getenv("SLURM_PROCID") != NULL ? getenv("SLURM_STEP_NUM_TASKS") : NULL;
@@ -61,7 +60,8 @@ bool lt_launcher_rank(int *rank, int *size)
     return *size > 0 && *rank >= 0 && *rank < *size;
 }
 
-/* The first of the values that there is; of "4(x2)", tasks on each of two machines, the number. */
+/* Sets the variable to value, or to otherwise if value is NULL. Of "4(x2)", 4 tasks on each of two
+ * nodes, only the number is used. */
 static void set(const char *name, const char *value, const char *otherwise)
 {
     char number[24];
@@ -97,8 +97,8 @@ static const lt_engine_services services = {.error = lt_error_set};
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* Whether the library was made for this program's tables; else the error says which it was made
- * for. */
+/* Compares the library's ABI record with this program's; the error names the version of the
+ * library. */
 static lt_status check_made_for_us(void *library, const char *name)
 {
     static const lt_engine_abi ours = LT_ENGINE_ABI_HERE;

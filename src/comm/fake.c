@@ -1,9 +1,9 @@
-/* fake.c - an engine whose ranks live in one process: worlds of any size for tests, and the world
- * of a process that is alone.
+/* fake.c - an engine for ranks within one process: worlds of any size for tests, and the world of
+ * one rank when there is no launcher.
  *
- * A hub keeps what its ranks have begun. A collective is carried out when the last rank of its
- * group begins it; one that others do not take part in, or take for another, never ends, as it
- * would be with an engine. Used by one thread. */
+ * A hub stores the operations that its ranks have started. A collective executes when the last rank
+ * of its group starts it. If the ranks' arguments disagree or a rank is missing, it never
+ * completes, as with a real engine. Not thread-safe. */
 #include <stdio.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@
 
 typedef enum fake_kind { FAKE_BARRIER, FAKE_BROADCAST, FAKE_ALL_GATHER, FAKE_ALL_TO_ALL } fake_kind;
 
-/* What one rank has given to a collective. */
+/* One rank's arguments of a collective. */
 typedef struct fake_part {
     bool there;
     fake_kind kind;
@@ -32,7 +32,7 @@ typedef struct fake_op {
     struct fake_op *next;
 } fake_op;
 
-/* A message that was sent and not yet received. */
+/* A sent message that was not received yet. */
 typedef struct fake_letter {
     int from, to, tag;
     int64_t bytes;
@@ -56,7 +56,7 @@ typedef struct fake_note {
 
 struct lt_fake_hub {
     int size, users;
-    fake_shared *groups; /* by number, the first first */
+    fake_shared *groups; /* in order of creation */
     fake_note **notes;   /* by rank */
 };
 
@@ -216,7 +216,7 @@ static void deliver_part(const fake_op *op, int from, int to)
         copy_if_any(b->to + b->got.at[from], a->data + a->given.at[to], b->got.bytes[from]);
 }
 
-/* Whether all have given what the others expect: else it never ends. */
+/* Whether the arguments of all ranks match; otherwise the operation never completes. */
 static bool agree(const fake_shared *s, const fake_op *op)
 {
     const fake_part *first = &op->parts[0];
@@ -375,7 +375,7 @@ static lt_status test(lt_engine_request *r, bool *done, int *from, int64_t *byte
     return status;
 }
 
-/* ---- notes ----------------------------------------------------------------------------------- */
+/* ---- control messages ------------------------------------------------------------------------ */
 
 static void post_message(lt_engine_world *w, int rank, const void *note, int bytes)
 {

@@ -1,4 +1,4 @@
-/* ranks.c - groups: some ranks of a world, and what each knows of itself. */
+/* ranks.c - groups: subsets of a world's ranks. */
 #include "assertion.h"
 #include "internal.h"
 #include "memory/alloc.h"
@@ -23,7 +23,8 @@ lt_status lt_ranks_make(lt_world *world, const int *ranks, int n, lt_ranks **out
 {
     lt_engine_group *group = NULL;
     LT_TRY(world->engine->group(world->inner, ranks, n, &group));
-    const int id = ++world->n_groups; /* counted by all alike */
+    /* incremented on every rank, also by non-members: ids agree */
+    const int id = ++world->n_groups;
     *out = NULL;
     if (group == NULL) return LT_OK;
     lt_ranks *g = lt_mem_zalloc(sizeof *g);

@@ -1,4 +1,4 @@
-/* record.c - the flight recorder: what a rank's last operations were, in words. */
+/* record.c - the flight recorder: a ring of the rank's last operations, for error messages. */
 #include <stdio.h>
 #include <string.h>
 
@@ -60,7 +60,7 @@ void lt_record_end(lt_world *world, lt_work *w, lt_work_state state)
 {
     LT_ASSERT(LT_IS_LOCKED(&world->lock));
     LT_ASSERT(w->record >= world->records && w->record < world->records + LT_COMM_KEPT);
-    if (w->record->number != w->number) return; /* others have come since */
+    if (w->record->number != w->number) return; /* the entry was reused */
     w->record->ended = w->ended;
     w->record->state = state;
 }

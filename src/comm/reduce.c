@@ -1,6 +1,6 @@
-/* reduce.c - the results of ranks become one, in the order of the ranks: what comes out does not
- * depend on engine, message size or who computes it. Blocks of elements stay in the first cache
- * while the ranks are gone through. */
+/* reduce.c - element-wise reduction of the ranks' rows in rank order: the result does not depend on
+ * the engine, the message size or the rank that computes it. Processed in blocks that stay in L1
+ * while all rows are added. */
 #include <string.h>
 
 #include "dtypes/dtype.h"
@@ -31,7 +31,7 @@ enum { BLOCK = 1024 }; /* elements */
 
 #define ADD(a, b)      ((a) + (b))
 #define MULTIPLY(a, b) ((a) * (b))
-/* nan stays, as in torch.minimum */
+/* Propagate NaN, like torch.minimum. */
 #define LEAST(a, b) ((a) < (b) || (a) != (a) ? (a) : (b))
 #define MOST(a, b)  ((a) > (b) || (a) != (a) ? (a) : (b))
 #define AND(a, b)   ((a) & (b))
@@ -42,7 +42,8 @@ enum { BLOCK = 1024 }; /* elements */
     for (int64_t i = 0; i < count; i++) acc[i] = (C)FORMULA((C)first[i], (C)row[i]);               \
     break;
 
-/* acc[i] = first[i] op row[i]; T: of elements, C: what is computed in, where integers wrap. */
+/* acc[i] = first[i] op row[i]. T: element type; C: type of the computation, unsigned for integers,
+ * so that they wrap. */
 #define FLOATS(T)                                                                                  \
     static void add_row_##T(lt_comm_reduction reduction, const T *first, const T *row,             \
                             int64_t count, T *acc)                                                 \
@@ -82,7 +83,7 @@ INTEGERS(uint64_t, uint64_t)
 #undef INTEGERS
 #undef EACH
 
-/* Of truth values a sum is "any", a product "all". */
+/* For bool, a sum is "any" and a product "all". */
 static lt_comm_reduction of_bools(lt_comm_reduction reduction)
 {
     switch (reduction) {
@@ -97,7 +98,7 @@ static lt_comm_reduction of_bools(lt_comm_reduction reduction)
 #define PLAIN(T, i) acc[i]
 #define MEAN(T, i)  (reduction == LT_REDUCE_AVG ? acc[i] / (T)n : acc[i])
 
-/* The rows of one block, where acc has their type. RESULT: what becomes of acc[i]. */
+/* Reduces one block with an accumulator of the element type. RESULT(T, i) is the stored value. */
 #define WHOLE(T, RESULT)                                                                           \
     static void block_##T(lt_comm_reduction reduction, const void *const *rows, int n,             \
                           int64_t from, int64_t count, T *out)                                     \
@@ -109,7 +110,7 @@ static lt_comm_reduction of_bools(lt_comm_reduction reduction)
         if (n == 1) memcpy(acc, first, (size_t)count * sizeof(T));                                 \
         for (int64_t i = 0; i < count; i++) out[i] = RESULT(T, i);                                 \
     }
-/* Half types: one rounding, at the end. */
+/* Half types accumulate in float and round once, at the end. */
 #define HALVES(T, TO_FLOAT, OF_FLOAT)                                                              \
     static void block_##T(lt_comm_reduction reduction, const void *const *rows, int n,             \
                           int64_t from, int64_t count, T *out)                                     \
@@ -147,7 +148,7 @@ HALVES(lt_bfloat16, lt_bfloat16_to_float, lt_float_to_bfloat16)
 void lt_reduce_rows(lt_comm_reduction reduction, lt_dtype dtype, const void *const *rows, int n,
                     int64_t count, void *out)
 {
-    /* sums are those of the parts */
+    /* a complex sum is the sum of the real and imaginary parts */
     if (lt_dtype_is_complex(dtype)) dtype = lt_real_of(dtype), count *= 2;
     switch (dtype) {
     case LT_BOOL: reduction = of_bools(reduction); /* fall through */

@@ -1,5 +1,5 @@
-/* reducer.c - see reducer.h. Hooks of the parameters know the reducer by a link that it cuts when
- * it closes: they hold no tensor. */
+/* reducer.c - see reducer.h. The hooks refer to the reducer through a link, which is cleared when
+ * it closes; they hold no tensor. */
 #include "reducer.h"
 
 #include <string.h>
@@ -13,10 +13,10 @@
 #include "op/copy_.h"
 #include "op/zero_.h"
 
-/* Between a reducer and its hooks. */
+/* Weak reference from the hooks to the reducer. */
 typedef struct link {
     _Atomic int refs;
-    lt_reducer *reducer; /* NULL: it is closed */
+    lt_reducer *reducer; /* NULL: closed */
 } link;
 
 /* The ctx of a hook. */
@@ -26,7 +26,7 @@ typedef struct hook_place {
 } hook_place;
 
 typedef struct parameter {
-    /* counted; view: its part of a bucket, NULL before there are buckets */
+    /* references; view: its slice of a bucket, NULL before lt_reducer_set_buckets */
     lt_tensor *tensor, *view;
     int64_t hook; /* 0: none */
     int bucket, seen, often;
@@ -34,12 +34,12 @@ typedef struct parameter {
 } parameter;
 
 typedef struct bucket {
-    int first, n; /* in `places` */
+    int first, n; /* range in `places` */
     int left;
 } bucket;
 
 struct lt_reducer {
-    int refs; /* the owner, and hooks that run */
+    int refs; /* the owner and running hooks */
     int n, n_buckets;
     bool as_view, expecting, begun, counting, counted;
     int full, left, n_order;
@@ -50,7 +50,7 @@ struct lt_reducer {
     int *places, *order;
 };
 
-/* ---- coming and going ------------------------------------------------------------------------ */
+/* ---- creation and release -------------------------------------------------------------------- */
 
 static void link_release(link *l)
 {
@@ -264,7 +264,7 @@ lt_status lt_reducer_take(lt_reducer *r, int number, const int64_t *used)
     return status;
 }
 
-/* ---- looking --------------------------------------------------------------------------------- */
+/* ---- queries --------------------------------------------------------------------------------- */
 
 bool lt_reducer_expects(const lt_reducer *r) { return r->expecting; }
 int lt_reducer_parameters(const lt_reducer *r) { return r->n; }

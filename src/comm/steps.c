@@ -1,10 +1,10 @@
-/* steps.c - what operations are made of: the engine's collectives, one after another, and what is
- * computed in between.
+/* steps.c - implements each operation as a sequence of the engine's collectives with local
+ * computation between them (a state machine per work).
  *
- * A reduction gives each rank a chunk of the elements of all (all_to_all), which it reduces in rank
- * order, and gathers the chunks; few elements are gathered by all and reduced by each, to the same
- * bits. Large tensors go by in segments, so that the memory that is needed beside is bounded. Ranks
- * compare what they are about to do before they do it. */
+ * A reduction is a reduce-scatter and a gather: all_to_all gives each rank a chunk from all ranks,
+ * which it reduces in rank order, then the chunks are gathered. For few elements, each rank gathers
+ * all rows and reduces them itself, with the same bits. Large tensors are processed in segments to
+ * bound the scratch memory. Ranks compare their calls before each collective. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,11 +15,11 @@
 
 enum {
     SEGMENT_BYTES = 4 << 20,
-    FEW_BYTES = 32 << 10, /* of all ranks together: one exchange costs less than two */
-    CHUNK_UNIT = 16       /* elements: chunks are whole vectors */
+    FEW_BYTES = 32 << 10, /* summed over the ranks: below it, one exchange costs less than two */
+    CHUNK_UNIT = 16       /* elements; keeps chunks a multiple of the vector width */
 };
 
-enum { COMPARE, COMPARED, BEGIN }; /* phases; those of an operation count from BEGIN */
+enum { COMPARE, COMPARED, BEGIN }; /* phases; each operation's own phases start at BEGIN */
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
@@ -52,7 +52,7 @@ static lt_status scratch(lt_work *w, int64_t bytes)
     return LT_ERR_MEMORY;
 }
 
-/* The arguments of an exchange, all of them 0. */
+/* The arguments of an exchange, by rank, in bytes; initialized to 0. */
 typedef struct parts {
     int64_t *give, *give_at, *get, *get_at;
 } parts;
@@ -77,10 +77,10 @@ static lt_status gather_all(lt_work *w, const void *mine, int64_t bytes, void *t
                                                (lt_engine_parts){p.get, p.get_at}, &w->request);
 }
 
-/* ---- what ranks are about to do -------------------------------------------------------------- */
+/* ---- comparison of calls --------------------------------------------------------------------- */
 
-/* Compared before each collective: ranks that differ in dtype or number of elements would take each
- * other's bytes for their own. TORCH_DISTRIBUTED_DEBUG=DETAIL compares sizes, too. */
+/* Exchanged before each collective: if ranks differed in dtype or number of elements, they would
+ * misinterpret each other's bytes. TORCH_DISTRIBUTED_DEBUG=DETAIL also compares sizes. */
 
 typedef struct fingerprint {
     int64_t sequence;
@@ -143,22 +143,22 @@ static lt_status begin_comparison(lt_work *w)
 
 /* ---- reductions ------------------------------------------------------------------------------ */
 
-/* Elements of a segment of which each rank reduces a part. */
+/* Elements of a segment that each rank reduces. */
 static int64_t chunk_of(int64_t segment, int n)
 {
     const int64_t even = (segment + n - 1) / n;
     return (even + CHUNK_UNIT - 1) / CHUNK_UNIT * CHUNK_UNIT;
 }
 
-/* What rank r reduces of a segment: elements from r * chunk on. */
+/* Number of elements of the segment that rank r reduces, from element r * chunk. */
 static int64_t chunk_length(int64_t segment, int64_t chunk, int r)
 {
     const int64_t left = segment - r * chunk;
     return left < 0 ? 0 : smaller(left, chunk);
 }
 
-/* Each rank gets its part of the segment from the others, in rows of `chunk` elements. Its own row
- * it has. */
+/* Sends each rank its part of the segment. The parts for this rank are received as rows of `chunk`
+ * elements; its own row is not copied. */
 static lt_status exchange_parts(lt_work *w, int64_t chunk, int64_t size)
 {
     const int n = w->group->n, me = w->group->me;
@@ -176,7 +176,7 @@ static lt_status exchange_parts(lt_work *w, int64_t chunk, int64_t size)
     return exchange(w, p, input_data(w) + w->position * size, w->scratch);
 }
 
-/* Of the rows that have come, `stride` elements apart, and this rank's own. */
+/* Reduces the received rows, `stride` elements apart, and this rank's own row. */
 static void reduce_rows(const lt_work *w, int64_t stride, const void *own, int64_t count, void *out)
 {
     LT_ASSERT(count <= stride, "%lld of %lld", (long long)count, (long long)stride);
@@ -187,7 +187,7 @@ static void reduce_rows(const lt_work *w, int64_t stride, const void *own, int64
                    count, out);
 }
 
-/* Of parts: what this rank reduces of its segment, where it lies in its own tensor. */
+/* Reduces this rank's part of the segment; its own row is in its input tensor. */
 static void reduce_part(const lt_work *w, int64_t chunk, void *out)
 {
     const int me = w->group->me;
@@ -197,8 +197,8 @@ static void reduce_part(const lt_work *w, int64_t chunk, void *out)
 
 enum { SEGMENT = BEGIN, ALL_HAVE_ALL, ALL_HAVE_PARTS, GATHERED };
 
-/* The reduction that the engine makes of its own, where it was asked to and can; -1: ours. The mean
- * is a sum first. */
+/* The engine's reduction to use, if native and supported; -1: ours. A mean is a sum, divided
+ * afterwards. */
 static int native_reduction(const lt_work *w)
 {
     const lt_world *world = w->group->world;
@@ -270,7 +270,8 @@ static lt_status all_reduce(lt_work *w, bool *done)
     return exchange_parts(w, next_chunk, size);
 }
 
-/* As all_reduce; the root gathers the parts. What the others have stays as it was. */
+/* Like all_reduce, but only the root gathers the parts. The output of the other ranks is unchanged.
+ */
 static lt_status reduce_step(lt_work *w, bool *done)
 {
     const lt_ranks *g = w->group;
@@ -323,9 +324,9 @@ static lt_status reduce_scatter(lt_work *w, bool *done)
     return exchange(w, p, input_data(w), w->scratch);
 }
 
-enum { MORE = BEGIN + 1 }; /* what is not reduced: something has gone before */
+enum { MORE = BEGIN + 1 }; /* phase of the other operations: at least one engine call was made */
 
-/* ---- what moves only ------------------------------------------------------------------------- */
+/* ---- operations without computation ---------------------------------------------------------- */
 
 static lt_status all_gather_step(lt_work *w)
 {
@@ -387,7 +388,7 @@ static lt_status all_to_all_step(lt_work *w)
     return exchange(w, p, input_data(w), output_data(w));
 }
 
-/* A message at a time, of which all ranks know how many there are. */
+/* One message per call; all ranks compute the same number of messages from the size. */
 static lt_status broadcast_step(lt_work *w, bool *done)
 {
     const int64_t bytes = w->call.output->numel * element_size(&w->call);
@@ -434,7 +435,7 @@ static lt_status message_arrived(lt_work *w, int from, int64_t bytes)
 
 /* ---- groups ---------------------------------------------------------------------------------- */
 
-/* The engine waits for all as it makes a group: all are there when it begins. */
+/* The engine blocks while it creates a group. A barrier first, so that all ranks are ready. */
 static lt_status new_group(lt_work *w, bool *done)
 {
     lt_world *world = w->group->world;
@@ -446,9 +447,9 @@ static lt_status new_group(lt_work *w, bool *done)
     return lt_ranks_make(world, w->call.ranks, w->call.n_ranks, &w->made);
 }
 
-/* ---- one after another ----------------------------------------------------------------------- */
+/* ---- state machine --------------------------------------------------------------------------- */
 
-/* Begins what comes next, or says that it is done. */
+/* Starts the next step, or sets *done. */
 static lt_status next(lt_work *w, bool *done)
 {
     const lt_ranks *g = w->group;

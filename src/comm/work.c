@@ -1,4 +1,4 @@
-/* work.c - works: who holds them, and how they ended. */
+/* work.c - reference counts and results of works. */
 #include "assertion.h"
 #include "internal.h"
 #include "memory/alloc.h"

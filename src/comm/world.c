@@ -1,10 +1,9 @@
-/* world.c - a world of ranks in this process: joining it, the thread that looks after it, and how
- * it ends.
+/* world.c - a world in this process: opening it, its progress thread, and the end of the process.
  *
- * The thread spins for a moment after something has happened, since more is likely to, then yields,
- * then naps: ranks that share a processor let each other work. When the process ends, with whatever
- * status, the others are told; only where all end well does MPI get to know, as its own end waits
- * for all. */
+ * After progress, the thread spins briefly, because more progress is likely; then it yields, then
+ * sleeps, so that ranks that share a core can run. At the end of the process, with any exit status,
+ * the rank notifies the others. MPI is finalized only if all ranks end successfully, because
+ * MPI_Finalize waits for all. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <math.h>
@@ -19,14 +18,14 @@
 #include "internal.h"
 #include "memory/alloc.h"
 
-/* ---- what is under way ----------------------------------------------------------------------- */
+/* ---- active works ---------------------------------------------------------------------------- */
 
 static void end_work(lt_world *world, lt_work *w, lt_status status, const char *reason)
 {
     LT_ASSERT(w->state == LT_WORK_QUEUED || w->state == LT_WORK_ACTIVE, "state %d", w->state);
     LT_ASSERT(status != LT_OK || w->request == NULL, "%s is under way", w->call.name);
     char *text = NULL;
-    if (w->request == NULL) lt_work_settle(w); /* a script may keep its works */
+    if (w->request == NULL) lt_work_settle(w); /* before the release: a script may keep the work */
     if (status != LT_OK && (text = lt_mem_alloc(strlen(reason) + 1)) != NULL) strcpy(text, reason);
     const lt_work_state state = status == LT_OK ? LT_WORK_DONE : LT_WORK_FAILED;
     pthread_mutex_lock(&world->lock);
@@ -39,7 +38,7 @@ static void end_work(lt_world *world, lt_work *w, lt_status status, const char *
     pthread_mutex_unlock(&world->lock);
     if (w->request == NULL) {
         lt_work_release(w);
-    } else { /* what the engine still has must stay */
+    } else { /* the engine still uses its buffers */
         w->next = world->stranded;
         world->stranded = w;
     }
@@ -68,7 +67,7 @@ static lt_ranks *after(lt_world *world, lt_ranks *g)
     return g == &world->all ? world->others : g->next;
 }
 
-/* All that is under way fails, and what will be given; the others are told. */
+/* Fails all active and all later works; `tell` reports the failure to the other ranks. */
 static void fail(lt_world *world, lt_status status, const char *reason, bool tell)
 {
     if (world->failed != LT_OK) return;
@@ -84,7 +83,7 @@ static void fail(lt_world *world, lt_status status, const char *reason, bool tel
     }
 }
 
-/* A work that has failed, is late or can not end any more takes the world with it. */
+/* The failure of a work, or its timeout, fails the world. */
 static void fail_with(lt_world *world, lt_work *w, lt_status status, const char *reason)
 {
     char what[200], text[LT_COMM_TEXT];
@@ -110,7 +109,7 @@ static void look_at_time(lt_world *world, lt_work *w)
     }
 }
 
-/* One step of a work; true: it is done, and no longer under way. */
+/* Steps a work; true: it is done and must be removed from its list. */
 static bool step(lt_world *world, lt_work *w, bool *moved)
 {
     bool done = false;
@@ -141,7 +140,7 @@ static void take_in(lt_world *world, bool *moved)
         if (world->failed != LT_OK) {
             fail_work(world, w);
         } else if (message) {
-            /* in order: messages between two ranks do not overtake */
+            /* append: messages between two ranks keep their order */
             lt_work **end = &g->aside;
             while (*end != NULL) end = &(*end)->next;
             *end = w;
@@ -182,7 +181,7 @@ bool lt_world_pass(lt_world *world)
                 *place = w->next;
                 end_work(world, w, LT_OK, NULL);
             } else {
-                if (world->failed != LT_OK) return true; /* nothing is under way any more */
+                if (world->failed != LT_OK) return true; /* the lists are empty after a failure */
                 place = &w->next;
             }
         }
@@ -211,7 +210,7 @@ static struct timespec in(double seconds)
     return (struct timespec){(time_t)t, (long)((t - floor(t)) * 1e9)};
 }
 
-/* Waits until there is something to do, but looks at notes now and then. */
+/* Waits for new work; wakes up regularly to poll the engine and control messages. */
 static void world_sleep(lt_world *world, double since)
 {
     const double idle = lt_clock() - since;
@@ -221,7 +220,7 @@ static void world_sleep(lt_world *world, double since)
         sched_yield();
         return;
     }
-    /* What nobody waits for yet leaves the processor to those who compute. */
+    /* If no thread is blocked in wait(), back off early so that compute threads get the CPU. */
     const struct timespec until = in(!busy ? 20e-3 : idle < 0.1 ? 50e-6 : 500e-6);
     pthread_mutex_lock(&world->lock);
     if (world->incoming == NULL && (busy || !world->ending))
@@ -229,7 +228,7 @@ static void world_sleep(lt_world *world, double since)
     pthread_mutex_unlock(&world->lock);
 }
 
-/* All others have said that they end, and how: 1 all well, 0 not yet, -1 one of them not. */
+/* 1: all other ranks have ended successfully; 0: some have not ended; -1: one has failed. */
 static int others_end(const lt_world *world)
 {
     int answer = 1;
@@ -245,7 +244,7 @@ static void end_of_process(lt_world *world)
 {
     double since = lt_clock();
     while (world->exit_status == 0 && world->failed == LT_OK &&
-           under_way(world)) /* what nobody has waited for */
+           under_way(world)) /* works without a waiter */
         if (!lt_world_pass(world)) world_sleep(world, since);
     since = lt_clock();
     const bool well = world->exit_status == 0 && world->failed == LT_OK && !under_way(world);
@@ -258,14 +257,14 @@ static void end_of_process(lt_world *world)
         nap(1e-3);
     }
     if (well && others_end(world) == 1) world->engine->leave(world->inner);
-    /* What was told goes out while the others still hear. */
+    /* Give pending control messages time to go out while the others still receive. */
     for (int i = 0; i < 20 && others_end(world) < 0; i++) {
         poll_control(world, &moved);
         nap(5e-3);
     }
 }
 
-/* The group of all is known once the world is joined. */
+/* Creates the group of all ranks, after joining. */
 static lt_status know_all(lt_world *world)
 {
     return world->engine->group(world->inner, world->all.ranks, world->size, &world->all.group);
@@ -311,7 +310,7 @@ static void *progress(void *given)
 
 /* ---- opening and closing --------------------------------------------------------------------- */
 
-static lt_world *of_process; /* what lt_world_open has opened */
+static lt_world *of_process; /* result of lt_world_open */
 
 static void at_exit(int status, void *unused)
 {
@@ -325,8 +324,8 @@ static void at_exit(int status, void *unused)
     pthread_cond_signal(&world->given);
     while (world->joined && !world->gone) pthread_cond_wait(&world->changed, &world->lock);
     pthread_mutex_unlock(&world->lock);
-    /* Launchers take the status of the rank that ends first for the job's: one that left early must
-     * not say that all is well. */
+    /* Launchers report the exit status of the rank that ends first, so a rank that ends early must
+     * not report success. */
     if (status == 0 && world->joined && others_end(world) < 0) _exit(1);
 }
 
@@ -354,7 +353,7 @@ static lt_status world_init(lt_world *world, const lt_engine *engine, int rank, 
 
 static lt_status wait_for_others(lt_world *world, double timeout)
 {
-    /* seconds that processes may take to start, however short operations are to be */
+    /* minimum seconds for all processes to start, even if operations have a shorter timeout */
     static const double START = 30;
     if (timeout < START) timeout = START;
     const double until = lt_clock() + timeout;
@@ -391,8 +390,8 @@ static lt_status open_inline(lt_world *world, lt_fake_hub *hub)
     return know_all(world);
 }
 
-/* The thread and what runs at the end of the process are in this library: an interpreter that
- * closes the modules it has loaded must not take it away. */
+/* The progress thread and the exit handler run code of this library: prevent an interpreter that
+ * unloads its modules from unloading it. */
 static void stay_loaded(void)
 {
     Dl_info info;
@@ -411,7 +410,7 @@ lt_status lt_world_open(const char *backend, double timeout, lt_world **out)
                         backend);
     pthread_mutex_lock(&lock);
     lt_world *world = of_process;
-    if (world != NULL) { /* a process joins once */
+    if (world != NULL) { /* already joined */
         if (world->failed != LT_OK) status = lt_error(world->failed, "%.900s", world->reason);
         world->all.timeout = timeout;
         goto done;
@@ -419,8 +418,7 @@ lt_status lt_world_open(const char *backend, double timeout, lt_world **out)
     LT_CHECK(lt_launcher_rank(&rank, &size) ? lt_engine_of_launcher(&engine) : lt_launcher_alone());
     world = lt_mem_zalloc(sizeof *world);
     status = world != NULL ? world_init(world, engine, rank, size, timeout) : LT_ERR_MEMORY;
-    if (status != LT_OK)
-        goto done; /* what little there is stays: the process does not go on without */
+    if (status != LT_OK) goto done; /* not freed: the process cannot continue without a world */
     of_process = world;
     stay_loaded();
     on_exit(at_exit, NULL);
@@ -476,7 +474,7 @@ void lt_world_free(lt_world *world)
     lt_mem_free(world);
 }
 
-/* ---- facts ----------------------------------------------------------------------------------- */
+/* ---- queries --------------------------------------------------------------------------------- */
 
 void lt_world_set_native(lt_world *world, bool native) { world->native = native; }
 int lt_world_rank(const lt_world *world) { return world->rank; }

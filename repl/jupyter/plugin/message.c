@@ -21,7 +21,7 @@ enum { DELIMITER = sizeof delimiter - 1, SIGNATURE = 2 * SHA256_DIGEST_SIZE };
 static struct hmac_sha256_ctx signing_key;
 static bool has_key;
 static char session[33];
-static atomic_ulong sent; /* messages with a header of ours */
+static atomic_ulong sent; /* number of created messages */
 
 /* ---- frames ---------------------------------------------------------------------------------- */
 
@@ -35,14 +35,14 @@ void message_free(jupyter_message *m)
     free(m);
 }
 
-/* Room for one frame more; NULL: no memory. */
+/* The next free frame; NULL: out of memory. */
 static zmq_msg_t *next_frame(jupyter_message *m)
 {
     if (m->count == m->room) {
         size_t room = m->room == 0 ? 8 : 2 * m->room;
         zmq_msg_t *frames = malloc(room * sizeof *frames);
         if (frames == NULL) return NULL;
-        for (size_t i = 0; i < m->count; i++) { /* a zmq_msg_t is not to be copied as bytes */
+        for (size_t i = 0; i < m->count; i++) { /* a zmq_msg_t must not be copied bytewise */
             zmq_msg_init(&frames[i]);
             zmq_msg_move(&frames[i], &m->frames[i]);
             zmq_msg_close(&m->frames[i]);
@@ -102,12 +102,12 @@ jupyter_text message_part(jupyter_message *m, int part)
     return message_frame(m, m->identities + 2 + (size_t)part);
 }
 
-/* ---- messages that were seen ----------------------------------------------------------------- */
+/* ---- replay protection ----------------------------------------------------------------------- */
 
 enum { REMEMBERED = 1 << 16, NONE = 0 };
 
-/* The signatures of the last messages in a ring, and lists of them by their first digits: places of
- * the ring, from 1. */
+/* A ring of the last signatures, and a hash table of them by their last characters: lists of ring
+ * indices, from 1. */
 static struct {
     char signature[SIGNATURE];
     uint32_t next;
@@ -149,7 +149,7 @@ void message_begin(const char *key, size_t size)
     for (size_t i = 0; i < sizeof bytes; i++) snprintf(session + 2 * i, 3, "%02x", bytes[i]);
 }
 
-/* The SIGNATURE digits for the parts; they are called from several threads. */
+/* Computes the SIGNATURE digits of the parts. Thread-safe. */
 static void sign(const jupyter_text parts[MESSAGE_PARTS], char *digits)
 {
     struct hmac_sha256_ctx state = signing_key;

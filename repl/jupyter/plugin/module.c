@@ -1,7 +1,7 @@
 /* module.c - the Lua module of the plugin: sockets.h for an interpreter, and a stdin that requests
  * input from the front end.
  *
- * The Lua functions are those of the program, which opens the plugin (repl/program/plugin.c).
+ * The Lua API functions are the program's, which loads the plugin (repl/program/plugin.c).
  * Includes the Lua API and this folder's headers. */
 #include <errno.h>
 #include <lauxlib.h>
@@ -29,8 +29,8 @@ static int raise_no_memory(lua_State *L)
     return luaL_error(L, "not enough memory for a message");
 }
 
-/* open(key, {control, shell, stdin, iopub, heartbeat: addresses}): sockets that sign with the key.
- * Raises errors. */
+/* open(key, {control, shell, stdin, iopub, heartbeat: addresses}): opens the sockets; messages are
+ * signed with the key. Raises errors. */
 static int open_sockets(lua_State *L)
 {
     static const char *const names[CHANNELS] = {"control", "shell", "stdin", "iopub", "heartbeat"};
@@ -57,7 +57,7 @@ static int close_sockets(lua_State *L)
     return 0;
 }
 
-/* Adds the frames of the list at index, or the string there; false: no memory. */
+/* Adds the frames from the list or string at index; false: out of memory. */
 static bool add_identities(lua_State *L, jupyter_message *m, int index)
 {
     bool good = true;
@@ -76,7 +76,7 @@ static bool add_identities(lua_State *L, jupyter_message *m, int index)
 }
 
 /* send(channel, identities, type, parent, content [, metadata]): the identities are a list of
- * strings or one; the last three are JSON. */
+ * strings or one string; the last three arguments are JSON. */
 static int send(lua_State *L)
 {
     int channel = luaL_checkoption(L, 1, NULL, channel_names);
@@ -95,7 +95,7 @@ static int send(lua_State *L)
 }
 
 /* receive([milliseconds]) -> {channel, identities, header, parent, metadata, content}, the last
- * four as JSON; nil when none has come in time, or a signal has. */
+ * four as JSON; nil after the timeout or a signal. */
 static int receive(lua_State *L)
 {
     static const char *const names[MESSAGE_PARTS] = {"header", "parent", "metadata", "content"};
@@ -139,7 +139,7 @@ static int begin_request(lua_State *L)
     return 0;
 }
 
-/* settle(): all that was sent and written is on its way, all that has arrived can be received. */
+/* settle(): returns when all output was sent and all arrived messages can be received. */
 static int settle(lua_State *L)
 {
     (void)L;
@@ -149,7 +149,7 @@ static int settle(lua_State *L)
 
 /* ---- input ----------------------------------------------------------------------------------- */
 
-/* A line that the user has given, as far as it was not read yet. */
+/* The current line of input, partly read. */
 static jupyter_message *answer;
 static size_t answer_read;
 
@@ -174,7 +174,7 @@ static bool request_input(void)
     return false;
 }
 
-/* The read function of stdin: requests a line from the front end. A signal ends the wait, as at a
+/* The read function of stdin: requests a line from the front end. A signal ends the wait, as with a
  * terminal; Ctrl-D ends the input. */
 static ssize_t read_answer(void *cookie, char *bytes, size_t size)
 {
@@ -211,7 +211,7 @@ static ssize_t read_answer(void *cookie, char *bytes, size_t size)
     return (ssize_t)n;
 }
 
-/* take_stdin(): io.read and C's stdin request input from the front end. */
+/* take_stdin(): makes io.read and C's stdin request input from the front end. */
 static int take_stdin(lua_State *L)
 {
     FILE *asking = fopencookie(NULL, "r", (cookie_io_functions_t){.read = read_answer});

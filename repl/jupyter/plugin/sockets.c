@@ -18,20 +18,20 @@
 
 #include "stream.h"
 
-/* Commands for the thread besides messages for the channels. */
+/* Commands for the thread, numbered after the channels. */
 enum { NEW_REQUEST = CHANNELS, SETTLE, STOP };
 
 enum {
-    QUIET_MS = 20,        /* between two publications of output */
+    QUIET_MS = 20,        /* milliseconds between two publications of output */
     PIPE_BYTES = 1 << 20, /* capacity of the pipe for output */
-    LINGER_MS = 1000,     /* to send queued messages at the end */
+    LINGER_MS = 1000,     /* milliseconds to send queued messages at the end */
     LOOK_FOR_PARENT_MS = 1000
 };
 
 typedef struct queue {
     pthread_mutex_t lock;
     jupyter_message *first, **last;
-    int wake; /* an eventfd that can be read when something has come */
+    int wake; /* an eventfd, readable if the queue has new entries */
 } queue;
 
 static queue inbox = {.lock = PTHREAD_MUTEX_INITIALIZER},
@@ -39,13 +39,13 @@ static queue inbox = {.lock = PTHREAD_MUTEX_INITIALIZER},
 static void *context, *sockets[CHANNELS];
 static pthread_t thread, interpreter;
 static jupyter_message
-    *request; /* its only frame is the header of the request that streams belong to */
+    *request; /* its only frame is the header of the request to which output belongs */
 static jupyter_stream streams[2];
-static int log_to = -1; /* descriptor 2 as it was */
+static int log_to = -1; /* the original descriptor 2 */
 static pthread_mutex_t settled_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t settled_signal = PTHREAD_COND_INITIALIZER;
 static bool settled;
-static pid_t parent; /* the kernel ends when this process does; 0: none */
+static pid_t parent; /* the kernel ends with this process; 0: none */
 
 /* ---- queues ---------------------------------------------------------------------------------- */
 
@@ -57,10 +57,11 @@ static void queue_push(queue *q, jupyter_message *m)
     *q->last = m;
     q->last = &m->next;
     pthread_mutex_unlock(&q->lock);
-    if (write(q->wake, &one, sizeof one) < 0) return; /* it is awake already */
+    /* the counter is full, so the reader is awake */
+    if (write(q->wake, &one, sizeof one) < 0) return;
 }
 
-/* The first message of a channel from `low` to `high`, the lowest first; NULL: there is none. */
+/* Removes and returns the first message of the lowest channel from `low` to `high`; NULL: none. */
 static jupyter_message *queue_pop(queue *q, int low, int high)
 {
     jupyter_message *found = NULL;
@@ -77,7 +78,7 @@ static jupyter_message *queue_pop(queue *q, int low, int high)
     return found;
 }
 
-/* The first message of all. */
+/* Removes and returns the first message of any channel. */
 static jupyter_message *take_first(queue *q)
 {
     pthread_mutex_lock(&q->lock);
@@ -95,7 +96,7 @@ static void queue_wait(queue *q)
 
 /* ---- the thread ------------------------------------------------------------------------------ */
 
-/* To where the kernel was started from, which no cell sees. */
+/* Writes to the kernel's original stderr, which cells cannot see. */
 __attribute__((format(printf, 1, 2))) static void log_line(const char *format, ...)
 {
     va_list arguments;
@@ -108,7 +109,7 @@ __attribute__((format(printf, 1, 2))) static void log_line(const char *format, .
 
 static jupyter_text of_string(const char *string) { return (jupyter_text){string, strlen(string)}; }
 
-/* Publishes a message of that type, in answer to the header. */
+/* Publishes a message of that type, in reply to the header. */
 static void publish(const char *type, jupyter_text header, const char *content, size_t size)
 {
     jupyter_message *m = message_new();
@@ -132,8 +133,8 @@ static void publish_streams(const uint64_t end[2], bool whole)
     }
 }
 
-/* Ctrl-C, as a terminal has it: for the programs that the cell has started, too, where the kernel
- * has a group of processes of its own. */
+/* Sends SIGINT like a terminal's Ctrl-C: also to the programs started by the cell, if the kernel
+ * has its own process group. */
 static void press_ctrl_c(void)
 {
     if (getpgrp() == getpid())
@@ -142,7 +143,7 @@ static void press_ctrl_c(void)
         pthread_kill(interpreter, SIGINT);
 }
 
-/* Answers an interrupt_request: the cell that runs gets the signal that Ctrl-C sends. */
+/* Replies to an interrupt_request and sends SIGINT to the running cell. */
 static void interrupt(jupyter_message *m)
 {
     static const char busy[] = "{\"execution_state\": \"busy\"}",
@@ -179,7 +180,7 @@ static void receive(channel from)
             interrupt(m);
             message_free(m);
         } else {
-            /* A cell that runs would keep the shutdown waiting. */
+            /* A running cell would delay the shutdown. */
             if (message_is(m, "shutdown_request")) press_ctrl_c();
             queue_push(&inbox, m);
         }
@@ -216,7 +217,7 @@ static void welcome(void)
     }
 }
 
-/* Sends a heartbeat back as it came. */
+/* Echoes a heartbeat. */
 static void beat(void)
 {
     jupyter_message *m;
@@ -276,7 +277,7 @@ static void *serve(void *unused)
         long wait = quiet ? (long)pause : parent != 0 ? LOOK_FOR_PARENT_MS : -1;
         if (zmq_poll(items, quiet ? WRITTEN : WRITTEN + 2, wait) < 0 && errno != EINTR) {
             log_line("zmq_poll: %s", zmq_strerror(errno));
-            kill(getpid(), SIGTERM); /* the kernel cannot be reached any more */
+            kill(getpid(), SIGTERM); /* the kernel has become unreachable */
             break;
         }
         beat();
@@ -346,7 +347,7 @@ const char *sockets_open(const char *const addresses[CHANNELS])
                 open_queue(&outbox) && take_over(&streams[0], STDOUT_FILENO) &&
                 take_over(&streams[1], STDERR_FILENO);
     sigset_t all, before;
-    sigfillset(&all); /* signals are for the thread that runs cells */
+    sigfillset(&all); /* signals are handled by the thread that runs cells */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     interpreter = pthread_self();
     good = good && pthread_create(&thread, NULL, serve, NULL) == 0;
@@ -356,7 +357,7 @@ const char *sockets_open(const char *const addresses[CHANNELS])
     return problem;
 }
 
-/* Passes a message to the thread, which sends it, or executes its command, after all previous
+/* Queues a message for the thread, which sends it, or executes its command, after all previous
  * output. */
 static void hand_over(jupyter_message *m)
 {
@@ -411,7 +412,7 @@ bool sockets_begin_request(jupyter_text header)
 
 void sockets_settle(void)
 {
-    settled = false; /* no order of that kind is under way */
+    settled = false; /* no SETTLE command is pending */
     if (!queue_order(SETTLE)) return;
     pthread_mutex_lock(&settled_lock);
     while (!settled) pthread_cond_wait(&settled_signal, &settled_lock);

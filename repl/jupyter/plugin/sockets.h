@@ -24,7 +24,7 @@ const char *sockets_open(const char *const addresses[CHANNELS]);
 /* Sends queued messages and ends the thread. The descriptors are restored. */
 void sockets_close(void);
 
-/* Takes a message over and sends it on its channel. */
+/* Sends a message on its channel; takes ownership. */
 void sockets_send(jupyter_message *m);
 /* Assigns the following output to the request with this header; previous output belongs to the
  * previous request. */
@@ -33,9 +33,9 @@ bool sockets_begin_request(jupyter_text header);
  * An incomplete character is dropped. */
 void sockets_settle(void);
 
-/* The next message of the shell or the control channel, which goes first; stdin: of that one. Waits
- * for milliseconds, or without an end (-1). NULL: none has come; *interrupted: since a signal ended
- * the wait. The caller frees it. */
+/* Receives the next message of the control channel, otherwise of the shell channel; from_stdin: of
+ * the stdin channel. Waits for at most `milliseconds`, or forever (-1). NULL: none has arrived;
+ * *interrupted: because of a signal. The caller frees it. */
 jupyter_message *sockets_receive(bool from_stdin, int milliseconds, bool *interrupted);
 /* Drops messages received on the stdin channel. */
 void sockets_forget_answers(void);

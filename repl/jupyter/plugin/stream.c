@@ -20,7 +20,7 @@ static int character(const unsigned char *p, size_t n)
     for (int i = 1; i < length; i++) {
         if ((size_t)i == n) return -i;
         unsigned char low = 0x80, high = 0xBF;
-        if (i == 1) { /* neither a longer form than needed, nor a surrogate, nor beyond U+10FFFF */
+        if (i == 1) { /* reject overlong encodings, surrogates and values above U+10FFFF */
             if (p[0] == 0xE0) low = 0xA0;
             if (p[0] == 0xED) high = 0x9F;
             if (p[0] == 0xF0) low = 0x90;
@@ -33,7 +33,7 @@ static int character(const unsigned char *p, size_t n)
 
 char *stream_json(const char *before, const char *bytes, size_t n, const char *after, size_t *size)
 {
-    enum { MOST = 6 }; /* bytes that one becomes */
+    enum { MOST = 6 }; /* maximum bytes per input byte */
     static const char unknown[] = "\xEF\xBF\xBD";
     const unsigned char *p = (const unsigned char *)bytes, *end = p + n;
     const size_t before_size = strlen(before), after_size = strlen(after);
@@ -60,7 +60,7 @@ char *stream_json(const char *before, const char *bytes, size_t n, const char *a
     return json;
 }
 
-/* How many bytes at the end of the n begin a character that needs more. */
+/* The number of bytes at the end that begin an incomplete character. */
 static size_t unfinished(const char *bytes, size_t n)
 {
     for (size_t back = 1; back <= 3 && back <= n; back++)
@@ -69,7 +69,7 @@ static size_t unfinished(const char *bytes, size_t n)
     return 0;
 }
 
-/* How many bytes can be read. */
+/* The number of bytes that can be read. */
 static size_t waiting(const jupyter_stream *s)
 {
     int n = 0;

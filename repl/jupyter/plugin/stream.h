@@ -10,25 +10,25 @@
 #include <stdint.h>
 
 typedef struct jupyter_stream {
-    int descriptor, saved; /* 1 or 2; where it pointed before */
-    int from;              /* the pipe's end that is read, without waiting */
-    pthread_mutex_t lock;  /* held while bytes leave the pipe and are counted */
-    uint64_t taken;        /* bytes that have left the pipe */
-    char begun[4];         /* the first bytes of a character */
+    int descriptor, saved; /* 1 or 2; a duplicate of the original one */
+    int from;              /* the pipe's nonblocking read end */
+    pthread_mutex_t lock;  /* held while bytes are read from the pipe and counted */
+    uint64_t taken;        /* number of bytes read from the pipe */
+    char begun[4];         /* the first bytes of an incomplete character */
     size_t begun_size;
 } jupyter_stream;
 
-/* How many bytes have been written so far, by any thread or process. */
+/* The number of bytes written so far, by any thread or process. */
 uint64_t stream_written(jupyter_stream *s);
 
-/* The content of a message with the output up to the offset `end`; NULL: no output, or no memory.
- * whole: includes the incomplete character at the end. The caller frees it. */
+/* Returns the content of a message with the output up to the offset `end`; NULL: no output, or out
+ * of memory. whole: includes an incomplete character at the end. The caller frees it. */
 char *stream_take(jupyter_stream *s, const char *name, uint64_t end, bool whole, size_t *size);
 /* Closes its files. */
 void stream_close(jupyter_stream *s);
 
-/* `before`, the bytes as they stand between the quotes of a JSON string, `after`; NULL: no memory.
- * The caller frees it. */
+/* Returns `before`, the bytes escaped for a JSON string, and `after`; NULL: out of memory. The
+ * caller frees it. */
 char *stream_json(const char *before, const char *bytes, size_t n, const char *after, size_t *size);
 
 #endif

@@ -1,9 +1,9 @@
-/* mpi.c - the engine over MPI: one source, compiled with the headers of each MPI (LT_MPI_NAME) into
- * a library that is linked with none: libmpi is opened before, its symbols for all, since parts of
- * it that it loads itself want them.
+/* mpi.c - the engine over MPI: one source, compiled with the headers of each MPI (LT_MPI_NAME). The
+ * library is not linked with libmpi: core loads libmpi first with RTLD_GLOBAL, because components
+ * that libmpi itself loads need its symbols.
  *
- * Counts of MPI are ints: what has more bytes goes as datatypes that say where it lies. Errors are
- * returned, not fatal. */
+ * MPI counts are ints: larger buffers use derived datatypes that contain size and offset. Errors
+ * are returned, not fatal (MPI_ERRORS_RETURN). */
 #include <limits.h>
 #include <mpi.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ struct lt_engine_group {
     int size;
 };
 
-/* A note on its way. */
+/* A control message being sent. */
 typedef struct outgoing {
     MPI_Request request;
     struct outgoing *next;
@@ -33,8 +33,8 @@ struct lt_engine_world {
 
 struct lt_engine_request {
     MPI_Request request;
-    void *arguments;     /* of MPI's, which must live as long */
-    MPI_Datatype *types; /* given up with the request; n_types of them */
+    void *arguments;     /* argument arrays, which MPI reads until completion */
+    MPI_Datatype *types; /* n_types of them, freed with the request */
     int n_types;
 };
 
@@ -87,7 +87,7 @@ static lt_status join_world(void *where, lt_engine_world **out, int *rank, int *
     return listen();
 }
 
-/* Finalize does not look after what is still on its way. */
+/* MPI_Finalize does not complete pending sends, so wait for them first. */
 static lt_status leave_world(lt_engine_world *w)
 {
     for (outgoing *o = w->told; o != NULL; o = o->next) MPI_Wait(&o->request, MPI_STATUS_IGNORE);
@@ -119,7 +119,7 @@ static lt_status make_group(lt_engine_world *w, const int *ranks, int n, lt_engi
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-/* With room for `bytes` of arguments. */
+/* With `bytes` of memory for arguments. */
 static lt_engine_request *new_request(size_t bytes)
 {
     lt_engine_request *r = calloc(1, sizeof *r);
@@ -141,7 +141,7 @@ static void free_request(lt_engine_request *r)
     free(r);
 }
 
-/* Hands over what a call has begun, or its failure. */
+/* Returns the request in *out, or frees it if the call failed. */
 static lt_status begun(lt_engine_request *r, const char *call, int code, lt_engine_request **out)
 {
     const lt_status status = check_mpi(call, code);
@@ -178,7 +178,7 @@ static lt_status barrier(lt_engine_group *g, lt_engine_request **out)
     return begun(r, "MPI_Ibarrier", MPI_Ibarrier(g->comm, &r->request), out);
 }
 
-/* A datatype of many bytes. */
+/* A datatype of more than INT_MAX bytes, or with a large offset. */
 static int large_type(int64_t bytes, MPI_Aint at, MPI_Datatype *out)
 {
     enum { BLOCK = 1 << 30 };
@@ -205,7 +205,7 @@ static lt_status broadcast(lt_engine_group *g, void *data, int64_t bytes, int ro
                  MPI_Ibcast(data, (int)bytes, MPI_BYTE, root, g->comm, &r->request), out);
 }
 
-/* Whether counts and places are those of MPI. */
+/* Whether all counts and offsets fit into int. */
 static bool fit(lt_engine_parts parts, int n)
 {
     for (int i = 0; i < n; i++)
@@ -213,7 +213,8 @@ static bool fit(lt_engine_parts parts, int n)
     return true;
 }
 
-/* Counts and places of bytes, where they fit into ints; else of a type that has them in it. */
+/* Fills counts and offsets in bytes where they fit into int, else with a derived datatype that
+ * contains both. */
 static int counts_of_parts(lt_engine_request *r, lt_engine_parts parts, int n, int *counts,
                            int *places)
 {
@@ -231,7 +232,7 @@ static int counts_of_parts(lt_engine_request *r, lt_engine_parts parts, int n, i
     return MPI_SUCCESS;
 }
 
-/* One call for all sizes: whether those of another rank are large is not known here. */
+/* Always MPI_Ialltoallw: another rank may need derived datatypes. */
 static lt_status all_to_all(lt_engine_group *g, const void *data, lt_engine_parts given, void *to,
                             lt_engine_parts got, lt_engine_request **out)
 {
@@ -269,7 +270,7 @@ static lt_status all_gather(lt_engine_group *g, const void *data, int64_t bytes,
                                      arguments, arguments + n, MPI_BYTE, g->comm, &r->request),
                      out);
     }
-    /* The parts are the same on every rank, so that all of them come here. */
+    /* The parts are equal on all ranks, so all of them take this path. */
     free_request(r);
     int me;
     TRY(MPI_Comm_rank, g->comm, &me);
@@ -301,7 +302,7 @@ static MPI_Datatype mpi_type_of(lt_dtype dtype)
     }
 }
 
-/* SUM, (the mean), PRODUCT, MIN, MAX, BAND, BOR, BXOR */
+/* Indexed by lt_comm_reduction; there is no mean. */
 static MPI_Op op_of(int reduction)
 {
     const MPI_Op ops[] = {MPI_SUM, MPI_OP_NULL, MPI_PROD, MPI_MIN,
@@ -359,7 +360,7 @@ static void post_message(lt_engine_world *w, int rank, const void *note, int byt
     w->told = o;
 }
 
-/* Gives up the notes that have gone out. */
+/* Frees the control messages that were sent. */
 static void look_after_notes(lt_engine_world *w)
 {
     for (outgoing **place = &w->told; *place != NULL;) {

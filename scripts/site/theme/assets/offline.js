@@ -1,5 +1,5 @@
-/* Search in pages that are opened as files. Browsers give such a page neither the index by fetch nor a worker: the index
- * comes as a script, and the worker's script runs in a frame of the page. */
+/* Search in pages that are opened as files. Browsers forbid fetch and workers for such pages, so the index is loaded as a
+ * script, and the worker's script runs in a frame of the page. */
 if (location.protocol === "file:") {
   const root = __site.replace(/\/?$/, "/");
 

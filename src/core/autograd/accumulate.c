@@ -1,8 +1,10 @@
-/* accumulate.c - where gradients end: accumulators of leaves, and making a gradient fit.
+/* accumulate.c - gradient accumulation at leaves, and fitting a gradient to the shape, dtype and
+ * device of its tensor.
  *
- * A leaf has one accumulator at most while a graph leads to it: the graph owns it, the leaf only
- * points to it. An accumulator holds its leaf. The engine gives it gradients by lt_accumulate_steal,
- * so its class has no apply. */
+ * A leaf has at most one accumulator (PyTorch's AccumulateGrad) while a graph leads to it. The
+ * graph owns the accumulator, the accumulator owns a reference to its leaf, and the leaf's pointer
+ * to the accumulator is weak. The engine calls lt_accumulate_steal instead of apply, so the class
+ * has no apply. */
 #include <pthread.h>
 #include <string.h>
 
@@ -23,8 +25,8 @@
 
 /* ---- accumulators ---------------------------------------------------------------------------- */
 
-/* A leaf's pointer is guarded by one of these, which its address chooses: threads that work on
- * tensors of their own seldom meet at one. */
+/* Guards the leaves' accumulator pointers. A hash of the leaf's address selects the lock, so
+ * threads that work on different tensors rarely contend. */
 enum { LOCKS = 64 };
 static struct {
     _Alignas(64) pthread_mutex_t lock;
@@ -64,8 +66,8 @@ const lt_node_class lt_accumulator_class = {"AccumulateGrad",
                                             false,
                                             false};
 
-/* The leaf's lock is held. An accumulator whose count is zero waits to be freed: as good as
- * gone. */
+/* The caller holds the leaf's lock. NULL also for an accumulator with reference count zero: it is
+ * queued to be freed. */
 static lt_node *living_accumulator(const lt_autograd *autograd)
 {
     lt_node *node = autograd->accumulator;
@@ -104,15 +106,15 @@ lt_status lt_accumulator_of(lt_tensor *leaf, lt_node **out)
         }
     }
     LT_ASSERT(((lt_accumulator *)node)->leaf == leaf, "refs %d", node->refs);
-    lt_like_of(&node->meta[0], leaf); /* set_data may have changed it since the last time */
+    lt_like_of(&node->meta[0], leaf); /* set_data may have changed it */
     *out = node;
     return LT_OK;
 }
 
 /* ---- .grad ----------------------------------------------------------------------------------- */
 
-/* Whether t is dense, all there is of its storage, to be written, and nobody else's, where
- * `tensors` share the storage. */
+/* Whether t is dense, covers its whole writable storage, has one reference, and the storage has
+ * exactly `tensors` references. */
 static bool is_alone(const lt_tensor *t, int32_t tensors)
 {
     return atomic_load_explicit(&t->refs, memory_order_acquire) == 1 &&
@@ -126,15 +128,16 @@ bool lt_is_unshared(const lt_tensor *t)
     return !lt_is_sparse(t) && t->view_base == NULL && is_alone(t, 1);
 }
 
-/* A view of a tensor that only it holds: a product turned round, for one. */
+/* Whether t is a view that holds the only reference to its base, for example a transposed matrix
+ * product. */
 static bool is_only_view(const lt_tensor *t)
 {
     return t->view_base != NULL &&
            atomic_load_explicit(&t->view_base->refs, memory_order_acquire) == 1 && is_alone(t, 2);
 }
 
-/* Whether grad lies as the .grad of a leaf does: as the leaf where that is dense, else
- * contiguous. */
+/* Whether grad has the strides required of the leaf's .grad: the leaf's own if that is dense, else
+ * contiguous ones (PyTorch's gradient layout contract). */
 static bool lies_as_grad_of(const lt_tensor *grad, const lt_tensor *leaf)
 {
     if (lt_is_contiguous(leaf) || !lt_is_dense(leaf)) return lt_is_contiguous(grad);
@@ -144,7 +147,8 @@ static bool lies_as_grad_of(const lt_tensor *grad, const lt_tensor *leaf)
     return same;
 }
 
-/* The first gradient: with grad mode off one that nobody else has is taken as it is. */
+/* The first gradient becomes .grad itself if grad mode is off and no other code references it; else
+ * it is copied. */
 static lt_status first_gradient(lt_tensor *leaf, lt_tensor *grad, lt_tensor **out)
 {
     if (lt_is_sparse(grad)) return lt_tensor_alias(grad, out); /* components are never written */

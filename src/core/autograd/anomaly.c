@@ -1,5 +1,5 @@
-/* anomaly.c - anomaly mode: results of nodes are searched for nan. The mode is the context's; every node
- * remembers the line of the user's code that made it then (node.c). */
+/* anomaly.c - anomaly mode: the results of each node are checked for nan. The mode belongs to the
+ * context. While it is on, each new node stores the source line that created it (node.c). */
 #include "autograd/internal.h"
 #include "user_index.h"
 #include "devices/transfer.h"

@@ -1,10 +1,10 @@
-/* autograd.h - nodes, saved tensors, the engine: what generated op wrappers and the binding may
- * call.
+/* autograd.h - nodes, saved tensors and the engine: the interface for generated op wrappers and the
+ * binding.
  *
- * A node per differentiable op. It owns edges to the nodes of its inputs and the values its
- * derivative needs. Saved tensors remember the storage's version; unpacking a changed one is an
- * error. They are kept without their history, which may come to lead to the node itself (saved.c).
- * Nodes are counted atomically and freed iteratively: deep graphs do not recurse. */
+ * Each differentiable op creates a node, which owns edges to the nodes of its inputs and the values
+ * that its derivative needs. A saved tensor records the storage's version; unpacking it after a
+ * change is an error. It is saved without its history, which could come to include the node itself
+ * (saved.c). Node reference counts are atomic; freeing is iterative, not recursive. */
 #ifndef LT_AUTOGRAD_H
 #define LT_AUTOGRAD_H
 
@@ -13,13 +13,13 @@
 
 typedef struct lt_node lt_node;
 
-/* Where a gradient goes: input `slot` of `node`. node NULL: nowhere. Counted. */
+/* The destination of a gradient: input `slot` of `node`; NULL: none. Owns a reference. */
 typedef struct lt_edge {
     lt_node *node;
     int slot;
 } lt_edge;
 
-/* What a derivative needs to know of a tensor whose elements it does not need. */
+/* The metadata of a tensor, for derivatives that do not need its elements. */
 typedef struct lt_like {
     int8_t dtype;
     uint8_t ndim;
@@ -27,7 +27,7 @@ typedef struct lt_like {
     int64_t sizes[LT_MAX_DIMS];
 } lt_like;
 
-/* As lt_like, and how the elements lie in the storage. */
+/* Sizes, strides and offset (elements) of a tensor in its storage. */
 typedef struct lt_geometry {
     uint8_t ndim;
     int64_t offset;
@@ -35,36 +35,36 @@ typedef struct lt_geometry {
     int64_t strides[LT_MAX_DIMS];
 } lt_geometry;
 
-/* What keeps something else in the place of the tensors that nodes save while it is the thread's
- * innermost (lt_tls.saved_hooks). Counted: by the scope that is open, and by each packed
- * tensor. */
+/* torch.autograd.graph.saved_tensors_hooks. While this is the innermost scope of the thread
+ * (lt_tls.saved_hooks), nodes save the result of pack instead of the tensor. The open scope and
+ * each packed tensor own a reference. */
 typedef struct lt_saved_hooks {
     _Atomic int32_t refs;
-    struct lt_saved_hooks *outer; /* the scope around it */
-    /* Runs without recording, and without hooks. *packed is what unpack is given, as often as the
-     * tensor is needed, and drop at the end. */
+    struct lt_saved_hooks *outer; /* the enclosing scope */
+    /* Called with grad mode and hooks off. *packed is passed to unpack, each time the tensor is
+     * needed, and finally to drop. */
     lt_status (*pack)(struct lt_saved_hooks *hooks, lt_tensor *t, int64_t *packed);
     /* new reference */
     lt_status (*unpack)(struct lt_saved_hooks *hooks, int64_t packed, lt_tensor **out);
-    /* from any thread */
+    /* called from any thread */
     void (*drop)(struct lt_saved_hooks *hooks, int64_t packed);
     void (*free)(struct lt_saved_hooks *hooks);
 } lt_saved_hooks;
-/* Opens a scope on this thread, which takes the reference over. */
+/* Opens a scope on this thread; consumes the reference. */
 void lt_saved_hooks_enter(lt_saved_hooks *hooks);
-/* Ends it, which need not be the innermost one; nothing where this thread has no such scope (any
- * more): the pointer is only compared. */
+/* Closes the scope, which need not be the innermost one. Does nothing if this thread has no such
+ * scope: the pointer is only compared, so it may dangle. */
 void lt_saved_hooks_leave(const lt_saved_hooks *hooks);
 
 typedef struct lt_saved {
     lt_tensor *tensor;        /* NULL: nothing saved, or packed */
-    struct lt_packed *packed; /* saved.c; NULL: as it is */
+    struct lt_packed *packed; /* saved.c; NULL: not packed */
     uint32_t version;
-    bool is_output; /* of the node that saved it */
+    bool is_output; /* an output of the node that saved it */
     bool is_view;
-    bool freed;  /* there was a tensor, until the graph's memory was released */
-    int slot;    /* which output, */
-    lt_node *fn; /* of which other node, counted; NULL: a tensor without history, or is_output */
+    bool freed;  /* a tensor was saved, and released with the graph's memory */
+    int slot;    /* which output of fn, or of the saving node */
+    lt_node *fn; /* counted; NULL: a tensor without history, or is_output */
 } lt_saved;
 
 /* A saved list; entries may be empty. */
@@ -73,7 +73,7 @@ typedef struct lt_saved_list {
     lt_saved *v;
 } lt_saved_list;
 
-/* A field of a node by which it owns tensors or nodes, besides its edges. */
+/* A field of a node that owns tensors or nodes, besides the edges. */
 typedef enum lt_owned_kind { LT_OWNED_NODE, LT_OWNED_SAVED, LT_OWNED_SAVED_LIST } lt_owned_kind;
 typedef struct lt_owned {
     uint32_t offset; /* 0 ends the list */
@@ -83,27 +83,27 @@ typedef struct lt_owned {
 typedef struct lt_node_class {
     const char *name; /* "AddmmBackward0" */
     size_t size;      /* of the whole struct, lt_node first */
-    /* grads: inputs of the node (one per forward output, NULL where none arrived); results: one per
-     * edge, new references or NULL, computed only where needs[i]. Runs with grad mode =
-     * create_graph. */
+    /* grads: one per input of the node (= forward output), NULL where none arrived. results: one
+     * per edge, new references or NULL; computed only where needs[i]. Grad mode is create_graph. */
     lt_status (*apply)(lt_node *node, lt_tensor *const *grads, lt_tensor **results,
                        const bool *needs);
-    void (*release_saved)(lt_node *node); /* frees what is saved (after backward, and at the end) */
-    void (*destroy)(lt_node *node);       /* frees the rest, once; NULL when there is none */
-    const lt_owned *owned;                /* NULL: nothing that cycles.c could look into */
-    /* The derivative of a holomorphic function, linear in the gradient: of complex gradients it
-     * takes the conjugate, and gives the conjugate of what comes of it (lt_node_apply). */
+    /* frees saved values (after backward, and before destroy) */
+    void (*release_saved)(lt_node *node);
+    void (*destroy)(lt_node *node); /* frees the rest, once; NULL: nothing to free */
+    const lt_owned *owned;          /* for cycles.c; NULL: no such fields */
+    /* The derivative of a holomorphic function, linear in the gradient. For complex gradients,
+     * lt_node_apply passes it the conjugates and conjugates its results. */
     bool conjugates;
-    /* The gradient is read once, by an elementwise op: where nobody else has it, that may write to
-     * it (LT_ROLE_DONATED). */
+    /* The gradient is read once, by an elementwise op, which may write its result to the gradient's
+     * memory if no other code references it (LT_ROLE_DONATED). */
     bool spends;
 } lt_node_class;
 
 typedef struct lt_hook {
     /* *replacement: NULL keeps the gradient; else a new reference that replaces it. */
     lt_status (*run)(void *ctx, lt_tensor *grad, lt_tensor **replacement);
-    /* Of a node: may replace some of the n values (NULL: no gradient), whose references it takes
-     * over; the m seen ones are only read. Either function is set. */
+    /* Hook of a node: may replace some of the n values (NULL: no gradient), and then releases the
+     * old ones; the m `seen` values are read-only. Exactly one of run and run_node is set. */
     lt_status (*run_node)(void *ctx, lt_tensor **values, int n, lt_tensor *const *seen, int m);
     void (*release)(void *ctx);
     void *ctx;
@@ -112,28 +112,28 @@ typedef struct lt_hook {
 
 struct lt_node {
     _Atomic int32_t refs;
-    int32_t inputs, outputs; /* inputs: gradients that come in = the forward op's results */
+    int32_t inputs, outputs; /* inputs: incoming gradients = results of the forward op */
     bool saved_released;
-    uint64_t sequence; /* order of creation in its thread; the engine runs later ones first */
+    uint64_t sequence; /* order of creation in its thread; the engine runs the highest first */
     const lt_node_class *class;
-    lt_edge *edges;             /* outputs of them: one per differentiable forward argument */
-    lt_like *meta;              /* inputs of them: what a gradient of input i must look like */
-    struct lt_hook_list *hooks; /* tensor hooks, per input; NULL when none */
-    /* of the composite op whose result this node gives; NULL: the class's. Never freed */
+    lt_edge *edges;             /* `outputs` of them: one per differentiable forward argument */
+    lt_like *meta;              /* `inputs` of them: required metadata of each incoming gradient */
+    struct lt_hook_list *hooks; /* tensor hooks, per input; NULL: none */
+    /* name of the composite op that returned this node's result; NULL: the class's. Never freed */
     const char *name;
-    char *origin;    /* anomaly mode: the Lua line of the forward op; NULL otherwise */
-    uint64_t stream; /* of the device of output 0, at the time of the forward op; GPUs only */
-    /* the forward op was in a window that takes so many elements: backward opens one, too; 0: it
-     * was not */
+    char *origin;    /* anomaly mode: the Lua line of the forward op; else NULL */
+    uint64_t stream; /* GPUs: the current stream of output 0's device during the forward op */
+    /* The min_numel of the trace that was open during the forward op (lt_trace_min_numel): backward
+     * opens such a trace, too. 0: none was open. */
     int64_t recorded;
-    lt_node *next; /* among the nodes that wait to be freed */
+    lt_node *next; /* in the queue of nodes to be freed */
 };
 
-/* Grad mode of this thread in its context. Written by lt_set_grad_enabled and by entering a context
- * only. */
+/* Grad mode of this thread in its context. Written only by lt_set_grad_enabled and when a context
+ * is entered. */
 static inline bool lt_grad_mode_on(void) { return lt_tls.grad_mode; }
 
-/* A view of a tensor that requires grad does so too, whenever its base began to. */
+/* A view requires grad if its base does, even if the base's flag was set after its creation. */
 static inline bool lt_requires_grad(const lt_tensor *t)
 {
     return t != NULL && ((t->flags & LT_FLAG_REQUIRES_GRAD) ||
@@ -143,22 +143,19 @@ bool lt_any_requires_grad(const lt_tensor_list *list);
 
 /* -- for generated wrappers -------------------------------------------------------------------- */
 
-/* New node of a class with room for `inputs` and `outputs`; zeroed beyond the header. */
+/* New node with `inputs` and `outputs`; fields after the header are zero. */
 lt_status lt_node_new(const lt_node_class *c, int inputs, int outputs, lt_node **out);
-/* Points edge i at what t's gradient flows to (its grad_fn, or its accumulator); none when t is
- * NULL or requires no grad. */
+/* Sets edge i to t's grad_fn or accumulator. No edge if t is NULL or does not require grad. */
 lt_status lt_node_connect(lt_node *node, int i, lt_tensor *t);
-/* t becomes output `slot` of node (takes its own reference): sets requires_grad, grad_fn, the
- * meta. */
+/* Makes t output `slot` of node: sets requires_grad, grad_fn (a new reference) and the metadata. */
 lt_status lt_node_attach(lt_node *node, int slot, lt_tensor *t);
-/* After an in-place op on t: as attach, and rebases the history of the tensor that t is a view
- * of. */
+/* After an in-place op on t: as lt_node_attach. If t is a view, rebases the history of its base. */
 lt_status lt_node_attach_inplace(lt_node *node, lt_tensor *t);
-/* t takes the geometry of view, one of itself, and its node, which is made one of a class of the
- * same layout. */
+/* Gives t the geometry of view, a view of t, and view's node. Changes the node's class to `class`,
+ * which must have the same layout. */
 lt_status lt_become_view(lt_tensor *t, lt_tensor *view, const lt_node_class *class);
-/* For an op without a derivative: a node for its results, backward through which is an error. op is
- * kept as it is. */
+/* For an op without a derivative: new node for its results that raises an error in backward. Stores
+ * the pointer op, not a copy. */
 lt_status lt_no_derivative(const char *op, int n, lt_tensor *const *inputs, int results,
                            lt_node **out);
 /* "The function 'nll_loss' is not differentiable with respect to argument 'weight'." */
@@ -167,101 +164,102 @@ lt_status lt_refuse_grad_argument(const char *op, const char *argument);
  * operation." */
 lt_status lt_check_inplace(lt_tensor *t);
 
-/* Names the view op's result for autograd when grad mode is off: it may not be written with it
- * on. */
+/* Registers a view op's result when grad mode is off: such a view must not be written in place
+ * while grad mode is on. */
 void lt_record_view(lt_tensor *self, lt_tensor *view);
 
 lt_status lt_save_input(lt_saved *s, lt_tensor *t); /* an input; NULL is allowed */
 lt_status lt_save_output(lt_saved *s, lt_tensor *t, int slot);
-/* Borrowed... new reference in *out; checks the version. `node` gives outputs their grad_fn
- * back. */
+/* New reference in *out; LT_ERR_RUNTIME if the version changed. An output of `node` gets it back as
+ * its grad_fn. */
 lt_status lt_unpack(lt_saved *s, lt_node *node, lt_tensor **out);
 void lt_saved_release(lt_saved *s);
 lt_status lt_save_list(lt_saved_list *s, const lt_tensor_list *list);
-/* New references; what it wrote is freed by lt_unpacked_release also when it failed. */
+/* New references. Free them by lt_unpacked_release, also after an error. */
 lt_status lt_unpack_list(lt_saved_list *s, lt_node *node, lt_tensor_list *out);
 void lt_unpacked_release(lt_tensor_list *list);
 void lt_saved_list_release(lt_saved_list *s);
 void lt_like_of(lt_like *like, const lt_tensor *t);
 void lt_geometry_of(lt_geometry *geometry, const lt_tensor *t);
-/* New array of list->n; freed by lt_mem_free. */
+/* New array of list->n; free it by lt_mem_free. */
 lt_status lt_like_of_list(lt_like **out, const lt_tensor_list *list);
-/* A copy of a string, freed by lt_mem_free; NULL stays NULL. */
+/* New copy of a string, freed by lt_mem_free; NULL for NULL. */
 lt_status lt_save_string(char **out, const char *text);
 
 lt_node *lt_node_retain(lt_node *node);
 void lt_node_release(lt_node *node); /* NULL is allowed */
-/* The node's apply, with complex gradients conjugated before and after where its class says so. */
+/* Calls the node's apply. If its class conjugates, conjugates complex gradients before and complex
+ * results after the call. */
 lt_status lt_node_apply(lt_node *node, lt_tensor *const *grads, lt_tensor **results,
                         const bool *needs);
 /* "AddmmBackward0"; custom Functions have their own names. */
 const char *lt_node_name(const lt_node *node);
-/* Names the node that gives t, if it was made after the node `before` (lt_tls.last_node), as
- * PyTorch names that of the op. */
+/* Names the node of which t is an output, if it was created after the node number `before`
+ * (lt_tls.last_node): the name that PyTorch's node for the op has. */
 void lt_name_node(const lt_tensor *t, uint64_t before, const char *name);
-/* A copy of the name that stays; NULL: there is no memory for it. */
+/* A copy of the name that is never freed; NULL: out of memory. */
 const char *lt_node_name_kept(const char *name);
 
-/* In inference mode nothing is recorded, and new tensors are inference tensors: outside of it they
- * are not written in place and not saved for backward. Returns what was before. Grad mode is set
- * apart. */
+/* In inference mode ops are not recorded, and new tensors are inference tensors, which outside of
+ * the mode cannot be written in place or saved for backward. Returns the previous mode. Does not
+ * change grad mode. */
 bool lt_set_inference_mode(bool on);
 lt_status lt_refuse_saving_inference(const lt_tensor *t);
 
 /* -- for the binding --------------------------------------------------------------------------- */
 
-/* t's grad_fn, borrowed; NULL for leaves. Regenerates it for views of tensors modified in place. */
+/* Borrowed; NULL for leaves. If its base was written in place, a view gets a new grad_fn first. */
 lt_status lt_grad_fn(lt_tensor *t, lt_node **out);
 bool lt_is_leaf(const lt_tensor *t);
 lt_status lt_set_grad(lt_tensor *t, lt_tensor *grad); /* NULL clears; checks shape, dtype, device */
 lt_status lt_set_requires_grad(lt_tensor *t, bool on);
-/* t becomes a leaf that requires no grad; an error for views. */
+/* Makes t a leaf that does not require grad; an error for views. */
 lt_status lt_detach_inplace(lt_tensor *t);
 lt_status lt_retain_grad(lt_tensor *t);
-/* Runs on every gradient of t; *id removes it again. */
+/* The hook runs on each gradient of t. *id is for lt_remove_hook. */
 lt_status lt_register_hook(lt_tensor *t, lt_hook hook, int64_t *id);
-/* Runs on the leaf t itself once backward has added to its .grad; replaces nothing. */
+/* The hook runs on the leaf t after backward has added to its .grad, which it cannot replace. */
 lt_status lt_register_post_hook(lt_tensor *t, lt_hook hook, int64_t *id);
 void lt_remove_hook(lt_tensor *t, int64_t id);
-/* hook.run_node runs whenever the node does: before it, on the gradients that come in, or after it,
- * on those that it gives, with the former beside them. */
+/* Registers hook.run_node on the node. before: it runs before the node, on its incoming gradients.
+ * Else after it, on the gradients it computed (values) and the incoming ones (seen). */
 lt_status lt_node_register_hook(lt_node *node, bool before, lt_hook hook);
 
-/* grads[i] NULL: ones, for one-element tensors only ("grad can be implicitly created only for
- * scalar outputs"). inputs NULL: accumulates into leaves; else results[i] are new references (NULL
- * if unused and allowed), or with results NULL the gradients are added to .grad of the inputs
- * alone. */
+/* Runs backward.
+ * - grads[i] NULL: ones, only for roots of one element ("grad can be implicitly created only for
+ *   scalar outputs").
+ * - inputs NULL: accumulates into the .grad of leaves.
+ * - inputs and results: results[i] are new references; NULL for an unused input, if allow_unused.
+ * - inputs, results NULL: accumulates into the .grad of the inputs only. */
 lt_status lt_run_backward(lt_tensor *const *roots, lt_tensor *const *grads, int n,
                           bool retain_graph, bool create_graph, lt_tensor *const *inputs,
                           int n_inputs, bool allow_unused, lt_tensor **results);
 
-/* As lt_run_backward with results, unused inputs allowed, for a derivative that runs its function
- * again: the hooks of inputs that are leaves are left to the run that asked for the derivative. The
- * graph is kept. */
+/* As lt_run_backward with results, allow_unused and retain_graph, for a derivative that runs its
+ * function again. Does not run the hooks of leaves: the enclosing backward runs them. */
 lt_status lt_grad_within(lt_tensor *const *roots, lt_tensor *const *grads, int n,
                          lt_tensor *const *inputs, int n_inputs, lt_tensor **results);
 
-/* New references, in an array freed by lt_mem_free: the leaves that gradients of the roots flow
- * to. */
+/* New references, in an array freed by lt_mem_free: the leaves that the roots' gradients reach. */
 lt_status lt_graph_leaves(lt_tensor *const *roots, int n, lt_tensor_list *out);
 
-/* The backward that runs on this thread, the innermost one: a number that no other has (0: none
- * runs), and whether it computes t's gradient. */
+/* A unique number of the innermost backward that runs on this thread, 0 if there is none; and
+ * whether that backward computes t's gradient. */
 int64_t lt_backward_number(void);
 lt_status lt_backward_reaches(lt_tensor *t, bool *out);
 
-/* New reference: the node that t's gradient flows to, and which of its inputs it is. */
+/* New reference: the node that receives t's gradient, and the index of its input. */
 lt_status lt_edge_of(lt_tensor *t, lt_node **node, int *slot);
-/* New reference: what stands for the tensor whose gradient comes to an input of the node, where
- * roots and inputs of a backward are meant: it has its shape, one element of memory and no other
- * use. A leaf stands for itself. */
+/* New reference: a tensor that represents an input of a node (PyTorch's GradientEdge) as a root or
+ * input of backward. It has the shape of the gradient, one element of memory and no other use. For
+ * an accumulator: the leaf itself. */
 lt_status lt_gradient_edge(lt_node *node, int slot, lt_tensor **out);
 
-/* A node whose derivative is a callback: custom Functions. */
+/* A node with a callback as derivative: custom Functions. */
 typedef struct lt_function_node {
     lt_node node;
     lt_status (*apply)(void *ctx, lt_tensor *const *grads, lt_tensor **results, const bool *needs);
-    /* after a backward that retains nothing; NULL: nothing to free */
+    /* called after a backward that does not retain the graph; NULL: nothing to free */
     void (*free_saved)(void *ctx);
     void (*release)(void *ctx);
     void *ctx;
@@ -269,16 +267,17 @@ typedef struct lt_function_node {
 } lt_function_node;
 extern const lt_node_class lt_function_class;
 
-/* Anomaly mode: nodes remember lt_copies' origin, backward checks for nan. */
+/* Anomaly mode: new nodes store the source line (lt_copies_origin), backward checks for nan. */
 void lt_set_anomaly(bool on);
 bool lt_anomaly(void);
 
-/* Frees tensors whose gradient leads back to them and that nobody else has (cycles.c): now, or when
- * there is reason to and the last time is long enough ago for what it took. */
+/* Frees tensors that are reachable only from their own gradient's history (cycles.c). The second
+ * does so only if new candidates exist, or if 50 times the duration of the last collection has
+ * passed. */
 void lt_cycles_collect(void);
 void lt_cycles_collect_if_due(void);
 
-/* -- helpers for derivatives (backward.c): all made of differentiable ops, all give new references ---- */
+/* ---- helpers for derivatives: made of differentiable ops, return new references -------------- */
 lt_status lt_sum_to(lt_tensor *grad, int ndim, const int64_t *sizes, lt_tensor **out);
 
 #endif

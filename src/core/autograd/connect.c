@@ -1,4 +1,5 @@
-/* connect.c - edges from a node to those of its inputs, and tensors that become its outputs. */
+/* connect.c - connects a node to the nodes of its inputs (edges) and to its output tensors
+ * (grad_fn). */
 #include "assertion.h"
 #include "autograd/internal.h"
 #include "devices/backend.h"
@@ -24,7 +25,7 @@ lt_status lt_node_connect(lt_node *node, int i, lt_tensor *t)
     return lt_accumulator_of(t, &node->edges[i].node);
 }
 
-/* The stream a GPU node's gradient will be computed on is the one its forward op ran on. */
+/* Gradients of a GPU node are computed on the stream of its forward op. */
 static void note_stream(lt_node *node, const lt_tensor *t)
 {
     if (t->device.type == LT_CPU) return;
@@ -51,8 +52,8 @@ lt_status lt_node_attach(lt_node *node, int slot, lt_tensor *t)
     return LT_OK;
 }
 
-/* A view of a tensor with history made so remembers the version: it may be used while that
- * holds. */
+/* A no-grad view of a tensor with history stores the storage's version: it is usable as long as the
+ * version does not change (history.c). */
 void lt_record_view(lt_tensor *self, lt_tensor *view)
 {
     if (!lt_grad_mode_on()) view->flags |= LT_FLAG_NO_GRAD_VIEW;

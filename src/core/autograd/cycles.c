@@ -1,30 +1,30 @@
-/* cycles.c - gradients that lead to the tensor they belong to: x.grad = x * 1, or backward with
+/* cycles.c - frees reference cycles through gradients: x.grad = x * 1, or backward with
  * create_graph.
  *
- * Such a tensor owns its gradient, whose history ends at an accumulator that owns the tensor:
- * nobody counts down to zero. Tensors whose gradient has a history are noted; a collection walks
- * what they own, counts for everything found there how many of its references come from inside, and
- * what has others besides is alive with all it owns. A noted tensor that is not alive loses its
- * gradient, which opens the circle (trial deletion; Christopher 1984, Bacon and Rajan 2001). What
- * is owned by something that cannot be looked into counts as alive: nothing that is in use is ever
- * taken. */
+ * Such a tensor owns its gradient, and the gradient's history ends at an accumulator that owns the
+ * tensor, so the reference counts never reach zero. Collection is trial deletion (Christopher 1984;
+ * Bacon and Rajan 2001). Candidates are the tensors with a gradient that has a history. From these,
+ * the collector traverses all owned objects and counts, for each, the references that come from
+ * traversed objects. An object with additional references is alive, with everything it owns. A
+ * candidate that is not alive loses its gradient, which breaks the cycle. References from objects
+ * that cannot be traversed count as additional ones, so no object in use is freed. */
 #include "assertion.h"
 #include "autograd/internal.h"
 #include "context/clock.h"
 #include "error.h"
 #include "memory/alloc.h"
 
-/* ---- the noted tensors ----------------------------------------------------------------------- */
+/* ---- candidates ------------------------------------------------------------------------------ */
 
-/* Those of a context, in whose threads they were noted and will be collected: what others work on
- * is not looked at. All under autograd's lock. */
+/* The candidates of one context, registered and collected by its threads: tensors of other contexts
+ * may be in use. Guarded by lt_autograd_lock(). */
 typedef struct noted_tensors {
     lt_context_ending ending;
     const lt_context *context;
-    lt_tensor **tensors; /* weak: a tensor leaves when it is freed */
+    lt_tensor **tensors; /* weak: a tensor is removed before it is freed */
     int64_t n, capacity;
-    bool fresh;           /* one came after the last collection */
-    double checked, took; /* when the last collection was, and how long */
+    bool fresh;           /* one was added after the last collection */
+    double checked, took; /* time of the last collection and its duration, seconds */
     struct noted_tensors *next;
 } noted_tensors;
 
@@ -37,7 +37,7 @@ static noted_tensors *noted_here(void)
     return noted;
 }
 
-/* Tensors that outlive their context are not noted any more. */
+/* Tensors that outlive their context are no longer candidates. */
 static void end_noted(lt_context_ending *ending)
 {
     noted_tensors *noted = (noted_tensors *)ending, **at = &all_noted;
@@ -52,10 +52,10 @@ static void end_noted(lt_context_ending *ending)
     lt_mem_free(noted);
 }
 
-/* NULL: there is no memory for one. */
+/* NULL: out of memory. */
 static noted_tensors *make_noted(lt_context *c)
 {
-    /* it ends with the context, and so must not hold it */
+    /* Charge the process context: this list ends with c and must not keep it alive. */
     const lt_context_outer outer = lt_context_visit(&lt_process_context);
     noted_tensors *noted = lt_mem_zalloc(sizeof *noted);
     lt_context_return(outer);
@@ -113,20 +113,20 @@ void lt_cycles_forget(lt_tensor *t)
     lt_autograd_unlock();
 }
 
-/* ---- what they own --------------------------------------------------------------------------- */
+/* ---- traversal ------------------------------------------------------------------------------- */
 
 typedef struct visited_object {
     void *at; /* a tensor or a node */
     bool is_node, alive;
-    int32_t inside; /* references from other objects found */
+    int32_t inside; /* references from traversed objects */
 } visited_object;
 
 typedef struct cycle_walk {
     visited_object *objects;
-    int64_t *table; /* open addressing: object + 1, 0 for a free place; 2 * capacity places */
+    int64_t *table; /* hash table, open addressing: object index + 1, 0: free; 2 * capacity slots */
     int64_t n, capacity;
-    bool counting;    /* else: marking what is alive */
-    int64_t *pending; /* objects that were found alive and not yet walked */
+    bool counting;    /* counting references; else marking live objects */
+    int64_t *pending; /* live objects that were not traversed yet */
     int64_t n_pending;
 } cycle_walk;
 
@@ -153,7 +153,7 @@ static lt_status grow_walk(cycle_walk *w)
     return LT_OK;
 }
 
-/* A reference that something found owns. */
+/* Handles one reference from a traversed object to `at`. */
 static lt_status meet(cycle_walk *w, void *at, bool is_node)
 {
     if (at == NULL) return LT_OK;
@@ -219,11 +219,11 @@ static lt_status find_cycles(cycle_walk *w, const noted_tensors *noted)
     w->counting = true;
     for (int64_t i = 0; i < noted->n; i++) {
         LT_TRY(meet(w, noted->tensors[i], false));
-        /* the list owns nothing */
+        /* the list owns no references */
         w->objects[w->table[hash_slot(w, noted->tensors[i])] - 1].inside--;
     }
     for (int64_t i = 0; i < w->n; i++) {
-        const visited_object o = w->objects[i]; /* walking may move the objects */
+        const visited_object o = w->objects[i]; /* a copy: traversal may move the array */
         LT_TRY(walk_object(w, &o));
     }
     w->counting = false;
@@ -240,10 +240,10 @@ static lt_status find_cycles(cycle_walk *w, const noted_tensors *noted)
 
 /* ---- collecting ------------------------------------------------------------------------------ */
 
-/* Gradients of circles, taken out of their tensors: releasing one may free tensors that are noted,
- * which the lock is for. */
+/* Gradients removed from dead candidates. They are released after unlocking: releasing one may free
+ * candidates, which takes the lock. */
 typedef struct gradients {
-    lt_tensor **v; /* NULL: none were taken */
+    lt_tensor **v; /* NULL: none */
     int64_t n;
 } gradients;
 

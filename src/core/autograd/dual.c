@@ -1,9 +1,9 @@
 /* dual.c - levels of forward mode and the tangents of tensors (dual.h).
  *
- * A tensor's tangents are a list; each entry is in the list of its level too, so that a level that
- * ends finds them. Both lists are changed and read under autograd's lock, since the tensor may go
- * on another thread than the level's. An entry without a value says that the tensor has no tangent
- * though its base has one. */
+ * Each tangent is an entry of two lists: its tensor's, and its level's, by which a closing level
+ * finds its tangents. Both lists are guarded by lt_autograd_lock(), since the tensor may be freed
+ * on another thread than the level's. An entry without a value marks a view that has no tangent
+ * although its base has one. */
 #include "autograd/dual.h"
 
 #include "assertion.h"
@@ -25,8 +25,8 @@ typedef struct dual_level {
 } dual_level;
 
 struct lt_tangent {
-    lt_tangent *next;           /* of the tensor */
-    lt_tangent *before, *after; /* of the level */
+    lt_tangent *next;           /* in the tensor's list */
+    lt_tangent *before, *after; /* in the level's list */
     dual_level *level;
     lt_tensor *owner; /* weak */
     lt_tensor *value; /* counted */
@@ -48,7 +48,7 @@ lt_status lt_dual_enter(int *level)
     return LT_OK;
 }
 
-/* The lock is held. */
+/* The caller holds the lock. */
 static void leave_owner(lt_tangent *entry)
 {
     lt_tangent **at = &entry->owner->autograd->tangents;
@@ -71,8 +71,8 @@ static void leave_level(lt_tangent *entry)
     if (entry->after != NULL) entry->after->before = entry->before;
 }
 
-/* Frees entries that are linked by `after`: releasing a value may free tensors, which takes the
- * lock. */
+/* Frees entries linked by `after`, without the lock: releasing a value may free tensors, which
+ * takes it. */
 static void free_all(lt_tangent *entry)
 {
     while (entry != NULL) {
@@ -122,7 +122,7 @@ static lt_status no_level(int level)
                     lt_tls.duals);
 }
 
-/* The lock is held. */
+/* The caller holds the lock. */
 static lt_tangent *own_entry(const lt_tensor *t, const dual_level *l)
 {
     lt_tangent *entry = t->autograd != NULL ? t->autograd->tangents : NULL;
@@ -130,7 +130,7 @@ static lt_tangent *own_entry(const lt_tensor *t, const dual_level *l)
     return entry;
 }
 
-/* The lock is held. The entry that tells t's tangent: its own, or that of its base. */
+/* The caller holds the lock. The entry with t's tangent: t's own, else its base's. */
 static lt_tangent *entry_of(const lt_tensor *t, int level)
 {
     LT_ASSERT(level >= 0 && level < lt_tls.duals, "level %d of %d", level, lt_tls.duals);
@@ -159,8 +159,7 @@ bool lt_any_dual(const lt_tensor_list *list)
     return false;
 }
 
-/* New reference to the value of the entry that tells t's tangent, and whether the entry is its
- * own. */
+/* New reference to the value of entry_of(t, level), or NULL. *own: the entry is t's own. */
 static lt_tensor *value_below(const lt_tensor *t, int level, bool *own)
 {
     lt_autograd_lock();
@@ -180,7 +179,7 @@ static bool lies_as(const lt_tensor *a, const lt_tensor *b)
     return same;
 }
 
-/* New reference: the part of the base's tangent that t is of the base. */
+/* New reference: the part of the base's tangent that corresponds to the view t. */
 static lt_status tangent_view(lt_tensor *whole, const lt_tensor *t, lt_tensor **out)
 {
     const lt_tensor *base = lt_base_of(t);
@@ -258,7 +257,7 @@ static bool shares_elements(const lt_tensor *t)
     return false;
 }
 
-/* New reference: zeros that lie as t does; where its elements share memory, in order. */
+/* New reference: zeros with the strides of t; contiguous if elements of t share memory. */
 static lt_status zeros_as(const lt_tensor *t, lt_tensor **out)
 {
     lt_dims sizes = {.n = t->ndim}, strides = {.n = t->ndim}, line = {.n = 1, .v = {1}};
@@ -318,7 +317,7 @@ lt_status lt_tangent_fitted(lt_tensor *t, lt_tensor *made, lt_tensor **out)
         LT_CHECK(lt_expand(now, &sizes, &next));
         replace_tangent(&now, next);
     }
-    /* The caller has one reference, this function another where nothing was made. */
+    /* The caller has one reference; if `now` is `made`, this function has another. */
     const bool alone =
         now->view_base == NULL &&
         atomic_load_explicit(&now->storage->refs, memory_order_acquire) == 1 &&
@@ -358,8 +357,8 @@ done:
     return status;
 }
 
-/* New reference: t as it is, but for the level, with its history. No view, so that its base's
- * tangents are not its own. */
+/* New reference: t with its history and its tangents at all levels but this one. Not a view, so
+ * that it does not inherit its base's tangents. */
 static lt_status without(lt_tensor *t, int level, lt_tensor **out)
 {
     lt_tensor *primal = NULL, *tangent = NULL;

@@ -1,11 +1,12 @@
-/* engine.c - lt_run_backward: carries gradients from roots to leaves.
+/* engine.c - lt_run_backward: propagates gradients from roots to leaves, in topological order.
  *
- * All nodes that the roots lead to are discovered first, and how many edges lead to each. A node
- * runs when the gradients of all these have been added up at its inputs. When gradients of given
- * inputs are wanted, they are captured where they complete, and only nodes that lead there run.
+ * First, all nodes reachable from the roots are discovered, with the number of edges that lead to
+ * each. A node is ready when the gradients of all these edges have been added up at its inputs. If
+ * the caller requests the gradients of given inputs, these are captured when complete, and only
+ * nodes on paths to them run.
  *
- * A node runs on the GPU stream of its forward op. Whatever waits at a node's inputs is ordered on
- * that node's stream already; what the caller gets is ordered on the caller's. */
+ * A node runs on the GPU stream of its forward op. Gradients pending at a node's inputs are ordered
+ * on that node's stream; results for the caller are ordered on the caller's stream. */
 #include <string.h>
 
 #include "assertion.h"
@@ -22,11 +23,11 @@
 #include "op/add.h"
 #include "op/ones_like.h"
 
-/* A gradient that the caller asked for. */
+/* A gradient requested by the caller. */
 typedef struct capture {
-    int32_t at;   /* the node's record, */
-    int slot;     /* and which of its inputs */
-    int32_t next; /* another capture at the node; -1 when none */
+    int32_t at;   /* the record of the node */
+    int slot;     /* the input of the node */
+    int32_t next; /* the next capture at the same node; -1: none */
     lt_tensor *grad;
 } capture;
 
@@ -34,13 +35,13 @@ typedef struct engine_run {
     lt_graph graph;
     capture *captures;
     bool retain_graph;
-    bool leaf_hooks; /* hooks of leaves see their gradients */
-    bool trace;      /* one is open: a node was met whose forward op was recorded */
+    bool leaf_hooks; /* run the hooks of leaves */
+    bool trace;      /* a trace is open: a forward op of some node was recorded */
 } engine_run;
 
 /* ---- streams --------------------------------------------------------------------------------- */
 
-/* What was current before a node's stream. */
+/* The stream of a node, and the stream that was current before. */
 typedef struct stream_scope {
     lt_device device;
     uint64_t previous, own;
@@ -60,7 +61,7 @@ static lt_status enter_stream(const lt_node *node, stream_scope *scope)
     return LT_OK;
 }
 
-/* status: of what was done there. */
+/* status: of the work on the stream; returned unless restoring fails. */
 static lt_status leave_stream(const stream_scope *scope, lt_status status)
 {
     if (scope->own == scope->previous) return status;
@@ -69,7 +70,7 @@ static lt_status leave_stream(const stream_scope *scope, lt_status status)
     return status;
 }
 
-/* The components of a sparse tensor are in use on stream `to`. */
+/* Records that stream `to` uses the components of a sparse tensor. */
 static void record_components(const lt_backend *backend, const lt_sparse *parts, uint64_t to)
 {
     lt_tensor *const all[] = {parts->indices, parts->compressed, parts->plain, parts->values};
@@ -78,7 +79,7 @@ static void record_components(const lt_backend *backend, const lt_sparse *parts,
             backend->record_stream(all[i]->storage->ctx, to);
 }
 
-/* Makes stream `to` wait for what is queued on `from`, where t was written. */
+/* Makes stream `to` wait for the work queued on `from`, which writes t. */
 static lt_status order_streams(lt_tensor *t, uint64_t from, uint64_t to)
 {
     if (from == to) return LT_OK;
@@ -94,30 +95,30 @@ static lt_status order_streams(lt_tensor *t, uint64_t from, uint64_t to)
     return status;
 }
 
-/* t, which the current stream writes, is to be read by node. */
+/* Orders t, written on the current stream, before node's work. */
 static lt_status hand_over(lt_tensor *t, const lt_node *node)
 {
     if (t->device.type == LT_CPU || !lt_device_equal(t->device, node->meta[0].device)) return LT_OK;
     return order_streams(t, lt_backend_of(t)->current_stream(t->device.index), node->stream);
 }
 
-/* t, which a node's stream wrote, is given to the caller. */
+/* Orders t, written on a node's stream, before the caller's work. */
 static lt_status hand_out(lt_tensor *t, const stream_scope *scope)
 {
     return lt_device_equal(t->device, scope->device) ? order_streams(t, scope->own, scope->previous)
                                                      : LT_OK;
 }
 
-/* ---- gradients that arrive ------------------------------------------------------------------- */
+/* ---- accumulation at inputs of nodes --------------------------------------------------------- */
 
-/* Whether there is nobody else who could see that t is written. */
+/* Whether t can be written in place: no other code references it, and grad mode is off. */
 static bool may_write(const lt_tensor *t)
 {
     return !lt_grad_mode_on() && lt_is_unshared(t) && !t->storage->deferred;
 }
 
-/* Whether a result may be where t was: there is nothing of t but its elements, and forward mode,
- * which computes a tangent from them as well, is not there. */
+/* Whether an op may write its result to t's memory: t is unshared and has no autograd data, and
+ * neither forward mode (a tangent needs t's elements, too) nor vmap is active. */
 static bool may_spend(const lt_tensor *t)
 {
     return t != NULL && lt_tls.duals == 0 && lt_tls.batches == 0 && t->autograd == NULL &&
@@ -130,7 +131,7 @@ static bool same_layout(const lt_tensor *a, const lt_tensor *b)
            memcmp(a->strides, b->strides, a->ndim * sizeof *a->strides) == 0;
 }
 
-/* Takes over grad. What nobody else has is added to in place. */
+/* Adds grad to *sum, in place if one of the two is unshared. Consumes grad. */
 static lt_status add_give(lt_tensor **sum, lt_tensor *grad)
 {
     lt_tensor *result = NULL;
@@ -139,7 +140,7 @@ static lt_status add_give(lt_tensor **sum, lt_tensor *grad)
         *sum = grad;
         return LT_OK;
     }
-    /* the sum is the same to the bit */
+    /* addition is commutative, so the sum has the same bits */
     if (!may_write(*sum) && may_write(grad) && same_layout(*sum, grad)) {
         lt_tensor *other = *sum;
         *sum = grad;
@@ -158,7 +159,7 @@ static lt_status add_give(lt_tensor **sum, lt_tensor *grad)
     return status;
 }
 
-/* Adds grad to what arrived at an input of a node; takes it over. */
+/* Adds grad to the gradient at an input of a node. Consumes grad. */
 static lt_status arrive_give(lt_visit *v, int slot, lt_tensor *grad)
 {
     LT_ASSERT(slot >= 0 && slot < v->node->inputs, "%s: slot %d of %d", v->node->class->name, slot,
@@ -185,7 +186,8 @@ static lt_status arrive_give(lt_visit *v, int slot, lt_tensor *grad)
 
 /* ---- running a node -------------------------------------------------------------------------- */
 
-/* Sends the results of a node on and counts its edges off. Takes over the results it sends. */
+/* Sends the results of a node along its edges and decrements the edge counts. Consumes the results
+ * that it sends. */
 static lt_status send_results(engine_run *r, const lt_node *node, lt_tensor **results)
 {
     lt_graph *g = &r->graph;
@@ -231,7 +233,7 @@ static lt_status compute_node(engine_run *r, lt_node *node, lt_tensor *const *gr
     return lt_run_node_hooks(node, LT_SLOT_NODE_AFTER, results, node->outputs, grads, node->inputs);
 }
 
-/* What a node gives; small ones need no memory for it. */
+/* Runs a node and sends its results on. Nodes with few outputs need no allocation. */
 static lt_status run_node(engine_run *r, lt_visit *v, bool any)
 {
     enum { FEW = 8 };
@@ -271,7 +273,7 @@ static lt_status accumulate_leaf(lt_visit *v, const stream_scope *scope)
 {
     lt_tensor *leaf = ((lt_accumulator *)v->node)->leaf, *grad = v->grad;
     LT_ASSERT(leaf->refs > 0 && leaf->autograd != NULL, "refs %d", leaf->refs);
-    /* makes the gradient shared: it is copied */
+    /* a second reference, so lt_accumulate_steal copies the gradient */
     lt_tensor *seen = lt_node_has_post_hooks(v->node) ? lt_tensor_retain(grad) : NULL;
     v->grad = NULL;
     lt_status status = lt_accumulate_steal(leaf, grad);
@@ -283,8 +285,8 @@ static lt_status accumulate_leaf(lt_visit *v, const stream_scope *scope)
     return status;
 }
 
-/* All gradients of a node are there: hooks see them, those asked for are captured, the node
- * runs. */
+/* All gradients of a node have arrived: runs its hooks, captures requested gradients, runs the
+ * node. */
 static lt_status complete(engine_run *r, int32_t at, const stream_scope *scope)
 {
     lt_visit *v = &r->graph.visits[at];
@@ -327,9 +329,9 @@ static lt_status run_all(engine_run *r)
     return LT_OK;
 }
 
-/* ---- where it starts and ends ---------------------------------------------------------------- */
+/* ---- roots and captures ---------------------------------------------------------------------- */
 
-/* The record of the node that t's gradient flows to; the graph holds the node. */
+/* The record of the node that receives t's gradient; the graph owns a reference to the node. */
 static lt_status visit_tensor(lt_graph *g, lt_tensor *t, int32_t *at, int *slot)
 {
     lt_node *node;
@@ -358,7 +360,7 @@ static lt_status add_captures(engine_run *r, lt_tensor *const *inputs, int n)
     return LT_OK;
 }
 
-/* New reference: the gradient that a root starts with. */
+/* New reference: the initial gradient of a root. */
 static lt_status root_gradient(lt_tensor *root, lt_tensor *given, int i, lt_tensor **out)
 {
     char a[256], b[256];
@@ -402,7 +404,7 @@ static lt_status add_root(engine_run *r, lt_tensor *root, lt_tensor *given, int 
 static lt_status add_roots(engine_run *r, lt_tensor *const *roots, lt_tensor *const *grads, int n)
 {
     for (int i = 0; i < n; i++) LT_TRY(add_root(r, roots[i], grads != NULL ? grads[i] : NULL, i));
-    /* All records there are now are roots' and captures'; of the latter, roots may lead to some. */
+    /* The records so far belong to roots and captures. A capture may be reachable from a root. */
     int32_t starts = r->graph.n;
     for (int32_t at = 0; at < starts; at++)
         if (r->graph.visits[at].grad != NULL || r->graph.visits[at].grads != NULL)
@@ -440,7 +442,7 @@ static lt_status run_backward(lt_tensor *const *roots, lt_tensor *const *grads, 
                               bool retain_graph, bool create_graph, lt_tensor *const *inputs,
                               int n_inputs, bool allow_unused, bool leaf_hooks, lt_tensor **results)
 {
-    engine_run r; /* not zeroed as a whole: the records of small graphs lie in it */
+    engine_run r; /* not zeroed: it contains the records of small graphs */
     lt_status status = LT_OK;
     r.retain_graph = retain_graph;
     r.leaf_hooks = leaf_hooks;

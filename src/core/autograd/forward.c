@@ -152,7 +152,7 @@ lt_status lt_dual_steal(lt_dual *d, lt_tensor *result)
     lt_tensor *fitted = NULL;
     if (d->sum == NULL) return LT_OK;
     lt_tensor *sum = d->sum;
-    /* The tangents of arguments count as somebody else's. */
+    /* Tangents of arguments are referenced elsewhere, so lt_tangent_fitted copies them. */
     LT_TRY(lt_tangent_fitted(result, sum, &fitted));
     return lt_tangent_set_steal(result, d->level, fitted);
 }
@@ -200,14 +200,14 @@ lt_status lt_dual_weight(lt_dual *d, const lt_tensor *result, bool conjugates, l
     d->grad_mode = lt_set_grad_enabled(true);
     d->transposing = true;
     LT_TRY(lt_ones_like((lt_tensor *)result, LT_DTYPE_NONE, NULL,
-                        leaf)); /* not 0, where some formulas have a kink */
+                        leaf)); /* not 0, where some formulas are not differentiable */
     (*leaf)->flags |= LT_FLAG_REQUIRES_GRAD;
     if (conjugates && is_complex(*leaf)) return lt_conj(*leaf, grad);
     *grad = lt_tensor_retain(*leaf);
     return LT_OK;
 }
 
-/* The gradient as the engine would hand it on. */
+/* Makes the gradient fit the primal, as the engine does before it sends it on. */
 static lt_status fit(lt_tensor **gradient, const lt_tensor *primal, bool conjugates,
                      const lt_tensor *leaf)
 {

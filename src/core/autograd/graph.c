@@ -1,4 +1,5 @@
-/* graph.c - see graph.h: the table of records, discovery without recursion, the queue. */
+/* graph.c - see graph.h: the hash table of records, depth-first discovery without recursion, the
+ * priority queue. */
 #include "graph.h"
 
 #include <string.h>
@@ -49,8 +50,8 @@ void lt_graph_close(lt_graph *g)
     free_arrays(g);
 }
 
-/* Where a node stands in the table, or the free place where it belongs. Addresses are multiples of
- * 16. */
+/* The node's slot in the hash table, or the free slot where it belongs. Node addresses are
+ * multiples of 16. */
 static uint32_t node_slot(const lt_graph *g, const lt_node *node)
 {
     uint32_t mask = 2 * (uint32_t)g->capacity - 1;
@@ -116,8 +117,8 @@ void lt_graph_hold_steal(lt_graph *g, int32_t at)
 
 /* ---- discovery ------------------------------------------------------------------------------- */
 
-/* Depth first, by the records' own parents and cursors. A node is left after all that it leads to,
- * so `needed` is known of everything below it. */
+/* Depth-first search with the records' parents and cursors as the stack. A node is left after all
+ * its successors, so `needed` of the successors is final. */
 lt_status lt_graph_discover(lt_graph *g, int32_t root)
 {
     int32_t at = root;

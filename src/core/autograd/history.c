@@ -1,7 +1,7 @@
-/* history.c - the node that a tensor is an output of, and whether the tensor may be written in place.
+/* history.c - a tensor's grad_fn, and whether the tensor may be written in place.
  *
- * A view notices by the storage's version that its base was written, and its own history is stale: it
- * gets a new one then, as_strided of the base. */
+ * A write to a base changes its storage's version. A view with an older stored version has a stale
+ * history: it gets a new grad_fn, as_strided of the base, when that is next read. */
 #include "assertion.h"
 #include "autograd/internal.h"
 #include "dims.h"
@@ -22,8 +22,7 @@ static lt_status no_grad_view(const char *event)
                     event);
 }
 
-/* A view made without grad mode is a leaf of its own, as long as its base's history is what it was
- * then. */
+/* A view created in no-grad mode counts as a leaf as long as its base's history does not change. */
 static lt_status check_no_grad_view(const lt_tensor *t, const lt_tensor *base, uint32_t version)
 {
     bool base_is_leaf = base->autograd == NULL || base->autograd->grad_fn == NULL;
@@ -75,7 +74,7 @@ lt_status lt_strided_view(lt_tensor *memory, lt_dtype dtype, const lt_geometry *
     return status;
 }
 
-/* t as an output of a new node, as_strided of its base. */
+/* Makes t the output of a new node, as_strided of its base. */
 static lt_status regenerate(lt_tensor *t, lt_tensor *base)
 {
     lt_geometry geometry;

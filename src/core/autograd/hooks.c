@@ -1,10 +1,8 @@
-/* hooks.c - what runs when a tensor's gradient is complete: registered hooks, and retained
- * gradients; and what runs before and after a node.
+/* hooks.c - hooks of tensors and of nodes, and retained gradients (retain_grad).
  *
- * A leaf's hooks belong to the leaf. Those of any other tensor belong to the node it is an output
- * of, and stay there when the tensor becomes an output of another node; the tensor keeps a list
- * too, by which they are found for removal. Entries are counted, since a hook may remove itself
- * while it runs. */
+ * The hooks of a leaf belong to the leaf. The hooks of another tensor belong to its grad_fn and
+ * stay there when the tensor becomes an output of another node; the tensor has a list of them too,
+ * for removal. Entries are reference counted, since a hook may remove itself while it runs. */
 #include <string.h>
 
 #include "assertion.h"
@@ -42,7 +40,7 @@ static lt_status reserve(struct lt_hook_list *list)
     return LT_OK;
 }
 
-/* Releasing an entry may run Lua's collector and so anything: the list is in order before. */
+/* Releasing an entry may run Lua's collector, and so any code: first remove it from the list. */
 static void drop_removed(struct lt_hook_list *list)
 {
     for (int i = 0; list != NULL && i < list->n;) {
@@ -134,7 +132,7 @@ void lt_remove_hook(lt_tensor *t, int64_t id)
 
 /* ---- retained gradients ---------------------------------------------------------------------- */
 
-/* Makes t the tensor whose .grad takes what arrives at the node's input. */
+/* Makes the gradient at the node's input accumulate into t's .grad. */
 static lt_status retain_at(lt_node *node, int slot, lt_tensor *t)
 {
     struct lt_hook_list *list;
@@ -160,7 +158,7 @@ lt_status lt_retain_grad(lt_tensor *t)
     if (!lt_requires_grad(t))
         return lt_error(LT_ERR_RUNTIME, "can't retain_grad on Tensor that has requires_grad=False");
     LT_TRY(lt_grad_slot(t, &fn, &slot));
-    if (fn == NULL) return LT_OK; /* leaves keep theirs anyway */
+    if (fn == NULL) return LT_OK; /* leaves always have .grad */
     LT_TRY(retain_at(fn, slot, t));
     t->flags |= LT_FLAG_RETAINS_GRAD;
     return LT_OK;
@@ -177,7 +175,8 @@ lt_status lt_move_retained(lt_tensor *t, lt_node *from, int from_slot, lt_node *
     return LT_OK;
 }
 
-/* New reference: the tensor that retains what arrives at the slot, NULL when none (any more). */
+/* New reference: the tensor that retains the gradient at the slot; NULL: none, or it is being
+ * freed. */
 static lt_tensor *retaining(const struct lt_hook_list *list, int slot)
 {
     lt_autograd_lock();
@@ -204,7 +203,7 @@ static lt_status run_hook(const lt_hook *hook, lt_tensor **grad)
     return LT_OK;
 }
 
-/* What the hooks of one slot are called with. */
+/* Arguments of the hooks of one slot. */
 typedef struct hook_values {
     lt_tensor **values;
     int n;
@@ -217,7 +216,7 @@ static lt_status run_node_hook(const lt_hook *hook, const hook_values *on)
     return hook->run_node(hook->ctx, on->values, on->n, on->seen, on->m);
 }
 
-/* Hooks may add and remove hooks: those run that were there before. */
+/* Hooks may add and remove hooks: only the hooks registered at the start run. */
 static lt_status run_list(const struct lt_hook_list *list, int slot, const hook_values *on)
 {
     lt_status status = LT_OK;

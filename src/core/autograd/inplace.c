@@ -1,8 +1,8 @@
-/* inplace.c - how histories follow in-place ops and views.
+/* inplace.c - rebases the history of a base after an in-place op on one of its views.
  *
- * After a view was written, its base is an output of a CopySlices node, which gives the written
- * part of the gradient to the op's own node and the rest to what the base was before. All other
- * views of the base get a new history when it is next asked for (history.c). */
+ * The base becomes an output of a CopySlices node. Its derivative passes the gradient of the
+ * written part through the op's own node, and the rest of the gradient to the base's previous
+ * history. Other views of the base get a new grad_fn when it is next read (history.c). */
 #include <stddef.h>
 
 #include "assertion.h"
@@ -17,17 +17,17 @@
 #include "op/fill_.h"
 #include "op/zeros.h"
 
-/* The history of a base of which a part was written. */
+/* The grad_fn of a base after a write to a part of it. */
 typedef struct copy_slices {
     lt_node node;
-    /* counted: the node of the op that wrote the part; NULL once the graph's memory was freed */
+    /* counted: the node of the op that wrote the part; NULL after the graph's memory was freed */
     lt_node *op;
     lt_geometry base, part;
-    bool dense;        /* the base's elements lie in order */
-    int8_t part_dtype; /* of complex numbers a part may be the real or imaginary ones */
+    bool dense;        /* the base is contiguous */
+    int8_t part_dtype; /* may differ: the real or imaginary part of a complex base */
 } copy_slices;
 
-/* A view of memory as a geometry says, whose base starts where memory's elements do. */
+/* View of memory with the given geometry, relative to the base's offset. */
 static lt_status shown(const copy_slices *c, lt_tensor *memory, const lt_geometry *geometry,
                        lt_tensor **out)
 {
@@ -35,7 +35,7 @@ static lt_status shown(const copy_slices *c, lt_tensor *memory, const lt_geometr
     return lt_strided_view(memory, dtype, geometry, c->base.offset, memory->offset, out);
 }
 
-/* New reference: the base's gradient with its elements placed in memory as the base's are. */
+/* New reference: the base's gradient in memory with the base's strides. */
 static lt_status laid_out(const copy_slices *c, lt_tensor *grad, lt_tensor **out)
 {
     if (c->dense) return lt_contiguous(grad, out);
@@ -59,8 +59,8 @@ done:
     return status;
 }
 
-/* New reference: memory with the part replaced by what the op's node gave (NULL: by zeros), as the
- * base. */
+/* New reference: a copy of memory, viewed as the base, with the part replaced by the op's gradient
+ * (NULL: zeros). */
 static lt_status with_part(const copy_slices *c, lt_tensor *memory, lt_tensor *given,
                            lt_tensor **out)
 {
@@ -102,8 +102,7 @@ done:
     return status;
 }
 
-/* What the op's node saved may be part of the graph of a second derivative: it is not freed
- * itself. */
+/* Releases op without freeing its saved values: the graph of a second derivative may use them. */
 static void copy_slices_release(lt_node *node)
 {
     copy_slices *c = (copy_slices *)node;

@@ -1,5 +1,5 @@
-/* leaves.c - where the gradients of some tensors flow to: which leaves they reach, and what a
- * backward that runs passes. */
+/* leaves.c - queries of a graph: the leaves that gradients of some tensors reach, the node that
+ * receives a tensor's gradient, and whether the current backward computes it. */
 #include "assertion.h"
 #include "autograd/graph.h"
 #include "autograd/internal.h"

@@ -1,6 +1,6 @@
-/* no_derivative.c - ops that have no derivative, at all or for one argument: the error at the call,
- * and the node that raises it in backward. Without them such an argument would be a constant, and
- * its gradient silently lack a part. */
+/* no_derivative.c - ops without a derivative, or without one for an argument: an error at the call,
+ * or a node that raises it in backward. Otherwise such an argument would count as a constant, and
+ * its gradient would silently lack a term. */
 #include "autograd/autograd.h"
 #include "error.h"
 

@@ -1,8 +1,8 @@
-/* node.c - lifetime of nodes and of what they own, and their names; nodes of custom Functions.
+/* node.c - creation, freeing and names of nodes; nodes of custom Functions.
  *
- * A node, its edges and its input descriptions are one allocation. Nodes whose count drops to zero
- * are freed by a loop: releasing one may release others (by its edges and by what it saved), which
- * are queued per thread instead of being freed by recursion. */
+ * A node, its edges and its input metadata are one allocation. Nodes are freed iteratively: freeing
+ * one may release others (through its edges and saved tensors), which go to a per-thread queue
+ * instead of recursing. */
 #include <pthread.h>
 #include <string.h>
 
@@ -154,7 +154,7 @@ static bool is_complex(const lt_tensor *t)
     return t != NULL && lt_dtype_is_complex((lt_dtype)t->dtype);
 }
 
-/* Of an op with complex results, all of one dtype. */
+/* For an op with complex results, all of one dtype. */
 static lt_status apply_conjugated(lt_node *node, lt_tensor *const *grads, lt_tensor **results,
                                   const bool *needs)
 {

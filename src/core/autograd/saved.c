@@ -1,13 +1,12 @@
-/* saved.c - what nodes keep for their derivatives.
+/* saved.c - tensors that nodes save for their derivatives.
  *
- * A saved tensor remembers its storage's version. It is kept as an alias without history, with the
- * node and slot it is an output of beside it: the tensor itself may be written in place by what was
- * computed from it (y:mul_(y), y:add_(f(y))), and its history then leads to the node that saved it,
- * which would hold itself alive. The same goes for an output that its own node saves. Unpacking
- * gives the alias its history back. Leaves that require grad are never written so and are kept
- * themselves, as are wrapped numbers, which nobody else has. With hooks
- * (torch.autograd.graph.saved_tensors_hooks) none of them is kept, but what the hooks made of
- * it. */
+ * A saved tensor is stored as an alias without history, with the storage's version and, separately,
+ * the node and slot that it is an output of. The tensor itself would create a reference cycle: it
+ * may be written in place by an op that saved it (y:mul_(y), y:add_(f(y))), and its history then
+ * leads to the node that saved it. The same holds for an output saved by its own node. Unpacking
+ * restores the history of the alias. Leaves that require grad, which cannot be written in place,
+ * and wrapped numbers, which are unshared, are stored themselves. With hooks
+ * (torch.autograd.graph.saved_tensors_hooks), the result of the pack hook is stored instead. */
 #include <stdio.h>
 #include <string.h>
 
@@ -25,7 +24,7 @@ static uint32_t tensor_version(const lt_tensor *t)
     return atomic_load_explicit(&t->storage->version, memory_order_relaxed);
 }
 
-/* New reference: t without its history, with its tangents. */
+/* New reference: an alias of t without history, with its tangents. */
 static lt_status alias_or_dual(lt_tensor *t, lt_tensor **out)
 {
     LT_TRY(lt_tensor_alias(t, out));
@@ -37,7 +36,7 @@ static lt_status alias_or_dual(lt_tensor *t, lt_tensor **out)
 typedef struct lt_packed {
     lt_saved_hooks *hooks; /* counted */
     int64_t value;
-    lt_like like; /* the tensor that was packed */
+    lt_like like; /* metadata of the packed tensor */
 } lt_packed;
 
 static void release_hooks(lt_saved_hooks *hooks)
@@ -62,7 +61,7 @@ void lt_saved_hooks_leave(const lt_saved_hooks *hooks)
     release_hooks(found);
 }
 
-/* What a hook does is neither recorded nor packed. */
+/* Calls the pack hook with grad mode and hooks off. */
 static lt_status pack_tensor(lt_saved *s, lt_tensor *t)
 {
     lt_saved_hooks *hooks = lt_tls.saved_hooks;
@@ -129,7 +128,7 @@ static void drop_packed(lt_packed *p)
 
 /* ---- saving ---------------------------------------------------------------------------------- */
 
-/* As lt_save_input: a leaf is known by its accumulator, since the tensor itself is not kept. */
+/* As lt_save_input. A leaf is stored as its accumulator, since the tensor itself is not stored. */
 static lt_status save_packed(lt_saved *s, lt_tensor *t)
 {
     lt_node *fn = NULL;
@@ -177,9 +176,8 @@ lt_status lt_save_output(lt_saved *s, lt_tensor *t, int slot)
     return LT_OK;
 }
 
-/* ", which is output 0 of Exp,": the op's name is its node's without the word Backward. Of an
- * argument, the op whose output the tensor is now, after the change: the one that changed it, if
- * that was recorded. */
+/* Writes ", which is output 0 of Exp,": the name of the node without the word Backward. For an
+ * input changed in place, the name of the op that changed it, if it was recorded. */
 static void describe_origin(char *buffer, size_t n, const lt_saved *s, const lt_node *node)
 {
     const lt_node *fn = s->is_output ? node : s->fn;
@@ -223,7 +221,7 @@ static lt_status changed(const lt_saved *s, const lt_node *node)
         (unsigned)tensor_version(t), (unsigned)s->version, where);
 }
 
-/* New reference: the saved tensor as output of fn, which may be the node that saved it. */
+/* New reference: the saved tensor as an output of fn, which may be the node that saved it. */
 static lt_status with_history(lt_tensor *saved, lt_node *fn, int slot, lt_tensor **out)
 {
     lt_tensor *t = NULL;
@@ -325,7 +323,7 @@ void lt_unpacked_release(lt_tensor_list *list)
     list->v = NULL;
 }
 
-/* The entries stay, to remember that they were freed; the node's end frees the array. */
+/* Keeps the entries, which store that they were freed; the node's destructor frees the array. */
 void lt_saved_list_release(lt_saved_list *s)
 {
     for (int64_t i = 0; i < s->n; i++) lt_saved_release(&s->v[i]);

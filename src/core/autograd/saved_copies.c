@@ -1,9 +1,9 @@
-/* saved_copies.c - see saved_copies.h: hooks of saved tensors that keep each as an alias, in a list
- * that writers look through.
+/* saved_copies.c - see saved_copies.h: saved-tensor hooks that store each tensor as an alias in a
+ * list, which in-place writes search.
  *
- * An entry belongs to the node that saved it and, while it is in the list, to the list's lock:
- * graphs may be freed by any thread. It is copied outside of the lock, since who makes room for the
- * copy may free graphs. */
+ * An entry belongs to the node that saved it. The list is guarded by a lock, since any thread may
+ * free a graph. Copying is done outside the lock: its allocation may trigger a collection, which
+ * may free graphs. */
 #include "autograd/saved_copies.h"
 
 #include <pthread.h>
@@ -17,9 +17,9 @@
 #include "op/clone.h"
 
 typedef struct copy_entry {
-    int refs;          /* the node's, and that of who copies; under the lock */
-    lt_tensor *tensor; /* counted: what was saved, or its copy */
-    uint32_t version;  /* of the storage then */
+    int refs;          /* of the node, and of a thread that copies; guarded by the lock */
+    lt_tensor *tensor; /* counted: the saved tensor, or its copy */
+    uint32_t version;  /* the storage's version when saved */
     struct copy_entry *next, *previous;
 } copy_entry;
 
@@ -100,7 +100,7 @@ static void free_hooks(lt_saved_hooks *hooks)
 
 /* ---- copies ---------------------------------------------------------------------------------- */
 
-/* An entry whose tensor still lies in the storage, held; NULL when there is none. */
+/* New reference to an entry with a tensor that still uses the storage; NULL: none. */
 static copy_entry *next_in(struct lt_saved_copies *c, const lt_storage *storage)
 {
     pthread_mutex_lock(&c->lock);
@@ -111,14 +111,14 @@ static copy_entry *next_in(struct lt_saved_copies *c, const lt_storage *storage)
     return e;
 }
 
-/* Gives the copy to every entry with the same elements as original. */
+/* Replaces the tensor of each entry that has the same elements as original by the copy. */
 static void replace_original(struct lt_saved_copies *c, lt_tensor *original, lt_tensor *copy)
 {
     lt_tensor_retain(original);
     pthread_mutex_lock(&c->lock);
     for (copy_entry *e = c->first; e != NULL; e = e->next) {
         if (e->tensor->dtype != original->dtype || !lt_same_elements(e->tensor, original)) continue;
-        lt_tensor_release(e->tensor); /* its memory has other users */
+        lt_tensor_release(e->tensor); /* original keeps the memory alive */
         e->tensor = lt_tensor_retain(copy);
         e->version = tensor_version(copy);
     }
@@ -131,7 +131,7 @@ lt_status lt_copy_saved(const lt_tensor *written)
     struct lt_saved_copies *c = lt_tls.saved_copies;
     lt_status status = LT_OK;
     copy_entry *e;
-    lt_tls.saved_copies = NULL; /* the copies are written */
+    lt_tls.saved_copies = NULL; /* making the copies writes memory, too */
     const bool grad_mode = lt_set_grad_enabled(false);
     while (status == LT_OK && (e = next_in(c, written->storage)) != NULL) {
         lt_tensor *copy = NULL;

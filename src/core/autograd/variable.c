@@ -1,4 +1,4 @@
-/* variable.c - the autograd part of a tensor: requires_grad, is_leaf, its gradient, its end. */
+/* variable.c - the autograd data of a tensor: requires_grad, is_leaf, .grad; its destruction. */
 
 #include "assertion.h"
 #include "autograd/dual.h"
@@ -8,7 +8,7 @@
 #include "error.h"
 #include "memory/alloc.h"
 
-/* t's node stores no gradient in t any more. */
+/* Cancels retain_grad: t's node no longer stores the gradient in t. */
 static void forget_retained(lt_tensor *t)
 {
     lt_autograd *autograd = t->autograd;
@@ -81,7 +81,7 @@ lt_status lt_detach_inplace(lt_tensor *t)
 bool lt_is_leaf(const lt_tensor *t)
 {
     lt_node *fn = NULL;
-    /* A failure to regenerate a view's history means that there is one. */
+    /* If regenerating a view's history fails, the view has a history. */
     return !lt_requires_grad(t) || (lt_grad_fn((lt_tensor *)t, &fn) == LT_OK && fn == NULL);
 }
 

@@ -1,6 +1,6 @@
-/* deferred.c - see deferred.h. On the host a freed storage has addresses: pages that are never
- * written. Code that wrongly reads it, such as a thread that races with the one that frees, reads
- * zeros and does not end the process. */
+/* deferred.c - see deferred.h. On the host, a freed storage reserves an address range without
+ * memory. Code that reads it in error, such as a thread that races with the freeing thread, reads
+ * zeros and does not crash. */
 #include "deferred.h"
 
 #include <string.h>
@@ -14,12 +14,12 @@ enum { FREED_VERSION = 1 << 30 };
 
 _Atomic int32_t lt_deferred_storages;
 
-/* The ctx of a deferred storage. */
+/* The ctx of a freed storage. */
 typedef struct freed {
     lt_deferral deferral;
     void *pages; /* NULL on devices */
     size_t bytes;
-    const char *reason; /* behind the parts; the names follow it */
+    const char *reason; /* stored after the parts, before the names */
     int n;
     lt_freed_part parts[];
 } freed;
@@ -32,7 +32,7 @@ static void freed_release(void *given)
     atomic_fetch_sub_explicit(&lt_deferred_storages, 1, memory_order_relaxed);
 }
 
-/* Puts a text at *place, which goes on behind it. */
+/* Copies a text to *place and advances *place past it. */
 static const char *keep_text(char **place, const char *text)
 {
     const size_t n = strlen(text) + 1;

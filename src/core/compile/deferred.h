@@ -1,18 +1,18 @@
 /* deferred.h - storages without memory. Two kinds:
  *
- * - freed: parameters that are gathered before they are used and freed after (FSDP); they are
- *   exchanged with a tensor that has memory (lt_storage_exchange). Reading one is an error.
+ * - freed: parameters that are gathered before use and freed afterwards (FSDP), by exchange with a
+ *   tensor that has memory (lt_storage_exchange). Reading one is an error.
  * - deferred values of a trace (trace.h). Reading one evaluates it.
  *
- * Before memory is read or written, lt_materialize is called: by the wrapper of every op whose
- * kernel does (scripts/gen/autograd.lua), by the iterator, and by all other code that does. Ops test
- * lt_any_deferred first: one load where there is no such storage. */
+ * lt_materialize has to be called before memory is read or written: by the wrapper of every op with
+ * a kernel (scripts/gen/autograd.lua), by the iterator, and by all other code that accesses memory.
+ * lt_any_deferred is the fast path: one load if the process has no such storage. */
 #ifndef LT_DEFERRED_H
 #define LT_DEFERRED_H
 
 #include "tensor.h"
 
-/* The name of the parameter whose elements begin at byte `from` of a storage. */
+/* The parameter that begins at byte `from` of a storage. */
 typedef struct lt_freed_part {
     int64_t from;
     const char *name;
@@ -34,21 +34,21 @@ static inline bool lt_any_deferred(void)
                             0);
 }
 
-/* The ctx of a storage without memory begins with it. materialize is called before op reads or
- * writes t. LT_OK: t has memory now. Of a freed storage: LT_ERR_RUNTIME that names the parameter,
- * the reason and the remedy. */
+/* The first member of the ctx of a storage without memory. materialize is called before op reads or
+ * writes t. LT_OK: t has memory now. For a freed storage: LT_ERR_RUNTIME with the parameter, the
+ * reason and the remedy. */
 typedef struct lt_deferral {
     lt_status (*materialize)(const char *op, const lt_tensor *t);
 } lt_deferral;
 
-/* Gives t memory before op reads or writes it; the error if it cannot have any. */
+/* Makes sure that t has memory before op reads or writes it. Returns the error of materialize. */
 static inline lt_status lt_materialize(const char *op, const lt_tensor *t)
 {
     return __builtin_expect(t->storage->deferred, 0)
                ? ((const lt_deferral *)t->storage->ctx)->materialize(op, t)
                : LT_OK;
 }
-/* Of n tensors; NULL is allowed. */
+/* Materializes n tensors; NULL entries are allowed. */
 lt_status lt_materialize_all(const char *op, int64_t n, lt_tensor *const *v);
 
 #endif

@@ -1,5 +1,5 @@
-/* deferred_value.h - recorded values that are not evaluated yet: trace.c keeps them, evaluate.c
- * evaluates them. No other file includes it. */
+/* deferred_value.h - recorded values that are not evaluated yet. Included only by the files that
+ * store them (deferred_value.c, trace.c) and evaluate them (evaluate.c). */
 #ifndef LT_DEFERRED_VALUE_H
 #define LT_DEFERRED_VALUE_H
 
@@ -7,14 +7,14 @@
 #include "fusion.h"
 #include "tensor.h"
 
-enum { LT_TRACE_MAX = 256 }; /* deferred values of a trace: more are evaluated first */
+enum { LT_TRACE_MAX = 256 }; /* per trace; the next op first evaluates all referenced values */
 
-/* Owned by its storage, for as long as that is deferred. Its inputs are aliases (lt_tensor_alias),
- * since the program may change its own tensors. Invariant: a storage's `readers` is the number of
- * inputs of deferred values in it; more references than readers are held by other code. */
+/* Owned by its storage while that is deferred. Its inputs are aliases (lt_tensor_alias), since the
+ * program may change its own tensors. Invariant: a storage's `readers` is the number of inputs of
+ * deferred values that use it. If it has more references, other code holds them. */
 typedef struct lt_deferred {
     lt_deferral deferral;
-    struct lt_trace *trace;             /* NULL: it was abandoned */
+    struct lt_trace *trace;             /* NULL: abandoned, cannot be evaluated */
     struct lt_deferred *before, *after; /* in the trace, in the order of recording */
     lt_storage *storage;                /* borrowed */
     int op, n, n_params;
@@ -24,11 +24,11 @@ typedef struct lt_deferred {
     lt_fused_gather gather; /* of the input; read NULL: none */
     int ndim;               /* of the result: dense, from the start of the storage */
     int64_t numel, sizes[LT_MAX_DIMS], strides[LT_MAX_DIMS];
-    bool passed; /* evaluated once for other values; the next time it is written */
+    bool passed; /* was computed without being written; if needed again, it is written */
 
     /* scratch of evaluate.c */
-    bool wanted;      /* requested */
-    bool needed;      /* the same, or an input of a needed value */
+    bool wanted;      /* evaluation was requested */
+    bool needed;      /* wanted, or an input of a needed value */
     bool written;     /* to memory */
     int group, value; /* index of the fusion group, and of its value */
 } lt_deferred;
@@ -38,25 +38,25 @@ struct lt_trace {
     lt_deferred *first, *last;
     int n, depth;
     int64_t least;
-    bool within; /* opened by an op: no garbage of an interpreter refers to values */
+    bool within; /* opened by an op, so an interpreter's garbage holds no values */
 };
 
 /* The deferred value of a storage; NULL: none. */
 lt_deferred *lt_deferred_of(const lt_storage *s);
 
-/* Appends a value to the trace, for a result without memory, whose storage owns it then. Aliases the
- * inputs. */
+/* New deferred value at the end of the trace, for a result without memory. It is owned by the
+ * result's storage and stores aliases of the inputs. */
 lt_status lt_deferred_new(struct lt_trace *w, lt_tensor *result, const lt_deferred *facts,
                           lt_tensor *const *inputs);
 
-/* Whether other code than deferred values holds a reference. */
+/* Whether code other than deferred values holds a reference to s. */
 static inline bool lt_is_held(const lt_storage *s)
 {
     return atomic_load_explicit(&s->refs, memory_order_relaxed) >
            atomic_load_explicit(&s->readers, memory_order_relaxed);
 }
 
-/* Frees p, whose storage has memory now, and releases its inputs. */
+/* Called when p's storage has memory: frees p and releases its inputs. */
 void lt_deferred_done(lt_deferred *p);
 
 /* Abandons p, which will not be evaluated: releases its inputs. */

@@ -1,4 +1,5 @@
-/* evaluate.c - see evaluate.h. */
+/* evaluate.c - see evaluate.h. Steps: collect the needed values, assign them to fusion groups, then
+ * build and run one group after the other. */
 #include "evaluate.h"
 
 #include <string.h>
@@ -9,7 +10,7 @@
 #include "iter.h"
 #include "memory/alloc.h"
 
-/* Memory of a value, owned by the evaluation until the storage gets it. */
+/* Memory of a value; owned by the evaluation until it is moved to the storage. */
 typedef struct storage_block {
     lt_device device;
     void *data, *handle;
@@ -21,13 +22,13 @@ typedef struct fusion_plan {
     lt_deferred *values[LT_TRACE_MAX];
     storage_block blocks[LT_TRACE_MAX]; /* of values that are written */
     int n, groups;
-    const lt_consumed_value *consumed; /* of the last value; NULL: no consumer */
+    const lt_consumed_value *consumed; /* the consumer of the last value; NULL: none */
     struct {
-        const lt_deferred *shape; /* the first value: all have its geometry */
+        const lt_deferred *shape; /* the first value of the group; all have its geometry */
         int steps, values;        /* upper bounds */
     } group[LT_TRACE_MAX];
     lt_fusion fusion; /* the current group */
-    /* of each of its values: the tensor; NULL: the result of a step, or of another group */
+    /* for each of its values: the input tensor; NULL: the result of a step, or of another group */
     const lt_tensor *read[LT_FUSED_VALUES];
     lt_iter *walks[LT_FUSED_VALUES];
 } fusion_plan;
@@ -48,7 +49,8 @@ bool lt_is_whole(const lt_tensor *t, const lt_deferred *p)
            same_geometry(p, t->ndim, t->sizes, t->strides);
 }
 
-/* The wanted values and those that they are made of. Inputs are recorded before their readers. */
+/* Collects the wanted values and all values that they depend on. Values are recorded after their
+ * inputs. */
 static void collect_deferred(fusion_plan *s, struct lt_trace *w)
 {
     for (lt_deferred *p = w->first; p != NULL; p = p->after) {
@@ -65,8 +67,8 @@ static void collect_deferred(fusion_plan *s, struct lt_trace *w)
         if (p->needed) s->values[s->n++] = p;
 }
 
-/* The index of p's group: the last one of its geometry, from `least` on, with room for p; else a new
- * one. */
+/* The index of p's group: the last one from `least` on with p's device and geometry and enough free
+ * steps and values; else a new one. */
 static int group_for(fusion_plan *s, const lt_deferred *p, int least)
 {
     for (int g = s->groups - 1; g >= least; g--)
@@ -80,8 +82,8 @@ static int group_for(fusion_plan *s, const lt_deferred *p, int least)
     return s->groups++;
 }
 
-/* Assigns each value to a group that runs after the groups whose results it reads from memory. A
- * value that another group reads is written. */
+/* Assigns each value to a group that runs after the groups that write its inputs to memory. A value
+ * that another group reads is written to memory. */
 static void group_all(fusion_plan *s)
 {
     s->groups = 0;
@@ -98,7 +100,7 @@ static void group_all(fusion_plan *s)
             if (from > least) least = from;
         }
         p->group = group_for(s, p, least);
-        s->group[p->group].steps += 2; /* its own and, if an equal step precedes it, a copy */
+        s->group[p->group].steps += 2; /* one for p, one for a copy if an equal step exists */
         s->group[p->group].values += 2 + p->n;
         for (int i = 0; i < p->n; i++) {
             lt_deferred *input = lt_deferred_of(p->inputs[i]->storage);
@@ -118,7 +120,7 @@ static bool same_memory(const lt_tensor *a, const lt_tensor *b)
     return lt_same_elements(a, b);
 }
 
-/* Describes an input of a group: one element for all, dense in the order of the group, or strided. */
+/* Describes an input of a group: a scalar, dense in the order of the group, or strided. */
 static lt_status add_input(const lt_deferred *shape, const lt_iter_array *input,
                            lt_fused_value *value, lt_iter **walk)
 {
@@ -142,7 +144,8 @@ static lt_status add_input(const lt_deferred *shape, const lt_iter_array *input,
     return LT_OK;
 }
 
-/* The i-th input of p in memory, which its storage may not have yet. */
+/* The i-th input of p. If it is being evaluated, its memory is in its block, not yet in its
+ * storage. */
 static lt_iter_array array_of(const fusion_plan *s, const lt_deferred *p, int i)
 {
     const lt_tensor *t = p->inputs[i];
@@ -164,7 +167,8 @@ static bool same_gather(const lt_fused_gather *a, const lt_fused_gather *b)
     return memcmp(a != NULL ? a : &none, b, sizeof none) == 0;
 }
 
-/* The index of the group's value for the i-th input of p: an earlier result, or memory. */
+/* The index, in the group, of the i-th input of p: the result of an earlier step, or a value in
+ * memory, which is added if missing. */
 static lt_status fused_value_of(fusion_plan *s, const lt_deferred *shape, lt_deferred *p, int i,
                                 int *out)
 {
@@ -216,7 +220,7 @@ static int new_result(fusion_plan *s, lt_dtype dtype, char *data)
     return c->n_values++;
 }
 
-/* Whether readers of p can read the input that p copies. */
+/* Whether p is a copy that is not needed, so that its readers can read its input instead. */
 static bool is_read_through(const fusion_plan *s, const lt_deferred *p)
 {
     return p->op == LT_FUSED_COPY && p->dtype == (lt_dtype)p->inputs[0]->dtype && !p->written &&
@@ -261,7 +265,7 @@ static lt_status find_block(fusion_plan *s, int v)
     return lt_storage_find_memory(storage, &b->data, &b->capacity, &b->handle);
 }
 
-/* Executes the op of a value by the eager kernel. */
+/* Executes the op of one value with the eager kernel. */
 static lt_status run_alone(fusion_plan *s, int v)
 {
     const lt_deferred *p = s->values[v];
@@ -319,7 +323,7 @@ static lt_status run_group(fusion_plan *s, int g, lt_evaluated *done)
     for (int v = 0; v < s->n; v++)
         if (s->values[v]->group == g) LT_CHECK(add_step(s, shape, v));
     const lt_consumed_value *consumed = s->consumed;
-    /* The consumed value is in the last group: it is made of all others. */
+    /* The consumed value is in the last group, since it depends on all others. */
     const bool consumes = consumed != NULL && consumed->value->group == g;
     if (consumes)
         status = consumed->take(consumed->context,

@@ -1,4 +1,4 @@
-/* trace.c - see trace.h. */
+/* trace.c - see trace.h: opening and closing, recording ops, and the triggers of evaluation. */
 #include "trace.h"
 
 #include "deferred_value.h"
@@ -11,7 +11,7 @@
 
 _Atomic int32_t lt_open_traces;
 
-/* The report of the thread's last trace, which an interpreter reads after it was closed. */
+/* The report of this thread's last trace. It outlives the trace, for the interpreter to read. */
 static _Thread_local struct {
     lt_trace_location notes[LT_TRACE_LOCATIONS];
     int64_t all;
@@ -49,7 +49,7 @@ static lt_status evaluate_held(struct lt_trace *w, const char *reason)
     return evaluate(w, NULL, reason);
 }
 
-/* An op is about to read t. */
+/* Called before op reads t: evaluates it. */
 static lt_status materialize(const char *op, const lt_tensor *t)
 {
     lt_deferred *p = lt_deferred_of(t->storage);
@@ -73,7 +73,7 @@ bool lt_trace_fuses(const lt_tensor *t)
     return p != NULL && p->trace != NULL && !p->passed && lt_is_whole(t, p);
 }
 
-/* Whether the rows of t, which has no memory, are computed one after the other. */
+/* Whether t is deferred and its elements can be computed in row-major order. */
 static bool produces_rows(const lt_tensor *t)
 {
     return t->storage->deferred && lt_is_contiguous(t) && lt_trace_fuses(t);
@@ -103,7 +103,7 @@ lt_status lt_trace_consume(const char *op, const lt_tensor *t, bool keep, lt_fus
 
 lt_status lt_trace_flush(void)
 {
-    /* also while an op has suspended the trace: it may write its operands */
+    /* open_trace, not trace: an op that has suspended the trace may write its operands, too */
     struct lt_trace *w = lt_tls.open_trace;
     return w != NULL ? evaluate_held(w, "write") : LT_OK;
 }
@@ -170,14 +170,14 @@ const char *lt_trace_why_not(void) { return report.why_not; }
 
 /* ---- recording ------------------------------------------------------------------------------- */
 
-/* Whether the memory lives as long as its references. A host may free memory that it lent without
- * notice. */
+/* Whether the memory stays valid as long as it is referenced. A host may free memory that it lent
+ * at any time. */
 static bool stays(const lt_storage *s)
 {
     return s->context != NULL || s->release != NULL || s->home > sizeof *s + sizeof(lt_tensor);
 }
 
-/* Whether elements of t are repeated in a result of numel elements, but not one for all. */
+/* Whether t is broadcast in a result of numel elements, except from a single element. */
 static bool repeats_some(const lt_tensor *t, int64_t numel)
 {
     if (t->numel == 1) return false;
@@ -186,7 +186,7 @@ static bool repeats_some(const lt_tensor *t, int64_t numel)
     return repeats;
 }
 
-/* The device of the op: that of its inputs, besides numbers on the host. */
+/* The device of the op: that of its inputs, except for scalars on the host. */
 static lt_device device_of(const lt_traced_op *op)
 {
     for (int i = 0; i < op->n; i++)
@@ -194,7 +194,7 @@ static lt_device device_of(const lt_traced_op *op)
     return lt_host;
 }
 
-/* Kernels are generated only for traces of torch.compile, not for those that an op opens. */
+/* GPU kernels are generated only for traces of torch.compile, not for a trace opened by an op. */
 static bool can_fuse(const struct lt_trace *w, lt_device device)
 {
     const lt_backend *backend = lt_backends[device.type];
@@ -214,7 +214,8 @@ static bool records(const struct lt_trace *w, const lt_traced_op *op, int64_t nu
         return false;
     for (int i = 0; i < op->n; i++)
         if (lt_is_batched(op->inputs[i]) || !stays(op->inputs[i]->storage)) return false;
-    /* The eager loop has shortcuts for runs of one exponent, and a group has other runs. */
+    /* The eager loop has fast paths for runs of equal exponents; in a group the runs would differ,
+     * and so the bits. */
     if (op->op == LT_PW_POW && (numel == 1 || repeats_some(op->inputs[1], numel))) return false;
     if (op->op == LT_FUSED_COPY)
         return !(op->inputs[0]->flags & LT_FLAG_POSITIONS) &&
@@ -235,7 +236,7 @@ lt_status lt_trace_record(const lt_traced_op *op, lt_tensor **out)
     if (numel == 0 || !records(w, op, numel, device)) return LT_OK;
     for (int i = 0; i < op->n; i++) {
         if (op->inputs[i]->storage->deferred && lt_deferred_of(op->inputs[i]->storage) == NULL)
-            return LT_OK; /* refused by the op */
+            return LT_OK; /* the op reports the error */
         contiguous = contiguous && lt_is_contiguous(op->inputs[i]);
     }
     if (w->n >= LT_TRACE_MAX) LT_TRY(evaluate_held(w, "limit"));

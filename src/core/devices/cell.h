@@ -1,11 +1,10 @@
-/* cell.h - one step of a recurrent layer, as core gives it to a backend: the gates of all kinds of
- * cells.
+/* cell.h - one step of a recurrent layer: the elementwise part of the cells, for backends.
  *
- * The gates of a row are `gates` groups of `hidden` numbers: x from the input, g from the state
- * before (both with their weights applied; the bias is added to g here). An RNN has 1 group, a GRU
- * 3 (reset, update, new), an LSTM 4 (input, forget, cell, output), in PyTorch's order. What
- * backward needs of the forward pass is `kept`: groups of the same size, none for an RNN; for a GRU
- * r, z, n and the g of n; for an LSTM the four gates. Formulas: formulas/cell.inc. */
+ * The gates of a row are `gates` groups of `hidden` numbers: x from the input, g from the previous
+ * state (both after multiplication by the weights; the bias is added to g here). An RNN has 1
+ * group, a GRU 3 (reset, update, new), an LSTM 4 (input, forget, cell, output), in PyTorch's order.
+ * The forward pass saves values for backward in `kept`, groups of the same size: none for an RNN;
+ * r, z, n and the g of n for a GRU; the four gates for an LSTM. Formulas: formulas/cell.inc. */
 #ifndef LT_CELL_H
 #define LT_CELL_H
 

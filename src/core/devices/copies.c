@@ -1,5 +1,5 @@
-/* copies.c - see copies.h. Entries live in an array of the context, under its lock; a copy between
- * devices costs microseconds, so a linear search from the newest entry is cheap beside it. */
+/* copies.c - see copies.h. Entries are in an array of the context, guarded by its lock. A copy
+ * between devices takes microseconds, so a linear search from the newest entry is cheap. */
 #include "copies.h"
 
 #include <pthread.h>
@@ -70,7 +70,7 @@ static const char *format_seconds(char *buffer, size_t n, double seconds)
     return buffer;
 }
 
-/* The lock is held. NULL when memory is exhausted: the copy itself must not fail for that. */
+/* The caller holds the lock. NULL: out of memory, which must not fail the copy itself. */
 static lt_copy_entry *find_entry(lt_context *c, lt_device from, lt_device to, const char *cause,
                                  const char *origin)
 {
@@ -85,7 +85,7 @@ static lt_copy_entry *find_entry(lt_context *c, lt_device from, lt_device to, co
     }
     if (c->n_copies == c->room_for_copies) {
         int64_t capacity = c->room_for_copies > 0 ? 2 * c->room_for_copies : 16;
-        /* the context's own list does not hold the context */
+        /* charge the process context: the list must not keep its own context alive */
         const lt_context_outer outer = lt_context_visit(&lt_process_context);
         lt_copy_entry *grown = lt_mem_rearray(c->copies, capacity, sizeof *grown);
         lt_context_return(outer);
@@ -102,7 +102,7 @@ static lt_copy_entry *find_entry(lt_context *c, lt_device from, lt_device to, co
     return e;
 }
 
-/* bytes 0: a wait alone. */
+/* Logs an entry. bytes 0: a wait without a copy. */
 static void note(const lt_copy_entry *e, int64_t bytes, double waited)
 {
     char from[16], to[16], size[32];
@@ -139,7 +139,8 @@ void lt_copies_record(lt_device from, lt_device to, int64_t bytes, double waited
         }
     }
     pthread_mutex_unlock(&c->lock);
-    if (shown) note(&entry, bytes, waited); /* a host's log may copy in its turn */
+    /* after unlocking: a host's log function may itself copy */
+    if (shown) note(&entry, bytes, waited);
 }
 
 void lt_copies_reset(void)

@@ -1,4 +1,4 @@
-/* device.h - the names of devices. */
+/* device.h - comparison, parsing and formatting of devices. */
 #ifndef LT_DEVICE_H
 #define LT_DEVICE_H
 
@@ -11,10 +11,10 @@ static inline bool lt_device_equal(lt_device a, lt_device b)
     return a.type == b.type && a.index == b.index;
 }
 
-/* "cpu", "cuda", "cuda:1"; strict. "Invalid device string: 'cuda: 0'". index -1 when none is
- * given. */
+/* Parses "cpu", "cuda" or "cuda:1", strictly: "Invalid device string: 'cuda: 0'". Without an index
+ * it is -1. */
 lt_status lt_device_parse(const char *text, lt_device *out);
-/* "cuda:0", "cpu"; writes at most n bytes, returns buffer. */
+/* Writes "cuda:0" or "cpu", at most n bytes; returns buffer. */
 char *lt_format_device(char *buffer, size_t n, lt_device device);
 
 #endif

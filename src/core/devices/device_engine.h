@@ -1,42 +1,43 @@
-/* device_engine.h - what core knows of an engine that carries bytes between GPUs of several
- * processes: one table of functions.
+/* device_engine.h - interface of a communication engine between GPUs of several processes: one
+ * table of functions.
  *
- * The backend of the GPUs has it (src/cuda/libraries/nccl.cu), behind LT_DEVICE_ENGINE_OPEN. Unlike
- * engine.h's, its operations are put on a stream and return at once; memory is the GPU's. All ranks
- * of a group call the same ones in the same order. */
+ * Implemented by the GPU backend (src/cuda/libraries/nccl.cu), which exports LT_DEVICE_ENGINE_OPEN.
+ * Unlike in engine.h, operations are queued on a stream and return at once; pointers are to GPU
+ * memory. All ranks of a group call the same operations in the same order. */
 #ifndef LT_DEVICE_ENGINE_H
 #define LT_DEVICE_ENGINE_H
 
 #include "ltensor.h"
 
-typedef struct lt_device_group lt_device_group; /* some ranks, each with a GPU */
+typedef struct lt_device_group lt_device_group; /* several ranks, one GPU each */
 
-enum { LT_DEVICE_ENGINE_ID = 128 };      /* bytes that name a group to be made */
-enum { LT_DEVICE_ENGINE_INTERFACE = 1 }; /* to be raised with every change of this file */
+enum { LT_DEVICE_ENGINE_ID = 128 };      /* bytes of a group's id */
+enum { LT_DEVICE_ENGINE_INTERFACE = 1 }; /* increment with every change of this file */
 
 typedef struct lt_device_engine {
     int interface;
     const char *name; /* "nccl" */
     lt_status (*new_id)(void *id);
-    /* Waits for all ranks. The device is the current one, and stays the group's. */
+    /* Blocks until all ranks have joined. The group uses the current device from then on. */
     lt_status (*join)(const void *id, int rank, int size, lt_device_group **group);
     void (*leave)(lt_device_group *group);
-    /* What has failed in the meantime. */
+    /* Returns asynchronous errors of earlier operations. */
     lt_status (*look)(lt_device_group *group);
 
-    /* reduction: as ReduceOp counts. LT_ERR_TYPE: it has none for it or for the dtype. */
+    /* reduction: a value of ReduceOp. LT_ERR_TYPE: not supported, or not for the dtype. */
     lt_status (*all_reduce)(lt_device_group *group, const void *from, void *to, int64_t count,
                             lt_dtype dtype, int reduction, uint64_t stream);
     lt_status (*reduce)(lt_device_group *group, const void *from, void *to, int64_t count,
                         lt_dtype dtype, int reduction, int root, uint64_t stream);
-    /* count: of what each rank gets. */
+    /* count: elements of each rank's result. */
     lt_status (*reduce_scatter)(lt_device_group *group, const void *from, void *to, int64_t count,
                                 lt_dtype dtype, int reduction, uint64_t stream);
     lt_status (*broadcast)(lt_device_group *group, const void *from, void *to, int64_t bytes,
                            int root, uint64_t stream);
     lt_status (*all_gather)(lt_device_group *group, const void *from, void *to, int64_t bytes,
                             uint64_t stream);
-    /* Between begin and end messages wait for each other as one. */
+    /* Messages between begin and end are started together, so they do not deadlock
+     * (ncclGroupStart). */
     lt_status (*begin)(lt_device_group *group);
     lt_status (*end)(lt_device_group *group);
     lt_status (*send)(lt_device_group *group, const void *data, int64_t bytes, int peer,

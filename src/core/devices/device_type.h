@@ -1,6 +1,6 @@
-/* device_type.h - the types of devices by name: one row each of what core and the binding know of
- * them beside their table of functions (backend.h). A backend for another type is a row here, a
- * value of lt_device_type and a folder. */
+/* device_type.h - properties of the device types that core and the binding need besides the
+ * function table (backend.h). A backend for a new type needs a row here, a value of lt_device_type
+ * and a folder. */
 #ifndef LT_DEVICE_TYPE_H
 #define LT_DEVICE_TYPE_H
 
@@ -9,16 +9,16 @@
 typedef struct lt_device_type_info {
     const char *name;      /* "cuda" */
     const char *title;     /* in messages: "CUDA" */
-    bool numbered;         /* there may be several: "cuda:1" */
-    int32_t dlpack;        /* DLPack's number of memory on it (DLDeviceType) */
-    int32_t dlpack_pinned; /* and of host memory that is locked for it */
+    bool numbered;         /* there can be several devices: "cuda:1" */
+    int32_t dlpack;        /* DLPack's code for its memory (DLDeviceType) */
+    int32_t dlpack_pinned; /* and for page-locked host memory */
 
-    /* How loader.c, which knows the library, comes to the backend. */
-    /* tried where the ordinary one finds no device, as with a driver older than its runtime */
+    /* How loader.c finds the backend; the name of its library is there. */
+    /* tried if the normal library finds no device, for example with an older driver */
     const char *older_library;
-    const char *simulated_library; /* used instead where this variable is a number above 0 */
+    const char *simulated_library; /* used instead if this variable is a number above 0 */
     const char *simulated_variable;
-    /* set: there are no devices of the type; its value may be the option of a program */
+    /* if set, no devices are available; value: the program's option, or anything */
     const char *disabled_variable;
 } lt_device_type_info;
 
@@ -29,8 +29,7 @@ static inline const char *lt_device_type_name(lt_device device)
     return lt_device_types[device.type].name;
 }
 
-/* The type that is meant where none is named: memory is locked for it, operations are timed on it,
- * a number alone is one of it. */
+/* The type to use where none is given: for page-locked memory, timing, and a device index alone. */
 lt_device_type lt_accelerator(void);
 
 #endif

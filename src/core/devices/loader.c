@@ -1,6 +1,5 @@
-/* loader.c - which backends there are: loads the CUDA one (or the simulated one) when a GPU is
- * first asked for. One that is there but does not load is not passed over: its error is what the
- * user is told. A backend that was loaded stays loaded. */
+/* loader.c - loads backends: the CUDA one, or the simulated one, when a GPU is first used. If that
+ * fails, the error is stored and reported to the user. A loaded backend is never unloaded. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -142,7 +141,7 @@ static bool are_simulated(const lt_device_type_info *type)
     return text != NULL && atoi(text) > 0;
 }
 
-/* Whether the library was made for this program's tables; else says which it was made for. */
+/* Whether the library has the ABI of this program; else `reason` names the library's version. */
 static bool made_for_us(void *library, const char *name, char *reason, size_t n)
 {
     static const lt_backend_abi ours = LT_BACKEND_ABI_HERE;
@@ -159,7 +158,7 @@ static bool made_for_us(void *library, const char *name, char *reason, size_t n)
     return false;
 }
 
-/* The backend in a library, or NULL and the reason. */
+/* The backend of an open library; NULL: unusable, with the reason. */
 static const lt_backend *open_backend(void *library, const char *name, char *reason, size_t n)
 {
     if (!made_for_us(library, name, reason, n)) {
@@ -171,8 +170,7 @@ static const lt_backend *open_backend(void *library, const char *name, char *rea
     return open != NULL ? open(&services, reason, n) : NULL;
 }
 
-/* The one that is made for older drivers, where the installation has it; NULL: it has none, or
- * finds no device either. */
+/* The backend for older drivers, if it is installed; NULL: it is not, or finds no device either. */
 static const lt_backend *open_older(const lt_device_type_info *type)
 {
     char unused[512];
@@ -181,7 +179,7 @@ static const lt_backend *open_older(const lt_device_type_info *type)
                            : NULL;
 }
 
-/* The backend of a type, or NULL and the reason. */
+/* Loads the backend of a type; NULL with the reason. */
 static const lt_backend *load_backend(const lt_device_type_info *type, const char *library_name,
                                       char *reason, size_t n)
 {
@@ -211,7 +209,7 @@ static const lt_backend *load_backend(const lt_device_type_info *type, const cha
 }
 
 static void load_type(const lt_library *self);
-/* Those that are not part of core. */
+/* The libraries of backends that are not linked into core. */
 static lt_library libraries[LT_DEVICE_TYPES] = {[LT_CUDA] =
                                                     LT_LIBRARY("libltensor_cuda.so", load_type)};
 
@@ -225,7 +223,7 @@ static void load_type(const lt_library *self)
                                      sizeof missing_reason[type]));
 }
 
-/* Has the backend of a type loaded, unless the context does not permit it. */
+/* Loads the backend of a type once. LT_ERR_PERMISSION if the context does not permit it. */
 static lt_status need(lt_device_type type)
 {
     return libraries[type].name != NULL ? lt_library_need(&libraries[type]) : LT_OK;
@@ -242,7 +240,7 @@ const char *lt_backend_missing_reason(void)
     return need(type) == LT_OK ? missing_reason[type] : lt_error_message();
 }
 
-/* The table, or the error of there being none. */
+/* The table of a type; an error if there is none. */
 static lt_status find_backend(lt_device_type type, const lt_backend **out)
 {
     if ((unsigned)type >= LT_DEVICE_TYPES)
@@ -269,7 +267,7 @@ lt_status lt_device_resolve(lt_device *device)
     const lt_backend *backend;
     LT_TRY(find_backend((lt_device_type)device->type, &backend));
     if (device->index < 0) device->index = (int8_t)backend->current_device();
-    char name[16]; /* made where it is read: each new tensor comes by here */
+    char name[16]; /* formatted only where needed: this runs for each new tensor */
     if (lt_has_authorizer())
         LT_TRY(lt_refuse_access(LT_ACCESS_DEVICE, lt_format_device(name, sizeof name, *device)));
     LT_ASSERT(device->index >= 0, "index %d", device->index);

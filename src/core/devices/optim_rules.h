@@ -1,11 +1,10 @@
-/* optim_rules.h - the update rules of optimizers, by name: the one list that core, the CPU's loops
- * and the CUDA kernels are made from. A rule works on one element of each of its arrays (parameter,
- * gradient, state ...) with a few numbers; the formulas stand in formulas/optim.inc. Includes
- * nothing. */
+/* optim_rules.h - the update rules of optimizers: the one list from which core, the CPU loops and
+ * the CUDA kernels are generated. A rule updates one element of its arrays (parameter, gradient,
+ * state ...) from a few numbers; formulas are in formulas/optim.inc. Includes nothing. */
 #ifndef LT_OPTIM_RULES_H
 #define LT_OPTIM_RULES_H
 
-/* RULE(name, NAME, arrays): arrays counts the parameter and the gradient. */
+/* RULE(name, NAME, arrays). arrays: number of arrays, with the parameter and the gradient. */
 #define LT_OPTIM_RULES(RULE)                                                                       \
     RULE(sgd, SGD, 2)                                                                              \
     RULE(sgd_momentum, SGD_MOMENTUM, 3)                                                            \

@@ -1,4 +1,4 @@
-/* padding.h - where the elements of padding come from that is made of a tensor's own. */
+/* padding.h - the source elements of padding: reflect, replicate, circular. */
 #ifndef LT_DEVICES_PADDING_H
 #define LT_DEVICES_PADDING_H
 
@@ -6,8 +6,7 @@
 
 typedef enum lt_pad_mode { LT_PAD_REFLECT, LT_PAD_REPLICATE, LT_PAD_CIRCULAR } lt_pad_mode;
 
-/* Where the element at position p, negative or beyond the size in padding, of a dimension comes
- * from. */
+/* The index in [0, size) of the element that padding copies to index p, which may be outside. */
 static inline int64_t lt_pad_source(lt_pad_mode mode, int64_t p, int64_t size)
 {
     if (p >= 0 && p < size) return p;

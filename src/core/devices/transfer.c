@@ -48,12 +48,12 @@ lt_status lt_tensor_item(lt_tensor *t, lt_scalar *out)
 
 /* ---- page-locked memory ---------------------------------------------------------------------- */
 
-/* What a page-locked storage gives back. */
+/* The resources of a page-locked storage, released with it. */
 typedef struct pinned_memory {
-    const lt_backend *backend; /* of the devices that it is locked for */
+    const lt_backend *backend; /* of the device type for which it is locked */
     void *data, *block;
-    int64_t bytes;       /* that count */
-    lt_context *context; /* against this one, held */
+    int64_t bytes;       /* charged bytes */
+    lt_context *context; /* the context they are charged to; counted */
 } pinned_memory;
 
 static void release_pinned(void *ctx)

@@ -1,12 +1,11 @@
-/* transfer.h - what of a tensor goes from one memory to another outside of ops: one element to a
- * number (lt_tensor_item of ltensor.h), a host tensor to page-locked memory. Both are entered in
- * the ledger of copies. */
+/* transfer.h - transfers outside of ops: one element to a number (lt_tensor_item of ltensor.h), a
+ * host tensor to page-locked memory. Both are recorded in the ledger of copies. */
 #ifndef LT_TRANSFER_H
 #define LT_TRANSFER_H
 
 #include "ltensor.h"
 
-/* New reference: a copy of a host tensor in page-locked memory, t itself when it lies there
+/* New reference: a copy of a host tensor in page-locked memory; t itself if it is page-locked
  * already. LT_ERR_DEVICE without a GPU. */
 lt_status lt_tensor_pin(lt_tensor *t, lt_tensor **out);
 

@@ -1,8 +1,9 @@
 /* fused.c - see fused.h. All instructions are executed for one block of elements before the next
- * block, so that intermediate values stay in L1. Loops are those of eager ops (pointwise.c).
+ * block, so that intermediate values stay in L1. Eager ops run the same loops (pointwise.c).
  *
- * Building a program: steps become instructions in SSA form, with gathers before them; a linear scan
- * over live ranges assigns slots to values without memory; the block length follows from them. */
+ * Building a program: steps become instructions in SSA form, preceded by gathers of their inputs. A
+ * linear-scan register allocator assigns buffers (slots) to values without memory; the block length
+ * follows from their number. */
 #include <string.h>
 
 #include "fused.h"
@@ -13,14 +14,13 @@
 #include "dtypes/dtype.h"
 
 enum {
-    CHUNK = 131072, /* elements that a thread takes at once, at most */
-    /* Bytes of a block: of one value, so that the loops' calls cost little beside their work, and
-     * of all values that a block goes through, which half of a first-level cache of 48 KB holds.
-     * tests/bench/compile on an AMD EPYC (Zen 3, 2026-11-28), one thread: 2 KB of a value are 2 to
-     * 3 % slower, 8 KB no faster. */
+    CHUNK = 131072, /* maximum elements of a thread's piece */
+    /* Bytes of a block: of one value, so that call overhead is small, and of all values in use,
+     * which half of a 48 KB L1 cache holds. tests/bench/compile on an AMD EPYC (Zen 3, 2026-11-28),
+     * one thread: 2 KB per value are 2 to 3 % slower, 8 KB no faster. */
     VALUE_BYTES = 4096,
     BLOCK_BYTES = 24 * 1024,
-    ROW_BYTES = 16 * 1024, /* of the longest row of a table, which a first-level cache holds, too */
+    ROW_BYTES = 16 * 1024, /* of the longest row of a table, which stays in L1, too */
     MIN_LENGTH = 64        /* elements of a block */
 };
 _Static_assert(LT_FUSED_VALUES *MIN_LENGTH * 16 <= LT_FUSED_SCRATCH, "any fusion has room");
@@ -43,7 +43,7 @@ static bool needs_gather(const lt_fused_program *p, int v)
     return lt_is_gathered(&p->fusion->values[v]) && p->period[v] == 0;
 }
 
-/* Gathers inputs of a step to slots, unless an earlier step did. */
+/* Adds gathers of the step's inputs to slots, unless an earlier step has gathered them. */
 static void add_gathers(lt_fused_program *p, const lt_fused_step *step, bool *gathered)
 {
     for (int i = 0; i < step->n; i++) {
@@ -54,7 +54,7 @@ static void add_gathers(lt_fused_program *p, const lt_fused_step *step, bool *ga
     }
 }
 
-/* Whether a step only copies a gathered input: that is gathered to the result directly. */
+/* Whether a step only copies a gathered input: then that is gathered to the result directly. */
 static bool copies_gathered(const lt_fused_program *p, const lt_fused_step *step)
 {
     const lt_fused_value *values = p->fusion->values;
@@ -62,8 +62,8 @@ static bool copies_gathered(const lt_fused_program *p, const lt_fused_step *step
            values[step->in[0]].dtype == values[step->out].dtype;
 }
 
-/* The loop of an op, given its operands as they are where it takes them: numbers are brought to its
- * dtype now, once for all blocks. */
+/* Selects the loop of an op: the op's own if it can read its operands directly, else one with
+ * conversions. Scalars are converted here, once for all blocks. */
 static void prepare_loop(lt_fused_program *p, const lt_fused_step *step, lt_fused_instruction *in)
 {
     const lt_fused_value *values = p->fusion->values;
@@ -108,8 +108,8 @@ static bool in_slot(const lt_fused_program *p, int v)
     return v != p->seen && p->period[v] == 0 && (lt_is_gathered(value) || value->data == NULL);
 }
 
-/* Ends the live ranges of inputs of instruction i whose last use it is: of those that have, or have
- * not, elements of the output's size. Their slots are free from then on. */
+/* Frees the slots of inputs with a live range that ends at instruction i: of inputs that have the
+ * output's element size (of_output_size), or of the others. Returns the number of free slots. */
 static int end_ranges(lt_fused_program *p, int i, bool of_output_size, int *last, int *free_slots,
                       int n_free)
 {
@@ -126,10 +126,10 @@ static int end_ranges(lt_fused_program *p, int i, bool of_output_size, int *last
     return n_free;
 }
 
-/* Linear scan over the instructions: each value without memory gets a slot for its live range, from
- * the instruction that makes it to the last one that reads it. Returns the number of slots. An
- * output may take the slot of an input that ends there if their elements have one size: loops read
- * an element before they write it. */
+/* Linear-scan allocation: each value without memory gets a slot for its live range, from the
+ * instruction that defines it to its last use. Returns the number of slots. An output may reuse the
+ * slot of an input that ends there if their element sizes are equal: loops read an element before
+ * they write it. */
 static int assign_slots(lt_fused_program *p)
 {
     int last[LT_FUSED_VALUES], free_slots[LT_FUSED_VALUES], n_free = 0, n_slots = 0;
@@ -145,7 +145,7 @@ static int assign_slots(lt_fused_program *p)
     return n_slots;
 }
 
-/* Finds inputs that are one row, repeated: they get tables. */
+/* Finds inputs that repeat one row (broadcast along the outer dimension): they get tables. */
 static void find_periods(lt_fused_program *p)
 {
     int64_t bytes = 0;
@@ -160,7 +160,7 @@ static void find_periods(lt_fused_program *p)
     }
 }
 
-/* Bytes of the tables with room for a block behind each line. */
+/* Bytes of all tables: each row is followed by one block of its repetition. */
 static int64_t table_bytes(const lt_fused_program *p)
 {
     int64_t bytes = 0;
@@ -172,7 +172,7 @@ static int64_t table_bytes(const lt_fused_program *p)
     return bytes;
 }
 
-/* As many elements as the first-level cache has room for, of slots and of values in memory. */
+/* Chooses the largest block length for which slots and values in memory fit in L1. */
 static void choose_length(lt_fused_program *p, int slots)
 {
     int64_t memory = 0, slot = 1, largest = 1;
@@ -192,7 +192,7 @@ static void choose_length(lt_fused_program *p, int slots)
     while (table_bytes(p) > LT_FUSED_TABLES) p->length /= 2;
 }
 
-/* ---- running it ------------------------------------------------------------------------------ */
+/* ---- running a program ----------------------------------------------------------------------- */
 
 static void walk(const lt_fused_value *v, char *to, int64_t from, int64_t n)
 {
@@ -201,7 +201,7 @@ static void walk(const lt_fused_value *v, char *to, int64_t from, int64_t n)
                 NULL);
 }
 
-/* Repeats the first `line` of n elements, doubling the copied part each time. */
+/* Repeats the first `line` elements up to n elements, doubling the copied part each time. */
 static void repeat(char *to, int64_t line, int64_t n, int64_t size)
 {
     for (int64_t done = line, more; done < n; done += more) {
@@ -210,7 +210,7 @@ static void repeat(char *to, int64_t line, int64_t n, int64_t size)
     }
 }
 
-/* The table of each value with a period. */
+/* Fills the tables of values with a period. */
 static void put_down_tables(lt_fused_run *run, char **tables)
 {
     const lt_fused_program *p = run->program;
@@ -254,8 +254,8 @@ void lt_fused_begin(lt_fused_run *run, const lt_fused_program *p)
     }
 }
 
-/* Elements [from, from + n) of lines that are repeated, along dimension 1: one is walked, the
- * others are copies of what lies there by then, of twice as many each time. */
+/* Gathers elements [from, from + n) of an input with a row (dimension 0) that is broadcast along
+ * dimension 1: gathers one row and repeats it. */
 static void gather_repeated(const lt_fused_value *v, char *to, int64_t from, int64_t n)
 {
     const int64_t size = (int64_t)lt_dtype_size(v->dtype), line = v->walk->sizes[0],
@@ -269,7 +269,7 @@ static void gather_repeated(const lt_fused_value *v, char *to, int64_t from, int
     }
 }
 
-/* Elements [from, from + n) of a value that is walked, one after the other. */
+/* Gathers elements [from, from + n) of a strided input, contiguously. */
 static void gather(const lt_fused_value *v, char *to, int64_t from, int64_t n)
 {
     if (v->gather != NULL)
@@ -291,8 +291,8 @@ static void run_block(const lt_fused_run *run, int64_t from, int64_t n)
     }
 }
 
-/* Addresses of a block from element `at` on; room: for its elements of the value that is seen,
- * unless they are written anyway. */
+/* Sets the operand addresses of the block at element `at`. room: the consumed value's elements,
+ * unless that value has memory. */
 static void move_to(lt_fused_run *run, int64_t at, char *room)
 {
     const lt_fused_program *p = run->program;
@@ -358,7 +358,7 @@ void lt_fused_prepare(lt_fused_program *p, const lt_fusion *c, int seen)
 
 typedef struct fused_run {
     const lt_fused_program *program;
-    int64_t piece; /* elements; blocks end where pieces do */
+    int64_t piece; /* elements; ends at a block boundary */
 } fused_run;
 
 static void run_fused_piece(const void *context, int64_t i)
@@ -372,7 +372,7 @@ static void run_fused_piece(const void *context, int64_t i)
 
 lt_status lt_cpu_run_fusion(const lt_fusion *c, bool *done)
 {
-    lt_fused_program p; /* not zeroed as a whole */
+    lt_fused_program p; /* not zeroed: too large */
     *done = true;
     lt_fused_prepare(&p, c, -1);
     const int threads = lt_cpu_threads_for(c->numel * (LT_CPU_MOVED + c->n_steps));

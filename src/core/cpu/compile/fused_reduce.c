@@ -1,36 +1,36 @@
-/* fused_reduce.c - reductions of what a fusion of elementwise ops computes (compile/fusion.h), which
- * goes from the one to the other by a near cache. The elements come in pieces that the loops put
- * together as one line, and blocks of the fusion begin where they would without a reduction: results
- * are those of the fusion and the reduction one after the other, to the bit. */
+/* fused_reduce.c - reductions of a value that a fusion group computes (compile/fusion.h). The value
+ * passes from the fused loops to the reduction through L1, in pieces. Pieces of a row are
+ * accumulated as one row, and blocks begin at the same elements as without the reduction, so
+ * results have the same bits as from the two ops one after the other. */
 #include "cpu/cpu.h"
 #include "cpu/common/for_each.h"
 #include "cpu/reduce/reduce.h"
 
 enum {
-    /* elements that go to a reduction together: the first-level cache has room for what comes
-     * next, too */
+    /* Elements passed to a reduction at a time: few, so that they stay in L1 beside the operands of
+     * the next block. */
     PIECE = 2 * LT_SLICE_BLOCK,
-    LINE = 8192 /* elements of the longest line that is taken whole */
+    LINE = 8192 /* elements of the longest row that is passed as a whole */
 };
 _Static_assert(PIECE / LT_REDUCE_SLICES * LT_REDUCE_BATCH <= LINE,
                "there is room for batches of short lines");
 _Static_assert(LT_REDUCE_SLICES % LT_FUSED_UNIT == 0,
                "jobs begin where blocks do, so that no two of them write an element");
 
-/* A thread's memory for a piece, or a line. */
+/* A thread's run and its buffer for a piece or a row. */
 typedef struct workspace {
     lt_fused_run run;
     _Alignas(64) char piece[(LINE + LT_FUSED_AROUND) * 8];
 } workspace;
 
-/* Elements [from, from + n) of what is reduced. */
+/* Computes elements [from, from + n) of the reduced value. */
 static char *elements(workspace *w, int64_t from, int64_t n)
 {
     return lt_fused_elements(&w->run, from, n, w->piece);
 }
 
-/* Elements [at, at + n) of a line, of which the last ones, or a multiple of LT_SLICE_BLOCK, join its
- * total, or part. */
+/* Reduces elements [at, at + n) of a row, piece by piece: accumulates in *part and stores the sum
+ * in *total at the last piece, or, for loops without that, accumulates each piece in *total. */
 static void take_pieces(const lt_reduce_plan *p, workspace *w, int64_t at, int64_t n,
                         lt_slice_part *part, lt_total *total)
 {
@@ -68,7 +68,7 @@ void lt_reduce_fused_lines(const lt_reduce_plan *p, char *out, int64_t first, in
     lt_fused_begin(&w.run, p->fusion);
     int64_t at_once = p->count < PIECE ? PIECE / p->count : 1;
     if (at_once >= LT_REDUCE_SLICES)
-        at_once = LT_REDUCE_BATCH; /* the loops take short lines side by side */
+        at_once = LT_REDUCE_BATCH; /* the loops process short rows side by side */
     for (int64_t j = 0; j < n; j += at_once) {
         const int64_t m = n - j < at_once ? n - j : at_once;
         char *const ptrs[] = {out + j * step, elements(&w, (first + j) * p->count, m * p->count)};
@@ -89,15 +89,15 @@ void lt_reduce_fused_rows(const lt_reduce_plan *p, int64_t from, int64_t to, int
     }
 }
 
-/* Lines, or rows, that lie one after the other in the order of the fusion. Pieces of long lines are
- * jobs, which begin where blocks do as well. */
+/* Supports reductions of contiguous rows, or of columns, in the order of the fusion. A long row is
+ * split into jobs, which have to begin at multiples of LT_FUSED_UNIT. */
 bool lt_cpu_reduces_fusion(int op, const lt_iter *it, int reduced_dims)
 {
     const int64_t size = it->ndim > 0 ? (int64_t)lt_dtype_size(it->dtype[1]) : 0;
     const bool two = op == LT_REDUCE_VAR || op == LT_REDUCE_STD || op == LT_REDUCE_LOGSUMEXP;
     if (reduced_dims != 1 || it->ndim > 2 || it->sizes[0] == 0) return false;
     const int64_t count = it->sizes[0], width = it->ndim == 2 ? it->sizes[1] : 1;
-    if (it->strides[1][0] != size) /* down the columns */
+    if (it->strides[1][0] != size) /* reduces columns */
         return !two && width >= 4 && width <= LT_REDUCE_TILE && it->strides[1][1] == size &&
                it->strides[1][0] == width * size;
     if (it->ndim == 2 && it->strides[1][1] != count * size) return false;

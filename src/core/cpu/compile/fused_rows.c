@@ -6,8 +6,8 @@
 #include "dtypes/dtype.h"
 
 enum {
-    /* elements that go to a kernel together: several lines, which softmax takes pass by pass; few,
-     * since what the fusion reads next lies in the first-level cache, too */
+    /* Elements passed to a kernel at a time: several rows, which softmax processes pass by pass;
+     * few, so that they stay in L1 beside the operands of the next block. */
     NEAR = 2048,
     ALIGNED = 64
 };

@@ -1,12 +1,12 @@
-/* assertion.h - LT_ASSERT checks invariants that hold whatever the input is.
+/* assertion.h - LT_ASSERT checks invariants that hold for every input.
  *
  * - A failure is a defect of ltensor: file, line, expression and values are printed, then abort()
  *   is called. Wrong input is an error instead (error.h).
- * - Builds with ASSERT=no, as those of packages, do not evaluate the expression.
- * - Expressions have no side effects and cost a few instructions; a check that walks a list stands
- *   in a function of its own, whose name begins with `is_` or `are_`.
- * - Sources include this file, headers do not: changing ASSERT then rebuilds only these sources.
- *   It includes nothing of ltensor, and backends and engines may include it, too. */
+ * - Builds with ASSERT=no, such as packages, do not evaluate the expression.
+ * - Expressions have no side effects and cost a few instructions; a check that walks a list is a
+ *   function of its own, named `is_...` or `are_...`.
+ * - Sources include this file, headers do not: changing ASSERT then rebuilds only these sources. It
+ *   includes nothing of ltensor; backends and engines may include it too. */
 #ifndef LT_ASSERTION_H
 #define LT_ASSERTION_H
 
@@ -32,16 +32,16 @@ lt_assertion_failed(const char *file, int line, const char *expression, const ch
     abort();
 }
 
-/* LT_ASSERT(refs > 0, "refs %d", refs): a format and values may follow the expression. */
+/* LT_ASSERT(refs > 0, "refs %d", refs): format and values are optional. */
 #define LT_ASSERT(expression, ...)                                                                 \
     (__builtin_expect(!!(expression), 1)                                                           \
          ? (void)0                                                                                 \
          : lt_assertion_failed(__FILE__, __LINE__, #expression, "; " __VA_ARGS__))
 
-/* Whether a thread, presumably this one, holds the mutex. */
+/* Whether any thread holds the mutex; the assertion presumes that it is this one. */
 #define LT_IS_LOCKED(mutex) (pthread_mutex_trylock(mutex) != 0)
 
-/* Marks a released object, so that an assertion fails when it is used again. */
+/* Marks a freed object, so that assertions detect its use. */
 #define LT_POISON(lvalue, value) ((void)((lvalue) = (value)))
 
 #else

@@ -16,7 +16,7 @@ static int count_cores(void)
 #endif
     cpu_set_t set;
     if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
-    /* more processors than a cpu_set_t has bits */
+    /* used if there are more processors than bits in a cpu_set_t */
     const long online = sysconf(_SC_NPROCESSORS_ONLN);
     return online > 0 ? (int)online : 1;
 }
@@ -40,7 +40,7 @@ static void read_caches(lt_cpu_info *cpu)
 static void read_instruction_sets(lt_cpu_info *cpu)
 {
 #if defined(__x86_64__)
-    enum { AMX_BF16 = 1 << 22, AMX_TILE = 1 << 24 }; /* of EDX of leaf 7 */
+    enum { AMX_BF16 = 1 << 22, AMX_TILE = 1 << 24 }; /* in EDX of CPUID leaf 7 */
     unsigned a, b, c, d = 0;
     __builtin_cpu_init();
     cpu->avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
@@ -54,7 +54,7 @@ static void read_instruction_sets(lt_cpu_info *cpu)
 #endif
 }
 
-/* 101: before the constructors of other files, which choose kernels by it. */
+/* Priority 101: runs before the constructors of other files, which select kernels by it. */
 __attribute__((constructor(101))) static void read_cpu_info(void)
 {
     lt_processor.cores = count_cores();

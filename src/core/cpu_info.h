@@ -7,10 +7,10 @@
 #include <stdint.h>
 
 typedef struct lt_cpu_info {
-    /* Bytes of the data caches that one core reaches: its own L1 and L2, and the L3 that it shares
-     * with others. 32 KB, 512 KB and 8 MB where the system does not report them. */
+    /* Bytes of the data caches of a core: its own L1 and L2, and the shared L3. 32 KB, 512 KB and 8
+     * MB if the system does not report them. */
     int64_t l1, l2, l3;
-    int cores; /* logical processors that this process may use when it starts; at least 1 */
+    int cores; /* logical processors available to the process at its start; at least 1 */
     /* Instruction sets of x86-64; false elsewhere. avx2 includes FMA; avx512 is F, DQ, BW, VL. */
     bool avx2, avx512, avx512_vnni, avx512_bf16, amx_bf16;
 } lt_cpu_info;

@@ -19,8 +19,7 @@ lt_status lt_error_set(lt_status status, const char *format, ...)
     return status;
 }
 
-/* The bytes of the control character that a text begins with; 0: it begins with none that would do
- * something to a terminal. */
+/* The length of the control character at p that could affect a terminal; 0: there is none. */
 static int control_bytes(const unsigned char *p, size_t left)
 {
     if (*p == '\n' || *p == '\t') return 0;

@@ -35,7 +35,7 @@ lt_status lt_broadcast_shape(lt_tensor *const *tensors, int n, int *ndim, int64_
     return LT_OK;
 }
 
-/* Gives memory to what is computed when it is looked at. */
+/* Allocates and computes deferred operands. */
 static inline lt_status materialize(lt_tensor *const *operands, int n)
 {
     return lt_any_deferred() ? lt_materialize_all("an op", n, operands) : LT_OK;
@@ -54,9 +54,8 @@ static void set_operands(lt_iter *it, lt_tensor *const *operands, int n)
     }
 }
 
-/* Below 0: dimension a goes inside b, above 0: outside, 0: the operands do not say. The first that
- * tells them apart decides; one that repeats its elements along either says nothing, equal strides
- * let the shorter inside. */
+/* Negative: dimension a goes inside b; positive: outside; 0: undecided. The first operand with
+ * different nonzero strides decides; at equal strides, a goes inside if it is shorter. */
 static int compare_dims(const lt_iter *it, int a, int b)
 {
     for (int k = 0; k < it->operands; k++) {
@@ -70,9 +69,8 @@ static int compare_dims(const lt_iter *it, int a, int b)
     return 0;
 }
 
-/* The dimensions from .. to - 1 as they are to be walked, innermost first: an insertion sort that
- * passes over neighbours that do not say, as PyTorch's does, because the strides of results follow
- * from it. */
+/* Sorts the dimensions from .. to - 1 into iteration order, innermost first: PyTorch's insertion
+ * sort, which skips undecided neighbors. The strides of results depend on this algorithm. */
 static void order_dims(const lt_iter *it, int from, int to, int *order)
 {
     for (int i = from; i < to; i++) {
@@ -115,8 +113,8 @@ static bool can_merge(const lt_iter *it, int inner, int outer)
     return true;
 }
 
-/* Drops dimensions of size 1 and merges within [from, to); returns the new end. Later dimensions
- * move. */
+/* Drops dimensions of size 1 and merges within [from, to); returns the new end. Dimensions after
+ * `to` are not moved. */
 static int merge_dims(lt_iter *it, int from, int to)
 {
     int kept = from;
@@ -135,7 +133,7 @@ static int merge_dims(lt_iter *it, int from, int to)
     return kept;
 }
 
-/* Whether the dimensions are those of numel elements, none of size 1 among them. */
+/* Whether no dimension has size 1 and the sizes multiply to numel. */
 static bool is_merged(const lt_iter *it)
 {
     int64_t n = 1;
@@ -221,8 +219,8 @@ lt_status lt_result_strides(lt_tensor *const *inputs, int n, int ndim, const int
     return LT_OK;
 }
 
-/* All operands contiguous and of one shape (or single elements): one dimension, no sorting
- * needed. */
+/* Fast path: all operands are contiguous and of one shape, or single elements. One dimension, no
+ * sorting. */
 static bool flat_case(lt_iter *it, lt_tensor *const *operands, int n)
 {
     const lt_tensor *out = operands[0];
@@ -277,7 +275,7 @@ lt_status lt_iter_arrays(lt_iter *it, const lt_iter_array *operands, int n)
     return LT_OK;
 }
 
-/* All elements of a contiguous tensor: one dimension, no sorting needed. */
+/* Fast path: all elements of a contiguous tensor. One dimension, no sorting. */
 static bool reduces_all(lt_iter *it, const lt_tensor *out, const lt_tensor *in)
 {
     if (out->numel != 1 || in->numel < 2 || !lt_is_contiguous(in)) return false;
@@ -311,7 +309,7 @@ lt_status lt_iter_reduce(lt_iter *it, lt_tensor *out, lt_tensor *in, uint32_t ma
             bool reduced = mask >> d & 1;
             if (reduced == (group == 0)) {
                 it->sizes[position] = in->sizes[d];
-                /* nothing is read, at any stride */
+                /* an empty input is not read: any stride will do */
                 it->strides[1][position] =
                     in->numel > 0 ? lt_mul_within(in->strides[d], in_size) : 0;
                 it->strides[0][position] = reduced ? 0 : lt_mul_within(out->strides[own], out_size);
@@ -415,7 +413,7 @@ lt_status lt_tensor_result(lt_tensor *const *inputs, int n, lt_dtype dtype, lt_d
 lt_status lt_tensor_like(lt_tensor *t, lt_dtype dtype, lt_device device, lt_tensor **out)
 {
     LT_TRY(lt_tensor_result(&t, 1, dtype, device, t->ndim, t->sizes, out));
-    /* those of dimensions of size 1 are free */
+    /* the strides of dimensions of size 1 are arbitrary: copy t's */
     if (lt_is_contiguous(t)) lt_set_strides(*out, t->strides);
     return LT_OK;
 }

@@ -1,11 +1,12 @@
-/* iter.h - the one iterator that elementwise ops, reductions, copies and indexing go through.
+/* iter.h - the iterator of elementwise ops, reductions, copies and indexing, like PyTorch's
+ * TensorIterator.
  *
- * It holds byte strides of up to LT_ITER_OPERANDS tensors over one broadcast shape. Dimension 0 is
- * the innermost. Building sorts the dimensions so that the output (then the inputs) are walked in
- * memory order, drops dimensions of size 1 and merges those that can be walked as one, so that a
- * contiguous case always ends as ndim <= 1. Operand 0 is the output. Backends may read every field.
- * Plain data, no ownership: it borrows the tensors. Included by backends, so it includes only
- * ltensor.h. */
+ * It stores byte strides of up to LT_ITER_OPERANDS tensors over one broadcast shape. Dimension 0 is
+ * the innermost. Construction sorts the dimensions so that the output (then the inputs) is
+ * traversed in memory order, drops dimensions of size 1 and merges dimensions that are contiguous
+ * to each other, so that a contiguous case always has ndim <= 1. Operand 0 is the output. Backends
+ * may read every field. Plain data: it borrows the tensors. Included by backends, so it includes
+ * only ltensor.h. */
 #ifndef LT_ITER_H
 #define LT_ITER_H
 
@@ -23,14 +24,14 @@ typedef struct lt_iter {
     char *data[LT_ITER_OPERANDS];
     lt_dtype dtype[LT_ITER_OPERANDS];
     lt_device device; /* of the output; inputs of 0 dims may be on the CPU (see host_scalar) */
-    /* this input is one number in host memory on another device */
+    /* the input is a single number in host memory, but the output is on another device */
     bool host_scalar[LT_ITER_OPERANDS];
     /* every operand dense in the same order, or a single repeated element (stride 0) */
     bool contiguous;
 } lt_iter;
 
-/* The facts of an operand in memory that no tensor owns. Plain data: it borrows sizes and strides,
- * which count elements, outermost first. data: the first element. */
+/* Describes an operand without a tensor. Plain data: it borrows sizes and strides, which are in
+ * elements, outermost first. data: the first element. */
 typedef struct lt_iter_array {
     lt_dtype dtype;
     lt_device device;
@@ -39,37 +40,35 @@ typedef struct lt_iter_array {
     char *data;
 } lt_iter_array;
 
-/* Elementwise: inputs are broadcast to out's shape (out->sizes is final). Fails only when an input
- * cannot be broadcast. operands[0] is the output. */
+/* Elementwise iteration: inputs are broadcast to out's shape (out->sizes is final). Fails only if
+ * an input cannot be broadcast. operands[0] is the output. */
 lt_status lt_iter_elementwise(lt_iter *it, lt_tensor *const *operands, int n);
 
-/* The same of arrays. */
+/* The same for arrays. */
 lt_status lt_iter_arrays(lt_iter *it, const lt_iter_array *operands, int n);
 
 /* Reduction of in over the dims set in mask (bit d = in's dimension d). out has in's rank with size
  * 1 in the reduced dims, or is the reduced tensor without them (keepdim either way). In the result
- * the reduced dimensions come first (innermost) and reduced_dims says how many there are after
- * merging. */
+ * the reduced dimensions come first (innermost); *reduced_dims is their number after merging. */
 lt_status lt_iter_reduce(lt_iter *it, lt_tensor *out, lt_tensor *in, uint32_t mask,
                          int *reduced_dims);
 
-/* General: the caller gives the shape and element strides per operand (outermost first, ndim <=
+/* General: shape and element strides per operand are arguments (outermost first, ndim <=
  * LT_MAX_DIMS); sorts and merges. Used by indexing, gather and scatter. */
 void lt_iter_strided(lt_iter *it, lt_tensor *const *operands, int n, int ndim, const int64_t *sizes,
                      const int64_t *const *strides);
 
-/* As kernels that move elements want it. Complex operands as their parts: a new innermost dimension
- * of 2, along which the others repeat; LT_ERR_RUNTIME where there is no room for it. Elements of an
- * unsigned dtype as integers of their size. */
+/* Converts to dtypes of kernels that only move elements. Complex operands become their parts, with
+ * a new innermost dimension of 2, in which the other operands have stride 0; LT_ERR_RUNTIME if that
+ * exceeds LT_MAX_DIMS. Unsigned and float8 elements become integers of their size. */
 lt_status lt_iter_for_moving(lt_iter *it);
 
-/* Broadcast shape of n tensors; PyTorch's message when they do not fit. */
+/* The broadcast shape of n tensors; PyTorch's error if they do not match. */
 lt_status lt_broadcast_shape(lt_tensor *const *tensors, int n, int *ndim, int64_t *sizes);
 
-/* Strides (elements) of the result of an elementwise op on inputs of broadcast shape sizes,
- * PyTorch's: dense, the dimensions in the order in which the inputs lie, the first input weighing
- * first. Those of the inputs when all have the same and are dense. The one place that decides
- * this. */
+/* PyTorch's strides (in elements) of the result of an elementwise op on inputs of broadcast shape
+ * sizes: the strides of the inputs if these are dense and all equal; else dense, with the
+ * dimensions in the memory order of the inputs, earlier inputs first. All ops use this function. */
 lt_status lt_result_strides(lt_tensor *const *inputs, int n, int ndim, const int64_t *sizes,
                             int64_t *strides);
 

@@ -4,8 +4,8 @@
 #include "saturating.h"
 #include "error.h"
 
-/* The dimensions from the one whose elements lie nearest to each other: channels, the spatial ones
- * from the last on, the batch. */
+/* The dimension with the i-th smallest stride: channels, the spatial ones from last to first, the
+ * batch. */
 static int from_nearest(int ndim, int i) { return i == 0 ? 1 : i == ndim - 1 ? 0 : ndim - i; }
 
 void lt_channels_last_strides(int ndim, const int64_t *sizes, int64_t *strides)

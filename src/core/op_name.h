@@ -1,7 +1,7 @@
-/* op_name.h - which op a user called, while it runs: kernels that find a fault only later report it
- * by this name. The outermost op wins: what cross_entropy gathers is said to be cross_entropy's.
- * Per thread. Only ops that take positions set it (scripts/gen/autograd.lua), as only they can fail
- * that way. */
+/* op_name.h - the name of the op that the user called, for errors that a kernel finds later. The
+ * outermost op wins: an error in a gather inside cross_entropy names cross_entropy. Per thread. Set
+ * only by ops with position arguments (scripts/gen/autograd.lua), since only they can fail this
+ * way. */
 #ifndef LT_OP_NAME_H
 #define LT_OP_NAME_H
 
@@ -18,7 +18,7 @@ static inline const char *lt_op_enter(const char *name)
 
 static inline void lt_op_leave(const char *const *outer) { lt_op_name = *outer; }
 
-/* From here to the end of the block. name lives as long as the program. */
+/* Sets the name until the end of the block. name must be a static string. */
 #define LT_OP_NAME(name)                                                                           \
     __attribute__((cleanup(lt_op_leave))) const char *const outer_op_name = lt_op_enter(name);     \
     (void)outer_op_name

@@ -1,4 +1,4 @@
-/* operands.c - see tensor.h: checks of operands, numbers as operands, outputs. */
+/* operands.c - see tensor.h: checks of operands, numbers in tensor form, outputs of ops. */
 #include "context/context.h"
 #include "user_index.h"
 #include "dtypes/dtype.h"
@@ -75,8 +75,8 @@ lt_status lt_check_output(const lt_tensor *t, lt_dtype dtype, lt_device device)
     return LT_OK;
 }
 
-/* Other sizes for a tensor whose elements are not needed: in its memory if that is enough, else in
- * new. */
+/* Resizes an output without keeping its elements: in its storage if that is large enough, else in a
+ * new one. */
 static lt_status resize_output(lt_tensor *t, int ndim, const int64_t *sizes)
 {
     char old[256], new[256];

@@ -1,5 +1,5 @@
-/* overlap.c - see overlap.h. Most layouts are decided from their strides; the few that are not are
- * marked, element by element, in a map of the memory they span. */
+/* overlap.c - see overlap.h. Most layouts are decided by their strides; for the others, a bitmap of
+ * the spanned memory is marked element by element. */
 #include "overlap.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "error.h"
 #include "memory/alloc.h"
 
-/* The bytes of the storage between a tensor's first and behind its last. */
+/* Bytes of the storage from a tensor's first element to the end of its last. */
 typedef struct memory_range {
     int64_t from, to;
 } memory_range;
@@ -24,8 +24,8 @@ static memory_range memory_span(const lt_tensor *t)
     return s;
 }
 
-/* The dimensions along which t has more than one element, the shortest stride first; how many there
- * are. */
+/* The dimensions of more than one element, sorted by stride, shortest first. Returns their number.
+ */
 static int moving_dims(const lt_tensor *t, int *dims)
 {
     int n = 0;
@@ -38,7 +38,7 @@ static int moving_dims(const lt_tensor *t, int *dims)
     return n;
 }
 
-/* Whether each stride steps over all that the shorter ones reach: then all elements lie apart. */
+/* Whether each stride exceeds the extent of all shorter ones: then no two elements overlap. */
 static bool is_nested(const lt_tensor *t, const int *dims, int n)
 {
     int64_t reach = 0;
@@ -49,8 +49,8 @@ static bool is_nested(const lt_tensor *t, const int *dims, int n)
     return true;
 }
 
-/* Whether one of t's bytes is marked in a map that begins at the byte `from` of the storage, also
- * by t itself; set: marks them all. */
+/* Whether a byte of t is already marked in a bitmap that begins at byte `from` of the storage. set:
+ * also marks t's bytes, and so detects an overlap of t with itself. */
 static bool mark(const lt_tensor *t, int64_t from, uint8_t *map, bool set)
 {
     const int64_t size = (int64_t)lt_dtype_size((lt_dtype)t->dtype);
@@ -95,7 +95,7 @@ lt_status lt_overlaps_itself(const lt_tensor *t, bool *out)
     return LT_OK;
 }
 
-/* Whether an element of t lies in the span; those are looked at that the first d dimensions lead to
+/* Whether an element of t overlaps the span. Recursive: the first d indices lead to the offset
  * `element`. */
 static bool reaches(const lt_tensor *t, int d, int64_t element, memory_range s)
 {
@@ -126,7 +126,7 @@ lt_status lt_overlap_of(const lt_tensor *a, const lt_tensor *b, lt_overlap *out)
     if (*out == LT_OVERLAP_SAME || (a_is_dense && b_is_dense)) return LT_OK;
     if (a_is_dense || b_is_dense) {
         const bool meet = a_is_dense ? reaches(b, 0, b->offset, sa) : reaches(a, 0, a->offset, sb);
-        if (!meet) *out = LT_OVERLAP_NONE; /* it lies in a gap of the other */
+        if (!meet) *out = LT_OVERLAP_NONE; /* it fits into a gap of the other */
         return LT_OK;
     }
     const memory_range both = {sa.from < sb.from ? sa.from : sb.from,
@@ -167,8 +167,8 @@ static lt_status overlap_error(void)
         "to a single memory location. Please clone() the tensor before performing the operation.");
 }
 
-/* Strided tensors that lie across each other are let through, as PyTorch does: such ops put the
- * result aside. */
+/* Accepts overlapping tensors with gaps, as PyTorch does: such ops compute the result in a
+ * temporary. */
 lt_status lt_check_same_or_disjoint(const lt_tensor *written, const lt_tensor *read)
 {
     lt_overlap how;

@@ -1,9 +1,9 @@
-/* overlap.h - which tensors an op may write: elements that share memory, and arguments that lie in
- * what is written.
+/* overlap.h - checks whether an op may write a tensor: overlapping elements, and operands that
+ * share memory with the output.
  *
- * Every in-place and every out= form asks before it starts: its generated wrapper does
- * (scripts/gen/autograd.lua), as the op's declaration says (`overlap`, src/ops/README.md).
- * PyTorch's messages. */
+ * The generated wrapper of every in-place and out= form calls these checks first
+ * (scripts/gen/autograd.lua), as the op's declaration states (`overlap`, src/ops/README.md).
+ * Messages are PyTorch's. */
 #ifndef LT_OVERLAP_H
 #define LT_OVERLAP_H
 
@@ -13,20 +13,22 @@
 #include "tensor.h"
 
 typedef enum lt_overlap {
-    LT_OVERLAP_NONE, /* no byte belongs to both */
-    LT_OVERLAP_SAME, /* the same elements, at the same positions */
+    LT_OVERLAP_NONE, /* no common byte */
+    LT_OVERLAP_SAME, /* identical elements at the same positions */
     LT_OVERLAP_PART
 } lt_overlap;
 
-/* How the memory of two tensors meets. Exact: LT_ERR_MEMORY when there is none to find out in. */
+/* How the memory of two tensors overlaps. Exact. LT_ERR_MEMORY if the check itself is out of
+ * memory. */
 lt_status lt_overlap_of(const lt_tensor *a, const lt_tensor *b, lt_overlap *out);
 
-/* Whether two of t's elements lie in the same memory. Exact, as lt_overlap_of. */
+/* Whether two elements of t overlap. Exact; errors as lt_overlap_of. */
 lt_status lt_overlaps_itself(const lt_tensor *t, bool *out);
 
-/* Error when t's memory may only be read, or t is an inference tensor outside of inference mode:
- * every in-place and every out= form asks, and whatever else writes arguments. What is still to be
- * computed from what is there is computed before, and what is to be kept of it is copied. */
+/* lt_prepare_write must be called before every write to an argument: in-place and out= forms, and
+ * other functions that write. Error if t's memory is read-only, or t is an inference tensor outside
+ * of inference mode. Evaluates deferred values that read t, and copies tensors saved for backward
+ * that share its memory. */
 lt_status lt_read_only_error(const lt_tensor *t);
 lt_status lt_inference_write_error(void);
 static inline lt_status lt_prepare_write(const lt_tensor *written)
@@ -38,27 +40,27 @@ static inline lt_status lt_prepare_write(const lt_tensor *written)
     return __builtin_expect(lt_tls.saved_copies != NULL, 0) ? lt_copy_saved(written) : LT_OK;
 }
 
-/* What the inline functions below do once the usual case is excluded. */
+/* The slow paths of the inline functions below. */
 lt_status lt_check_no_self_overlap(const lt_tensor *written);
 lt_status lt_check_same_or_disjoint(const lt_tensor *written, const lt_tensor *read);
 lt_status lt_check_disjoint(const lt_tensor *written, const lt_tensor *read);
 
-/* Error when elements of the written tensor share memory: what they hold afterwards would depend on
- * the order. */
+/* Error if elements of the written tensor overlap: the result would depend on the order of the
+ * writes. */
 static inline lt_status lt_refuse_overlap(const lt_tensor *written)
 {
     return lt_is_contiguous(written) ? LT_OK : lt_check_no_self_overlap(written);
 }
 
-/* For ops that read an element and write it at the same position: an argument may be what is
- * written, but not lie across it. NULL is allowed. */
+/* For ops that read each element before they write it at the same position: an operand may be
+ * identical to the output, but not overlap it partially. NULL is allowed. */
 static inline lt_status lt_refuse_partial_overlap(const lt_tensor *written, const lt_tensor *read)
 {
     if (read == NULL || read == written || read->storage != written->storage) return LT_OK;
     return lt_check_same_or_disjoint(written, read);
 }
 
-/* For all others: nothing that is read lies in what is written. NULL is allowed. */
+/* For all other ops: no operand may overlap the output. NULL is allowed. */
 static inline lt_status lt_refuse_sharing(const lt_tensor *written, const lt_tensor *read)
 {
     return read == NULL || read->storage != written->storage ? LT_OK

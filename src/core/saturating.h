@@ -1,15 +1,15 @@
-/* saturating.h - arithmetic on sizes, counts and positions as a script may give them: any int64. Whole
- * sizes are multiplied and added by lt_mul_sat and lt_add_sat alone; positions, offsets and amounts that
- * may be negative by the others. */
+/* saturating.h - saturating arithmetic on sizes, counts and positions from a script, which can be any
+ * int64. Use lt_mul_sat and lt_add_sat for sizes, the other functions for positions, offsets and amounts
+ * that may be negative. */
 #ifndef LT_SATURATING_H
 #define LT_SATURATING_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What does not fit, and what is computed from a negative size, is LT_TOO_MUCH: no tensor has that
- * size and no allocation gives it, and what is computed from it is LT_TOO_MUCH again (times 0 it is
- * 0). A formula needs no checks between its steps. */
+/* The result of an overflow or of a negative operand. No tensor has this size and every allocation
+ * of it fails. It propagates through lt_mul_sat (except times 0) and lt_add_sat, so that a formula needs
+ * no checks between its steps. */
 #define LT_TOO_MUCH INT64_MAX
 static inline int64_t lt_mul_sat(int64_t a, int64_t b)
 {
@@ -22,7 +22,7 @@ static inline int64_t lt_add_sat(int64_t a, int64_t b)
     return a < 0 || b < 0 || __builtin_add_overflow(a, b, &sum) ? LT_TOO_MUCH : sum;
 }
 
-/* a + b, a - b and a * b, or the end of int64 that they lie beyond. */
+/* a + b, a - b and a * b, saturated to int64. */
 static inline int64_t lt_add_within(int64_t a, int64_t b)
 {
     int64_t sum;
@@ -41,7 +41,7 @@ static inline int64_t lt_mul_within(int64_t a, int64_t b)
                                                    : INT64_MAX;
 }
 
-/* a / b rounded up: how many parts of b hold a. a >= 0, b > 0. */
+/* a / b rounded up: the number of chunks of size b. a >= 0, b > 0. */
 static inline int64_t lt_parts(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 
 #endif

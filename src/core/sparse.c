@@ -1,5 +1,5 @@
-/* sparse.c - see sparse.h. The components are the context of a foreign storage, so that aliases
- * share them and they go with it. */
+/* sparse.c - see sparse.h. The components are stored as the ctx of a foreign storage, so that
+ * aliases share them and the storage frees them. */
 #include "sparse.h"
 
 #include <string.h>
@@ -74,8 +74,8 @@ static void retain_parts(lt_sparse *parts)
 
 lt_status lt_sparse_new(const lt_sparse *parts, int ndim, const int64_t *sizes, lt_tensor **out)
 {
-    /* Strides of 0 over one element that is 0: what should read it all the same reads memory that
-     * there is. */
+    /* Backs sparse tensors with a stride-0 view of one static zero, so that code that wrongly reads
+     * their data reads valid memory. */
     static const uint64_t zero[2];
     static const int64_t no_strides[LT_MAX_DIMS];
     LT_ASSERT(parts->values != NULL && (parts->indices != NULL || parts->compressed != NULL));

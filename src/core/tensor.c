@@ -13,24 +13,23 @@
 #include "error.h"
 #include "memory/freelist.h"
 
-/* A storage and the first tensor that uses it are one allocation, the home; host data up to
- * INLINE_BYTES is part of it. The home goes when the last user of the data and its own tensor are
- * gone. */
+/* A storage header and its first tensor are one allocation, which also contains host data up to
+ * INLINE_BYTES. It is freed when neither its tensor nor a user of the data is left. */
 typedef struct home {
     lt_storage storage;
     lt_tensor tensor;
 } home;
 
 #define INLINE_BYTES  1024
-#define MOST_ELEMENTS (INT64_MAX / 16) /* their bytes are a number, and sums of a few such */
+#define MOST_ELEMENTS (INT64_MAX / 16) /* byte counts, and sums of a few of them, do not overflow */
 #define INLINE_OFFSET ((sizeof(home) + 63) & ~(size_t)63)
 
 static inline home *home_of(lt_tensor *t) { return (home *)((char *)t - offsetof(home, tensor)); }
 
 static inline bool is_inline(const lt_storage *s) { return s->home > sizeof(home); }
 
-/* Finds the data of a new storage that count against the context. Small ones stand in its home,
- * which does. */
+/* Allocates the data of a new storage and charges them to the thread's context. Inline data need no
+ * charge of their own: they are part of the header's allocation. */
 static lt_status counted_data(lt_storage *s)
 {
     lt_context *here = lt_tls.context;
@@ -44,8 +43,8 @@ static lt_status counted_data(lt_storage *s)
     return LT_OK;
 }
 
-/* New home with its data, used once. The tensor is not set. device must be resolved. Every op with
- * a result comes by here. */
+/* New storage header with data and one user. The caller initializes the tensor. device must be
+ * resolved. On the path of every op that returns a tensor. */
 static lt_status home_new(size_t nbytes, lt_device device, bool with_data, home **out)
 {
     bool small = with_data && device.type == LT_CPU && nbytes <= INLINE_BYTES;
@@ -85,7 +84,7 @@ static lt_status home_new(size_t nbytes, lt_device device, bool with_data, home 
     return LT_OK;
 }
 
-/* Counted data are given back in the context that they count against, whoever's thread this is. */
+/* Frees data in the context that they are charged to, from any thread. */
 static void counted_free(lt_storage *s)
 {
     LT_ASSERT(!s->deferred && s->release == NULL, "bytes %zu", s->nbytes);
@@ -105,16 +104,16 @@ static inline void data_free(lt_storage *s)
         s->release(s->ctx);
 }
 
-/* One of the two that hold the home is gone. */
+/* Drops one of the two holders of the allocation: the storage's data or its first tensor. */
 static void home_release(lt_storage *s)
 {
     LT_ASSERT(s->holders == 1 || s->holders == 2, "holders %d", s->holders);
     LT_ASSERT(s->home >= sizeof(home), "home of %u bytes", s->home);
     if (atomic_fetch_sub_explicit(&s->holders, 1, memory_order_acq_rel) == 1)
-        lt_freelist_free(s, s->home); /* the storage comes first in its home */
+        lt_freelist_free(s, s->home); /* the storage is its first member */
 }
 
-/* Whether this was the last use of the data. Who holds the only one needs no atomic subtraction. */
+/* Drops a user of the data; true for the last one. A sole user needs no atomic subtraction. */
 static inline bool drop_use(lt_storage *s)
 {
     LT_ASSERT(s->refs > 0, "refs %d", s->refs);
@@ -129,7 +128,8 @@ static void storage_release(lt_storage *s)
     home_release(s);
 }
 
-/* A tensor at home that still uses its storage goes: often both go at once. */
+/* Releases a co-allocated tensor that still uses its own storage; fast path if it is the last user.
+ */
 static inline void home_leave(lt_storage *s)
 {
     if (drop_use(s)) {
@@ -165,7 +165,7 @@ lt_status lt_check_sizes(int ndim, const int64_t *sizes, int64_t *numel)
         zero = zero || sizes[d] == 0;
         n = lt_mul_sat(n, sizes[d] > 0 ? sizes[d] : 1);
     }
-    /* An empty tensor's strides must be numbers too. */
+    /* The strides of an empty tensor must not overflow either. */
     if (n == LT_TOO_MUCH || (!zero && n > MOST_ELEMENTS)) {
         char text[256];
         return lt_error(LT_ERR_RUNTIME, "Storage size calculation overflowed with sizes=%s",
@@ -209,7 +209,7 @@ bool lt_is_dense(const lt_tensor *t)
     return filled == t->numel;
 }
 
-/* Whether all elements that the sizes and strides reach lie in the storage. */
+/* Whether all elements that sizes and strides address are inside the storage. */
 static bool is_within_storage(const lt_tensor *t)
 {
     const int64_t held = (int64_t)t->storage->nbytes / lt_element_size((lt_dtype)t->dtype);
@@ -237,11 +237,11 @@ static void tensor_init(lt_tensor *t, lt_storage *storage, lt_dtype dtype, int n
     t->storage = storage;
     t->view_base = NULL;
     t->autograd = NULL;
-    /* a tensor without dimensions looks like one element to who asks */
+    /* a 0-dim tensor reads as one dimension of one element */
     t->sizes[0] = t->strides[0] = 1;
 }
 
-/* The home's tensor, contiguous. */
+/* Initializes the co-allocated tensor, contiguous. */
 static lt_tensor *tensor_at_home(home *h, lt_dtype dtype, int ndim, const int64_t *sizes,
                                  int64_t numel)
 {
@@ -261,7 +261,7 @@ void lt_set_strides(lt_tensor *t, const int64_t *strides)
         t->flags &= (uint16_t)~LT_FLAG_CONTIGUOUS;
 }
 
-/* What a host may get wrong that no op does. */
+/* Checks errors that only a host can make, not an op. */
 static inline lt_status check_new(const char *function, lt_dtype dtype, int ndim,
                                   const int64_t *sizes, lt_tensor **out)
 {
@@ -333,8 +333,8 @@ lt_tensor *lt_tensor_retain(lt_tensor *t)
     return t;
 }
 
-/* Autograd keeps pointers that are not counted: only a tensor it does not know may skip the
- * subtraction. */
+/* Drops a reference; true for the last one. Autograd keeps pointers that are not counted, so only a
+ * tensor without autograd data may skip the subtraction. */
 static inline bool drop_reference(lt_tensor *t)
 {
     LT_ASSERT(t->refs > 0, "refs %d", t->refs);
@@ -360,11 +360,11 @@ void lt_tensor_release(lt_tensor *t)
         storage_release(storage);
     } else if (storage == &home_of(t)->storage) {
         home_leave(storage);
-    } else { /* its data was replaced */
+    } else { /* set_data replaced the storage */
         home_release(&home_of(t)->storage);
         storage_release(storage);
     }
-    lt_tensor_release(base); /* a base has no base: this goes one level deep */
+    lt_tensor_release(base); /* not recursive: a base has no view_base */
 }
 
 lt_dtype lt_tensor_dtype(const lt_tensor *t)
@@ -457,7 +457,7 @@ lt_status lt_tensor_alias(lt_tensor *t, lt_tensor **out)
 
 static void release_nothing(void *ctx) { (void)ctx; }
 
-/* How many elements lie from the first to behind the last, if there is one. */
+/* The number of elements from the first to the end of the last one, for tensors with elements. */
 static lt_status storage_span(int ndim, const int64_t *sizes, const int64_t *strides, int64_t *out)
 {
     char a[256], b[256];
@@ -468,7 +468,7 @@ static lt_status storage_span(int ndim, const int64_t *sizes, const int64_t *str
                             "negative strides are not supported, got %s for the sizes %s",
                             lt_format_sizes(a, sizeof a, ndim, strides),
                             lt_format_sizes(b, sizeof b, ndim, sizes));
-        /* Strides that no element is reached by are looked at as well: views multiply them. */
+        /* Also check strides of dimensions of size 1 or 0, since views multiply them. */
         span = strides[d] > MOST_ELEMENTS
                    ? LT_TOO_MUCH
                    : lt_add_sat(span, lt_mul_sat(sizes[d] > 0 ? sizes[d] - 1 : 0, strides[d]));
@@ -497,7 +497,7 @@ lt_status lt_tensor_over(const lt_foreign *memory, lt_dtype dtype, int ndim, con
         home_new((size_t)(numel > 0 ? span : 0) * lt_dtype_size(dtype), memory->device, false, &h));
     h->storage.data = memory->data != NULL ? memory->data : (void *)&no_data;
     h->storage.read_only = memory->read_only;
-    /* never the allocator */
+    /* not NULL, so that the allocator does not free it */
     h->storage.release = memory->release != NULL ? memory->release : release_nothing;
     h->storage.ctx = memory->ctx;
     *out = tensor_at_home(h, dtype, ndim, sizes, numel);

@@ -7,7 +7,8 @@
 
 static int first(void) { return lt_tls.binding.class != NULL ? lt_tls.binding.class->first : 0; }
 
-/* The 0 of an interpreter that counts from 1. Who counts from 0 may mean the number itself. */
+/* The index 0 in an interpreter that counts from 1. If the caller counts from 0,
+ * LT_INDEX_NO_POSITION is an ordinary number. */
 static bool is_no_position(int64_t index) { return index == LT_INDEX_NO_POSITION && first() != 0; }
 
 long long lt_user_index(int64_t index)

@@ -1,16 +1,15 @@
-/* user_index.h - dimensions, indices and entries of lists in messages: core counts them from 0, a
- * message as its caller does. That is from 0 too, or from what the interpreter that has called core
- * (lt_tls.binding) calls the first. */
+/* user_index.h - converts dimensions and indices for messages: core counts from 0, a message from the
+ * first position of the calling interpreter (lt_tls.binding), or from 0 without one. */
 #ifndef LT_USER_INDEX_H
 #define LT_USER_INDEX_H
 
 #include "ltensor.h"
 
-/* A number counted from 0 as the message shows it; one that counts from the end stays as it is. */
+/* The user-visible form of an index from 0; an index from the end (negative) stays as it is. */
 long long lt_user_index(int64_t index);
 
-/* What follows the message of an index that is LT_INDEX_NO_POSITION: ": positions count from 1"; ""
- * for others. */
+/* The text to append to a message for the index LT_INDEX_NO_POSITION: ": positions count from 1";
+ * "" for other indices. */
 const char *lt_user_index_reason(int64_t index);
 
 /* "<before>index 10 is out of bounds for dimension 1 with size 3<after>" */

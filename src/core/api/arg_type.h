@@ -1,15 +1,15 @@
-/* arg_type.h - the types of arguments, for lt_call and for the Lua binding. */
+/* arg_type.h - the types of arguments for lt_call and the Lua binding. */
 #ifndef LT_ARG_TYPE_H
 #define LT_ARG_TYPE_H
 
 #define LT_MAX_ARGS 16
 
-/* The types of src/ops/README.md. */
+/* The types are documented in src/ops/README.md. */
 typedef enum lt_arg_type {
     LT_ARG_TENSOR,
     LT_ARG_TENSOR_OR_SCALAR,
     LT_ARG_INDEX_TENSOR,
-    LT_ARG_POSITIONS, /* an index tensor that a script counts from 1; lt_call has none */
+    LT_ARG_POSITIONS, /* an index tensor with 1-based entries in scripts; not in lt_call */
     LT_ARG_TENSORS,
     LT_ARG_INDEX_TENSORS,
     LT_ARG_SCALAR,

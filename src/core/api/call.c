@@ -1,9 +1,10 @@
-/* call.c - lt_call: an operation by its name, its arguments as tagged values.
+/* call.c - lt_call: calls an operation by name with tagged values as arguments.
  *
- * Matching only looks: each overload is tried in turn, and what does not fit is noted, for the
- * message. Then the values of the overload are converted; what that makes (numbers as tensors,
- * indices as int64) belongs to the call and goes with it. The rules are those of the Lua binding
- * (src/lua/args.c), but that indices count from 0 and that values have kinds. */
+ * Overload resolution has no side effects: each overload is tried in turn and the first mismatch is
+ * recorded for the error message. The values of the chosen overload are then converted. Objects
+ * created by a conversion (numbers as tensors, indices as int64) are owned by the call and released
+ * at its end. The rules are the same as in the Lua binding (src/lua/args.c), except that indices
+ * count from 0 and values carry a kind. */
 #include "autograd/dual.h"
 #include "api/call.h"
 
@@ -33,29 +34,30 @@ typedef enum problem_kind {
     UNKNOWN
 } problem_kind;
 
-/* Why an overload does not fit. */
+/* The reason why an overload does not match. */
 typedef struct problem {
     problem_kind kind;
     const lt_call_arg *arg;
     const lt_value *value;
-    int place;         /* of the value among the positional ones; -1: named */
-    int64_t entry;     /* of a list */
+    int place;         /* index of a positional argument; -1: named */
+    int64_t entry;     /* index in a list */
     const char *named; /* TWICE, UNKNOWN */
 } problem;
 
-/* What the caller gave. */
+/* The arguments of the caller. */
 typedef struct named_call {
     const lt_value *args;
     const lt_named_value *named;
     int nargs, nnamed;
-    bool loose; /* tensors of one number and no dimensions stand for it */
+    bool loose; /* 0-dim tensors are accepted as numbers */
 } named_call;
 
-/* The values of one overload's arguments, NULL where absent, and what was made of them. */
+/* The arguments of one overload (NULL where absent), their converted values, and the objects that
+ * the conversion created. */
 typedef struct match {
     const lt_value *given[LT_MAX_ARGS];
     lt_call_frame frame;
-    lt_tensor *entries[LT_MAX_DIMS]; /* of an IndexTensor[] */
+    lt_tensor *entries[LT_MAX_DIMS]; /* the entries of an IndexTensor[] */
     lt_tensor *owned[LT_MAX_ARGS + LT_MAX_DIMS];
     int n_owned;
 } match;
@@ -87,14 +89,14 @@ static lt_status check_call(const char *op, const named_call *c)
     return LT_OK;
 }
 
-/* ---- what fits ------------------------------------------------------------------------------- */
+/* ---- matching -------------------------------------------------------------------------------- */
 
 static bool is_number_value(const lt_value *v)
 {
     return v->kind == LT_KIND_INT || v->kind == LT_KIND_DOUBLE || v->kind == LT_KIND_BOOL;
 }
 
-/* Whole numbers, also those of callers that have no integers. */
+/* Integers, also stored as a double, since some callers have no integer type. */
 static bool is_whole(const lt_value *v)
 {
     if (v->kind == LT_KIND_INT) return true;
@@ -107,7 +109,7 @@ static int64_t int64_of(const lt_value *v)
     return v->kind == LT_KIND_INT ? v->v.i : (int64_t)v->v.d;
 }
 
-/* Whether the number of a tensor without dimensions may stand for an argument. */
+/* Whether v is a 0-dim tensor that can be converted to a number. */
 static bool is_number_tensor(const lt_value *v, bool integer)
 {
     if (v->kind != LT_KIND_TENSOR || v->v.tensor == NULL) return false;
@@ -183,7 +185,7 @@ static bool accept(const lt_call_arg *arg, const lt_value *v, bool loose, proble
     return false;
 }
 
-/* PyTorch's functions call `self` input. */
+/* PyTorch's functions name the argument `self` "input". */
 static bool has_name(const lt_call_arg *arg, const char *name)
 {
     return strcmp(arg->info.name, name) == 0 ||
@@ -204,7 +206,7 @@ static int positional_args(const lt_callable *f)
     return n;
 }
 
-/* Finds the value of every argument of one overload. */
+/* Matches the arguments of one overload to the values of the call. */
 static bool callable_fits(const lt_callable *f, const named_call *c, match *m, problem *p)
 {
     const int positional = positional_args(f);
@@ -226,7 +228,7 @@ static bool callable_fits(const lt_callable *f, const named_call *c, match *m, p
         bool may_be_absent = arg->info.optional || arg->info.default_text != NULL;
         *p = (problem){.kind = WRONG_KIND, .arg = arg, .value = v, .place = i < c->nargs ? i : -1};
         if (v != NULL && v->kind == LT_KIND_NONE && may_be_absent) v = m->given[i] = NULL;
-        /* What is optional without a default has to be said. */
+        /* An optional argument without a default must be passed, possibly as none. */
         if (v == NULL && arg->info.default_text == NULL && p->value == NULL) {
             p->kind = MISSING;
             return false;
@@ -270,7 +272,7 @@ static const char *kind_name(const lt_value *v)
     return null ? "NULL" : names[v->kind];
 }
 
-/* A message that is put together; what does not fit is left out. */
+/* A message under construction, truncated to the buffer. */
 typedef struct call_text {
     char buffer[900];
     size_t n;
@@ -314,7 +316,7 @@ static lt_status refuse_name(const lt_callable *const *f, int n, const char *op,
                     t.n > 0 ? t.buffer : "none");
 }
 
-/* What is wrong with a call of the only overload. */
+/* The error of a call that does not match the only overload. */
 static lt_status call_error(const lt_callable *f, const char *op, const named_call *c,
                             const problem *p)
 {
@@ -349,7 +351,8 @@ static lt_status call_error(const lt_callable *f, const char *op, const named_ca
     return refuse_name(&f, 1, op, p->named);
 }
 
-/* "got (Tensor, string, dim=int), but expected one of: ..." */
+/* The error if several overloads exist: "got (Tensor, string, dim=int), but expected one of: ..."
+ */
 static lt_status refuse_combination(const lt_callable *const *f, int n, const char *op,
                                     const named_call *c)
 {
@@ -381,7 +384,7 @@ static bool any_number_tensor(const named_call *c)
     return false;
 }
 
-/* The first overload that fits. */
+/* Selects the first matching overload; in a second round, 0-dim tensors are accepted as numbers. */
 static lt_status choose_callable(const lt_call_name *name, named_call *c, match *m,
                                  const lt_callable **chosen)
 {
@@ -406,8 +409,7 @@ static lt_status choose_callable(const lt_call_name *name, named_call *c, match 
 
 /* ---- converting ------------------------------------------------------------------------------ */
 
-/* The number of a value, which may be a tensor's: reading that is a copy that the caller did not
- * ask for. */
+/* The number of a value. If it is a tensor's, the read is recorded as an implicit copy. */
 static lt_status number_of(const lt_value *v, lt_scalar *out)
 {
     if (v->kind != LT_KIND_TENSOR) {
@@ -452,7 +454,7 @@ static lt_status wrap_number(lt_scalar number, match *m, lt_tensor **out)
     return LT_OK;
 }
 
-/* Indices are int64 in core; masks, among the indices of a list, stay. */
+/* Converts indices to int64; bool masks, which an index list may contain, stay. */
 static lt_status indices_of(lt_tensor *t, match *m, lt_tensor **out)
 {
     *out = t;
@@ -510,7 +512,7 @@ static lt_status convert(const lt_call_arg *arg, const lt_value *v, match *m, lt
     return LT_OK;
 }
 
-/* The value of an argument that was not given. */
+/* The default of an omitted argument. */
 static lt_status fall_back(const lt_call_arg *arg, match *m, lt_call_slot *slot)
 {
     memset(slot, 0, sizeof *slot);
@@ -541,7 +543,7 @@ static lt_status convert_all(const lt_callable *f, match *m)
 
 /* ---- doing ----------------------------------------------------------------------------------- */
 
-/* Room for the results, before anything is done. */
+/* Checks the capacity of the caller's array of results before the operation runs. */
 static lt_status check_room(const lt_callable *f, const lt_value *results, const int *nresults)
 {
     if (results == NULL) return LT_OK;
@@ -553,7 +555,7 @@ static lt_status check_room(const lt_callable *f, const lt_value *results, const
     return lt_value_check(f->info.name, "result", 0, results, results->size);
 }
 
-/* What was made is copied to out=, whose tensors are the results then. */
+/* Copies the results to the tensors of out= and returns these instead; releases the originals. */
 static lt_status store_results(const lt_callable *f, lt_call_slot *out, lt_value *made)
 {
     const int n = f->info.n_results;
@@ -570,7 +572,7 @@ static lt_status store_results(const lt_callable *f, lt_call_slot *out, lt_value
     return status;
 }
 
-/* Results that read a number from a device are copies that the caller did not ask for by name. */
+/* If the result is a number read from a device, the read is recorded as an implicit copy. */
 static lt_status run_callable(const lt_callable *f, match *m, lt_value *made)
 {
     bool reads = made[0].kind == LT_KIND_BOOL || made[0].kind == LT_KIND_INT;

@@ -1,6 +1,5 @@
-/* call.h - the tables that scripts/gen/calls.lua makes of the declarations: for lt_call, which
- * reads them (call.c), and for the enumeration of ltensor.h (catalog.c). Indices in them count from
- * 0. */
+/* call.h - the tables that scripts/gen/calls.lua generates from the declarations, for lt_call
+ * (call.c) and for the enumeration of ltensor.h (catalog.c). Indices in them count from 0. */
 #ifndef LT_CALL_H
 #define LT_CALL_H
 
@@ -12,11 +11,11 @@
 typedef struct lt_call_arg {
     lt_arg_info info;
     lt_arg_type type;
-    lt_scalar fallback;        /* the default of numbers, and of sizes: that number once */
-    const char *fallback_text; /* of strings */
+    lt_scalar fallback;        /* default of a number; of a size, its single entry */
+    const char *fallback_text; /* default of a string */
 } lt_call_arg;
 
-/* An argument as C gets it. */
+/* A converted argument. */
 typedef union lt_call_slot {
     lt_tensor *tensor;
     lt_tensor_list list;
@@ -36,23 +35,23 @@ typedef struct lt_call_frame {
     bool present[LT_MAX_ARGS];
 } lt_call_frame;
 
-/* An overload. run does it: results are filled in by kind; in place, and where `out` is present and
- * not `copied`, nothing is. */
+/* An overload. run executes it and stores each result by its kind. It stores none for an in-place
+ * op, nor if `out` is present and `copied` is false. */
 typedef struct lt_callable {
-    lt_op_info info; /* first */
+    lt_op_info info; /* the first member: catalog.c compares its address */
     const lt_call_arg *args;
     const lt_arg_info *results;
-    int out;     /* number of the argument that is filled instead; -1: there is none */
-    bool copied; /* the results are made, then copied to it, */
-    bool exact;  /* which has their dtypes */
+    int out;     /* index of out=; -1: no out= */
+    bool copied; /* results are computed in new tensors and copied to out= */
+    bool exact;  /* out= must have their dtypes */
     lt_status (*run)(const lt_call_frame *a, lt_value *results);
 } lt_callable;
 
-/* In the order of their names. */
+/* Sorted by name. */
 extern const lt_callable *const lt_callables[];
 extern const int lt_callables_n;
 
-/* A name, other names among them: n overloads from `first` on. In the order of strcmp. */
+/* A name or alias with its overloads: n from `first` on. Sorted by strcmp. */
 typedef struct lt_call_name {
     const char *name;
     int first, n;

@@ -1,5 +1,5 @@
-/* catalog.c - which operations there are: lt_op_count, lt_op_at and what they lead to, from the
- * tables of call.h. */
+/* catalog.c - enumerates the operations: lt_op_count, lt_op_at and the functions for their
+ * arguments and results, over the tables of call.h. */
 #include "call.h"
 
 int lt_op_count(void) { return lt_callables_n; }

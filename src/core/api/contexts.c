@@ -1,4 +1,4 @@
-/* contexts.c - lt_context as ltensor.h offers it to hosts: making and ending them, limits,
+/* contexts.c - the functions of ltensor.h for contexts: creation and end, limits, deadlines,
  * interrupts. */
 #include "context/context.h"
 
@@ -39,7 +39,7 @@ static lt_status check_config(const lt_context_config *c)
     return LT_OK;
 }
 
-/* The fields that a caller's header has; the others are the defaults. */
+/* Copies the fields that the caller's version of the struct has; the others keep their defaults. */
 static lt_status read_config(const lt_context_config *given, lt_context_config *config)
 {
     *config = lt_context_defaults();
@@ -84,7 +84,7 @@ lt_status lt_context_new(const lt_context_config *given, lt_context **out)
     LT_REQUIRE(out);
     LT_TRY(read_config(given, &config));
     lt_context *c =
-        lt_mem_zarray(1, sizeof *c); /* most of it is generators that nobody may ask for */
+        lt_mem_zarray(1, sizeof *c); /* mostly generators, many of which are never used */
     if (c == NULL) return LT_ERR_MEMORY;
     lt_context_init(c);
     c->free = end_and_release;
@@ -120,7 +120,7 @@ void lt_context_release(lt_context *context)
     if (context != NULL) lt_context_drop(context);
 }
 
-/* ---- being in one ---------------------------------------------------------------------------- */
+/* ---- the current context --------------------------------------------------------------------- */
 
 lt_context *lt_context_process(void) { return &lt_process_context; }
 lt_context *lt_context_current(void) { return lt_tls.context; }
@@ -138,8 +138,8 @@ lt_context *lt_context_enter(lt_context *context)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* The place of a device's numbers in a context. The device need not be there: a limit may be set
- * before it is asked for. */
+/* The index in lt_context.use of a device. The device need not exist: a limit may be set before the
+ * first use of the device. */
 static lt_status use_of(const char *function, lt_device device, int *use)
 {
     if (device.type == LT_CPU) {

@@ -1,5 +1,5 @@
-/* derivatives.c - autograd as ltensor.h offers it to hosts: handles are checked, the work is
- * src/core/autograd's. */
+/* derivatives.c - the functions of ltensor.h for autograd: check their arguments and call
+ * src/core/autograd. */
 #include "autograd/autograd.h"
 #include "error.h"
 
@@ -26,7 +26,7 @@ lt_status lt_backward(lt_tensor *t, lt_tensor *grad, bool retain_graph, bool cre
                            NULL);
 }
 
-/* n tensors, none of which is NULL. */
+/* Error unless there are n > 0 tensors, none NULL. */
 static lt_status check_tensors(const char *name, lt_tensor *const *tensors, int n)
 {
     if (n <= 0)

@@ -1,5 +1,5 @@
-/* devices.c - what a host asks of devices, and generators of its own: functions of ltensor.h over
- * the table of backend.h. */
+/* devices.c - the functions of ltensor.h for devices and for generators created by a host, over the
+ * table of backend.h. */
 #include <stdio.h>
 #include <string.h>
 
@@ -29,7 +29,7 @@ lt_status lt_device_name(lt_device device, char *buffer, size_t n)
     return LT_OK;
 }
 
-/* The value of a line of /proc/meminfo, "MemFree:   123 kB". */
+/* The bytes in a line of /proc/meminfo ("MemFree:   123 kB") if it has that name, else 0. */
 static size_t memory_line(const char *line, const char *name)
 {
     unsigned long long kilobytes = 0;

@@ -1,5 +1,5 @@
-/* elements.c - the elements of a tensor in host memory, its dtype and device, lists of tensors:
- * functions of ltensor.h that are made of ops. */
+/* elements.c - the functions of ltensor.h that copy elements from and to host memory, convert
+ * tensors, and free lists of tensors. */
 #include "autograd/autograd.h"
 #include "dtypes/dtype.h"
 #include "error.h"
@@ -16,7 +16,7 @@ void *lt_tensor_data(const lt_tensor *t)
                : NULL;
 }
 
-/* Moves all elements between t and row-major host memory. */
+/* Copies all elements of t from (into_t) or to row-major host memory. */
 static lt_status copy_bytes(const char *function, lt_tensor *t, void *data, size_t bytes,
                             bool into_t)
 {
@@ -27,7 +27,7 @@ static lt_status copy_bytes(const char *function, lt_tensor *t, void *data, size
         return lt_error(LT_ERR_RUNTIME,
                         "%s(): the tensor has %lld elements of %s, %zu bytes, and bytes is %zu",
                         function, (long long)t->numel, lt_dtype_name(dtype), needed, bytes);
-    /* A bool of a host may be any byte but 0; kernels rely on 1. */
+    /* A host may store any nonzero byte for true; kernels require 1. */
     if (into_t && dtype == LT_BOOL) dtype = LT_UINT8;
     LT_TRY(lt_tensor_wrap(data, dtype, t->ndim, t->sizes, NULL, NULL, &host));
     bool grad_mode = lt_set_grad_enabled(false);

@@ -1,9 +1,9 @@
-/* features.h - what other libraries of ours add to what lt_has answers, from where they are
- * loaded. */
+/* features.h - lets the project's other libraries register features that lt_has reports once they
+ * are loaded. */
 #ifndef LT_FEATURES_H
 #define LT_FEATURES_H
 
-/* From now on lt_has(feature) is true. The text is borrowed for good. */
+/* Makes lt_has(feature) true from now on. The text must live as long as the process. */
 void lt_feature_provide(const char *feature);
 
 #endif

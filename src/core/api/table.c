@@ -1,5 +1,6 @@
-/* table.c - tables of values, as scripts and their hosts hand them to each other: a list, and
- * values by name, which are kept in the order of the names' bytes; and what values own. Knows nothing of Lua. */
+/* table.c - lt_table, the container that scripts and hosts exchange: a list, and named values
+ * sorted by the bytes of their names; also copying and freeing the data that values own.
+ * Independent of Lua. */
 #include "values.h"
 
 #include <stdatomic.h>
@@ -101,7 +102,7 @@ void lt_table_release(lt_table *table)
     lt_mem_free(table);
 }
 
-/* Room for one entry more in an array of n. */
+/* Ensures capacity for one more entry in an array of n. */
 static lt_status grow_array(void **array, int64_t n, int64_t *room, size_t size)
 {
     if (n < *room) return LT_OK;
@@ -125,7 +126,7 @@ lt_status lt_table_append(lt_table *table, const lt_value *value)
     return LT_OK;
 }
 
-/* Where the name is, or would be. */
+/* Binary search: the index of the name, or the index at which to insert it. */
 static int64_t name_index(const lt_table *table, const char *name, bool *found)
 {
     int64_t low = 0, high = table->n_names;

@@ -1,5 +1,4 @@
-/* values.c - tagged values as they come from callers and go back to them: what is checked, the text
- * that they own. */
+/* values.c - checks tagged values of callers, copies results to them, and copies their strings. */
 #include "values.h"
 
 #include <string.h>
@@ -7,7 +6,7 @@
 #include "error.h"
 #include "memory/alloc.h"
 
-/* A value as large as the first version had it, so that programs compiled then are understood. */
+/* The size of a value in the first version: programs compiled against it stay compatible. */
 #define FIRST_SIZE 24
 _Static_assert(sizeof(lt_value) >= FIRST_SIZE, "values only grow");
 #define LARGEST 4096

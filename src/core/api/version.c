@@ -1,5 +1,5 @@
-/* version.c - which library this is and what it can do here: lt_version, lt_has, lt_build_options
- * of ltensor.h. */
+/* version.c - the library's version, build options and available features: lt_version, lt_has,
+ * lt_build_options of ltensor.h. */
 #include <stdatomic.h>
 #include <string.h>
 

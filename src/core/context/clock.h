@@ -1,10 +1,10 @@
-/* clock.h - one clock for all that measures or waits. */
+/* clock.h - the monotonic clock for all measurements and deadlines. */
 #ifndef LT_CLOCK_H
 #define LT_CLOCK_H
 
 #include <time.h>
 
-/* Seconds on a clock that never goes back. */
+/* Seconds; never decreases. */
 static inline double lt_clock(void)
 {
     struct timespec t;

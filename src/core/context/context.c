@@ -1,4 +1,4 @@
-/* context.c - see context.h: the process's context, this thread's place, and asking the host.
+/* context.c - see context.h: the process context, the thread state, access checks and the log.
  * Allocates nothing. */
 #include "context.h"
 
@@ -58,7 +58,7 @@ void lt_context_on_end(lt_context *c, lt_context_ending *ending)
     }
 }
 
-/* One thread per processor, or $OMP_NUM_THREADS if that is fewer, as PyTorch. */
+/* As in PyTorch, one thread per processor, or $OMP_NUM_THREADS if that is fewer. */
 static int default_threads(void)
 {
     const char *wanted = getenv("OMP_NUM_THREADS");

@@ -1,14 +1,14 @@
-/* context.h - what belongs to one user of the library and used to be the process's: the struct
- * lt_context, and in which one this thread works.
+/* context.h - struct lt_context, the settings, limits and callbacks of one user of the library, and
+ * lt_tls, the state of the calling thread.
  *
- * A thread begins in the process's own context, which every thread shares and which never ends;
- * lt_context_enter puts it into another. Counters and settings are atomic, since several threads
- * may work in one context and memory may be given back by any. What counts against a context holds
- * a reference to it (lt_context_hold), so that the numbers of a storage that outlives it have a
- * place to go. Callbacks never change once the context is made.
+ * A thread starts in the process context, which all threads share and which never ends;
+ * lt_context_enter switches to another. Counters and settings are atomic, since several threads may
+ * work in one context and any thread may free memory. Every object that is charged to a context
+ * holds a reference to it (lt_context_hold), so that the counters outlive a storage. Callbacks are
+ * constant after creation.
  *
- * Grad mode is read by every operation: it lies in lt_tls, with the thread. Entering a context
- * takes the mode that the context was left with; the process's context has one per thread. */
+ * Grad mode is read by every operation, so it is stored in lt_tls. Entering a context restores the
+ * mode that was set when a thread last left it; the process context has one mode per thread. */
 #ifndef LT_CONTEXT_H
 #define LT_CONTEXT_H
 
@@ -20,32 +20,32 @@
 #include "print/print_options.h"
 #include "random/generator.h"
 
-#define LT_MAX_DEVICES 64 /* of a type */
+#define LT_MAX_DEVICES 64 /* per device type */
 
 /* Bits of lt_context.flags. */
 enum {
     LT_CONTEXT_INTERRUPTED = 1, /* lt_context_interrupt */
     LT_CONTEXT_LATE = 2,        /* the deadline has passed */
     LT_CONTEXT_PROGRESS = 4,    /* the progress callback is due */
-    LT_CONTEXT_UP = 7,          /* what long operations look at */
+    LT_CONTEXT_UP = 7,          /* mask polled by long operations */
     LT_CONTEXT_LIMITED = 8      /* there is a limit of host memory: small tensors count as well */
 };
 
 /* Values of lt_context.ready. A stale generator is seeded again before its next use. */
 enum { LT_GENERATOR_ABSENT, LT_GENERATOR_STALE, LT_GENERATOR_SEEDED };
 
-/* Bytes on the host or on a device. peak: the most that were live since it was asked for last. */
+/* Bytes on the host or on a device. peak: the maximum of live since its last reset. */
 typedef struct lt_use {
     _Atomic int64_t live, limit, peak;
 } lt_use;
 
-/* Places of lt_context.use. */
+/* Indices into lt_context.use. */
 #define LT_USE_HOST          0
 #define LT_USE_DEVICE(index) ((index) + 1)
 #define LT_USES              (LT_MAX_DEVICES + 1)
 
-/* A module's data that belong to a context: its first member. run frees them when the context
- * ends; the thread works in another context then. */
+/* The header of a module's data for one context. run frees the data when the context ends; the
+ * calling thread is then in another context. */
 typedef struct lt_context_ending {
     void (*run)(struct lt_context_ending *self);
     struct lt_context_ending *next;
@@ -59,23 +59,22 @@ struct lt_context {
 
     /* settings */
     _Atomic int default_dtype;
-    _Atomic int threads; /* 0: not asked for yet */
-    /* as the thread had them that left last; not the process's context */
+    _Atomic int threads; /* 0: default, not yet computed */
+    /* saved by the last thread that left the context; unused in the process context */
     _Atomic bool grad_mode, inference;
     _Atomic bool anomaly, tf32, exact_convolutions, without_cudnn, deterministic,
         deterministic_warns;
-    _Atomic int
-        attention_without;  /* a bit for each lt_attention_algorithm that is not to be used */
-    lt_print_options print; /* torch.set_printoptions */
-    _Atomic int sync_mode;  /* copies.h */
+    _Atomic int attention_without; /* bit mask of disabled lt_attention_algorithm */
+    lt_print_options print;        /* torch.set_printoptions */
+    _Atomic int sync_mode;         /* copies.h */
 
     /* memory */
-    /* scaled bytes (memory/pressure.h) of all allocations, less those that let_go freed; paces Lua's
-     * collector */
+    /* total scaled bytes (memory/pressure.h) of all allocations, less the bytes freed by let_go;
+     * paces Lua's collector */
     _Atomic uint64_t allocated;
     lt_use use[LT_USES];
 
-    /* what the host gave */
+    /* from the host's configuration */
     void *user;
     void (*release)(void *user);
     bool (*authorize)(void *user, int access, const char *name);
@@ -83,85 +82,84 @@ struct lt_context {
     bool (*progress)(void *user);
     double progress_seconds;
 
-    /* watch.c: under its lock */
+    /* protected by the lock of watch.c */
     double deadline;        /* on lt_clock; INFINITY: none */
-    _Atomic double seconds; /* as the deadline was asked for */
+    _Atomic double seconds; /* the deadline as requested */
     double next_progress;
     lt_context *next_watched;
     bool watched;
 
     lt_fork_entry fork;
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* protects the members below */
 
     /* copies.c: the ledger */
     struct lt_copy_entry *copies;
     int64_t n_copies, room_for_copies;
-    _Atomic int show_copies; /* 0: as the environment has it, 1: on, -1: off */
+    _Atomic int show_copies; /* 0: as the environment sets it, 1: on, -1: off */
 
     /* random.c */
     uint64_t seed;
-    uint8_t ready[1 + LT_MAX_DEVICES]; /* LT_GENERATOR_SEEDED and the like; the CPU's first */
+    uint8_t ready[1 + LT_MAX_DEVICES]; /* LT_GENERATOR_*; the CPU's first */
     lt_generator generators[1 + LT_MAX_DEVICES];
 };
 
-/* The interpreter that has called core. */
+/* Callbacks of the interpreter that called core. */
 typedef struct lt_host_binding_class {
-    int first; /* what it calls the first of several: dimensions, indices (user_index.h) */
-    /* memory has run out: called before an allocation is tried again */
+    int first; /* the first position: 0 or 1, of dimensions and indices (user_index.h) */
+    /* collects garbage; called after a failed allocation, before it is retried */
     void (*reclaim)(void *ctx);
-    /* drops what has lately become garbage, as far as that is quick */
+    /* drops recent garbage, as far as that is fast */
     void (*tidy)(void *ctx);
-    /* where the user's code is, "train.lua:31" or "" */
+    /* the position in the user's code, "train.lua:31" or "" */
     void (*origin)(void *ctx, char *buffer, size_t n);
 } lt_host_binding_class;
 typedef struct lt_host_binding {
-    const lt_host_binding_class *class; /* NULL: there is none */
+    const lt_host_binding_class *class; /* NULL: no interpreter */
     void *ctx;
 } lt_host_binding;
 
-/* This thread. */
+/* The state of a thread. */
 typedef struct lt_thread {
     lt_context *context;
     bool grad_mode;
     bool inference; /* new tensors are inference tensors (autograd/autograd.h) */
-    /* of the process's context, while the thread is in another */
+    /* the modes of the process context while the thread is in another */
     bool process_grad_mode, process_inference;
-    bool helper; /* works for another thread: it calls nobody back */
-    /* how many calls of vmap are going on, and LT_BATCHES_LEFT (ops/batch/batch.h) */
+    bool helper; /* works for another thread: never calls a callback of the host */
+    /* number of nested vmap calls, and LT_BATCHES_LEFT (ops/batch/batch.h) */
     uint8_t batches;
-    uint8_t duals; /* how many levels of forward mode are open (autograd/dual.h) */
-    /* NULL: what is saved for backward is kept as it is (autograd/autograd.h) */
+    uint8_t duals; /* number of open levels of forward mode (autograd/dual.h) */
+    /* NULL: tensors saved for backward are not packed (autograd/autograd.h) */
     struct lt_saved_hooks *saved_hooks;
-    /* NULL: what is saved for backward is not copied before it is written
-     * (autograd/saved_copies.h) */
+    /* NULL: tensors saved for backward are not copied before a write (autograd/saved_copies.h) */
     struct lt_saved_copies *saved_copies;
-    uint64_t last_node;        /* sequence of the last node that was made (autograd/autograd.h) */
-    struct lt_graph *backward; /* of the backward that runs; NULL: none does (autograd/graph.h) */
-    /* what elementwise ops are recorded in; NULL: they are done at once (compile/trace.h) */
+    uint64_t last_node;        /* sequence number of the newest node (autograd/autograd.h) */
+    struct lt_graph *backward; /* of the running backward; NULL: none (autograd/graph.h) */
+    /* records elementwise ops; NULL: they run at once (compile/trace.h) */
     struct lt_trace *trace;
     struct lt_trace *open_trace; /* the same while it is suspended */
-    struct lt_budget *budget;    /* of the file that this thread loads; NULL: it loads none */
+    struct lt_budget *budget;    /* of the file that this thread is loading; NULL: none */
     lt_host_binding binding;     /* of the innermost entry */
 } lt_thread;
 extern _Thread_local lt_thread lt_tls;
 
-/* In lt_thread.batches: tensors of a vmap that has ended are still there. An op that meets one says
- * so. */
+/* In lt_thread.batches: tensors of a vmap that has ended still exist. An op that receives one
+ * raises an error. */
 enum { LT_BATCHES_LEFT = 0x80 };
 static inline int lt_batch_depth(void) { return lt_tls.batches & ~LT_BATCHES_LEFT; }
 
 extern lt_context lt_process_context;
 
-/* A new context has its fields; memory full of zeros is given. */
+/* Initializes the fields of a new context in zeroed memory. */
 void lt_context_init(lt_context *c);
 
-/* A reference for what is counted, if the context can end. */
+/* Adds a reference for a charged object; nothing for the process context. */
 static inline void lt_context_hold(lt_context *c)
 {
     if (c != &lt_process_context) atomic_fetch_add_explicit(&c->refs, 1, memory_order_relaxed);
 }
 
-/* Has ending->run called when the context ends. Takes no lock. */
+/* Registers ending->run to be called when the context ends. Lock-free. */
 void lt_context_on_end(lt_context *c, lt_context_ending *ending);
 
 static inline void lt_context_drop(lt_context *c)
@@ -171,7 +169,7 @@ static inline void lt_context_drop(lt_context *c)
         c->free(c);
 }
 
-/* The thread works in another context until lt_context_return is given what was before. */
+/* The previous context of a thread, to be restored by lt_context_return. */
 typedef struct lt_context_outer {
     lt_context *context;
     bool grad_mode, inference;
@@ -208,8 +206,8 @@ static inline void lt_context_return(lt_context_outer outer)
     lt_tls.inference = outer.inference;
 }
 
-/* Asks the context before a file, a process, a device or a library is touched. LT_ERR_PERMISSION:
- * "not permitted: ...". */
+/* Calls the context's authorizer before access to a file, process, device or library.
+ * LT_ERR_PERMISSION: "not permitted: ...". */
 lt_status lt_refuse_access(int access, const char *name);
 static inline bool lt_has_authorizer(void)
 {
@@ -220,7 +218,7 @@ static inline lt_status lt_authorize(int access, const char *name)
     return lt_has_authorizer() ? lt_refuse_access(access, name) : LT_OK;
 }
 
-/* A line for the user, without its end: to the context's log, or stderr. */
+/* Writes a line, without its newline, to the context's log, or to stderr if there is none. */
 void lt_log_line(int level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

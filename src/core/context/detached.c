@@ -1,6 +1,7 @@
-/* detached.c - see detached.h. A job is freed by whoever is last to need it: the caller that took its
- * results, or the thread when the caller has gone. A process that ends while such a thread works
- * must not run the destructors of libraries that it uses: it leaves without them. */
+/* detached.c - see detached.h. A job is freed by its last user: the caller after it has copied the
+ * results, or the thread if the caller has abandoned the call. If the process exits while such a
+ * thread runs, destructors of the libraries that the thread uses must not run: the process then
+ * calls _exit. */
 #include "detached.h"
 
 #include <dlfcn.h>
@@ -20,7 +21,7 @@
 #include "memory/alloc.h"
 #include "memory/block.h"
 
-#define LOOK_NS 10000000 /* between two looks at the interrupt flag */
+#define LOOK_NS 10000000 /* between two polls of the interrupt flag */
 
 typedef struct detached_job {
     void (*call)(void *context);
@@ -30,8 +31,8 @@ typedef struct detached_job {
     size_t capacity[LT_APART_ARRAYS];
     pthread_mutex_t lock;
     pthread_cond_t ended;
-    bool done, left; /* the call has ended; nobody waits for it */
-    /* held: what the arrays count against, and what the call looks at */
+    bool done, left; /* the call has ended; the caller has abandoned it */
+    /* held; the arrays are charged to it, and the call polls its interrupt flag */
     lt_context *context_of_caller;
 } detached_job;
 
@@ -39,7 +40,7 @@ static _Atomic int left;
 
 int lt_detached_count(void) { return atomic_load(&left); }
 
-/* The threads of calls that nobody waits for are not in the child. */
+/* The child of a fork does not have the threads of abandoned calls. */
 static void detached_in_child(void) { atomic_store(&left, 0); }
 
 __attribute__((constructor)) static void register_fork_handlers(void)
@@ -55,7 +56,8 @@ static void note_status(int status, void *unused)
     exit_status = status;
 }
 
-/* After the handlers of the program, before the libraries that this one uses. */
+/* Runs after the program's exit handlers and before the destructors of the libraries that this one
+ * links to. */
 __attribute__((destructor)) static void leave_at_once(void)
 {
     if (lt_detached_count() == 0) return;
@@ -138,7 +140,7 @@ static lt_status job_new(void (*call)(void *context), const void *context, size_
     return enough ? LT_OK : LT_ERR_MEMORY;
 }
 
-/* Signals are for the threads that existed before. */
+/* Blocks all signals in the new thread: they are handled by the existing threads. */
 static bool start_detached(detached_job *j)
 {
     sigset_t all, before;
@@ -151,8 +153,8 @@ static bool start_detached(detached_job *j)
     return started;
 }
 
-/* The code that a thread runs must stay when the library is closed, and so may be called at the end
- * of the program. */
+/* Keeps the library loaded after dlclose(): the thread still runs its code. Also registers the exit
+ * handler. */
 static void keep_loaded(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -162,7 +164,7 @@ static void keep_loaded(void)
         dlopen(here.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
-/* Whether the call has ended before an interrupt; after one the job is the thread's. */
+/* Waits until the call ends; false: interrupted, and the thread owns the job. */
 static bool wait_for_detached(detached_job *j)
 {
     pthread_mutex_lock(&j->lock);

@@ -101,8 +101,9 @@ static void run_child_handlers(void)
     pthread_mutex_unlock(&list.lock);
 }
 
-/* The first of the library's handlers: it prepares last, after those that end threads, and the
- * child's other handlers find the mutexes free. */
+/* The first of the library's handlers to be registered: its prepare handler runs last, after the
+ * handlers that end threads, and its child handler first, so that the others find the mutexes
+ * unlocked. */
 __attribute__((constructor(201))) static void register_fork_handlers(void)
 {
     pthread_atfork(before_fork, in_parent, run_child_handlers);

@@ -14,7 +14,7 @@ bool lt_must_stop(void)
     lt_context *c = lt_tls.context;
     const uint32_t stop = atomic_load_explicit(&c->flags, memory_order_relaxed);
     if (lt_interrupt_flag || stop & (LT_CONTEXT_INTERRUPTED | LT_CONTEXT_LATE)) return true;
-    /* One thread of those that look takes it; helpers leave it to the one that they help. */
+    /* Only one polling thread runs the callback; helpers leave it to the thread they help. */
     if (lt_tls.helper ||
         !(atomic_fetch_and(&c->flags, ~(uint32_t)LT_CONTEXT_PROGRESS) & LT_CONTEXT_PROGRESS))
         return false;

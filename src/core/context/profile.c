@@ -18,15 +18,15 @@ _Thread_local bool lt_profiling;
 typedef struct recording {
     lt_profile_event *events;
     int32_t n, room, open;  /* open: the innermost event that has not ended, -1: none */
-    const lt_backend *gpus; /* whose time is taken, too; NULL: only the host's */
+    const lt_backend *gpus; /* the backend to measure as well; NULL: host only */
     double began;
-    int device;    /* with gpus: where base was marked */
-    uint64_t base; /* the mark of the recording's start; 0: none */
+    int device;    /* with gpus: device of base */
+    uint64_t base; /* event at the start of the recording; 0: none */
 } recording;
 
 static _Thread_local recording now;
 
-/* A mark on the current stream; 0 when that fails, which is no fault of the op's. */
+/* Records an event on the current stream. Returns 0 on failure, which must not fail the op. */
 static uint64_t mark(int device)
 {
     const lt_backend *b = now.gpus;
@@ -107,7 +107,7 @@ void lt_profile_copy(int64_t bytes)
     now.events[now.open].copied += bytes;
 }
 
-/* Seconds between two marks. */
+/* Seconds between two events. */
 static double milliseconds_between(uint64_t from, uint64_t to)
 {
     double milliseconds = 0;

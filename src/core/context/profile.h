@@ -1,8 +1,8 @@
-/* profile.h - what ran, when, for how long: the record behind torch.profiler.
+/* profile.h - records ops with their times, the data of torch.profiler.
  *
- * A recording belongs to the thread that starts it. Ops (of Lua), nodes of backward and the user's
- * own spans are events, which nest. When nothing is recorded an op pays one test of lt_profiling.
- * On a GPU an event of the current stream marks each end, read when the recording stops. */
+ * A recording belongs to the thread that starts it. Ops (of Lua), nodes of backward and user spans
+ * are nested events. If no recording runs, an op pays one test of lt_profiling. On a GPU, an event
+ * of the current stream marks each end; it is read when the recording stops. */
 #ifndef LT_PROFILE_H
 #define LT_PROFILE_H
 
@@ -18,12 +18,12 @@ typedef struct lt_profile_event {
     char name[64];
     lt_profile_kind kind;
     int32_t parent; /* -1: none */
-    /* seconds since the recording began; inner: of the events right inside */
+    /* seconds since the recording began; inner: total time of the direct children */
     double start, end, inner;
-    int64_t memory; /* bytes of tensors held at the end less those at the start */
-    /* between devices: their number and bytes, of the events inside too */
+    int64_t memory; /* tensor bytes at the end less tensor bytes at the start */
+    /* number and bytes of copies between devices, children included */
     int64_t copies, copied;
-    int device; /* the GPU that was current, -1: none */
+    int device; /* the current GPU at the start, -1: none */
     uint64_t marks[2];
     double device_start, device_time, device_inner; /* seconds */
 } lt_profile_event;
@@ -31,19 +31,18 @@ typedef struct lt_profile_event {
 extern _Thread_local bool lt_profiling;
 
 struct lt_backend;
-/* Starts a recording; gpus: with marks on the current GPU; NULL: of the host alone. An error when
- * one runs already. */
+/* Starts a recording; gpus: also records events on the current GPU; NULL: host only. Error if a
+ * recording is running. */
 lt_status lt_profile_start(const struct lt_backend *gpus);
-/* Ends it. *events: a fresh array, freed by lt_mem_free. Waits for the GPU when that was
- * recorded. */
+/* Stops the recording. *events: a new array; free it with lt_mem_free. Synchronizes with a recorded
+ * GPU. */
 lt_status lt_profile_stop(lt_profile_event **events, int64_t *n);
 
-/* The number of the new event; -1 when there was no memory for it. Only while lt_profiling. */
+/* Starts an event and returns its index; -1: out of memory. Call it only if lt_profiling. */
 int32_t lt_profile_begin(const char *name, lt_profile_kind kind);
-/* Ends it, and those inside that were left open. -1 and events of an earlier recording are
- * nothing. */
+/* Ends the event and its open inner events. Ignores -1 and events of an earlier recording. */
 void lt_profile_end(int32_t event);
-/* A copy between devices, by the innermost open event. */
+/* Adds a copy between devices to the innermost open event. */
 void lt_profile_copy(int64_t bytes);
 
 #endif

@@ -37,16 +37,16 @@ typedef struct pool_worker {
     lt_task task;
     void *argument;
     int index;
-    struct pool_worker *next; /* in the idle list, or in the list that a region has borrowed */
+    struct pool_worker *next; /* in the idle list, or in a region's list of borrowed workers */
     pthread_mutex_t mutex;
     pthread_cond_t changed;
 } pool_worker;
 
 static struct {
     pthread_mutex_t mutex;
-    /* last in, first out: a region gets the workers of the region before in the same order */
+    /* LIFO: consecutive regions get the same workers in the same order */
     pool_worker *idle;
-    int workers;   /* all that exist */
+    int workers;   /* total number */
     bool prepared; /* the fork handlers are registered */
 } pool = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
@@ -190,7 +190,7 @@ static pool_worker *worker_new(void)
     *w = (pool_worker){.state = EMPTY};
     pthread_mutex_init(&w->mutex, NULL);
     pthread_cond_init(&w->changed, NULL);
-    sigfillset(&all); /* signals are for the threads of the host */
+    sigfillset(&all); /* the host's threads handle signals */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     const bool started = pthread_create(&thread, NULL, serve, w) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -204,8 +204,8 @@ static pool_worker *worker_new(void)
 #endif
 }
 
-/* Up to n workers, as a list. Starts new ones only while fewer than n exist: regions of other
- * threads share the pool rather than multiply it. */
+/* Removes up to n workers from the idle list. Starts new ones only while fewer than n exist:
+ * regions of other threads use the same pool rather than multiply it. */
 static pool_worker *borrow(int n)
 {
     pool_worker *first = NULL, **end = &first;
@@ -244,7 +244,7 @@ static void give_back(pool_worker *first)
     pthread_mutex_unlock(&pool.mutex);
 }
 
-/* A region on the threads of the host. */
+/* A region that runs on the host's threads. */
 typedef struct lent_region {
     lt_task task;
     void *argument;

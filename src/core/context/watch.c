@@ -1,6 +1,6 @@
-/* watch.c - see watch.h. The contexts form a list under one lock; the thread sleeps until the first
- * of their times has come. A forked process has the list, and starts a thread of its own if there
- * is a deadline to keep. */
+/* watch.c - see watch.h. The contexts form a list under one lock; the thread sleeps until the
+ * earliest of their times. A forked process inherits the list and starts its own thread if a
+ * deadline is pending. */
 #include "watch.h"
 
 #include <dlfcn.h>
@@ -75,8 +75,7 @@ static void make_condition(void)
 LT_HOLD_ACROSS_FORK(watch.lock)
 static void watch_in_child(void);
 
-/* Once, with the lock held. The thread never ends: its code must stay when the library is
- * closed. */
+/* Runs once, with the lock held. The thread never ends, so the library must stay loaded. */
 static void prepare_watch(void)
 {
     Dl_info here;
@@ -88,8 +87,8 @@ static void prepare_watch(void)
         dlopen(here.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
-/* Starts the thread where there is something for it to do; the lock is held. Signals are for the
- * threads of the host. */
+/* Starts the thread if an event is pending. The lock is held. Signals are blocked in it: the host's
+ * threads handle them. */
 static lt_status start_watch(void)
 {
     sigset_t all, before;
@@ -111,7 +110,7 @@ static void watch_in_child(void)
 {
     pthread_mutex_lock(&watch.lock);
     watch.running = false;
-    watch.call_time = INFINITY; /* memory/block.c starts again with the next block */
+    watch.call_time = INFINITY; /* memory/block.c requests it again with the next block */
     make_condition();
     (void)start_watch();
     pthread_mutex_unlock(&watch.lock);
@@ -134,7 +133,7 @@ lt_status lt_watch_deadline(lt_context *c, double seconds)
     atomic_store(&c->seconds, seconds);
     atomic_fetch_and(&c->flags, ~(uint32_t)LT_CONTEXT_LATE);
     c->deadline = now + seconds;
-    set_expired_flags(c, now); /* a deadline that has passed holds at once */
+    set_expired_flags(c, now); /* a deadline in the past takes effect at once */
     lt_status status = start_watch();
     if (status != LT_OK) c->deadline = INFINITY;
     pthread_mutex_unlock(&watch.lock);

@@ -1,21 +1,21 @@
-/* watch.h - the thread that tells contexts that their deadline has passed, or that their progress
- * callback is due: operations look at a flag, not at a clock. It also calls what frees idle memory
- * (memory/block.c). It runs while there is something to watch. */
+/* watch.h - the watchdog thread: sets the flags of contexts when their deadline passes or their
+ * progress callback is due, so that operations poll a flag, not a clock. It also calls the function
+ * that frees idle memory (memory/block.c). It starts when it is first needed. */
 #ifndef LT_WATCH_H
 #define LT_WATCH_H
 
 #include "context.h"
 
-/* Sets the deadline, seconds from now (INFINITY: none), and clears one that has passed.
+/* Sets the deadline, in seconds from now (INFINITY: none), and clears the flag of a passed one.
  * LT_ERR_MEMORY: no thread could be started. */
 lt_status lt_watch_deadline(lt_context *c, double seconds);
-/* Begins to call for c->progress. */
+/* Starts periodic calls of c->progress. */
 lt_status lt_watch_progress(lt_context *c);
-/* Before the context goes. */
+/* Removes a context before it is freed. */
 void lt_unwatch(lt_context *c);
-/* Has the thread call f in so many seconds, and again in as many as f returns (INFINITY: not
- * again). One f for the process. f must not call functions of this file. Without a thread nothing
- * is called. */
+/* Schedules f in `seconds`, and then repeatedly in as many seconds as f returns (INFINITY: never
+ * again). One f per process. f must not call functions of this file. Never calls f if no thread can
+ * be started. */
 void lt_watch_call(double (*f)(void), double seconds);
 
 #endif

@@ -86,7 +86,7 @@ lt_dtype lt_complex_of(lt_dtype dtype)
     return dtype == LT_FLOAT64 ? LT_COMPLEX128 : dtype == LT_FLOAT16 ? LT_COMPLEX32 : LT_COMPLEX64;
 }
 
-/* One of them is complex. */
+/* At least one of a and b is complex. */
 static lt_dtype promote_complex(lt_dtype a, lt_dtype b)
 {
     const bool a_counts = lt_dtype_is_inexact(a), b_counts = lt_dtype_is_inexact(b);

@@ -4,7 +4,7 @@
 
 #include "ltensor.h"
 
-/* Real numbers that are computed with; complex ones are apart, and those of one byte. */
+/* Real floating-point dtypes that ops compute in: neither complex nor float8. */
 static inline bool lt_dtype_is_float(lt_dtype d) { return d >= LT_FLOAT16 && d <= LT_FLOAT64; }
 static inline bool lt_dtype_is_half(lt_dtype d) { return d == LT_FLOAT16 || d == LT_BFLOAT16; }
 static inline bool lt_dtype_is_complex(lt_dtype d)
@@ -12,12 +12,12 @@ static inline bool lt_dtype_is_complex(lt_dtype d)
     return d >= LT_COMPLEX32 && d <= LT_COMPLEX128;
 }
 static inline bool lt_dtype_is_float8(lt_dtype d) { return d >= LT_FLOAT8_E5M2; }
-/* Numbers with a fraction, of any of these kinds. */
+/* Real, complex and 8-bit floating-point dtypes. */
 static inline bool lt_dtype_is_inexact(lt_dtype d)
 {
     return (d >= LT_FLOAT16 && d <= LT_COMPLEX128) || lt_dtype_is_float8(d);
 }
-/* uint16, uint32, uint64; uint8 is as any integer. */
+/* uint16, uint32, uint64. uint8 is excluded: it has the kernels of other integers. */
 static inline bool lt_dtype_is_unsigned(lt_dtype d) { return d >= LT_UINT16 && d <= LT_UINT64; }
 static inline bool lt_dtype_is_int(lt_dtype d)
 {
@@ -28,8 +28,8 @@ static inline bool lt_dtype_is_integral(lt_dtype d)
 {
     return d <= LT_INT64 || lt_dtype_is_unsigned(d);
 }
-/* Of an unsigned dtype the integers of its size, whose bits sums, products and tests for equality
- * share; of a float of one byte uint8, as which it is moved; others as they are. */
+/* A dtype of the same size and bits for moving elements: signed for unsigned integers (equal under
+ * wrapping sums and products and under ==), uint8 for float8, else d itself. */
 static inline lt_dtype lt_same_bits(lt_dtype d)
 {
     if (lt_dtype_is_float8(d)) return LT_UINT8;
@@ -67,32 +67,33 @@ static inline int64_t lt_element_size(lt_dtype d)
 
 /* "Float", "Long", "Bool": the names PyTorch's messages use. */
 const char *lt_dtype_scalar_name(lt_dtype dtype);
-/* "float", "long int", "c10::Half": by the C++ type, as PyTorch's messages about products and
- * convolutions name it. */
+/* The C++ name in PyTorch's messages about products and conversions: "float", "long int",
+ * "c10::Half". */
 const char *lt_dtype_element_name(lt_dtype dtype);
-/* LT_DTYPE_NONE when there is none of that name ("float32", "float", "long", "half", ...). */
+/* The dtype of a name ("float32", "float", "long", "half", ...); LT_DTYPE_NONE: unknown. */
 lt_dtype lt_dtype_from_name(const char *name);
 
-/* Of a complex dtype that of its parts, others as they are; of a float the complex dtype with such
- * parts (bfloat16 and what is no float: complex64). */
+/* lt_real_of: the dtype of a complex dtype's parts, else dtype itself. lt_complex_of: the complex
+ * dtype with parts of that float dtype; complex64 for bfloat16 and for non-floats. */
 lt_dtype lt_real_of(lt_dtype dtype);
 lt_dtype lt_complex_of(lt_dtype dtype);
 
-/* The smallest type both convert to (same category rules not applied: plain lattice). There is none
- * of an unsigned dtype and another that is not of floats, nor of a float of one byte and any other:
- * LT_DTYPE_NONE, which stays so, and the error is set. */
+/* The smallest dtype to which both convert, without the category rules of promotion.h.
+ * LT_DTYPE_NONE with the error set: for an unsigned dtype and another integer, and for float8 and
+ * any other dtype. LT_DTYPE_NONE as a result propagates. */
 lt_dtype lt_promote(lt_dtype a, lt_dtype b);
-/* Whether results of dtype `from` may be stored in a tensor of dtype `to`: not floats in integers,
- * nor numbers in bools. */
+/* Whether results of dtype `from` may be stored in dtype `to`: not floats in integers, nor numbers
+ * in bools. */
 bool lt_can_cast(lt_dtype from, lt_dtype to);
 
-/* Element <-> number. p is host memory. Storing converts as C does (float to integer truncates). */
+/* Converts between an element in host memory and a number. Storing converts as C does (float to
+ * integer truncates). */
 lt_scalar lt_load_scalar(const void *p, lt_dtype dtype);
 void lt_store_scalar(void *p, lt_dtype dtype, lt_scalar s);
-/* int64, default float, bool, the complex dtype of the default float */
+/* int64, the default float dtype, bool, or the complex dtype of the default float. */
 lt_dtype lt_scalar_dtype(lt_scalar s);
 
-/* The real part of complex ones. */
+/* The real part of a complex number. */
 static inline double lt_scalar_double(lt_scalar s)
 {
     return s.kind >= LT_SCALAR_FLOAT ? s.v.d : (double)s.v.i;
@@ -101,7 +102,7 @@ static inline bool lt_scalar_equals(lt_scalar s, double value)
 {
     return lt_scalar_double(s) == value && s.imaginary == 0;
 }
-/* Whether a number has a fraction, or an imaginary part: no integer holds it. */
+/* Whether the kind of s is float or complex. */
 static inline bool lt_scalar_is_inexact(lt_scalar s) { return s.kind >= LT_SCALAR_FLOAT; }
 int64_t lt_scalar_int(lt_scalar s); /* truncates, saturating */
 

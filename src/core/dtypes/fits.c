@@ -16,8 +16,8 @@ static bool in_range(lt_scalar s, int64_t low, int64_t high)
     return s.v.d >= (double)low && (high == INT64_MAX ? s.v.d < 0x1p63 : s.v.d <= (double)high);
 }
 
-/* Integers of a dtype without a sign may be negative and are counted from its end, but for what has
- * a fraction. */
+/* As in PyTorch, a negative integer wraps around in an unsigned dtype; a float must not be
+ * negative. */
 static bool in_unsigned_range(lt_scalar s, int64_t high)
 {
     return in_range(s, lt_scalar_is_inexact(s) ? 0 : -high, high);
@@ -30,7 +30,7 @@ static bool stays_finite(lt_scalar s, lt_dtype dtype)
     if (lt_dtype_is_complex(dtype))
         return stays_finite(lt_float(x), lt_real_of(dtype)) &&
                stays_finite(lt_float(s.imaginary), lt_real_of(dtype));
-    /* those of one byte have an answer to every number */
+    /* every number has a float8 result (rounded, saturated or nan) */
     if (!isfinite(x) || dtype == LT_FLOAT64 || lt_dtype_is_float8(dtype)) return true;
     if (fabs(x) > FLT_MAX) return false;
     if (dtype == LT_FLOAT16) return fabs(x) <= 65504;

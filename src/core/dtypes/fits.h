@@ -1,22 +1,23 @@
-/* fits.h - whether a number can be an element of a dtype, by PyTorch's rules: the one place that
- * refuses fills and parameters that would overflow. */
+/* fits.h - whether a number can be an element of a dtype, by PyTorch's rules. All checks of fills
+ * and parameters for overflow are made here. */
 #ifndef LT_FITS_H
 #define LT_FITS_H
 
 #include "ltensor.h"
 
-/* Integers take numbers of their range, unsigned ones also the negatives of these, which wrap;
- * floating-point dtypes take nan and the infinities, and finite numbers up to their largest; bool
- * takes all. */
+/* - Integers: numbers in their range. Unsigned dtypes also accept the negated range, which wraps.
+ * - Floating-point dtypes: nan, the infinities, and finite numbers up to their maximum.
+ * - bool: every number. */
 bool lt_fits(lt_scalar s, lt_dtype dtype);
 /* "value cannot be converted to type uint8_t without overflow". */
 lt_status lt_check_fits(lt_scalar s, lt_dtype dtype);
-/* A number that every dtype holds: most parameters. */
+/* A fast test for common parameters: integers that every dtype can represent. */
 static inline bool lt_fits_anywhere(lt_scalar s)
 {
     return s.kind <= LT_SCALAR_INT && s.v.i >= 0 && s.v.i <= 127;
 }
-/* The same for a number of the script among tensors (a wrapped number); other tensors pass. */
+/* Applies lt_check_fits to a script's number in tensor form (a wrapped number); other tensors pass.
+ */
 lt_status lt_check_number_fits(const lt_tensor *t, lt_dtype dtype);
 
 #endif

@@ -32,8 +32,8 @@ static inline float lt_bfloat16_to_float(lt_bfloat16 h)
     return lt_bits_to_float((uint32_t)h.bits << 16);
 }
 
-/* Bits whose upper half is f rounded to the nearest bfloat16, ties to even; of a nan only where its
- * lower half is 0, so that nothing carries. */
+/* The upper half of the result is f rounded to the nearest bfloat16, ties to even. For a nan it is
+ * only valid if the lower half of f is 0, since a carry could change it. */
 static inline uint32_t lt_round_to_upper_half(float f)
 {
     const uint32_t u = lt_float_to_bits(f);
@@ -46,7 +46,7 @@ static inline lt_bfloat16 lt_float_to_bfloat16(float f)
     return h;
 }
 
-/* Scaling by a power of two lets the float unit do the subnormals. */
+/* Scaling by a power of two also converts subnormals. */
 static inline float lt_half_to_float(lt_half h)
 {
     uint32_t sign = (uint32_t)(h.bits & 0x8000u) << 16;
@@ -62,7 +62,7 @@ static inline lt_half lt_float_to_half(float f)
     uint32_t u = lt_float_to_bits(f);
     uint32_t sign = (u >> 16) & 0x8000u;
     uint32_t magnitude = u & 0x7fffffffu;
-    /* adding 2^(e) with the right exponent rounds subnormal results to nearest even */
+    /* adding a power of two of the right exponent rounds subnormal results to nearest even */
     uint32_t subnormal =
         lt_float_to_bits(lt_bits_to_float(magnitude) + lt_bits_to_float(0x3f000000u)) - 0x3f000000u;
     uint32_t normal = (magnitude - 0x38000000u + 0xfffu + ((magnitude >> 13) & 1u)) >> 13;

@@ -4,13 +4,13 @@
 #include "dtype.h"
 #include "tensor.h"
 
-/* Categories: a tensor with dims outranks a 0-dim one, which outranks a number, unless the lower
- * ranks are of a higher kind (bool < integer < float < complex). */
+/* Ranks: a tensor with dims outranks a 0-dim one, which outranks a number, unless the lower rank is
+ * of a higher category (bool < integer < float < complex). */
 typedef struct ranks {
     lt_dtype dims, zero, wrapped; /* LT_DTYPE_NONE when there is none */
 } ranks;
 
-/* False where two dtypes of a rank have none in common, with lt_promote's error. */
+/* False, with lt_promote's error, if two dtypes of a rank have no common dtype. */
 static bool add_rank(ranks *r, lt_dtype dtype, bool wrapped, int ndim)
 {
     lt_dtype *slot = ndim > 0 ? &r->dims : wrapped ? &r->wrapped : &r->zero;
@@ -24,9 +24,9 @@ static lt_dtype combine(lt_dtype higher, lt_dtype lower)
 {
     if (higher == LT_DTYPE_NONE) return lower;
     if (lower == LT_DTYPE_NONE) return higher;
-    /* the higher rank says how wide the parts are */
+    /* the higher rank determines the width of the parts */
     if (lt_dtype_is_complex(lower) && lt_dtype_is_float(higher)) return lt_complex_of(higher);
-    /* of one rank they have nothing in common */
+    /* lt_promote has no result for two such dtypes */
     if (lt_dtype_is_complex(lower) && lt_dtype_is_unsigned(higher)) return lower;
     return lt_can_cast(lower, higher) ? higher : lt_promote(higher, lower);
 }

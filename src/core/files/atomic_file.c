@@ -17,8 +17,8 @@
 #include "error.h"
 
 enum {
-    CHUNK = 1 << 23, /* bytes between looks at the interrupt flag */
-    ATTEMPTS = 100   /* at temporary names, which other processes use at the same time */
+    CHUNK = 1 << 23, /* bytes between polls of the interrupt flag */
+    ATTEMPTS = 100   /* number of temporary names to try, since other processes use some */
 };
 
 static lt_status file_error(const char *path)
@@ -26,14 +26,14 @@ static lt_status file_error(const char *path)
     return lt_error(LT_ERR_IO, "%s: %s", path, strerror(errno));
 }
 
-/* The folder of path with its slash; empty for the current one. */
+/* The length of the folder in path, slash included; 0: the current folder. */
 static int folder_length(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash == NULL ? 0 : (int)(slash - path) + 1;
 }
 
-/* Fills in f->path; *before receives what is known of a file that is there. */
+/* Sets f->path. *before receives the status of an existing file. */
 static lt_status resolve(lt_atomic_file *f, struct stat *before, bool *exists)
 {
     *exists = stat(f->shown, before) == 0;
@@ -52,8 +52,7 @@ static lt_status resolve(lt_atomic_file *f, struct stat *before, bool *exists)
 
 /* ---- temporary files ------------------------------------------------------------------------- */
 
-/* The nth name, ".NAME.ltensor-N.tmp" beside the file, with as much of its name as there is room
- * for. */
+/* The nth temporary name, ".NAME.ltensor-N.tmp" in the folder of the file, with NAME truncated. */
 static bool temporary_name(lt_atomic_file *f, int n)
 {
     const int folder = folder_length(f->path);
@@ -68,16 +67,17 @@ static bool is_linked(int fd, const char *name)
            of_fd.st_dev == of_name.st_dev;
 }
 
-/* Whether no process writes to a file: it can be locked. Where a file system has no locks, after an
- * hour without a write. */
+/* Whether no process writes to a file: it can be locked, or, if the file system has no locks, it
+ * was not written for an hour. */
 static bool is_left(int fd, const struct stat *info)
 {
     if (flock(fd, LOCK_EX | LOCK_NB) == 0) return true;
     return errno != EWOULDBLOCK && time(NULL) - info->st_mtime > 3600;
 }
 
-/* Removes a temporary file that is there when no process writes it. The lock is held meanwhile, for
- * a process that has made it this moment and is about to lock it. False: the name is taken. */
+/* Removes the file of a temporary name unless a process is writing it. Holds its lock meanwhile, so
+ * that a process that has just created it and is about to lock it notices. False: the name is in
+ * use. */
 static bool remove_leftover(const char *name)
 {
     struct stat info;
@@ -90,18 +90,19 @@ static bool remove_leftover(const char *name)
     return removed;
 }
 
-/* Makes a temporary file and locks it, where the file system has locks. */
+/* Creates and locks a temporary file; does not lock it if the file system has no locks. */
 static int make_temporary(const char *name)
 {
     const int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0) return -1;
     if (flock(fd, LOCK_EX | LOCK_NB) == 0 ? is_linked(fd, name) : errno != EWOULDBLOCK) return fd;
     close(fd);
-    errno = EEXIST; /* another process takes it for a leftover */
+    errno = EEXIST; /* another process removes it as a leftover */
     return -1;
 }
 
-/* Removes what else killed processes have left of this file: their names follow each other. */
+/* Removes the other leftovers of killed processes for this file; their names are numbered
+ * consecutively. */
 static void remove_other_leftovers(lt_atomic_file *f, int used)
 {
     char own[PATH_MAX];
@@ -111,8 +112,8 @@ static void remove_other_leftovers(lt_atomic_file *f, int used)
     memcpy(f->temporary, own, sizeof own);
 }
 
-/* The owner and the mode of the file that was there. Only root may give files away; a group that
- * the user is in can be kept. Some file systems have no owners. */
+/* Copies owner and mode from the replaced file. Only root may change the owner; the group can be
+ * kept if the user is a member. Some file systems have no owners. */
 static lt_status keep_owner(lt_atomic_file *f, const struct stat *before)
 {
     const bool kept = fchown(f->fd, before->st_uid, before->st_gid) == 0 ||
@@ -135,7 +136,7 @@ lt_status lt_atomic_file_open(lt_atomic_file *f, const char *path)
         f->fd = make_temporary(f->temporary);
         if (f->fd < 0 && errno != EEXIST) break;
         if (f->fd < 0 && remove_leftover(f->temporary)) f->fd = make_temporary(f->temporary);
-        errno = EEXIST; /* that another process uses the name is no reason to stop */
+        errno = EEXIST; /* a name in use is no reason to stop */
         if (f->fd >= 0) remove_other_leftovers(f, n);
     }
     if (f->fd < 0) return file_error(path);
@@ -167,8 +168,8 @@ static int sync_fd(int fd)
     return result;
 }
 
-/* Makes the rename last. Folders that cannot be opened or synced (some network file systems) are as
- * safe as they get. */
+/* Makes the rename durable. Ignores folders that cannot be opened or synced, as on some network
+ * file systems. */
 static void sync_folder(const char *path)
 {
     char folder[PATH_MAX];
@@ -188,7 +189,7 @@ lt_status lt_atomic_file_commit(lt_atomic_file *f)
         lt_atomic_file_abort(f);
         return status;
     }
-    /* Under its lock, or another process would take it for a leftover. */
+    /* Renamed while locked: otherwise another process would remove it as a leftover. */
     if (rename(f->temporary, f->path) != 0) {
         status = file_error(f->shown);
         lt_atomic_file_abort(f);

@@ -1,11 +1,10 @@
-/* atomic_file.h - a file that appears under its name complete or not at all.
+/* atomic_file.h - replaces a file atomically: readers see the old file or the complete new one.
  *
- * It is written under a temporary name in the same folder, synced, then renamed over what was
- * there. Until lt_atomic_file_commit succeeds, a file that was there before stays as it is; its
- * owner and mode become those of the new one, as far as the system permits. The writer holds a lock
- * (flock) of the temporary file: what a process that was killed has left behind has none, and the
- * next save to the same path removes it. Errors are LT_ERR_IO with the path and the system's
- * reason. */
+ * The data are written to a temporary file in the same folder, which is synced and then renamed.
+ * Until lt_atomic_file_commit succeeds, an existing file is unchanged; the new one gets its owner
+ * and mode as far as the system permits. The writer holds a lock (flock) on the temporary file: the
+ * leftover of a killed process is unlocked, and the next save to the same path removes it. Errors
+ * are LT_ERR_IO with the path and the system's reason. */
 #ifndef LT_ATOMIC_FILE_H
 #define LT_ATOMIC_FILE_H
 
@@ -20,11 +19,11 @@ typedef struct lt_atomic_file {
     int fd;
 } lt_atomic_file;
 
-/* After LT_OK exactly one of commit and abort must follow. */
+/* After LT_OK, call exactly one of commit and abort. */
 lt_status lt_atomic_file_open(lt_atomic_file *f, const char *path);
-/* Can be interrupted between chunks: LT_ERR_INTERRUPTED. */
+/* Can be interrupted between chunks. */
 lt_status lt_atomic_file_write(lt_atomic_file *f, const void *data, size_t n);
-/* A commit that fails has aborted. */
+/* A failed commit aborts. */
 lt_status lt_atomic_file_commit(lt_atomic_file *f);
 void lt_atomic_file_abort(lt_atomic_file *f);
 

@@ -17,9 +17,10 @@
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the elements are read as they lie");
 
 enum {
-    DEFLATE_MAX_RATIO = 1032, /* zlib's documentation: the most that deflate can compress */
+    DEFLATE_MAX_RATIO = 1032, /* zlib's documentation: the maximum compression ratio of deflate */
     BUFFER = 1 << 16,
-    /* bytes between looks at the interrupt flag; their checksum finds them in the cache */
+    /* bytes between polls of the interrupt flag; small enough that the checksum reads them from the
+     * cache */
     CHUNK = 1 << 22
 };
 
@@ -88,7 +89,7 @@ lt_status lt_byte_source_section(lt_byte_source *s, int64_t offset, int64_t pack
     return LT_OK;
 }
 
-/* 1 to n bytes of the file as they lie. */
+/* Reads 1 to n bytes from the file, unchanged. */
 static lt_status read_raw(lt_byte_source *s, void *to, int64_t n, int64_t *got)
 {
     LT_ASSERT(s->fd >= 0 && n > 0 && s->at + n <= s->size, "%lld bytes at %lld of %lld",
@@ -105,7 +106,7 @@ static lt_status read_raw(lt_byte_source *s, void *to, int64_t n, int64_t *got)
     return LT_OK;
 }
 
-/* Inflates until `room` bytes are there or the deflated data end. */
+/* Inflates until `room` bytes are written or the deflated data end. */
 static lt_status inflate_into(lt_byte_source *s, void *to, int64_t room, int64_t *got)
 {
     int64_t count;
@@ -126,7 +127,7 @@ static lt_status inflate_into(lt_byte_source *s, void *to, int64_t room, int64_t
                            s->z.msg != NULL ? s->z.msg : "inflate");
         *got = room - s->z.avail_out;
         if (code == Z_STREAM_END) {
-            s->end = s->at - s->z.avail_in; /* whatever follows is not read */
+            s->end = s->at - s->z.avail_in; /* the bytes that follow are not read */
             return LT_OK;
         }
         if (s->z.avail_out == 0) return LT_OK;
@@ -160,7 +161,8 @@ lt_status lt_byte_source_finish(lt_byte_source *s, uint32_t *crc)
 {
     if (s->left > 0) return DAMAGED(s, "%lld bytes more than are needed", (long long)s->left);
     if (s->deflated) {
-        /* The mark of the end comes after the last byte: more bytes instead of it are too many. */
+        /* The end marker follows the last byte. If another byte is inflated instead, the data are
+         * too long. */
         char more;
         int64_t got = 0;
         LT_TRY(inflate_into(s, &more, 1, &got));
@@ -204,7 +206,7 @@ lt_status lt_byte_source_tensor(lt_byte_source *s, lt_dtype dtype, int64_t n, bo
     const lt_dtype part = lt_real_of(dtype);
     const size_t part_width = lt_dtype_size(part);
     if (swap) swap_bytes(lt_data(t), part == dtype ? n : 2 * n, part_width);
-    /* Kernels rely on 0 and 1. */
+    /* Kernels require 0 or 1. */
     if (dtype == LT_BOOL) {
         uint8_t *p = (uint8_t *)lt_data(t);
         for (int64_t i = 0; i < n; i++) p[i] = p[i] != 0;

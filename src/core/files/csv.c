@@ -1,5 +1,5 @@
-/* csv.c - see csv.h. Values are kept in pieces, which never move: a long column is in memory once,
- * and once more only while its tensor is made, piece by piece. */
+/* csv.c - see csv.h. Values are stored in a linked list of pieces, which never move: a long column
+ * exists twice only while it is copied to its tensor, piece by piece. */
 #include "csv.h"
 
 #include <math.h>
@@ -15,14 +15,14 @@
 
 enum {
     FIRST_PIECE = 1 << 6,
-    LARGEST_PIECE = 1 << 18, /* bytes; each is twice the one before */
-    LUA_TEXT = 64            /* bytes that a short text takes in a list of Lua */
+    LARGEST_PIECE = 1 << 18, /* bytes; each piece is twice as large as its predecessor */
+    LUA_TEXT = 64            /* bytes of a short string in a Lua list */
 };
 
-/* Numbers, or texts: the length of each, then its bytes. */
+/* Numbers, or strings, each preceded by its length. */
 struct lt_csv_piece {
     struct lt_csv_piece *next;
-    int64_t used, room, taken; /* bytes; those that lt_csv_next_text has handed out */
+    int64_t used, room, taken; /* bytes; taken: returned by lt_csv_next_text */
     _Alignas(8) char bytes[];
 };
 typedef struct lt_csv_piece piece;
@@ -31,7 +31,7 @@ typedef struct csv_reading {
     const char *path;
     const lt_csv_options *options;
     lt_csv_table *table;
-    bool starts_missing[256]; /* first characters of the texts that stand for nothing */
+    bool starts_missing[256]; /* first characters of the strings that mean a missing value */
     bool empty_is_missing;
 } csv_reading;
 
@@ -46,7 +46,7 @@ static void free_pieces(piece **first)
     }
 }
 
-/* Room for n bytes behind the last ones; NULL: none is left. */
+/* Appends n bytes of space, in a new piece if necessary; NULL: out of memory or budget. */
 static char *append_piece(piece **first, piece **last, int64_t n)
 {
     if (*first == NULL || (*last)->used + n > (*last)->room) {
@@ -86,7 +86,7 @@ static lt_status add_text(lt_csv_column *c, const lt_csv_field *f)
     return LT_OK;
 }
 
-/* Its integers become the nearest doubles. */
+/* Converts the column's integers to the nearest doubles. */
 static void make_float(lt_csv_column *c)
 {
     for (piece *p = c->first; p != NULL; p = p->next)
@@ -99,7 +99,7 @@ static void make_float(lt_csv_column *c)
     c->kind = LT_CSV_FLOAT;
 }
 
-/* The numbers as a tensor. */
+/* Moves the numbers to a tensor. */
 static lt_status finish_numbers(lt_csv_column *c, int64_t rows)
 {
     LT_TRY(lt_tensor_new(c->kind == LT_CSV_INTEGER ? LT_INT64 : LT_FLOAT64, lt_host, 1, &rows,
@@ -155,7 +155,7 @@ static lt_status refuse_field(const csv_reading *r, const lt_csv_column *c, cons
                     c->asked == LT_CSV_INTEGER ? "integer" : "number");
 }
 
-/* An integer for a column of those alone. */
+/* Converts x for an integer column; false if x is no int64. */
 static bool as_integer(double x, int64_t *out)
 {
     if (!(x >= -0x1p63 && x < 0x1p63) || x != floor(x)) return false;
@@ -276,8 +276,8 @@ static lt_status apply_types(const csv_reading *r)
     return LT_OK;
 }
 
-/* The columns, from the first record: its fields are their names, or as many as there are
- * columns. */
+/* Creates the columns from the first record, which contains their names or determines their number.
+ */
 static lt_status begin_columns(const csv_reading *r, lt_csv_field *fields, int64_t n)
 {
     const bool named = !r->options->headed && r->options->names != NULL;
@@ -305,7 +305,7 @@ static lt_status take_record(const csv_reading *r, lt_csv_field *fields, int64_t
     return LT_OK;
 }
 
-/* Goes over the file once; again: for the columns that turned out to hold texts. */
+/* Reads the file once; again: only for columns that turned out to hold text. */
 static lt_status pass(const csv_reading *r, bool again)
 {
     lt_csv_reader *reader = NULL;

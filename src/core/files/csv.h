@@ -1,10 +1,9 @@
-/* csv.h - tables of separated values (csv_records.h) as columns: tensors of numbers, texts of all
- * others.
+/* csv.h - reads comma-separated values (csv_records.h) into columns: tensors of numbers, and text.
  *
- * A column whose fields are all integers is int64; one of numbers, some of them missing or with a
- * fraction, float64; any other one holds texts. The file is read once, column by column as it goes;
- * where a column that began with numbers turns out to hold texts, it is read a second time for
- * those alone. Includes csv_records.h and core. */
+ * A column of integers becomes int64; a column of numbers, some missing or with a fraction,
+ * float64; every other column holds text. The file is read once. If a column that began with
+ * numbers turns out to hold text, the file is read a second time for such columns only. Includes
+ * csv_records.h and core. */
 #ifndef LT_CSV_H
 #define LT_CSV_H
 
@@ -29,20 +28,20 @@ typedef struct lt_csv_options {
     int64_t n_names;
     const lt_csv_type *types;
     int64_t n_types;
-    const lt_csv_text *missing; /* fields that stand for nothing */
+    const lt_csv_text *missing; /* strings that mean a missing value */
     int64_t n_missing;
-    lt_scalar fill; /* the number in their place */
+    lt_scalar fill; /* replaces missing numbers */
 } lt_csv_options;
 
 typedef struct lt_csv_column {
     lt_csv_text name;
     lt_csv_kind kind;           /* never LT_CSV_ANY */
-    lt_tensor *numbers;         /* int64 or float64, of one dimension; NULL in a column of texts */
-    struct lt_csv_piece *texts; /* see lt_csv_each_text */
+    lt_tensor *numbers;         /* int64 or float64, one-dimensional; NULL in a column of text */
+    struct lt_csv_piece *texts; /* see lt_csv_next_text */
     /* ---- while the file is read: csv.c ---- */
     lt_csv_kind asked;
-    bool again;                        /* texts are to be read from the beginning */
-    struct lt_csv_piece *first, *last; /* numbers */
+    bool again;                        /* reread the column as text */
+    struct lt_csv_piece *first, *last; /* values so far */
 } lt_csv_column;
 
 typedef struct lt_csv_table {
@@ -50,14 +49,14 @@ typedef struct lt_csv_table {
     int64_t n, rows;
 } lt_csv_table;
 
-/* Errors with path and line: a record of another number of fields, a field that is not of the type
- * asked for, a type for a column that is not there, two columns of one name. After LT_OK,
- * lt_csv_free must follow. */
+/* Errors name path and line: a record with another number of fields, a field that is not of the
+ * requested type, a type for an unknown column, duplicate column names. After LT_OK, call
+ * lt_csv_free. */
 lt_status lt_csv_read(const char *path, const lt_csv_options *options, lt_csv_table *out);
 void lt_csv_free(lt_csv_table *table);
 
-/* Hands out the texts of a column one after the other: false when there are no more. What was
- * handed out is freed as it goes: a text stands until the next call. */
+/* Returns the next text of a column; false at the end. The text is valid until the next call, which
+ * may free it. */
 bool lt_csv_next_text(lt_csv_column *column, lt_csv_text *out);
 
 #endif

@@ -11,7 +11,7 @@
 
 /* A decimal number as it is written: digits * 10^exponent. */
 typedef struct decimal {
-    bool negative, pointed, exact; /* exact: no digit was left out */
+    bool negative, pointed, exact; /* exact: no digit was dropped */
     uint64_t digits;
     int exponent;
 } decimal;
@@ -32,10 +32,11 @@ static bool scan_exponent(const char **at, const char *end, int *exponent)
     return p > first;
 }
 
-/* The whole of p to end as a decimal number; false where it is none. */
+/* Parses all of p to end as a decimal number; false if it is none. */
 static bool scan(const char *p, const char *end, decimal *out)
 {
-    int count = 0, left_out = 0, behind = 0; /* digits; those beyond 19; those behind the point */
+    /* digits; digits after the 19th; digits after the point */
+    int count = 0, left_out = 0, behind = 0;
     *out = (decimal){.negative = *p == '-', .exact = true};
     if (*p == '-' || *p == '+') p++;
     for (; p < end; p++) {
@@ -69,7 +70,7 @@ static locale_t c_locale;
 static pthread_once_t c_locale_once = PTHREAD_ONCE_INIT;
 static void make_c_locale(void) { c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0); }
 
-/* What the C library makes of it, which rounds every number correctly, but takes its time. */
+/* Converts with the C library: always correctly rounded, but slow. */
 static double by_library(char *text, char *end)
 {
     const char kept = *end;
@@ -80,7 +81,7 @@ static double by_library(char *text, char *end)
     return value;
 }
 
-/* digits * 10^exponent where one operation rounds it correctly; false: not so. */
+/* digits * 10^exponent if a single operation rounds it correctly; else false. */
 static bool by_one_step(const decimal *d, double *out)
 {
     static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
@@ -93,8 +94,8 @@ static bool by_one_step(const decimal *d, double *out)
         return true;
     }
 #if LDBL_MANT_DIG == 64
-    /* 64 bits hold both factors; the result is off by half a unit of its 64th bit, which matters
-     * only where the lower 11 bits are about half. */
+    /* Both factors are exact in 64 bits, so the result is within half a unit of the 64th bit.
+     * Rounding to double is correct unless the lower 11 bits are about half. */
     const long double wide = e < 0 ? (long double)d->digits / (long double)powers[-e]
                                    : (long double)d->digits * (long double)powers[e];
     uint64_t mantissa;

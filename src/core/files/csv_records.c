@@ -19,13 +19,13 @@ struct lt_csv_reader {
     const lt_csv_format *format;
     int64_t separator_length;
     gzFile file;
-    char *buffer; /* one byte more than `room`, so that a line end can stand behind the last */
+    char *buffer; /* `room` + 1 bytes: a newline follows the last byte as a sentinel */
     int64_t room, at, end, total;
     bool ended;
-    int64_t line, record_line; /* on which `at` lies; on which the last record began */
+    int64_t line, record_line; /* line of `at`; first line of the last record */
     lt_csv_field *fields;
     int64_t n, fields_room;
-    bool stops[256]; /* characters that may end a field without quotes */
+    bool stops[256]; /* characters that can end an unquoted field */
 };
 
 #define FAILED(r, format, ...)                                                                     \
@@ -41,12 +41,13 @@ static lt_status read_error(lt_csv_reader *r, int got)
     if (code == Z_ERRNO)
         message = strerror(errno);
     else if (strncmp(message, "<fd:", 4) == 0 && strstr(message, ">: "))
-        message = strstr(message, ">: ") + 3; /* zlib's name for the file */
+        message = strstr(message, ">: ") + 3; /* skip zlib's name for the file */
     if (code == Z_BUF_ERROR) message = "its gzip data end early";
     return lt_error(LT_ERR_IO, "%s: %s", r->path, message);
 }
 
-/* More bytes behind those from `at` on, which move to the beginning. */
+/* Moves the bytes from `at` on to the start of the buffer, doubles a full buffer, and reads more.
+ */
 static lt_status refill(lt_csv_reader *r)
 {
     if (lt_interrupted()) return lt_stopped();
@@ -74,7 +75,7 @@ static lt_status refill(lt_csv_reader *r)
     return LT_OK;
 }
 
-/* What the first bytes say of the encoding. */
+/* Detects the encoding from the first bytes: rejects UTF-16, skips the mark of UTF-8. */
 static lt_status check_encoding(lt_csv_reader *r)
 {
     const unsigned char *b = (const unsigned char *)r->buffer;
@@ -181,7 +182,7 @@ static lt_status add_field(lt_csv_reader *r, const char *from, const char *to, b
     return LT_OK;
 }
 
-/* The quote that ends a field which begins behind `from`; NULL: it lies beyond the buffer. */
+/* The closing quote of a field that begins at `from`; NULL: it is not in the buffer yet. */
 static const char *closing_quote(const lt_csv_reader *r, const char *from, bool *doubled)
 {
     const char *end = r->buffer + r->end;
@@ -194,7 +195,7 @@ static const char *closing_quote(const lt_csv_reader *r, const char *from, bool 
     return NULL;
 }
 
-/* How many characters of a separator stand at p; -1: more bytes are needed to say. */
+/* The length of the separator at p, 0 if there is none; -1: more bytes are needed to decide. */
 static int64_t separator_at(const lt_csv_reader *r, const char *p)
 {
     const char *end = r->buffer + r->end;
@@ -210,14 +211,14 @@ static int64_t separator_at(const lt_csv_reader *r, const char *p)
     return there;
 }
 
-/* What scanning a record comes to. */
+/* The result of scanning a record. */
 typedef enum scan_end {
     SCAN_WHOLE,
     SCAN_SHORT /* it goes on beyond the buffer */,
     SCAN_FAILED
 } scan_end;
 
-/* Goes over a field; *at is moved behind it. */
+/* Scans a field and advances *at past it. */
 static scan_end scan_field(lt_csv_reader *r, const char **at, int64_t *lines, lt_status *status)
 {
     const char *p = *at, *end = r->buffer + r->end;
@@ -248,15 +249,15 @@ static scan_end scan_field(lt_csv_reader *r, const char **at, int64_t *lines, lt
     return *status == LT_OK ? SCAN_WHOLE : SCAN_FAILED;
 }
 
-/* Whether a record ends at p: with its line, with the text, by a comment. */
+/* Whether a record ends at p: at a line end, the end of the text, or a comment. */
 static bool ends_record(const lt_csv_reader *r, const char *p)
 {
     return p == r->buffer + r->end || *p == '\n' || *p == '\r' ||
            (r->format->comment != 0 && *p == r->format->comment);
 }
 
-/* Goes over the rest of a line at p, behind the last field: a comment, the line end. *at is moved
- * behind it. */
+/* Scans the rest of a line after the last field: a comment and the line end. Advances *at past it.
+ */
 static scan_end scan_line_end(const lt_csv_reader *r, const char *p, const char **at,
                               int64_t *lines)
 {
@@ -273,13 +274,13 @@ static scan_end scan_line_end(const lt_csv_reader *r, const char *p, const char 
     return SCAN_WHOLE;
 }
 
-/* The record at `at`, if it lies in the buffer. */
+/* Scans the record at `at`, if the buffer holds all of it. */
 static scan_end scan_record(lt_csv_reader *r, lt_status *status)
 {
     const char *p = r->buffer + r->at;
     int64_t lines = 0;
     r->n = 0;
-    if (r->separator_length == 0) { /* blanks in front part nothing */
+    if (r->separator_length == 0) { /* leading blanks are no separator */
         const int64_t n = separator_at(r, p);
         if (n < 0) return SCAN_SHORT;
         p += n;

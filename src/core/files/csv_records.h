@@ -1,28 +1,28 @@
-/* csv_records.h - the records of a text of separated values, one after the other: fields as they
- * lie in a buffer that slides over the file, which may be compressed by gzip.
+/* csv_records.h - splits a text of separated values into records of fields. The fields are views
+ * into a buffer that slides over the file, which may be gzip-compressed.
  *
- * A field in quotes may hold separators, line ends and doubled quotes. Empty lines and lines of a
- * comment alone are left out. A record is as long as it is: the buffer grows to hold it, up to
- * max_bytes. Errors are LT_ERR_IO with path and line. Includes core and zlib. */
+ * A quoted field may hold separators, line ends and doubled quotes. Empty lines and comment lines
+ * are skipped. Records have no maximum length: the buffer grows up to max_bytes. Errors are
+ * LT_ERR_IO with path and line. Includes core and zlib. */
 #ifndef LT_CSV_RECORDS_H
 #define LT_CSV_RECORDS_H
 
 #include "ltensor.h"
 
 typedef struct lt_csv_format {
-    /* one or several characters, no quotes or line ends; NULL: runs of blanks and tabs */
+    /* one or more characters, no quotes or line ends; NULL: runs of blanks and tabs */
     const char *separator;
-    char comment;      /* begins what is left out up to the end of its line; 0: none */
-    int64_t skip;      /* lines at the beginning that are left out */
-    int64_t max_bytes; /* of the text, unpacked */
+    char comment;      /* starts a comment up to the line end; 0: no comments */
+    int64_t skip;      /* number of lines to skip at the beginning */
+    int64_t max_bytes; /* of the decompressed text */
 } lt_csv_format;
 
-/* A byte that ends numbers follows it in the buffer, and may be overwritten until the next record
- * is asked for. */
+/* The byte after the field is no part of a number. It may be overwritten until the next record is
+ * read. */
 typedef struct lt_csv_field {
     char *text;
     int64_t length;
-    bool doubled; /* quotes in it are doubled: lt_csv_undouble */
+    bool doubled; /* contains doubled quotes: lt_csv_undouble */
 } lt_csv_field;
 
 typedef struct lt_csv_reader lt_csv_reader;
@@ -31,13 +31,13 @@ typedef struct lt_csv_reader lt_csv_reader;
 lt_status lt_csv_open(const char *path, const lt_csv_format *format, lt_csv_reader **out);
 void lt_csv_close(lt_csv_reader *r);
 
-/* The next record; *n 0: there is none. The fields stand until the next call. Can be
+/* Reads the next record; *n is 0 at the end. The fields are valid until the next call. Can be
  * interrupted. */
 lt_status lt_csv_next(lt_csv_reader *r, lt_csv_field **fields, int64_t *n);
-/* The line on which the last record begins, from 1. */
+/* The first line of the last record, from 1. */
 int64_t lt_csv_line(const lt_csv_reader *r);
 
-/* Halves the doubled quotes. */
+/* Replaces doubled quotes by single ones. */
 void lt_csv_undouble(lt_csv_field *field);
 
 #endif

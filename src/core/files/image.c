@@ -1,15 +1,15 @@
-/* image.c - PNG through libpng's simplified interface, JPEG through TurboJPEG: both report errors
- * by return values.
+/* image.c - decodes PNG with libpng's simplified interface and JPEG with TurboJPEG; both report
+ * errors by return values.
  *
- * The libraries are opened when the first image is read; without them (or without their headers at
- * build time) that is an error which says what to install. The pixels come as the file stores them,
- * interleaved, and are spread over the planes of the tensor here, which also makes gray from
- * colours and the other way round.
+ * The libraries are opened when the first image is read; if one is missing (or its header was
+ * missing at build time), the error names the package to install. The pixels are decoded
+ * interleaved and then copied to the planes of the tensor, which also converts between gray and
+ * color.
  *
- * Of a PNG file the library sees only the chunks that make pixels, after every checksum was
- * compared: neither corrections of gamma nor a damaged file go unnoticed. What a file can ask for
- * is bounded: by 2^31 elements, and by what its size can unpack to. Includes zlib (crc32), png.h,
- * turbojpeg.h. */
+ * libpng receives only the chunks that define pixels, after all checksums were verified: gamma
+ * corrections are ignored and damage is detected. The size of an image is limited to 2^31 elements,
+ * and to the maximum that the file's size can unpack to. Includes zlib (crc32), png.h, turbojpeg.h.
+ */
 #include "image.h"
 
 #include <dlfcn.h>
@@ -32,8 +32,7 @@
 #endif
 #endif
 
-/* Interleaved pixels. Four channels are red, green, blue, alpha; or inverted cyan, magenta, yellow,
- * black. */
+/* Interleaved pixels. Four channels are RGBA, or inverted CMYK. */
 typedef struct pixels {
     unsigned char *data;
     size_t capacity;
@@ -44,8 +43,7 @@ typedef struct pixels {
 
 #define MOST_ELEMENTS (INT64_C(1) << 31)
 
-/* The one check of the size that a file claims: of a damaged header it says no more than that it is
- * damaged. */
+/* Checks and stores the size in a header. A damaged header is reported only as damaged. */
 static lt_status set_size(pixels *p, const char *kind, int64_t width, int64_t height)
 {
     if (width < 1 || height < 1 || width > INT32_MAX || height > INT32_MAX)
@@ -95,8 +93,8 @@ static lt_library png_library = LT_LIBRARY("libpng16.so.16", load_png);
 
 enum {
     SIGNATURE = 8,
-    AROUND = 12,             /* a chunk's length, type and checksum */
-    DEFLATE_MAX_RATIO = 1032 /* zlib's documentation: the most that deflate can compress */
+    AROUND = 12,             /* length, type and checksum of a chunk */
+    DEFLATE_MAX_RATIO = 1032 /* zlib's documentation: the maximum compression ratio of deflate */
 };
 
 static uint32_t big_endian(const unsigned char *b)
@@ -109,8 +107,8 @@ static bool is_type(const unsigned char *chunk, const char *type)
     return memcmp(chunk + 4, type, 4) == 0;
 }
 
-/* Copies the chunks that make pixels to `kept`, *length bytes of them; *packed: those that hold the
- * pixels. */
+/* Copies the chunks that define pixels to `kept`; *length: their bytes, *packed: the bytes of pixel
+ * data in them. */
 static lt_status keep_chunks(const unsigned char *bytes, size_t n, unsigned char *kept,
                              size_t *length, size_t *packed)
 {
@@ -221,11 +219,12 @@ static void load_jpeg(const lt_library *self)
 
 static lt_library jpeg_library = LT_LIBRARY("libturbojpeg.so.0", load_jpeg);
 
-/* A block of 64 pixels takes a bit at least, that is 512 pixels a byte; a channel of full size may
- * be missing. */
+/* A block of 64 samples takes at least one bit: 512 pixels per byte, and 4 times as many if the
+ * file lacks the channel of full size. */
 #define MOST_PIXELS_A_BYTE 2048
 
-/* wanted: the channels asked for; gray is what a JPEG file of colours stores beside them. */
+/* wanted: the requested channels. Gray is read from the luma channel that color JPEG files store.
+ */
 static lt_status read_jpeg(const unsigned char *bytes, size_t n, int wanted, pixels *p)
 {
     lt_status status = LT_OK;
@@ -251,7 +250,7 @@ static lt_status read_jpeg(const unsigned char *bytes, size_t n, int wanted, pix
                                                                                             : 3;
     LT_CHECK(pixels_alloc(p));
     const int format = p->cmyk ? TJPF_CMYK : p->channels == 1 ? TJPF_GRAY : TJPF_RGB;
-    /* Bytes before a marker that mean nothing are common, and every reader passes over them. */
+    /* Meaningless bytes before a marker are common; every reader skips them. */
     if (jpeg.decompress(handle, bytes, (unsigned long)n, p->data, width, 0, height, format,
                         TJFLAG_LIMITSCANS) != 0 &&
         (jpeg.code(handle) != TJERR_WARNING ||
@@ -276,7 +275,7 @@ static lt_status read_jpeg(const unsigned char *bytes, size_t n, int wanted, pix
 
 /* ---- planes ---------------------------------------------------------------------------------- */
 
-/* Inverted inks, of which the last is black, to red, green, blue in the same place. */
+/* Converts inverted CMYK to RGB in place. */
 static void inks_to_colours(pixels *p)
 {
     const int64_t count = p->width * p->height;
@@ -287,7 +286,7 @@ static void inks_to_colours(pixels *p)
     p->channels = 3;
 }
 
-/* The luminance of ITU-R 601-2 in 16 bits of fraction, rounded. */
+/* Luminance of ITU-R 601-2, as 16-bit fixed point, rounded. */
 static unsigned char gray_of(const unsigned char *rgb)
 {
     return (unsigned char)((rgb[0] * 19595 + rgb[1] * 38470 + rgb[2] * 7471 + 0x8000) >> 16);
@@ -300,7 +299,7 @@ static void expand_channels(const pixels *p, int channels, unsigned char *to)
     const bool has_alpha = step % 2 == 0;
     for (int c = 0; c < channels; c++, to += count) {
         const unsigned char *from = p->data;
-        if (channels % 2 == 0 && c == channels - 1) { /* alpha: opaque where there is none */
+        if (channels % 2 == 0 && c == channels - 1) { /* alpha: opaque if the image has none */
             if (!has_alpha)
                 memset(to, 255, (size_t)count);
             else

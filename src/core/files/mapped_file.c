@@ -1,5 +1,5 @@
-/* mapped_file.c - files as memory of tensors: lt_tensor_from_file, and see mapped_file.h. PyTorch's
- * rules of sizes, and its messages. */
+/* mapped_file.c - memory-mapped tensors: lt_tensor_from_file, and see mapped_file.h. PyTorch's
+ * rules for sizes, and its messages. */
 #include "mapped_file.h"
 
 #include <errno.h>
@@ -36,11 +36,12 @@ static lt_status map_error(const char *what, const char *path, const char *how)
                     code);
 }
 
-/* The file, `length` bytes long at least, `made` when there was none. */
+/* Opens a file of at least `length` bytes. A shared file is created (*made) or extended if
+ * necessary. */
 static lt_status map_open(const char *path, bool shared, int64_t length, int *fd, bool *made)
 {
     struct stat s;
-    /* A pipe without a writer would be waited for. */
+    /* Without O_NONBLOCK, opening a pipe would wait for its writer. */
     const int flags = O_CLOEXEC | O_NONBLOCK | (shared ? O_RDWR : O_RDONLY);
     *made = false;
     *fd = open(path, flags);
@@ -61,8 +62,9 @@ static lt_status map_open(const char *path, bool shared, int64_t length, int *fd
     return ftruncate(*fd, length) == 0 ? LT_OK : map_error("resize", path, " to the right size");
 }
 
-/* Bytes that are no bool: what reads them as one would do anything. Pages of a private mapping that
- * hold some become copies; in a shared one they would change the file. */
+/* Rejects or repairs bytes other than 0 and 1, which are undefined behavior as bool. In a private
+ * mapping they become 1, which copies their pages; in a shared mapping the write would change the
+ * file. */
 static lt_status check_bools(const char *path, bool shared, uint8_t *data, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {

@@ -5,12 +5,12 @@
 
 #include "ltensor.h"
 
-/* Whether elements that begin at that byte of a mapped file can be used where they are. Those of
- * bool are looked at one by one instead. */
+/* Whether elements at byte `at` of a mapped file can be used in place: aligned and not bool, since
+ * the bytes of bools must be checked. */
 bool lt_can_map(int64_t at, lt_dtype dtype);
 
-/* New: elements where they lie, with a storage of their own; the mapping lives as long as that.
- * They must lie in it (LT_ERR_RUNTIME). */
+/* New reference: a tensor over part of the mapping, with its own storage, which keeps the mapping
+ * alive. LT_ERR_RUNTIME if the elements are out of range or cannot be mapped. */
 lt_status lt_mapped_part(lt_tensor *mapping, int64_t at, lt_dtype dtype, int ndim,
                          const int64_t *sizes, lt_tensor **out);
 

@@ -54,7 +54,7 @@ lt_status lt_open_to_write(const char *path, bool append, int *fd)
         O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (append ? O_APPEND : O_TRUNC);
     *fd = open(path, flags, 0666);
     if (*fd < 0) return path_error(path);
-    fcntl(*fd, F_SETFL, append ? O_APPEND : 0); /* writes may wait: a reader is there */
+    fcntl(*fd, F_SETFL, append ? O_APPEND : 0); /* blocking writes: a reader exists */
     return LT_OK;
 }
 
@@ -107,8 +107,8 @@ lt_status lt_list_folder(const char *path, lt_status (*each)(void *context, cons
 
 static bool is_separator(char c) { return c == '/' || c == '\\'; }
 
-/* Whether a name is relative and goes nowhere upwards. The separator of other systems counts: files
- * are written there. */
+/* Whether a name is relative and contains no "..". Accepts the separators of other systems, since
+ * files may have been written there. */
 static bool stays_below(const char *name)
 {
     if (*name == '\0' || is_separator(*name)) return false;
@@ -119,7 +119,7 @@ static bool stays_below(const char *name)
     return true;
 }
 
-/* Cuts a path to its folder, without the slash behind it. */
+/* Truncates a path to its folder, without the trailing slash. */
 static void cut_to_folder(char *path)
 {
     char *slash = strrchr(path, '/');
@@ -145,13 +145,14 @@ bool lt_path_inside(const char *beside, const char *name, char path[PATH_MAX])
     if (snprintf(path, PATH_MAX, "%.*s%s", length, beside, name) >= PATH_MAX) return false;
     snprintf(folder, sizeof folder, "%.*s", length, beside);
     if (length == 0) strcpy(folder, ".");
-    if (realpath(folder, real_folder) == NULL) return true; /* nor is anything in it */
-    /* Of what does not exist, the nearest folder around it that does. */
+    /* without the folder, no file exists in it */
+    if (realpath(folder, real_folder) == NULL) return true;
+    /* If the path does not exist, resolve its nearest existing parent folder. */
     char existing[PATH_MAX];
     memcpy(existing, path, PATH_MAX);
     while (realpath(existing, real) == NULL) {
         struct stat info;
-        /* leads to nothing: it cannot be told where */
+        /* a dangling link: its target cannot be checked */
         if (lstat(existing, &info) == 0 && S_ISLNK(info.st_mode)) return false;
         if (strcmp(existing, ".") == 0 || strcmp(existing, "/") == 0) return false;
         cut_to_folder(existing);

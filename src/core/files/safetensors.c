@@ -25,13 +25,13 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 
 enum {
     LENGTH_BYTES = 8,
-    HEADER_MAX = 100000000, /* the format's bound */
-    ALIGNMENT = 8,          /* of the first element: the header is padded with blanks */
-    CHUNK = 1 << 23         /* bytes between looks at the interrupt flag */
+    HEADER_MAX = 100000000, /* the format's limit */
+    ALIGNMENT = 8,          /* of the first element; the header is padded with blanks */
+    CHUNK = 1 << 23         /* bytes between polls of the interrupt flag */
 };
 static const char METADATA[] = "__metadata__";
 
-/* NULL: the format has no such elements. */
+/* NULL: the format does not support the dtype. */
 static const char *const dtype_names[LT_DTYPE_COUNT] = {
     [LT_BOOL] = "BOOL",
     [LT_UINT8] = "U8",
@@ -61,11 +61,11 @@ typedef struct tensor_entry {
     lt_dtype dtype;
     int ndim;
     int64_t sizes[LT_MAX_DIMS];
-    int64_t begin, end; /* of its bytes, from the first element of the file */
+    int64_t begin, end; /* byte range, relative to the first element in the file */
 } tensor_entry;
 
 #define DAMAGED(path, format, ...) lt_error(LT_ERR_IO, "%s: " format, path, __VA_ARGS__)
-/* Names come from the file: shown shortened. */
+/* Truncates names, which come from the file. */
 #define BAD_TENSOR(path, name, format, ...)                                                        \
     DAMAGED(path, "tensor '%.100s': " format, name, __VA_ARGS__)
 
@@ -147,10 +147,11 @@ static int by_offset(const void *a, const void *b)
     const tensor_entry *x = a, *y = b;
     if (x->begin != y->begin) return x->begin < y->begin ? -1 : 1;
     if (x->end != y->end) return x->end < y->end ? -1 : 1;
-    return strcmp(x->name, y->name); /* empty ones: the same order every time */
+    return strcmp(x->name, y->name); /* a deterministic order for empty ones */
 }
 
-/* Sorts the entries by offset; every one of data_bytes bytes must belong to one of them. */
+/* Sorts the entries by offset. Error unless they cover the data_bytes bytes without gaps or
+ * overlaps. */
 static lt_status check_entries(const char *path, tensor_entry *entries, int64_t n,
                                int64_t data_bytes)
 {
@@ -190,7 +191,7 @@ static lt_status parse_texts(const char *path, const cJSON *object, lt_safetenso
     return LT_OK;
 }
 
-/* The text of a header, zero-terminated, and the place that is parsed next. */
+/* The zero-terminated text of a header and the parser's position in it. */
 typedef struct parser {
     const char *path, *text, *at, *end;
 } parser;
@@ -207,7 +208,7 @@ static char skip_blanks(parser *p)
     return *p->at;
 }
 
-/* Steps over a character of the grammar. */
+/* Consumes a character of the grammar. */
 static lt_status expect(parser *p, char c)
 {
     if (skip_blanks(p) != c) return fail_at(p);
@@ -215,7 +216,7 @@ static lt_status expect(parser *p, char c)
     return LT_OK;
 }
 
-/* *out belongs to the caller. */
+/* The caller owns *out. */
 static lt_status parse_value(parser *p, cJSON **out)
 {
     skip_blanks(p);
@@ -261,7 +262,7 @@ static lt_status parse_member(parser *p, file_header *h)
     return status;
 }
 
-/* Member by member: a tree of the whole header takes 900 bytes for each tensor. */
+/* Parses member by member: a tree of the whole header would use 900 bytes per tensor. */
 static lt_status parse_header(parser *p, file_header *h)
 {
     h->out->json = cJSON_CreateArray();
@@ -297,7 +298,7 @@ static lt_status read_fully(int fd, const char *path, void *to, int64_t n)
     return LT_OK;
 }
 
-/* *data_bytes is the number of bytes that follow the header. */
+/* *data_bytes: the number of bytes after the header. */
 static lt_status read_header(int fd, const char *path, int64_t size, file_header *h,
                              int64_t *data_bytes)
 {
@@ -341,7 +342,7 @@ static lt_status read_tensor(int fd, const char *path, const tensor_entry *e, lt
         lt_tensor_release(t);
         return status;
     }
-    /* Kernels rely on 0 and 1. */
+    /* Kernels require 0 or 1. */
     if (e->dtype == LT_BOOL) {
         uint8_t *p = lt_tensor_data(t);
         for (int64_t i = 0; i < t->numel; i++) p[i] = p[i] != 0;
@@ -416,7 +417,7 @@ void lt_safetensors_free(lt_safetensors *file)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* Takes over item; NULL is a failed allocation, as cJSON has it. */
+/* Consumes item; NULL: a failed allocation, following cJSON. */
 static lt_status put_item(cJSON *parent, const char *name, cJSON *item)
 {
     if (cJSON_AddItemToObject(parent, name, item)) return LT_OK;
@@ -424,7 +425,7 @@ static lt_status put_item(cJSON *parent, const char *name, cJSON *item)
     return lt_error(LT_ERR_MEMORY, "out of memory");
 }
 
-/* As text, which takes a third of the memory of cJSON's items. It needs no escapes. */
+/* Adds raw text, which uses a third of the memory of cJSON items. It needs no escapes. */
 static lt_status add_header_entry(cJSON *root, const lt_named_tensor *named, int64_t begin,
                                   int64_t end)
 {
@@ -451,8 +452,8 @@ static lt_status describe_texts(cJSON *root, const lt_named_text *texts, int64_t
     return LT_OK;
 }
 
-/* Wide elements come first, so that all are aligned in the file; order receives the tensors'
- * indices. */
+/* Sorts by element size, descending, so that all elements are aligned in the file. order receives
+ * the indices of the tensors. */
 static void order_by_width(const lt_named_tensor *tensors, int64_t n, int64_t *order)
 {
     int64_t count = 0;

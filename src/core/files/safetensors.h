@@ -1,9 +1,9 @@
-/* safetensors.h - named tensors and texts in a file of the safetensors format
+/* safetensors.h - reads and writes named tensors and texts in the safetensors format
  * (https://github.com/huggingface/safetensors, section "Format"): the length of a JSON header as 8
  * bytes, the header, the elements of all tensors without gaps, little-endian.
  *
- * What is read is checked before anything is allocated for it, so that memory is bounded by the
- * file's size. Errors are LT_ERR_IO and name the file and what is wrong with it. */
+ * Input is checked before memory is allocated for it, so that memory is bounded by the file's size.
+ * Errors are LT_ERR_IO and name the file and the defect. */
 #ifndef LT_SAFETENSORS_H
 #define LT_SAFETENSORS_H
 
@@ -18,22 +18,23 @@ typedef struct lt_named_text {
     const char *name, *text; /* UTF-8 */
 } lt_named_text;
 
-/* What a file holds: tensors in the order of their elements in it, on the host. */
+/* The contents of a file: tensors on the host, in the order of their elements in the file. */
 typedef struct lt_safetensors {
     int64_t n, n_texts;
-    lt_named_tensor *tensors; /* counted; whoever takes one over leaves NULL in its place */
+    /* owned references; a caller that steals one sets the entry to NULL */
+    lt_named_tensor *tensors;
     lt_named_text *texts;
     void *json; /* owns the names and texts */
 } lt_safetensors;
 
-/* mapped: elements stay in the file, which is mapped: its pages come when they are looked at, and
- * what is written to a tensor stays in memory. It must not become shorter meanwhile. Elements that
- * are not aligned in the file, and bools, are read. */
+/* mapped: the elements are mapped privately: pages are loaded on first access, and writes to a
+ * tensor do not change the file. The file must not be truncated meanwhile. Bools, and elements that
+ * are not aligned in the file, are read into memory instead. */
 lt_status lt_safetensors_read(const char *path, bool mapped, lt_safetensors *out);
 void lt_safetensors_free(lt_safetensors *file);
 
-/* Writes the file atomically. Tensors may be of any layout, on any device (copied to the host one
- * at a time, as cause "save"); names must differ from each other and from "__metadata__". */
+/* Writes the file atomically. Tensors may have any strides and device (each is copied to the host
+ * in turn, with the cause "save"); names must be unique and different from "__metadata__". */
 lt_status lt_safetensors_write(const char *path, const lt_named_tensor *tensors, int64_t n,
                                const lt_named_text *texts, int64_t n_texts);
 

@@ -1,5 +1,5 @@
-/* activation.h - activations and their derivatives as formulas of float and double, named as those
- * of formulas.h. */
+/* activation.h - activations and their derivatives as formulas of float and double, with the naming
+ * scheme of formulas.h. */
 #ifndef LT_FORMULAS_ACTIVATION_H
 #define LT_FORMULAS_ACTIVATION_H
 

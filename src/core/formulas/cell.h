@@ -1,5 +1,5 @@
-/* cell.h - recurrent cells as formulas of float and double, named as those of formulas.h, which it
- * includes: lt_cell_gru_f32 in C, overloads of lt_cell_gru in C++. */
+/* cell.h - recurrent cells as formulas of float and double, with the naming scheme of formulas.h,
+ * which it includes: lt_cell_gru_f32 in C, overloads of lt_cell_gru in C++. */
 #ifndef LT_FORMULAS_CELL_H
 #define LT_FORMULAS_CELL_H
 

@@ -1,11 +1,11 @@
 /* draws.h - derivatives of random numbers by the parameters of their distribution, -(d cdf / d
- * parameter) / pdf, as PyTorch approximates them (M. Figurnov, S. Mohamed, A. Mnih: Implicit
+ * parameter) / pdf, with PyTorch's approximations (M. Figurnov, S. Mohamed, A. Mnih: Implicit
  * reparameterization gradients, 2018): a series for small numbers, a saddle point expansion (after
- * Rice) for large parameters, between them rational functions fitted by Pyro's authors. Computed in
- * double for every type, for the expansions cancel. Included by gamma.h alone, after gamma.inc and
+ * Rice) for large parameters, and rational functions fitted by Pyro's authors between them. Always
+ * computed in double, since the expansions cancel. Included only by gamma.h, after gamma.inc and
  * stirling.h. */
 
-/* Of x from Gamma(a, 1), by a; x < 0.8. */
+/* Derivative of x from Gamma(a, 1) by a, for x < 0.8. */
 LT_FN double lt_gamma_derivative_small(double a, double x)
 {
     double term = 1, sum = 1 / a, squares = 1 / (a * a);
@@ -24,7 +24,7 @@ LT_FN double lt_gamma_derivative_small(double a, double x)
 /* The same for a > 8. */
 LT_FN double lt_gamma_derivative_large(double a, double x)
 {
-    if (0.9 * a <= x && x <= 1.1 * a) { /* near the singularity at a, a polynomial */
+    if (0.9 * a <= x && x <= 1.1 * a) { /* near the singularity at a: a polynomial */
         const double first = 1 + 24 * a * (1 + 12 * a);
         const double second =
             1440 * a * a + 6 * x * (53 - 120 * x) - 65 * x * x / a + a * (107 + 3600 * x);
@@ -38,7 +38,7 @@ LT_FN double lt_gamma_derivative_large(double a, double x)
     return -stirling * x * outer / root;
 }
 
-/* The same between them: exp of a rational function of log(x / a) and log(a). */
+/* The same elsewhere: exp of a rational function of log(x / a) and log(a). */
 LT_FN double lt_gamma_derivative_middle(double a, double x)
 {
     const double fitted[3][8] = {{0.16009398, -0.094634809, 0.025146376, -0.0030648343, 1,
@@ -62,7 +62,7 @@ LT_FN double lt_gamma_derivative(double a, double x)
     return a > 8 ? lt_gamma_derivative_large(a, x) : lt_gamma_derivative_middle(a, x);
 }
 
-/* Of x from Beta(a, b), by a, for x near 0; divided by 1 - x, as the next ones. */
+/* Derivative of x from Beta(a, b) by a, for small x; divided by 1 - x, as are the next ones. */
 LT_FN double lt_beta_derivative_low(double x, double a, double b)
 {
     const double factor =
@@ -76,7 +76,7 @@ LT_FN double lt_beta_derivative_low(double x, double a, double b)
     return result != result ? 0 : result;
 }
 
-/* By b, for x near 0. */
+/* Derivative by b, for small x. */
 LT_FN double lt_beta_derivative_low_other(double x, double a, double b)
 {
     const double factor = LT_FORMULA_NAME(digamma, f64)(a + b) - LT_FORMULA_NAME(digamma, f64)(b);
@@ -91,12 +91,12 @@ LT_FN double lt_beta_derivative_low_other(double x, double a, double b)
     return result != result ? 0 : result;
 }
 
-/* By a, for large a and b. */
+/* Derivative by a, for large a and b. */
 LT_FN double lt_beta_derivative_large(double x, double a, double b)
 {
     const double total = a + b, mean = a / total, deviation = sqrt(a * b / (total + 1)) / total;
     if (mean - 0.1 * deviation <= x &&
-        x <= mean + 0.1 * deviation) { /* near the singularity at the mean */
+        x <= mean + 0.1 * deviation) { /* near the singularity at the mean: a polynomial */
         const double fourth = 8 * (1 - x) * (135 * b - 11);
         const double third = (453 + 1620 * b * (1 - x) - 455 * x) * b + a * fourth;
         const double second = 3 * (59 + 180 * b - 90 * x) * (b * b) + a * third;
@@ -117,7 +117,7 @@ LT_FN double lt_beta_derivative_large(double x, double a, double b)
     return stirling * (-x / sqrt(2 * a * b / total)) * sum;
 }
 
-/* By a, elsewhere: a fitted correction of x (digamma(total) - digamma(a)) / b. */
+/* Derivative by a, elsewhere: a fitted correction of x (digamma(total) - digamma(a)) / b. */
 LT_FN double lt_beta_derivative_middle(double x, double a, double total)
 {
     const double fitted[2][3][3][4] = {

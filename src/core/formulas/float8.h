@@ -1,10 +1,10 @@
-/* float8.h - the floats of one byte as bit patterns, converted to and from float with PyTorch's
- * rounding; for the CPU, the CUDA kernels and the simulated GPUs.
+/* float8.h - 8-bit floats as bit patterns, converted to and from float with PyTorch's rounding; for
+ * the CPU, the CUDA kernels and the simulated GPUs.
  *
- * e5m2: 5 bits of exponent, 2 of mantissa; e4m3: 4 and 3. "fn": no infinities; "uz": one zero,
- * whose negative is the only nan. To nearest, ties to even. Too large: infinity in e5m2, the
- * largest number in e4m3fn, nan in both fnuz. e8m0fnu is the exponent of a float alone: its sign is
- * dropped, 0 is its least power of two. Includes ltensor.h and formulas.h. */
+ * e5m2: 5 bits of exponent, 2 of mantissa; e4m3: 4 and 3. "fn": no infinities; "uz": one zero, the
+ * code of -0 is the only nan. Rounded to nearest, ties to even. On overflow: infinity in e5m2, the
+ * largest number in e4m3fn, nan in both fnuz. e8m0fnu is only the exponent of a float: it drops the
+ * sign, and 0 becomes its smallest power of two. Includes ltensor.h and formulas.h. */
 #ifndef LT_FLOAT8_H
 #define LT_FLOAT8_H
 
@@ -27,7 +27,7 @@ LT_FN float lt_float8_of_bits(uint32_t u)
     return f;
 }
 
-/* Numbers of bits of the mantissa, and what is added to an exponent: all but e8m0fnu. */
+/* Bits of the mantissa, and bias of the exponent; not for e8m0fnu. */
 LT_FN int lt_float8_mantissa(lt_dtype dtype)
 {
     return dtype == LT_FLOAT8_E5M2 || dtype == LT_FLOAT8_E5M2FNUZ ? 2 : 3;
@@ -51,7 +51,7 @@ LT_FN float lt_float8_to_float(lt_dtype dtype, uint8_t code)
     if (dtype == LT_FLOAT8_E4M3FN && magnitude == 0x7f) return lt_float8_of_bits(nan | sign);
     if ((dtype == LT_FLOAT8_E5M2FNUZ || dtype == LT_FLOAT8_E4M3FNUZ) && code == 0x80)
         return lt_float8_of_bits(nan);
-    /* Scaling by a power of two lets the float unit do the subnormals. */
+    /* Scaling by a power of two also converts subnormals. */
     const float scale = lt_float8_of_bits((uint32_t)(254 - lt_float8_bias(dtype)) << 23);
     const float f = lt_float8_of_bits(magnitude << (23 - lt_float8_mantissa(dtype))) * scale;
     return lt_float8_of_bits(lt_float8_bits_of(f) | sign);
@@ -61,7 +61,7 @@ LT_FN uint8_t lt_float_to_float8_e8m0fnu(float f)
 {
     const uint32_t u = lt_float8_bits_of(f), exponent = u >> 23 & 0xffu, mantissa = u & 0x7fffffu;
     if (exponent == 0xff) return 0xff;
-    /* Half way is up, but from the subnormal 2^-127, which is a power itself. */
+    /* Ties round up, except at the subnormal 2^-127, which is a power itself. */
     return (uint8_t)(exponent + (mantissa > 0x400000u || (mantissa == 0x400000u && exponent > 0)));
 }
 

@@ -1,7 +1,7 @@
-/* floats.h - the formulas of the file that FORMULAS names, for float and for double: lt_sigmoid_f32
+/* floats.h - instantiates the formulas in the file FORMULAS for float and double: lt_sigmoid_f32
  * and lt_sigmoid_f64 in C, overloads of lt_sigmoid in C++. Included once per file, after formulas.h
- * (which itself begins with one); the file is written in T, the type, NAME(f), the formula's name,
- * and M(g), the C function g for the type. */
+ * (which itself begins with such an include). The file uses T, the type, NAME(f), the formula's
+ * name, and M(g), the C function g for the type. */
 #include "unused_begin.h"
 
 #define T       float

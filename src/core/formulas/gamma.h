@@ -1,5 +1,5 @@
-/* gamma.h - the gamma function's relatives, and derivatives of random numbers, which are made of
- * them, as formulas named as those of formulas.h. */
+/* gamma.h - the gamma function and related functions, and derivatives of random numbers, which use
+ * them, as formulas with the naming scheme of formulas.h. */
 #ifndef LT_FORMULAS_GAMMA_H
 #define LT_FORMULAS_GAMMA_H
 

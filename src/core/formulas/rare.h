@@ -1,7 +1,7 @@
-/* rare.h - special functions that are asked for seldom: one function of one variable, one of two,
- * and a number that says which. They are compiled once, in double precision, which is enough for
- * float, instead of a vectorized loop each. The CPU calls them through cpu/common/rare.c; GPUs and
- * simulated ones include this file in their one kernel each. Special values follow PyTorch. */
+/* rare.h - rarely used special functions: one function of one variable, one of two, and a number
+ * that selects the formula. They are compiled once, in double precision, which is also sufficient
+ * for float, rather than as a vectorized loop each. The CPU calls them through cpu/common/rare.c;
+ * GPUs and simulated GPUs include this file in one kernel each. Special values follow PyTorch. */
 #ifndef LT_FORMULAS_RARE_H
 #define LT_FORMULAS_RARE_H
 
@@ -10,8 +10,7 @@
 #include "gamma.h"
 #include "rare_numbers.h"
 
-/* A function that no loop and no kernel takes in: written out in each of them it would be most of
- * what they are. */
+/* A function that is never inlined: it would make up most of the code of each loop and kernel. */
 #if defined(__CUDACC__)
 #define LT_RARE_FN static __host__ __device__ __noinline__
 #elif defined(__GNUC__)
@@ -45,7 +44,7 @@ LT_FN double lt_chebyshev_sum(const double *c, int terms, double t)
 #include "rare_tables.h"
 #undef RARE_TABLE
 
-/* I0 and I1 without exp(|x|). */
+/* exp(-|x|) I0(x) and exp(-|x|) I1(x). */
 LT_FN double lt_bessel_i0e(double x)
 {
     x = fabs(x);
@@ -59,16 +58,16 @@ LT_FN double lt_bessel_i1e(double x)
     return x < 0 ? -y : y;
 }
 
-/* exp(|x|) times a function that decays as 1 / sqrt(x): in two steps, so that it overflows no
- * sooner than the product. */
+/* exp(|x|) y, where y decays as 1 / sqrt(x): in two steps, so that it overflows only if the product
+ * does. */
 LT_FN double lt_times_exp(double y, double x)
 {
     const double half = exp(fabs(x) / 2);
     return y * half * half;
 }
 
-/* K0 and K1 of 0 < x <= 2 (Abramowitz and Stegun, 9.6.11), beside logarithms: sums over (x^2 / 4)^k
- * / k!^2. */
+/* K0 and K1 for 0 < x <= 2 (Abramowitz and Stegun, 9.6.11): a logarithmic term and a sum over (x^2
+ * / 4)^k / k!^2. */
 LT_FN double lt_bessel_k_small(double x, int order)
 {
     const double euler = 0.57721566490153286061, quarter = x * x / 4;
@@ -83,7 +82,7 @@ LT_FN double lt_bessel_k_small(double x, int order)
     return order == 0 ? sum - log(x / 2) * i : 1 / x + x / 2 * (log(x / 2) * i - sum / 2);
 }
 
-/* scaled: without exp(-x). */
+/* scaled: times exp(x). */
 LT_FN double lt_bessel_k(double x, int order, bool scaled)
 {
     if (x == 0) return (double)INFINITY;
@@ -105,7 +104,7 @@ LT_FN double lt_airy_ai(double x)
         return (cos(angle) * lt_airy_wave_p(u) + sin(angle) * lt_airy_wave_q(u) / z) /
                sqrt(sqrt(-x));
     }
-    /* Maclaurin's series: Ai(0) f - Ai'(0) g. */
+    /* Maclaurin series: Ai(0) f + Ai'(0) g. */
     double f = 1, g = x, term_f = 1, term_g = x;
     const double cube = x * x * x;
     for (int k = 3; k < 42; k += 3) {
@@ -126,8 +125,8 @@ LT_FN double lt_bessel_y(double x, int order)
 
 /* ---- the normal distribution ----------------------------------------------------------------- */
 
-/* exp(x^2) erfc(x): the product while neither is out of range, the square with what its rounding
- * lost; then the asymptotic series. */
+/* exp(x^2) erfc(x): up to 25 the product, corrected for the rounding error of x^2, above the
+ * asymptotic series. */
 LT_FN double lt_erfcx(double x)
 {
     if (x > 25) {
@@ -147,9 +146,9 @@ LT_FN double lt_log_ndtr(double x)
     return log1p(-erfc(t) / 2);
 }
 
-/* The inverse of the normal distribution: a first guess (Abramowitz and Stegun, 26.2.23), then
- * Halley's method on the smaller tail; in the middle on the distance from it, which the tail would
- * lose. */
+/* The inverse of the normal distribution: an approximation (Abramowitz and Stegun, 26.2.23), then
+ * two steps of Halley's method, on the smaller tail or, near p = 1/2, on p - 1/2, which is more
+ * accurate there. */
 LT_FN double lt_ndtri(double p)
 {
     if (p == 0) return -(double)INFINITY;
@@ -178,8 +177,8 @@ LT_FN double lt_spherical_j0(double x)
 
 /* ---- incomplete gamma functions -------------------------------------------------------------- */
 
-/* log(1 + mu) - mu without cancellation near 0: twice the series of atanh(mu / (2 + mu)), less
- * mu. */
+/* log(1 + mu) - mu without cancellation near 0: twice the series of atanh(mu / (2 + mu)), less mu.
+ */
 LT_FN double lt_log1p_less(double mu)
 {
     if (mu < -0.5 || mu > 1) return log1p(mu) - mu;
@@ -189,8 +188,8 @@ LT_FN double lt_log1p_less(double mu)
     return 2 * r * square * sum - mu * r;
 }
 
-/* x^a exp(-x) / gamma(a), of large a by the distance of x from a, since powers would lose
- * digits. */
+/* x^a exp(-x) / gamma(a). For large a in terms of (x - a) / a, since the powers would lose digits.
+ */
 LT_FN double lt_gamma_density(double a, double x)
 {
     if (a < 20) return exp(a * log(x) - x - lgamma(a));
@@ -200,7 +199,7 @@ LT_FN double lt_gamma_density(double a, double x)
     return sqrt(a / 6.28318530717958647693) * exp(a * lt_log1p_less((x - a) / a) - tail);
 }
 
-/* The lower function by its series. */
+/* The lower function as a series. */
 LT_FN double lt_gammainc_series(double a, double x)
 {
     double term = 1, sum = 1;
@@ -211,7 +210,7 @@ LT_FN double lt_gammainc_series(double a, double x)
     return lt_gamma_density(a, x) / a * sum;
 }
 
-/* The upper one by Legendre's continued fraction, after Lentz. */
+/* The upper function as Legendre's continued fraction, evaluated by Lentz's method. */
 LT_FN double lt_gammaincc_fraction(double a, double x)
 {
     double b = x + 1 - a, c = 1e300, d = 1 / b, product = d;
@@ -228,7 +227,8 @@ LT_FN double lt_gammaincc_fraction(double a, double x)
     return lt_gamma_density(a, x) * product;
 }
 
-/* The upper one of small x and a, where it is not 1 less something near 1. */
+/* The upper function for small x and a, computed directly: 1 less the lower function would cancel.
+ */
 LT_FN double lt_gammaincc_small(double a, double x)
 {
     const double power = a * log(x) - lgamma(a + 1);
@@ -240,7 +240,8 @@ LT_FN double lt_gammaincc_small(double a, double x)
     return -expm1(power) - exp(power) * a * sum;
 }
 
-/* Either of large a by the normal distribution and two terms of Temme's expansion (DLMF 8.12). */
+/* The lower or upper function for large a: the normal distribution and two terms of Temme's
+ * expansion (DLMF 8.12). */
 LT_FN double lt_gammainc_large(double a, double x, bool upper)
 {
     const double first[] = {-1.0 / 3,    1.0 / 12,           -2.0 / 135,
@@ -282,7 +283,7 @@ LT_FN double lt_rare_zeta(double s, double q)
 
 /* ---- orthogonal polynomials ------------------------------------------------------------------ */
 
-/* p[n] of p[k + 1] = 2 x p[k] - p[k - 1], where p[0] = 1 and p[1] is given. */
+/* p[n] of the recurrence p[k + 1] = 2 x p[k] - p[k - 1] with p[0] = 1 and p[1] = first. */
 LT_FN double lt_chebyshev_recurrence(double x, int64_t n, double first)
 {
     double before = 1, p = first;
@@ -295,7 +296,8 @@ LT_FN double lt_chebyshev_recurrence(double x, int64_t n, double first)
     return p;
 }
 
-/* The four kinds: of large n inside (-1, 1) by cosines, at -1 and 1 by their limits. */
+/* The four kinds. For large n inside (-1, 1) by trigonometric functions, at -1 and 1 by their
+ * limits. */
 LT_FN double lt_chebyshev(double x, int64_t n, int kind)
 {
     const double angle = fabs(x) < 1 ? acos(x) : 0, even = n % 2 == 0 ? 1 : -1, count = (double)n;
@@ -319,7 +321,7 @@ LT_FN double lt_chebyshev(double x, int64_t n, int kind)
     }
 }
 
-/* probabilists': He[k + 1] = x He[k] - k He[k - 1]; else H, of twice both. */
+/* probabilists: He[k + 1] = x He[k] - k He[k - 1]; else H[k + 1] = 2 x H[k] - 2 k H[k - 1]. */
 LT_FN double lt_hermite(double x, int64_t n, bool probabilists)
 {
     const double factor = probabilists ? 1 : 2;
@@ -362,12 +364,12 @@ LT_FN double lt_legendre(double x, int64_t n)
     return p;
 }
 
-/* Degrees are numbers of the dtype, cut to integers (-0.5 to 0); there are no polynomials of
- * degrees beyond these. */
+/* Converts a degree to an integer (-0.5 becomes 0); -1, which has no polynomial, if it is out of
+ * range. */
 LT_FN int64_t lt_degree(double n) { return n > -1 && n < 1e9 ? (int64_t)n : -1; }
 
-/* The number after a towards b in a type of so many binary digits, whose least and largest numbers
- * are these. */
+/* The number next to a in the direction of b, in a type with `digits` binary digits, smallest
+ * positive number `least` and largest number `largest`. */
 LT_FN double lt_next_of(double a, double b, int digits, double least, double largest)
 {
     int exponent;
@@ -381,7 +383,7 @@ LT_FN double lt_next_of(double a, double b, int digits, double least, double lar
     return a + copysign(step < least ? least : step, b - a);
 }
 
-/* ---- by number ------------------------------------------------------------------------------- */
+/* ---- dispatch by number ---------------------------------------------------------------------- */
 
 LT_RARE_FN double lt_rare_of(double x, int function)
 {

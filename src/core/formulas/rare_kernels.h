@@ -1,6 +1,6 @@
-/* rare_kernels.h - the formulas of the family "rare" by the names that kernels call: lt_rare_one(x,
- * function), lt_rare_pair(a, b, function), and divisors of integers. In C the first two are
- * functions of cpu/common/rare.c, which no loop takes in. */
+/* rare_kernels.h - the formulas of the family "rare" under the names used by kernels:
+ * lt_rare_one(x, function), lt_rare_pair(a, b, function), gcd and lcm. In C the first two are
+ * functions of cpu/common/rare.c that are not inlined. */
 #ifndef LT_FORMULAS_RARE_KERNELS_H
 #define LT_FORMULAS_RARE_KERNELS_H
 

@@ -1,4 +1,4 @@
-/* rare_numbers.h - which of the functions of rare.h is meant: of one number, of two. */
+/* rare_numbers.h - the numbers that select a function of rare.h: of one variable, of two. */
 #ifndef LT_FORMULAS_RARE_NUMBERS_H
 #define LT_FORMULAS_RARE_NUMBERS_H
 

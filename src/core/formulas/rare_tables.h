@@ -1,9 +1,9 @@
-/* rare_tables.h - Chebyshev expansions, from the constant term on, printed by
+/* rare_tables.h - coefficients of Chebyshev expansions, constant term first, printed by
  * scripts/special_tables.py. Included by rare.h. */
 #ifndef LT_FORMULAS_RARE_TABLES_H
 #define LT_FORMULAS_RARE_TABLES_H
 
-/* RARE_TABLE(name, from, to, terms, coefficients) makes lt_<name>(u), for u in that interval. */
+/* RARE_TABLE(name, from, to, terms, coefficients) defines lt_<name>(u) for from <= u <= to. */
 
 /* I0(x) exp(-x), u = x. */
 RARE_TABLE(bessel_i0_small, 0.0, 8.0, 30, 0.33839763720473804, -0.30468267234319840,

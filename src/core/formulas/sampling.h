@@ -1,5 +1,6 @@
-/* sampling.h - coordinates of grid_sample as formulas of float and double, named as those of
- * formulas.h, which it includes: lt_sample_index_f32 in C, overloads of lt_sample_index in C++. */
+/* sampling.h - coordinates of grid_sample as formulas of float and double, with the naming scheme
+ * of formulas.h, which it includes: lt_sample_index_f32 in C, overloads of lt_sample_index in C++.
+ */
 #ifndef LT_FORMULAS_SAMPLING_H
 #define LT_FORMULAS_SAMPLING_H
 

@@ -1,5 +1,5 @@
-/* special.h - special functions as formulas named as those of formulas.h; the gamma function's
- * relatives stand in gamma.h. */
+/* special.h - special functions as formulas with the naming scheme of formulas.h; gamma.h has the
+ * gamma function and its relatives. */
 #ifndef LT_FORMULAS_SPECIAL_H
 #define LT_FORMULAS_SPECIAL_H
 

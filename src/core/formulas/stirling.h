@@ -1,5 +1,5 @@
-/* stirling.h - what Stirling's series leaves of factorials, for drawing numbers and for their
- * derivatives. */
+/* stirling.h - the remainder of Stirling's series for factorials; used to draw random numbers and
+ * by their derivatives. */
 #ifndef LT_FORMULAS_STIRLING_H
 #define LT_FORMULAS_STIRLING_H
 

@@ -1,5 +1,5 @@
-/* unused_begin.h - until unused_end.h a formula that a translation unit does not use is no mistake,
- * nor is x < 0 where x is unsigned. Included as often as there are formulas. */
+/* unused_begin.h - until unused_end.h, disables the warnings about unused formulas and about x < 0
+ * for unsigned x. Included repeatedly. */
 #if defined(__GNUC__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"

@@ -1,4 +1,4 @@
-/* unused_end.h - ends what unused_begin.h began. */
+/* unused_end.h - reenables the warnings that unused_begin.h disabled. */
 #if defined(__CUDACC__)
 #pragma nv_diagnostic pop
 #endif

@@ -1,5 +1,5 @@
-/* arrow.c - columns of the Arrow C data interface (ltensor.h): tensors of one dimension lent as
- * such, and theirs taken. */
+/* arrow.c - the Arrow C data interface (ltensor.h): exports tensors of one dimension as columns and
+ * imports columns. */
 #include <stdint.h>
 #include <string.h>
 
@@ -14,22 +14,23 @@
 #include "tensor.h"
 #include "op/contiguous.h"
 
-/* NULL: Arrow has no such numbers. */
+/* NULL: Arrow has no format for the dtype. */
 static const char *const formats[LT_DTYPE_COUNT] = {
     [LT_BOOL] = "b",    [LT_UINT8] = "C",   [LT_INT8] = "c",    [LT_INT16] = "s",
     [LT_INT32] = "i",   [LT_INT64] = "l",   [LT_FLOAT16] = "e", [LT_BFLOAT16] = NULL,
     [LT_FLOAT32] = "f", [LT_FLOAT64] = "g", [LT_UINT16] = "S",  [LT_UINT32] = "I",
     [LT_UINT64] = "L"};
 
-/* The lowest bit of the first byte is the first. */
+/* Bits are stored least significant first. */
 static bool bit_at(const uint8_t *bits, int64_t i) { return bits[i >> 3] >> (i & 7) & 1; }
 
-/* ---- lending --------------------------------------------------------------------------------- */
+/* ---- exporting ------------------------------------------------------------------------------- */
 
-/* What is lent, as long as the array is not released: its own struct may move. */
+/* Owns the exported data until the array is released. Allocated separately, since consumers may
+ * move the array's struct. */
 typedef struct arrow_export {
     lt_tensor *tensor;
-    const void *buffers[2]; /* no bits of what is not null, since nothing is; the elements */
+    const void *buffers[2]; /* validity bitmap: NULL, without nulls; elements */
 } arrow_export;
 
 static void end_loan(struct ArrowArray *array)
@@ -40,7 +41,7 @@ static void end_loan(struct ArrowArray *array)
     array->release = NULL;
 }
 
-/* A schema refers to constants only. */
+/* A schema owns nothing: it points to constants. */
 static void end_schema(struct ArrowSchema *schema) { schema->release = NULL; }
 
 static lt_status check_column(const lt_tensor *t)
@@ -63,8 +64,7 @@ static lt_status check_column(const lt_tensor *t)
     return lt_materialize("to_arrow", t);
 }
 
-/* New tensor of the bytes that hold a bit for each of t's bools; the last byte's other bits are
- * 0. */
+/* New tensor with the bits of t's bools; the unused bits of the last byte are 0. */
 static lt_status pack_bits(const lt_tensor *t, lt_tensor **out)
 {
     const int64_t bytes = t->numel / 8 + (t->numel % 8 != 0);
@@ -93,8 +93,8 @@ lt_status lt_tensor_to_arrow(lt_tensor *t, struct ArrowSchema *schema, struct Ar
         return status;
     }
     l->buffers[1] = t->numel > 0 ? lt_data(l->tensor) : NULL;
-    /* Consumers compare schemas, and every producer's columns may have nulls: this one just has
-     * none. */
+    /* Nullable, as in the columns of all producers, since consumers compare schemas; there are no
+     * nulls. */
     *schema = (struct ArrowSchema){.format = formats[t->dtype],
                                    .name = "",
                                    .flags = ARROW_FLAG_NULLABLE,
@@ -107,9 +107,9 @@ lt_status lt_tensor_to_arrow(lt_tensor *t, struct ArrowSchema *schema, struct Ar
     return LT_OK;
 }
 
-/* ---- taking ---------------------------------------------------------------------------------- */
+/* ---- importing ------------------------------------------------------------------------------- */
 
-/* What a format is that no tensor can be of. */
+/* The type of a format that no dtype matches, for the error message. */
 static const char *arrow_kind_of(const char *format)
 {
     static const struct {
@@ -162,7 +162,7 @@ static lt_status find_dtype(const struct ArrowSchema *schema, lt_dtype *out)
                     schema->format, arrow_kind_of(schema->format));
 }
 
-/* What the specification says of every array of numbers. */
+/* Checks the requirements of the specification for an array of numbers. */
 static lt_status check_array(const struct ArrowArray *array)
 {
     if (array->release == NULL)
@@ -247,7 +247,7 @@ static void release_held(void *ctx)
     lt_mem_free(held);
 }
 
-/* A tensor over the array's memory, which it holds from then on. */
+/* A tensor over the array's memory; takes ownership of the array on success. */
 static lt_status hold_column(const struct ArrowArray *array, const char *data, lt_dtype dtype,
                              lt_tensor **out)
 {
@@ -279,7 +279,7 @@ lt_status lt_tensor_from_arrow(const struct ArrowSchema *schema, struct ArrowArr
         return lt_error(LT_ERR_RUNTIME,
                         "from_arrow: %lld of %lld elements are null, and %s has no value for that",
                         (long long)nulls, (long long)array->length, lt_dtype_name(dtype));
-    /* of bools there are bits, unpacked one by one */
+    /* bools are bits, which are unpacked */
     const bool has_bytes = array->length > 0 && dtype != LT_BOOL;
     const char *data =
         has_bytes ? (const char *)array->buffers[1] + (size_t)array->offset * size : NULL;

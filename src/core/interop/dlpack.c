@@ -1,4 +1,4 @@
-/* dlpack.c - see dlpack.h: tensors lent to other libraries, and theirs taken. */
+/* dlpack.c - see dlpack.h: exports tensors to other libraries and imports theirs. */
 #include "dlpack.h"
 
 #include <string.h>
@@ -39,9 +39,9 @@ static const DLDataType types[LT_DTYPE_COUNT] = {
     [LT_FLOAT8_E8M0FNU] = {kDLFloat8_e8m0fnu, 8, 1},
 };
 
-/* ---- lending --------------------------------------------------------------------------------- */
+/* ---- exporting ------------------------------------------------------------------------------- */
 
-/* What is lent. The alias holds the memory, whatever becomes of the tensor. */
+/* An exported tensor. The alias keeps the memory alive independently of the original tensor. */
 typedef struct dlpack_export {
     union {
         DLManagedTensorVersioned versioned;
@@ -125,7 +125,7 @@ void lt_dlpack_delete(void *managed, bool versioned)
     if (!versioned && p->deleter != NULL) p->deleter(p);
 }
 
-/* ---- taking ---------------------------------------------------------------------------------- */
+/* ---- importing ------------------------------------------------------------------------------- */
 
 static const char *device_name(int32_t type)
 {
@@ -141,8 +141,8 @@ static const char *device_name(int32_t type)
     return name != NULL ? name : "unknown";
 }
 
-/* The type of the devices whose memory DLPack calls so, the CPU's for what is locked for another;
- * LT_DEVICE_TYPES: none. */
+/* The type of a DLPack device: LT_CPU also for page-locked host memory; LT_DEVICE_TYPES:
+ * unsupported. */
 static lt_device_type device_type_of(int32_t dlpack)
 {
     for (int type = 0; type < LT_DEVICE_TYPES; type++) {
@@ -195,7 +195,7 @@ static lt_status find_dtype(DLDataType from, lt_dtype *out)
                     from.bits);
 }
 
-/* The address of the first element; NULL where there is none. */
+/* The address of the first element; NULL without elements. */
 static lt_status find_data(const DLTensor *from, lt_dtype dtype, void **out)
 {
     int64_t numel;
@@ -224,8 +224,8 @@ static lt_status find_data(const DLTensor *from, lt_dtype dtype, void **out)
 static void release_versioned(void *managed) { lt_dlpack_delete(managed, true); }
 static void release_plain(void *managed) { lt_dlpack_delete(managed, false); }
 
-/* The kernels that use memory of a GPU may still run when the last tensor goes: its owner must not
- * get it back before. */
+/* Kernels may still be using GPU memory when its last tensor is freed: synchronizes before the
+ * owner gets it back. */
 static void wait_for_gpu(const DLTensor *from)
 {
     const lt_backend *gpus = lt_backends[device_type_of(from->device.device_type)];
@@ -244,7 +244,7 @@ static void release_gpu_plain(void *managed)
     lt_dlpack_delete(managed, false);
 }
 
-/* What was lent here, coming back as it was; NULL when it is not. */
+/* The loan behind a tensor that this library exported, if unchanged; else NULL. */
 static dlpack_export *own_loan(void *managed, bool versioned)
 {
     const DLManagedTensorVersioned *v = managed;
@@ -269,7 +269,7 @@ lt_status lt_tensor_from_dlpack(void *managed, bool versioned, lt_tensor **out)
                         "from_dlpack: DLPack version %u.%u is not supported, only 1.x",
                         v->version.major, v->version.minor);
     dlpack_export *own = own_loan(managed, versioned);
-    if (own != NULL) { /* the tensors know of each other */
+    if (own != NULL) { /* an alias shares the storage and its version counter */
         LT_TRY(lt_tensor_alias(own->alias, out));
         end_loan(own);
         return LT_OK;

@@ -1,5 +1,5 @@
-/* dlpack.h - the structs of DLPack 1.0 (https://dmlc.github.io/dlpack/latest/c_api.html), by which
- * libraries lend each other tensors. The names and layouts are the specification's;
+/* dlpack.h - the structs of DLPack 1.0 (https://dmlc.github.io/dlpack/latest/c_api.html), which
+ * libraries use to share tensors without a copy. Names and layouts are the specification's;
  * lt_tensor_to_dlpack and lt_tensor_from_dlpack are in ltensor.h. */
 #ifndef LT_DLPACK_H
 #define LT_DLPACK_H
@@ -18,7 +18,7 @@ typedef enum DLDeviceType {
     kDLVPI = 9,
     kDLROCM = 10,
     kDLROCMHost = 11,
-    kDLExtDev = 12, /* what it means is between producer and consumer: here a simulated GPU */
+    kDLExtDev = 12, /* vendor-defined by the specification: here a simulated GPU */
     kDLCUDAManaged = 13,
     kDLOneAPI = 14,
     kDLWebGPU = 15,
@@ -49,7 +49,7 @@ typedef enum DLDataTypeCode {
 typedef struct DLDataType {
     uint8_t code; /* DLDataTypeCode */
     uint8_t bits;
-    uint16_t lanes; /* elements of a vector */
+    uint16_t lanes; /* elements per vector */
 } DLDataType;
 
 typedef struct DLTensor {
@@ -62,7 +62,7 @@ typedef struct DLTensor {
     uint64_t byte_offset;
 } DLTensor;
 
-/* Of DLPack before 1.0. */
+/* The struct of DLPack before 1.0. */
 typedef struct DLManagedTensor {
     DLTensor dl_tensor;
     void *manager_ctx;
@@ -84,10 +84,10 @@ typedef struct DLManagedTensorVersioned {
     DLTensor dl_tensor;
 } DLManagedTensorVersioned;
 
-/* Where a consumer finds t. */
+/* The DLPack device of t. */
 DLDevice lt_dlpack_device(const lt_tensor *t);
 
-/* Calls the deleter of what lt_tensor_to_dlpack has made, or somebody else; it may have none. */
+/* Calls the deleter, if any, of a managed tensor of lt_tensor_to_dlpack or of another library. */
 void lt_dlpack_delete(void *managed, bool versioned);
 
 #endif

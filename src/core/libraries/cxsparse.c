@@ -1,5 +1,5 @@
-/* cxsparse.c - see cxsparse.h. What is declared here is CXSparse's interface of 64-bit indices, the
- * same in its versions 3 and 4. */
+/* cxsparse.c - see cxsparse.h. Declares the part of CXSparse's interface with 64-bit indices that
+ * is used; it is the same in versions 3 and 4. */
 #include "cxsparse.h"
 
 #include <dlfcn.h>
@@ -8,7 +8,7 @@
 #include "error.h"
 #include "library.h"
 
-/* cs_dl and cs_cl: a matrix in CSC where nz is -1. */
+/* cs_dl and cs_cl; nz = -1: the matrix is in CSC. */
 typedef struct cs_matrix {
     int64_t nzmax, m, n, *p, *i;
     void *x;
@@ -16,8 +16,8 @@ typedef struct cs_matrix {
 } cs_matrix;
 
 enum {
-    BY_COLUMNS = 2,  /* amd(S' * S), where S is A without dense rows: for LU of any matrix */
-    AS_THEY_ARE = -1 /* values of a transpose: not conjugated */
+    BY_COLUMNS = 2,  /* amd(S' * S), where S is A without dense rows: for LU of general matrices */
+    AS_THEY_ARE = -1 /* transposes without conjugation */
 };
 
 typedef struct cs_routines {
@@ -61,7 +61,7 @@ lt_status lt_cxsparse_solve(lt_dtype dtype, const lt_csc *a, bool transposed, vo
                         "spsolve: sparse systems are solved by CXSparse (libcxsparse.so.4 or .3), "
                         "which was not found; Debian's package is libcxsparse3, or libcxsparse4");
     const cs_routines *r = lt_dtype_is_complex(dtype) ? &lib.of_pairs : &lib.of_doubles;
-    /* It reads what it is given. */
+    /* CXSparse does not modify its inputs. */
     const cs_matrix given = {a->count,
                              a->n,
                              a->n,

@@ -1,7 +1,7 @@
-/* lapack.c - see lapack.h. The routines come with the distribution's BLAS; they are declared here,
- * since Fortran's calling convention is all there is to know. The library is opened when the first
- * routine is called: its thousands of symbols would take a third of the time in which the program
- * starts. A call that may take long is made apart (detached.h). */
+/* lapack.c - see lapack.h. The routines come with the distribution's OpenBLAS. They are declared
+ * here rather than included: only Fortran's calling convention matters. The library is opened when
+ * the first routine is called: resolving its thousands of symbols would take a third of the
+ * program's startup time. A call that may take long runs on its own thread (detached.h). */
 #include "lapack.h"
 
 #include <dlfcn.h>
@@ -32,7 +32,7 @@ static struct {
     bool complete;
 } lib;
 
-/* Of the element type, which decides the first letter of the routine. */
+/* Index of the element type, which determines the first letter of a routine's name. */
 static int routine_index_of(lt_dtype dtype)
 {
     switch (dtype) {
@@ -68,7 +68,7 @@ static void open_library(const lt_library *self)
 
 static lt_library openblas = LT_LIBRARY("libopenblas.so.0", open_library);
 
-/* 0 when the routines can be called, or why not, as an info. */
+/* 0 if the routines can be called, else the reason as an info. */
 static int missing(void)
 {
     const lt_status status = lt_library_need(&openblas);
@@ -87,7 +87,7 @@ static bool narrow(lt_dtype dtype) { return lt_real_of(dtype) == LT_FLOAT32; }
 
 static int at_least_1(int n) { return n > 1 ? n : 1; }
 
-/* The arguments of any routine, what it says, and who calls it with how many threads. */
+/* The arguments and results of any routine, and the number of threads for it. */
 typedef struct lapack_call {
     void (*routine)(void *context);
     int threads;
@@ -111,16 +111,15 @@ static int64_t matrix(const lapack_call *c, int rows, int columns)
         offsetof(lapack_call, name), size, reads, leaves                                           \
     }
 
-/* From how many multiplications on a routine gains by threads. One that solves shares out its
- * columns. One that factorizes has its threads meet at every few columns: with little between them
- * it waits, the longer the more other work the machine has. */
+/* The minimum number of multiplications for which a routine gains from threads. A solver partitions
+ * the columns. A factorization synchronizes its threads every few columns: with little work between
+ * two barriers it mostly waits, more so on a busy machine. */
 #define SOLVES  2e6
 #define LU      1e8
 #define FACTORS 5e9
 
-/* Calls with several threads that run. OpenBLAS with OpenMP allows one at a time, and the others
- * spin until it ends: a child forked meanwhile would spin for ever, so that it calls with one
- * thread. */
+/* Number of running calls with several threads. OpenBLAS with OpenMP runs one at a time; the others
+ * spin until it ends. A child forked meanwhile would spin forever, so it calls with one thread. */
 static _Atomic int parallel_calls;
 static bool only_one_thread;
 
@@ -141,8 +140,8 @@ static void call_with_threads(lapack_call *c)
     atomic_fetch_sub(&parallel_calls, 1);
 }
 
-/* A library with OpenMP takes as many as the thread that calls would, one with threads of its own
- * as many as it was told. */
+/* A library with OpenMP uses the number of threads of the calling thread, one with its own threads
+ * the number set in the library. */
 static void call_routine(void *context)
 {
     static _Atomic int told;
@@ -157,9 +156,9 @@ static void call_routine(void *context)
     lt_openmp_set_threads(&lib.openmp, before);
 }
 
-/* Calls routine(c), of about `work` multiplications, with threads from `shared` of them on; with a
- * thread of its own where they are many: so many as take ten times as long as that thread and its
- * pool take to start. */
+/* Calls routine(c), which takes about `work` multiplications: with several threads from `shared`
+ * multiplications on, and interruptibly, on its own thread, from LITTLE on. LITTLE takes ten times
+ * as long as starting that thread and its pool. */
 #define LITTLE 5e8
 
 static int made(void (*routine)(void *context), lapack_call *c, double work, double shared,
@@ -263,10 +262,10 @@ int lt_lapack_triangular(lt_dtype dtype, lt_lapack_triangle triangle, int n, int
     return made(triangular, &c, (double)n * n * columns, SOLVES, arrays, 2);
 }
 
-/* ---- routines that want room: asked for how much first --------------------------------------- */
+/* ---- routines with a workspace: its size is queried first ------------------------------------ */
 
 typedef struct room {
-    void *work, *parts; /* elements; numbers of the type of their parts */
+    void *work, *parts; /* elements; numbers of the type of an element's parts */
     int *whole;         /* integers */
     int size, parts_size, whole_size;
     union {
@@ -285,7 +284,7 @@ static void workspace_query(room *r, int integers)
     r->whole_asked = integers;
 }
 
-/* After the question: the room itself. `integers` and `parts` of them when not asked for. */
+/* Allocates the workspace of the reported sizes. parts: the size of r->parts, -1: as reported. */
 static bool workspace_alloc(room *r, lt_dtype dtype, int64_t parts)
 {
     r->size = at_least_1((int)(narrow(dtype) ? (double)r->asked.f * 1.0000002 : r->asked.d[0]));
@@ -307,8 +306,8 @@ static void workspace_free(room *r)
     lt_mem_free(r->whole);
 }
 
-/* Runs a call twice, with room r: once to ask, once in earnest. parts: numbers in r.parts, -1 where
- * the call says how many. */
+/* Runs `call` twice with a workspace r: to query its sizes, then to compute. integers, numbers:
+ * sizes of r.whole and r.parts that the routine does not report; numbers -1: it reports it. */
 #define IN_ROOM(integers, numbers, call)                                                           \
     room r;                                                                                        \
     workspace_query(&r, integers);                                                                 \
@@ -361,7 +360,7 @@ static void svd(void *context)
     int m = c->m, n = c->n, k = m < n ? m : n, lda = at_least_1(m),
         ldvt = at_least_1(c->full ? n : k);
     const char *job = c->u == NULL ? "N" : c->full ? "A" : "S";
-    /* enough for either of the documented sizes */
+    /* sufficient for both documented sizes */
     const int64_t longer = m > n ? m : n, parts = lt_mul_sat(k, 5 * (int64_t)k + 2 * longer + 7);
     if (lt_dtype_is_complex(c->dtype)) {
         IN_ROOM(8 * k, parts,
@@ -458,7 +457,7 @@ int lt_lapack_least_squares(lt_dtype dtype, lt_lapack_system system, double rcon
 
 /* ---- eigenvalues of any square matrix -------------------------------------------------------- */
 
-/* The number i of an array of parts. */
+/* Entry i of an array of parts. */
 static double part(lt_dtype dtype, const void *array, int64_t i)
 {
     return narrow(dtype) ? (double)((const float *)array)[i] : ((const double *)array)[i];
@@ -475,8 +474,9 @@ static void set_pair(lt_dtype dtype, void *array, int64_t i, double real, double
     }
 }
 
-/* What geev leaves of a real matrix as complex numbers: values of parts re and im; two columns of v
- * are the real and the imaginary part of a vector whose neighbour is its conjugate. */
+/* Converts geev's results for a real matrix to complex numbers: values with parts re and im; for a
+ * complex pair, two adjacent columns of v are the real and imaginary part of its first vector, and
+ * the second vector is the conjugate. */
 static void as_complex(const lapack_call *c, const void *re, const void *im, const void *v)
 {
     const int64_t n = c->n;

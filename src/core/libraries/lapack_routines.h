@@ -1,10 +1,10 @@
-/* lapack_routines.h - names and prototypes of the routines of LAPACK. Included by lapack.c only. */
+/* lapack_routines.h - names and prototypes of LAPACK routines. Included only by lapack.c. */
 #ifndef LT_LAPACK_ROUTINES_H
 #define LT_LAPACK_ROUTINES_H
 
-/* One prototype for the four types of elements, in the order of `kind_of`: a pointer of Fortran's
- * has no type. `real` arguments are of the type of an element's parts. Where the routine for
- * complex elements takes more, it has a row of its own. */
+/* Each row has one prototype for the four element types, in the order of `kind_of`; matrices are
+ * void pointers. `real` arguments have the type of an element's parts. A complex routine with
+ * additional arguments has its own row. */
 #define LT_LAPACK_ROUTINES(X)                                                                      \
     X(getrf, "sgetrf_", "dgetrf_", "cgetrf_", "zgetrf_",                                           \
       (const int *m, const int *n, void *a, const int *lda, int *pivots, int *info))               \

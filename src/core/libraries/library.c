@@ -11,7 +11,7 @@
 #include "context/fork.h"
 #include "error.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of loading */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* held while a library is loaded */
 
 LT_HOLD_ACROSS_FORK(lock)
 
@@ -27,7 +27,7 @@ lt_status lt_library_need(lt_library *library)
     return LT_OK;
 }
 
-/* Directory of the program or library that contains this function, without the final slash. */
+/* The folder of the program or library that contains this function, without the final slash. */
 static void own_directory(char *buffer, size_t n)
 {
     Dl_info info;
@@ -47,7 +47,7 @@ void *lt_library_open_ours(const char *name)
     char own[3072], path[4096];
     const char *dir = getenv("LTENSOR_LIB_DIR");
     own_directory(own, sizeof own);
-    (void)dlerror(); /* what failed before is not this library's fault */
+    (void)dlerror(); /* clears the error of an earlier failure */
     const char *const patterns[] = {"%s/%s", "%s/ltensor/%s", "%s/../lib/ltensor/%s",
                                     "%s/../../ltensor/%s"};
     if (dir != NULL) {

@@ -1,11 +1,11 @@
-/* library.h - shared objects that are opened when they are first needed. */
+/* library.h - shared libraries that are opened on first use. */
 #ifndef LT_LIBRARY_H
 #define LT_LIBRARY_H
 
 #include "context/context.h"
 
 typedef struct lt_library {
-    const char *name; /* "libpng16.so.16": what an authorizer is asked for */
+    const char *name; /* "libpng16.so.16": the name passed to the authorizer */
     void (*load)(const struct lt_library *self);
     _Atomic bool tried;
 } lt_library;
@@ -15,13 +15,13 @@ typedef struct lt_library {
         (name), (load), false                                                                      \
     }
 
-/* Has load() run, once in the process; it needs no other library. LT_ERR_PERMISSION: the context
- * does not want it opened; another one may. */
+/* Calls load() once per process; load() must not need another library. LT_ERR_PERMISSION: this
+ * context forbids it; another one may permit it. */
 lt_status lt_library_need(lt_library *library);
 
-/* Opens a library that comes with this one, by dlopen: one in $LTENSOR_LIB_DIR, beside the file
- * this code is in, or in lib/ltensor of the prefix it was installed into, as program, library or
- * Lua module. NULL: dlerror() says why, or it is in none of them. */
+/* Opens a library of this project by dlopen: in $LTENSOR_LIB_DIR if that is set; else in the folder
+ * of the file that contains this code, or in lib/ltensor of its installation prefix. NULL:
+ * dlerror() has the reason, or it was not found. */
 void *lt_library_open_ours(const char *name);
 
 #endif

@@ -24,7 +24,7 @@ void *lt_mem_array(int64_t n, size_t size);
 void *lt_mem_zarray(int64_t n, size_t size);
 void *lt_mem_rearray(void *old, int64_t n, size_t size);
 
-/* Bytes of n entries of `size` bytes, at least those of one. SIZE_MAX, with the error set: n is
+/* Bytes of n entries of `size` bytes, at least one entry. SIZE_MAX, with the error set: n is
  * negative or the size overflows. */
 size_t lt_mem_array_bytes(int64_t n, size_t size);
 

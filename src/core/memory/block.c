@@ -32,19 +32,21 @@
 #define BINS      (40 * CLASSES)
 #define HUGE_PAGE ((size_t)2 << 20)
 
-/* A cached block serves requests up to so many classes smaller, which is a quarter. */
+/* A cached block serves requests up to this many classes smaller, which wastes at most a quarter.
+ */
 #define LARGER (CLASSES / 4)
 
-/* The cache is worth a thread that empties it (watch.c) from so many bytes on. Blocks return to the
+/* From this size on, the cache is worth a thread that empties it (watch.c). Blocks return to the
  * system after one to two of these periods without use. */
 #define IDLE_BYTES   ((size_t)16 << 20)
 #define IDLE_SECONDS 5.0
 
 typedef struct cached_block {
-    struct cached_block *next, *previous; /* in the bin, of which the first is reused first */
+    /* doubly linked list of the bin, the next to be reused first */
+    struct cached_block *next, *previous;
     struct cached_block *newer, *older;
     size_t size;
-    uint32_t period; /* in which it was freed */
+    uint32_t period; /* in which the block was freed */
 } cached_block;
 
 static struct {
@@ -53,7 +55,7 @@ static struct {
     cached_block *oldest, *newest;
     size_t bytes;
     uint32_t period; /* counts runs of trim_idle_blocks */
-    bool timed;      /* trim_idle_blocks will run */
+    bool timed;      /* trim_idle_blocks is scheduled */
 } cache = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---- sizes ----------------------------------------------------------------------------------- */
@@ -147,8 +149,8 @@ static void shrink_cache(size_t max_bytes)
 
 /* ---- the cache: its lock is not held --------------------------------------------------------- */
 
-/* Removes a block of this bin or of one of the next from the cache; NULL: there is none. *n, which
- * has been charged, becomes its size; the difference is charged. */
+/* Removes a block of this bin, or of one of the next larger ones, from the cache; NULL: there is
+ * none. *n has been charged; it becomes the block's size, and the difference is charged. */
 static void *reuse_block(int bin, size_t *n)
 {
     const int end = bin + LARGER < BINS ? bin + LARGER : BINS - 1;

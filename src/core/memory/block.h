@@ -10,13 +10,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* At least n bytes, aligned to 64. *capacity receives the usable size. Counts against the limit of
- * the context. When memory is exhausted, collects garbage, empties the cache and tries again; NULL,
- * with the error set, when that fails, too. */
+/* At least n bytes, aligned to 64; *capacity: the usable size. Charged to the context. When out of
+ * memory, collects garbage, empties the cache and retries; NULL with the error set if that fails
+ * too. */
 void *lt_block_alloc(size_t n, size_t *capacity);
 /* The same for n entries of `size` bytes, as lt_mem_array. */
 void *lt_block_array(int64_t n, size_t size, size_t *capacity);
-/* In the context in which the block was allocated. NULL: does nothing. */
+/* Call it in the context in which the block was allocated. NULL: does nothing. */
 void lt_block_free(void *p, size_t capacity);
 
 /* Empties the cache. */

@@ -3,13 +3,13 @@
 
 #include "limit.h"
 
-/* Allocations up to this size are counted even above the limit: the smallest with pages of their
- * own (block.c). */
+/* Bytes: allocations up to this size are counted even above the limit. Larger ones have pages of
+ * their own (block.c). */
 #define SMALL ((int64_t)64 << 10)
 
 typedef struct charged_header {
     lt_context *context; /* held */
-    size_t bytes;        /* that were counted, this header included */
+    size_t bytes;        /* counted, this header included */
 } charged_header;
 #define HEADER_BYTES 24
 
@@ -18,7 +18,7 @@ static inline charged_header *header_of(void *p)
     return (charged_header *)((char *)p - HEADER_BYTES);
 }
 
-/* SIZE_MAX / 2, which no allocator returns, when n is too large. */
+/* SIZE_MAX / 2, which every allocator rejects, if n is too large. */
 static size_t with_header(size_t n) { return n < SIZE_MAX / 2 ? n + HEADER_BYTES : SIZE_MAX / 2; }
 
 static bool count_bytes(lt_context *c, int64_t bytes)

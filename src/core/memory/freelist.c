@@ -1,4 +1,4 @@
-/* freelist.c - see freelist.h. Sizes are rounded up to multiples of GRAIN, with a list for each. A
+/* freelist.c - see freelist.h. One list per multiple of GRAIN, to which sizes are rounded up. A
  * thread's lists are freed when it ends. */
 #include "freelist.h"
 
@@ -12,7 +12,7 @@
 
 #define GRAIN      64 /* bytes: a cache line */
 #define LISTS      24 /* sizes below 1.5 KiB: a tensor with its storage and up to 1 KiB of data */
-#define LIST_BYTES ((size_t)16 << 20) /* of one list: the structs that a collection frees at once */
+#define LIST_BYTES ((size_t)16 << 20) /* per list: the structs that a collection frees at once */
 
 typedef struct free_struct {
     struct free_struct *next;
@@ -21,7 +21,7 @@ typedef struct free_struct {
 static _Thread_local struct {
     free_struct *first[LISTS];
     uint32_t n[LISTS];
-    bool registered; /* the end of the thread frees them */
+    bool registered; /* the lists are freed at the end of the thread */
 } lists;
 
 static pthread_key_t lists_key;
@@ -45,7 +45,7 @@ static void make_key(void) { pthread_key_create(&lists_key, free_lists); }
 
 void lt_freelist_trim(void) { free_lists(NULL); }
 
-/* AddressSanitizer must see every use of a freed struct. */
+/* AddressSanitizer must detect every use of a freed struct. */
 #if defined(__SANITIZE_ADDRESS__)
 #define USE_LISTS false
 #else

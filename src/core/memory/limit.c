@@ -103,7 +103,7 @@ void *lt_mem_realloc_charged(lt_context *c, void *old, size_t old_bytes, size_t 
         return NULL;
     }
     void *p = lt_mem_is_fault() ? NULL : lt_system_realloc(old, bytes);
-    if (p == NULL && growth <= 0) p = old; /* Lua relies on it */
+    if (p == NULL && growth <= 0) p = old; /* Lua requires that shrinking succeeds */
     if (p == NULL) count(use, -growth);
     return p;
 }

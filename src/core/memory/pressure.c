@@ -5,8 +5,9 @@
 
 #include "context/context.h"
 
-/* A 32nd of a device's memory counts as 96 to 192 MiB, so that garbage of up to that share, which
- * the collector tolerates (src/lua/state.c), leaves room for a caching allocator. */
+/* 1/SHARES of a device's memory counts as 96 to 192 MiB (SHARE_BYTES or more), so that the amount
+ * of garbage that the collector tolerates (src/lua/state.c) fits into that fraction and leaves
+ * memory for a caching allocator. */
 #define SHARES      32
 #define SHARE_BYTES ((int64_t)96 << 20)
 

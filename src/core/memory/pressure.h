@@ -1,8 +1,8 @@
-/* pressure.h - the pressure that tensor memory puts on the garbage collector of an interpreter.
+/* pressure.h - the pressure of tensor memory on the garbage collector of an interpreter.
  *
- * The collector runs after so many bytes of new results. A byte of host memory counts as one. The
- * bytes of a large device are scaled down: a GPU with 80 GB produces in a millisecond as many
- * bytes of garbage as would fill the host. */
+ * The collector is paced by the bytes of new results. A byte of host memory counts as one. The
+ * bytes of a large device are scaled down: a GPU with 80 GB produces in a millisecond as many bytes
+ * of garbage as would fill the host. */
 #ifndef LT_MEMORY_PRESSURE_H
 #define LT_MEMORY_PRESSURE_H
 

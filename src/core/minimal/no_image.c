@@ -1,5 +1,5 @@
-/* no_image.c - stands for files/image.c in a library of chosen ops (mk/minimal.mk), which
- * reads no pictures. */
+/* no_image.c - replaces files/image.c in a library with selected ops (mk/minimal.mk): decoding is
+ * an error. */
 #include "error.h"
 #include "files/image.h"
 

@@ -1,9 +1,8 @@
 /* print.c - see print.h.
  *
- * First the shown elements are found (all, or of every long dimension its two ends), then they are
- * measured, which decides the notation and the common width, then they are written. Text grows in
- * one buffer whose first failure sticks, so that only the end asks for it. Includes core headers
- * only. */
+ * Three passes: select the shown elements (all, or both ends of each long dimension); measure them,
+ * which determines notation and column width; write them. Text is appended to one buffer that
+ * stores its first failure, so that only the end checks it. Includes core headers only. */
 #include "print.h"
 
 #include <locale.h>
@@ -28,7 +27,7 @@
 #include "op/add.h"
 #include "op/contiguous.h"
 
-/* Continuation lines stand below what follows this, a parameter's too. */
+/* Continuation lines are indented by the length of this prefix, also for parameters. */
 #define OPENING "tensor("
 
 lt_print_options lt_print_settings(lt_context *c)
@@ -54,7 +53,7 @@ typedef struct cell_text {
     lt_status status;
 } cell_text;
 
-/* Makes room for n more bytes and a zero. */
+/* Ensures capacity for n more bytes and a zero byte. */
 static bool text_reserve(cell_text *t, size_t n)
 {
     if (t->status != LT_OK) return false;
@@ -103,10 +102,10 @@ __attribute__((format(printf, 2, 3))) static void text_add(cell_text *t, const c
 
 /* ---- the elements that are shown ------------------------------------------------------------- */
 
-/* Dimension d shows positions 0 to shown[d] - 1; from position `edge` on, skip[d] elements lie
- * between a position and its place in memory. */
+/* Dimension d shows positions 0 to shown[d] - 1; from position `edge` on, a position is skip[d]
+ * less than its index in memory. */
 typedef struct elements {
-    lt_tensor *owner; /* of data; NULL when nothing is shown */
+    lt_tensor *owner; /* keeps data alive; NULL if no element is shown */
     const char *data;
     lt_dtype dtype;
     int ndim;
@@ -117,9 +116,9 @@ typedef struct elements {
     bool cut[LT_MAX_DIMS];        /* shown with "..." after `edge` elements */
 } elements;
 
-/* Brings the shown elements to the host. A cut dimension of size n is seen as one of 2 by edge,
- * with a stride of n - edge: so a single strided copy gathers the whole summary. Should the
- * dimensions not suffice, the last ones travel uncut. */
+/* Copies the shown elements to the host. A cut dimension of size n is viewed as 2 by edge with a
+ * stride of n - edge, so that one strided copy gathers the whole summary. If LT_MAX_DIMS does not
+ * suffice, the last dimensions are copied uncut. */
 static lt_status fetch(elements *e, lt_tensor *t)
 {
     lt_status status = LT_OK;
@@ -175,7 +174,7 @@ static lt_status find_elements(elements *e, lt_tensor *t, const lt_print_options
     return LT_OK;
 }
 
-/* Place of position i of dimension d, where `at` is the place of position 0. */
+/* The address of position i of dimension d, where `at` is the address of position 0. */
 static const char *place(const elements *e, int d, const char *at, int64_t i)
 {
     return at + (i < e->edge ? i : i + e->skip[d]) * e->strides[d];
@@ -183,30 +182,30 @@ static const char *place(const elements *e, int d, const char *at, int64_t i)
 
 /* ---- notation and width ---------------------------------------------------------------------- */
 
-/* Zeros, infinities and nan have no say in the notation or the width. */
+/* Magnitudes of the elements. Zeros, infinities and nan do not affect notation or width. */
 typedef struct measures {
     double min, max; /* of the magnitudes */
     bool any, whole;
 } measures;
 
-/* How a column of numbers is written: the elements, or of complex ones the real or the imaginary
- * parts. */
+/* The format of a column of numbers: elements, or the real or imaginary parts of complex elements.
+ */
 typedef struct notation {
     bool sci, whole; /* scientific; all are integers, printed "1." */
-    int64_t width;   /* columns of a number */
+    int64_t width;   /* characters of a number */
 } notation;
 
 typedef struct printer {
     cell_text out;
     lt_print_options options;
     elements shown;
-    notation parts[2]; /* the second of complex elements only */
+    notation parts[2]; /* the second only for complex elements */
 } printer;
 
 static bool is_complex(const printer *p) { return lt_dtype_is_complex(p->shown.dtype); }
 
-/* The element at a place, or its part as a number of its own; of a uint64 the bits as an
- * integer. */
+/* The element at an address, or one part of a complex element as a number; a uint64 as the int64 of
+ * equal bits. */
 static lt_scalar load_part(const elements *e, const char *at, int part)
 {
     if (e->dtype == LT_UINT64) return lt_load_scalar(at, LT_INT64);
@@ -247,7 +246,7 @@ static void choose_notation(printer *p, int part)
 
 static void add_float(printer *p, const notation *n, double x)
 {
-    if (isnan(x)) /* C may give it a sign */
+    if (isnan(x)) /* printf may print a sign */
         text_add(&p->out, "nan");
     else if (isinf(x))
         text_add(&p->out, x < 0 ? "-inf" : "inf");
@@ -259,7 +258,7 @@ static void add_float(printer *p, const notation *n, double x)
         text_add(&p->out, "%.*f", p->options.precision, x);
 }
 
-/* Adds a number as it is, returns its columns. */
+/* Appends a number without padding; returns its length. */
 static int64_t add_element(printer *p, const notation *n, lt_scalar s)
 {
     size_t start = p->out.n;
@@ -285,7 +284,7 @@ static void add_aligned(printer *p, const notation *n, lt_scalar s)
     memset(p->out.v + start, ' ', (size_t)missing);
 }
 
-/* "1.0000+2.0000j": the imaginary part follows its sign at once. */
+/* "1.0000+2.0000j": no padding between the sign and the imaginary part. */
 static void add_complex(printer *p, lt_scalar s)
 {
     add_aligned(p, &p->parts[0], lt_float(s.v.d));
@@ -294,7 +293,8 @@ static void add_complex(printer *p, lt_scalar s)
     text_add(&p->out, "j");
 }
 
-/* Widens the notation to the elements' part, which are written and taken back. */
+/* Widens the column to the longest element: each one is appended to the buffer and removed again.
+ */
 static void find_width(printer *p, int part, int d, const char *at)
 {
     const elements *e = &p->shown;
@@ -317,7 +317,7 @@ static void find_width(printer *p, int part, int d, const char *at)
 typedef struct list {
     cell_text *out;
     int64_t items, per_line;
-    int newlines, indent; /* between lines; columns of the continuation lines */
+    int newlines, indent; /* between rows; columns of indentation */
 } list;
 
 static void next_item(list *l)
@@ -333,8 +333,9 @@ static void next_item(list *l)
     }
 }
 
-/* Dimension d and those inside; indent: columns before it. The innermost fills lines, the others
- * put an item on each, with blank lines between blocks of more than one dimension. */
+/* Writes dimension d and the dimensions inside it; indent: columns before it. The innermost
+ * dimension fills lines; the others write one item per line, with blank lines between blocks of
+ * more than one dimension. */
 static void write_dimension(printer *p, int d, const char *at, int indent)
 {
     const elements *e = &p->shown;
@@ -386,15 +387,15 @@ static lt_status write_elements(printer *p, lt_tensor *t, int indent)
     return LT_OK;
 }
 
-/* ---- what follows the elements --------------------------------------------------------------- */
+/* ---- attributes after the elements ----------------------------------------------------------- */
 
 typedef struct trailer {
     cell_text *out;
     const lt_print_options *options;
-    int64_t column; /* where the last line ends */
+    int64_t column; /* column at the end of the text */
 } trailer;
 
-/* Counted as PyTorch does: 1 too many at the start, 2 on a text of one line. */
+/* Counts columns as PyTorch does: 1 too many initially, 2 for a text of one line. */
 static void trailer_begin(trailer *s, printer *p, size_t start)
 {
     cell_text *out = s->out = &p->out;
@@ -423,7 +424,7 @@ __attribute__((format(printf, 2, 3))) static void trailer_add(trailer *s, const 
     va_end(args);
 }
 
-/* Whether elements tell the dtype. */
+/* Whether the printed elements determine the dtype, so that it is omitted. */
 static bool is_usual(lt_dtype dtype)
 {
     return dtype == lt_default_dtype() || dtype == LT_INT64 || dtype == LT_BOOL ||
@@ -439,7 +440,7 @@ static void trailer_add_size(trailer *s, const lt_tensor *t)
     trailer_add(s, "size=(%.*s%s)", inner, sizes + 1, t->ndim == 1 ? "," : "");
 }
 
-/* What is said of a sparse tensor behind its components; in COO on a line of its own. */
+/* The attributes of a sparse tensor after its components; in COO they start a new line. */
 static void trailer_add_sparse(trailer *s, const lt_tensor *t)
 {
     const lt_sparse *parts = lt_sparse_of(t);
@@ -459,7 +460,7 @@ static lt_status trailer_add_gradient(trailer *s, lt_tensor *t)
 {
     lt_node *node = NULL;
     lt_status status = lt_grad_fn(t, &node);
-    if (status == LT_ERR_RUNTIME) /* a view whose history cannot be told */
+    if (status == LT_ERR_RUNTIME) /* the history of the view is lost */
         trailer_add(s, "grad_fn=<Invalid>");
     else if (status != LT_OK)
         return status;
@@ -470,7 +471,7 @@ static lt_status trailer_add_gradient(trailer *s, lt_tensor *t)
     return LT_OK;
 }
 
-/* start: of the line that begins with OPENING. */
+/* start: offset of the line that begins with OPENING. */
 static lt_status write_trailer(printer *p, size_t start, lt_tensor *t)
 {
     lt_dtype dtype = (lt_dtype)t->dtype;
@@ -502,7 +503,7 @@ static lt_status write_component(printer *p, const char *name, lt_tensor *t)
     text_add(&p->out, "%s=%s", name, OPENING);
     LT_TRY(write_elements(p, t, (int)(2 * strlen(OPENING) + strlen(name) + 1)));
     if (t->numel == 0) {
-        /* never on another line */
+        /* never starts a new line */
         trailer size = {
             .out = &p->out, .options = &p->options, .column = (int64_t)start - (int64_t)p->out.n};
         trailer_add_size(&size, t);
@@ -511,7 +512,7 @@ static lt_status write_component(printer *p, const char *name, lt_tensor *t)
     return p->out.status;
 }
 
-/* The same of indices, as the caller counts them. */
+/* Writes an index component, counted from the caller's first position. */
 static lt_status write_indices(printer *p, const char *name, lt_tensor *indices)
 {
     lt_tensor *base = NULL, *counted = NULL;
@@ -537,10 +538,10 @@ static lt_status write_components(printer *p, const lt_tensor *t)
     return write_component(p, "values", parts->values);
 }
 
-/* Everything; p->out holds what was written even when it fails. */
+/* Writes the whole text; after a failure p->out holds the text so far, which the caller frees. */
 static lt_status write_tensor(printer *p, lt_tensor *t)
 {
-    /* the samples of all levels, which the function under vmap does not see */
+    /* includes the batch dimensions that the function under vmap does not see */
     if (lt_is_batched(t)) {
         text_add(&p->out, "BatchedTensor(");
         LT_TRY(write_tensor(p, t->view_base));
@@ -560,7 +561,7 @@ static lt_status write_tensor(printer *p, lt_tensor *t)
 lt_status lt_tensor_format(lt_tensor *t, char **out, size_t *n)
 {
     printer p = {.out = {.status = LT_OK}, .options = lt_print_settings(lt_tls.context)};
-    /* A point is a point in every language. */
+    /* The decimal point does not depend on the locale. */
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0), before = (locale_t)0;
     if (plain != (locale_t)0) before = uselocale(plain);
     lt_status status = write_tensor(&p, t);

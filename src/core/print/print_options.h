@@ -1,4 +1,4 @@
-/* print_options.h - how tensors are printed: torch.set_printoptions. */
+/* print_options.h - the options of torch.set_printoptions. */
 #ifndef LT_PRINT_OPTIONS_H
 #define LT_PRINT_OPTIONS_H
 
@@ -6,8 +6,8 @@
 
 typedef struct lt_print_options {
     int precision;     /* digits after the point; not negative */
-    int64_t threshold; /* more elements than this are summarized */
-    int edgeitems;     /* of a summary: elements shown at either end of a dimension; not negative */
+    int64_t threshold; /* tensors with more elements are summarized */
+    int edgeitems;     /* elements at each end of a summarized dimension; not negative */
     int linewidth;     /* columns */
     int sci_mode;      /* -1 automatic, 0 never, 1 always */
 } lt_print_options;

@@ -1,8 +1,8 @@
-/* generator.h - the state of a generator of random numbers. What works on it is random.h's.
+/* generator.h - the state of a random number generator. random.h has its functions.
  *
- * The lock is held while numbers are drawn and while the state is read or set, as PyTorch's
- * generators do it: threads may share a generator. It is recursive, because a long draw calls the
- * host's progress function, which may draw as well. */
+ * The lock is held while numbers are drawn and while the state is read or set, as in PyTorch:
+ * threads may share a generator. It is recursive, because a long draw calls the host's progress
+ * function, which may draw as well. */
 #ifndef LT_GENERATOR_H
 #define LT_GENERATOR_H
 
@@ -12,7 +12,7 @@
 #include "ltensor.h"
 
 #define LT_MT_N         624
-#define LT_DEFAULT_SEED 67280421310721u /* of generators that were given none; PyTorch's */
+#define LT_DEFAULT_SEED 67280421310721u /* seed of a generator without manual_seed; PyTorch's */
 
 struct lt_generator {
     pthread_mutex_t lock;

@@ -1,6 +1,6 @@
-/* random.c - see random.h: generators, their seeds, and the raw numbers of the CPU's mt19937
- * (Matsumoto and Nishimura 1998, 32 bits). Default generators, the context's, are made on first
- * use, so that a program that draws no numbers pays nothing for them. */
+/* random.c - see random.h: generators, their seeds, and the CPU's mt19937 (Matsumoto and Nishimura
+ * 1998, 32 bits). A context's default generators are created on first use, so that a program
+ * without random numbers does not pay for them. */
 #include "random.h"
 
 #include <math.h>
@@ -91,7 +91,7 @@ uint32_t lt_generator_next32(lt_generator *g)
 void lt_generator_fill32(lt_generator *g, uint32_t *out, int64_t n)
 {
     while (n > 0) {
-        /* all are used: as next32 would, but for the first, which it does not count */
+        /* all numbers are used; mt_left is the number of unused ones plus 1, as after next32 */
         if (g->mt_left == 1) {
             next_state(g);
             g->mt_left++;
@@ -134,7 +134,7 @@ lt_generator *lt_default_generator(lt_device device)
     const int i = device.type == LT_CPU ? 0 : 1 + device.index % LT_MAX_DEVICES;
     LT_ASSERT(device.index < LT_MAX_DEVICES, "device %d", device.index);
     lt_generator *g = &c->generators[i];
-    pthread_mutex_lock(&c->lock); /* before the generator's, never the other way round */
+    pthread_mutex_lock(&c->lock); /* lock order: context before generator */
     if (c->ready[i] == LT_GENERATOR_ABSENT) lt_generator_init(g, device);
     if (c->ready[i] != LT_GENERATOR_SEEDED) lt_generator_seed(g, c->seed);
     c->ready[i] = LT_GENERATOR_SEEDED;

@@ -1,5 +1,6 @@
-/* block.cuh - joining the values of a block's threads, in an order that never changes. A kernel
- * that uses this meets (LT_LAUNCH_BARRIER) and has whole warps. */
+/* block.cuh - block-wide reductions and prefix sums of the threads' values, in a fixed order, so
+ * that results are deterministic. Launch kernels that use this with LT_LAUNCH_BARRIER, with whole
+ * warps per block. */
 #ifndef LT_CUDA_BLOCK_CUH
 #define LT_CUDA_BLOCK_CUH
 
@@ -8,8 +9,8 @@
 #include "join.cuh"
 #include "launch.cuh"
 
-/* Over the threads of a block, or of a row of it, in every thread. shared:
- * lt_shared_for(blockDim.x) of T (join.cuh). */
+/* Reduction over the threads of a block, or of a row of it; every thread gets the result. shared:
+ * lt_shared_for(blockDim.x) elements of T (join.cuh). */
 template <class T, class Join>
 static __device__ __forceinline__ T lt_block_join(T value, T *shared, Join join)
 {
@@ -17,7 +18,7 @@ static __device__ __forceinline__ T lt_block_join(T value, T *shared, Join join)
                                 static_cast<int>(blockDim.x), join);
 }
 
-/* The sum of the values of the threads before this one. shared: a number for each warp. */
+/* Exclusive prefix sum over the threads of a block. shared: one element per warp. */
 static __device__ __forceinline__ unsigned lt_sum_before(unsigned own, unsigned *shared)
 {
     const unsigned lane = threadIdx.x % LT_WARP, warp = threadIdx.x / LT_WARP;
@@ -33,11 +34,13 @@ static __device__ __forceinline__ unsigned lt_sum_before(unsigned own, unsigned 
     return before;
 }
 
-/* Blocks of 256 threads that run at once; numbers of 8 bytes take twice the registers. */
+/* Number of blocks of 256 threads that fill the GPU; 8-byte types need twice the registers, so half
+ * as many. */
 template <class C>
 constexpr int64_t lt_enough_blocks = sizeof(C) > sizeof(float) ? 1 << 9 : 1 << 10;
 
-/* Threads for a line of n elements, `each` of them a thread. */
+/* Threads per block for a row of n elements, `each` elements per thread: a power of two, at least a
+ * warp, at most `most`. */
 static inline int lt_threads_for(int64_t n, int each, int most)
 {
     int threads = LT_WARP;

@@ -1,6 +1,6 @@
-/* conversion.cuh - a value of one C type as another, and as an element. Also a part of generated
- * kernels (kernels/compile/), whose compiler finds stand-ins for the headers that are included
- * here. */
+/* conversion.cuh - conversions between C types and to the element types of memory, and vectorized
+ * loads and stores of rows. Also included by generated kernels (kernels/compile/): NVRTC reads its
+ * own versions of the system headers included below from compile/device/nvrtc. */
 #ifndef LT_CUDA_CONVERSION_CUH
 #define LT_CUDA_CONVERSION_CUH
 
@@ -14,15 +14,15 @@
 
 #define LT_CUDA_FN static __host__ __device__ __forceinline__
 
-/* An integer of a floating number: the nearest one where To has none, as a GPU's instruction does
- * it. The language leaves that open, and the host's processor does otherwise. */
+/* Float to integer, saturating as the GPU's instruction does. C++ leaves out-of-range values
+ * undefined, and x86 returns a different value, so the simulator clamps explicitly. */
 #ifdef LT_SIM_CUDA_RUNTIME_H
 #define LT_TRUNCATED(To, v) lt_sim::truncated<To>(v)
 #else
 #define LT_TRUNCATED(To, v) static_cast<To>(v)
 #endif
 
-/* A value of one C type as another. */
+/* Converts between C types. */
 template <class To, class From> LT_CUDA_FN To lt_as(From v)
 {
     if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> &&
@@ -34,7 +34,7 @@ template <class To, class From> LT_CUDA_FN To lt_as(From v)
 template <class To> LT_CUDA_FN To lt_as(__half v) { return lt_as<To>(__half2float(v)); }
 template <class To> LT_CUDA_FN To lt_as(__nv_bfloat16 v) { return lt_as<To>(__bfloat162float(v)); }
 
-/* Into an element: narrow integers take the low bits, as on the CPU. */
+/* Converts to an element type: narrow integers keep the low bits, as on the CPU. */
 template <class To, class From> struct lt_stored {
     LT_CUDA_FN To of(From v) { return lt_as<To>(v); }
 };
@@ -54,18 +54,19 @@ template <class From> struct lt_stored<int16_t, From> {
     LT_CUDA_FN int16_t of(From v) { return static_cast<int16_t>(lt_as<int32_t>(v)); }
 };
 
-/* ---- neighbours: N elements that follow each other ------------------------------------------- */
+/* ---- vectors: N contiguous elements ---------------------------------------------------------- */
 
 template <class T, int N> struct alignas(sizeof(T) * N) lt_vector {
     T v[N];
 };
 
-/* Elements that one access moves of N that follow each other: at most 16 bytes. */
+/* Elements per access when N contiguous elements are moved: at most 16 bytes. */
 template <class S, int N>
 constexpr int lt_together = N *static_cast<int>(sizeof(S)) <= 16 ? N
                                                                  : 16 / static_cast<int>(sizeof(S));
 
-/* The first n of N elements at p; aligned: to whole accesses. Those beyond n become 0. */
+/* Loads the first n of N elements at p and sets the rest to 0. aligned: p is aligned for vector
+ * accesses. */
 template <class S, class C, int N>
 LT_CUDA_FN void lt_load_row_as(const void *p, C *values, int n, bool aligned)
 {

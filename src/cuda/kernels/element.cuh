@@ -1,8 +1,7 @@
-/* element.cuh - elements of any dtype in kernels: loading one into the type a kernel computes in
- * (float, double, int64_t; bool: whether it is not 0), storing one, and rounding a value to what a
- * dtype can hold. The dtype is looked at when the kernel runs: all its threads take the same
- * branch, so a kernel is compiled once per type it computes in, not per dtype. Half types go by way
- * of float. Floating to integer truncates. Includes only ltensor.h, launch.cuh and
+/* element.cuh - loads, stores and rounds elements of any dtype. Kernels compute in C: float, double
+ * or int64_t (bool: element != 0); half types compute in float; floating to integer truncates. The
+ * dtype is a run-time argument: all threads take the same branch of the switch, so a kernel is
+ * compiled once per compute type, not per dtype. Includes only ltensor.h, launch.cuh and
  * conversion.cuh. */
 #ifndef LT_CUDA_ELEMENT_CUH
 #define LT_CUDA_ELEMENT_CUH
@@ -11,7 +10,7 @@
 #include "launch.cuh"
 #include "ltensor.h"
 
-/* N elements at once, so that the dtype is looked at once for all of them. */
+/* Loads N elements with one switch on the dtype. */
 template <class C, class S, int N> LT_CUDA_FN void lt_load_as(const char *const *p, C *values)
 {
     for (int i = 0; i < N; i++) values[i] = lt_as<C>(*reinterpret_cast<const S *>(p[i]));
@@ -49,7 +48,7 @@ LT_CUDA_FN void lt_store_as(char *const *p, const C *values, int n)
         if (i < n) *reinterpret_cast<S *>(p[i]) = lt_stored<S, C>::of(values[i]);
 }
 
-/* The first n of N elements. */
+/* Stores the first n of N elements. */
 template <class C, int N>
 LT_CUDA_FN void lt_store_many(lt_dtype dtype, char *const *p, const C *values, int n)
 {
@@ -73,14 +72,14 @@ template <class C> LT_CUDA_FN void lt_store(lt_dtype dtype, void *p, C v)
     lt_store_many<C, 1>(dtype, &at, &v, 1);
 }
 
-/* ---- neighbours: N elements that follow each other, 16 bytes at a time ----------------------- */
+/* ---- vectors: N contiguous elements, 16 bytes per access ------------------------------------- */
 
-/* What one access moves at most, whatever it holds. */
+/* The largest unit of one memory access, for any dtype. */
 struct alignas(16) lt_bytes16 {
     uint64_t v[2];
 };
 
-/* lt_load_row_as for a dtype that is looked at when the kernel runs. */
+/* lt_load_row_as with the dtype as a run-time argument. */
 template <class C, int N>
 LT_CUDA_FN void lt_load_row(lt_dtype dtype, const void *p, C *values, int n, bool aligned)
 {
@@ -98,7 +97,7 @@ LT_CUDA_FN void lt_load_row(lt_dtype dtype, const void *p, C *values, int n, boo
     }
 }
 
-/* Of the floating dtypes that are computed in C. */
+/* Only for the floating dtypes that are computed in C. */
 template <class C, int N>
 LT_CUDA_FN void lt_load_float_row(lt_dtype dtype, const void *p, C *values, int n, bool aligned)
 {
@@ -142,7 +141,7 @@ LT_CUDA_FN void lt_store_row(lt_dtype dtype, void *p, const C *values, int n, bo
     }
 }
 
-/* What v becomes as an element of the dtype. */
+/* Rounds v to a value that the dtype can represent. */
 template <class C> LT_CUDA_FN C lt_rounded(lt_dtype dtype, C v)
 {
     switch (dtype) {
@@ -157,14 +156,14 @@ template <class C> LT_CUDA_FN C lt_rounded(lt_dtype dtype, C v)
     }
 }
 
-/* Of the floating dtypes that are computed in float. */
+/* Only for the floating dtypes that are computed in float. */
 LT_CUDA_FN float lt_rounded_float(lt_dtype dtype, float v)
 {
     if (dtype == LT_FLOAT16) return lt_as<float>(lt_stored<__half, float>::of(v));
     return dtype == LT_BFLOAT16 ? lt_as<float>(lt_stored<__nv_bfloat16, float>::of(v)) : v;
 }
 
-/* A number of the host in the type computed with. */
+/* Converts a host scalar to the compute type. */
 template <class C> static inline C lt_number(lt_scalar s)
 {
     return s.kind == LT_SCALAR_FLOAT ? static_cast<C>(s.v.d) : static_cast<C>(s.v.i);
@@ -190,7 +189,7 @@ LT_CUDA_FN int64_t lt_element_size(lt_dtype dtype)
     }
 }
 
-/* Whether accesses of 16 bytes may begin at p. */
+/* Whether p is aligned for 16-byte accesses. */
 static inline bool lt_is_aligned(const void *p) { return reinterpret_cast<uintptr_t>(p) % 16 == 0; }
 
 LT_CUDA_FN bool lt_is_floating(lt_dtype dtype)
@@ -201,15 +200,15 @@ static inline bool lt_is_complex(lt_dtype dtype)
 {
     return dtype >= LT_COMPLEX32 && dtype <= LT_COMPLEX128;
 }
-/* uint16, uint32, uint64: copied and converted (copy.cu), else core hands over their bits as
- * integers of their size. */
+/* uint16, uint32, uint64: only copy.cu handles them; for other kernels core passes their bits as
+ * signed integers of the same size. */
 static inline bool lt_is_unsigned(lt_dtype dtype)
 {
     return dtype >= LT_UINT16 && dtype <= LT_UINT64;
 }
-/* Floats of one byte: copied and converted (copy.cu), else core hands over their bits as uint8. */
+/* One-byte floats: only copy.cu handles them; for other kernels core passes their bits as uint8. */
 static inline bool lt_is_float8(lt_dtype dtype) { return dtype >= LT_FLOAT8_E5M2; }
-/* Of a complex dtype that of its parts. */
+/* The dtype of the real and imaginary parts; real dtypes are returned unchanged. */
 static inline lt_dtype lt_part_of(lt_dtype dtype)
 {
     return dtype == LT_COMPLEX32    ? LT_FLOAT16

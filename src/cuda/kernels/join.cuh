@@ -1,16 +1,17 @@
-/* join.cuh - teams of threads, whole warps, and joining what each has in an order that never
- * changes. Also a part of the source of generated kernels, whose teams' threads are gone over one
- * by one in the simulation. */
+/* join.cuh - thread teams (a warp or a block) and deterministic reductions over their threads: the
+ * order of joins is fixed. Also part of the source of generated kernels; when the simulator
+ * compiles one for the host, a team is a loop over its threads. */
 #ifndef LT_CUDA_JOIN_CUH
 #define LT_CUDA_JOIN_CUH
 
 #include "unrolled.cuh"
 
-enum { LT_WARP = 32, LT_THREAD_GROUP_MAX = 512 /* threads of a team, at most */ };
+enum { LT_WARP = 32, LT_THREAD_GROUP_MAX = 512 /* maximum threads per team */ };
 
 static constexpr __host__ __device__ int lt_shared_for(int threads) { return threads + 1; }
 
-/* What a block leaves for the last one, and that finds. */
+/* Relaxed store and load of a partial result: each block stores its own, the last block
+ * (lt_is_last) loads all of them. */
 template <class T> static __device__ __forceinline__ void lt_leave(T *p, T value)
 {
 #ifdef __CUDA_ARCH__
@@ -30,8 +31,8 @@ template <class T> static __device__ __forceinline__ T lt_left(const T *p)
 #endif
 }
 
-/* Whether the caller is the last of `callers`. What each of them left before is there for it then.
- * The counter, in the GPU's memory, is 0 before the first and after the last. */
+/* Returns true to the last of `callers` calls; that caller sees all memory that the others wrote
+ * before their calls. *counter, in device memory, must be 0 at first; the last call resets it. */
 static __device__ __forceinline__ bool lt_is_last(unsigned *counter, unsigned callers)
 {
     __threadfence();
@@ -42,14 +43,14 @@ static __device__ __forceinline__ bool lt_is_last(unsigned *counter, unsigned ca
 
 #ifndef LT_FUSED_ON_HOST
 
-/* What a lane of the warp has whose number differs in these bits; a struct has an overload beside
- * it. */
+/* Xor shuffle: the value of the lane at index (own lane ^ lanes). Struct types overload this where
+ * they are defined. */
 template <class T> static __device__ __forceinline__ T lt_from_lane(T own, int lanes)
 {
     return __shfl_xor_sync(0xffffffffu, own, lanes);
 }
 
-/* join(a, b) over the lanes of a warp, in every lane. */
+/* Reduces with join(a, b) over a warp; every lane gets the result. */
 template <class T, class Join> static __device__ __forceinline__ T lt_warp_join(T value, Join join)
 {
     for (int lanes = LT_WARP / 2; lanes > 0; lanes /= 2)
@@ -57,9 +58,9 @@ template <class T, class Join> static __device__ __forceinline__ T lt_warp_join(
     return value;
 }
 
-/* Over the threads of a team, in every thread: a warp, or all threads of the block. shared:
- * lt_shared_for(threads) of T, which may be used for the next join at once. Threads wait for each
- * other twice, however many they are: waiting is what costs, most of all on a simulated GPU. */
+/* Reduces over the threads of a team (a warp, or the whole block); every thread gets the result.
+ * shared: lt_shared_for(threads) elements of T, reusable by the next call without a barrier. Two
+ * barriers for any number of threads: barriers dominate the cost, most of all in the simulator. */
 template <class T, class Join>
 static __device__ __forceinline__ T lt_thread_group_join(T value, T *shared, int thread,
                                                          int threads, Join join)
@@ -76,12 +77,14 @@ static __device__ __forceinline__ T lt_thread_group_join(T value, T *shared, int
     return shared[threads];
 }
 
-/* f(thread, what that thread holds...) for each thread of a team, and what f returns, joined: here
- * a thread's own part. shared: lt_shared_for(threads) of C. */
+/* A team as one of its threads sees it. each() calls f(thread, held...); joined() also reduces the
+ * values that f returns. held: per-thread variables. shared: lt_shared_for(threads) elements of C.
+ */
 template <class C> struct lt_thread_group {
     C *shared;
     int thread, threads;
-    __device__ __forceinline__ bool leads() const { return thread == 0; } /* one of them does */
+    /* true in one thread of the team */
+    __device__ __forceinline__ bool leads() const { return thread == 0; }
     template <class Join, class F, class... Held>
     __device__ __forceinline__ C joined(Join join, F f, Held &...held) const
     {
@@ -91,7 +94,7 @@ template <class C> struct lt_thread_group {
     {
         f(thread, held...);
     }
-    /* Of a team that is a whole block: lt_is_last among the first threads of so many. */
+    /* lt_is_last over `teams` teams. The team must be a whole block. */
     __device__ __forceinline__ bool last(unsigned *counter, unsigned teams) const
     {
         __shared__ bool last_of_all;
@@ -99,7 +102,8 @@ template <class C> struct lt_thread_group {
         __syncthreads();
         return last_of_all;
     }
-    /* f(i) for i below n, by a thread each; f(i, its warp). */
+    /* Partitions i < n: share() calls f(i) in one thread per i, share_among_warps() calls f(i,
+     * warp) in one warp per i. */
     template <class F> __device__ __forceinline__ void share(int64_t n, F f) const
     {
         LT_NOT_UNROLLED
@@ -116,8 +120,8 @@ template <class T> using lt_held = T;
 
 #else
 
-/* What the first thread of a team has of the values of all, in that order, where there are no
- * threads: they are gone over one by one. */
+/* lt_thread_group_join without threads: reduces the values of all threads sequentially, in the same order.
+ */
 template <class T, class Join> static T lt_thread_group_joined(T *values, int threads, Join join)
 {
     for (int i = LT_WARP; i < threads; i++)
@@ -127,7 +131,7 @@ template <class T, class Join> static T lt_thread_group_joined(T *values, int th
     return values[0];
 }
 
-/* All threads of a team, one after the other. */
+/* A team that runs its threads one after the other. */
 template <class C> struct lt_thread_group {
     int threads;
     bool leads() const { return true; }

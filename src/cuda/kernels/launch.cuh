@@ -1,22 +1,22 @@
-/* launch.cuh - the one way to launch a kernel, for nvcc and for the simulation.
+/* launch.cuh - kernel launches, for nvcc and for the simulator.
  *
  *   LT_LAUNCH(kernel, grid, block, stream, arguments...)
- *     the kernel's threads never meet: no __syncthreads, no warp operation, no shared memory.
- *     The simulation runs them as a plain loop.
+ *     for kernels without __syncthreads, warp operations and shared memory. The simulator runs
+ *     their threads as a plain loop.
  *   LT_LAUNCH_BARRIER(kernel, grid, block, shared_bytes, stream, arguments...)
- *     they do; shared_bytes is the dynamic shared memory, which the kernel names with
- *   LT_DYNAMIC_SHARED(type, name);
+ *     for kernels that use them; shared_bytes is the size of the dynamic shared memory, which the
+ *     kernel declares by LT_DYNAMIC_SHARED(type, name);
  *   LT_LAUNCH_WIDE(kernel, grid, block, shared_bytes, stream, arguments...)
- *     the same with more than 48 KB of it, which a kernel has to be allowed; at most what the GPU
- *         lets a block ask for.
+ *     the same for more than 48 KB, which needs an opt-in per kernel; at most the device's
+ *     per-block opt-in limit.
  *   LT_INDEX_LIMIT
- *     numbers of elements and offsets from here on need 64 bits. LTENSOR_SIM_INDEX_LIMIT lowers it,
- *     so that tests come to what large tensors take.
+ *     element counts and offsets from this value on need 64 bits. LTENSOR_SIM_INDEX_LIMIT lowers
+ *     it, so that tests reach the code for large tensors.
  *
- * A template is put in parentheses: LT_LAUNCH((fill<float, 4>), ...). Blocks must not wait for each
- * other, but as lookback.cuh does. A launch that fails is told by lt_cuda_launched (report.cu),
- * which every entry ends with: not one more call of the runtime asks for it. Includes
- * cuda_runtime.h, whichever the include path finds. */
+ * Put a template in parentheses: LT_LAUNCH((fill<float, 4>), ...). Blocks must not wait for each
+ * other, except as lookback.cuh does. Failed launches are recorded per thread; every entry point
+ * ends with lt_cuda_launched (report.cu), which reports them without a further runtime call.
+ * Includes the cuda_runtime.h of the include path: the toolkit's or the simulator's. */
 #ifndef LT_LAUNCH_CUH
 #define LT_LAUNCH_CUH
 
@@ -25,7 +25,7 @@
 
 #include "unrolled.cuh"
 
-/* The first failure among this thread's launches that has not been told yet. */
+/* The first launch failure of this thread that has not been reported yet. */
 inline thread_local cudaError_t lt_launch_failure = cudaSuccess;
 
 inline void lt_record_launch(cudaError_t error)
@@ -35,7 +35,7 @@ inline void lt_record_launch(cudaError_t error)
 
 #ifdef __CUDACC__
 
-/* One call of the runtime, where <<<>>> makes three. */
+/* One runtime call; <<<>>> makes three. */
 template <class... P, class... A>
 inline void lt_launch(void (*kernel)(P...), dim3 grid, dim3 block, size_t shared_bytes,
                       cudaStream_t stream, const A &...arguments)

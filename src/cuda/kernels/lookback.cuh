@@ -1,11 +1,11 @@
-/* lookback.cuh - what blocks of one launch tell each other, for running totals in one pass over
- * memory ("decoupled look-back": D. Merrill, M. Garland 2016): a block says what its own tile comes
- * to, then, once it knows what comes before, what all tiles up to its own come to; the next ones
- * look back as far as they must.
+/* lookback.cuh - decoupled look-back (D. Merrill, M. Garland 2016): a prefix sum in one pass over
+ * memory. Each block publishes its tile's aggregate, then, once it has the prefix of the tiles
+ * before, its inclusive prefix. A block gets its exclusive prefix from the states of its
+ * predecessors.
  *
- * A block may wait for another only if that one surely runs: blocks take numbers from a counter as
- * they start, and wait for lower ones alone. Words that blocks exchange are read and written by the
- * functions here. */
+ * Forward progress: a block may only wait for blocks that are certain to run. So blocks take their
+ * tile index from an atomic counter when they start, and wait only for lower indices. Access words
+ * that blocks exchange only by the functions of this file. */
 #ifndef LT_CUDA_LOOKBACK_CUH
 #define LT_CUDA_LOOKBACK_CUH
 
@@ -15,10 +15,10 @@
 
 #include "block.cuh"
 
-/* What a tile has said. */
+/* Status of a tile: nothing, its aggregate, or its inclusive prefix is published. */
 enum : uint64_t { LT_TILE_SILENT = 0, LT_TILE_OWN = 1, LT_TILE_ALL = 2 };
 
-/* What is written before lt_store_release is there for those who see its word by lt_load_acquire. */
+/* Store-release and load-acquire at device scope. */
 static __device__ __forceinline__ void lt_store_release(uint64_t *p, uint64_t word)
 {
 #ifdef __CUDA_ARCH__
@@ -38,7 +38,7 @@ static __device__ __forceinline__ uint64_t lt_load_acquire(const uint64_t *p)
 #endif
 }
 
-/* The number of this block among those that have started. Threads meet. */
+/* Start index of this block, from an atomic counter. Contains a barrier. */
 static __device__ __forceinline__ unsigned lt_block_started(unsigned *counter, unsigned *shared)
 {
     if (threadIdx.x == 0) *shared = atomicAdd(counter, 1u);
@@ -46,8 +46,7 @@ static __device__ __forceinline__ unsigned lt_block_started(unsigned *counter, u
     return *shared;
 }
 
-/* What a tile says: what it has said so far, its own total, that of all up to it. All 0 before the
- * launch. */
+/* Published state of a tile: status, aggregate, inclusive prefix. All bytes 0 before the launch. */
 template <class T> struct lt_tile_total {
     static constexpr int WORDS = (sizeof(T) + 7) / 8;
     uint64_t said, own[WORDS], all[WORDS];
@@ -78,10 +77,10 @@ template <class T> struct lt_tile_total {
     }
 };
 
-/* The total of all tiles before `tile`, of a line whose first one is `first`; called by a whole
- * warp. One of the 32 before must have said its total of all: from there on tiles are joined in
- * their order, so that rounding is always the same, whichever of them that was. from_lane(value,
- * lane): a value of another lane. */
+/* Exclusive prefix of `tile`, in a row with first tile `first`; called by a whole warp. Spins until
+ * one of the 32 tiles before has published its inclusive prefix, and joins from there on in tile
+ * order: rounding does not depend on which tile that was. from_lane(value, lane): shuffle from
+ * another lane. */
 template <class T, class Join, class FromLane>
 static __device__ __forceinline__ T lt_total_before(const lt_tile_total<T> *first, int64_t tile,
                                                     Join join, FromLane from_lane)

@@ -1,11 +1,10 @@
-/* offsets.cuh - from the number of an element to where it lies: byte offsets of N operands over a
- * shape whose dimensions were sorted and merged before (iter.h), or are merged here as they are
- * added.
+/* offsets.cuh - byte offsets of an element, from its linear index, in N strided operands.
+ * Dimensions were sorted and merged before (iter.h), or are merged as they are added.
  *
- * Divisions by sizes are multiplications by a reciprocal, of 32 bits where all numbers are below
- * 2^31, else of 64. lt_offsets_32 is for tensors that are small enough for 32 bits throughout, offsets
- * included (split.cuh cuts larger ones). Passed to kernels by value. lt_slice_offsets describes tensors as
- * lines along one dimension. */
+ * Divisions by sizes are multiplications by a reciprocal, in 32 bits if all numbers are below 2^31,
+ * else in 64. lt_offsets_32 requires that all indices and offsets fit into 32 bits (split.cuh splits
+ * larger tensors). Passed to kernels by value. lt_slice_offsets describes tensors as rows along one
+ * dimension. */
 #ifndef LT_CUDA_OFFSETS_CUH
 #define LT_CUDA_OFFSETS_CUH
 
@@ -13,8 +12,8 @@
 #include "element.cuh"
 #include "launch.cuh"
 
-/* Exact for numerators below 2^31 (T. Granlund, P. Montgomery: Division by invariant integers,
- * 1994). */
+/* Division by an invariant integer, exact for numerators below 2^31 (T. Granlund, P. Montgomery:
+ * Division by Invariant Integers using Multiplication, 1994). */
 struct lt_divider {
     uint32_t divisor, magic;
     int shift;
@@ -32,7 +31,7 @@ struct lt_divider {
     }
 };
 
-/* The same for numerators below 2^63. */
+/* The same, for numerators below 2^63. */
 struct lt_wide_divider {
     uint64_t divisor, magic;
     int shift;
@@ -51,15 +50,15 @@ struct lt_wide_divider {
     }
 };
 
-/* Where an element lies in each of N tensors: bytes, all below 2^31. */
+/* Byte offsets in each of N tensors, all below 2^31. */
 template <int N> struct lt_offsets_32 {
     int ndim = 0;
     uint32_t numel = 1;
     lt_divider sizes[LT_MAX_DIMS];
     int32_t strides[LT_MAX_DIMS][N];
 
-    /* The first N operands of an iterator, by runs of `together` elements along dimension 0;
-     * `bytes` is what such a run has in each operand (0: of its first element alone). */
+    /* The first N operands of an iterator, with `together` elements along dimension 0 per index;
+     * bytes[k] is the size of such a group in operand k (0: only its first element is used). */
     void of(const lt_iter *it, int64_t together, const int64_t *bytes)
     {
         for (int d = 0; d < it->ndim; d++) {
@@ -72,7 +71,8 @@ template <int N> struct lt_offsets_32 {
             ndim++;
         }
     }
-    /* Of ITEMS numbers, side by side: what a dimension needs is fetched once for all of them. */
+    /* Offsets of ITEMS indices at once: each dimension's divider and strides are loaded once for
+     * all. */
     template <int ITEMS>
     __device__ __forceinline__ void at(const uint32_t *index, int32_t (*offset)[N]) const
     {
@@ -100,14 +100,14 @@ template <int N> struct lt_offsets_32 {
 
 template <int N> struct lt_offsets {
     int ndim = 0;
-    bool wide = false; /* numbers may reach 2^31 */
+    bool wide = false; /* indices may reach 2^31 */
     int64_t numel = 1;
     int64_t sizes[LT_MAX_DIMS];
     lt_divider dividers[LT_MAX_DIMS];
     lt_wide_divider wide_dividers[LT_MAX_DIMS];
     int64_t strides[LT_MAX_DIMS][N]; /* bytes */
 
-    /* The next dimension outwards. */
+    /* Appends the next outer dimension. */
     void add(int64_t size, const int64_t *step)
     {
         numel *= size;
@@ -122,7 +122,7 @@ template <int N> struct lt_offsets {
         for (int k = 0; k < N; k++) strides[ndim][k] = step[k];
         sizes[ndim++] = size;
     }
-    /* After the last dimension. */
+    /* Call after the last dimension. */
     void finish()
     {
         wide = numel >= LT_INDEX_LIMIT;
@@ -134,7 +134,7 @@ template <int N> struct lt_offsets {
                 dividers[d].set(static_cast<uint32_t>(sizes[d]));
         }
     }
-    /* Dimensions [first, last) of the first N operands of an iterator. */
+    /* Uses dimensions [first, last) of the first N operands of an iterator. */
     void of(const lt_iter *it, int first, int last)
     {
         for (int d = first; d < last; d++) {
@@ -167,9 +167,10 @@ template <int N> struct lt_offsets {
     }
 };
 
-/* N tensors of one shape (apart from dimension dim) as lines along dim; a tensor may be absent. */
+/* N tensors of one shape (except in dimension dim) as rows along dim; array pointers may be null.
+ */
 template <int N> struct lt_slice_offsets {
-    lt_offsets<N> lines;            /* from a line's number to its first elements */
+    lt_offsets<N> lines;            /* from a row's index to its first elements */
     int64_t count, length, step[N]; /* step in bytes */
     char *data[N];
     lt_dtype dtype[N];
@@ -197,13 +198,13 @@ template <int N> struct lt_slice_offsets {
     }
 };
 
-/* Blocks of `block` threads for n threads. */
+/* Blocks of `block` threads that n threads need. */
 static inline unsigned lt_blocks(int64_t n, int block)
 {
     return static_cast<unsigned>((n + block - 1) / block);
 }
 
-/* The number of this thread in its grid. */
+/* Index of this thread in its grid. */
 static __device__ __forceinline__ int64_t lt_thread_number()
 {
     return static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;

@@ -1,5 +1,5 @@
-/* quotients.cuh - numbers of elements divided by a size, by a multiplication: of 32 bits where all
- * of them are below 2^31, which the host knows, else of 64. */
+/* quotients.cuh - division of element indices by a size, as a multiplication by a reciprocal: in 32
+ * bits if the host finds all indices below 2^31, else in 64. */
 #ifndef LT_CUDA_QUOTIENTS_CUH
 #define LT_CUDA_QUOTIENTS_CUH
 

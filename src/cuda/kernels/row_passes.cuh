@@ -1,7 +1,7 @@
-/* row_passes.cuh - a row of elements that lie together, gone over by a team of threads 16 bytes at
- * a time, once or several times. What a team can hold of a row stays in its registers from one pass
- * to the next, so that it is read once; longer rows are read again. Also a part of the source of
- * generated kernels, whose rows are what a fusion computes. */
+/* row_passes.cuh - one or more passes of a team of threads over a contiguous row, 16 bytes per
+ * access. If the team's registers can hold the row, it is read once; longer rows are read again in
+ * each pass. Also part of the source of generated kernels, where a fusion computes the row's
+ * elements. */
 #ifndef LT_CUDA_ROW_PASSES_CUH
 #define LT_CUDA_ROW_PASSES_CUH
 
@@ -10,11 +10,11 @@
 
 enum { LT_ROW_VECTORS = 2, LT_ROW_THREADS = LT_THREAD_GROUP_MAX };
 
-/* Elements S in memory, computed with in C, and those of them that a thread holds. */
+/* A row with elements S in memory and compute type C; x: the elements that one thread holds. */
 template <class S, class C> struct lt_row {
     static constexpr int N = 16 / sizeof(S);
     const S *data;
-    bool aligned; /* and of whole vectors */
+    bool aligned; /* and its length is a multiple of N */
     C x[LT_ROW_VECTORS][N];
 
     lt_row() = default;
@@ -39,9 +39,9 @@ static __device__ __forceinline__ void lt_read_row(Row &row, Index from, Index n
     }
 }
 
-/* f(i, m, x...) for the vectors that a thread has of the rows, n elements each: m elements from i
- * on, which x has of each row and may change for the next pass where the rows are held. FIRST: the
- * rows have not been read. HELD: a team's threads have all of them (lt_row_held). */
+/* Calls f(i, m, x...) for each vector of this thread: x has, for each row, the m elements from
+ * index i on. n: length of the rows. With HELD (the team holds whole rows, lt_row_held) f may
+ * change x for the next pass. FIRST: the rows have not been read yet. */
 template <bool HELD, bool FIRST, class F, class Row, class... Rows>
 static __device__ __forceinline__ void lt_row_pass(int64_t n, int thread, int threads, F f,
                                                    Row &row, Rows &...rows)

@@ -1,5 +1,5 @@
-/* split.cuh - iterators over more elements than 32 bits can number, or further apart, as several
- * that are not: kernels of elementwise work count in 32 bits (lt_offsets_32). */
+/* split.cuh - splits iterators with element counts or offsets beyond 32 bits, because elementwise
+ * kernels use 32-bit indices (lt_offsets_32). */
 #ifndef LT_CUDA_SPLIT_CUH
 #define LT_CUDA_SPLIT_CUH
 
@@ -8,8 +8,8 @@
 #include "cuda.h"
 #include "launch.cuh"
 
-/* Elements, and bytes from the first to the last, stay below this; where tests lower
- * LT_INDEX_LIMIT, not below what makes thousands of launches of one call. */
+/* Upper bound of a piece's elements and of its extent in bytes. At least 1024 when tests lower
+ * LT_INDEX_LIMIT, so that a call does not become thousands of launches. */
 static inline int64_t lt_split_limit()
 {
     const int64_t limit = LT_INDEX_LIMIT;
@@ -29,7 +29,7 @@ static inline bool lt_is_piece(const lt_iter *it)
     return true;
 }
 
-/* The dimension that reaches furthest. */
+/* The dimension with the largest extent in bytes. */
 static inline int lt_longest_dim(const lt_iter *it)
 {
     int longest = 0;
@@ -47,13 +47,13 @@ static inline int lt_longest_dim(const lt_iter *it)
     return longest;
 }
 
-/* f(piece) for every piece, until one fails. */
+/* Calls f(piece) for each piece, in order, until one fails. */
 template <class F> static lt_status lt_split_launches(const lt_iter *it, F f)
 {
     if (it->numel < 2 || lt_is_piece(it)) return f(it);
     const int d = lt_longest_dim(it);
     int64_t half = it->sizes[d] / 2;
-    if (half > 4096) half -= half % 4096; /* vectors stay aligned */
+    if (half > 4096) half -= half % 4096; /* keeps vector accesses aligned */
     for (int part = 0; part < 2; part++) {
         lt_iter piece = *it;
         piece.sizes[d] = part == 0 ? half : it->sizes[d] - half;

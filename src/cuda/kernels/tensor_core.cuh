@@ -1,10 +1,10 @@
-/* tensor_core.cuh - products of small matrices by a warp's tensor cores, for half types: the
- * instructions of PTX, and in a simulation what stands in for them (sim/tensor_core.h). All lanes
- * of a warp call these together.
+/* tensor_core.cuh - warp-level matrix products on tensor cores, for half types: PTX instructions,
+ * or their emulation in the simulator (sim/tensor_core.h). All lanes of a warp must call these
+ * together.
  *
- * Fragments: lane l has, of a matrix of 8 rows and 8 columns, row l / 4 and columns 2 (l % 4) and
- * the next. a (16 x 16) is four of those: rows 0 .. 7 and 8 .. 15 of columns 0 .. 7, then of 8 ..
- * 15; b (16 x 8) is two, by columns; c (16 x 8) two, of floats. */
+ * Fragments: of an 8 x 8 matrix, lane l holds row l / 4, columns 2 (l % 4) and 2 (l % 4) + 1. a (16
+ * x 16) consists of four such matrices: rows 0 .. 7 and 8 .. 15 of columns 0 .. 7, then of columns
+ * 8 .. 15; b (16 x 8) of two, by columns; c (16 x 8) of two, in float. */
 #ifndef LT_CUDA_TENSOR_CORE_CUH
 #define LT_CUDA_TENSOR_CORE_CUH
 
@@ -18,7 +18,7 @@
 #include <sim/tensor_core.h>
 #endif
 
-/* Two numbers in a register, the first in its low half. */
+/* Packs two numbers into a register, the first in the low half. */
 template <class S> static __device__ __forceinline__ uint32_t lt_pair(float x, float y);
 template <> __device__ __forceinline__ uint32_t lt_pair<__half>(float x, float y)
 {
@@ -37,8 +37,8 @@ template <> __device__ __forceinline__ uint32_t lt_pair<__nv_bfloat16>(float x, 
 
 #ifdef __CUDACC__
 
-/* Four matrices of 8 x 8 elements of two bytes from shared memory: lane l says where row l % 8 of
- * matrix l / 8 lies, 16 bytes that are aligned. TRANSPOSED: each is turned around. */
+/* ldmatrix: loads four 8 x 8 matrices of two-byte elements from shared memory. Lane l passes the
+ * address of row l % 8 of matrix l / 8, aligned to 16 bytes. TRANSPOSED: transposes each matrix. */
 template <bool TRANSPOSED>
 static __device__ __forceinline__ void lt_load_matrices(uint32_t (&out)[4], const void *row)
 {
@@ -57,8 +57,8 @@ static __device__ __forceinline__ void lt_load_matrices(uint32_t (&out)[4], cons
 #endif
 }
 
-/* c += a b. GPUs before the 8.0 take eight columns of a at a time, and no bfloat16: nobody asks
- * them to. */
+/* c += a b. Below compute capability 8.0, two instructions with 8 columns of a each; bfloat16 is
+ * not available there, and the host must not launch it. */
 static __device__ __forceinline__ void lt_multiply(float (&c)[4], const uint32_t (&a)[4],
                                                    const uint32_t (&b)[2], __half)
 {

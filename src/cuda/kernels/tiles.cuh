@@ -1,14 +1,16 @@
-/* tiles.cuh - products of tiles in shared memory whose results a warp keeps in registers: of half
- * types by tensor cores, of float and double by multiply-adds. Kernels that use this meet.
+/* tiles.cuh - products of tiles in shared memory, accumulated in a warp's registers: by tensor
+ * cores for half types, by multiply-adds for float and double. Launch kernels that use this with
+ * LT_LAUNCH_BARRIER.
  *
- * A tile has ROWS rows of D elements, PITCH apart: 16 bytes more than a row, so that lanes that
- * read rows which follow each other meet no bank twice. A warp's own rows are 16 * MT; of each 16 a
- * lane has two, which lie eight apart in the tile: row g = lane / 4 and row g + 8. Where a tile's
- * rows are loaded in pairs (lt_paired), these are 2 g and 2 g + 1 of what was loaded.
+ * A tile has ROWS rows of D elements; the pitch is 16 bytes more than a row, so that lanes that
+ * read consecutive rows cause no bank conflicts. A warp computes 16 * MT rows; of each 16, a lane
+ * has rows g = lane / 4 and g + 8 of the tile. If the tile was loaded in pairs (lt_paired), these
+ * are rows 2 g and 2 g + 1 of the source.
  *
- * lt_scores: acc[m][n] has of the product of a warp's rows and 8 rows of another tile two rows and
- * columns 2 (lane % 4) and the next: [0], [1] of row g, [2], [3] of row g + 8. lt_weigh: of such
- * scores times a tile's columns; lt_tile<S>::row and column say what is where in the result. */
+ * lt_tile<S>::scores: acc[m][n] is a lane's part of the product of 16 rows of the warp and 8 rows
+ * of another tile, columns 2 (lane % 4) and the next: [0], [1] in row g, [2], [3] in row g + 8.
+ * weigh: the product of such scores and another tile; row and column map the elements of its result
+ * to their positions. */
 #ifndef LT_CUDA_TILES_CUH
 #define LT_CUDA_TILES_CUH
 
@@ -16,28 +18,28 @@
 #include "element.cuh"
 #include "tensor_core.cuh"
 
-/* Elements that 16 bytes hold. */
+/* Elements per 16-byte access. */
 template <class S> constexpr int lt_per_access = 16 / static_cast<int>(sizeof(S));
 template <class S, int D> constexpr int lt_pitch = D + lt_per_access<S>;
 
 static __device__ __forceinline__ int lt_lane() { return static_cast<int>(threadIdx.x) % LT_WARP; }
 
-/* Which of the rows that are loaded lies in row r of the tile. */
+/* The source row that is stored in row r of a tile loaded in pairs. */
 static __device__ __forceinline__ int lt_paired(int r)
 {
     return (r & ~15) | (r & 7) << 1 | (r >> 3 & 1);
 }
 
-/* Rows of a tensor: elements of a row lie side by side, rows a stride apart. */
+/* Rows of a tensor: elements of a row are contiguous, rows are `stride` elements apart. */
 template <class S> struct lt_rows {
     const S *data;
     int64_t stride;
     int width;
-    bool aligned; /* every row to 16 bytes */
+    bool aligned; /* every row is aligned to 16 bytes */
 };
 
-/* Rows first .. end - 1 into a tile, and zeros for those that it has besides; of columns, up to a
- * multiple of 32. */
+/* Loads rows first .. end - 1 into a tile and fills its remaining rows with zeros. Only columns
+ * below the width, rounded up to a multiple of 32, are written. */
 template <bool PAIRED, int ROWS, int D, int THREADS, class S>
 static __device__ __forceinline__ void lt_load_tile(S *tile, lt_rows<S> from, int first, int end)
 {
@@ -67,15 +69,14 @@ static __device__ __forceinline__ void lt_load_tile(S *tile, lt_rows<S> from, in
 template <class S> struct lt_tile {
     using C = float;
 
-    /* Of element i of a lane's tile n of a result: which of its two rows, and the column. */
+    /* For element i of a lane's result tile n: which of the lane's two rows, and the column. */
     static __device__ __forceinline__ constexpr int row(int, int i) { return i / 2; }
     static __device__ __forceinline__ int column(int n, int i)
     {
         return n * 8 + 2 * (lt_lane() % 4) + i % 2;
     }
 
-    /* acc += A B^T: MT times 16 rows at a, `rows` rows at b (of NT * 8), over the first k
-     * columns. */
+    /* acc += A B^T: 16 * MT rows at a, `rows` (at most NT * 8) rows at b, the first k columns. */
     template <int D, int MT, int NT>
     static __device__ __forceinline__ void scores(C (&acc)[MT][NT][4], const S *a, const S *b,
                                                   int rows, int k)
@@ -103,7 +104,7 @@ template <class S> struct lt_tile {
         }
     }
 
-    /* out += P B: P of scores, `rows` rows at b, its first k columns. */
+    /* out += P B: P are scores; `rows` rows at b, of which the first k columns are used. */
     template <int D, int MT, int NT>
     static __device__ __forceinline__ void weigh(C (&out)[MT][D / 8][4], const C (&p)[MT][NT][4],
                                                  const S *b, int rows, int k)
@@ -141,9 +142,10 @@ template <class S> struct lt_tile {
 
 template <class T> struct lt_plain_tile {
     using C = T;
-    static constexpr int V = lt_per_access<T>, COLUMNS = 4 * V; /* that four lanes read at once */
+    /* columns read by four lanes at once */
+    static constexpr int V = lt_per_access<T>, COLUMNS = 4 * V;
 
-    /* A lane's columns are V that lie together: of every COLUMNS, 16 bytes. */
+    /* A lane's columns: V contiguous ones (16 bytes) of every COLUMNS. */
     static __device__ __forceinline__ constexpr int row(int n, int i)
     {
         return V == 4 ? n % 2 : i / 2;
@@ -180,7 +182,7 @@ template <class T> struct lt_plain_tile {
         }
     }
 
-    /* The four lanes of a row hand each other its probabilities. */
+    /* The four lanes of a row exchange its probabilities by shuffles. */
     template <int D, int MT, int NT>
     static __device__ __forceinline__ void weigh(C (&out)[MT][D / 8][4], const C (&p)[MT][NT][4],
                                                  const T *b, int rows, int k)

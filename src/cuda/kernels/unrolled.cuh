@@ -1,5 +1,6 @@
-/* unrolled.cuh - in front of a loop: its body is repeated in the machine code, so that arrays it
- * goes over lie in registers; or it is not. Also a part of the source of generated kernels. */
+/* unrolled.cuh - pragmas before a loop: LT_UNROLLED unrolls it fully, so that the arrays it indexes
+ * stay in registers; LT_NOT_UNROLLED prevents unrolling. Also part of the source of generated
+ * kernels. */
 #ifndef LT_CUDA_UNROLLED_CUH
 #define LT_CUDA_UNROLLED_CUH
 

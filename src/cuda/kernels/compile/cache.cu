@@ -1,6 +1,6 @@
-/* cache.cu - see cache.cuh. A file: "ltensor kernel 1\n", the bytes of identity and image and a
- * checksum of both as three numbers of 8 bytes, the identity, the image. It appears whole, by a
- * rename. */
+/* cache.cu - see cache.cuh. File format: "ltensor kernel 1\n"; three 8-byte numbers: size of the
+ * identity, size of the image, checksum of both; the identity; the image. Written to a temporary
+ * file and renamed, so that readers see only complete files. */
 #include "cache.cuh"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ static uint64_t hash(uint64_t from, const std::string &text)
 }
 static constexpr uint64_t basis = 0xcbf29ce484222325u;
 
-/* Empty: there is none. make: it and those above it, where they are not there. */
+/* Path of the cache folder; empty if neither variable is set. make: creates it and its parents. */
 static std::string folder(bool make)
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -87,7 +87,7 @@ static bool write_all(int file, const char *from, size_t bytes)
     return true;
 }
 
-/* The image in a whole file; empty: it is none of that identity, or damaged. */
+/* The image in a file's content; empty if the file is damaged or has another identity. */
 static std::string image_in(const std::string &content, const std::string &identity)
 {
     numbers n;
@@ -116,7 +116,7 @@ std::string lt_fused_cached(const std::string &identity)
     return content.empty() ? content : image_in(content, identity);
 }
 
-/* When there are too many, the half that was written first goes. */
+/* Deletes the older half of the files when there are more than LT_FUSED_CACHED. */
 static void bound(const std::string &in)
 {
     std::vector<std::pair<int64_t, std::string>> files;

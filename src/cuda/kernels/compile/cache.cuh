@@ -1,16 +1,16 @@
-/* cache.cuh - compiled kernels on disk, in $XDG_CACHE_HOME/ltensor/kernels (~/.cache without it):
- * one file each, named by a hash of what it was made from. A folder that cannot be written is no
- * error, nor is a file that is damaged: there is nothing then. */
+/* cache.cuh - on-disk cache of compiled kernels in $XDG_CACHE_HOME/ltensor/kernels (default:
+ * ~/.cache): one file per kernel, named by a hash of its identity (all inputs of the compilation).
+ * Best effort: a folder that cannot be written and a damaged file are treated as a cache miss. */
 #ifndef LT_FUSED_CACHE_CUH
 #define LT_FUSED_CACHE_CUH
 
 #include <string>
 
-/* The image that was kept under this identity; empty: none. Only files that belong to the user, and
- * that nobody else may write, are taken. */
+/* Returns the image stored under this identity, or an empty string. Reads only files that belong to
+ * the user and that no other user can write. */
 std::string lt_fused_cached(const std::string &identity);
-/* From several processes at once the last one stays. Of more than LT_FUSED_CACHED files the oldest
- * half goes. */
+/* Stores an image. If several processes write the same one, the last wins. Deletes the older half
+ * of the files when there are more than LT_FUSED_CACHED. */
 void lt_fused_keep(const std::string &identity, const std::string &image);
 
 enum { LT_FUSED_CACHED = 4096 };

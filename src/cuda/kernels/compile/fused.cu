@@ -1,5 +1,5 @@
-/* fused.cu - a fusion of elementwise ops (compile/fusion.h) as one kernel, which is generated for it
- * (plan.cuh, source.cu, programs.cuh). The counterpart of cpu/compile/fused.c. */
+/* fused.cu - launches a fused expression (compile/fusion.h) as one kernel, generated and compiled
+ * at run time (plan.cuh, source.cu, programs.cuh). Counterpart of cpu/compile/fused.c. */
 #include <string.h>
 
 #include "fused.cuh"
@@ -17,7 +17,7 @@ bool lt_cuda_fuses(int op, lt_dtype compute)
                                : lt_fused_formula_of(op, compute) != nullptr;
 }
 
-/* The plan's lists as an lt_fused_arguments. */
+/* Serializes the plan's lists into the layout of lt_fused_arguments. */
 static std::string arguments_of(const lt_fused_plan &plan)
 {
     const uint32_t head[] = {static_cast<uint32_t>(plan.numel), plan.aligned, 0, 0};
@@ -30,11 +30,12 @@ static std::string arguments_of(const lt_fused_plan &plan)
     put(&arguments, plan.data);
     put(&arguments, plan.numbers);
     put(&arguments, plan.walks);
-    arguments.append(8, '\0'); /* what a struct ends with */
+    arguments.append(8, '\0'); /* tail padding of the struct */
     return arguments;
 }
 
-/* As many elements as places count, those of dense values; others begin where they began. */
+/* Splits the elements into launches with 32-bit indices. Only the pointers of dense values advance;
+ * strided values occur only in plans that fit into one launch. */
 static lt_status launch_plan(const lt_fused_plan &whole, const void *kernel, cudaStream_t stream)
 {
     const uint64_t limit = static_cast<uint64_t>(lt_split_limit());
@@ -67,8 +68,8 @@ static lt_status launch_fusion(const lt_fusion *c, bool *done)
     return lt_cuda_launched(c->device.index, stream, "fusion");
 }
 
-/* The kernel in which `end` takes the producer value, by so many threads in all. head: the taker's
- * arguments. */
+/* Launches the kernel in which `end` consumes the producer's value. head: the arguments of the
+ * consumer; threads: total number. */
 static lt_status launch_producer(const lt_fused_producer *producer, const lt_fused_end &end,
                                  const void *head, int64_t threads, int64_t block,
                                  cudaStream_t stream)
@@ -88,7 +89,8 @@ static lt_status launch_producer(const lt_fused_producer *producer, const lt_fus
     return lt_cuda_launched(c->device.index, stream, "fusion");
 }
 
-/* Threads of a block of teams: several do not wait for each other. */
+/* Threads per block. Teams of one warp share a block, because they need no barrier; a larger team
+ * is a block of its own. */
 static int64_t block_of(int64_t team) { return team == LT_WARP ? int64_t{LT_FUSED_BLOCK} : team; }
 
 template <class F> static lt_status in_room(F f)

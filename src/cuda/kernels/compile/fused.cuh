@@ -1,4 +1,4 @@
-/* fused.cuh - lines and rows of a fusion's value as they are taken by one generated kernel. */
+/* fused.cuh - reductions, softmax and norms of a fused expression, as one generated kernel. */
 #ifndef LT_FUSED_FUSED_CUH
 #define LT_FUSED_FUSED_CUH
 
@@ -6,23 +6,24 @@
 
 #include "plan.cuh"
 
-/* Reduces each line by a step of reduce/steps.cuh. Where no kernel is generated for it *producer->done
- * becomes false; nothing was written then. LT_ERR_MEMORY, and what the runtime says. wide:
- * accumulated in double, else in float. out: the type of the results in the source; "void": they
- * are what a second step takes as its parameters, of the type accumulated in, one after the
- * other. */
+/* Reduces each row of the producer's value by a step of reduce/steps.cuh.
+ * - wide: accumulates in double, else in float.
+ * - out: C++ type of the results; "void": parameters of a second step, contiguous, of the
+ *   accumulation type.
+ * - Result: *producer->done is false if no kernel can be generated; nothing was written then.
+ * - Errors: LT_ERR_MEMORY and CUDA's. */
 lt_status lt_fused_reduce(const lt_fused_producer *producer, const char *step, bool wide,
                           const char *out, const lt_fused_slices &lines, cudaStream_t stream);
 
-/* The same by two steps at once, of lines in one share that teams hold in so many runs of each
- * thread. */
+/* The same by two steps in one kernel, for rows of one chunk that a team holds in registers, `runs`
+ * runs of LT_REDUCE_ROW elements per thread. */
 lt_status lt_fused_reduce_held(const lt_fused_producer *producer, const char *first,
                                const char *second, int runs, bool wide, const char *out,
                                const lt_fused_slices &lines, cudaStream_t stream);
 
-/* Rows of what `producer` computes, of the dtype, to `function` there; more: a further type of its
- * template, or null. Where no kernel is generated for it *producer->done becomes false. Fills in the
- * team. */
+/* Applies `function` of device/rows.cuh to the rows of the producer's value, of the given dtype.
+ * more: a further template argument, or null. *producer->done is false if no kernel can be
+ * generated. Sets rows.team itself. */
 lt_status lt_fused_take_rows(const lt_fused_producer *producer, const char *function,
                              lt_dtype dtype, const char *more, lt_fused_rows rows,
                              cudaStream_t stream);

@@ -1,8 +1,8 @@
 /* programs.cu - see programs.cuh.
  *
- * A kernel is compiled by NVRTC for the GPU at hand alone. One that does not compile or cannot be
- * loaded is remembered as none: the fusion's steps are done one by one. So are those of fusions that
- * differ from all of very many. */
+ * NVRTC compiles a kernel for the current GPU's architecture only. If a kernel does not compile or
+ * load, the failure is cached, and the fusion's steps run one by one. The same holds for new
+ * fusions once MOST_PROGRAMS entries exist. */
 #include "programs.cuh"
 
 #include <atomic>
@@ -18,7 +18,7 @@
 
 #include "fused_sources.h" /* generated: the files that a source includes */
 
-#define GENERATES (CUDART_VERSION >= 12080) /* its runtime loads what was compiled while it runs */
+#define GENERATES (CUDART_VERSION >= 12080) /* first runtime with cudaLibraryLoadData */
 
 static lt_cuda_optional<lt_nvrtc> library("LTENSOR_NVRTC", lt_nvrtc_get);
 
@@ -32,27 +32,27 @@ const char *lt_fused_no_compiler()
 
 namespace {
 
-enum { MOST_PROGRAMS = 4096 }; /* each has a few KB of the GPU's memory */
+enum { MOST_PROGRAMS = 4096 }; /* each needs a few KB of device memory */
 
 struct program {
     cudaLibrary_t library = nullptr;
-    cudaKernel_t kernel = nullptr; /* of the library; null: there is none */
-    uint64_t devices = 0;          /* on which it has run, a bit for each */
+    cudaKernel_t kernel = nullptr; /* of the library; null: none */
+    uint64_t devices = 0;          /* bit mask of devices on which it has run */
 };
 
 struct programs {
     std::mutex mutex;
-    std::unordered_map<std::string, program> by_key; /* the key of the plan and the architecture */
+    std::unordered_map<std::string, program> by_key; /* key of the plan + architecture */
 };
 
-/* Never destroyed: kernels run until the process ends. */
+/* Never destroyed: kernels may run until the process ends. */
 programs &all()
 {
     static programs &instance = *new programs;
     return instance;
 }
 
-/* Asked once for each device. */
+/* Queries each device once. */
 lt_status architecture_of(int device, int *architecture)
 {
     static std::atomic<int> known[LT_CUDA_MAX_DEVICES];
@@ -66,7 +66,7 @@ lt_status architecture_of(int device, int *architecture)
     return LT_OK;
 }
 
-/* Empty where it does not compile. */
+/* Returns an empty string if compilation fails. */
 std::string compile(const lt_nvrtc *nvrtc, const std::string &source, const char *option)
 {
     const char *const options[] = {"-std=c++17", option};
@@ -85,7 +85,7 @@ std::string compile(const lt_nvrtc *nvrtc, const std::string &source, const char
     return image;
 }
 
-/* Whether the image is one. */
+/* Returns false if the image cannot be loaded. */
 bool load(const std::string &image, program *p)
 {
     if (image.empty()) return false;
@@ -100,7 +100,7 @@ bool load(const std::string &image, program *p)
     return false;
 }
 
-/* All that an image depends on, besides the files that this library has. */
+/* All inputs of the compilation; the embedded source files are included by their hash. */
 std::string identity(const lt_nvrtc *nvrtc, const std::string &source, const char *option)
 {
     int major = 0, minor = 0;
@@ -139,7 +139,7 @@ static lt_status find_kernel(const lt_fused_plan &plan, int device, const void *
     if (known == all().by_key.end()) {
         if (recording || all().by_key.size() >= MOST_PROGRAMS ||
             lt_cuda_core->authorize_library("libnvrtc.so") != LT_OK)
-            return LT_OK; /* none now */
+            return LT_OK; /* no kernel for this call; not cached */
         known = all().by_key.emplace(key, make(plan, architecture)).first;
     }
     program &p = known->second;

@@ -1,16 +1,16 @@
-/* programs.cuh - generated kernels that are ready to run: in memory by their plan's key, on disk by
- * their source (cache.cuh). */
+/* programs.cuh - two-level cache of generated kernels: in memory by the plan's key, on disk by
+ * source (cache.cuh). */
 #ifndef LT_FUSED_PROGRAMS_CUH
 #define LT_FUSED_PROGRAMS_CUH
 
 #include "plan.cuh"
 
-/* NULL; or why kernels cannot be generated. */
+/* Returns null if kernels can be generated, else the reason why not. */
 const char *lt_fused_no_compiler();
 
-/* The kernel of a plan on this device, the current one. Null where there is none: it does not
- * compile here, or (while a graph is recorded) it has not run yet, since nothing is loaded then.
- * LT_ERR_MEMORY, and what the runtime says. */
+/* Returns the plan's kernel for this device, which must be the current one. Null if it does not
+ * compile, or if it has not run yet and a graph is being captured, because nothing is loaded during
+ * a capture. Errors: LT_ERR_MEMORY and CUDA's. */
 lt_status lt_fused_program(const lt_fused_plan &plan, int device, const void **kernel);
 
 #endif

@@ -1,6 +1,6 @@
-/* source.cu - the source of a fusion's kernel, in C++ with CUDA's words. It stands on
- * device/kernel.cuh and on the formulas that the eager kernels have; each value is an element of
- * its dtype between two steps, rounded as if it had been in memory. */
+/* source.cu - generates the CUDA C++ source of a fused expression's kernel. It uses
+ * device/kernel.cuh and the formulas of the eager kernels. Between two steps each value is rounded
+ * to its dtype, as if it had been stored, so that results equal the eager ones. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -9,7 +9,7 @@
 #include "plan.cuh"
 #include "pointwise_ops.h" /* generated from the declarations */
 
-/* ---- formulas: of the families that device/kernel.cuh includes ------------------------------- */
+/* ---- formulas: of the op families that device/kernel.cuh includes ---------------------------- */
 
 static constexpr bool selects(const char *shape) { return shape[0] == 'S'; } /* SELECT */
 
@@ -36,9 +36,9 @@ const lt_fused_formula *lt_fused_formula_of(int op, lt_dtype compute)
     return compute < LT_FLOAT16 ? found(of_integers, op) : nullptr;
 }
 
-/* ---- words ----------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
-/* A bool is a byte. */
+/* A bool is stored as a byte. */
 const char *lt_fused_element(int dtype)
 {
     static const char *const names[] = {"uint8_t", "uint8_t", "int8_t",        "int16_t", "int32_t",
@@ -46,7 +46,7 @@ const char *lt_fused_element(int dtype)
     return names[dtype];
 }
 
-/* The type that is computed in, and which of lt_fused_number's members has one. */
+/* The compute type, and the member of lt_fused_number that has this type. */
 static const char *computed(int dtype)
 {
     return dtype == LT_FLOAT64                            ? "double"
@@ -72,7 +72,7 @@ __attribute__((format(printf, 2, 3))) static void write(std::string *out, const 
     *out += line;
 }
 
-/* ---- parts ----------------------------------------------------------------------------------- */
+/* ---- parts of the source --------------------------------------------------------------------- */
 
 static bool is_strided(const lt_fused_offset &p) { return p.where >= LT_FUSED_REPEATED; }
 static bool is_single(const lt_fused_offset &p)
@@ -120,7 +120,7 @@ static void write_load(std::string *out, const lt_fused_plan &plan, int v)
               n, v, type, v, p.dims, p.walk);
 }
 
-/* An input of a step, in the type computed in. */
+/* An operand of a step, converted to the compute type. */
 static std::string operand(const lt_fused_plan &plan, const lt_fused_action &s, int i,
                            bool condition)
 {
@@ -142,7 +142,7 @@ static std::string operand(const lt_fused_plan &plan, const lt_fused_action &s, 
     return text;
 }
 
-/* What lies between the dtypes of a conversion. */
+/* The intermediate type of a conversion between dtypes. */
 static const char *intermediate_type(int from)
 {
     return from == LT_FLOAT64                            ? "double"
@@ -169,8 +169,8 @@ static void write_copy(std::string *out, const lt_fused_plan &plan, const lt_fus
           to.dtype == LT_BOOL ? "bool" : lt_fused_element(to.dtype), c, c, at);
 }
 
-/* Whether a step gives what the compiler could put into a sum of a later one (lt_no_contraction): it is no
- * sum itself, and not all that take it are products. */
+/* Whether the compiler could contract this step's result into an fma with a later sum (lt_no_contraction):
+ * the step is not itself a sum, and it has a user that is not a product. */
 static bool is_apart(const lt_fused_plan &plan, const lt_fused_action &s)
 {
     if (s.op == LT_PW_ADD || s.op == LT_PW_SUB) return false;

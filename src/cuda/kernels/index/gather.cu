@@ -1,10 +1,10 @@
-/* gather.cu - gather and scatter along a dimension, as indexing with one index tensor
+/* gather.cu - gather and scatter along a dimension, implemented as indexing with one index tensor
  * (index.cu). */
 #include "index.cuh"
 #include "kernels/element.cuh"
 
-/* Iterator over index's shape: operand 0 is dense (the result or the values; null: one number), 1
- * the indexed tensor with stride 0 along dim, 2 the indices. */
+/* Builds an iterator over index's shape. Operand 0: the result or the values (null: one scalar), 1:
+ * the indexed tensor with stride 0 along dim, 2: the indices. */
 static void iterate(lt_iter *it, lt_index_args *args, const lt_array *dense,
                     const lt_array *indexed, int dim, const lt_array *index)
 {
@@ -49,7 +49,7 @@ lt_status lt_cuda_scatter(lt_scatter_mode mode, const lt_array *out, int dim, co
     lt_iter it;
     lt_index_args args;
     char element[8];
-    (void)fresh; /* wrong indices are left out, and found later */
+    (void)fresh; /* unused: the kernels skip and report out-of-range indices */
     iterate(&it, &args, src, out, dim, index);
     if (value.kind == LT_SCALAR_FLOAT)
         lt_store<double>(out->dtype, element, value.v.d);

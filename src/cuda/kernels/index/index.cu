@@ -1,11 +1,13 @@
-/* index.cu - reading and writing at positions held in tensors: x[index], x[index] = y, gather and
- * scatter (gather.cu). A thread for each element adds to the address of the indexed tensor what the
- * indices say; where whole rows are taken, for each 16 bytes of a row. An index out of range is
- * recorded (report.cuh) and its element left out. Sums and products into a place named several
- * times are atomic: exact for integers, for floats in an order that varies, but for whole rows of
- * them, which are sorted and added in order (row_sums.cu). Writing without adding leaves any one of
- * the values. With torch.use_deterministic_algorithms elements go in their own order: sorted by the
- * place they go to, stably, a thread for each place. */
+/* index.cu - advanced indexing: x[index], x[index] = y, gather and scatter (gather.cu). One thread
+ * per element adds the offsets of its indices to the address of the indexed tensor; if whole rows
+ * are copied, one thread per 16 bytes of a row. An out-of-range index is recorded (report.cuh) and
+ * its element is skipped.
+ *
+ * Sums and products into the same element are atomic: exact for integers; for floats the order
+ * varies, except for sums of whole rows, which are sorted and added in order (row_sums.cu).
+ * Assignment with duplicate indices stores any one of the values. With
+ * torch.use_deterministic_algorithms, elements are sorted stably by destination, and one thread per
+ * destination combines them in order. */
 #include "index.cuh"
 
 #include <string.h>
@@ -19,20 +21,20 @@
 
 enum { BLOCK = 256, ONE_INDEX = 3 /* operands */ };
 
-/* N operands: 0 is dense (result or values), 1 indexed, then the indices. */
+/* N operands: 0 is the result or the values, 1 the indexed tensor, the rest indices. */
 template <int N> struct indexing {
     char *data[N];
-    int count; /* of indices */
+    int count; /* number of indices */
     int dims[N - 2], base[N - 2];
     int64_t sizes[N - 2], strides[N - 2];
     lt_offsets<N> offsets;
     lt_cuda_report *report;
     const char *op; /* for reports */
-    uint64_t value; /* an element, where data[0] is null */
+    uint64_t value; /* the scalar, if data[0] is null */
 };
 
-/* Where this thread's elements lie: bytes from data[0], and an address; false: none, or an index is
- * wrong. */
+/* Computes the offset in data[0] (in bytes) and the address in the indexed tensor of this thread's
+ * element. Returns false if there is none, or if an index is out of range. */
 template <int N>
 static __device__ __forceinline__ bool locate_element(const indexing<N> &a, int64_t *dense,
                                                       char **indexed)
@@ -56,8 +58,8 @@ static __device__ __forceinline__ bool locate_element(const indexing<N> &a, int6
     return true;
 }
 
-/* The value at that place. A pointer that might be one to the number in the parameters would cost
- * each thread a copy of all of them in memory: values are chosen between, not addresses. */
+/* The value at that offset, or the scalar. Select between values, not between addresses: a pointer
+ * into the kernel parameters would make each thread copy them to local memory. */
 template <class T, int N>
 static __device__ __forceinline__ T value_at(const indexing<N> &a, int64_t dense)
 {
@@ -69,7 +71,8 @@ static __device__ __forceinline__ T value_at(const indexing<N> &a, int64_t dense
     return value;
 }
 
-/* 0 where an index is wrong: kernels that come before the error is seen read it. */
+/* Stores 0 for an out-of-range index, because later kernels may read the result before the host
+ * sees the error. */
 template <int N, class T> static __global__ void __launch_bounds__(BLOCK) get(indexing<N> a)
 {
     int64_t out = -1;
@@ -85,11 +88,11 @@ template <int N, class T> static __global__ void __launch_bounds__(BLOCK) put(in
     int64_t value;
     char *indexed;
     if (!locate_element(a, &value, &indexed)) return;
-    /* an index may come twice */
+    /* indices may be duplicates */
     LT_STORE_ANY(reinterpret_cast<T *>(indexed), value_at<T>(a, value));
 }
 
-/* ---- combining ------------------------------------------------------------------------------- */
+/* ---- combining values with elements ---------------------------------------------------------- */
 
 struct index_adding {
     template <class T> static __device__ __forceinline__ T of(T a, T b)
@@ -107,7 +110,7 @@ struct minimizing {
     template <class T> static __device__ __forceinline__ T of(T a, T b) { return lt_minimum(a, b); }
 };
 
-/* How elements of a dtype are combined: in C. */
+/* Combines elements of type S, computing in C. */
 template <class S, class C = S> struct element {
     using type = S;
     template <class Op> static __device__ __forceinline__ S join(S a, S b)
@@ -123,7 +126,7 @@ struct bool_element {
     }
 };
 
-/* *p = f(*p), atomically; W: unsigned, of p's size. */
+/* *p = f(*p), atomically, by compare-and-swap. W: unsigned type of p's size. */
 template <class W, class T, class F> static __device__ __forceinline__ void update_word(T *p, F f)
 {
     static_assert(sizeof(W) == sizeof(T), "a word holds one element");
@@ -140,7 +143,7 @@ template <class W, class T, class F> static __device__ __forceinline__ void upda
     } while (seen != expected);
 }
 
-/* The same for a part of a 4-byte word. */
+/* The same for 1- and 2-byte elements, on the aligned 4-byte word that contains them. */
 template <class T, class F> static __device__ __forceinline__ void update_part(T *p, F f)
 {
     const uintptr_t address = reinterpret_cast<uintptr_t>(p);
@@ -157,8 +160,8 @@ template <class T, class F> static __device__ __forceinline__ void update_part(T
     });
 }
 
-/* Whether GPUs of this architecture add the type in place by an instruction of their own: two
- * halves of a word at once. */
+/* Types for which this architecture has an atomic add instruction; half types are added as a pair
+ * that fills a 4-byte word. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
 constexpr bool adds_bfloat16 = false;
 #else
@@ -179,7 +182,7 @@ constexpr bool adds_as_half = std::is_same_v<T, __half> ||
 template <class T>
 constexpr bool adds_in_place = std::is_floating_point_v<T> || std::is_same_v<T, int32_t>;
 
-/* To the other half of the word goes -0, which changes no number. */
+/* Adds -0 to the other half of the word, which leaves any number unchanged. */
 template <class T> static __device__ __forceinline__ void add_half(T *p, T value)
 {
     using pair = typename halves<T>::pair;
@@ -217,14 +220,14 @@ static __global__ void __launch_bounds__(BLOCK) combine(indexing<N> a)
         update_part(p, join);
 }
 
-/* ---- in order -------------------------------------------------------------------------------- */
+/* ---- deterministic variant ------------------------------------------------------------------- */
 
 struct replacing {
     template <class T> static __device__ __forceinline__ T of(T, T b) { return b; }
 };
 
-/* Where each element goes: bytes from the indexed tensor's first element, -1 where an index is
- * wrong. */
+/* Computes each element's destination: byte offset in the indexed tensor, -1 if an index is out of
+ * range. */
 template <int N>
 static __global__ void __launch_bounds__(BLOCK) places(indexing<N> a, int64_t *place)
 {
@@ -235,8 +238,8 @@ static __global__ void __launch_bounds__(BLOCK) places(indexing<N> a, int64_t *p
     if (number < a.offsets.numel) place[number] = right ? indexed - a.data[1] : -1;
 }
 
-/* A thread for each sorted element; the first of those that go to one place does the work of all of
- * them. */
+/* One thread per sorted element; the first thread of each run of equal destinations combines the
+ * whole run. */
 template <int N, class Element, class Op>
 static __global__ void __launch_bounds__(BLOCK)
     combine_sorted(indexing<N> a, const int64_t *place, const int64_t *order)
@@ -265,8 +268,8 @@ struct index_call {
     cudaStream_t stream;
 };
 
-/* Whether rows of 16-byte pieces are moved: all strides but the elements' own are multiples of 16
- * bytes. */
+/* Whether rows can be moved in 16-byte units: no indices along the innermost dimension, and all
+ * addresses, other strides and the row size are multiples of 16 bytes. */
 static bool moves_rows(const index_call &c)
 {
     const lt_iter *it = c.it;
@@ -284,7 +287,7 @@ static bool moves_rows(const index_call &c)
     return bits % 16 == 0;
 }
 
-/* For reports. */
+/* The op's name in reports. */
 static const char *op_name()
 {
     const char *name = lt_cuda_core->op_name();
@@ -405,7 +408,7 @@ static lt_status launch_sorted(const index_call &c, lt_cuda_report *report, lt_s
     return LT_OK;
 }
 
-/* Whether the order in which elements come to a place shows in the result. */
+/* Whether the result depends on the order in which values reach an element. */
 static bool depends_on_order(const index_call &c, lt_scatter_mode mode)
 {
     if (mode == LT_SCATTER_SET) return c.value == nullptr;

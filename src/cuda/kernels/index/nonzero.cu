@@ -1,6 +1,6 @@
-/* nonzero.cu - the coordinates of non-zero elements, in row-major order. Threads count the non-zero
- * elements of short runs; running sums of the counts (scan.cu) say where each run's coordinates
- * begin, and a second kernel writes them. */
+/* nonzero.cu - coordinates of non-zero elements, in row-major order. Each thread counts the
+ * non-zero elements of a short run; a prefix sum of the counts (scan.cu) gives the output offset of
+ * each run, and a second kernel writes the coordinates. */
 #include "cuda.h"
 #include "kernels/element.cuh"
 #include "kernels/launch.cuh"
@@ -12,7 +12,7 @@ struct nonzero_args {
     const char *in;
     lt_dtype dtype;
     lt_offsets<1> offsets;
-    int64_t *ends; /* per run: the count, then where its coordinates end */
+    int64_t *ends; /* per run: the count; after the scan, its end in the output */
     int64_t *out, out_strides[2];
     int ndim;
     int64_t sizes[LT_MAX_DIMS]; /* outermost first */
@@ -68,7 +68,7 @@ static void search_init(nonzero_args *a, const lt_array *in)
 
 static int64_t runs_of(const nonzero_args &a) { return (a.offsets.numel + RUN - 1) / RUN; }
 
-/* Fills in a->ends, whose memory `ends` owns. */
+/* Computes a->ends. The scratch buffer `ends` owns the memory. */
 static lt_status count(nonzero_args *a, lt_cuda_scratch *ends, lt_device device,
                        cudaStream_t stream)
 {

@@ -1,11 +1,11 @@
-/* row_sums.cu - whole rows added to rows of a matrix that an index names: embedding's gradient,
- * index_add. The indices are sorted (radix.cu), so that the rows that go to one place follow each
- * other; they are added up in that order, half types in float, and rounded once. Nothing is added
- * atomically: a result is always the same.
+/* row_sums.cu - adds whole rows to rows of a matrix by index, deterministically: embedding's
+ * gradient, index_add. The indices are sorted (radix.cu), so that rows with the same destination
+ * are consecutive; they are summed in that order, half types in float, and rounded once. No atomic
+ * additions.
  *
- * A thread has some neighbouring columns of a tile of sorted rows. What a tile has of a place's
- * rows that others have too it leaves as a part; a second kernel joins these, by the tile in which
- * the place's rows begin. */
+ * A thread sums a few adjacent columns over a tile of sorted rows. A destination with all rows in
+ * one tile is added at once. If its rows cross a tile boundary, each tile stores a partial sum, and
+ * the second kernel joins these, in the thread of the tile where the destination begins. */
 #include "index.cuh"
 #include "kernels/element.cuh"
 #include "kernels/launch.cuh"
@@ -17,13 +17,12 @@ enum { BLOCK = 256, TILE = 32, TOGETHER = 4, ENOUGH = 4096 /* elements */, ENOUG
 struct row_sums {
     const char *in, *index;
     char *out;
-    int64_t rows, columns, in_step, index_step, out_step,
-        out_rows; /* steps: bytes from row to row */
+    int64_t rows, columns, in_step, index_step, out_step, out_rows; /* *_step: bytes between rows */
     int base, dim;
-    int64_t tiles, vectors; /* threads of a row */
+    int64_t tiles, vectors; /* threads per row */
     bool aligned;
-    lt_pair<uint32_t> *pairs; /* place and row; out_rows where the index is wrong: at the end */
-    void *parts;              /* [tiles][2][columns]: of the first rows, of the last */
+    lt_pair<uint32_t> *pairs; /* destination and row; out_rows if the index is wrong: sorted last */
+    void *parts; /* [tiles][2][columns] partial sums: of the first, of the last destination */
     lt_cuda_report *report;
     const char *op;
 };
@@ -43,13 +42,13 @@ static __global__ void __launch_bounds__(BLOCK) name_places(row_sums a)
     a.pairs[row] = {static_cast<uint32_t>(place), static_cast<uint32_t>(row)};
 }
 
-/* Columns that a thread has: 16 bytes at most. */
+/* Columns per thread: at most 16 bytes of elements. */
 template <class S> constexpr int columns_of = sizeof(S) == 8 ? 2 : 4;
 
 template <class S, class C> struct columns {
     static constexpr int N = columns_of<S>;
     int64_t tile, column, first, last; /* sorted rows [first, last) */
-    int m;                             /* columns that are there */
+    int m;                             /* columns that exist */
 
     __device__ __forceinline__ explicit columns(const row_sums &a)
     {
@@ -83,7 +82,7 @@ template <class S, class C> static __global__ void __launch_bounds__(BLOCK) add_
     C total[N] = {};
     uint32_t place = a.pairs[own.first].key;
     bool begins =
-        own.first == 0 || a.pairs[own.first - 1].key != place; /* here, with no row before */
+        own.first == 0 || a.pairs[own.first - 1].key != place; /* no earlier tile has its rows */
     const auto leave = [&](bool ends) {
         if (begins && ends) {
             own.add(a, place, total);
@@ -131,7 +130,7 @@ template <class S, class C> static __global__ void __launch_bounds__(BLOCK) join
     const uint32_t place = a.pairs[own.last].key;
     if (place == a.out_rows || a.pairs[own.last - 1].key != place ||
         (own.first > 0 && a.pairs[own.first - 1].key == place))
-        return; /* no rows go on, or they begin before */
+        return; /* no destination begins here and continues in the next tile */
     C total[N] = {};
     const C *part = own.part(a, own.tile, true);
     for (int64_t tile = own.tile;;) {
@@ -157,7 +156,8 @@ bool lt_cuda_adds_rows(const lt_iter *it, const lt_index_args *args)
         it->strides[1][1] != 0)
         return false;
     if (it->sizes[1] >= INT32_MAX || args->sizes[0] >= INT32_MAX) return false;
-    /* A few numbers are added by one launch instead; halves would be rounded again and again. */
+    /* Small sums take one launch by atomics instead; for half types these would round after each
+     * addition. */
     return lt_cuda_core->deterministic() ||
            (columns >= ENOUGH_COLUMNS && (it->numel >= ENOUGH || size == 2));
 }

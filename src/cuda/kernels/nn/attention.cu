@@ -1,14 +1,14 @@
-/* attention.cu - attention on a GPU: by cuDNN (attention_cudnn.cu), or else by the fused kernels,
- * whose scores stay in registers, where heads are at most 256 wide (64 of float64) and the GPU has
- * the shared memory and, for bfloat16, the tensor cores; else by attention_buffered.cu. */
+/* attention.cu - selects the implementation of attention: cuDNN (attention_cudnn.cu); else the
+ * fused kernels, which keep scores in registers, if heads are at most 256 wide (64 for float64) and
+ * the GPU has enough shared memory and, for bfloat16, tensor cores; else attention_buffered.cu. */
 #include <atomic>
 #include <math.h>
 
 #include "attention.cuh"
 #include "attention_cudnn.cuh"
 
-/* What a device has, asked for once: bytes of shared memory that a block may ask for; 0: not known
- * yet. */
+/* Cached device attributes: shared memory per block (opt-in, bytes) and major compute capability;
+ * 0: not queried yet. */
 static std::atomic<int> shared_memory[LT_CUDA_MAX_DEVICES], capability[LT_CUDA_MAX_DEVICES];
 
 static lt_status query_shared_memory(int device)
@@ -22,7 +22,8 @@ static lt_status query_shared_memory(int device)
     return LT_OK;
 }
 
-/* Indices within a head are 32 bits wide. */
+/* Whether the fused kernels support the call, apart from shared memory: their indices within a head
+ * are 32 bits. */
 static bool kernel_fits(const lt_attention *a)
 {
     const int64_t limit = LT_INDEX_LIMIT > 4096 ? LT_INDEX_LIMIT - 4096 : 0;
@@ -32,7 +33,7 @@ static bool kernel_fits(const lt_attention *a)
            (a->dtype != LT_BFLOAT16 || capability[a->device.index] >= 8);
 }
 
-/* Of no tensor: nothing. */
+/* An empty struct if the tensor is absent. */
 static lt_attention_rows attention_rows_of(const lt_array &t, lt_dtype dtype)
 {
     if (t.data == nullptr) return {};
@@ -78,7 +79,8 @@ lt_status lt_cuda_attention(const lt_attention *a)
     bool done;
     LT_TRY(lt_attention_by_cudnn(a, false, stream, &done));
     if (done) return lt_cuda_launched(device, stream, "attention");
-    /* Ours do the work where cuDNN is preferred to products and a softmax, and does not do it. */
+    /* Our kernels stand in for the flash, efficient and math backends; it is an error if all three
+     * are disabled. */
     if (!lt_cuda_core->attention_allowed(LT_ATTENTION_FLASH) &&
         !lt_cuda_core->attention_allowed(LT_ATTENTION_EFFICIENT) &&
         !lt_cuda_core->attention_allowed(LT_ATTENTION_MATH))

@@ -1,5 +1,5 @@
-/* attention.cuh - what the kernels of attention share: their arguments, how large their tiles are,
- * and what becomes of a score. attention.cu chooses between them and attention_buffered.cu. */
+/* attention.cuh - shared by the attention kernels: arguments, tile sizes, masks, dropout.
+ * attention.cu selects between the fused kernels and attention_buffered.cu. */
 #ifndef LT_CUDA_ATTENTION_CUH
 #define LT_CUDA_ATTENTION_CUH
 
@@ -7,7 +7,7 @@
 #include "kernels/random/philox.cuh"
 #include "kernels/tiles.cuh"
 
-/* A tensor of [batch, heads, rows, width]: strides in elements. */
+/* A tensor [batch, heads, rows, width]; strides in elements. */
 struct lt_attention_rows {
     const void *data;
     int64_t batch, head, row;
@@ -19,19 +19,19 @@ struct lt_attention_job {
     const char *mask; /* null: none */
     int64_t mask_strides[4];
     bool mask_adds, causal;
-    int heads, shared_by; /* of queries; how many of them have a head of key and value in common */
+    int heads, shared_by; /* query heads; how many share a key and value head */
     int queries, keys, width, value_width;
     double scale;
-    const int64_t *seed; /* null: nothing is dropped */
-    uint32_t drop_below; /* random words that are less */
-    double kept;         /* what the others are multiplied by */
+    const int64_t *seed; /* of dropout; null: no dropout */
+    uint32_t drop_below; /* drop if a random word is less */
+    double kept;         /* factor of the other probabilities */
     void *logsumexp, *deltas, *grad_query, *grad_key, *grad_value;
-    int64_t all; /* heads of queries, or of keys, in the batch */
+    int64_t all; /* query heads of the whole batch */
 };
 
-/* How large tiles are of elements S and heads up to D wide: blocks have WARPS, each with MT times
- * 16 rows of its own (in backward 16); tiles that all of them go over have OTHERS rows, in forward,
- * and BACK in backward. */
+/* Tile sizes for elements S and heads up to D wide. A block has WARPS warps, with MT * 16 rows each
+ * (16 in backward). The tiles that it loops over have OTHERS rows in forward, BACK rows in
+ * backward. */
 template <class S, int D> struct lt_attention_shape;
 #define LT_ATTENTION_SHAPE(S, D, WARPS_, MT_, OTHERS_, BACK_)                                      \
     template <> struct lt_attention_shape<S, D> {                                                  \
@@ -50,16 +50,16 @@ LT_ATTENTION_SHAPE(float, 256, 2, 1, 16, 16);
 LT_ATTENTION_SHAPE(double, 64, 2, 1, 16, 8);
 #undef LT_ATTENTION_SHAPE
 
-/* Heads that are wider are for attention_buffered.cu. */
+/* Maximum head width of the fused kernels; attention_buffered.cu supports wider heads. */
 static inline int lt_attention_widest(lt_dtype dtype) { return dtype == LT_FLOAT64 ? 64 : 256; }
 
-/* attention_forward.cu, attention_backward.cu. _shared: bytes that a block asks for. */
+/* attention_forward.cu, attention_backward.cu. _shared: bytes of shared memory per block. */
 size_t lt_attention_forward_shared(lt_dtype dtype, int width);
 size_t lt_attention_backward_shared(lt_dtype dtype, int width);
 void lt_attention_forward(lt_dtype dtype, const lt_attention_job &a, cudaStream_t stream);
 void lt_attention_backward(lt_dtype dtype, const lt_attention_job &a, cudaStream_t stream);
-/* The factors of probabilities that dropout makes, [all, queries, keys] of float, or double where
- * dtype is. */
+/* Stores the factors that dropout applies to probabilities, [all, queries, keys], in float, or
+ * double if dtype is. */
 void lt_attention_kept(lt_dtype dtype, const lt_attention_job &a, void *out, cudaStream_t stream);
 /* attention_buffered.cu */
 lt_status lt_attention_buffered(const lt_attention *a, const lt_attention_job &job,
@@ -67,7 +67,7 @@ lt_status lt_attention_buffered(const lt_attention *a, const lt_attention_job &j
 lt_status lt_attention_buffered_backward(const lt_attention *a, const lt_attention_job &job,
                                          cudaStream_t stream);
 
-/* For each dtype and width: CALL(element, widest). */
+/* Instantiates CALL(element type, maximum width) for a dtype and width. */
 #define LT_ATTENTION_CASES_OF(S, width, CALL)                                                      \
     if (width <= 64)                                                                               \
         CALL(S, 64);                                                                               \
@@ -83,7 +83,7 @@ lt_status lt_attention_buffered_backward(const lt_attention *a, const lt_attenti
     default: CALL(double, 64); break;                                                              \
     }
 
-/* LT_LAUNCH_WIDE where a block asks for more than every kernel may have. */
+/* Uses LT_LAUNCH_WIDE if a block needs more than the default limit of shared memory. */
 #define LT_ATTENTION_LAUNCH(kernel, blocks, threads, bytes, stream, ...)                           \
     do {                                                                                           \
         if ((bytes) > 48 * 1024)                                                                   \
@@ -97,7 +97,7 @@ constexpr double LT_LOG2_E = 1.4426950408889634, LT_LN_2 = 0.6931471805599453;
 static __device__ __forceinline__ float lt_power_of_2(float x) { return exp2f(x); }
 static __device__ __forceinline__ double lt_power_of_2(double x) { return exp2(x); }
 
-/* Head h of queries, or of keys. */
+/* Query head h, or key head h, of the batch. */
 template <class S>
 static __device__ __forceinline__ lt_rows<S> lt_head_of(const lt_attention_rows &r, int64_t h,
                                                         int heads, int width)
@@ -106,13 +106,13 @@ static __device__ __forceinline__ lt_rows<S> lt_head_of(const lt_attention_rows 
             r.aligned};
 }
 
-/* The first of a warp's rows in a tile. */
+/* The first row in a tile of this thread's warp. */
 template <class S, int D> static __device__ __forceinline__ S *lt_own_rows(S *tile, int rows)
 {
     return tile + static_cast<int>(threadIdx.x) / LT_WARP * rows * lt_pitch<S, D>;
 }
 
-/* What masks make of scores of a head. */
+/* Applies masks to the scores of a head. */
 template <class S, class C> struct lt_score_mask {
     const lt_attention_job &a;
     const char *mask;
@@ -123,12 +123,12 @@ template <class S, class C> struct lt_score_mask {
                                                          h % job.heads * job.mask_strides[1]) *
                                                             (job.mask_adds ? sizeof(S) : 1))
     {}
-    /* Whether scores of queries from i on and keys before `end` are what they are. */
+    /* Whether a mask affects any score of queries from i on and keys before `end`. */
     __device__ __forceinline__ bool changes(int i, int end) const
     {
         return mask != nullptr || end > a.keys || (a.causal && end > i + 1);
     }
-    /* In powers of 2: x has been multiplied by log2 e. */
+    /* The masked score, in base 2: x has been multiplied by log2 e. */
     __device__ __forceinline__ C of(C x, int i, int j) const
     {
         if (j >= a.keys || i >= a.queries || (a.causal && j > i)) return static_cast<C>(-INFINITY);
@@ -139,7 +139,7 @@ template <class S, class C> struct lt_score_mask {
     }
 };
 
-/* Which probabilities are kept: one counter block says it for two queries and two keys. */
+/* Decides which probabilities are kept: one Philox counter serves two queries and two keys. */
 struct lt_attention_dropout {
     lt_philox philox;
     uint64_t first, across;
@@ -162,8 +162,8 @@ struct lt_attention_dropout {
     }
 };
 
-/* A warp's rows of a result, rounded, through its rows of a tile that it alone reads: row r of `to`
- * for row first + r. */
+/* Stores a warp's rows first, first + 1, ... (before `end`) of a result to `to`, rounded. Goes
+ * through the warp's own rows of a tile in shared memory, so that stores are vectorized. */
 template <class S, int D, int MT, class C>
 static __device__ __forceinline__ void lt_store_result(S *tile, const C (&acc)[MT][D / 8][4], S *to,
                                                        int64_t stride, bool aligned, int width,

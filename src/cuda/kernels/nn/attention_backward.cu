@@ -1,9 +1,9 @@
-/* attention_backward.cu - the derivatives of attention, from probabilities that are computed again:
- * exp of scores less the saved logarithms of their sums. With p the probabilities as dropout left
- * them, d = grad value^T likewise, and delta the sum of grad * out: p^T grad by value; p (d -
- * delta) * scale, times key and times query, by the others. One kernel has queries and goes over
- * keys, the other has keys and goes over queries, so that nothing is added up by two blocks and
- * results are the same each time. */
+/* attention_backward.cu - derivatives of attention. Probabilities are recomputed as exp(scores -
+ * saved logsumexp). With p the probabilities after dropout, d = grad value^T after dropout, and
+ * delta the row sums of grad * out: the gradient of value is p^T grad; the gradients of query and
+ * key are p (d - delta) * scale, times key and times query. One kernel has a block per query tile
+ * and loops over keys, the other a block per key tile and loops over queries; so no two blocks add
+ * to the same element, and results are deterministic. */
 #include "attention.cuh"
 #include "kernels/offsets.cuh"
 
@@ -11,8 +11,8 @@ namespace {
 
 enum { LINES = 4, BY_KEY = 1, BY_VALUE = 2 };
 
-/* Blocks of a multiprocessor that registers are kept for, where the compiler's own choice spills
- * them; 0: that choice. */
+/* Minimum blocks per multiprocessor (launch bounds), where the compiler's own choice spills
+ * registers; 0: its choice. */
 template <class S> constexpr int lt_attention_blocks = sizeof(S) == 8 ? 1 : 0;
 
 template <class S>
@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(LINES *LT_WARP) sum_up(lt_attention_job a, int
     if (lt_lane() == 0) static_cast<C *>(a.deltas)[line] = sum;
 }
 
-/* ---- by queries ------------------------------------------------------------------------------ */
+/* ---- gradient of query ----------------------------------------------------------------------- */
 
 template <class S, int D>
 __global__ void __launch_bounds__((lt_attention_shape<S, D>::THREADS), lt_attention_blocks<S>)
@@ -105,10 +105,10 @@ __global__ void __launch_bounds__((lt_attention_shape<S, D>::THREADS), lt_attent
                           a.width % lt_per_access<S> == 0, a.width, own, a.queries);
 }
 
-/* ---- by keys and values ---------------------------------------------------------------------- */
+/* ---- gradients of key and value -------------------------------------------------------------- */
 
-/* Scores stand on their side: a warp's rows are keys, columns are queries. WANTS: which of the two
- * are computed. */
+/* Scores are transposed: a warp's rows are keys, columns are queries. WANTS: which of the two
+ * gradients are computed. */
 template <class S, int D, int WANTS>
 __global__ void __launch_bounds__((lt_attention_shape<S, D>::THREADS), lt_attention_blocks<S>)
     by_key(lt_attention_job a)
@@ -188,7 +188,7 @@ __global__ void __launch_bounds__((lt_attention_shape<S, D>::THREADS), lt_attent
             if constexpr (K) tile::template weigh<D>(of_key, d, queries, until, a.width);
         }
     }
-    /* where no query takes these keys, threads have not met since tiles were loaded */
+    /* barrier after the tile loads, if no query uses these keys */
     __syncthreads();
     if (own >= a.keys) return;
     const int64_t lines = shared_head * a.keys;
@@ -226,7 +226,7 @@ template <class S, int D> size_t shared_bytes()
     return static_cast<size_t>(2 * (shape::OWN + shape::BACK) * lt_pitch<S, D>) * sizeof(S);
 }
 
-/* The registers hold one of the two results of wide heads, and of doubles. */
+/* For wide heads, and double, the registers hold only one of the two gradients at a time. */
 template <class S, int D> void launch_by_key(const lt_attention_job &a, cudaStream_t stream)
 {
     using shape = lt_attention_shape<S, D>;

@@ -1,9 +1,9 @@
-/* attention_buffered.cu - attention of what the fused kernels don't take (attention.cu says what
- * that is): the scores of as many queries as fit into a buffer of fixed size, which are done with
- * before the next ones come, so that no memory grows with queries x keys. Products are
- * lt_cuda_gemm's; the kernels here turn rows of scores into probabilities, and into slopes in
- * backward. Scores are float (of half types, too), or double. Heads of one entry of the batch come
- * at a time, as they lie at the same distance; one by one where they share keys. */
+/* attention_buffered.cu - attention for calls that the fused kernels do not support (attention.cu).
+ * The scores of a chunk of queries are stored in a buffer of fixed size, so that memory does not
+ * grow with queries x keys. Matrix products are lt_cuda_gemm's; the kernels here turn rows of
+ * scores into probabilities, and into gradients of scores in backward. Scores are float (for half
+ * types too) or double. A chunk has heads of one batch entry, which are a constant stride apart; a
+ * single head if heads share keys. */
 #include "attention.cuh"
 #include "formulas/formulas.h"
 #include "kernels/block.cuh"
@@ -15,18 +15,19 @@ namespace {
 enum { THREADS = 256, ITEMS = 4 };
 
 constexpr int64_t BUFFER = int64_t{32}
-                           << 20; /* bytes of scores: what a large GPU's L2 cache holds */
+                           << 20; /* bytes of scores: fits into the L2 cache of a large GPU */
 
-/* Rows first .. first + rows - 1 of each of some heads, beginning at head (of the whole batch). */
+/* A chunk: rows first .. first + rows - 1 of `heads` heads from `head` on (index in the whole
+ * batch). */
 template <class C> struct chunk {
     lt_attention_job job;
     lt_dtype dtype, mask_dtype;
     int64_t head, heads, first, rows;
-    C *scores, *slopes; /* [heads here, rows, keys] */
-    char *p, *ds;       /* the same in dtype; where that is C they are scores and slopes */
+    C *scores, *slopes; /* [heads of the chunk, rows, keys] */
+    char *p, *ds;       /* the same in dtype; if that is C, the same memory */
 };
 
-/* Score c of a row, with what the mask makes of it. */
+/* Score c of a row after masking. */
 template <class C>
 __device__ __forceinline__ C masked(const chunk<C> &a, int64_t head, int64_t query, int64_t c, C x)
 {
@@ -39,7 +40,7 @@ __device__ __forceinline__ C masked(const chunk<C> &a, int64_t head, int64_t que
     return x + lt_load<C>(a.dtype, j.mask + at * lt_element_size(a.dtype));
 }
 
-/* What dropout makes of a probability. */
+/* The factor that dropout applies to a probability. */
 template <class C>
 __device__ __forceinline__ C kept(const chunk<C> &a, int64_t head, int64_t query, int64_t c)
 {
@@ -116,7 +117,7 @@ __global__ void __launch_bounds__(THREADS)
     if (i < n) lt_store<float>(dtype, to + i * lt_element_size(dtype), from[i]);
 }
 
-/* How the work is cut: heads and rows at a time. */
+/* Chunk size: heads and rows that fit into the buffer. */
 struct cut {
     int64_t heads, rows;
 
@@ -129,8 +130,8 @@ struct cut {
     }
 };
 
-/* C[i] = alpha A[i] B[i] + beta C[i] for some heads: A is m x k, B k x n; of arrays [heads, rows,
- * columns]. */
+/* C[i] = alpha A[i] B[i] + beta C[i], batched over the chunk's heads: A is m x k, B is k x n;
+ * arrays are [heads, rows, columns]. */
 struct score_product {
     lt_gemm g = {};
 
@@ -167,7 +168,7 @@ struct score_product {
     }
 };
 
-/* Row i of a chunk's first head. */
+/* Address of row i of the chunk's first head. */
 template <class C>
 char *row_of(const chunk<C> &c, const lt_attention_rows &r, int64_t i, bool shared = false)
 {
@@ -188,7 +189,7 @@ template <class C> lt_status score(const lt_attention *a, const chunk<C> &c)
         .into(c.scores, c.rows * j.keys, j.keys);
 }
 
-/* Calls step(c) for each chunk. */
+/* Calls step() for each chunk c. */
 template <class C, class Step>
 lt_status each_chunk(chunk<C> &c, const cut &size, int64_t all, Step step)
 {
@@ -236,12 +237,12 @@ lt_status forward(const lt_attention *a, const lt_attention_job &j, cudaStream_t
     });
 }
 
-/* A gradient of key or value, which chunks add to: its floats, and of half types what they become
- * in the end. */
+/* A gradient of key or value that chunks accumulate. Half types are summed in float (`sum`) and
+ * rounded at the end. */
 template <class C> struct sum_of_chunks {
     char *result;
     C *sum;
-    int64_t keys, width; /* of a head */
+    int64_t keys, width; /* of one head */
 
     C *at(const chunk<C> &c) const
     {
@@ -250,7 +251,7 @@ template <class C> struct sum_of_chunks {
                    ? sum
                    : reinterpret_cast<C *>(result) + c.head / c.job.shared_by * keys * width;
     }
-    /* After the last chunk of heads that add to the same. */
+    /* Called after the last chunk that adds to these heads. */
     void end(const chunk<C> &c, cudaStream_t stream) const
     {
         if (result == nullptr || sum == nullptr) return;
@@ -261,7 +262,7 @@ template <class C> struct sum_of_chunks {
     }
 };
 
-/* Adds part^T (slopes or probabilities) times rows to a gradient. */
+/* Adds part^T (part: score gradients or probabilities) times rows to a gradient. */
 template <class C>
 lt_status add(const lt_attention *a, const chunk<C> &c, const sum_of_chunks<C> &to,
               const char *part, const lt_attention_rows &rows)

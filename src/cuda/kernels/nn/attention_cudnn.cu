@@ -1,14 +1,16 @@
 /* attention_cudnn.cu - attention by cuDNN's fused operations
- * (CUDNN_BACKEND_OPERATION_SDPA_FWD_DESCRIPTOR and its derivative): what PyTorch prefers cuDNN for,
- * on GPUs of compute capability 9.0 and 10.0, unless torch.backends.cudnn.enabled or
+ * (CUDNN_BACKEND_OPERATION_SDPA_FWD_DESCRIPTOR and its derivative), in the cases where PyTorch
+ * prefers cuDNN: compute capability 9.0 and 10.0, unless torch.backends.cudnn.enabled or
  * torch.backends.cuda.cudnn_sdp_enabled() is false.
  *
- * Half types, heads up to 128 wide, all keys or the causal ones, keys and values shared by heads.
- * Ours (attention.cu) do the rest: masks, of which cuDNN wants numbers to be added, and has none
- * for rows without a key; dropout, whose choice the second derivative has to know, and with which
- * the operation tells no logsumexp; and everything where results have to be the same again.
- * Either's logsumexp serves the other's derivative. Plans are kept by each thread for a shape and
- * its strides. */
+ * Supported: half types, heads up to 128 wide, no mask or a causal one, keys and values shared by
+ * heads. Our kernels (attention.cu) do the rest:
+ * - other masks: cuDNN only supports additive ones, and no rows without a key;
+ * - dropout: the second derivative needs its mask, and cuDNN then returns no logsumexp;
+ * - deterministic mode.
+ *
+ * The logsumexp of either implementation can be used in the other's backward. Each thread caches
+ * plans by shape and strides. */
 #include <atomic>
 #include <math.h>
 #include <new>
@@ -20,9 +22,9 @@
 namespace {
 
 constexpr int64_t widest = 128;
-constexpr int64_t element = 2, access = 16; /* bytes of a number, and of cuDNN's accesses */
+constexpr int64_t element = 2, access = 16; /* bytes per element; alignment of accesses */
 
-/* All that a plan depends on (plans.cuh). Strides: of the batch, of heads, of rows. */
+/* Key of the plan cache (plans.cuh). Strides: of batch, heads, rows. */
 struct attention_shape {
     int64_t batch, heads, own_heads, queries, keys, width, value_width;
     int64_t query[3], key[3], value[3], out[3], grad[3];
@@ -52,7 +54,7 @@ struct attention_plan {
 
 using descriptor = cudnnBackendDescriptor_t;
 
-/* A tensor of [batch, heads, rows, width] whose rows lie together. */
+/* A tensor [batch, heads, rows, width] with contiguous rows. */
 descriptor rows(lt_cudnn_plan &g, const attention_shape &s, uid name, int64_t heads, int64_t count,
                 int64_t width, const int64_t (&strides)[3])
 {
@@ -61,7 +63,7 @@ descriptor rows(lt_cudnn_plan &g, const attention_shape &s, uid name, int64_t he
     return g.tensor(name, lt_cudnn_type(s.dtype), 4, sizes, all, lt_cudnn_plan::DEVICE);
 }
 
-/* The same without gaps. */
+/* The same without gaps between rows. */
 descriptor dense_rows(lt_cudnn_plan &g, const attention_shape &s, uid name, int64_t heads,
                       int64_t count, int64_t width)
 {
@@ -81,10 +83,11 @@ descriptor scores(lt_cudnn_plan &g, const attention_shape &s, uid name)
     return g.tensor(name, CUDNN_DATA_FLOAT, 4, sizes, strides, lt_cudnn_plan::NOWHERE);
 }
 
-/* The graph between scores and probabilities: the minimum for keys that come after the query. */
+/* The subgraph between scores and probabilities: replaces scores of keys after the query by the
+ * minimum. */
 descriptor causal(lt_cudnn_plan &g, cudnnHandle_t handle, const attention_shape &s)
 {
-    /* queries, counted from the first, to keys */
+    /* keep if query index >= key index */
     const cudnnPointwiseMode_t from = CUDNN_POINTWISE_CMP_GE;
     descriptor mask = g.create(CUDNN_BACKEND_OPERATION_DIAGONAL_BAND_MASK_DESCRIPTOR);
     g.link(mask, CUDNN_ATTR_OPERATION_DIAGONAL_BAND_MASK_XDESC, scores(g, s, SCORES));
@@ -96,7 +99,7 @@ descriptor causal(lt_cudnn_plan &g, cudnnHandle_t handle, const attention_shape 
     return g.graph(handle, mask);
 }
 
-/* Attributes of one of the two operations. */
+/* Names of the attributes of one of the two operations. */
 struct attention_names {
     cudnnBackendDescriptorType_t type;
     cudnnBackendAttributeName_t query, key, value, out, stats, scale, graph, graph_input,
@@ -158,7 +161,8 @@ lt_status attention_plan::make(cudnnHandle_t handle, const attention_shape &s)
     return LT_OK;
 }
 
-/* Addresses and strides for its widest accesses. A dimension of size 1 has whatever stride. */
+/* Whether address and strides are aligned for cuDNN's widest accesses. The stride of a dimension of
+ * size 1 is arbitrary. */
 bool lies_well(const lt_array &t)
 {
     if (t.data == nullptr) return true;
@@ -169,7 +173,8 @@ bool lies_well(const lt_array &t)
     return t.sizes[3] == 1 || t.strides[3] == 1;
 }
 
-/* Whether PyTorch would prefer cuDNN on a device, asked for once: 1 or 2. */
+/* Whether PyTorch would prefer cuDNN on this device; queried once per device (cached: 1 no, 2 yes).
+ */
 lt_status prefers(int device, bool *yes)
 {
     static std::atomic<int> known[LT_CUDA_MAX_DEVICES];
@@ -203,7 +208,8 @@ void take_strides(const lt_array &t, int64_t (&to)[3])
 {
     for (int d = 0; d < 3 && t.data != nullptr; d++) {
         const int64_t dense = t.sizes[3] * (d < 2 ? t.sizes[2] : 1) * (d < 1 ? t.sizes[1] : 1);
-        to[d] = t.sizes[d] > 1 ? t.strides[d] : dense; /* those of dimensions of size 1 may be 0 */
+        /* strides of dimensions of size 1 may be 0 */
+        to[d] = t.sizes[d] > 1 ? t.strides[d] : dense;
     }
 }
 
@@ -233,7 +239,8 @@ attention_shape shape_of(const lt_attention *a, bool backward)
     return s;
 }
 
-/* A gradient that nobody asked for is computed all the same. */
+/* Output buffer of a gradient: scratch memory if the caller does not need it, because cuDNN
+ * computes all. */
 lt_status place_of(void *wanted, const lt_attention *a, int64_t elements, lt_cuda_scratch &spare,
                    void **to)
 {

@@ -4,8 +4,8 @@
 
 #include "cuda.h"
 
-/* backward: the derivative. *done says whether it was; false where cuDNN is not there, not
- * preferred, or has no plan. */
+/* backward: computes the derivative. *done is false if cuDNN is missing, not preferred, or has no
+ * plan; nothing was written then. */
 lt_status lt_attention_by_cudnn(const lt_attention *a, bool backward, cudaStream_t stream,
                                 bool *done);
 

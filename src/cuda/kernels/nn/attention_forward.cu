@@ -1,8 +1,8 @@
-/* attention_forward.cu - attention whose scores never leave the registers of a warp: a block has
- * some queries of a head and goes over its keys, tile after tile, with the largest score and the
- * sum of the exponentials so far (M. Milakov, N. Gimelshein: Online normalizer calculation for
- * softmax, 2018; T. Dao: FlashAttention-2, 2023). Tiles that causality leaves out are not looked
- * at. */
+/* attention_forward.cu - fused attention with online softmax: scores stay in a warp's registers. A
+ * block has some queries of a head and loops over tiles of keys, with the running maximum and the
+ * running sum of exponentials (M. Milakov, N. Gimelshein: Online normalizer calculation for
+ * softmax, 2018; T. Dao: FlashAttention-2, 2023). Tiles that the causal mask excludes are skipped.
+ */
 #include "attention.cuh"
 #include "formulas/formulas.h"
 
@@ -19,7 +19,7 @@ __global__ void __launch_bounds__((lt_attention_shape<S, D>::THREADS)) attend(lt
     LT_DYNAMIC_SHARED(S, queries);
     S *const keys = queries + shape::ROWS * P, *const values = keys + shape::OTHERS * P;
 
-    /* The last tiles have the most keys where it is causal: they begin. */
+    /* With a causal mask, the last query tiles have the most keys: start them first. */
     const int tiles = (a.queries + shape::ROWS - 1) / shape::ROWS;
     const int64_t h = blockIdx.x % a.all,
                   shared_head = h / a.heads * (a.heads / a.shared_by) + h % a.heads / a.shared_by;
@@ -44,7 +44,7 @@ __global__ void __launch_bounds__((lt_attention_shape<S, D>::THREADS)) attend(lt
         lt_load_tile<false, shape::OTHERS, D, THREADS>(keys, key, j0, a.keys);
         lt_load_tile<false, shape::OTHERS, D, THREADS>(values, value, j0, a.keys);
         __syncthreads();
-        /* Keys that this warp's rows may take. */
+        /* Number of keys of this tile that this warp's rows may use. */
         const int last = own + MT * 16,
                   until = min(shape::OTHERS, (a.causal ? min(a.keys, last) : a.keys) - j0);
         if (own >= a.queries || until <= 0) continue;

@@ -1,7 +1,8 @@
-/* batch_norm.cu - normalization of channels, forward and backward. The elements of a channel are
- * shared out among blocks (norm.cuh); means and squared deviations of the parts are joined as in T.
- * Chan, G. Golub, R. LeVeque, 1979, those within a thread too, a vector at a time. Half types are
- * read and written as they are, statistics and parameters are float, or double. */
+/* batch_norm.cu - batch normalization over channels, forward and backward. The elements of a
+ * channel are partitioned among blocks (norm.cuh); partial means and squared deviations are
+ * combined by the parallel algorithm of T. Chan, G. Golub, R. LeVeque, 1979, also within a thread,
+ * per vector. Half types are loaded and stored as they are; statistics and parameters are float, or
+ * double. */
 #include "norm.cuh"
 
 enum { BLOCK = 256 };
@@ -11,17 +12,16 @@ enum { BLOCK = 256 };
 template <class C> struct measures {
     lt_channels shape;
     lt_dtype dtype;
-    bool aligned; /* vectors of an inner dimension */
+    bool aligned; /* for vector accesses along inner */
     const char *in;
-    /* [splits][2][channels]: mean as a distance from the channel's first element, squared
-     * deviations */
+    /* [splits][2][channels]: mean minus the channel's first element; sum of squared deviations */
     C *parts;
     C *mean, *rstd, *running_mean, *running_var;
     C eps, momentum;
 };
 
-/* The first element of a channel: distances from it are exact where the mean is large beside the
- * spread. */
+/* The first element of a channel. Subtracting it keeps the statistics accurate if the mean is large
+ * compared with the deviation. */
 template <class S, class C>
 static __device__ __forceinline__ C shift_of(const measures<C> &a, int64_t c)
 {
@@ -83,17 +83,17 @@ template <class C> static __global__ void join_measures(measures<C> a)
 /* ---- elementwise ----------------------------------------------------------------------------- */
 
 /* Forward: out = (x - mean) * rstd * weight + bias. Backward: out = (g - sum / n - x' * product /
- * n) * rstd * weight, without the sums where the statistics were given. */
+ * n) * rstd * weight, x' = (x - mean) * rstd; without the sums if the statistics were given. */
 template <class C> struct channel_map {
     lt_dtype dtype;
     const char *in, *grad;
     char *out;
     const C *mean, *rstd, *weight, *bias;
-    const C *sums, *products; /* over the channel, divided by its elements; NULL: 0 */
+    const C *sums, *products; /* per channel, divided by its element count; NULL: 0 */
     int64_t numel, channels, inner;
     bool wide;
-    bool aligned;  /* the arrays, to vectors */
-    bool one, all; /* the elements of a vector have one channel; or as many, side by side */
+    bool aligned;  /* arrays, for vector accesses */
+    bool one, all; /* all elements of a vector have one channel; consecutive channels */
     lt_divider by_inner, by_channels;
     lt_wide_divider by_wide_inner, by_wide_channels;
 
@@ -112,7 +112,7 @@ template <class C> struct channel_map {
         return weight != nullptr ? rstd[c] * weight[c] : rstd[c];
     }
 
-    /* f(j, c) for the m of N elements from i on. */
+    /* Calls f(j, c) for the first m of N elements from i on; c: their channel. */
     template <int N, class F> __device__ __forceinline__ void each(int64_t i, int m, F f) const
     {
         int64_t c = channel(i);
@@ -124,7 +124,7 @@ template <class C> struct channel_map {
     }
 };
 
-/* The first of this thread's elements, N of them; how many are there. */
+/* Index of this thread's first element, and in *m how many of its N exist. */
 template <int N, class C>
 static __device__ __forceinline__ int64_t first_of(const channel_map<C> &a, int *m)
 {

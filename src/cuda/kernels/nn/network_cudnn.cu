@@ -1,14 +1,13 @@
-/* network_cudnn.cu - all layers of an RNN, GRU or LSTM by cuDNN, which overlaps layers and
- * directions and fuses the gates of a step (core/devices/network.h).
+/* network_cudnn.cu - multi-layer RNN, GRU or LSTM by cuDNN, which overlaps layers and directions
+ * and fuses the gates of a step (core/devices/network.h).
  *
- * cuDNN wants all weights in one buffer of its own order: they are copied there at the beginning,
- * their gradients from there at the end. Descriptors, sizes and places are kept by each thread for
- * a shape. The memory that cuDNN works in is ours, taken for each call. Its results are not
- * promised to be the same again: where that is asked for (torch.use_deterministic_algorithms) our
- * own kernels do the layers. Products of floats may be rounded to TF32, as convolutions' are. Few
- * hidden numbers of an LSTM or GRU stay on the chip for all steps, in one kernel
- * (CUDNN_RNN_ALGO_PERSIST_STATIC_SMALL_H), where PyTorch has that too: a launch and more for each
- * step otherwise. */
+ * cuDNN requires all weights in one buffer of its own layout: they are copied there first, and
+ * their gradients from there at the end. Each thread caches descriptors, sizes and offsets by
+ * shape. The workspace is allocated by our allocator per call. cuDNN does not guarantee
+ * deterministic results: under torch.use_deterministic_algorithms our own kernels are used.
+ * Products of floats may be rounded to TF32, as in convolutions. An LSTM or GRU with few hidden
+ * units runs all steps in one persistent kernel (CUDNN_RNN_ALGO_PERSIST_STATIC_SMALL_H), in the
+ * cases where PyTorch does so; otherwise each step needs at least one launch. */
 #include <limits.h>
 #include <vector>
 
@@ -19,18 +18,18 @@
 
 namespace {
 
-constexpr uintptr_t alignment = 16; /* of addresses that its kernels expect */
+constexpr uintptr_t alignment = 16; /* bytes; cuDNN's kernels require it */
 
-/* All that the plan depends on (plans.cuh). */
+/* Key of the plan cache (plans.cuh). */
 struct network_shape {
     int64_t steps, batch, input, hidden, layers;
     int32_t cell, dtype, device, directions, bias, keeps, tf32, unused;
 };
 
-/* A run of elements that follow each other both in one of our weights and in cuDNN's buffer. */
+/* A run of elements that is contiguous both in one of our weights and in cuDNN's buffer. */
 struct network_run {
-    int64_t weight;       /* its number (network.h) */
-    size_t at, to, bytes; /* where in the weight; in the buffer */
+    int64_t weight;       /* its index (network.h) */
+    size_t at, to, bytes; /* offset in the weight; in the buffer */
 };
 
 class plan {
@@ -49,7 +48,7 @@ class plan {
     cudnnTensorDescriptor_t state = nullptr, matrix = nullptr, bias = nullptr;
     size_t weights = 0, work = 0, kept = 0;
     std::vector<network_run> runs;
-    bool refused = false; /* cuDNN has no such network: the sizes are 0 */
+    bool refused = false; /* not supported by cuDNN: the sizes are 0 */
 
   private:
     lt_status describe(cudnnHandle_t handle, const lt_network *n, bool tf32,
@@ -98,7 +97,8 @@ lt_status plan::describe_data(const lt_network *n, cudnnRNNDataDescriptor_t *dat
     return LT_OK;
 }
 
-/* Dropout is ours, between networks of one layer: its numbers come from our generators. */
+/* Dropout is applied by our kernels between single layers, because its random numbers come from our
+ * generators. */
 lt_status plan::describe(cudnnHandle_t handle, const lt_network *n, bool tf32,
                          cudnnRNNAlgo_t algorithm)
 {
@@ -138,13 +138,13 @@ void plan::add_run(const network_run &next)
     runs.push_back(next);
 }
 
-/* Products of a layer: of the input those of its gates, then of the state. cuDNN's gates come in
- * our order. */
+/* Order of a layer's matrices in cuDNN: the gates' input weights, then the gates' state weights.
+ * Its order of gates is ours. */
 lt_status plan::find_runs(cudnnHandle_t handle, const lt_network *n)
 {
     const int gates = lt_cell_gates(n->cell);
     const int64_t parts = lt_network_parts(n);
-    lt_cuda_scratch buffer; /* whose addresses tell the places; nothing is written */
+    lt_cuda_scratch buffer; /* only its addresses are used; nothing is written */
     LT_TRY(buffer.take(n->device.index, weights));
     for (int64_t number = 0; number < lt_network_weights(n); number++) {
         const int64_t part = number % parts;
@@ -183,8 +183,8 @@ lt_status plan::make_by(cudnnHandle_t handle, const lt_network *n, bool tf32,
     return refused ? LT_OK : measure(handle, n);
 }
 
-/* PyTorch's bounds; the narrower one holds where backward goes by the same algorithm. Not of plain
- * cells, whose results and gradients are then off by a ten-thousandth (cuDNN 9.19 on an H200). */
+/* PyTorch's bounds; the lower one applies if backward must use the same algorithm. Not for plain
+ * cells: their results and gradients would be off by about 1e-4 (cuDNN 9.19, H200). */
 bool is_small(const lt_network *n)
 {
     const bool gated = n->cell == LT_CELL_LSTM || n->cell == LT_CELL_GRU;
@@ -201,7 +201,7 @@ lt_status plan::make(cudnnHandle_t handle, const lt_network *n, bool tf32)
     return refused ? LT_OK : find_runs(handle, n);
 }
 
-/* Sizes that cuDNN's int has room for. */
+/* Whether sizes fit into cuDNN's int. */
 bool suits(const lt_network *n)
 {
     const int64_t states = n->layers * n->directions;
@@ -245,7 +245,8 @@ struct cudnn_call {
         LT_TRY(dnn.open(n->device.index, stream));
         return plan_of(n, dnn.handle, &p);
     }
-    /* With the memory for it. What was made under other settings may have had other sizes. */
+    /* Opens the call and allocates its workspace. If settings changed after the forward pass, the
+     * plan's sizes may differ from the forward's, which is an error. */
     lt_status begin(const lt_network *n, const lt_network_sizes &sizes)
     {
         LT_TRY(open(n));
@@ -258,14 +259,14 @@ struct cudnn_call {
     }
 };
 
-/* An array that cuDNN reads, at an address for its widest accesses: copied where it lies at
- * none. */
+/* An input array at an address that is aligned for cuDNN's widest accesses: the caller's, or a
+ * copy. */
 class operand {
   public:
     lt_status take(const void *from, int64_t count, const lt_network *n, cudaStream_t stream)
     {
         data = from;
-        if ((uintptr_t)from % alignment == 0) return LT_OK; /* null too */
+        if ((uintptr_t)from % alignment == 0) return LT_OK; /* also if null */
         const size_t bytes = (size_t)count * size_of(n->dtype);
         LT_TRY(copy.take(n->device.index, bytes));
         data = copy.as<void>();
@@ -278,7 +279,7 @@ class operand {
     lt_cuda_scratch copy;
 };
 
-/* What both passes read. */
+/* Inputs of both passes. */
 struct network_operands {
     operand x, h, c;
     lt_status take(const lt_network *n, const lt_network_arrays *a, cudaStream_t stream)
@@ -344,7 +345,8 @@ lt_status lt_cuda_network_backward(const lt_network *n, const lt_network_arrays 
         p->weights, a->own_weights, p->work, now.work.as<void>(), p->kept, a->kept));
     if (a->grad_weights == nullptr) return LT_OK;
     LT_TRY(gradients.take(n->device.index, p->weights));
-    CUDA_TRY(cudaMemsetAsync(gradients.as<void>(), 0, p->weights, now.stream)); /* to be added to */
+    /* accumulated into */
+    CUDA_TRY(cudaMemsetAsync(gradients.as<void>(), 0, p->weights, now.stream));
     LT_CUDNN_TRY(p->rnn->backward_weights(now.dnn.handle, p->network, CUDNN_WGRAD_MODE_ADD, nullptr,
                                           p->x, given.x.data, p->state, given.h.data, p->y, y.data,
                                           p->weights, gradients.as<void>(), p->work,

@@ -1,6 +1,6 @@
-/* norm.cu - normalization of rows (layer_norm, rms_norm, group_norm), forward and backward. A team
- * of threads has a row (rows.cuh). The gradients of the parameters are sums over channels
- * (norm.cuh). Half types are read and written as they are, everything is computed in float, or
+/* norm.cu - normalization of rows (layer_norm, rms_norm, group_norm), forward and backward. One
+ * team of threads per row (rows.cuh). The gradients of the parameters are sums over channels
+ * (norm.cuh). Half types are loaded and stored as they are; everything is computed in float, or
  * double. */
 #include "norm.cuh"
 
@@ -10,20 +10,21 @@ template <class C> struct rows {
     lt_dtype dtype, parameter_dtype;
     const char *in, *grad, *weight, *bias;
     char *out;
-    C *mean, *rstd;                      /* mean NULL: nothing is subtracted */
-    int64_t count, length, run, entries; /* entries: parameters of a row */
+    C *mean, *rstd;                      /* mean NULL: no mean is subtracted (RMS norm) */
+    int64_t count, length, run, entries; /* entries: parameters per row */
     bool wide, aligned, parameters_aligned;
     lt_divider by_run, by_groups;
     lt_wide_divider by_wide_run;
     C eps;
 
-    /* Where the parameters of a row begin. */
+    /* Index of a row's first parameter. */
     __device__ __forceinline__ int64_t first_entry(int64_t row) const
     {
         const uint32_t number = static_cast<uint32_t>(row);
         return (number - by_groups.quotient(number) * by_groups.divisor) * entries;
     }
-    /* Those of N elements from i on, the first m of which are there; P: what they are. */
+    /* Loads the parameters of N elements from i on, of which m exist. P: type of parameters in
+     * memory. */
     template <class P, int N>
     __device__ __forceinline__ void load(const P *p, int64_t i, int m, C *values) const
     {
@@ -34,7 +35,7 @@ template <class C> struct rows {
         const int64_t entry =
             wide ? static_cast<int64_t>(by_wide_run.quotient(static_cast<uint64_t>(i)))
                  : by_run.quotient(static_cast<uint32_t>(i));
-        int64_t left = (entry + 1) * run - i; /* elements that have this parameter */
+        int64_t left = (entry + 1) * run - i; /* remaining elements with this parameter */
         p += entry;
         C value = lt_as<C>(*p);
         LT_UNROLLED
@@ -93,7 +94,7 @@ static __global__ void __launch_bounds__(LT_ROW_THREADS) backward(rows<C> a)
         grad(reinterpret_cast<const S *>(a.grad) + number * n, a.aligned);
     const C mean = a.mean != nullptr ? a.mean[number] : 0, rstd = a.rstd[number];
     C sum = 0, product = 0;
-    /* What is kept of a row is (x - mean) rstd, and the gradient times the weight. */
+    /* Replaces x by (x - mean) * rstd and g by g * weight; held rows keep these. */
     const auto prepare = [&](int64_t i, int m, C *x, C *g) {
         C weight[N];
         a.template parameters<S, N>(a.weight, first, i, m, 1, weight);
@@ -109,7 +110,7 @@ static __global__ void __launch_bounds__(LT_ROW_THREADS) backward(rows<C> a)
             prepare(i, m, x, g);
             LT_UNROLLED
             for (int j = 0; j < N; j++) {
-                sum += g[j]; /* absent ones are 0 */
+                sum += g[j]; /* missing elements are 0 */
                 product += g[j] * x[j];
             }
         },
@@ -164,7 +165,7 @@ template <class C> static rows<C> norm_rows_of(const lt_row_norm_args *n)
     return a;
 }
 
-/* The kernels for the dtype of these rows. */
+/* Launches the kernel for the dtype of these rows. */
 template <class C> static void launch_norm(bool back, rows<C> a, cudaStream_t stream)
 {
     const int64_t size = lt_element_size(a.dtype);
@@ -228,7 +229,7 @@ template <class C> static lt_status launch_backward(const lt_row_norm_args *n, c
     return LT_OK;
 }
 
-/* Of rows that a fusion computes, with a parameter for each element. */
+/* Normalizes the rows of a fused expression. Supported if there is one parameter per element. */
 static lt_status launch_fused_norm(const lt_row_norm_args *n, cudaStream_t stream)
 {
     const lt_norm_args &m = n->norm;

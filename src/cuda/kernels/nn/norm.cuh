@@ -1,6 +1,7 @@
-/* norm.cuh - what the kernels of normalization share: sums over the channels of an array [outer,
- * channels, inner], in parts (splits) that are joined in order, so that results never vary.
- * Computed in C, float or double. Included by norm.cu and batch_norm.cu, whose kernels meet. */
+/* norm.cuh - shared by the normalization kernels: sums over the channels of an array [outer,
+ * channels, inner], in splits that are joined in order, so that results are deterministic. Computed
+ * in C, float or double. Included by norm.cu and batch_norm.cu; launch kernels that use this with
+ * LT_LAUNCH_BARRIER. */
 #ifndef LT_CUDA_NORM_CUH
 #define LT_CUDA_NORM_CUH
 
@@ -19,19 +20,19 @@ enum {
     LT_NORM_MAX_SPLITS = 64
 };
 
-/* The shape, and how its elements are shared out: part s of a channel has entries [s * per, (s + 1)
+/* The shape, and the partition of its elements: split s of a channel has indices [s * per, (s + 1)
  * * per) of the outer dimension. */
 struct lt_channels {
     int64_t outer, channels, inner, per;
     int splits;
-    bool wide; /* numbers of elements reach 2^31 */
+    bool wide; /* element indices reach 2^31 */
     lt_divider by_inner;
     lt_wide_divider by_wide_inner;
 
     void of(int64_t o, int64_t c, int64_t i)
     {
         outer = o, channels = c, inner = i;
-        /* Enough blocks for a large GPU, enough work in each. */
+        /* Enough blocks to fill a large GPU, but enough work in each. */
         const int64_t blocks = inner == 1 ? (c + LT_NORM_COLUMNS - 1) / LT_NORM_COLUMNS : c;
         const int64_t wanted = 1024 / (blocks > 0 ? blocks : 1) + 1, most = o * i / 1024 + 1;
         int64_t n = wanted < most ? wanted : most;
@@ -62,7 +63,7 @@ struct lt_channels {
         return wide ? static_cast<int64_t>(by_wide_inner.quotient(static_cast<uint64_t>(i)))
                     : by_inner.quotient(static_cast<uint32_t>(i));
     }
-    /* Entries of the outer dimension in part s. */
+    /* Size of the outer dimension in split s. */
     __device__ __forceinline__ int64_t entries(int s) const
     {
         const int64_t left = outer - s * per;
@@ -70,11 +71,10 @@ struct lt_channels {
     }
 };
 
-/* f(o, apart, m, x) for this thread's elements of its channel and part, up to N = 16 bytes of them
- * at a time: m elements in x[array][0 ...], whose places in the outer dimension are o, o + apart,
- * ... In a column of threads where channels lie side by side (threads without a channel have
- * nothing to do), else in a block; there vectors are read where an inner dimension is made of them
- * (aligned). */
+/* Calls f(o, apart, m, x) for this thread's elements of its channel and split, at most N (16 bytes)
+ * at a time: m elements in x[array][0 ...], at outer indices o, o + apart, ... If inner is 1, a
+ * column of the block's threads has one channel (threads beyond the last channel return); else a
+ * block has one, and loads vectors if inner is a multiple of them (aligned). */
 template <class S, class C, int ARRAYS, class F>
 static __device__ __forceinline__ void
 lt_for_channel(const lt_channels &a, const char *const (&data)[ARRAYS], bool aligned, F f)
@@ -109,7 +109,7 @@ lt_for_channel(const lt_channels &a, const char *const (&data)[ARRAYS], bool ali
     }
 }
 
-/* The sum of the values of a channel's threads, in each of them. shared: LT_NORM_THREADS + 1 of
+/* Sum over the threads of a channel; each gets the result. shared: LT_NORM_THREADS + 1 elements of
  * C. */
 template <class C>
 static __device__ __forceinline__ C lt_channel_sum(const lt_channels &a, C value, C *shared)
@@ -125,7 +125,7 @@ static __device__ __forceinline__ C lt_channel_sum(const lt_channels &a, C value
     return value;
 }
 
-/* The channel of this thread, and whether it is the one that writes for it. */
+/* The channel of this thread, and whether this thread stores its results. */
 static __device__ __forceinline__ int64_t lt_channel_of(const lt_channels &a, bool *writes)
 {
     if (a.inner != 1) {
@@ -137,8 +137,8 @@ static __device__ __forceinline__ int64_t lt_channel_of(const lt_channels &a, bo
     return c;
 }
 
-/* Sums of g and of g * (x - mean) * rstd over channels. Statistics are per channel, or (groups > 0)
- * those of group c / entries of entry o. */
+/* Sums of g and of g * (x - mean) * rstd over channels. groups = 0: statistics are per channel;
+ * else entry o has them per group, and channel c belongs to group c / entries. */
 template <class C> struct lt_channel_sums {
     lt_channels shape;
     lt_dtype dtype;
@@ -146,12 +146,12 @@ template <class C> struct lt_channel_sums {
     const C *mean, *rstd; /* mean NULL: 0 */
     int64_t groups;
     lt_divider by_entries;
-    bool aligned; /* vectors of an inner dimension */
+    bool aligned; /* for vector accesses along inner */
     C *parts;     /* [splits][2][channels] */
 };
 
-/* Whether an inner dimension of n elements of a dtype is made of vectors, in arrays that begin at
- * these. */
+/* Whether rows of n elements can be accessed as vectors: length and addresses are multiples of 16
+ * bytes. */
 static inline bool lt_has_vectors(int64_t n, lt_dtype dtype, const void *a, const void *b,
                                   const void *c)
 {
@@ -203,7 +203,7 @@ template <class C> static void lt_launch_sums(const lt_channel_sums<C> &a, cudaS
 #undef SUMS
 }
 
-/* The parts of a channel's sums, joined in order. */
+/* Joins the splits of a channel's sums in order. */
 template <class C>
 static __device__ __forceinline__ void lt_join_parts(const lt_channel_sums<C> &a, int64_t c, C *sum,
                                                      C *product)

@@ -1,5 +1,5 @@
-/* norm_rows.cuh - normalization of a row by a team of threads (row_passes.cuh): of the eager
- * kernels (norm.cu), and a part of the source of generated ones. */
+/* norm_rows.cuh - normalization of a row by a team of threads (row_passes.cuh). Used by the eager
+ * kernels (norm.cu) and by generated kernels. */
 #ifndef LT_NORM_ROWS_CUH
 #define LT_NORM_ROWS_CUH
 
@@ -8,12 +8,12 @@
 static __device__ __forceinline__ float lt_root(float x) { return sqrtf(x); }
 static __device__ __forceinline__ double lt_root(double x) { return sqrt(x); }
 
-/* The mean of some elements, and their squares about it (Chan, Golub and LeVeque 1979). */
+/* Mean and sum of squared deviations of some elements (Chan, Golub and LeVeque 1979). */
 template <class C> struct lt_moments {
     C count, mean, squares;
 };
 
-/* The m of N elements that are there, as distances from another. */
+/* Subtracts `shift` from the first m of N elements. */
 template <int N, class C>
 static __device__ __forceinline__ void lt_shift_elements(C *x, int m, C shift)
 {
@@ -22,9 +22,10 @@ static __device__ __forceinline__ void lt_shift_elements(C *x, int m, C shift)
         if (j < m) x[j] -= shift;
 }
 
-/* mean NULL: nothing is subtracted. Else elements are taken as distances from the row's first one,
- * which are exact where the mean is large beside the spread; a row that is held keeps them.
- * parameters(bias, i, m, values): weights, or biases, of m elements from i on. */
+/* mean_out NULL: no mean is subtracted (RMS norm). Else the row's first element is subtracted from
+ * all, which keeps the result accurate if the mean is large compared with the deviation; a held row
+ * keeps the differences. parameters(bias, i, m, values): loads weights, or biases, of m elements
+ * from i on. */
 template <bool HELD, class S, class C, class Row, class Parameters>
 static __device__ __forceinline__ void
 lt_norm_row(const Row &in, S *out, int64_t n, bool aligned, C eps, C *mean_out, C *rstd_out,
@@ -45,7 +46,7 @@ lt_norm_row(const Row &in, S *out, int64_t n, bool aligned, C eps, C *mean_out, 
                 [&](int64_t, int m, C *x) {
                     lt_shift_elements<N>(x, m, shift);
                     LT_UNROLLED
-                    for (int j = 0; j < N; j++) sum += x[j]; /* absent ones are 0 */
+                    for (int j = 0; j < N; j++) sum += x[j]; /* missing elements are 0 */
                 },
                 own);
             return sum;
@@ -70,7 +71,7 @@ lt_norm_row(const Row &in, S *out, int64_t n, bool aligned, C eps, C *mean_out, 
             },
             row);
     } else {
-        /* Read once for both. */
+        /* One pass for both moments. */
         lt_held<lt_moments<C>> all = lt_moments<C>{0, 0, 0};
         const auto measure = [&](int thread, Row &own, lt_moments<C> &o) {
             lt_row_pass<HELD, true>(
@@ -80,7 +81,7 @@ lt_norm_row(const Row &in, S *out, int64_t n, bool aligned, C eps, C *mean_out, 
                     C sum = 0;
                     lt_shift_elements<N>(x, m, shift);
                     LT_UNROLLED
-                    for (int j = 0; j < N; j++) sum += x[j]; /* absent ones are 0 */
+                    for (int j = 0; j < N; j++) sum += x[j]; /* missing elements are 0 */
                     const C part = sum / more, off = part - o.mean;
                     o.count += more;
                     const C share = more / o.count;
@@ -115,7 +116,7 @@ lt_norm_row(const Row &in, S *out, int64_t n, bool aligned, C eps, C *mean_out, 
                 n, thread, threads,
                 [&](int64_t i, int m, C *x) {
                     if (!HELD) lt_shift_elements<N>(x, m, shift);
-                    C parameter[N], y[N]; /* one array for both: registers are what bounds it */
+                    C parameter[N], y[N]; /* one array for both saves registers */
                     parameters(false, i, m, parameter);
                     LT_UNROLLED
                     for (int j = 0; j < N; j++) y[j] = (x[j] - mean) * rstd * parameter[j];

@@ -1,7 +1,7 @@
-/* optim.cu - steps of optimizers: one kernel over the elements of many parameters. Their addresses
- * travel with the launch, so many at a time as its arguments have room for: 4 KB with every
- * toolkit, enough for small models; from CUDA 12.1 on 32764 bytes, enough for nearly all. A block
- * has a run of one parameter's elements. */
+/* optim.cu - optimizer steps: one kernel for the elements of many parameters. Their addresses are
+ * kernel arguments, so their number per launch is limited: 4 KB of arguments with any toolkit
+ * (enough for small models), 32764 bytes from CUDA 12.1 on (enough for nearly all). A block has RUN
+ * elements of one parameter. */
 #include "cuda.h"
 #include "formulas/optim.h"
 #include "kernels/element.cuh"
@@ -18,9 +18,9 @@ template <class C, int MOST> struct optim_parameters {
     char *data[MOST][LT_OPTIM_ARRAYS];
     int64_t numel[MOST];
     bool aligned[MOST];
-    int32_t first[MOST + 1]; /* block of each parameter; the number of blocks at last */
+    int32_t first[MOST + 1]; /* first block of each parameter; last entry: number of blocks */
     int32_t n;
-    int32_t loads; /* arrays that are read: a first step's momentum holds nothing yet */
+    int32_t loads; /* arrays to load: uninitialized momentum is not, in the first step */
     lt_dtype dtype;
     C numbers[LT_OPTIM_NUMBERS];
 };

@@ -1,8 +1,7 @@
-/* pool.cu - extremes and averages of windows. Forward a thread has an element of the result,
- * backward one of the input, for which it goes through the windows that hold it in one order:
- * nothing is added by two threads. Computed in float (half types too) or double, integers in int64.
- * Places are counted in 32 bits (Index) where all of them are small enough, and divided by
- * multiplications then. */
+/* pool.cu - max and average pooling. Forward: one thread per output element. Backward: one thread
+ * per input element, which adds up its windows in a fixed order, so results are deterministic.
+ * Computed in float (half types too) or double, integers in int64. Indices (Index) are 32 bits if
+ * all are small enough; divisions are then multiplications. */
 #include "cuda.h"
 #include "kernels/element.cuh"
 #include "kernels/launch.cuh"
@@ -10,11 +9,11 @@
 
 namespace {
 
-/* Of the kernels that count what a window holds, this many blocks must fit a multiprocessor: left
- * to itself ptxas spills to fit more. */
+/* MEANS_FIT, MEANS_BACK_FIT: minimum blocks per multiprocessor of the average kernels (launch
+ * bounds); without them, ptxas spills registers to fit more. */
 enum { BLOCK = 256, MEANS_FIT = 4, MEANS_BACK_FIT = 3 };
 
-/* i / a size that the host knows. */
+/* Division by a size that is known on the host. */
 template <class Index> struct quotient_by {
     using number = std::conditional_t<std::is_same_v<Index, int32_t>, uint32_t, uint64_t>;
     std::conditional_t<std::is_same_v<Index, int32_t>, lt_divider, lt_wide_divider> divider;
@@ -55,7 +54,7 @@ template <class Index> struct pooling {
     }
 };
 
-/* Whether everything that is counted stays below 2^31. */
+/* Whether all indices and intermediate values stay below 2^31. */
 bool is_small(const lt_pooling *p)
 {
     const int64_t limit = LT_INDEX_LIMIT;
@@ -70,7 +69,7 @@ bool is_small(const lt_pooling *p)
     return true;
 }
 
-/* Plane, lane and places of the element i of the result (of the input: those of in). */
+/* Plane, lane and coordinates of element i of the output; of the input if `sizes` are its sizes. */
 template <class Index> struct element_place {
     Index plane, lane, at, z, y, x;
 
@@ -89,7 +88,7 @@ template <class Index> struct element_place {
     }
 };
 
-/* Elements [from, to) of one dimension, step apart; size counts those in the padding. */
+/* Indices [from, to) of a window in one dimension, with this step; size also counts padding. */
 template <class Index> struct window_span {
     Index from, to, step, size;
 };
@@ -115,7 +114,7 @@ __device__ __forceinline__ window_span<Index> span_of(const pooling<Index> &p, i
     return s;
 }
 
-/* The windows [*first, *last) of one dimension that may hold position i. */
+/* The windows [*first, *last) of one dimension that may contain index i. */
 template <class Index>
 __device__ __forceinline__ void holders(const pooling<Index> &p, int d, Index i, Index *first,
                                         Index *last)
@@ -146,7 +145,8 @@ __device__ __forceinline__ int64_t divisor_of(const pooling<Index> &p, const win
     return static_cast<int64_t>(z.to - z.from) * (y.to - y.from) * (x.to - x.from);
 }
 
-/* f(k, z, y, x) for each window that holds the element: its number and its place. */
+/* Calls f(k, z, y, x) for each window that contains the element: its linear index and coordinates.
+ */
 template <class Index, class F>
 __device__ __forceinline__ void each_holder(const pooling<Index> &p, const element_place<Index> &e,
                                             F f)
@@ -162,7 +162,7 @@ __device__ __forceinline__ void each_holder(const pooling<Index> &p, const eleme
                   y, x);
 }
 
-/* What every element is at least. */
+/* Identity element of the maximum. */
 template <class C> __device__ __forceinline__ C lowest() { return static_cast<C>(-INFINITY); }
 template <> __device__ __forceinline__ int64_t lowest<int64_t>() { return INT64_MIN; }
 
@@ -204,8 +204,8 @@ __global__ void __launch_bounds__(BLOCK)
     to[i] = lt_stored<T, C>::of(sum);
 }
 
-/* What sums are held in, modulo 2^64 of integers, and their means: towards zero, -2^63 / -1 without
- * a trap. */
+/* Type of sums and their means. Integers: sums modulo 2^64; means are rounded toward zero, and
+ * -2^63 / -1 wraps without a trap. */
 template <class C> struct summed {
     using type = C;
     static __device__ __forceinline__ C mean(C sum, int64_t n) { return sum / static_cast<C>(n); }
@@ -229,7 +229,8 @@ __global__ void __launch_bounds__(BLOCK, MEANS_FIT) means(pooling<Index> p, T *o
     const window_span<Index> x = span_of(p, 2, e.x), y = span_of(p, 1, e.y), z = span_of(p, 0, e.z);
     using S = typename summed<C>::type;
     const bool nothing = empty(z) || empty(y) || empty(x);
-    const int64_t divisor = divisor_of(p, z, y, x); /* before the loops, which then hold no sizes */
+    /* before the loops, to free the registers of sizes */
+    const int64_t divisor = divisor_of(p, z, y, x);
     S sum = 0;
     for (Index iz = z.from; iz < z.to; iz++)
         for (Index iy = y.from; iy < y.to; iy++)

@@ -1,5 +1,5 @@
-/* recurrent.cu - one step of a recurrent layer: a thread per unit of a row computes all its gates
- * (cell.h). The products before and after are the layer's. */
+/* recurrent.cu - one step of a recurrent layer: one thread per unit of a row computes all its gates
+ * (cell.h). The caller does the matrix products before and after. */
 #include "cuda.h"
 #include "formulas/cell.h"
 #include "kernels/launch.cuh"

@@ -1,5 +1,5 @@
-/* resample.cu - positions of a dimension as weighted sums of others: a thread has an element of the
- * result. Products are rounded and added one after the other, as on the CPU. */
+/* resample.cu - resampling of one dimension: each output index is a weighted sum of input indices,
+ * computed by one thread. Products are rounded before each addition, in order, as on the CPU. */
 #include "cuda.h"
 #include "kernels/launch.cuh"
 #include "kernels/offsets.cuh"

@@ -1,6 +1,6 @@
-/* sample.cu - grid_sample and its derivatives: a thread has a point, finds the taps once and goes
- * through the channels. The derivative by the image is added up by atomics, in any order;
- * deterministic algorithms take a formula instead (ops/vision/sample.c). */
+/* sample.cu - grid_sample and its derivatives: one thread per point computes its taps once and
+ * loops over channels. The derivative by the image uses atomic additions, in any order;
+ * deterministic mode uses other ops instead (ops/vision/sample.c). */
 #include "cuda.h"
 #include "formulas/sampling.h"
 #include "kernels/launch.cuh"
@@ -8,8 +8,8 @@
 
 enum { BLOCK = 256 };
 
-/* What a point has along one dimension: where its taps lie in the image (-1: outside), their
- * weights and the slopes of these by the grid's coordinate. */
+/* The taps of a point along one dimension: offsets in the image (-1: outside), weights, and
+ * derivatives of the weights by the grid coordinate. */
 template <class T, int A> struct axis {
     int64_t offset[A];
     T weight[A], slope[A];
@@ -65,8 +65,8 @@ static __device__ __forceinline__ axis<T, A> axis_at(const lt_sampling &s, T x, 
     return a;
 }
 
-/* Calls f(number, offset, weight, kx, ky, kz) of each tap of a point. DIMS 2: kz is 0. Outside of a
- * volume nothing counts; in images a weight of nan does. */
+/* Calls f(number, offset, weight, kx, ky, kz) for each tap of a point. DIMS 2: kz is 0. In volumes,
+ * taps outside have weight 0; in images they keep their weight, so that NaN propagates. */
 template <class T, int DIMS, int A, class F>
 static __device__ __forceinline__ void each_tap(const axis<T, A> (&axes)[DIMS], F f)
 {
@@ -115,7 +115,7 @@ static __global__ void __launch_bounds__(BLOCK)
     }
 }
 
-/* grad_x (NULL: not wanted) is dense and holds zeros; s.x_step are its strides then. */
+/* grad_x is dense and zero-filled; s has the strides of grad_x. */
 template <class T, int DIMS, int A>
 static __global__ void __launch_bounds__(BLOCK)
     backward_x(lt_sampling s, T *grad_x, const T *grad, const T *grid, int64_t n,

@@ -1,8 +1,7 @@
 /* softmax.cu - softmax and log_softmax over a dimension, forward and backward, in float (half types
- * too) or double. The maximum is subtracted first, so that no exponential overflows. A line with a
- * nan, with an infinity, or of minus infinities alone becomes nan. Short lines have a thread each.
- * Longer ones have a team of threads each where they are dense (rows.cuh); where they lie side by
- * side or apart, a block has some neighbouring lines. */
+ * too) or double. The maximum is subtracted first, so that no exponential overflows. A row that has
+ * a NaN or +infinity, or only -infinity, becomes NaN. Short rows: one thread per row. Longer dense
+ * rows: one team of threads per row (rows.cuh). Other rows: one block for several adjacent rows. */
 #include "cuda.h"
 #include "formulas/formulas.h"
 #include "kernels/compile/fused.cuh"
@@ -14,14 +13,14 @@
 
 enum { BLOCK = 256, ITEMS = 4, COLUMNS = 32, ROWS = 16 };
 
-/* Forward: tensor 0 is the input, 1 the output. Backward: 0 grad, 1 grad_in, 2 the forward's
+/* Tensors. Forward: 0 is the input, 1 the output. Backward: 0 is grad, 1 grad_in, 2 the forward
  * result. */
 struct softmax {
     lt_slice_offsets<3> lines;
     bool log;
 };
 
-/* What the threads that share a line do alone: they join nothing. */
+/* Reduction over the threads of a row: here a single thread. */
 struct alone {
     template <class C, class Join> __device__ __forceinline__ C operator()(C value, Join) const
     {
@@ -29,9 +28,9 @@ struct alone {
     }
 };
 
-/* The threads of a column of the block share a line. */
+/* Reduction over a column of the block's threads, which have one row of the tensor. */
 struct in_column {
-    void *shared; /* ROWS x COLUMNS */
+    void *shared; /* ROWS x COLUMNS elements */
     template <class C, class Join> __device__ __forceinline__ C operator()(C value, Join join) const
     {
         C *values = static_cast<C *>(shared) + threadIdx.x;
@@ -44,7 +43,7 @@ struct in_column {
     }
 };
 
-/* f(i, x) for elements first, first + step, ... of a line of tensor k; x in C. */
+/* Calls f(i, x) for elements first, first + step, ... of a row of tensor k; x is of type C. */
 template <class C, class F>
 static __device__ __forceinline__ void for_elements(const softmax &a, int k, const char *line,
                                                     int64_t first, int64_t step, F f)
@@ -108,7 +107,7 @@ template <class C> static __global__ void __launch_bounds__(BLOCK) forward_by_th
     if (line < a.lines.count) forward_line<C>(a, line, 0, 1, alone{});
 }
 
-/* Columns beyond the last line have no elements, but come to where threads meet. */
+/* Threads beyond the last row have no elements, but must reach the barriers. */
 template <class C>
 static __global__ void __launch_bounds__(COLUMNS *ROWS) forward_by_columns(softmax a)
 {
@@ -125,7 +124,7 @@ template <class C> static __global__ void __launch_bounds__(BLOCK) backward_by_t
     if (line < a.lines.count) backward_line<C>(a, line, 0, 1, alone{});
 }
 
-/* Columns beyond the last line have no elements, but come to where threads meet. */
+/* Threads beyond the last row have no elements, but must reach the barriers. */
 template <class C>
 static __global__ void __launch_bounds__(COLUMNS *ROWS) backward_by_columns(softmax a)
 {
@@ -136,9 +135,9 @@ static __global__ void __launch_bounds__(COLUMNS *ROWS) backward_by_columns(soft
                      in_column{shared});
 }
 
-/* ---- rows ------------------------------------------------------------------------------------ */
+/* ---- dense rows ------------------------------------------------------------------------------ */
 
-/* Elements of a dense line are S; aligned: its vectors. */
+/* Rows are contiguous elements S. aligned: vector accesses are possible. */
 struct softmax_rows {
     softmax call;
     bool aligned;
@@ -175,8 +174,8 @@ static __global__ void __launch_bounds__(LT_ROW_THREADS) backward_rows(softmax_r
 
 /* ---- launching ------------------------------------------------------------------------------- */
 
-/* Whether the lines of all tensors are dense and of one dtype; *aligned: whether they are whole
- * vectors. */
+/* Whether the rows of all tensors are contiguous and of one dtype. *aligned: whether vector
+ * accesses are possible. */
 static bool are_rows(const lt_slice_offsets<3> &lines, bool *aligned)
 {
     const int64_t size = lt_element_size(lines.dtype[0]);
@@ -232,7 +231,7 @@ static void launch_softmax_rows(const softmax &a, bool backward, cudaStream_t st
     }
 }
 
-/* Of rows that a fusion computes, where the other arrays lie as they would. */
+/* Applies softmax to the rows of a fused expression. Supported if the other arrays are dense. */
 static lt_status launch_fused_softmax(const softmax &a, bool backward,
                                       const lt_fused_producer *producer, cudaStream_t stream)
 {

@@ -1,6 +1,5 @@
 /* softmax_rows.cuh - softmax and log_softmax of a row, and their derivatives, by a team of threads
- * (row_passes.cuh): of the eager kernels (softmax.cu), and a part of the source of generated
- * ones. */
+ * (row_passes.cuh). Used by the eager kernels (softmax.cu) and by generated kernels. */
 #ifndef LT_SOFTMAX_ROWS_CUH
 #define LT_SOFTMAX_ROWS_CUH
 
@@ -61,7 +60,7 @@ static __device__ __forceinline__ void lt_softmax_row(const Row &in, S *out, int
         row);
 }
 
-/* grad: the gradient's row; result: the forward's. */
+/* grad: row of the gradient; result: row of the forward result. */
 template <bool HELD, class S, class C, class Grad, class Result>
 static __device__ __forceinline__ void
 lt_softmax_row_backward(const Grad &grad, const Result &result, S *out, int64_t n, bool log,

@@ -1,9 +1,8 @@
-/* radix.cu - pairs sorted by digits of their keys, the lowest digit first, each pass stable
- * ("Onesweep": A. Adinets, D. Merrill 2022). One kernel counts all digits of all keys; then a
- * kernel for each digit reads every pair once and writes it to its place: a block has a tile of a
- * line, ranks its pairs warp by warp, learns from the tiles before it (lookback.cuh) how many pairs
- * of each digit they have, and writes the tile in the order of the digits, so that neighbours go to
- * neighbouring places. */
+/* radix.cu - stable least-significant-digit radix sort of key-index pairs ("Onesweep": A. Adinets,
+ * D. Merrill 2022). One kernel computes the histograms of all digits; then one kernel per digit
+ * reads each pair once and writes it to its destination. A block has one tile of a row: it ranks
+ * its pairs per warp, gets the digit counts of earlier tiles by decoupled look-back (lookback.cuh),
+ * sorts the tile by digit in shared memory and writes it, so that writes are coalesced. */
 #include "radix.cuh"
 
 #include "kernels/block.cuh"
@@ -15,9 +14,9 @@ enum {
     BLOCK = 256,
     WARPS = BLOCK / LT_WARP,
     DIGIT_BITS = 8,
-    DIGITS = 1 << DIGIT_BITS, /* a thread for each */
+    DIGITS = 1 << DIGIT_BITS, /* one thread for each */
     MOST_PASSES = 8,
-    COUNTED = 16 * BLOCK, /* pairs that a block counts */
+    COUNTED = 16 * BLOCK, /* pairs per block of count_digits */
     TILE_BYTES = 32768,
 };
 static_assert(DIGITS == BLOCK, "a thread for each digit");
@@ -25,13 +24,14 @@ static_assert(DIGITS == BLOCK, "a thread for each digit");
 template <class K> struct radix {
     const lt_pair<K> *from;
     lt_pair<K> *to;
-    uint32_t n; /* pairs of a line */
+    uint32_t n; /* pairs of a row */
     int low, passes, pass;
-    uint32_t tiles;   /* of a line */
-    uint32_t *counts; /* [lines][passes][DIGITS]: pairs of a digit, then where they begin */
-    /* [lines][tiles][DIGITS] of this pass: what tiles say, and how much in the words' upper bits */
+    uint32_t tiles;   /* per row */
+    uint32_t *counts; /* [lines][passes][DIGITS]: histogram, then its prefix sums */
+    /* [lines][tiles][DIGITS] of this pass: published digit counts of tiles; the upper 2 bits are
+     * the status. */
     uint64_t *said;
-    unsigned *started; /* blocks of this pass */
+    unsigned *started; /* counter of started blocks in this pass */
 };
 
 template <class K> constexpr int tile_pairs = TILE_BYTES / static_cast<int>(sizeof(lt_pair<K>));
@@ -65,7 +65,7 @@ template <class K> static __global__ void __launch_bounds__(BLOCK) count_digits(
     }
 }
 
-/* From numbers of pairs to where those of a digit begin. */
+/* Turns each histogram into the start index of each digit (exclusive prefix sum). */
 static __global__ void __launch_bounds__(BLOCK) start_digits(uint32_t *counts)
 {
     __shared__ unsigned shared[WARPS];
@@ -73,7 +73,7 @@ static __global__ void __launch_bounds__(BLOCK) start_digits(uint32_t *counts)
     *own = lt_sum_before(*own, shared);
 }
 
-/* Of these lanes, which have pairs, those whose have the same digit as this one's. */
+/* Returns the lanes of `lanes`, which have a pair, with the same digit as this lane. */
 static __device__ __forceinline__ unsigned same_digit(unsigned digit, unsigned lanes)
 {
     LT_UNROLLED
@@ -84,8 +84,8 @@ static __device__ __forceinline__ unsigned same_digit(unsigned digit, unsigned l
     return lanes;
 }
 
-/* How many pairs of this thread's digit the tiles of the line before this one have; own: how many
- * this one has. */
+/* Decoupled look-back: the number of pairs with this thread's digit in earlier tiles of the row.
+ * own: the number in this tile, which is published. */
 static __device__ __forceinline__ unsigned digits_before(uint64_t *said, uint32_t tile,
                                                          unsigned own)
 {
@@ -111,13 +111,13 @@ static __device__ __forceinline__ unsigned digits_before(uint64_t *said, uint32_
 
 template <class K> struct tile_of_pairs {
     lt_pair<K> sorted[tile_pairs<K>];
-    /* pairs of a digit in a warp; then where they begin in the tile */
+    /* counts per digit and warp; then the start index in the tile */
     unsigned ranks[WARPS][DIGITS];
-    uint32_t moves[DIGITS]; /* from a place in the tile to one in the line */
+    uint32_t moves[DIGITS]; /* index in the row minus index in the tile */
     unsigned shared[WARPS];
 };
 
-/* WHOLE: a tile of as many pairs as it has room for, as all are but the last one of a line. */
+/* WHOLE: the tile is full, as all but the last tile of a row are. */
 template <class K, bool WHOLE>
 static __device__ __forceinline__ void move_tile(const radix<K> &a, tile_of_pairs<K> &mine,
                                                  uint32_t line, uint32_t tile)

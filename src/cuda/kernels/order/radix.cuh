@@ -1,19 +1,19 @@
-/* radix.cuh - sorting pairs of an unsigned key and a position by some bits of the key, stably
+/* radix.cuh - stable radix sort of pairs of an unsigned key and an index, by a range of key bits
  * (radix.cu). */
 #ifndef LT_CUDA_RADIX_CUH
 #define LT_CUDA_RADIX_CUH
 
 #include "cuda.h"
 
-/* Moved by one access: without holes, aligned to its size. */
+/* Moved by one access: no padding, aligned to its size. */
 template <class K> struct alignas(2 * sizeof(K)) lt_pair {
     K key;
     K index; /* less than 2^32 */
 };
 
-/* Lines of n pairs (n < 2^32) one after the other, each sorted by bits [low, high) of the keys.
- * They are in one of two buffers before and, as *sorted says, after it; the other one holds nothing
- * of use. */
+/* Sorts each of `lines` contiguous rows of n pairs (n < 2^32) by bits [low, high) of the keys. The
+ * input is in `pairs`; *sorted is set to the buffer with the result, `pairs` or `other`. The
+ * content of the remaining buffer is undefined. */
 template <class K> struct lt_radix_job {
     int device;
     cudaStream_t stream;

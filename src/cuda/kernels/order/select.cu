@@ -1,35 +1,36 @@
-/* select.cu - the first places of sorted lines, without sorting the lines ("radix select": T. Alabi
- * and others 2012): digit by digit, from the highest, it is counted how many elements have which,
- * until it is known which pair of key and position comes last; the pairs up to that one are
- * gathered in any order and sorted by a block.
+/* select.cu - first elements of sorted rows (topk) without a full sort, by radix select (T. Alabi
+ * and others 2012). Digit by digit, from the highest, a histogram determines the last pair of key
+ * and index that belongs to the result; all pairs up to it are gathered in any order, and one block
+ * per row sorts them.
  *
- * Digits of positions follow those of keys only where equal elements stand at the end of what is
- * wanted: a line that is done is left alone by the kernels that come then. */
+ * Digits of indices follow the digits of keys; they matter only if equal keys cross the end of the
+ * result. Kernels skip rows that are already done. */
 #include "sorting.cuh"
 
 enum {
     BLOCK = 256,
     DIGIT_BITS = 8,
-    DIGITS = 1 << DIGIT_BITS, /* a thread for each */
-    LOOKED_AT = 16 * BLOCK,   /* elements of a line that a block looks at */
+    DIGITS = 1 << DIGIT_BITS, /* one thread for each */
+    LOOKED_AT = 16 * BLOCK,   /* elements of a row per block */
 };
 static_assert(DIGITS == BLOCK, "a thread for each digit");
 
-/* Of a line: the last pair that is wanted, as far as its digits are known. Digits that are not yet
- * are 0. */
+/* State of a row: the last wanted pair, as far as its digits are known; unknown digits are 0. */
 template <class K> struct last_pair {
     K key;
     uint32_t index;
-    uint32_t left; /* how many of the pairs with these digits are wanted */
-    K done;        /* all of them; of this type, so that there are no holes */
+    uint32_t left; /* number of pairs with these digits that are wanted */
+    K done;        /* bool: all of them are; of type K, so that there is no padding */
 };
 
 template <class K> struct selection {
     lt_sorting<K> of; /* its pairs: [lines][wanted] */
-    K differ;         /* the bits in which keys differ */
+    K differ;         /* mask of the key bits that can differ */
     last_pair<K> *last;
     uint32_t
-        *counts; /* [lines][DIGITS]; at last the first one of a line counts what was gathered */
+        /* [lines][DIGITS] histograms; gather_pairs uses the first entry of each row as its output
+         * counter */
+        *counts;
 };
 
 template <class K> static __global__ void __launch_bounds__(BLOCK) begin_lines(selection<K> a)
@@ -39,7 +40,7 @@ template <class K> static __global__ void __launch_bounds__(BLOCK) begin_lines(s
     if (number < a.of.lines.count) a.last[number] = {0, 0, static_cast<uint32_t>(a.of.wanted), 0};
 }
 
-/* A block's part of a line. */
+/* The part of a row that one block reads. */
 template <class K> struct part_of_line {
     int64_t line, offset[3], from, to;
     __device__ explicit part_of_line(const selection<K> &a)
@@ -52,8 +53,8 @@ template <class K> struct part_of_line {
     }
 };
 
-/* Counts the digits at `shift`, of keys or of positions, of the pairs whose higher digits are those
- * of the last one. */
+/* Histogram of the digit at `shift` (of keys, or of indices) over the pairs that equal the last
+ * wanted pair in all higher digits. */
 template <class C, class K, bool POSITIONS>
 static __global__ void __launch_bounds__(BLOCK) count_digits(selection<K> a, int shift)
 {
@@ -78,7 +79,7 @@ static __global__ void __launch_bounds__(BLOCK) count_digits(selection<K> a, int
         atomicAdd(&a.counts[part.line * DIGITS + threadIdx.x], found[threadIdx.x]);
 }
 
-/* A block for each line: the digit of the last pair. The counts are 0 again. */
+/* One block per row: chooses the digit of the last wanted pair and resets the histogram. */
 template <class K, bool POSITIONS>
 static __global__ void __launch_bounds__(BLOCK) choose_digit(selection<K> a, int shift)
 {
@@ -97,7 +98,7 @@ static __global__ void __launch_bounds__(BLOCK) choose_digit(selection<K> a, int
         last.key |= static_cast<K>(threadIdx.x) << shift;
         if (last.done) last.index = 0xffffffffu;
     }
-    if (last.done) { /* whatever the digits below are */
+    if (last.done) { /* the lower digits do not matter */
         if (POSITIONS)
             last.index |= (1u << shift) - 1;
         else
@@ -120,7 +121,7 @@ static __global__ void __launch_bounds__(BLOCK) gather_pairs(selection<K> a)
     }
 }
 
-/* A block for each line. */
+/* One block per row. */
 template <class C, class K>
 static __global__ void __launch_bounds__(BLOCK) sort_gathered(lt_sorting<K> a)
 {

@@ -1,16 +1,17 @@
-/* sort.cu - stable sorting of lines along a dimension, with the positions that the elements had.
+/* sort.cu - stable sort of rows along a dimension; returns values and original indices.
  *
- * Elements become pairs of key and position (sorting.cuh). Short lines are sorted by a bitonic
- * network in shared memory, several a block; long ones digit by digit (radix.cu), of as many bits
- * as the keys of the dtype have; where few places are wanted, what stands there is looked for first
- * (select.cu). The last kernel fetches the values by position. */
+ * Elements become pairs of key and index (sorting.cuh). Short rows: bitonic sort in shared memory,
+ * several rows per block. Long rows: radix sort (radix.cu) over the significant key bits of the
+ * dtype, or radix select (select.cu) if only a few results are wanted. The last kernel gathers the
+ * values by index. */
 #include "sorting.cuh"
 
 enum { BLOCK = 256 };
 
-constexpr int64_t worth_selecting = 32768; /* elements: below, a sort has fewer launches */
+constexpr int64_t worth_selecting = 32768; /* elements; below, the full sort needs fewer launches */
 
-/* C: elements as read. Short lines, several a block: sorted and done with. */
+/* Sorts several short rows per block and stores the results. C: type that elements are loaded as.
+ */
 template <class C, class K>
 static __global__ void __launch_bounds__(BLOCK) sort_short(lt_sorting<K> a, int slots)
 {
@@ -85,12 +86,12 @@ static lt_status launch_sort(bool descending, const lt_array *values, const lt_a
         return lt_cuda_launched(in->device.index, stream, "sort");
     }
     lt_radix_job<K> job = {in->device.index, stream, count, n, 0, 8 * sizeof(K), nullptr, nullptr};
-    switch (in->dtype) { /* the bits in which keys differ */
-    case LT_BOOL:        /* keys of integers, 32 bits, less the smallest */
+    switch (in->dtype) { /* range of key bits that can differ */
+    case LT_BOOL:        /* integers: 32-bit keys minus the smallest */
     case LT_UINT8: a.least = static_cast<K>(0x80000000u), job.high = 8; break;
     case LT_INT8: a.least = static_cast<K>(0x80000000u - 0x80u), job.high = 8; break;
     case LT_INT16: a.least = static_cast<K>(0x80000000u - 0x8000u), job.high = 16; break;
-    case LT_FLOAT16: job.low = 8; break; /* keys of floats: 13 bits below are those of all */
+    case LT_FLOAT16: job.low = 8; break; /* float keys: the lowest 13 bits never decide */
     case LT_BFLOAT16: job.low = 16; break;
     default: break;
     }

@@ -1,10 +1,9 @@
-/* sorting.cuh - what sorting lines (sort.cu) and finding the first places of sorted lines
- * (select.cu) share: elements as keys, and short runs of pairs of key and position sorted in shared
- * memory.
+/* sorting.cuh - shared by sort (sort.cu) and selection (select.cu) of rows: mapping of elements to
+ * sortable keys, and bitonic sort of pairs in shared memory.
  *
- * An element becomes an unsigned key of 32 or 64 bits whose order is that of the elements: nan is
- * the largest, the zeros are equal, and a descending order is that of the complements. Pairs of key
- * and position are all different, so that any sort of them is stable. */
+ * An element maps to an unsigned 32- or 64-bit key with the same order: NaN is the largest, -0
+ * equals 0, descending order uses the complement. Pairs of key and index are distinct, so any sort
+ * of them is stable. */
 #ifndef LT_CUDA_SORTING_CUH
 #define LT_CUDA_SORTING_CUH
 
@@ -15,7 +14,7 @@
 #include "kernels/offsets.cuh"
 #include "radix.cuh"
 
-enum { LT_SORTED_AT_ONCE = 1024 }; /* pairs that a block sorts; a power of two */
+enum { LT_SORTED_AT_ONCE = 1024 }; /* pairs per block; a power of two */
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
@@ -55,13 +54,13 @@ template <class K> static __device__ __forceinline__ bool lt_before(lt_pair<K> a
     return a.key < b.key || (a.key == b.key && a.index < b.index);
 }
 
-/* Tensor 0: input, 1: values, 2: positions; the latter two may be absent. */
+/* Tensors: 0 is the input, 1 the values, 2 the indices; 1 and 2 may be absent. */
 template <class K> struct lt_sorting {
     lt_slice_offsets<3> lines;
     bool descending;
-    K least;           /* subtracted from keys, so that those of narrow dtypes have few bits */
-    int64_t padded;    /* elements of a short line, up to a power of two */
-    int64_t wanted;    /* places of a sorted line, from the first on */
+    K least;           /* smallest key: subtracted, so that narrow dtypes have few key bits */
+    int64_t padded;    /* length of a short row, rounded up to a power of two */
+    int64_t wanted;    /* number of results per row */
     lt_pair<K> *pairs; /* [lines][length] */
 };
 
@@ -75,7 +74,7 @@ static __device__ __forceinline__ lt_pair<K> lt_pair_at(const lt_sorting<K> &a,
     return {a.descending ? static_cast<K>(~key) : key, static_cast<uint32_t>(at)};
 }
 
-/* Stores what comes to place `at` of a line. */
+/* Stores the element with this index as result `at` of a row. */
 template <class C, class K>
 static __device__ __forceinline__ void lt_deliver(const lt_sorting<K> &a, const int64_t *offset,
                                                   int64_t at, uint32_t index)
@@ -90,7 +89,7 @@ static __device__ __forceinline__ void lt_deliver(const lt_sorting<K> &a, const 
         lt_store<int64_t>(LT_INT64, lines.data[2] + offset[2] + at * lines.step[2], index);
 }
 
-/* Each run of `length` of the block's slots, a power of two. */
+/* Bitonic sort of each run of `length` (a power of two) consecutive slots of the block. */
 template <class K>
 static __device__ __forceinline__ void lt_bitonic_sort(lt_pair<K> *shared, int slots, int length)
 {
@@ -111,8 +110,8 @@ static __device__ __forceinline__ void lt_bitonic_sort(lt_pair<K> *shared, int s
     __syncthreads();
 }
 
-/* The first places of long lines, as many as are wanted, at most LT_SORTED_AT_ONCE; of the keys
- * bits [low, high) count, whole digits. Without the pairs of a. */
+/* Computes only the first a.wanted (at most LT_SORTED_AT_ONCE) results of long rows. Bits [low,
+ * high) of the keys are significant, a multiple of the digit size. a.pairs is not used. */
 template <class C, class K>
 lt_status lt_select(const lt_sorting<K> &a, int low, int high, int device, cudaStream_t stream);
 

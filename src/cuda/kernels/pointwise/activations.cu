@@ -1,4 +1,4 @@
-/* activations.cu - elementwise kernels of activations and their derivatives. The twin of
+/* activations.cu - elementwise kernels of activations and their derivatives. Counterpart of
  * cpu/vector/pointwise/activations.c. */
 #include "pointwise.cuh"
 

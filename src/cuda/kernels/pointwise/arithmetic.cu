@@ -1,5 +1,6 @@
-/* arithmetic.cu - elementwise kernels that are exact or a few instructions: sums, products,
- * divisions, rounding, bits, choices. The twin of cpu/vector/pointwise/arithmetic.c. */
+/* arithmetic.cu - elementwise kernels that are exact or need few instructions: sums, products,
+ * divisions, rounding, bit operations, selections. Counterpart of
+ * cpu/vector/pointwise/arithmetic.c. */
 #include "pointwise.cuh"
 
 #include "kernels_arithmetic.h" /* generated from the declarations */

@@ -1,4 +1,5 @@
-/* band.cu - what lies on some diagonals of matrices, for triangles: a thread an element. */
+/* band.cu - keeps a band of diagonals of matrices and zeroes the rest (triu, tril): one thread per
+ * element. */
 #include "cuda.h"
 #include "kernels/element.cuh"
 #include "kernels/launch.cuh"
@@ -7,7 +8,7 @@
 
 enum { BLOCK = 256 };
 
-/* T: of an element's size. */
+/* T: unsigned type of the element's size. */
 template <class T>
 static __global__ void __launch_bounds__(BLOCK)
     keep_band(T *y, const T *x, int64_t n, lt_band b, lt_quotients by_columns, lt_quotients by_rows)

@@ -1,5 +1,5 @@
-/* check_values.cu - looks for an element that is not what an op takes, and records the first one
- * (runtime/report.cuh). */
+/* check_values.cu - checks that all elements are in an op's domain, and records the first one that
+ * is not (runtime/report.cuh). */
 #include "cuda.h"
 #include "kernels/launch.cuh"
 #include "kernels/offsets.cuh"

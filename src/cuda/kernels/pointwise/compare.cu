@@ -1,4 +1,4 @@
-/* compare.cu - elementwise kernels whose result is bool. The twin of
+/* compare.cu - elementwise kernels with a bool result. Counterpart of
  * cpu/vector/pointwise/compare.c. */
 #include "pointwise.cuh"
 

@@ -1,7 +1,8 @@
-/* complex.cu - elementwise kernels over complex numbers, by the list that the declarations give.
- * The twin of cpu/pointwise/complex.c. A kernel is a template of the type alone, float or double;
- * what it computes is looked at as it runs, which all its threads do alike. Functions are thrust's.
- * Operands are of any dtype and layout; arithmetic of dense ones moves 16 bytes at a time. */
+/* complex.cu - elementwise kernels of complex numbers, for the ops in the generated list.
+ * Counterpart of cpu/pointwise/complex.c. Kernels are templates over the real type only (float or
+ * double); they switch on the op at run time, which is uniform over threads. Functions are
+ * thrust's. Operands may have any dtype and layout; arithmetic of dense operands uses 16-byte
+ * accesses. */
 #include <thrust/complex.h>
 
 #include "cuda.h"
@@ -14,7 +15,7 @@
 
 enum { BLOCK = 256, ITEMS = 2 };
 
-/* A complex number of T as it lies in memory. */
+/* A complex number in memory. */
 template <class T> struct alignas(2 * sizeof(T)) number {
     T re, im;
 };
@@ -51,7 +52,7 @@ template <class T> static __device__ __forceinline__ number<T> scaled(number<T> 
     return {z.re * factor, z.im * factor};
 }
 
-/* Smith's way: nothing overflows that need not. */
+/* Smith's algorithm, which avoids overflow in intermediate results. */
 template <class T> static __device__ number<T> over(number<T> a, number<T> b)
 {
     const T c = fabs(b.re), d = fabs(b.im);
@@ -64,7 +65,7 @@ template <class T> static __device__ number<T> over(number<T> a, number<T> b)
     return {(a.re * ratio + a.im) * scale, (a.im * ratio - a.re) * scale};
 }
 
-/* log|1 + z| is half the log1p of x (2 + x) + y^2: exact for small ones. */
+/* log|1 + z| = log1p(x (2 + x) + y^2) / 2, accurate for small z. */
 template <class T> static __device__ number<T> log_of_one_more(number<T> z)
 {
     if (!(fabs(z.re) <= T(0.5) && fabs(z.im) <= T(0.5)))
@@ -72,7 +73,7 @@ template <class T> static __device__ number<T> log_of_one_more(number<T> z)
     return {log1p(z.re * (2 + z.re) + z.im * z.im) / 2, atan2(z.im, 1 + z.re)};
 }
 
-/* exp(x) cos y - 1 is expm1(x) cos y - 2 sin(y / 2)^2: exact for small ones. */
+/* The real part exp(x) cos y - 1 = expm1(x) cos y - 2 sin(y / 2)^2, accurate for small z. */
 template <class T> static __device__ number<T> exp_less_one(number<T> z)
 {
     const T half = sin(z.im / 2);
@@ -101,8 +102,8 @@ template <class T> static __device__ __forceinline__ number<T> sigmoid(number<T>
                 plus(number<T>{1, 0}, complex_of(thrust::exp(to(number<T>{-z.re, -z.im})))));
 }
 
-/* The larger real part stays outside of the exponential, whose argument is no more than its size
- * then. */
+/* log(exp(a) + exp(b)) = log1p(exp(small - large)) + large, where large has the larger real part,
+ * so that the exponential does not overflow. */
 template <class T> static __device__ number<T> log_add_exp(number<T> a, number<T> b)
 {
     if (a.re != a.re || a.im != a.im || b.re != b.re || b.im != b.im) return {T(NAN), T(NAN)};
@@ -121,7 +122,7 @@ template <class T> static __device__ number<T> sine_over_argument(number<T> z)
     return z.re == 0 && z.im == 0 ? number<T>{1, 0} : over(complex_of(thrust::sin(to(x))), x);
 }
 
-/* From the nearer end, as PyTorch has it. */
+/* lerp from the nearer end, as in PyTorch. */
 template <class T>
 static __device__ number<T> lerp_complex(number<T> a, number<T> b, number<T> weight)
 {
@@ -140,7 +141,7 @@ template <class T> static __device__ __forceinline__ number<T> flag(bool yes)
     return {T(yes), 0};
 }
 
-/* x: the inputs, p: the op's number. Real results and answers stand in the real part. */
+/* x: the inputs, p: the op's scalar parameter. Real and boolean results are in the real part. */
 template <class T> static __device__ number<T> simple(int op, const number<T> *x, number<T> p)
 {
     const number<T> z = x[0], w = x[1], one = {1, 0};
@@ -220,7 +221,7 @@ template <class T> static __device__ number<T> function(int op, const number<T> 
 /* Operand 0 is the output. */
 template <class T> struct complex_operands {
     int op, inputs;
-    char *data[4]; /* null: the number in value */
+    char *data[4]; /* null: the scalar in value */
     lt_dtype dtype[4];
     number<T> value[4], param;
     lt_offsets_32<4> places;
@@ -277,8 +278,7 @@ static __global__ void __launch_bounds__(BLOCK) complex_kernel(complex_operands<
     }
 }
 
-/* Operands of the dtype that is computed in, their elements one after another from a multiple of 16
- * bytes on. */
+/* For contiguous operands of the compute dtype, aligned to 16 bytes. */
 template <class T>
 static __global__ void __launch_bounds__(BLOCK) dense_kernel(complex_operands<T> a)
 {
@@ -367,7 +367,8 @@ static void launch_complex(const lt_pointwise_call &call, bool function, int par
         LT_LAUNCH((complex_kernel<T, false>), blocks, BLOCK, call.stream, a);
 }
 
-/* Whether the op is on the list, a function, and has a number. */
+/* Whether the op is supported; *function: it needs function(), not simple(); *params: its number of
+ * scalar parameters. */
 static bool find_operation(int op, bool *function, int *params)
 {
     switch (op) {

@@ -1,8 +1,8 @@
-/* copy.cu - copies on one GPU with conversion between any two layouts and dtypes. What lies
- * together on both sides is moved 16 bytes at a time. Copies between layouts that are each other's
- * transpose go by tiles through shared memory, so that both sides are accessed in whole cache
- * lines. Integers are read as int64_t, so that every conversion is exact or rounds once. Places are
- * counted in 32 bits: larger copies come in pieces (split.cuh). */
+/* copy.cu - copies on one GPU, with conversion between any two layouts and dtypes. Runs that are
+ * contiguous on both sides are copied 16 bytes at a time. Transposes go through tiles in shared
+ * memory, so that both sides are accessed in whole cache lines. Integers are converted by way of
+ * int64_t, so that every conversion is exact or rounds once. Indices are 32 bits: larger copies are
+ * split (split.cuh). */
 #include "cuda.h"
 #include "formulas/float8.h"
 #include "kernels/element.cuh"
@@ -21,7 +21,8 @@ struct copy_operands {
     lt_offsets_32<2> places;
 };
 
-/* Where this thread's elements lie: every BLOCKth, ITEMS of them. Returns how many there are. */
+/* Computes the offsets of this thread's elements: ITEMS of them, BLOCK apart. Returns how many
+ * exist. */
 static __device__ __forceinline__ int locate_copies(const copy_operands &a, int32_t (*offset)[2])
 {
     const uint32_t first = blockIdx.x * (ITEMS * BLOCK) + threadIdx.x;
@@ -38,7 +39,7 @@ static __device__ __forceinline__ int locate_copies(const copy_operands &a, int3
     return n;
 }
 
-/* C: the type in between. */
+/* C: the intermediate type. */
 template <class C> static __global__ void __launch_bounds__(BLOCK) convert(copy_operands a)
 {
     int32_t offset[ITEMS][2];
@@ -54,7 +55,7 @@ template <class C> static __global__ void __launch_bounds__(BLOCK) convert(copy_
     lt_store_many<C, ITEMS>(a.out_dtype, to, values, n);
 }
 
-/* Runs of elements that lie together on both sides; those of the input are S. */
+/* For runs that are contiguous on both sides. S: element type of the input. */
 template <class S> static __global__ void __launch_bounds__(BLOCK) convert_rows(copy_operands a)
 {
     using C = std::conditional_t<std::is_integral_v<S>, int64_t,
@@ -69,7 +70,8 @@ template <class S> static __global__ void __launch_bounds__(BLOCK) convert_rows(
     lt_store_row<C, RUN>(a.out_dtype, a.out + offset[0][0], values, n, a.aligned);
 }
 
-/* Elements as they are; T: an unsigned type of their size, or 16 bytes of them. */
+/* Copies without conversion. T: unsigned type of the element's size, or lt_bytes16 for 16 bytes of
+ * elements. */
 template <class T> static __global__ void __launch_bounds__(BLOCK) move(copy_operands a)
 {
     int32_t offset[ITEMS][2];
@@ -82,14 +84,15 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) move(copy_ope
 
 /* ---- transposes ------------------------------------------------------------------------------ */
 
-/* out is dense along a dimension of m elements, in along one of n; strides in bytes. */
+/* The output is dense along a dimension of size m, the input along one of size n; steps are in
+ * bytes. */
 struct transpose_operands {
     char *out;
     const char *in;
     int64_t m, n, out_step,
-        in_step; /* out_step: from one of the n to the next; in_step: of the m */
+        in_step; /* out_step: along the dimension of size n; in_step: of size m */
     lt_divider tiles_m, tiles_n;
-    lt_offsets<2> outer; /* the dimensions that remain */
+    lt_offsets<2> outer; /* the remaining dimensions */
 };
 
 template <class T>
@@ -114,8 +117,8 @@ static __global__ void __launch_bounds__(TILE *TILE_ROWS) transpose(transpose_op
         if (j0 + r < a.n && i0 + column < a.m) *reinterpret_cast<T *>(to) = tile[column][r];
 }
 
-/* The dimension in which the input is dense, where the output is dense in 0; 0 when tiles do not
- * help. */
+/* If the output is dense in dimension 0: the dimension in which the input is dense. 0 if tiles do
+ * not help. */
 static int transposed_dim(const lt_iter *it)
 {
     const int64_t size = lt_element_size(it->dtype[0]);
@@ -150,8 +153,9 @@ template <class T> static void launch_transpose(const lt_iter *it, int dim, cuda
 
 /* ---- entry ----------------------------------------------------------------------------------- */
 
-/* Whether both sides can be gone through by runs of `together` elements along dimension 0, whose
- * last may be shorter where it is the only dimension. */
+/* Whether both sides consist of contiguous runs of `together` elements along dimension 0. The last
+ * run may be shorter if there is only one dimension. bytes: set to the bytes per run of each
+ * operand. */
 static bool lie_in_runs(const lt_iter *it, int64_t together, int64_t *bytes)
 {
     if (it->ndim > 1 && it->sizes[0] % together != 0) return false;
@@ -163,7 +167,7 @@ static bool lie_in_runs(const lt_iter *it, int64_t together, int64_t *bytes)
     return true;
 }
 
-/* Whether all runs begin at addresses that accesses of 16 bytes may begin at. */
+/* Whether all runs are aligned for accesses of up to 16 bytes. */
 static bool runs_are_aligned(const lt_iter *it, const int64_t *bytes)
 {
     for (int k = 0; k < 2; k++) {
@@ -256,7 +260,7 @@ static void launch_convert(const lt_iter *it, cudaStream_t stream)
 
 /* ---- unsigned integers ----------------------------------------------------------------------- */
 
-/* As on the CPU: the fraction is dropped, what is below 0 wraps. */
+/* Conversion as on the CPU: truncates, and negative values wrap. */
 static __device__ __forceinline__ uint64_t to_uint64(double x)
 {
     if (!(x >= -0x1p63)) return x < 0 ? (uint64_t)INT64_MIN : 0; /* nan: 0 */
@@ -264,7 +268,7 @@ static __device__ __forceinline__ uint64_t to_uint64(double x)
     return x < 0x1p64 ? (uint64_t)x : UINT64_MAX;
 }
 
-/* Out of U elements. */
+/* From unsigned elements U. */
 template <class U> static __global__ void __launch_bounds__(BLOCK) from_unsigned(copy_operands a)
 {
     int32_t offset[ITEMS][2];
@@ -281,8 +285,8 @@ template <class U> static __global__ void __launch_bounds__(BLOCK) from_unsigned
     }
 }
 
-/* Into U elements; an unsigned input has the bits of integers of its size, which are taken off
- * again above them. */
+/* To unsigned elements U. An unsigned input is loaded as a signed integer of its size; `kept` masks
+ * off the sign extension. */
 template <class U>
 static __global__ void __launch_bounds__(BLOCK) to_unsigned(copy_operands a, uint64_t kept)
 {
@@ -305,7 +309,7 @@ static lt_dtype same_bits(lt_dtype dtype)
                                 : dtype;
 }
 
-/* The bits of the elements of an unsigned dtype, 0 for others. */
+/* Mask of the bits of an unsigned dtype; 0 for other dtypes. */
 static uint64_t bits_of(lt_dtype dtype)
 {
     return dtype == LT_UINT16   ? UINT16_MAX
@@ -314,7 +318,7 @@ static uint64_t bits_of(lt_dtype dtype)
                                 : 0;
 }
 
-/* The dtypes differ, and one of them is unsigned. */
+/* For different dtypes of which at least one is unsigned. */
 static void launch_unsigned(const lt_iter *it, cudaStream_t stream)
 {
     copy_operands a = operands(it, 1, nullptr);
@@ -339,9 +343,9 @@ static void launch_unsigned(const lt_iter *it, cudaStream_t stream)
         LT_LAUNCH(to_unsigned<uint64_t>, blocks, BLOCK, stream, a, kept);
 }
 
-/* ---- floats of one byte ---------------------------------------------------------------------- */
+/* ---- one-byte floats ------------------------------------------------------------------------- */
 
-/* Out of floats of one byte, by way of float32. */
+/* From one-byte floats, by way of float32. */
 static __global__ void __launch_bounds__(BLOCK) from_float8(copy_operands a)
 {
     int32_t offset[ITEMS][2];
@@ -370,7 +374,8 @@ static __global__ void __launch_bounds__(BLOCK) from_float8(copy_operands a)
     }
 }
 
-/* Into them; kept: the bits of an unsigned input, which is read as an integer of its size. */
+/* To one-byte floats. kept: bit mask of an unsigned input, which is loaded as a signed integer of
+ * its size; 0 for other dtypes. */
 static __global__ void __launch_bounds__(BLOCK) to_float8(copy_operands a, uint64_t kept)
 {
     int32_t offset[ITEMS][2];
@@ -385,7 +390,7 @@ static __global__ void __launch_bounds__(BLOCK) to_float8(copy_operands a, uint6
     }
 }
 
-/* The dtypes differ, and one of them is of one byte. */
+/* For different dtypes of which at least one is a one-byte float. */
 static void launch_float8(const lt_iter *it, cudaStream_t stream)
 {
     copy_operands a = operands(it, 1, nullptr);
@@ -399,9 +404,9 @@ static void launch_float8(const lt_iter *it, cudaStream_t stream)
     LT_LAUNCH(to_float8, blocks, BLOCK, stream, a, kept);
 }
 
-/* ---- complex numbers by their parts ---------------------------------------------------------- */
+/* ---- complex numbers, by real and imaginary parts -------------------------------------------- */
 
-/* Whether either part is not 0; T: a part. */
+/* Complex to bool: whether either part is not 0. T: type of a part. */
 template <class T> static __global__ void __launch_bounds__(BLOCK) truth_of_pairs(copy_operands a)
 {
     int32_t offset[ITEMS][2];
@@ -425,7 +430,7 @@ static void launch_truth(const lt_iter *it, cudaStream_t stream)
         LT_LAUNCH(truth_of_pairs<double>, blocks, BLOCK, stream, a);
 }
 
-/* One part of each, the real one of a tensor that has no other. */
+/* The real (0) or imaginary (1) parts of complex operands; real operands as they are. */
 static lt_iter iter_of_part(const lt_iter *it, int part)
 {
     lt_iter parts = *it;
@@ -436,7 +441,7 @@ static lt_iter iter_of_part(const lt_iter *it, int part)
     return parts;
 }
 
-/* The dtypes differ, and one of them is complex. */
+/* For different dtypes of which at least one is complex. */
 static lt_status copy_parts(const lt_iter *it)
 {
     lt_iter part = iter_of_part(it, 0);

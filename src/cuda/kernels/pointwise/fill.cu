@@ -1,4 +1,4 @@
-/* fill.cu - sets every element of a tensor to one number. */
+/* fill.cu - sets every element of a tensor to one value. */
 #include <string.h>
 
 #include "cuda.h"
@@ -10,7 +10,7 @@
 
 enum { BLOCK = 256, ITEMS = 4 };
 
-/* Dense memory, 16 bytes a thread; the rest after the last 16 too. word: the element repeated. */
+/* Fills dense memory, 16 bytes per thread, including a shorter tail. word: the element repeated. */
 static __global__ void __launch_bounds__(BLOCK)
     fill_words(char *data, int64_t nbytes, uint64_t word)
 {
@@ -28,7 +28,7 @@ struct fill_operands {
     lt_offsets_32<1> places;
 };
 
-/* T: an unsigned type of an element's size, or 16 bytes of elements. */
+/* T: unsigned type of the element's size, or lt_bytes16 for 16 bytes of elements. */
 template <class T> static __global__ void __launch_bounds__(BLOCK) fill_strided(fill_operands a)
 {
     const uint32_t first = blockIdx.x * (ITEMS * BLOCK) + threadIdx.x;
@@ -42,7 +42,7 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) fill_strided(
     for (int i = 0; i < ITEMS; i++) index[i] = first + i * BLOCK;
     a.places.at<ITEMS>(index, offset);
     for (int i = 0; i < ITEMS; i++)
-        if (index[i] < a.places.numel) /* places may be one place: all store the same there */
+        if (index[i] < a.places.numel) /* offsets may coincide (stride 0) */
             LT_STORE_ANY(reinterpret_cast<T *>(a.data + offset[i][0]), value);
 }
 
@@ -71,7 +71,8 @@ static void launch_fill(const lt_iter *it, int64_t together, uint64_t word, cuda
     LT_LAUNCH(fill_strided<T>, lt_blocks(a.places.numel, BLOCK * ITEMS), BLOCK, stream, a);
 }
 
-/* Whether rows of whole 16 bytes lie along dimension 0. */
+/* Whether the memory consists of contiguous rows along dimension 0, aligned to 16 bytes and
+ * multiples of 16 bytes long. */
 static bool has_rows(const lt_iter *it, int64_t size)
 {
     int64_t bits =
@@ -81,7 +82,7 @@ static bool has_rows(const lt_iter *it, int64_t size)
     return bits % 16 == 0;
 }
 
-/* Complex numbers: one part after the other. */
+/* Complex numbers: fills real parts, then imaginary parts. */
 static lt_status fill_parts(const lt_iter *it, lt_scalar value)
 {
     lt_iter part = *it;

@@ -1,4 +1,4 @@
-/* functions.cu - elementwise kernels over transcendental functions. The twin of
+/* functions.cu - elementwise kernels of transcendental functions. Counterpart of
  * cpu/vector/pointwise/functions.c. */
 #include "pointwise.cuh"
 

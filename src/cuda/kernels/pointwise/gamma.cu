@@ -1,4 +1,4 @@
-/* gamma.cu - elementwise kernels over the gamma function's relatives. The twin of
+/* gamma.cu - elementwise kernels of the gamma function and related functions. Counterpart of
  * cpu/vector/pointwise/gamma.c. */
 #include "pointwise.cuh"
 

@@ -1,5 +1,5 @@
-/* pointwise.cu - elementwise ops on a GPU: finds the family that has the kernel and replaces powers
- * by a number that have a shorter way, as the CPU does. */
+/* pointwise.cu - elementwise ops on a GPU: selects the family that has the kernel. Replaces powers
+ * by simple ops for certain scalar exponents, as the CPU does. */
 #include "kernels/split.cuh"
 #include "numbers.cuh"
 #include "pointwise.cuh"

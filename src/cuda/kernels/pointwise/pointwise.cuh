@@ -1,17 +1,16 @@
-/* pointwise.cuh - elementwise kernels from scalar formulas. A family's file (arithmetic.cu,
- * functions.cu ...) makes types of the formulas (core/formulas/, shared with the CPU) by
- * family.inc, from the lists that the declarations give; each becomes two kernels per type computed
- * in (float, double, int64_t, and uint8_t for bool):
+/* pointwise.cuh - elementwise kernels from scalar formulas. The file of each family (arithmetic.cu,
+ * functions.cu ...) turns formulas (core/formulas/, shared with the CPU) into types, by family.inc
+ * and the generated lists; each type becomes two kernels per compute type (float, double, int64_t;
+ * uint8_t for bool):
  *
- *   dense    operands of the kernel's own dtype that lie together along the innermost dimension, or
- *            are one element along
- *            it (broadcast), or one number: 16 bytes at a time
- *   strided  any layout, any dtypes; elements are converted as they are read and written
+ *   dense    operands of the kernel's dtype that are contiguous along the innermost dimension, or
+ *            broadcast along it, or scalars: 16 bytes per access
+ *   strided  any layout, any dtypes; elements are converted on load and store
  *
- * Places are counted in 32 bits: larger calls come in pieces (split.cuh).
+ * Indices are 32 bits: larger calls are split (split.cuh).
  *
- * Integers are computed in int64_t and cut when stored: operands were rounded to the op's dtype
- * before, so that the low bits are right. Half types are computed in float. */
+ * Integers are computed in int64_t and truncated on store: operands are rounded to the op's dtype
+ * first, so the low bits are right. Half types are computed in float. */
 #ifndef LT_CUDA_POINTWISE_CUH
 #define LT_CUDA_POINTWISE_CUH
 
@@ -29,27 +28,26 @@ struct lt_pointwise_call {
     lt_dtype compute;
     const lt_scalar *params;
     cudaStream_t stream;
-    bool exact_number; /* a number as the second input is not rounded to half types first */
+    bool exact_number; /* do not round a scalar second input to half types */
 };
 
-/* Each runs the op if it has it for the dtype computed; false if not. */
+/* Each runs the op, or returns false if it lacks it for the compute dtype. */
 #define LT_DECLARE_FAMILY(name, NAME) bool lt_cuda_##name(const lt_pointwise_call &call);
 LT_KERNEL_FAMILIES(LT_DECLARE_FAMILY)
-bool lt_cuda_complex(const lt_pointwise_call &call); /* of complex numbers, for all families */
+bool lt_cuda_complex(const lt_pointwise_call &call); /* all families of complex ops */
 #undef LT_DECLARE_FAMILY
 
 /* ---- formulas as types ----------------------------------------------------------------------- */
 
-/* What the host needs to know of a formula to prepare its kernel: one function for all that are
- * alike. */
+/* The properties of a formula that host code needs: formulas of one shape share their host
+ * functions. */
 template <int INPUTS, int PARAMS, bool SELECTS> struct lt_formula_shape {
     static constexpr int inputs = INPUTS, params = PARAMS;
     static constexpr bool selects = SELECTS;
 };
 
-/* x: the inputs, p: the op's numbers. The first input of a selection is bool. The type of the
- * result is written down: the host asks for it too, where nvcc deduces none of a function for the
- * device. */
+/* x: the inputs, p: the op's scalar parameters. The first input of a selection is bool. The return
+ * type is explicit, because the host needs it and nvcc does not deduce it for device functions. */
 #define LT_FORMULA(type, inputs_, params_, selects_, expression)                                   \
     struct type : lt_formula_shape<inputs_, params_, selects_> {                                   \
         using shape = lt_formula_shape<inputs_, params_, selects_>;                                \
@@ -60,7 +58,7 @@ template <int INPUTS, int PARAMS, bool SELECTS> struct lt_formula_shape {
             return expression;                                                                     \
         }                                                                                          \
     };
-/* By the SHAPEs of generated lists: type from the formula f. */
+/* One macro per SHAPE of the generated lists: defines `type` from formula f. */
 #define LT_SHAPE_UNARY(type, f)         LT_FORMULA(type, 1, 0, false, f(x[0]))
 #define LT_SHAPE_UNARY_NUMBER(type, f)  LT_FORMULA(type, 1, 1, false, f(x[0], p[0]))
 #define LT_SHAPE_UNARY_RANGE(type, f)   LT_FORMULA(type, 1, 2, false, f(x[0], p[0], p[1]))
@@ -78,22 +76,21 @@ template <int INPUTS, int PARAMS, bool SELECTS> struct lt_formula_shape {
 
 enum { LT_POINTWISE_BLOCK = 256, LT_POINTWISE_PARAMS = 3 };
 
-/* How the dense kernel finds an operand's elements: a number of the call, one element for each run,
- * or a vector. */
+/* How the dense kernel reads an operand: a scalar argument, one element per run, or a vector. */
 enum lt_dense_kind { LT_DENSE_NUMBER, LT_DENSE_ONE, LT_DENSE_VECTOR };
 
-/* Operand 0 is the output. A thread has a run of N elements, which lie together in the vectors;
- * where runs lie, the places say. */
+/* Operand 0 is the output. A thread has a run of N elements, contiguous in vector operands;
+ * `places` maps runs to offsets. */
 template <class C, int INPUTS> struct lt_dense_operands {
     char *data[INPUTS + 1];
     lt_dense_kind kind[INPUTS + 1];
-    bool aligned; /* vectors, to whole ones */
+    bool aligned; /* vectors are aligned to their size */
     C value[INPUTS + 1], params[LT_POINTWISE_PARAMS];
-    uint32_t n; /* elements; the last run may be shorter */
+    uint32_t n; /* number of elements; the last run may be shorter */
     lt_offsets_32<INPUTS + 1> places;
 };
 
-/* S: element of the dtype computed; E: of this operand. */
+/* E: element type of this operand. */
 template <class C, class E, int N>
 static __device__ __forceinline__ void lt_dense_load(const char *data, C (*x)[3], int k)
 {
@@ -153,13 +150,13 @@ static __global__ void __launch_bounds__(LT_POINTWISE_BLOCK)
     }
 }
 
-/* Elements of a thread. */
+/* Elements per thread. */
 template <class C> constexpr int lt_strided_items = sizeof(C) == 8 ? 2 : 4;
 
 template <class C, int INPUTS> struct lt_strided_operands {
-    char *data[INPUTS + 1]; /* null: the number in value */
+    char *data[INPUTS + 1]; /* null: the scalar in value */
     lt_dtype dtype[INPUTS + 1], compute;
-    bool rounds[INPUTS + 1]; /* to the dtype computed, which is narrower than C */
+    bool rounds[INPUTS + 1]; /* round to the compute dtype, narrower than C */
     C value[INPUTS + 1], params[LT_POINTWISE_PARAMS];
     lt_offsets_32<INPUTS + 1> places;
 };
@@ -228,10 +225,10 @@ static void lt_pointwise_values(const lt_pointwise_call &call, A *a)
     }
 }
 
-/* Whether the operands lie as the dense kernel wants them: in the dtype computed (tests: the result
- * is bool), and along dimension 0 together or as one element; the output together. Runs of
- * `together` elements must not go over the end of dimension 0 unless there is no other. bytes: what
- * a run has in each. */
+/* Whether the dense kernel supports the operands: all have the compute dtype (tests: the result is
+ * bool); inputs are contiguous or broadcast along dimension 0, the output is contiguous; runs of
+ * `together` elements do not cross the end of dimension 0, unless it is the only one. bytes: set to
+ * the bytes per run of each operand (0: broadcast). */
 template <class Shape>
 static bool lt_pointwise_fits(const lt_pointwise_call &call, bool tests, int64_t together,
                               int64_t *bytes)
@@ -255,7 +252,7 @@ static bool lt_pointwise_fits(const lt_pointwise_call &call, bool tests, int64_t
     return true;
 }
 
-/* bytes: what a run of n elements, those that a thread takes, has in each operand. */
+/* n: elements per run, one run per thread; bytes: bytes per run of each operand. */
 template <class Shape, class C>
 static lt_dense_operands<C, Shape::inputs> lt_dense_operands_of(const lt_pointwise_call &call,
                                                                 int n, const int64_t *bytes)
@@ -293,8 +290,8 @@ static lt_strided_operands<C, Shape::inputs> lt_strided_operands_of(const lt_poi
     return a;
 }
 
-/* What runs on the host is compiled once for all ops of a shape: they hand their kernels over. Of
- * these S has elements. */
+/* Host code is compiled once per shape, not per op: ops pass their kernels as pointers. S: element
+ * type of the kernel. */
 template <class Shape, class C, bool TESTS, class S>
 static bool lt_pointwise_dense(const lt_pointwise_call &call,
                                void (*kernel)(lt_dense_operands<C, Shape::inputs>))
@@ -307,7 +304,7 @@ static bool lt_pointwise_dense(const lt_pointwise_call &call,
     return true;
 }
 
-/* dense: of S..., which are the dtypes from `first` on. */
+/* dense: kernels for element types S..., which are the dtypes from `first` on. */
 template <class Shape, class C, bool TESTS, class... S>
 static bool lt_pointwise_run(const lt_pointwise_call &call, lt_dtype first,
                              void (*const *dense)(lt_dense_operands<C, Shape::inputs>),
@@ -324,7 +321,7 @@ static bool lt_pointwise_run(const lt_pointwise_call &call, lt_dtype first,
     return true;
 }
 
-/* S: the element types that have a dense kernel. */
+/* S: element types that have a dense kernel. */
 template <class Op, class C, class... S>
 static bool lt_pointwise_launch(const lt_pointwise_call &call, lt_dtype first)
 {

@@ -1,6 +1,5 @@
-/* range.cu - start, start + step, ... : in int64 when both are integers, in double otherwise,
- * rounded after the product and after the sum as on the CPU, and converted to the dtype at the
- * end. */
+/* range.cu - arange: computed in int64 if start and step are integers, else in double, rounded
+ * after the product and after the sum as on the CPU; then converted to the dtype. */
 #include "cuda.h"
 #include "kernels/element.cuh"
 #include "kernels/launch.cuh"

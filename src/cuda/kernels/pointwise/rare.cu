@@ -1,4 +1,4 @@
-/* rare.cu - elementwise kernels over functions that are asked for seldom. The twin of
+/* rare.cu - elementwise kernels of rarely used functions. Counterpart of
  * cpu/vector/pointwise/rare.c. */
 #include "pointwise.cuh"
 

@@ -1,4 +1,4 @@
-/* special.cu - elementwise kernels over special functions. The twin of
+/* special.cu - elementwise kernels of special functions. Counterpart of
  * cpu/vector/pointwise/special.c. */
 #include "pointwise.cuh"
 

@@ -1,8 +1,8 @@
-/* convolution.cu - convolutions by cuDNN (convolution_cudnn.cu), or else as products of weights and
- * windows: the windows of some images are written out as columns (im2col), multiplied, and for the
- * derivative by the image summed back. Every element is written by one thread, which adds in one
- * order: results do not change from run to run. Half types are summed in float, and what is summed
- * again later is kept as float. */
+/* convolution.cu - convolutions by cuDNN (convolution_cudnn.cu), or else by im2col and matrix
+ * products: the windows of several images are written as columns and multiplied with the weights;
+ * the derivative by the image sums the columns back (col2im). Each element is written by one
+ * thread, which adds in a fixed order, so results are deterministic. Half types are summed in
+ * float, and intermediate sums are stored as float. */
 #include <algorithm>
 
 #include "convolution.cuh"
@@ -14,14 +14,14 @@
 namespace {
 
 enum { BLOCK = 256 };
-/* of columns at a time, unless those of one image take more */
+/* size limit of the columns buffer in bytes, unless one image needs more */
 const int64_t COLUMN_BYTES = (int64_t)256 << 20;
 
-/* The geometry as kernels take it; images: those of the call. */
+/* The geometry of the images of one call, for kernels. */
 struct conv_windows {
-    int64_t channels; /* of all images together */
+    int64_t channels; /* channels of all images */
     int32_t in[3], out[3], kernel[3], stride[3], padding[3], dilation[3];
-    int64_t image, column; /* elements of a channel; of its columns */
+    int64_t image, column; /* elements per channel; elements of its columns */
 
     conv_windows(const lt_conv *c, int64_t images)
     {
@@ -37,7 +37,7 @@ struct conv_windows {
     }
 };
 
-/* A thread an element of the columns. */
+/* im2col: one thread per element of the columns. */
 template <class T>
 __global__ void __launch_bounds__(BLOCK) to_columns(conv_windows g, const T *image, T *columns)
 {
@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(BLOCK) to_columns(conv_windows g, const T *ima
                         : lt_stored<T, float>::of(0.0f);
 }
 
-/* Of one dimension: the window whose element k lies at position i; -1: none. */
+/* In dimension d: the window that has element k at position i; -1 if there is none. */
 __device__ __forceinline__ int64_t window_of(const conv_windows &g, int d, int64_t i, int k)
 {
     const int64_t reach = i + g.padding[d] - (int64_t)k * g.dilation[d];
@@ -73,7 +73,7 @@ __device__ __forceinline__ int64_t window_of(const conv_windows &g, int d, int64
     return reach / g.stride[d];
 }
 
-/* A thread an element of the images. */
+/* col2im: one thread per element of the images. */
 template <class T, class S, class C>
 __global__ void __launch_bounds__(BLOCK) from_columns(conv_windows g, T *image, const S *columns)
 {
@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(BLOCK) from_columns(conv_windows g, T *image, 
     image[i] = lt_stored<T, C>::of(sum);
 }
 
-/* y[n, o, p] = bias[o]; a thread an element. */
+/* y[n, o, p] = bias[o]; one thread per element. */
 template <class T>
 __global__ void __launch_bounds__(BLOCK)
     put_bias(T *y, const T *bias, int64_t channels, int64_t width, int64_t n)
@@ -107,9 +107,8 @@ __global__ void __launch_bounds__(BLOCK)
     if (i < n) y[i] = bias[i / width % channels];
 }
 
-/* y[i] += bias[i / width % channels]: after cuDNN, whose own call for it costs the host more. A
- * thread some elements that lie side by side; y begins where cuDNN wants it, and has less than
- * 2^31. */
+/* y[i] += bias[i / width % channels], after cuDNN: its own call for this costs more host time. One
+ * thread per 16 bytes; y is aligned for cuDNN and has fewer than 2^31 elements. */
 template <class T, class C>
 __global__ void __launch_bounds__(BLOCK)
     add_bias(T *y, const T *bias, lt_divider channels, lt_divider width, uint32_t n)
@@ -127,7 +126,7 @@ __global__ void __launch_bounds__(BLOCK)
     lt_store_row_as<T, C, N>(y + first, x, count, true);
 }
 
-/* total[i] (+)= the sum of part[k * n + i] over k; a thread an element. */
+/* total[i] (+)= the sum of part[k * n + i] over k; one thread per element. */
 template <class T, class C>
 __global__ void __launch_bounds__(BLOCK)
     add_parts(T *total, const C *part, int64_t n, int64_t parts, bool first)
@@ -139,7 +138,7 @@ __global__ void __launch_bounds__(BLOCK)
     total[i] = lt_stored<T, C>::of(sum);
 }
 
-/* ---- by type --------------------------------------------------------------------------------- */
+/* ---- instantiations by dtype ----------------------------------------------------------------- */
 
 template <class T, class C> struct typed {
     static void take(const conv_windows &g, const void *image, void *columns, cudaStream_t stream)
@@ -185,7 +184,7 @@ template <class T, class C> struct typed {
 struct kernels {
     void (*take)(const conv_windows &g, const void *image, void *columns, cudaStream_t stream);
     void (*give)(const conv_windows &g, void *image, const void *columns, cudaStream_t stream);
-    /* columns that are summed */
+    /* the same for columns in the accumulation type */
     void (*give_wide)(const conv_windows &g, void *image, const void *columns, cudaStream_t stream);
     void (*bias)(void *y, const void *bias, int64_t channels, int64_t width, int64_t n,
                  cudaStream_t stream);
@@ -201,7 +200,7 @@ template <class T, class C> kernels kernels_with()
             typed<T, C>::bias, typed<T, C>::add,  typed<T, C>::parts};
 }
 
-/* Bytes of an element that is summed. */
+/* Bytes of an element of the accumulation type. */
 int64_t wide_size(lt_dtype dtype) { return dtype == LT_FLOAT64 ? 8 : 4; }
 
 kernels kernels_of(lt_dtype dtype)
@@ -216,7 +215,7 @@ kernels kernels_of(lt_dtype dtype)
 
 /* ---- products -------------------------------------------------------------------------------- */
 
-/* Kernels of one element that visit every element once: the images are their columns. */
+/* 1 x 1 kernels with stride 1 and no padding: the images are their own columns. */
 bool trivial(const lt_conv *c)
 {
     for (int d = 0; d < 3; d++)
@@ -228,16 +227,16 @@ bool trivial(const lt_conv *c)
 struct conv_operands {
     char *x, *w, *y;
     char *columns;
-    char *parts; /* the weights of each image, before they are summed */
+    char *parts; /* gradients of the weights per image, before summation */
 };
 
-/* Products of `batch` images (of_images) or groups, the first of which o points to. */
+/* Batched product over `batch` images (of_images) or groups. o points to the first one. */
 lt_status multiply(lt_conv_part part, const lt_conv *c, const conv_operands &o, bool of_images,
                    int64_t batch, bool bias)
 {
     const int64_t rows = c->out_channels / c->groups,
                   depth = c->in_channels / c->groups * lt_volume(c->kernel);
-    /* groups from one product to the next */
+    /* distance in groups between consecutive products */
     const int64_t width = lt_volume(c->out), step = of_images ? c->groups : 1;
     lt_gemm g = {};
     g.dtype = c->dtype;
@@ -270,15 +269,15 @@ lt_status multiply(lt_conv_part part, const lt_conv *c, const conv_operands &o, 
     return lt_cuda_gemm(&g);
 }
 
-/* One call for all groups of an image, or for one group of all images, whichever makes fewer
- * calls. */
+/* One batched product per group over all images, or one per image over all groups, whichever needs
+ * fewer calls. */
 lt_status multiply_all(lt_conv_part part, const lt_conv *c, conv_operands o, int64_t images,
                        bool bias)
 {
     const int64_t size = lt_element_size(c->dtype), width = lt_volume(c->out);
     const int64_t of_column = part == LT_CONV_X && !trivial(c) ? wide_size(c->dtype) : size;
     const bool of_images = images >= c->groups;
-    const int64_t share = of_images ? c->groups : 1; /* one call's share of an image is 1 / share */
+    const int64_t share = of_images ? c->groups : 1; /* a call covers 1 / share of each image */
     const int64_t calls = of_images ? c->groups : images;
     const int64_t weights =
         c->out_channels / c->groups * (c->in_channels / c->groups) * lt_volume(c->kernel);

@@ -1,11 +1,11 @@
-/* convolution.cuh - what the files of convolutions share. */
+/* convolution.cuh - interface between the convolution files. */
 #ifndef LT_CUDA_CONVOLUTION_CUH
 #define LT_CUDA_CONVOLUTION_CUH
 
 #include "cuda.h"
 
-/* convolution_cudnn.cu, without a bias. channels_last: of all arrays. *done says whether it was;
- * false where cuDNN is not there or has nothing for it. */
+/* Convolution by cuDNN, without bias (convolution_cudnn.cu). channels_last: layout of all arrays.
+ * *done is false if cuDNN is missing or does not support the case; nothing was written then. */
 struct lt_cuda_conv_arrays {
     void *x, *w, *y;
 };

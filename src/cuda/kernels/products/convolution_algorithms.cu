@@ -1,10 +1,10 @@
-/* convolution_algorithms.cu - convolutions by the calls that cuDNN had before its graphs: for what
- * it has no plan for (convolution_cudnn.cu). They cost the host several times as much, as each
- * builds inside what a plan keeps.
+/* convolution_algorithms.cu - convolutions by cuDNN's legacy API, for cases where the graph API has
+ * no plan (convolution_cudnn.cu). Each call costs several times as much host time, because it
+ * builds internally the state that a plan keeps.
  *
- * Its heuristics rank algorithms for a shape; the first that fits (deterministic where that is
- * asked for) is taken. Its workspace comes from our allocator with each call; where there is no
- * memory for it the next algorithm is taken. */
+ * cuDNN's heuristics rank the algorithms for a shape; the first suitable one (deterministic, if
+ * requested) is used. Its workspace is allocated by our allocator per call; if that fails, the next
+ * algorithm is used. */
 #include <algorithm>
 
 #include "convolution_cudnn.cuh"
@@ -15,7 +15,7 @@ constexpr int most_algorithms = 8;
 
 cudnnMathType_t math_of(const lt_conv_shape &s) { return lt_cudnn_math(s.dtype, s.tf32 != 0); }
 
-/* As its int. */
+/* A copy with elements of type int, for cuDNN. */
 struct integers {
     int v[5];
     integers(const int64_t *from, int n) { std::copy(from, from + n, v); }

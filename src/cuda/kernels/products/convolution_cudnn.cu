@@ -1,12 +1,12 @@
-/* convolution_cudnn.cu - convolutions by cuDNN: graphs of one operation
- * (CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR and its two derivatives), whose plans
- * each thread keeps for the next convolution of a shape.
+/* convolution_cudnn.cu - convolutions by cuDNN's graph API: graphs of one operation
+ * (CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR and its two derivatives). Each thread
+ * caches the plans by shape.
  *
- * What a graph has no plan for, or no memory for its workspace, is left to the algorithms of
- * cuDNN's older calls (convolution_algorithms.cu), and what they cannot do to our own kernels
- * (convolution.cu): the caller is told that nothing was done. Products of floats may be rounded to
- * TF32, as PyTorch's are, unless torch.backends.cudnn.allow_tf32 is false, but never to half types.
- * Arrays whose channels lie last go to cuDNN as they are. */
+ * If a graph has no plan, or no memory for its workspace, cuDNN's legacy API is used
+ * (convolution_algorithms.cu), and if that fails our own kernels (convolution.cu): *done stays
+ * false. Products of floats may be rounded to TF32, as in PyTorch, unless
+ * torch.backends.cudnn.allow_tf32 is false, but never to half types. channels_last arrays are
+ * passed to cuDNN without a copy. */
 #include "convolution.cuh"
 
 #include <limits.h>
@@ -19,14 +19,14 @@
 
 namespace {
 
-constexpr uintptr_t alignment = 16; /* of addresses that its kernels expect */
+constexpr uintptr_t alignment = 16; /* bytes; cuDNN's kernels require it */
 
 enum uid : int64_t { X = 1, W, Y };
 constexpr int64_t uids[] = {X, W, Y};
 
 using descriptor = cudnnBackendDescriptor_t;
 
-/* Attributes of one of the three operations. */
+/* Names of the attributes of one of the three operations. */
 struct convolution_names {
     cudnnBackendDescriptorType_t type;
     cudnnBackendAttributeName_t x, w, y, windows, alpha, beta;
@@ -85,7 +85,7 @@ descriptor windows(lt_cudnn_plan &g, const lt_conv_shape &s)
     return of;
 }
 
-/* 1 * the convolution + 0 * what was there. */
+/* alpha = 1, beta = 0: the result overwrites the output. */
 void set_factors(lt_cudnn_plan &g, const lt_conv_shape &s, const convolution_names &n,
                  descriptor operation)
 {
@@ -107,7 +107,7 @@ lt_cudnn_engines engines_of(const lt_conv_shape &s)
     return allowed;
 }
 
-/* What is known of a shape: its graph, and the algorithms once they were needed. */
+/* Cache entry of a shape: its graph, and the legacy algorithms once they were needed. */
 class plan {
   public:
     lt_status make(cudnnHandle_t handle, const lt_conv_shape &s);
@@ -138,8 +138,8 @@ lt_status plan::make(cudnnHandle_t handle, const lt_conv_shape &s)
     return LT_OK;
 }
 
-/* A plan that is refused after all, with nothing wrong with the device, leaves the convolution to
- * the algorithms. */
+/* If the plan fails without a device error, *done stays false and the legacy algorithms are used.
+ */
 lt_status plan::run_graph(cudnnHandle_t handle, const lt_conv_shape &s, const lt_conv_arrays &a,
                           bool *done)
 {
@@ -166,8 +166,8 @@ lt_status plan::run(cudnnHandle_t handle, const lt_conv_shape &s, const lt_conv_
     return algorithms->run(handle, s, a, done);
 }
 
-/* Sizes that cuDNN's int has room for and its formula holds for, and addresses for its widest
- * accesses. */
+/* Whether sizes fit into cuDNN's int and satisfy its formula for the output size, and addresses are
+ * aligned. */
 bool suits(const lt_conv *c, std::initializer_list<const void *> addresses)
 {
     const int64_t volume_in = c->in[0] * c->in[1] * c->in[2],
@@ -183,7 +183,7 @@ bool suits(const lt_conv *c, std::initializer_list<const void *> addresses)
         const int64_t room =
             c->in[d] + 2 * c->padding[d] - (c->dilation[d] * (c->kernel[d] - 1) + 1);
         if (c->out[d] != room / c->stride[d] + 1)
-            return false; /* x has more than windows cover: a transposed one's output_padding */
+            return false; /* output_padding of a transposed convolution: x exceeds the windows */
     }
     for (const void *p : addresses)
         if ((uintptr_t)p % alignment != 0) return false;

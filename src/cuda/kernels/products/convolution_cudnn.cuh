@@ -1,5 +1,5 @@
-/* convolution_cudnn.cuh - what the files of cuDNN's convolutions share: what is convolved, as cuDNN
- * wants it described, and the algorithms of its older calls (convolution_algorithms.cu). */
+/* convolution_cudnn.cuh - shared by the cuDNN convolution files: shapes in cuDNN's terms, and the
+ * algorithms of the legacy API (convolution_algorithms.cu). */
 #ifndef LT_CUDA_CONVOLUTION_CUDNN_CUH
 #define LT_CUDA_CONVOLUTION_CUDNN_CUH
 
@@ -8,20 +8,21 @@
 #include "cuda.h"
 #include "libraries/dnn.cuh"
 
-/* All that the choice of an algorithm depends on (plans.cuh). */
+/* Key of the plan cache: everything that selects an algorithm (plans.cuh). */
 struct lt_conv_shape {
     int64_t batch, groups, in_channels, out_channels;
     int64_t in[3], out[3], kernel[3], stride[3], padding[3], dilation[3];
     int32_t part, dtype, device, tf32, deterministic, channels_last;
 
-    /* Whether two of the spatial dimensions are all: the first has nothing to say. */
+    /* Whether there are at most two spatial dimensions: the first is trivial. */
     bool flat() const
     {
         return in[0] == 1 && out[0] == 1 && kernel[0] == 1 && padding[0] == 0 && stride[0] == 1;
     }
 };
 
-/* Sizes and strides of a dense array, channels second wherever they lie. */
+/* Sizes and strides of a dense array, in the order batch, channels, spatial dimensions, for either
+ * memory layout. */
 struct lt_conv_extents {
     int n;
     int64_t sizes[5], strides[5];
@@ -50,8 +51,8 @@ class lt_conv_algorithms {
     lt_conv_algorithms &operator=(const lt_conv_algorithms &) = delete;
     ~lt_conv_algorithms();
     lt_status make(cudnnHandle_t handle, const lt_conv_shape &s);
-    /* By the first whose workspace there is memory for, and that cuDNN does not refuse after all;
-     * *done says whether there was one. */
+    /* Runs the first algorithm that cuDNN accepts and that gets its workspace; *done is set to true
+     * if there was one. */
     lt_status run(cudnnHandle_t handle, const lt_conv_shape &s, const lt_conv_arrays &a,
                   bool *done) const;
 
@@ -77,7 +78,7 @@ class lt_conv_algorithms {
     cudnnTensorDescriptor_t x = nullptr, y = nullptr;
     cudnnFilterDescriptor_t w = nullptr;
     cudnnConvolutionDescriptor_t convolution = nullptr;
-    std::vector<algorithm> choices; /* the best first */
+    std::vector<algorithm> choices; /* best first */
 };
 
 #endif

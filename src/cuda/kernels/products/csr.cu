@@ -1,6 +1,6 @@
-/* csr.cu - the product of a matrix in CSR with a dense one on a GPU, by cuSPARSE where it is. It
- * works in memory of our allocator, taken for each call. Where deterministic algorithms are asked
- * for, by the one that its documentation says gives the same results each time. */
+/* csr.cu - product of a CSR matrix and a dense matrix by cuSPARSE, if it is installed. The
+ * workspace is allocated by our allocator per call. In deterministic mode, the algorithm that
+ * cuSPARSE documents as deterministic is used. */
 #include "cuda.h"
 #include "libraries/sparse.cuh"
 
@@ -45,7 +45,7 @@ class product {
         return LT_OK;
     }
 
-    /* Whether it has nothing for a matrix of this size, with indices of 64 bits. */
+    /* Whether cuSPARSE does not support a matrix of this size with 64-bit indices. */
     static bool unsupported(cusparseStatus_t status)
     {
         return status == CUSPARSE_STATUS_NOT_SUPPORTED ||

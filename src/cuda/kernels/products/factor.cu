@@ -1,9 +1,9 @@
-/* factor.cu - factorizations of batches of matrices and solutions by them: cuSOLVER, and cuBLAS for
- * batches of small ones.
+/* factor.cu - factorizations of batches of matrices, and solutions by them, by cuSOLVER; by cuBLAS
+ * for batches of small matrices.
  *
- * Nothing leaves the device: pivots, infos and the addresses of a batch's matrices are made and
- * stay there. A batch of small matrices is one call where the libraries have one; large ones keep
- * the GPU busy each on its own. */
+ * All data stays on the device: pivots, infos and the array of matrix addresses. A batch of small
+ * matrices takes one call, if the libraries have a batched one; large matrices take one call each,
+ * because one is enough to fill the GPU. */
 #include "cuda.h"
 #include "kernels/launch.cuh"
 #include "libraries/blas.cuh"
@@ -11,9 +11,9 @@
 
 namespace {
 
-constexpr int small = 512;    /* rows up to which a batch of LU or triangular systems is one call */
-constexpr int small_qr = 256; /* likewise of QR */
-constexpr int small_jacobi = 32; /* what the batched Jacobi methods take at most */
+constexpr int small = 512;       /* max rows of a batched LU or triangular system */
+constexpr int small_qr = 256;    /* max rows of a batched QR */
+constexpr int small_jacobi = 32; /* limit of the batched Jacobi methods */
 
 template <class T>
 __global__ void __launch_bounds__(256) set_addresses(T **to, T *first, int64_t stride, int64_t n)
@@ -85,7 +85,7 @@ template <class T> class Factorization {
     T *b_at(int64_t i) const { return static_cast<T *>(f->b) + i * f->n * f->columns; }
     T *value_at(int64_t i, int n) const { return static_cast<T *>(f->values) + i * n; }
 
-    /* The addresses of a batch's matrices, on the device. */
+    /* Makes the device array of a batch's matrix addresses, as batched cuBLAS calls require. */
     lt_status addresses(lt_cuda_scratch &scratch, T *first, int64_t stride, T ***out)
     {
         LT_TRY(scratch.take(f->device.index, (size_t)f->batch * sizeof(T *)));
@@ -102,8 +102,8 @@ template <class T> class Factorization {
         return LT_OK;
     }
 
-    /* The places of U and V, u and v elements; cuSOLVER's Jacobi writes there where nobody asked
-     * for them, too. */
+    /* Output buffers of U and V, with u and v elements. Scratch memory if the caller does not need
+     * them, because cuSOLVER's Jacobi methods write there even then. */
     lt_status take_vectors(int64_t u, int64_t v, T **to_u, T **to_v)
     {
         *to_u = static_cast<T *>(f->u), *to_v = static_cast<T *>(f->v);
@@ -147,7 +147,7 @@ template <class T> class Factorization {
         f->columns = columns;
         if (batched(n, small)) {
             T **matrices, **right;
-            int wrong = 0; /* the number of an argument */
+            int wrong = 0; /* index of an invalid argument */
             LT_TRY(addresses(addresses_a, a, f->stride_a, &matrices));
             LT_TRY(addresses(addresses_b, b_at(0), (int64_t)n * columns, &right));
             LT_CUBLAS_TRY(blas->getrs_batched(blas_scope.handle, operation, n, columns, matrices, n,
@@ -215,7 +215,7 @@ template <class T> class Factorization {
         const int m = f->m, n = f->n, k = m < n ? m : n;
         if (batched(m > n ? m : n, small_qr)) {
             T **matrices, **factors;
-            int wrong = 0; /* the number of an argument */
+            int wrong = 0; /* index of an invalid argument */
             LT_TRY(addresses(addresses_a, a, f->stride_a, &matrices));
             LT_TRY(addresses(addresses_b, value_at(0, k), k, &factors));
             LT_CUBLAS_TRY(blas->geqrf_batched(blas_scope.handle, m, n, matrices, m, factors, &wrong,
@@ -247,8 +247,9 @@ template <class T> class Factorization {
         return LT_OK;
     }
 
-    /* Jacobi's method, as PyTorch's first choice; V, not V', is what it leaves. It does not always
-     * come to an end: the robust one, by bidiagonal matrices, is for those it did not. */
+    /* Jacobi method, PyTorch's first choice; it returns V, not V'. If it does not converge for a
+     * matrix of the batch, the caller repeats the batch with the robust method, by
+     * bidiagonalization. */
     lt_status svd()
     {
         if (f->robust) return svd_by_bidiagonal();
@@ -256,7 +257,7 @@ template <class T> class Factorization {
         gesvdjInfo_t parameters = nullptr;
         LT_CUSOLVER_TRY(solver_scope.functions->create_gesvdj(&parameters));
         const bool square =
-            f->full || f->m == f->n || f->u == nullptr; /* the batched form leaves all of U and V */
+            f->full || f->m == f->n || f->u == nullptr; /* the batched call returns full U and V */
         lt_status status = square && f->n <= small_jacobi && batched(f->m, small_jacobi)
                                ? svd_batched(parameters)
                                : svd_each(parameters);
@@ -379,7 +380,7 @@ lt_status lt_cuda_factor(lt_factor *f)
 {
     cudaStream_t stream;
     const int device = f->device.index;
-    LT_TRY(lt_cuda_refuse_recording()); /* the libraries may allocate and wait */
+    LT_TRY(lt_cuda_refuse_recording()); /* the libraries may allocate and synchronize */
     LT_TRY(lt_cuda_enter(device, &stream));
     LT_TRY(f->dtype == LT_FLOAT32 ? Factorization<float>(f, stream).run()
                                   : Factorization<double>(f, stream).run());

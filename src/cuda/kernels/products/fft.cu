@@ -1,6 +1,6 @@
-/* fft.cu - Fourier transforms on a GPU, by cuFFT. Each thread keeps its plans for the next call of
- * the same shape. A plan works in memory of our allocator, taken for each call: calls on several
- * streams, and graphs, have memory of their own. */
+/* fft.cu - Fourier transforms by cuFFT. Each thread caches its plans by shape. A plan's work area
+ * is allocated by our allocator per call, so that calls on several streams, and graphs, have
+ * separate memory. */
 #include "cuda.h"
 #include "kernels/element.cuh"
 #include "kernels/launch.cuh"
@@ -64,8 +64,8 @@ class plan {
 
     const lt_cufft *cufft = nullptr;
     cufftHandle handle = 0;
-    size_t bytes = 0;      /* that it works in */
-    bool recorded = false; /* a graph has it, and may live longer: it stays */
+    size_t bytes = 0;      /* of its work area */
+    bool recorded = false; /* a captured graph may outlive it: never destroyed */
 
   private:
     bool made = false;
@@ -97,7 +97,7 @@ template <class T> static void scale(const lt_fft *f, cudaStream_t stream)
               static_cast<T *>(f->out), numbers, static_cast<T>(f->scale));
 }
 
-/* in: what f has, or a copy of it. */
+/* in: f's input, or an aligned copy of it. */
 static lt_status run_cufft(const lt_cufft *cufft, cufftHandle plan, const lt_fft *f, void *in)
 {
     const int direction = f->inverse ? CUFFT_INVERSE : CUFFT_FORWARD;
@@ -137,8 +137,7 @@ lt_status lt_cuda_fft(const lt_fft *f)
     LT_TRY(lt_cuda_enter(device, &stream));
     LT_TRY(known.find(
         s, [&](plan *fresh) { return fresh->make(s); }, &p));
-    if (reinterpret_cast<uintptr_t>(in) % complex !=
-        0) { /* real numbers, which cuFFT reads by pairs */
+    if (reinterpret_cast<uintptr_t>(in) % complex != 0) { /* cuFFT reads real numbers in pairs */
         const size_t bytes = static_cast<size_t>(f->lines * f->n) * (complex / 2);
         LT_TRY(aligned.take(device, bytes));
         CUDA_TRY(cudaMemcpyAsync(aligned.as<void>(), in, bytes, cudaMemcpyDeviceToDevice, stream));

@@ -1,8 +1,8 @@
-/* matmul.cu - matrix products of floats, by cuBLAS.
+/* matmul.cu - matrix products of floating dtypes, by cuBLAS.
  *
- * cuBLAS is column-major: a row-major C = A B is the column-major C' = B' A', so the operands
- * change places and nothing is copied. Half types accumulate in float; float products are not
- * rounded to TF32 unless that is asked for. */
+ * cuBLAS is column-major: a row-major C = A B is the column-major C' = B' A', so the operands are
+ * swapped and nothing is copied. Half types accumulate in float; float products are rounded to TF32
+ * only if the user allowed it. */
 #include "libraries/blas.cuh"
 #include "matmul.cuh"
 
@@ -20,7 +20,7 @@ lt_status lt_cuda_multiply(const lt_cublas *cublas, cublasHandle_t handle, const
     const int64_t lda = lt_cuda_leading(g->lda, g->trans_a ? g->m : g->k);
     const int64_t ldb = lt_cuda_leading(g->ldb, g->trans_b ? g->k : g->n);
     const int64_t ldc = lt_cuda_leading(g->ldc, g->n);
-    /* Without a common dimension the operands are empty, and may have no address. */
+    /* If k = 0, the operands are empty and their addresses may be null. */
     const void *a = g->k > 0 ? g->a : g->c, *b = g->k > 0 ? g->b : g->c;
     if (g->batch == 1)
         LT_CUBLAS_TRY(cublas->gemm(handle, op_b, op_a, g->n, g->m, g->k, alpha, b, type, ldb, a,

@@ -1,4 +1,4 @@
-/* matmul.cuh - what the files of matrix products share. */
+/* matmul.cuh - shared by the matrix product files. */
 #ifndef LT_CUDA_MATMUL_CUH
 #define LT_CUDA_MATMUL_CUH
 
@@ -7,13 +7,13 @@
 #include "cuda.h"
 #include "libraries/cublas_api.h"
 
-/* A stored matrix of one row has any row stride; cuBLAS wants one that fits. */
+/* A valid leading dimension for cuBLAS: a stored matrix of one row may have any row stride. */
 static inline int64_t lt_cuda_leading(int64_t stride, int64_t columns)
 {
     return std::max({stride, columns, (int64_t)1});
 }
 
-/* Half types accumulate in float; float products are rounded to TF32 where that is allowed. */
+/* Half types accumulate in float; float products are rounded to TF32 if allowed. */
 static inline cublasComputeType_t lt_cuda_compute_of(cudaDataType type)
 {
     if (type == CUDA_R_64F) return CUBLAS_COMPUTE_64F;
@@ -26,10 +26,10 @@ static inline size_t lt_cuda_size_of(cudaDataType type)
     return type == CUDA_R_64F ? 8 : type == CUDA_R_32F ? 4 : 2;
 }
 
-/* matmul.cu: without a bias. */
+/* matmul.cu: product without bias. */
 lt_status lt_cuda_multiply(const lt_cublas *cublas, cublasHandle_t handle, const lt_gemm *g,
                            cudaDataType type);
-/* matmul_bias.cu */
+/* matmul_bias.cu: product with g->bias or g->sums. */
 lt_status lt_cuda_gemm_bias(const lt_gemm *g, cudaStream_t stream, cudaDataType type);
 
 #endif

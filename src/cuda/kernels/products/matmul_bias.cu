@@ -1,10 +1,10 @@
-/* matmul_bias.cu - a product of matrices and a row that is added to each of its rows, in one kernel
- * of cuBLASLt: linear layers. In their backward, a product and the sums of its first operand's
- * rows, which are the gradient of that row.
+/* matmul_bias.cu - linear layers by cuBLASLt, in one kernel: a matrix product plus a bias that is
+ * added to each row. For their backward: a product and the row sums of its first operand, which are
+ * the bias gradient.
  *
- * What cuBLASLt is told about a product, and the algorithm that it chooses, is kept by each thread
- * for the next product of the same shape. Where it has no algorithm the row is written to the
- * result first, and the product added; sums are left to the caller. */
+ * Each thread caches cuBLASLt's descriptors and the chosen algorithm by shape. If there is no
+ * algorithm, the bias is written to the result first and the product added; row sums are left to
+ * the caller. */
 #include "cuda.h"
 #include "kernels/launch.cuh"
 #include "libraries/blas.cuh"
@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint64_t most_workspace = 32u << 20;
 
-/* All that the choice of an algorithm depends on (plans.cuh). */
+/* Key of the plan cache: everything that the choice of an algorithm depends on (plans.cuh). */
 struct product_shape {
     int64_t m, n, k, lda, ldb, ldc;
     uint32_t device, type, compute, operations, alignment, epilogue;
@@ -41,7 +41,7 @@ class plan {
     cublasLtMatmulHeuristicResult_t choice = {};
 };
 
-/* The largest power of two up to 256 that divides every address. */
+/* The largest power of two up to 256 that all addresses are multiples of. */
 uint32_t alignment_of(std::initializer_list<const void *> addresses)
 {
     uintptr_t all = 256;
@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(256)
         to[i / n * ld + i % n] = row[i % n];
 }
 
-/* By the size of elements alone: they are only copied. */
+/* T: unsigned type of the element's size; the elements are only copied. */
 template <class T> void write_rows(const lt_gemm *g, cudaStream_t stream)
 {
     const int64_t blocks = (g->m * g->n + 255) / 256;
@@ -114,7 +114,7 @@ lt_status lt_cuda_gemm_bias(const lt_gemm *g, cudaStream_t stream, cudaDataType 
     const bool wide = type == CUDA_R_64F;
     const float alpha_float = (float)g->alpha, zero_float = 0;
     const double zero = 0;
-    /* Our first operand is cuBLASLt's B. */
+    /* our first operand is cuBLASLt's B */
     const void *row = g->sums != nullptr ? g->sums : g->bias;
     const product_shape s = {
         g->m,
@@ -133,7 +133,7 @@ lt_status lt_cuda_gemm_bias(const lt_gemm *g, cudaStream_t stream, cudaDataType 
     LT_TRY(blas.open(g->device.index, stream));
     const lt_cublaslt *light = &blas.functions->light;
     cublasLtHandle_t handle =
-        reinterpret_cast<cublasLtHandle_t>(blas.handle); /* which cuBLASLt takes */
+        reinterpret_cast<cublasLtHandle_t>(blas.handle); /* a cuBLAS handle is valid here */
     plan *p = nullptr;
     static thread_local lt_cuda_plans<product_shape, plan> known;
     LT_TRY(known.find(

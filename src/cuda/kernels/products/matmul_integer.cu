@@ -1,6 +1,6 @@
-/* matmul_integer.cu - matrix products of integers, for which cuBLAS has nothing. A thread sums one
- * element of C; the threads of a warp read neighbouring elements of B. Sums are taken modulo 2^64
- * and wrap to the element, as on the CPU. */
+/* matmul_integer.cu - matrix products of integers, which cuBLAS does not support. One thread per
+ * element of C; the threads of a warp read adjacent elements of B. Sums are modulo 2^64 and wrap to
+ * the element type, as on the CPU. */
 #include "cuda.h"
 #include "kernels/element.cuh"
 #include "kernels/launch.cuh"
@@ -8,7 +8,7 @@
 
 enum { BLOCK = 256 };
 
-/* Strides in elements, by row, column and matrix of the batch. */
+/* Strides in elements: between rows, columns and matrices of the batch. */
 struct matrix_of {
     int64_t row, column, batch;
 };

@@ -1,6 +1,6 @@
-/* draw.cu - distributions with a parameter per element (formulas/draws.inc): a thread per element,
- * with counter blocks of its own (philox.cuh), as many as its rejections need. The twin of
- * cpu/random/draw.c. */
+/* draw.cu - distributions with parameters per element (formulas/draws.inc). One thread per element,
+ * with its own sequence of Philox counters (philox.cuh), as long as its rejection loop needs.
+ * Counterpart of cpu/random/draw.c. */
 #include <float.h>
 
 #include "cuda.h"
@@ -13,7 +13,7 @@ enum { BLOCK = 256 };
 
 namespace {
 
-/* The random numbers of one element: two doubles a block. */
+/* The random numbers of one element; a counter yields two doubles. */
 struct element_draws {
     lt_philox philox;
     uint64_t index;

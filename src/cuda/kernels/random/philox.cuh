@@ -1,8 +1,8 @@
-/* philox.cuh - random bits by counter (Philox4x32-10: Salmon, Moraes, Dror, Shaw 2011) and the
- * floating numbers made of them.
+/* philox.cuh - counter-based random bits (Philox4x32-10: Salmon, Moraes, Dror, Shaw 2011) and
+ * floating-point numbers from them.
  *
- * Every step is rounded on its own, by the intrinsics that say so: a real and a simulated GPU give
- * the same floats. For double only log, sin and cos of the math library differ, in the last bit. */
+ * Real and simulated GPUs give the same floats, because every operation is rounded explicitly, by
+ * an intrinsic. For double, log, sin and cos of the math libraries may differ in the last bit. */
 #ifndef LT_CUDA_PHILOX_CUH
 #define LT_CUDA_PHILOX_CUH
 
@@ -13,8 +13,8 @@
 #include "kernels/launch.cuh"
 
 struct lt_philox {
-    uint64_t seed, offset; /* key; the number of the first counter block */
-    /* null; in a recorded graph seed and offset as the replay sets them: offset is added */
+    uint64_t seed, offset; /* key; index of the first counter */
+    /* null, or in a captured graph: seed and offset that the replay sets; the offset is added */
     const uint64_t *live;
 };
 
@@ -22,7 +22,7 @@ struct lt_words {
     uint32_t w[4];
 };
 
-/* All 64 bits of a product, by one instruction: the compiler makes more of it than that. */
+/* The 64-bit product, by one instruction; the compiler's own code for it is longer. */
 static __device__ __forceinline__ uint64_t lt_wide_product(uint32_t a, uint32_t b)
 {
 #ifdef __CUDA_ARCH__
@@ -34,8 +34,8 @@ static __device__ __forceinline__ uint64_t lt_wide_product(uint32_t a, uint32_t 
 #endif
 }
 
-/* As it is now: in a recorded graph, as this replay sets it. A thread that draws several blocks
- * asks once. */
+/* Resolves seed and offset; in a captured graph these are the current replay's. A thread that draws
+ * several blocks calls this once. */
 static __device__ __forceinline__ lt_philox lt_philox_now(lt_philox p)
 {
     if (p.live != nullptr) {
@@ -46,8 +46,8 @@ static __device__ __forceinline__ lt_philox lt_philox_now(lt_philox p)
     return p;
 }
 
-/* 128 random bits: the counter block `index` of the call; `part` counts the blocks of one that
- * needs several. */
+/* 128 random bits: counter `index` of the call; `part` numbers the blocks of an element that needs
+ * several. */
 static __device__ __forceinline__ lt_words lt_philox_words(lt_philox p, uint64_t index,
                                                            uint32_t part = 0)
 {
@@ -73,7 +73,7 @@ static __device__ __forceinline__ uint64_t lt_wide(uint32_t high, uint32_t low)
     return (uint64_t)high << 32 | low;
 }
 
-/* In [0, 1), every value a multiple of 2^-24 or 2^-53. */
+/* In [0, 1), a multiple of 2^-24 or 2^-53. */
 static __device__ __forceinline__ float lt_uniform(uint32_t bits)
 {
     return (float)(bits >> 8) * 0x1p-24f;
@@ -83,7 +83,7 @@ static __device__ __forceinline__ double lt_uniform(uint64_t bits)
     return (double)(bits >> 11) * 0x1p-53;
 }
 
-/* In (0, 1), of doubles in (0, 1]: finer near 0, so that logarithms reach far. */
+/* In (0, 1) for float, (0, 1] for double: with finer steps near 0, for logarithms. */
 static __device__ __forceinline__ float lt_positive(uint32_t bits)
 {
     return __fmaf_rn(__uint2float_rz(bits), 0x1p-32f, 0x1p-33f);
@@ -93,8 +93,8 @@ static __device__ __forceinline__ double lt_positive(uint64_t bits)
     return (double)((bits >> 11) + 1) * 0x1p-53;
 }
 
-/* -2 log u of a normal float: u = 2^e (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)); -2 log(1 + f) is
- * -2 f + f^2 + f^3 p(f), with a relative error of 3e-8 at most by the polynomial p. */
+/* -2 log u for a normal float: u = 2^e (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)); -2 log(1 + f) is
+ * -2 f + f^2 + f^3 p(f), where the polynomial p keeps the relative error below 3e-8. */
 static __device__ __forceinline__ float lt_minus_two_log(float u)
 {
     const int bits = __float_as_int(u), e = (bits - 0x3f3504f3) & ~0x7fffff; /* times 2^23 */
@@ -110,8 +110,8 @@ static __device__ __forceinline__ float lt_minus_two_log(float u)
 }
 static __device__ __forceinline__ double lt_minus_two_log(double u) { return -2 * log(u); }
 
-/* Of a normal float, rounded to nearest: an estimate and one step of Newton's method, without a
- * look at what is far from 1. */
+/* Square root of a normal float, rounded to nearest: an estimate and one Newton step, without the
+ * range checks of sqrtf. */
 static __device__ __forceinline__ float lt_root(float x)
 {
 #ifdef __CUDA_ARCH__
@@ -124,17 +124,16 @@ static __device__ __forceinline__ float lt_root(float x)
 #endif
 }
 
-/* Two independent numbers of this mean and deviation (Box and Muller 1958). Of the bits of the
- * angle one says on which side of the origin it is, one whether it is nearer to the second axis,
- * the others how far from the axis: to a quarter of pi, whose sine and cosine are polynomials with
- * errors of 3e-8 at most. */
+/* Two independent normal numbers (Box and Muller 1958). Of the angle's bits, one selects the half
+ * plane (sign of the radius), one the nearer axis; the others are the angle from that axis, at most
+ * pi / 4. Polynomials compute its sine and cosine with errors below 3e-8. */
 static __device__ __forceinline__ void lt_normal_pair(uint32_t radius_bits, uint32_t angle_bits,
                                                       float mean, float deviation, float *first,
                                                       float *second)
 {
     const float length = __fmul_rn(lt_root(lt_minus_two_log(lt_positive(radius_bits))), deviation);
     const float radius = __uint_as_float(__float_as_uint(length) ^ (angle_bits << 1 & 0x80000000u));
-    const float x = __fmul_rn((float)(int)(angle_bits << 2), 0x1p-33f); /* of pi */
+    const float x = __fmul_rn((float)(int)(angle_bits << 2), 0x1p-33f); /* in units of pi */
     const float z = __fmul_rn(x, x);
     float s = __fmaf_rn(-0.589078656f, z, 2.5497673f), c = __fmaf_rn(-1.30728001f, z, 4.05770179f);
     s = __fmaf_rn(s, z, -5.16770783f);

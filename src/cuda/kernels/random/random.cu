@@ -1,8 +1,8 @@
-/* random.cu - distributions from counters (philox.cuh), with PyTorch's transforms.
+/* random.cu - distributions from counter-based random bits (philox.cuh), with PyTorch's transforms.
  *
- * One counter block gives 128 bits: four elements of 32 bits each or two of 64, so element i
- * depends on the seed, the generator's offset and i alone, not on the grid. A call takes as many
- * blocks as it used from the generator. Floating dtypes but double are computed in float. */
+ * One counter yields 128 bits: four elements of 32 bits or two of 64. So element i depends only on
+ * the seed, the generator's offset and i, not on the grid. A call advances the generator by the
+ * number of counters that it used. Floating dtypes other than double are computed in float. */
 #include "cuda.h"
 #include "kernels/element.cuh"
 #include "kernels/launch.cuh"
@@ -13,7 +13,7 @@ enum { BLOCK = 256 };
 
 namespace {
 
-/* ---- what becomes of 128 bits: N elements of type T, stored through it ----------------------- */
+/* ---- transforms: 128 bits to `count` elements of type `type` --------------------------------- */
 
 struct uniform_float {
     using type = float;
@@ -25,7 +25,7 @@ struct uniform_float {
     {
         for (int i = 0; i < 4; i++) {
             float v = lt_rounded_float(dtype, __fmaf_rn(lt_uniform(r.w[i]), range, from));
-            x[i] = v >= to ? from : v; /* rounding may reach the bound, which is not included */
+            x[i] = v >= to ? from : v; /* rounding may reach the excluded upper bound */
         }
     }
 };
@@ -82,7 +82,7 @@ struct exponential_float {
     }
 };
 
-/* The logarithm of 1 is taken as that of the number before. */
+/* For u = 1 the result would be 0; -log(1 - 2^-53), about 2^-53, replaces it. */
 struct exponential_double {
     using type = double;
     static constexpr int count = 2;
@@ -134,12 +134,12 @@ struct bernoulli {
     }
 };
 
-/* ---- one thread, several counter blocks ------------------------------------------------------ */
+/* ---- several counters per thread ------------------------------------------------------------- */
 
 enum { COUNTERS = 4 };
 
-/* Neighbouring threads store neighbouring elements: a thread's counter blocks are a block of
- * threads apart. */
+/* Stores a thread's elements. Its counters are BLOCK apart, so that adjacent threads store adjacent
+ * elements. */
 template <class S, class C, int N>
 __device__ __forceinline__ void store_drawn(char *data, int64_t first, int64_t n,
                                             const C (*values)[N], bool aligned)
@@ -202,7 +202,7 @@ __global__ void __launch_bounds__(BLOCK)
 #undef STORE
 }
 
-/* The output, its stream and the bits it is made of. */
+/* The output, its stream and the source of its random bits. */
 struct random_job {
     char *data;
     lt_dtype dtype;
@@ -210,7 +210,7 @@ struct random_job {
     int device;
     cudaStream_t stream;
     lt_generator *generator;
-    const uint64_t *live; /* of the graph that is being recorded; else null */
+    const uint64_t *live; /* of the graph being captured; else null */
 
     lt_philox take(int64_t blocks)
     {
@@ -231,14 +231,14 @@ template <class Draw> lt_status run(random_job &j, Draw f)
 
 lt_status run_integers(random_job &j, uint64_t base, uint64_t range)
 {
-    /* 64 bits are drawn where 32 would favour some numbers noticeably. */
+    /* With 32 bits, the bias towards small numbers would be noticeable for larger ranges. */
     if (range >> 28 != 0 || range == 0) return run(j, integers_64{base, range});
     return run(j, integers_32{base, (uint32_t)range});
 }
 
 lt_status full_range(random_job &j)
 {
-    /* Integers from 0 to the largest; floats: the integers they hold exactly. */
+    /* Integers: 0 to the maximum; floats: the non-negative integers that they represent exactly. */
     static const int8_t bits[LT_DTYPE_COUNT] = {1, 8, 7, 15, 31, 63, 11, 8, 24, 53};
     return run_integers(j, 0, ((uint64_t)1 << bits[j.dtype]) + (lt_is_floating(j.dtype) ? 1 : 0));
 }
@@ -247,7 +247,7 @@ lt_status full_range(random_job &j)
 
 constexpr int64_t sorted_limit = 4096;
 
-/* The place of i among random keys, all of them compared. */
+/* The rank of key i among all random keys, by comparing all of them, is i's position. */
 __global__ void __launch_bounds__(BLOCK) permute_by_rank(int64_t *out, int n, const uint64_t *keys)
 {
     const int i = (int)lt_thread_number();
@@ -271,7 +271,7 @@ struct round_keys {
     lt_words k[rounds / 4];
 };
 
-/* Mixes all bits of x (an invertible sequence of multiplications and shifts). */
+/* Mixes all bits of x by invertible multiplications and shifts. */
 __device__ __forceinline__ uint32_t mixed(uint32_t x)
 {
     x ^= x >> 16;
@@ -281,8 +281,8 @@ __device__ __forceinline__ uint32_t mixed(uint32_t x)
     return x ^ x >> 16;
 }
 
-/* A keyed bijection of the numbers below 4^half_bits (a Feistel network), walked until it is below
- * n. */
+/* Random permutation by a keyed bijection of the numbers below 4^half_bits (Feistel network),
+ * repeated until the result is below n (cycle walking). */
 __global__ void __launch_bounds__(BLOCK)
     permute_by_cipher(int64_t *out, int64_t n, int half_bits, lt_philox philox)
 {

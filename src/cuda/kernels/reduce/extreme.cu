@@ -1,7 +1,7 @@
-/* extreme.cu - the largest or smallest element of each line along a dimension, with its position:
- * the first one; a nan counts as extreme. Elements are read as float, double or int64_t. A thread
- * for each line where lines are short or lie side by side, else a team of threads; long lines are
- * cut into shares, which the last team to end joins, or a second kernel where threads have them. */
+/* extreme.cu - max and min along a dimension, with the index of the first extreme element; NaN
+ * counts as extreme. Elements are loaded as float, double or int64_t. Short or interleaved rows:
+ * one thread per row; else a team of threads. Long rows are split into shares (chunks); the last
+ * team to finish joins their results, or a second kernel if single threads computed them. */
 #include <stdlib.h>
 
 #include "cuda.h"
@@ -11,25 +11,25 @@
 
 enum {
     BLOCK = 256,
-    ITEMS = 4, /* elements that a thread of a team reads at a time, */
-    ROW = 8,   /* where they lie together, and one that is alone */
+    ITEMS = 4, /* elements per step of a thread in a team; */
+    ROW = 8,   /* if contiguous, or the thread works alone */
     ENOUGH_THREADS = 1 << 17,
     LEAST_PER_THREAD = 64
 };
 
-/* index < 0: none yet. One access of memory, of which the compiler makes one of 16 bytes. */
+/* index < 0: none yet. Aligned, so that the compiler makes one 16-byte access. */
 template <class C> struct alignas(16) best {
     C value;
     int64_t index;
 };
 
-/* What a lane of the warp has whose number differs in these bits (lt_from_lane, join.cuh). */
+/* Xor shuffle of both members (see join.cuh). */
 template <class C> static __device__ __forceinline__ best<C> lt_from_lane(best<C> own, int lanes)
 {
     return {lt_from_lane(own.value, lanes), lt_from_lane(own.index, lanes)};
 }
 
-/* What a team leaves for the last one (join.cuh). */
+/* Stores and loads a partial result that another block reads (see join.cuh). */
 template <class C> static __device__ __forceinline__ void leave_best(best<C> *p, best<C> found)
 {
     lt_leave(&p->value, found.value);
@@ -40,8 +40,8 @@ template <class C> static __device__ __forceinline__ best<C> left(const best<C> 
     return {lt_left(&p->value), lt_left(&p->index)};
 }
 
-/* An element as what the largest is sought of: itself, or turned round where the smallest is. What
- * has been turned twice is as it was. */
+/* Maps elements so that the search is always for the maximum: negates them for a minimum. Its own
+ * inverse. */
 struct sense {
     bool maximum;
 
@@ -50,7 +50,7 @@ struct sense {
     __device__ __forceinline__ int64_t of(int64_t x) const { return maximum ? x : ~x; }
 };
 
-/* Whether x is larger than y; no number is than a nan, which is larger than all others. */
+/* Whether x is larger than y. NaN is larger than every number, and nothing is larger than NaN. */
 template <class C> static __device__ __forceinline__ bool beats(C x, C y)
 {
     return y == y && !(x <= y);
@@ -62,8 +62,8 @@ template <class C> static __device__ __forceinline__ best<C> better(best<C> a, b
     return beats(a.value, b.value) || a.index < b.index ? a : b;
 }
 
-/* N elements more, from number i on, `step` apart; what there are fewer of is x[0] again. Few have
- * one that beats what was found: to know that takes one comparison for each. */
+/* Updates *found by N elements, at indices i, i + step, ...; missing elements are filled with x[0].
+ * Fast path: usually no element is larger, which takes one comparison per element. */
 template <class C, int N>
 static __device__ __forceinline__ void update_best(best<C> *found, const C (&x)[N], int64_t i,
                                                    int64_t step)
@@ -89,18 +89,18 @@ static __device__ __forceinline__ void update_best(best<C> *found, const C (&x)[
     if (at >= 0) *found = best<C>{largest, i + at * step};
 }
 
-/* Tensor 0: input, 1: values, 2: indices. */
+/* Tensors: 0 is the input, 1 the values, 2 the indices. */
 template <class C> struct extremes {
     lt_slice_offsets<3> lines;
     sense sought;
     int64_t shares, share;
-    lt_wide_divider by_lines; /* their number */
-    bool dense, aligned;      /* lines lie together; shares begin at vectors */
+    lt_wide_divider by_lines; /* divides by lines.count */
+    bool dense, aligned;      /* rows are contiguous; shares are aligned */
     best<C> *parts;           /* [shares][lines] */
-    unsigned *counter;        /* of the teams that have left theirs (lt_is_last) */
+    unsigned *counter;        /* of teams that stored theirs (lt_is_last) */
 };
 
-/* What was found in all of a line. */
+/* Stores the result of a row. */
 template <class C>
 static __device__ void write_extreme(const extremes<C> &a, int64_t line, best<C> found)
 {
@@ -122,7 +122,7 @@ static __device__ void deliver_best(const extremes<C> &a, int64_t line, int64_t 
         write_extreme(a, line, found);
 }
 
-/* Elements first, first + step, ... of one share of a line, N at a time. */
+/* Searches elements first, first + step, ... of one share of a row, N at a time. */
 template <int N, class C>
 static __device__ __forceinline__ best<C> search_share(const extremes<C> &a, int64_t line,
                                                        int64_t share, int64_t first, int64_t step)
@@ -147,7 +147,8 @@ static __device__ __forceinline__ best<C> search_share(const extremes<C> &a, int
     return found;
 }
 
-/* The same where they lie together: ROW of them from first * ROW, (first + step) * ROW, ... */
+/* The same for contiguous elements: ROW of them from each of first * ROW, (first + step) * ROW, ...
+ */
 template <class C>
 static __device__ __forceinline__ best<C> search_dense(const extremes<C> &a, int64_t line,
                                                        int64_t share, int64_t first, int64_t step)
@@ -187,8 +188,8 @@ template <class C> static __global__ void __launch_bounds__(BLOCK) extreme_by_th
     deliver_best(a, line, share, search_share<ROW>(a, line, share, 0, 1));
 }
 
-/* A team, a row of the block's threads, for each line: one warp, or the block's only row. Shares
- * along y. */
+/* One team per row and share: the threads along x of a block. A block has several one-warp teams,
+ * or one larger team. blockIdx.y is the share. */
 template <class C> static __global__ void __launch_bounds__(BLOCK) extreme_by_team(extremes<C> a)
 {
     __shared__ best<C> shared[lt_shared_for(BLOCK)];

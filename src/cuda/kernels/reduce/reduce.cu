@@ -1,15 +1,16 @@
 /* reduce.cu - reductions: sum, mean, prod, max, min, any, all, norm, variance, logsumexp.
  *
- * Elements are read as float (half types too), double, int64_t or bool and accumulated in that
- * type. Two ways: a team of threads (a warp or a block) for each result, when the reduced dimension
- * is the dense one; a thread for each result, when the one that stays is, so that neighbours read
- * neighbouring elements. Either way the elements of a result may be cut into shares, whose partial
- * results are joined in order: teams' by the last of them to end, threads' by a second kernel. How
- * the work is cut depends on sizes only and nothing is added atomically, so a result is always the
- * same; shares are short enough that a float sum does not lose what PyTorch's keeps. Variance and
- * logsumexp are two steps; the first one's results are parameters of the second. Elements that lie
- * together and that a team's registers hold are read once for both, others are gone over in two
- * passes. */
+ * Elements are loaded as float (half types too), double, int64_t or bool and accumulated in that
+ * type. If the reduced dimension is the dense one, a team of threads (a warp or a block) computes
+ * each result; if a kept dimension is, one thread does, so that accesses are coalesced. Either way
+ * the elements of a result may be split into shares (chunks); partial results are joined in order,
+ * by the last team to finish, or by a second kernel for threads.
+ *
+ * Results are deterministic: the partition depends on sizes only, and there are no atomic
+ * additions. Shares are short enough that a float sum is as accurate as PyTorch's. Variance and
+ * logsumexp take two steps; the results of the first are parameters of the second. Contiguous
+ * elements that fit into a team's registers are read once for both; others are read in two passes.
+ */
 #include <math.h>
 #include <stdlib.h>
 
@@ -31,12 +32,12 @@ enum {
     BLOCK = 256,
     ITEMS = LT_REDUCE_ITEMS,
     ROW = LT_REDUCE_ROW,
-    ENOUGH_THREADS = 1 << 17,  /* more do not make a GPU busier */
+    ENOUGH_THREADS = 1 << 17,  /* enough to fill a GPU */
     MOST_PER_THREAD = 1 << 13, /* elements */
     LEAST_PER_THREAD = 64,
 };
 
-/* ---- what is accumulated --------------------------------------------------------------------- */
+/* ---- identity elements ----------------------------------------------------------------------- */
 
 template <class C> static C identity_of(lt_identity identity)
 {
@@ -55,16 +56,16 @@ template <class C> struct reduction {
     char *out;
     const char *in;
     lt_dtype out_dtype, in_dtype;
-    lt_offsets<1> reduced;                 /* of the input */
+    lt_offsets<1> reduced;                 /* dimensions of the input */
     lt_offsets<2> kept;                    /* of the output and the input */
-    int64_t count, results, shares, share; /* share: elements */
+    int64_t count, results, shares, share; /* share: elements per share */
     C identity, parameter, divisor, root;  /* root: 0 for none */
-    C *parts;                              /* [shares][results], when there are several */
-    unsigned *counter;                     /* of the teams that have left theirs (lt_is_last) */
-    bool logarithm;                        /* a first pass is one of logsumexp */
-    C *first;                              /* a first pass leaves its results here */
-    C *parameters;       /* where a second pass finds them: a parameter for each result */
-    bool dense, aligned; /* the elements of a result lie together; shares begin at vectors */
+    C *parts;                              /* [shares][results], if several shares */
+    unsigned *counter;                     /* of teams that stored theirs (lt_is_last) */
+    bool logarithm;                        /* the first pass belongs to logsumexp */
+    C *first;                              /* output of a first pass, else null */
+    C *parameters;                         /* input of a second pass: one per result */
+    bool dense, aligned;                   /* elements of a result are contiguous; shares aligned */
 };
 
 template <class C>
@@ -88,7 +89,7 @@ static __device__ void write_result(const reduction<C> &a, int64_t result, C tot
     lt_store<C>(a.out_dtype, a.out + offset[0], total);
 }
 
-/* N elements that lie together, of the dtypes that are computed in C. */
+/* Loads N contiguous elements, of a dtype that is computed in C. */
 template <class C, int N>
 static __device__ __forceinline__ void load_row(lt_dtype dtype, const char *p, C *x, int n,
                                                 bool aligned)
@@ -99,7 +100,7 @@ static __device__ __forceinline__ void load_row(lt_dtype dtype, const char *p, C
         lt_load_row<C, N>(dtype, p, x, n, aligned);
 }
 
-/* Elements of one share of a result that lie together. */
+/* Accumulates a thread's contiguous elements of one share of a result. */
 template <class Step, class C>
 static __device__ __forceinline__ C accumulate_dense(const reduction<C> &a, int64_t result,
                                                      int64_t share, int64_t first, int64_t step)
@@ -115,7 +116,7 @@ static __device__ __forceinline__ C accumulate_dense(const reduction<C> &a, int6
         });
 }
 
-/* Elements first, first + step, ... of one share of a result. */
+/* Accumulates elements first, first + step, ... of one share of a result. */
 template <class Step, class C>
 static __device__ __forceinline__ C accumulate_share(const reduction<C> &a, int64_t result,
                                                      int64_t share, int64_t first, int64_t step)
@@ -155,7 +156,7 @@ static __device__ void deliver_total(const reduction<C> &a, int64_t result, int6
         write_result<Step>(a, result, total, parameter_of(a, result));
 }
 
-/* A thread for each share of each result. */
+/* One thread per share of each result. */
 template <class Step, class C>
 static __global__ void __launch_bounds__(BLOCK) reduce_by_thread(reduction<C> a)
 {
@@ -165,8 +166,8 @@ static __global__ void __launch_bounds__(BLOCK) reduce_by_thread(reduction<C> a)
     deliver_total<Step>(a, result, share, accumulate_share<Step>(a, result, share, 0, 1));
 }
 
-/* A team, a row of the block's threads, for each result: one warp, or the block's only row, which
- * it is where there are several shares, along y. */
+/* One team per result and share: the threads along x of a block. A block has several one-warp
+ * teams, or one larger team; with several shares (blockIdx.y) always one. */
 template <class Step, class C>
 static __global__ void
 __launch_bounds__(BLOCK, Step::light ? LT_RESIDENT / BLOCK *static_cast<int>(lt_enough_blocks<C>) /
@@ -190,7 +191,8 @@ __launch_bounds__(BLOCK, Step::light ? LT_RESIDENT / BLOCK *static_cast<int>(lt_
         });
 }
 
-/* Two steps at once: a team for each result, which holds its elements (lt_reduce_held). */
+/* Both steps in one kernel: a team per result, which holds its elements in registers
+ * (lt_reduce_held). */
 template <class First, class Second, int RUNS, class C>
 static __global__ void __launch_bounds__(BLOCK) reduce_held(reduction<C> a, lt_two_steps<C> steps)
 {
@@ -220,8 +222,8 @@ static __global__ void __launch_bounds__(BLOCK) join_parts(reduction<C> a)
                        parameter_of(a, result));
 }
 
-/* The same by a warp for each result of at least so many shares, whose lanes take every 32nd: one
- * thread would wait for memory once for a few of them. */
+/* join_parts with one warp per result, for at least LT_WARP shares: lane i joins shares i, i + 32,
+ * ... A single thread would wait for memory after every few shares. */
 template <class Step, class C>
 static __global__ void __launch_bounds__(BLOCK) join_parts_by_warp(reduction<C> a)
 {
@@ -233,7 +235,7 @@ static __global__ void __launch_bounds__(BLOCK) join_parts_by_warp(reduction<C> 
     if (lane == 0) write_result<Step>(a, result, total, parameter_of(a, result));
 }
 
-/* Many results keep a GPU busy with a thread for each. */
+/* With many results, one thread per result is enough to fill a GPU. */
 template <class Step, class C> static void launch_join(const reduction<C> &a, cudaStream_t stream)
 {
     if (a.shares >= LT_WARP && a.results * LT_WARP <= ENOUGH_THREADS)
@@ -246,7 +248,7 @@ template <class Step, class C> static void launch_join(const reduction<C> &a, cu
 /* ---- planning -------------------------------------------------------------------------------- */
 
 struct reduce_call {
-    const lt_fused_producer *producer; /* the input, unless it is in memory: then null */
+    const lt_fused_producer *producer; /* a fused input, or null if it is in memory */
     lt_reduction op;
     const lt_iter *it;
     int reduced_dims;
@@ -257,8 +259,8 @@ struct reduce_call {
 static int64_t at_most(int64_t n, int64_t most) { return n < most ? n : most; }
 static int64_t at_least(int64_t n, int64_t least) { return n > least ? n : least; }
 
-/* Whether neighbouring results are closer together in the input than neighbouring elements of
- * one. */
+/* Whether adjacent results are closer together in the input than adjacent elements of one result.
+ */
 static bool by_thread(const reduce_call &c, int64_t count)
 {
     if (count <= LT_WARP) return true;
@@ -274,7 +276,7 @@ template <class C> static void cut(reduction<C> *a, int64_t wanted, int64_t thre
     a->share = (a->count + a->shares - 1) / a->shares;
 }
 
-/* Whether the elements of a result lie together, in a dtype that is computed in C. */
+/* Whether the elements of a result are contiguous, in a dtype that is computed in C. */
 template <class C> static bool lies_together(const reduce_call &c, const reduction<C> &a)
 {
     const bool own =
@@ -287,7 +289,7 @@ template <class C> static bool lies_together(const reduce_call &c, const reducti
 static void set(lt_fused_number *number, float value) { number->f = value; }
 static void set(lt_fused_number *number, double value) { number->d = value; }
 
-/* What a fusion's kernel is told. */
+/* The arguments of a generated kernel. */
 template <class C> static lt_fused_slices lines_of(const reduction<C> &a, int64_t team)
 {
     lt_fused_slices lines = {};
@@ -305,7 +307,7 @@ template <class C> static lt_fused_slices lines_of(const reduction<C> &a, int64_
     return lines;
 }
 
-/* Of what a fusion computes. */
+/* Reduces the value of a fused expression. */
 template <class Step, class C>
 static lt_status launch_fused_reduce(const reduce_call &c, const reduction<C> &a, int64_t team)
 {
@@ -316,13 +318,13 @@ static lt_status launch_fused_reduce(const reduce_call &c, const reduction<C> &a
     return LT_OK;
 }
 
-/* What the total of the first of two steps is divided by. */
+/* The divisor of the first step's total. */
 template <class C> static C first_divisor(const reduce_call &c, int64_t count)
 {
     return static_cast<C>(c.op == LT_REDUCE_LOGSUMEXP ? 1 : count);
 }
 
-/* Blocks of teams: a warp each, or one. */
+/* Block dimensions: several one-warp teams, or one larger team. */
 static dim3 block_of(int64_t team)
 {
     return dim3(static_cast<unsigned>(team), team == LT_WARP ? BLOCK / LT_WARP : 1);
@@ -332,8 +334,8 @@ template <class C> static dim3 grid_of(const reduction<C> &a, dim3 block)
     return dim3(lt_blocks(a.results, static_cast<int>(block.y)), static_cast<unsigned>(a.shares));
 }
 
-/* What the eager kernels are told, but where passes leave and find parameters; returns the threads
- * of a team, 1 where each takes a share alone. */
+/* Fills in the arguments of the eager kernels, except `first` and `parameters`. Returns the threads
+ * per team; 1 means that each thread reduces a share alone. */
 template <class Step, class C> static int64_t plan(const reduce_call &c, reduction<C> *whole)
 {
     const lt_iter *it = c.it;
@@ -374,7 +376,7 @@ template <class Step, class C> static int64_t plan(const reduce_call &c, reducti
     return team;
 }
 
-/* first: where a first pass leaves its results; parameters: from where a second one takes them. */
+/* first: output of a first pass; parameters: input of a second one. */
 template <class Step, class C>
 static lt_status launch_reduce(const reduce_call &c, C *first = nullptr, C *parameters = nullptr)
 {
@@ -477,7 +479,7 @@ template <class C> static lt_status run_floats(const reduce_call &c)
     }
 }
 
-/* The dtype that says what is accumulated in. */
+/* The dtype that determines the accumulation type. */
 static lt_dtype decisive(lt_reduction op, const lt_iter *it)
 {
     const bool by_input = op == LT_REDUCE_MAX || op == LT_REDUCE_MIN || op == LT_REDUCE_COUNT;
@@ -506,8 +508,8 @@ lt_status lt_cuda_reduce(int op, const lt_iter *it, int reduced_dims, double par
         {nullptr, static_cast<lt_reduction>(op), it, reduced_dims, parameter, nullptr});
 }
 
-/* Lines of floats one after the other that teams reduce, in the dtype that they are accumulated in
- * or a half type. Rows of a line begin at whole runs. */
+/* Supported: fewer than 2^31 elements in contiguous rows of floats, long enough for a team, in the
+ * accumulation type or a half type. Each row must begin at a multiple of ROW. */
 bool lt_cuda_reduces_fusion(int op, const lt_iter *it, int reduced_dims)
 {
     if (op == LT_REDUCE_ANY || op == LT_REDUCE_ALL || lt_fused_no_compiler() != nullptr)

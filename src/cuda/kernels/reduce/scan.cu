@@ -1,8 +1,8 @@
-/* scan.cu - running totals along a dimension (sums, products, logarithms of sums of exponentials),
- * in double or int64_t as on the CPU, and running extremes with their positions. Lines that are
- * short or lie side by side: a thread for each. Else a line is cut into chunks, a block of threads
- * for each, which reads its elements once, keeps them, and learns from the chunks before what comes
- * before it (lookback.cuh). Elements are always joined in the same order. */
+/* scan.cu - prefix sums (scans) along a dimension: sums, products and logsumexp, in double or
+ * int64_t as on the CPU, and running maximum or minimum with indices. Short or interleaved rows:
+ * one thread per row. Else a row is split into chunks, one block each, which reads its elements
+ * once into registers and gets its exclusive prefix by decoupled look-back (lookback.cuh). The
+ * order of joins is fixed, so results are deterministic. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -15,14 +15,14 @@
 enum {
     BLOCK = 256,
     WARPS = BLOCK / LT_WARP,
-    ROW = 8,         /* neighbouring elements, read at a time */
+    ROW = 8,         /* contiguous elements per access */
     PER_THREAD = 16, /* joined by one thread */
     CHUNK = BLOCK * PER_THREAD,
     SHORT_LINE = 64,
     ENOUGH_LINES = 1 << 10,
 };
 
-/* ---- what is joined: an element, a state, the state of nothing, how two states join ---------- */
+/* ---- scan ops: types element and state; none(): identity; of(element, index); join(a, b) ----- */
 
 /* Integers wrap. */
 struct double_sum {
@@ -68,13 +68,13 @@ struct integer_product : integer_sum {
     }
 };
 
-/* index < 0: none yet. Moved by one access. */
+/* index < 0: no element yet. Moved by one access. */
 template <class C> struct alignas(16) extreme_state {
     C value;
     int64_t index;
 };
 
-/* The later one of equals; nan is extreme. */
+/* Of equal elements the later one; NaN is extreme. */
 template <class C, bool MAXIMUM> struct extreme_of {
     using element = C;
     using state = extreme_state<C>;
@@ -93,7 +93,7 @@ template <class C, bool MAXIMUM> struct extreme_of {
     }
 };
 
-/* What another lane has. */
+/* Warp shuffles of a state. */
 template <class C> static __device__ __forceinline__ C shuffled_up(C v, unsigned lanes)
 {
     return __shfl_up_sync(0xffffffffu, v, lanes);
@@ -116,17 +116,17 @@ static __device__ __forceinline__ extreme_state<C> shuffled(extreme_state<C> v, 
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 
-/* Tensor 0: input, 1: output, 2: positions of extremes. */
+/* Tensors: 0 is the input, 1 the output, 2 the indices of extremes. */
 template <class Op> struct scan {
     lt_slice_offsets<3> lines;
-    /* elements of a line follow each other in all tensors; lines begin at vectors */
+    /* rows are contiguous in all tensors; rows begin aligned to 16 bytes */
     bool dense, aligned;
     int64_t chunks;
-    lt_tile_total<typename Op::state> *tiles; /* [lines][chunks]; null: one chunk */
+    lt_tile_total<typename Op::state> *tiles; /* [lines][chunks]; null if there is one chunk */
     unsigned *started;
 };
 
-/* ROW elements from i on, n of which are there. */
+/* Loads ROW elements from index i on, of which n exist. */
 template <class Op>
 static __device__ __forceinline__ void load_elements(const scan<Op> &a, const char *in, int64_t i,
                                                      int n, typename Op::element *x)
@@ -183,7 +183,7 @@ static __device__ __forceinline__ void store_totals(const scan<Op> &a, const int
     store_row(a.lines, a.dense, a.aligned, offset, i, n, values);
 }
 
-/* The running totals of ROW elements from i on, after `total`, which goes on. */
+/* Scans ROW elements from index i on, continuing and updating *total, and stores the prefixes. */
 template <class Op>
 static __device__ __forceinline__ void scan_row(const scan<Op> &a, const int64_t *offset, int64_t i,
                                                 int n, const typename Op::element *x,
@@ -198,7 +198,7 @@ static __device__ __forceinline__ void scan_row(const scan<Op> &a, const int64_t
     store_totals(a, offset, i, n, totals);
 }
 
-/* Of ROW elements from i on, those before `to`. */
+/* How many of the ROW elements from index i on are before `to`. */
 static __device__ __forceinline__ int present(int64_t i, int64_t to)
 {
     return i >= to ? 0 : to - i < ROW ? static_cast<int>(to - i) : static_cast<int>(ROW);
@@ -219,8 +219,8 @@ template <class Op> static __global__ void __launch_bounds__(BLOCK) scan_lines(s
     }
 }
 
-/* The running totals of the threads of a block, up to the thread before. shared: one for each warp,
- * and that of all. */
+/* Exclusive scan over the threads of a block. shared: one state per warp; shared[WARPS] receives
+ * the block's total. */
 template <class Op>
 static __device__ __forceinline__ typename Op::state before_thread(typename Op::state own,
                                                                    typename Op::state *shared)
@@ -245,8 +245,7 @@ static __device__ __forceinline__ typename Op::state before_thread(typename Op::
     return Op::join(base, before);
 }
 
-/* What the chunks before this one come to, in every thread; this one's total is in
- * shared[WARPS]. */
+/* Exclusive prefix of this chunk, in every thread. Expects the chunk's total in shared[WARPS]. */
 template <class Op>
 static __device__ __forceinline__ typename Op::state
 before_chunk(lt_tile_total<typename Op::state> *tiles, int64_t chunk, typename Op::state *shared)

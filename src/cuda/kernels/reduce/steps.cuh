@@ -1,6 +1,6 @@
-/* steps.cuh - what reductions accumulate, and the loop over elements that lie together: of the
- * eager kernels (reduce.cu), and a part of the source of generated ones, which reduce what a fusion
- * computes (fusion/device/lines.cuh). */
+/* steps.cuh - accumulation steps of reductions, and the loop over contiguous elements. Used by the
+ * eager kernels (reduce.cu) and by generated kernels that reduce a fused expression
+ * (compile/device/lines.cuh). */
 #ifndef LT_REDUCE_STEPS_CUH
 #define LT_REDUCE_STEPS_CUH
 
@@ -8,12 +8,12 @@
 #include "kernels/unrolled.cuh"
 
 enum {
-    LT_REDUCE_ITEMS = 4, /* elements that a thread reads at a time, each into its own accumulator */
-    LT_REDUCE_ROW = 8    /* the same where they lie together */
+    LT_REDUCE_ITEMS = 4, /* elements per step of a thread, each with its own accumulator */
+    LT_REDUCE_ROW = 8    /* the same for contiguous elements */
 };
 
-/* Threads that a multiprocessor has room for. Where they have as few registers as that takes, all
- * shares of one large line run at once. */
+/* Maximum resident threads per multiprocessor. If the register limit of a kernel allows this many,
+ * all shares of one large row run at once. */
 #if !defined __CUDA_ARCH__ || __CUDA_ARCH__ == 800 || __CUDA_ARCH__ / 100 == 9 ||                  \
     __CUDA_ARCH__ / 100 == 10
 enum { LT_RESIDENT = 2048 };
@@ -23,14 +23,14 @@ enum { LT_RESIDENT = 1024 };
 enum { LT_RESIDENT = 1536 };
 #endif
 
-/* What a step begins with: LEAST and GREATEST of all numbers, or the infinities. */
+/* Identity elements; LEAST and GREATEST are infinities where the type has them. */
 enum lt_identity { LT_ZERO, LT_ONE, LT_LEAST, LT_GREATEST };
 
-/* Steps: identity; of(what was accumulated, an element, the parameter); join of two that were
- * accumulated; end(their quotient by the reduction's divisor, the parameter, root): the result, of
- * floating ones. root: of norms and deviations, else 0. */
+/* A step has: identity; of(accumulated, element, parameter); join(accumulated, accumulated); for
+ * floating types end(total / divisor, parameter, root), which returns the result. root: of norms
+ * and standard deviations, else 0. */
 struct ending_so {
-    /* elements take few registers, no more than LT_RESIDENT threads leave each */
+    /* needs few enough registers for LT_RESIDENT threads */
     static constexpr bool light = true;
     static constexpr bool from_first = false;
     template <class C> static __device__ __forceinline__ C end(C total, C, C) { return total; }
@@ -60,8 +60,8 @@ struct sum_square_step : adding {
         return lt_sqrt(total);
     }
 };
-/* The two steps of a variance, which take the distances of elements from the first of their line:
- * exact where the mean is large beside the spread. */
+/* The two steps of a variance. They subtract the row's first element from all, which keeps the
+ * result accurate if the mean is large compared with the deviation. */
 struct sum_off_step : sum_step {
     static constexpr bool from_first = true;
     static constexpr const char *name = "sum_off_step";
@@ -118,7 +118,7 @@ struct prod_step : ending_so {
     template <class C> static __device__ __forceinline__ C join(C a, C b) { return lt_mul(a, b); }
     template <class C> static __device__ __forceinline__ C of(C a, C x, C) { return lt_mul(a, x); }
 };
-/* nan wins. */
+/* NaN wins. */
 struct max_step : ending_so {
     static constexpr const char *name = "max_step";
     static constexpr lt_identity identity = LT_LEAST;
@@ -172,7 +172,7 @@ template <class Step, class C> struct lt_accumulators {
     {
         for (int j = 0; j < LT_REDUCE_ITEMS; j++) totals[j] = identity;
     }
-    /* n elements, at most LT_REDUCE_ROW, that lie together. */
+    /* Accumulates n contiguous elements, n <= LT_REDUCE_ROW. */
     __device__ __forceinline__ void take(const C *x, int n, C parameter)
     {
         LT_UNROLLED
@@ -181,8 +181,7 @@ template <class Step, class C> struct lt_accumulators {
                 totals[j % LT_REDUCE_ITEMS] =
                     Step::of(totals[j % LT_REDUCE_ITEMS], x[j], parameter);
     }
-    /* The same where all of a whole run are asked about at once: for that there have to be
-     * registers. */
+    /* The same, with one test for a full run instead of one per element; needs more registers. */
     __device__ __forceinline__ void take_run(const C *x, int n, C parameter)
     {
         if (n == LT_REDUCE_ROW)
@@ -196,8 +195,8 @@ template <class Step, class C> struct lt_accumulators {
     }
 };
 
-/* What a step subtracts from the elements of a line: the first one, or nothing. load(i, n, x): n of
- * them from i on. */
+/* The value that a step subtracts from a row's elements: the first element, or 0. load(i, n, x):
+ * loads n elements from index i on. */
 template <class Step, class Index, class C, class Load>
 static __device__ __forceinline__ C lt_slice_shift(bool there, Load load)
 {
@@ -214,8 +213,9 @@ template <class Step, class C> static __device__ __forceinline__ void lt_shift_r
     }
 }
 
-/* Elements from `from` to `to` that lie together: ROW of them from first * ROW, (first + step) *
- * ROW, ... load(i, n, x): n of them from i on. Index: int64_t; or uint32_t, of fewer than 2^31. */
+/* Accumulates a thread's part of the contiguous elements [from, to): LT_REDUCE_ROW of them from
+ * each of first * LT_REDUCE_ROW, (first + step) * LT_REDUCE_ROW, ... load(i, n, x): loads n
+ * elements from index i on. Index: int64_t, or uint32_t below 2^31. */
 template <class Step, class Index, class C, class Load>
 static __device__ __forceinline__ C lt_accumulate_rows(Index from, Index to, Index first,
                                                        Index step, C identity, C parameter,
@@ -234,9 +234,9 @@ static __device__ __forceinline__ C lt_accumulate_rows(Index from, Index to, Ind
     return totals.joined();
 }
 
-/* ---- parts ----------------------------------------------------------------------------------- */
+/* ---- joining partial results ----------------------------------------------------------------- */
 
-/* The totals of a result's shares, `stride` apart, joined in order. */
+/* Joins the totals of a result's shares, `stride` elements apart, in order. */
 template <class Step, class C>
 static __device__ __forceinline__ C lt_parts_joined(const C *parts, int64_t stride, int64_t shares)
 {
@@ -249,8 +249,8 @@ static __device__ __forceinline__ C lt_parts_joined(const C *parts, int64_t stri
     return total;
 }
 
-/* Where there are at least so many as lanes in a warp: every 32nd from the lane's own on, several
- * of which are asked for at a time. */
+/* Joins every 32nd partial result from the lane's own on; several loads are in flight at once.
+ * Requires shares >= LT_WARP. */
 template <class Step, class C>
 static __device__ __forceinline__ C lt_parts_of_lane(const C *parts, int64_t stride, int64_t shares,
                                                      int64_t lane)
@@ -271,8 +271,8 @@ static __device__ __forceinline__ C lt_parts_of_lane(const C *parts, int64_t str
     return total;
 }
 
-/* By the team, a whole block, that is the last of all to leave its part: finish(result, its total)
- * for each result, whose parts are `results` apart. */
+/* Called by the last team (a whole block) to store its part: calls finish(result, total) for each
+ * result. parts: [shares][results]. */
 template <class Step, class C, class Finish>
 static __device__ __forceinline__ void lt_join_shares(const lt_thread_group<C> &team,
                                                       const C *parts, int64_t results,
@@ -296,8 +296,8 @@ static __device__ __forceinline__ void lt_join_shares(const lt_thread_group<C> &
 
 /* ---- two steps over the same elements -------------------------------------------------------- */
 
-/* The second step's parameter, of the first one's total: a mean, or what is subtracted from
- * exponents (logarithm: of their sum), which has to be finite. */
+/* The second step's parameter from the first one's total: the mean, or the maximum that logsumexp
+ * subtracts (logarithm), replaced by 0 if it is infinite. */
 template <class C>
 static __device__ __forceinline__ C lt_second_parameter(C total, C divisor, bool logarithm)
 {
@@ -305,21 +305,21 @@ static __device__ __forceinline__ C lt_second_parameter(C total, C divisor, bool
     return logarithm && lt_isinf(total) ? 0 : total;
 }
 
-/* What it takes to do both at once. */
+/* Arguments of both steps. */
 template <class C> struct lt_two_steps {
-    C first, second; /* what they begin with */
+    C first, second; /* identity elements */
     C divisor;
     bool logarithm;
 };
 
-/* Runs of LT_REDUCE_ROW elements that a thread holds at most: in 32 registers. */
+/* Maximum runs of LT_REDUCE_ROW elements that a thread holds: 32 registers. */
 template <class C> constexpr int lt_max_runs = 128 / (LT_REDUCE_ROW * static_cast<int>(sizeof(C)));
 
-/* What a thread holds of a line of `count` elements: RUNS runs of those that lt_accumulate_rows
- * goes over, in its order. */
+/* A thread's part of a row of `count` elements, in registers: RUNS runs, in the order of
+ * lt_accumulate_rows. */
 template <class C, int RUNS> struct lt_held_runs {
     C x[RUNS][LT_REDUCE_ROW];
-    /* f(i, n, x) for each run: n elements from i on, and where they are held. */
+    /* Calls f(i, n, x) for each run: n elements from index i on, stored in x. */
     template <class F> __device__ __forceinline__ void each(int count, int thread, int threads, F f)
     {
         LT_UNROLLED
@@ -330,8 +330,8 @@ template <class C, int RUNS> struct lt_held_runs {
     }
 };
 
-/* The second step's total of a line of which a team's threads hold all, and its parameter: each
- * element is loaded once. load: as above. */
+/* Both steps over a row that a team holds in registers, so that each element is loaded once.
+ * Returns the second step's total and its parameter. load: as above. */
 template <class First, class Second, int RUNS, class C, class Load>
 static __device__ __forceinline__ C lt_reduce_held(const lt_thread_group<C> &team, int count,
                                                    const lt_two_steps<C> &steps, C *parameter,

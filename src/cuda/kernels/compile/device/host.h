@@ -1,9 +1,9 @@
-/* host.h - CUDA's front door for generated kernels that the host's compiler compiles: what they use
- * of sim/include/cuda_runtime.h. */
+/* host.h - the part of sim/include/cuda_runtime.h that generated kernels need, for when the
+ * simulator compiles them with the host's compiler. */
 #ifndef LT_SIM_CUDA_RUNTIME_H
 #define LT_SIM_CUDA_RUNTIME_H
 
-#define LT_FUSED_ON_HOST /* a thread at a time, and none waits for another */
+#define LT_FUSED_ON_HOST /* threads run one by one, without barriers */
 
 #define __device__
 #define __host__

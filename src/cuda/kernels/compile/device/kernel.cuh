@@ -1,6 +1,5 @@
-/* kernel.cuh - what generated kernels are made of (source.cu): they begin with it. Compiled by
- * NVRTC, which finds the headers in device/nvrtc in the place of those it has not, and in the
- * simulation by the host's compiler. */
+/* kernel.cuh - prelude of generated kernels (source.cu). Compiled by NVRTC, which reads its missing
+ * headers from device/nvrtc, and in the simulation by the host's compiler. */
 #include <cuda_runtime.h>
 #include <math.h>
 #include <stdbool.h>
@@ -22,9 +21,9 @@
 #define LT_EACH(i, N) for (int i = 0; i < (N); i++)
 #endif
 
-/* A result that the compiler can put into no sum of the next step: there a product would not be
- * rounded, as it is between two ops. It cannot know that zero is 0. lt_product: the same of a
- * product, for nothing. */
+/* Prevents the compiler from contracting a product into an fma with the next step's sum: eager ops
+ * round in between. zero is always 0, which the compiler cannot see. lt_product: the same for a
+ * plain product, at no cost. */
 #ifdef __CUDACC__
 LT_FUSED_FN float lt_no_contraction(float x, uint32_t zero)
 {
@@ -37,7 +36,7 @@ LT_FUSED_FN double lt_no_contraction(double x, uint32_t zero)
 LT_FUSED_FN float lt_product(float x, float y) { return __fmul_rn(x, y); }
 LT_FUSED_FN double lt_product(double x, double y) { return __dmul_rn(x, y); }
 #else
-/* Compiled without contractions. */
+/* The host's compiler runs with contraction off. */
 template <class T> T lt_no_contraction(T x, uint32_t) { return x; }
 template <class T> T lt_product(T x, T y) { return x * y; }
 #endif
@@ -50,7 +49,7 @@ template <class C> LT_FUSED_FN C lt_number_in(const lt_fused_number &number)
         return number.f;
 }
 
-/* An element as one of the dtype computed with has it, whose elements are S. */
+/* Rounds x to a value that element type S can represent. */
 template <class S, class C> LT_FUSED_FN C lt_fitted(C x)
 {
     if constexpr (std::is_same_v<S, bool>)
@@ -59,7 +58,8 @@ template <class S, class C> LT_FUSED_FN C lt_fitted(C x)
         return lt_as<C>(lt_stored<S, C>::of(x));
 }
 
-/* n of N elements that follow each other; whole: all of them, from where 16 bytes may be read. */
+/* Loads the first n of N contiguous elements. whole: n == N and p is aligned for vector accesses.
+ */
 template <class S, int N> LT_FUSED_FN void lt_load_run(const char *p, S *values, int n, bool whole)
 {
     const S *const from = reinterpret_cast<const S *>(p);
@@ -91,7 +91,7 @@ template <class S, int N> LT_FUSED_FN void lt_store_run(char *p, const S *values
     LT_EACH(i, N) if (i < n) to[i] = values[i];
 }
 
-/* Bytes from the first element of a strided value to element `number`. */
+/* Byte offset of element `number` of a strided value. */
 template <int DIMS> LT_FUSED_FN int32_t lt_walked(const lt_fused_walk &walk, uint32_t number)
 {
     int32_t offset = 0;
@@ -104,7 +104,8 @@ template <int DIMS> LT_FUSED_FN int32_t lt_walked(const lt_fused_walk &walk, uin
     return offset + static_cast<int32_t>(number) * walk.stride[DIMS - 1];
 }
 
-/* At the end of a source, where lt_fused_of(arguments, thread) stands, and its launch bounds. */
+/* Ends a source that has defined lt_fused_of(arguments, thread); further arguments are the launch
+ * bounds. */
 #ifdef __CUDACC__
 #define LT_FUSED_KERNEL(ARGUMENTS, ...)                                                            \
     extern "C" __global__ void __launch_bounds__(__VA_ARGS__)                                      \

@@ -1,15 +1,15 @@
-/* lines.cuh - a generated kernel that reduces what its fusion computes, without writing it. Elements
- * are accumulated by the loops of the eager kernels (steps.cuh), and joined in their order. The
- * source has
+/* lines.cuh - generated kernel that reduces the value of a fused expression without materializing
+ * it. It accumulates by the loops of the eager kernels (steps.cuh), in the same order. The source
+ * defines
  *
- *   lt_fused_row(arguments, first, n, x)   n elements of the fusion's result from number `first` on,
- *                                          n at most LT_REDUCE_ROW
+ *   lt_fused_row(arguments, first, n, x)   computes n elements of the fusion's value from index
+ *                                          `first` on, n at most LT_REDUCE_ROW
  *
- * No lambda is generic: NVRTC 13.0 takes one for a function of the host. */
+ * Generic lambdas are avoided: NVRTC 13.0 treats them as host functions. */
 #include "join.cuh"
 #include "steps.cuh"
 
-/* take(line, share, team) for the share of a line that this thread's team has. */
+/* Calls take(line, share, team) for the chunk of a row that this thread's team reduces. */
 template <class C, class A, class Take>
 LT_FUSED_FN void lt_take_line(const A &a, uint32_t thread, Take take)
 {
@@ -26,8 +26,7 @@ LT_FUSED_FN void lt_take_line(const A &a, uint32_t thread, Take take)
 #endif
 }
 
-/* What a line comes to: an S, of memory; void: what the second of two steps takes as its
- * parameter. */
+/* Stores the result of a row as an S; S = void: as the parameter of the second of two steps. */
 template <class Step, class S, class C>
 LT_FUSED_FN void lt_end_line(const lt_fused_slices &l, int64_t line, C total, C parameter)
 {
@@ -76,7 +75,7 @@ LT_FUSED_FN void lt_reduce_lines(const A &a, uint32_t thread)
     });
 }
 
-/* Two steps, of lines that teams hold. */
+/* Reduces by two steps at once, for rows that a team's registers hold. */
 template <class First, class Second, int RUNS, class C, class S, class A>
 LT_FUSED_FN void lt_reduce_held_lines(const A &a, uint32_t thread)
 {

@@ -1,15 +1,16 @@
-/* rows.cuh - a generated kernel that gives rows of what its fusion computes to softmax or a norm, by
- * the functions of the eager kernels. The source has
+/* rows.cuh - generated kernel that applies softmax or a norm to the rows of a fused expression's
+ * value, by the functions of the eager kernels. The source defines
  *
- *   lt_fused_row(arguments, first, n, x)   n elements of the fusion's result from number `first` on,
- *                                          n at most 16 bytes of them
+ *   lt_fused_row(arguments, first, n, x)   computes n elements of the fusion's value from index
+ *                                          `first` on, n at most 16 bytes of elements
  *
- * Rows begin at whole runs of so many. No lambda is generic: NVRTC 13.0 takes one for a function of
- * the host. */
+ * Each row's first index is a multiple of this maximum. Generic lambdas are avoided: NVRTC 13.0
+ * treats them as host functions. */
 #include "norm_rows.cuh"
 #include "softmax_rows.cuh"
 
-/* Elements S that the fusion A computes, in C; what a thread holds of them, as lt_row. */
+/* Counterpart of lt_row: fusion A computes the elements (type S, computed in C) instead of loading
+ * them. */
 template <class S, class C, class A> struct lt_computed_row {
     static constexpr int N = 16 / sizeof(S);
     const A *fusion;
@@ -25,7 +26,7 @@ template <class S, class C, class A> struct lt_computed_row {
     }
 };
 
-/* take(row, number, team) for the row of this thread. */
+/* Calls take(row, number, team) for the row of this thread's team. */
 template <class S, class C, class A, class Take>
 LT_FUSED_FN void lt_take_row(const A &a, uint32_t thread, Take take)
 {
@@ -71,7 +72,7 @@ LT_FUSED_FN void lt_softmax_rows_backward(const A &a, uint32_t thread)
                       });
 }
 
-/* P: what the parameters are. */
+/* P: element type of weight and bias. */
 template <class S, class C, bool HELD, class P, class A>
 LT_FUSED_FN void lt_norm_rows(const A &a, uint32_t thread)
 {

@@ -1,5 +1,5 @@
-/* half.h - for NVRTC, in the place of <cuda_fp16.h> and <cuda_bf16.h>, which are not on every
- * machine: half types as elements. They are rounded as those headers round them. */
+/* half.h - for NVRTC, replaces <cuda_fp16.h> and <cuda_bf16.h>, which may not be installed: half
+ * types as elements, with the same rounding. */
 #ifndef LT_NVRTC_HALF_H
 #define LT_NVRTC_HALF_H
 

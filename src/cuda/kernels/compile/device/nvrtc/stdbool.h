@@ -1,1 +1,1 @@
-/* stdbool.h - for NVRTC: bool is a word of C++. */
+/* stdbool.h - for NVRTC: bool is a C++ keyword. */

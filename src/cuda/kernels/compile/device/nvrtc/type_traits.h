@@ -1,4 +1,4 @@
-/* type_traits.h - for NVRTC: what conversion.cuh asks of <type_traits>. */
+/* type_traits.h - for NVRTC: the parts of <type_traits> that conversion.cuh uses. */
 #ifndef LT_NVRTC_TYPE_TRAITS_H
 #define LT_NVRTC_TYPE_TRAITS_H
 
@@ -9,7 +9,7 @@ template <class A> constexpr bool is_same_v<A, A> = true;
 
 template <class T> constexpr bool is_floating_point_v = is_same_v<T, float> || is_same_v<T, double>;
 
-/* Of the types that elements and results have. */
+/* Covers the types of elements and results only. */
 template <class T>
 constexpr bool is_integral_v =
     is_same_v<T, bool> || is_same_v<T, signed char> || is_same_v<T, unsigned char> ||

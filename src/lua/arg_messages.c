@@ -38,8 +38,8 @@ int lt_args_raise_type(lua_State *L, const char *text)
 
 static bool is_self(const lt_arg_spec *arg) { return strcmp(arg->name, "self") == 0; }
 
-/* Other names of arguments: PyTorch's functions call `self` input, NumPy's names stand for those
- * that they replace, and those of torch.linalg are A and B. */
+/* Aliases of argument names: `input` for self (PyTorch's functions), NumPy's names, and A and B of
+ * torch.linalg. */
 static const struct {
     const char *name, *others[6];
 } aliases[] = {
@@ -50,7 +50,7 @@ static const struct {
     {"other", {"x2", "B"}},
 };
 
-/* The other names of an argument, up to NULL; NULL where it has none. */
+/* The aliases of an argument, ended by NULL; NULL if it has none. */
 static const char *const *aliases_of(const char *name)
 {
     for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
@@ -81,8 +81,8 @@ int lt_args_push_named(lua_State *L, int names, const lt_arg_spec *arg)
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-/* What to add where the first argument, a tensor, is none: perhaps a method was called with a
- * dot. */
+/* The hint for a first argument that should be a tensor and is not: the method may have been called
+ * with a dot. */
 static const char *colon_hint(lua_State *L, const lt_signature *s)
 {
     if (s->n == 0 || !is_self(&s->args[0]) || lt_lua_get(L, 1) != NULL) return "";
@@ -152,7 +152,7 @@ static int raise_too_many(lua_State *L, const lt_signature *s, const lt_arg_call
                                                  s->op, n, n == 1 ? "" : "s", c->positional));
 }
 
-/* A name that is an argument's, but stands for one given in the row. */
+/* Raises an error for a named argument that is also given by position. */
 static int raise_twice(lua_State *L, const lt_signature *s, const lt_arg_call *c, int first)
 {
     for (int i = 0; i < first; i++)
@@ -231,7 +231,7 @@ int lt_args_raise_combination(lua_State *L, const lt_signature *s, int n, const 
     }
     lua_pushfstring(
         L, ")%s, but expected one of:", c->positional > 0 || c->names == 0 ? colon_hint(L, s) : "");
-    lua_insert(L, top + 2); /* below what made the hint */
+    lua_insert(L, top + 2); /* below the hint, which is then popped */
     lua_settop(L, top + 2);
     lua_concat(L, 2);
     for (int i = 0; i < n; i++) {

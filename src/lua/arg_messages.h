@@ -16,7 +16,7 @@ typedef enum lt_arg_problem_kind {
     LT_ARG_PROBLEM_ROW_NIL
 } lt_arg_problem_kind;
 
-/* Why a signature does not fit. */
+/* The reason why a signature does not fit. */
 typedef struct lt_arg_problem {
     lt_arg_problem_kind kind;
     const lt_arg_spec *arg;
@@ -24,14 +24,14 @@ typedef struct lt_arg_problem {
     int entry; /* position in a table */
 } lt_arg_problem;
 
-/* What the call brought. */
+/* The arguments of a call. */
 typedef struct lt_arg_call {
-    int positional; /* how many values stand in a row */
+    int positional; /* number of positional values */
     int names;      /* stack index of the table of names, 0 if none */
     int n_names;
-    bool empty_tail;         /* the last of the row is an empty table: no names, or an empty list */
-    bool loose;              /* 0-dim tensors stand for their numbers */
-    const lt_arg_spec *zero; /* a position that is 0: an error once the overload is chosen */
+    bool empty_tail; /* the last positional value is an empty table: no names, or an empty list */
+    bool loose;      /* 0-dim tensors are accepted as numbers */
+    const lt_arg_spec *zero; /* an argument with index 0: an error once the overload is selected */
 } lt_arg_call;
 
 /* Raises the text as a type error. */
@@ -40,7 +40,7 @@ int lt_args_raise_type(lua_State *L, const char *text);
 /* Pushes the value that an argument has by one of its names, or nil; returns its type. */
 int lt_args_push_named(lua_State *L, int names, const lt_arg_spec *arg);
 
-/* Raises when a name is none of any overload. */
+/* Raises an error for a name that no overload has. */
 void lt_args_check_names(lua_State *L, const lt_signature *s, int n, const lt_arg_call *c);
 
 /* Raises the problem of the only signature. */

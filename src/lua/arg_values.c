@@ -1,11 +1,11 @@
-/* arg_values.c - see args.h: turns the values of matched arguments into C. */
+/* arg_values.c - see args.h: converts the values of matched arguments to C. */
 #include "args.h"
 #include "devices/transfer.h"
 #include "dtypes/dtype.h"
 #include "op/_position_to_index.h"
 #include "op/to.h"
 
-/* The one place where positions become indices. */
+/* The only conversion of positions to indices. */
 static int64_t to_index(int64_t position) { return position > 0 ? position - 1 : position; }
 
 static lt_scalar to_scalar(lua_State *L, int index)
@@ -32,7 +32,8 @@ lt_status lt_lua_positions(lt_tensor *positions, lt_tensor **out)
     return LT_OK;
 }
 
-/* shift: indices from 0, else positions marked as such, for a kernel that knows. */
+/* shift: converts to 0-based indices. Otherwise marks the tensor as 1-based positions, for a kernel
+ * that subtracts 1 itself. */
 static lt_status to_indices(lt_tensor *positions, bool shift, lt_args *a, lt_arg_value *v)
 {
     lt_tensor *whole = NULL, *indices = NULL;
@@ -49,7 +50,7 @@ done:
     return status;
 }
 
-/* Masks stay, positions are marked; the array is the call's own. */
+/* Masks stay as they are, positions are marked; the call owns the array. */
 static lt_status to_index_list(lt_args *a, lt_arg_value *v)
 {
     if (v->list.n > LT_MAX_DIMS)
@@ -69,7 +70,7 @@ static lt_status to_index_list(lt_args *a, lt_arg_value *v)
     return LT_OK;
 }
 
-/* Numbers in a row, or the entries of a table. */
+/* Reads dims from consecutive numbers on the stack, or from the entries of a table. */
 static void to_dims(lua_State *L, const lt_arg_spec *arg, int index, int rows, lt_dims *dims)
 {
     bool row = rows > 0;
@@ -120,7 +121,7 @@ static lt_status convert_value(lua_State *L, const lt_arg_spec *arg, int i, lt_a
     return LT_OK;
 }
 
-/* The value of an argument that was not given. */
+/* The value of an absent argument. */
 static lt_status convert_fallback(const lt_arg_spec *arg, int i, lt_args *a)
 {
     lt_arg_value *v = &a->value[i];

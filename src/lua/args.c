@@ -1,9 +1,8 @@
-/* args.c - chooses an overload by the values on Lua's stack. arg_values.c turns these into C.
+/* args.c - selects an overload by the values on Lua's stack. arg_values.c converts them to C.
  *
- * Matching only looks: each overload is tried in turn, a value that does not fit is noted as a
- * problem, and the last problem makes the message (arg_messages.c). What needs memory of Lua's (the
- * array of a list of tensors) is a userdata left on the stack, so that nothing is lost when an error
- * is raised. */
+ * Matching converts nothing: each overload is tried in turn, a value that does not fit is recorded
+ * as a problem, and the last problem makes the message (arg_messages.c). Arrays (the pointers of a
+ * list of tensors) are userdata left on the stack, so that a raised error leaks nothing. */
 #include "args.h"
 
 #include "arg_messages.h"
@@ -14,9 +13,9 @@
 #include "devices/transfer.h"
 #include "dtypes/dtype.h"
 
-/* ---- looking at values ----------------------------------------------------------------------- */
+/* ---- reading values -------------------------------------------------------------------------- */
 
-/* Numbers that are whole; strings never are. */
+/* Accepts numbers with an integer value; rejects strings. */
 static bool to_integer(lua_State *L, int index, int64_t *out)
 {
     int whole;
@@ -58,7 +57,8 @@ static bool integers_fit(lua_State *L, const lt_arg_spec *arg, int index, lt_arg
     return true;
 }
 
-/* A table of tensors; leaves an array of them on the stack, whose index goes to *array. */
+/* Checks a table of tensors. Leaves a userdata with an array of their pointers on the stack; *array
+ * is its stack index. */
 static bool tensors_fit(lua_State *L, const lt_arg_spec *arg, int index, int *array,
                         lt_arg_problem *p)
 {
@@ -78,8 +78,8 @@ static bool tensors_fit(lua_State *L, const lt_arg_spec *arg, int index, int *ar
     return true;
 }
 
-/* How many stack values from index on the argument takes (0: it does not fit); last bounds a
- * row. */
+/* Returns the number of stack values from index on that the argument consumes (0: it does not fit).
+ * last: the end of a sequence of numbers. */
 static int accept(lua_State *L, const lt_arg_spec *arg, int index, int last, int *rows,
                   lt_arg_call *c, lt_arg_problem *p)
 {
@@ -138,9 +138,9 @@ static int accept(lua_State *L, const lt_arg_spec *arg, int index, int last, int
     return !fits ? 0 : *rows > 0 ? *rows : 1;
 }
 
-/* ---- the shape of the call ------------------------------------------------------------------- */
+/* ---- the form of the call -------------------------------------------------------------------- */
 
-/* Counts the names of the table at index, all of whose keys must be strings. */
+/* Counts the entries of the table at index; all keys must be strings. */
 static int count_names(lua_State *L, const char *op, int index)
 {
     int n = 0;
@@ -190,8 +190,8 @@ static bool takes_table(const lt_arg_spec *arg)
 
 /* ---- 0-dim tensors as numbers ---------------------------------------------------------------- */
 
-/* Whether the value is a 0-dim tensor whose number may stand for it: an integer one where an
- * integer is wanted. */
+/* The 0-dim tensor at index if its number can be passed in its place, else NULL: it must need no
+ * derivative, and have an integer dtype if `integer` is set. */
 static lt_tensor *number_tensor(lua_State *L, int index, bool integer)
 {
     lt_tensor *t = lt_lua_get(L, index);
@@ -213,9 +213,9 @@ static void push_number(lua_State *L, lt_tensor *t)
     lt_lua_push_scalar(L, number);
 }
 
-/* Numbers and 0-dim tensors, in a row up to `last` or the entries of a table, as a table of numbers
- * on top of the stack. Returns how many stack values they were; 0, and nothing pushed, when there
- * is no tensor among them. */
+/* Pushes a table of numbers, from numbers and 0-dim tensors that are on the stack up to `last` or
+ * in a table. Returns the number of stack values read; 0, and pushes nothing, if none of them is a
+ * tensor. */
 static int push_numbers(lua_State *L, const lt_arg_spec *arg, int index, int last)
 {
     bool table = lua_type(L, index) == LUA_TTABLE, any = false;
@@ -243,7 +243,7 @@ static int push_numbers(lua_State *L, const lt_arg_spec *arg, int index, int las
     return 0;
 }
 
-/* As accept, where *at is changed to the place of a number that stands for a 0-dim tensor. */
+/* As accept; *at becomes the stack index of a number that replaces a 0-dim tensor. */
 static int accept_loosely(lua_State *L, const lt_arg_spec *arg, int *at, int last, int *rows,
                           lt_arg_call *c, lt_arg_problem *p)
 {
@@ -271,7 +271,7 @@ static int accept_loosely(lua_State *L, const lt_arg_spec *arg, int *at, int las
     return accept(L, arg, *at, *at, rows, c, p) > 0 ? used : 0;
 }
 
-/* Finds the place of every argument of one signature. */
+/* Finds the stack index of every argument of one signature. */
 static bool signature_fits(lua_State *L, const lt_signature *s, lt_args *a, lt_arg_call *c,
                            lt_arg_problem *p)
 {
@@ -293,7 +293,7 @@ static bool signature_fits(lua_State *L, const lt_signature *s, lt_args *a, lt_a
         at += used;
     }
     if (c->empty_tail && at == c->positional) at++;
-    /* A number that is missing at the end of a shape is no argument that is absent. */
+    /* nil at the end of a shape of numbers is a missing number, not an absent argument */
     if (at <= c->positional && lua_type(L, at) == LUA_TNIL && i > 0 && a->rows[i - 1] > 0 &&
         s->args[i - 1].row) {
         *p = (lt_arg_problem){LT_ARG_PROBLEM_ROW_NIL, &s->args[i - 1], a->at[i - 1],
@@ -334,15 +334,15 @@ static bool signature_fits(lua_State *L, const lt_signature *s, lt_args *a, lt_a
     return true;
 }
 
-/* ---- choosing --------------------------------------------------------------------------------- */
+/* ---- selecting an overload ------------------------------------------------------------------- */
 
-/* The first overload that fits; false: none does. */
+/* Selects the first overload that fits; false if none does. */
 static bool choose_overload(lua_State *L, const lt_signature *overloads, int n, lt_args *a,
                             lt_arg_call *c, lt_arg_problem *p)
 {
     for (int i = 0; i < n; i++) {
         if (!signature_fits(L, &overloads[i], a, c, p)) {
-            if (n > 1) lua_settop(L, a->given); /* the message of one looks at its values */
+            if (n > 1) lua_settop(L, a->given); /* the message for one overload reads its values */
             continue;
         }
         if (c->zero != NULL)
@@ -354,8 +354,8 @@ static bool choose_overload(lua_State *L, const lt_signature *overloads, int n, 
     return false;
 }
 
-/* Whether a 0-dim tensor, itself or in a table, is among the values: only then is there a second
- * look at the overloads. */
+/* Whether a value is, or a table contains, a 0-dim tensor: only then the overloads are tried a
+ * second time. */
 static bool any_number_tensor(lua_State *L, const lt_arg_call *c)
 {
     for (int i = 1; i <= c->positional + (c->names != 0); i++) {
@@ -379,7 +379,7 @@ void lt_args_match(lua_State *L, const lt_signature *overloads, int n, lt_args *
     look_at_call(L, overloads->op, a->given, &c);
     if (choose_overload(L, overloads, n, a, &c, &p)) return;
     if (any_number_tensor(L, &c)) {
-        lt_arg_problem loosely; /* the message is about the values as they came */
+        lt_arg_problem loosely; /* the message is about the values before this conversion */
         c.loose = true;
         lua_settop(L, a->given);
         if (choose_overload(L, overloads, n, a, &c, &loosely)) return;

@@ -6,7 +6,7 @@
 #include "call.h"
 #include "ops/batch/batch.h"
 
-/* batch_enter(size, randomness) -> level: a vmap begins on this thread. */
+/* batch_enter(size, randomness) -> level: begins a vmap on this thread. */
 static int batch_enter(lua_State *L)
 {
     const char *word = lt_lua_check_string(L, 2);
@@ -19,7 +19,7 @@ static int batch_enter(lua_State *L)
     return 1;
 }
 
-/* batch_leave(): the last one ends. */
+/* batch_leave(): ends the innermost vmap. */
 static int batch_leave(lua_State *L)
 {
     if (lt_batch_depth() == 0) return luaL_error(L, "batch_leave(): no vmap is active");
@@ -27,7 +27,7 @@ static int batch_leave(lua_State *L)
     return 0;
 }
 
-/* batch_depth() -> how many are going on. */
+/* batch_depth() -> the number of active vmaps. */
 static int batch_depth(lua_State *L)
 {
     lua_pushinteger(L, lt_batch_depth());
@@ -57,7 +57,7 @@ static int looked_at(lua_State *L, look how)
     return 1;
 }
 
-/* (tensor, level) -> tensor: as the functions of core of these names. */
+/* (tensor, level) -> tensor: call the core function of this name. */
 static int batch_hide(lua_State *L) { return looked_at(L, lt_batch_hide); }
 static int batch_show(lua_State *L) { return looked_at(L, lt_batch_show); }
 static int batch_show_below(lua_State *L) { return looked_at(L, lt_batch_show_below); }

@@ -1,6 +1,6 @@
-/* binding.h - what the files of src/lua share: the state of one Lua interpreter, tensors as
- * userdata, raising core's errors, pacing the collector, and the links that let it see the autograd
- * graph.
+/* binding.h - shared by the files of src/lua: the state of one Lua interpreter, tensors as
+ * userdata, raising core's errors, pacing the collector, and the links through which the collector
+ * sees the autograd graph.
  *
  * A tensor is a userdata ("box") that holds one counted reference. Every C function of the module
  * is a closure with the upvalues of LT_UPVALUES, so that checking and making boxes needs no
@@ -29,18 +29,18 @@
 /* One per lua_State universe; counted, since hooks in the graph may outlive the interpreter. */
 typedef struct lt_lua_state {
     _Atomic int32_t refs;
-    lt_context *context; /* held: what scripts of this interpreter work in */
+    lt_context *context; /* counted; the context in which this interpreter's scripts run */
     lua_State *main;     /* NULL after lua_close */
     lua_State *running;  /* the thread inside backward, on which hooks are called */
-    /* The collector's pace. last_minor: context->allocated at the last minor collection; results
-     * since then; in_use: the pressure (memory/pressure.h) that the last full collection left, or
-     * less; generational: Lua's mode at the last collection; postponed: a due minor one was left to
-     * a window of torch.compile. */
+    /* The collector's pace. last_minor: context->allocated at the last minor collection; results:
+     * made since then; in_use: the pressure (memory/pressure.h) that remained after the last full
+     * collection, or less; generational: Lua's mode at the last collection; postponed: a due minor
+     * collection was left to an open trace of torch.compile. */
     uint64_t last_minor;
     int64_t results, in_use;
     bool generational, postponed;
     int64_t next_callback; /* id of the next hook or Function context */
-    char origin[32];       /* of copies made while no code of the user runs: "(cell 7)", "" */
+    char origin[32];       /* origin of copies made while no user code runs: "(cell 7)", "" */
     /* autocast.c's; NULL: no scope has been opened yet */
     struct lt_autocast *autocast;
     void (*autocast_free)(struct lt_autocast *settings);
@@ -54,7 +54,7 @@ static inline lt_lua_state *lt_lua_state_current(lua_State *L)
 {
     return *(lt_lua_state **)lua_touserdata(L, LT_STATE_UPVALUE);
 }
-/* The same from anywhere (registry lookup). */
+/* The same without upvalues (registry lookup). */
 lt_lua_state *lt_lua_state_of(lua_State *L);
 lt_lua_state *lt_lua_state_retain(lt_lua_state *s);
 void lt_lua_state_release(lt_lua_state *s);
@@ -69,18 +69,18 @@ void lt_lua_pushfunction(lua_State *L, lua_CFunction f);
 
 /* ---- calling core ---------------------------------------------------------------------------- */
 
-/* Between these two the thread works in the interpreter's context, memory that runs out triggers a
- * full Lua collection, and copies find the user's line. No Lua error may be raised in between. With
- * upvalues only. Whatever asks core for something that a context has (settings, random numbers,
- * permissions, memory, whether to stop) does it in between. */
+/* Between these two calls the thread runs in the interpreter's context: an allocation that fails
+ * triggers a full Lua collection, and copies are recorded with the user's line. No Lua error may be
+ * raised in between. Requires the upvalues. Calls of core that use the context (settings, random
+ * numbers, permissions, memory, interrupts) must be made in between. */
 typedef struct lt_entry {
     lt_host_binding binding;
     lt_context_outer outer;
-    int32_t event; /* of a recording of the profiler; -1: none */
+    int32_t event; /* index of the profiler's event; -1: none */
 } lt_entry;
 lt_entry lt_enter(lua_State *L);
 void lt_leave(lt_entry entry);
-/* The value of a call that is made in between. */
+/* Makes the call in between; returns its value. */
 #define LT_INSIDE(L, call)                                                                         \
     __extension__({                                                                                \
         const lt_entry entry_inside_ = lt_enter(L);                                                \
@@ -88,7 +88,7 @@ void lt_leave(lt_entry entry);
         lt_leave(entry_inside_);                                                                   \
         value_inside_;                                                                             \
     })
-/* The same for an op that the profiler shows by its name. */
+/* The same for an op; the profiler records it by name. */
 static inline lt_entry lt_enter_op(lua_State *L, const char *name)
 {
     lt_entry entry = lt_enter(L);
@@ -104,9 +104,9 @@ static inline void lt_lua_check(lua_State *L, lt_status status)
     if (status != LT_OK) lt_lua_raise(L);
 }
 
-/* A call made inside, whose failure is raised. Its arguments must raise nothing. */
+/* Calls core inside and raises its failure. The arguments must not raise. */
 #define lt_lua_do(L, call) lt_lua_check(L, LT_INSIDE(L, call))
-/* For loops of the binding's own: raises when the interpreter's context is told to stop. */
+/* For loops of the binding: raises an error if the interpreter's context was requested to stop. */
 static inline void lt_lua_look(lua_State *L)
 {
     if (lt_something_up(lt_lua_state_current(L)->context))
@@ -115,8 +115,8 @@ static inline void lt_lua_look(lua_State *L)
 
 /* Runs the garbage collector when it is due (state.c). Call it before every result. */
 void lt_lua_run_collector(lua_State *L, lt_lua_state *s);
-/* It is due from so many bytes of results on, or by the number of small results, each of which is
- * 80 bytes of Lua's that return one collection later. */
+/* It is due after so many bytes of results, or after so many small results: each uses 80 bytes of
+ * Lua memory, freed one collection later. */
 #define LT_LUA_YOUNG_BYTES   ((int64_t)256 << 10)
 #define LT_LUA_MINOR_RESULTS 16384
 static inline int64_t lt_lua_new_bytes(const lt_lua_state *s)
@@ -130,8 +130,8 @@ static inline void lt_lua_pace(lua_State *L, lt_lua_state *s)
         lt_lua_run_collector(L, s);
 }
 
-/* For what core calls while Lua is inside of backward: f with the argument, protected, as a light
- * userdata. What it raises comes out of backward as it is. */
+/* Calls f, protected, with the argument as a light userdata: for callbacks from core during
+ * backward. Backward raises the error value of f unchanged. */
 lt_status lt_lua_call_back(const lt_lua_state *state, lua_CFunction f, void *argument);
 
 /* ---- boxes ----------------------------------------------------------------------------------- */
@@ -139,8 +139,8 @@ lt_status lt_lua_call_back(const lt_lua_state *state, lua_CFunction f, void *arg
 #define LT_TENSOR_NAME      "Tensor"
 #define LT_TENSOR_META_NAME "ltensor.Tensor" /* in the registry */
 
-/* Tells boxes from other userdata, in two loads. It is gone after __gc: the memory is somebody
- * else's next, who may leave it as it is. */
+/* Distinguishes boxes from other userdata in two loads. __gc clears the tag, since the next owner
+ * of the memory may leave it unchanged. */
 extern const char lt_box_tag;
 
 typedef struct lt_box {
@@ -148,7 +148,7 @@ typedef struct lt_box {
     lt_tensor *tensor; /* counted; NULL while an op has not yet filled it, and after __gc */
 } lt_box;
 
-/* Pushes an empty box; temporaries that died are collected first. With upvalues only. */
+/* Pushes an empty box; first collects dead temporaries if due. Requires the upvalues. */
 static inline lt_tensor **lt_lua_new(lua_State *L)
 {
     lt_lua_pace(L, lt_lua_state_current(L));
@@ -178,20 +178,21 @@ static inline lt_tensor *lt_lua_get(lua_State *L, int index)
 lt_tensor *lt_lua_check_tensor(lua_State *L, int arg);
 
 /* ---- the graph as the collector sees it ---------------------------------------------------------
- * Closures that hooks and custom Functions need hang from tokens: a small userdata per node of the
+ *
+ * Hooks and custom Functions refer to Lua closures through tokens: a small userdata per node of the
  * graph that refers to the tokens of the node's inputs. A box of a tensor that requires grad has
- * its token as user value
- * 1. So a closure lives exactly as long as some tensor whose graph contains it, cycles or not. */
+ * its token as user value 1, so a closure lives exactly as long as some tensor with that node in
+ * its graph, cycles or not. */
 
-/* The box at `result` (absolute index), just filled by an op on the boxes at args[0 .. n-1] (stack
- * indices; values that are no boxes are skipped; tables of boxes are looked into), gets a token if
- * it requires grad. */
+/* Gives the box at `result` (absolute index), just filled by an op, a token if it requires grad.
+ * args: the stack indices of the op's n arguments; others than boxes and tables of boxes are
+ * skipped. */
 void lt_lua_link(lua_State *L, int result, const int *args, int n);
-/* Pushes the table of closures of the box's token, making both when missing. */
+/* Pushes the table of closures of the box's token, creating both if missing. */
 void lt_lua_push_anchors(lua_State *L, int box);
 /* Anchors the value on top of the stack (popped) at the box; returns its id. */
 int64_t lt_lua_anchor(lua_State *L, int box, lt_lua_state *s);
-/* Pushes the value with this id; false (nothing pushed) when it is gone. */
+/* Pushes the value with this id; false (nothing pushed) if it was collected. */
 bool lt_lua_push_anchored(lua_State *L, int64_t id);
 /* Removes an anchored value from the box. */
 void lt_lua_drop_anchor(lua_State *L, int box, int64_t id);
@@ -204,7 +205,7 @@ void lt_lua_push_dtype(lua_State *L, lt_dtype dtype); /* the one userdata of eac
 void lt_lua_push_device(lua_State *L, lt_device device);
 void lt_lua_push_scalar(lua_State *L, lt_scalar s);
 void lt_lua_push_complex(lua_State *L, double real, double imaginary);
-/* Whether the value is a complex number, which goes to *out unless that is NULL. */
+/* Whether the value is a complex number; stores it in *out if out is not NULL. */
 bool lt_lua_to_complex(lua_State *L, int index, lt_scalar *out);
 /* A dtype, or its name ("float64", "torch.float64"); LT_DTYPE_NONE for other values. */
 lt_dtype lt_lua_to_dtype(lua_State *L, int index);
@@ -212,17 +213,17 @@ lt_dtype lt_lua_to_dtype(lua_State *L, int index);
 bool lt_lua_to_device(lua_State *L, int index, lt_device *out);
 bool lt_lua_is_device(lua_State *L, int index);             /* a userdata, not a string */
 lt_generator *lt_lua_to_generator(lua_State *L, int index); /* NULL when the value is none */
-/* A userdata that stands for the device's default generator, also after that was made anew. */
+/* A userdata for the device's default generator; it stays valid if that is replaced. */
 void lt_lua_push_default_generator(lua_State *L, lt_device device);
 
-/* A node of the graph as a userdata (nil for NULL); box: the stack index of the tensor it was asked
- * of. */
+/* Pushes a node of the graph as a userdata (nil for NULL). box: the stack index of the tensor that
+ * it was read from. */
 struct lt_node;
 void lt_lua_push_node(lua_State *L, struct lt_node *node, int box);
 
-/* ---- openers: each adds to the table(s) named; stack: torch at 1, torch._C at 2, methods at 3 ---- */
+/* ---- openers: each fills the named tables; stack: 1 torch, 2 torch._C, 3 the methods --------- */
 void lt_lua_open_state(lua_State *L);     /* registry only; first */
-void lt_lua_open_reclaimer(lua_State *L); /* what is dropped when memory runs out */
+void lt_lua_open_reclaimer(lua_State *L); /* the function that frees caches when out of memory */
 void lt_lua_open_types(lua_State *L);     /* Size, dtypes, device */
 void lt_lua_open_ops(lua_State *L);       /* generated functions and methods */
 void lt_lua_open_tensor(lua_State *L);    /* metatable, fields, methods without declaration */
@@ -236,7 +237,7 @@ void lt_lua_open_batches(lua_State *L);
 void lt_lua_open_duals(lua_State *L);
 void lt_lua_open_saved(lua_State *L);  /* hooks of saved tensors */
 void lt_lua_open_traces(lua_State *L); /* of torch.compile */
-/* Lets go of the values of hooks that no graph needs any more. */
+/* Releases the values of hooks that no graph needs any more. */
 void lt_lua_forget_saved(lua_State *L, lt_lua_state *s);
 void lt_lua_open_random(lua_State *L);
 void lt_lua_open_cuda(lua_State *L);
@@ -246,7 +247,7 @@ void lt_lua_open_bytes(lua_State *L);  /* torch._C.tensor_bytes, tensor_of_bytes
 void lt_lua_open_images(lua_State *L); /* torch._C.decode_image */
 void lt_lua_open_csv(lua_State *L);    /* torch._C.read_csv */
 void lt_lua_open_worker(lua_State *L); /* torch._C.fork_worker */
-/* An argument that is a path, without zero bytes, which the system would take for its end. */
+/* An argument that is a path. Rejects zero bytes, at which the system would end it. */
 const char *lt_lua_check_path(lua_State *L, int arg);
 /* torch._C.open_stream, remove_file, path_inside, within_budget ... */
 void lt_lua_open_paths(lua_State *L);

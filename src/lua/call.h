@@ -1,9 +1,9 @@
-/* call.h - what generated functions are made of: the operands of a fast call, and handing results
- * to Lua.
+/* call.h - helpers of generated functions: the operands of a fast call, and returning results to
+ * Lua.
  *
  * A generated function makes the boxes of its results, enters core, calls, leaves, and ends with
- * one of the lt_call_ functions, which raises what failed. Only generated code and ops.c include
- * this file. */
+ * one of the lt_call_ functions, which raises a failure. Only generated code and ops.c include this
+ * file. */
 #ifndef LT_LUA_CALL_H
 #define LT_LUA_CALL_H
 
@@ -17,8 +17,8 @@
 /* Stack indices of the arguments of a fast call: 1, 2, 3 ... */
 extern const int lt_call_positions[LT_MAX_ARGS];
 
-/* The first k values as tensors. Bit i of `numbers`: value i may be a number (x[i] is NULL then),
- * one of them at most. False: this is no fast call. */
+/* Reads the first k values as tensors. Bit i of `numbers`: value i may be a number (x[i] is NULL
+ * then), at most one of them. False: use the general path. */
 static inline bool lt_call_operands(lua_State *L, int k, unsigned numbers, lt_tensor **x)
 {
     int tensors = 0;
@@ -32,7 +32,7 @@ static inline bool lt_call_operands(lua_State *L, int k, unsigned numbers, lt_te
     return tensors > 0 && tensors >= k - 1;
 }
 
-/* Puts a tensor where lt_call_operands left NULL; *made is to be released. */
+/* Replaces the NULL of lt_call_operands by a tensor; the caller releases *made. */
 static inline lt_status lt_call_wrap(lua_State *L, int k, lt_tensor **x, lt_tensor **made)
 {
     for (int i = 0; i < k; i++) {
@@ -45,16 +45,16 @@ static inline lt_status lt_call_wrap(lua_State *L, int k, lt_tensor **x, lt_tens
     return LT_OK;
 }
 
-/* Whether the collector must know what the tensor was made of. */
+/* Whether the result needs a token: it, or the base of which it is a view, requires grad. */
 static inline bool lt_call_has_history(const lt_tensor *t)
 {
     return (t->flags & LT_FLAG_REQUIRES_GRAD) ||
            (t->view_base != NULL && (t->view_base->flags & LT_FLAG_REQUIRES_GRAD));
 }
 
-#define LT_CALL_SMALL_NUMEL 1024 /* elements for which an op costs more than its work */
+#define LT_CALL_SMALL_NUMEL 1024 /* elements; below, an op's overhead exceeds its work */
 
-/* Results that are indices from 0 become positions from 1; in new memory when a node has saved the
+/* Converts results from 0-based indices to 1-based positions; in new memory if a node has saved the
  * indices. */
 static inline lt_status lt_call_positions_from(lt_tensor **slot)
 {
@@ -79,8 +79,8 @@ static inline lt_status lt_call_positions_from(lt_tensor **slot)
     return status;
 }
 
-/* The box of *slot, on top of the stack, is the result. at: stack indices of the n arguments that
- * it may come from (n = 0: none). */
+/* Returns the box of *slot, on top of the stack. at: stack indices of the n arguments from which it
+ * may depend (n = 0: none). */
 static inline int lt_call_tensor(lua_State *L, lt_status status, lt_tensor **slot, const int *at,
                                  int n)
 {
@@ -89,8 +89,7 @@ static inline int lt_call_tensor(lua_State *L, lt_status status, lt_tensor **slo
     return 1;
 }
 
-/* The same where core may hand back `self` (the tensor at at[0]): that very userdata is the result
- * then. */
+/* The same if core may return `self` (the tensor at at[0]): then its own userdata is the result. */
 static inline int lt_call_same(lua_State *L, lt_status status, lt_tensor **slot,
                                const lt_tensor *self, const int *at, int n)
 {
@@ -102,7 +101,7 @@ static inline int lt_call_same(lua_State *L, lt_status status, lt_tensor **slot,
     return 1;
 }
 
-/* Several results, whose boxes are the topmost of the stack, in order. */
+/* Several results: their boxes are on top of the stack, in order. */
 int lt_call_tensors(lua_State *L, lt_status status, int results, const int *at, int n);
 
 /* In place: self's own userdata (at[0]) is the result. */
@@ -115,16 +114,16 @@ static inline int lt_call_inplace(lua_State *L, lt_status status, const lt_tenso
     return 1;
 }
 
-/* What out= gave, the tensor or the table of them at this stack index, is the result: the tensor,
- * or each of the table. */
+/* Results of a call with out=: the value at this stack index, a tensor or each tensor of a table.
+ */
 int lt_call_outs(lua_State *L, lt_status status, int at);
 
-/* Pushes a holder for a list of results, which is released with it. */
+/* Pushes a holder that owns a list of results. */
 lt_tensor_list *lt_call_new_list(lua_State *L);
-/* The holder, on top of the stack, becomes a table of tensors. */
+/* Converts the holder, on top of the stack, to a table of tensors. */
 int lt_call_list(lua_State *L, lt_status status, lt_tensor_list *list, const int *at, int n);
 
-/* What factories do after the tensor is made. */
+/* The last step of factories: pins the memory and sets requires_grad. */
 lt_status lt_call_finish_factory(lt_tensor **slot, bool requires_grad, bool pin_memory);
 
 #endif

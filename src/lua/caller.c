@@ -1,5 +1,5 @@
 /* caller.c - see caller.h. Objects (the program and its shared libraries) are compared by the
- * address at which they are mapped: that needs nothing of a state. */
+ * address at which they are mapped, which needs no access to a state. */
 #include "caller.h"
 
 #include <dlfcn.h>
@@ -29,7 +29,7 @@ static lua_object object_of(const void *address)
     return (lua_object){info.dli_fbase, is_program ? info.dli_fname : map->l_name, is_program};
 }
 
-/* The symbol as the object and the libraries that it needs define it; NULL: none does. */
+/* The symbol as defined by the object or the libraries that it needs; NULL: none does. */
 static void *find_symbol(lua_object where, const char *name)
 {
     void *const handle = dlopen(where.is_program ? NULL : where.path, RTLD_LAZY | RTLD_NOLOAD);
@@ -39,9 +39,9 @@ static void *find_symbol(lua_object where, const char *name)
     return found;
 }
 
-/* The object of the Lua that the library calls; *mixed when its functions come from several
- * objects. A program of an older Lua provides those that it has, and liblua5.4 the others:
- * lua_newuserdatauv and lua_toclose are in no Lua before 5.4. */
+/* The object that provides Lua's functions to the library. *mixed: several do, as in a program with
+ * an older Lua: liblua5.4 provides the functions that it lacks, such as lua_newuserdatauv and
+ * lua_toclose. */
 static lua_object own_lua(bool *mixed)
 {
     const uintptr_t functions[] = {(uintptr_t)&lua_newuserdatauv,  (uintptr_t)&lua_toclose,

@@ -5,7 +5,7 @@
 
 #define SCOPE_META "ltensor.trace"
 
-/* trace_open(least) -> what closes it when its block ends */
+/* trace_open(least) -> a to-be-closed value that ends the trace */
 static int trace_open(lua_State *L)
 {
     const int64_t least = lt_lua_check_integer(L, 1);
@@ -14,14 +14,14 @@ static int trace_open(lua_State *L)
     return 1;
 }
 
-/* trace_finish(): computes what is held when the function has returned */
+/* trace_finish(): computes the deferred values, once the traced function has returned */
 static int trace_finish(lua_State *L)
 {
     lt_lua_do(L, lt_trace_finish());
     return 0;
 }
 
-/* Closes also when the block ends with an error, which then is the one that counts. */
+/* Also called when the block ends with an error; that error is then the one raised. */
 static int trace_close(lua_State *L)
 {
     const lt_status status = LT_INSIDE(L, lt_trace_close());
@@ -29,8 +29,8 @@ static int trace_close(lua_State *L)
     return 0;
 }
 
-/* trace_notes() -> what the last window computed: a list of {reason, ops, steps, passes, written,
- * elements, where}; how often it did; why ops on a GPU were not recorded, or nil */
+/* trace_notes() -> a list of the last trace's evaluations, {reason, ops, steps, passes, written,
+ * elements, where}; the total count of evaluations; why ops on a GPU were not recorded, or nil */
 static int trace_notes(lua_State *L)
 {
     int n;
@@ -71,7 +71,7 @@ void lt_lua_open_traces(lua_State *L)
     lua_pushvalue(L, 2);
     lt_lua_setfuncs(L, internal);
     lua_pop(L, 1);
-    /* The scope has no state of its own: its metatable stands for it. */
+    /* The scope has no state of its own, so its metatable serves as the value. */
     luaL_newmetatable(L, SCOPE_META);
     lt_lua_pushfunction(L, trace_close);
     lua_setfield(L, -2, "__close");

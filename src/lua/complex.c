@@ -1,7 +1,6 @@
-/* complex.c - complex numbers as values of Lua: torch.complex(1, 2), which a complex tensor's
- * item() gives. Arithmetic of two numbers is done here as Python does it; where the other side is a
- * tensor, its metamethod is called. Values do not change, compare by value, and print as
- * Python's. */
+/* complex.c - complex numbers as Lua values: torch.complex(1, 2), and item() of a complex tensor.
+ * Arithmetic of two numbers follows Python; if the other operand is a tensor, its metamethod is
+ * called. Values are immutable, compare by value, and print as Python's. */
 #include <complex.h>
 #include <math.h>
 #include <stdio.h>
@@ -17,7 +16,7 @@ typedef double complex number;
 void lt_lua_push_complex(lua_State *L, double real, double imaginary)
 {
     number *z = lua_newuserdatauv(L, sizeof *z, 0);
-    *z = __builtin_complex(real, imaginary); /* CMPLX, which glibc has for GCC alone */
+    *z = __builtin_complex(real, imaginary); /* CMPLX: glibc defines it for GCC only */
     luaL_setmetatable(L, COMPLEX_META);
 }
 
@@ -43,7 +42,7 @@ static bool to_number(lua_State *L, int index, number *out)
     return true;
 }
 
-/* The other operand's own way, or an error as Lua's. */
+/* Calls the other operand's metamethod, or raises Lua's error. */
 static int by_other(lua_State *L, const char *event)
 {
     const int other = lt_lua_to_complex(L, 1, NULL) ? 2 : 1;

@@ -1,7 +1,7 @@
 /* convert.c - Lua values to tensors and back: torch.tensor, new_tensor, item, tolist.
  *
- * A nested table is walked twice: once for its shape and the kind of its numbers (nothing is held
- * yet, so errors may be raised), once to store them into host memory. */
+ * A nested table is traversed twice: first for its shape and the kind of its numbers (no resource
+ * is held yet, so errors may be raised), then to store the numbers in host memory. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,8 +24,8 @@
 typedef struct lt_literal {
     int ndim;
     int64_t sizes[LT_MAX_DIMS];
-    enum lt_scalar_kind kind; /* the widest met: bool < int < float < complex */
-    bool tensors;             /* a leaf is a tensor, whose dtype decides */
+    enum lt_scalar_kind kind; /* the widest so far: bool < int < float < complex */
+    bool tensors;             /* some leaves are tensors: their dtypes decide */
     lt_dtype dtype;           /* promoted over such leaves */
 } lt_literal;
 
@@ -59,7 +59,8 @@ static void note_number(lua_State *L, int index, lt_literal *m)
     if (kind > m->kind) m->kind = kind;
 }
 
-/* Shape along the first entries of each level; the second walk finds what does not fit it. */
+/* Reads the shape from the first entry of each level; check_level then rejects entries of another
+ * shape. */
 static void measure_shape(lua_State *L, int index, lt_literal *m)
 {
     luaL_checkstack(L, LT_MAX_DIMS + 4, NULL);
@@ -215,7 +216,7 @@ done:
     return status;
 }
 
-/* A tensor made of the value at `data`; pushes it. */
+/* Pushes a tensor made of the value at `data`. */
 static int make_tensor(lua_State *L, int data, lt_factory_options *o)
 {
     lt_tensor *source = lt_lua_get(L, data), *made = NULL;
@@ -272,8 +273,8 @@ static int tensor_from(lua_State *L)
     return make_tensor(L, 1, &o);
 }
 
-/* torch.as_tensor(data, options): a tensor that already is what is asked for is returned as it
- * is. */
+/* torch.as_tensor(data, options): returns a tensor that already has the requested dtype and device
+ * unchanged. */
 static int as_tensor(lua_State *L)
 {
     lt_factory_options o = {.dtype = LT_DTYPE_NONE};

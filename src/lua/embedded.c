@@ -1,8 +1,8 @@
 /* embedded.c - see embedded.h. Includes the Lua API and zlib.
  *
- * Compiled modules are for the compiler that made them: another release of Lua may give its
- * instructions other numbers. A state's own compiler is asked once: where it makes of one module's
- * text what lies in the binary, the others are taken as they are. */
+ * Compiled modules (bytecode) fit one version of the compiler: another release of Lua may number
+ * its instructions differently. So each state compiles one module's text once: if the result equals
+ * the bytecode in the binary, it loads the bytecode of the other modules without a check. */
 #include "embedded.h"
 
 #include <lauxlib.h>
@@ -38,7 +38,7 @@ static int load_text(lua_State *L, const struct lt_embedded *module)
     size_t size;
     const char *text = lua_tolstring(L, -1, &size);
     int status = luaL_loadbufferx(L, text, size, chunk, "t");
-    lua_replace(L, -3); /* in the place of the name */
+    lua_replace(L, -3); /* replaces the name */
     lua_pop(L, 1);
     return status;
 }
@@ -58,7 +58,7 @@ static int compare(lua_State *L, const void *bytes, size_t size, void *context)
     return 0;
 }
 
-/* Whether the state's compiler makes of a module what lies in the binary. */
+/* Whether the state's compiler produces the same bytecode of a module as the binary contains. */
 static int compiles_alike(lua_State *L, const struct lt_embedded *module)
 {
     struct comparison to = {module->code, module->code_size};
@@ -70,7 +70,7 @@ static int compiles_alike(lua_State *L, const struct lt_embedded *module)
 
 int lt_embedded_load(lua_State *L, const struct lt_embedded *module)
 {
-    static const char asked = 0; /* its address is the answer's key in the registry */
+    static const char asked = 0; /* its address is the registry key of the result */
     if (module->code == NULL) return load_text(L, module);
     if (lua_rawgetp(L, LUA_REGISTRYINDEX, &asked) == LUA_TNIL) {
         lua_pop(L, 1);

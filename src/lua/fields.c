@@ -1,5 +1,5 @@
-/* fields.c - see fields.h. __index looks a name up among the methods first, then among the fields;
- * anything else is an index. */
+/* fields.c - see fields.h. __index searches a name among the methods, then among the fields; any
+ * other key is an index. */
 #include "fields.h"
 
 #include <string.h>
@@ -28,7 +28,7 @@ int lt_lua_push_unary(lua_State *L, lt_tensor *self, lt_unary_fn f)
     return 1;
 }
 
-/* Pushes a tensor that core lends; nil for NULL. */
+/* Pushes a tensor borrowed from core; nil for NULL. */
 static int push_borrowed(lua_State *L, lt_tensor *t)
 {
     if (t == NULL) {
@@ -127,7 +127,7 @@ static lt_status adjoint_of_matrix(lt_tensor *self, lt_tensor **out)
 
 static lt_status data_of(lt_tensor *self, lt_tensor **out) { return lt_tensor_alias(self, out); }
 
-/* Which result of its node it is, from 1; 1 for what has no node. */
+/* The tensor's output number at its node, from 1; 1 if it has no node. */
 static int push_output_number(lua_State *L, lt_tensor *self)
 {
     lt_node *node = NULL;
@@ -226,7 +226,7 @@ static int set_grad(lua_State *L, lt_tensor *self)
     return 0;
 }
 
-/* Copies the tensor at 3 into the real or imaginary parts, where they lie. */
+/* Copies the tensor at 3 into the real or imaginary parts, in place. */
 static int write_part(lua_State *L, lt_tensor *self, field id)
 {
     static const int args[] = {1, 3};

@@ -1,8 +1,8 @@
-/* module.c - luaopen_torch: puts the module together.
+/* module.c - luaopen_torch: assembles the module.
  *
- * torch._C holds what only our own Lua files call. These files (lib/) are in the binary and are
- * loaded when they are first required; LTENSOR_LUA_LIB names a folder to take them from instead
- * (torch.nn.layers.linear is nn/layers/linear.lua there), for work on them. */
+ * torch._C holds the functions that only our own Lua files call. These files (lib/) are in the
+ * binary and are loaded when they are first required. For work on them, LTENSOR_LUA_LIB names a
+ * folder to load them from instead (torch.nn.layers.linear is nn/layers/linear.lua there). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,8 +21,8 @@ static int load_module(lua_State *L, const struct lt_embedded *module)
     return luaL_loadfile(L, lua_pushfstring(L, "%s/%s.lua", folder, file));
 }
 
-/* The module stays the same one when package.loaded is emptied: its classes must not exist
- * twice. */
+/* The module is loaded once, even if package.loaded is emptied: its classes must not exist twice.
+ */
 static int load_embedded(lua_State *L)
 {
     const struct lt_embedded *module = lua_touserdata(L, lua_upvalueindex(1));
@@ -33,7 +33,7 @@ static int load_embedded(lua_State *L)
     lua_call(L, 1, 1);
     lua_pushvalue(L, -1);
     lua_rawsetp(L, LUA_REGISTRYINDEX, module);
-    /* under its own name, whichever it was asked by */
+    /* under its own name, even if required by an alias */
     luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
     lua_pushvalue(L, -2);
     lua_setfield(L, -2, module->name);
@@ -41,7 +41,7 @@ static int load_embedded(lua_State *L)
     return 1;
 }
 
-/* module_source(name) -> the text of the module `name` of ours, or nil; for help. */
+/* module_source(name) -> the text of our module `name`, or nil; for help. */
 static int module_source(lua_State *L)
 {
     const char *name = lt_lua_check_string(L, 1);
@@ -59,7 +59,7 @@ static void preload_modules(lua_State *L)
     for (const struct lt_embedded *module = lib_modules; module->name != NULL; module++) {
         lua_pushlightuserdata(L, (void *)module);
         lua_pushcclosure(L, load_embedded, 1);
-        if (strcmp(module->name, "torch.d2l") == 0) { /* has a name of its own as well */
+        if (strcmp(module->name, "torch.d2l") == 0) { /* also has a name of its own */
             lua_pushvalue(L, -1);
             lua_setfield(L, -3, "d2l");
         }
@@ -68,7 +68,7 @@ static void preload_modules(lua_State *L)
     lua_pop(L, 1);
 }
 
-/* A failed start leaves no half of a module behind. */
+/* A failed start leaves no partial module behind. */
 static void set_loaded(lua_State *L, bool loaded)
 {
     luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
@@ -80,7 +80,7 @@ static void set_loaded(lua_State *L, bool loaded)
     lua_pop(L, 1);
 }
 
-/* The library is there, whether a state opens the module or not. */
+/* The feature is available even if no state opens the module. */
 __attribute__((constructor)) static void announce(void) { lt_feature_provide("lua"); }
 
 LT_API int luaopen_torch(lua_State *L)

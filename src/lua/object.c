@@ -1,10 +1,10 @@
 /* object.c - instances of Lua classes as userdata: lib/support/class.lua builds on these functions.
  *
- * An object is an empty userdata whose user value is the table of its fields. Reading a field looks
- * there first, then in the class (whose metatable leads to its parents); an integer key goes to the
- * method __getitem, a slice ("1:2", {1, 2}) to __getslice. Only metatables made here become those
- * of objects: a userdata that had a tensor's or a file's would be taken for one. Includes Lua and
- * the binding's tensor header only. */
+ * An object is an empty userdata with the table of its fields as user value. A field is searched
+ * there first, then in the class (and through its metatable in the parents); an integer key calls
+ * the method __getitem, a slice ("1:2", {1, 2}) __getslice. Only metatables made here become
+ * metatables of objects: an object with the metatable of tensors or files would be mistaken for
+ * one. Includes Lua and the binding's tensor header only. */
 #include "object.h"
 
 #include <lauxlib.h>
@@ -15,12 +15,11 @@
 #include "refuse.h"
 #include "tensor.h"
 
-/* Its address in the registry leads to the set of the metatables of objects, which it does not keep
- * alive. */
+/* Its address is the registry key of the weak set of objects' metatables. */
 static const char metatables;
 
-/* new_object(metatable, fields) -> userdata. A finalizer would run where nothing stops it (the
- * collector switches hooks off), so that there is none. */
+/* new_object(metatable, fields) -> userdata. It has no finalizer: one could not be interrupted,
+ * since the collector switches hooks off. */
 static int new_object(lua_State *L)
 {
     lt_lua_check_type(L, 1, LUA_TTABLE);
@@ -50,8 +49,7 @@ static int object_fields(lua_State *L)
     return 1;
 }
 
-/* The method that reads what the key at 2 stands for: an entry by its position, or a slice ("1:2",
- * {1, 2}); NULL for a name. */
+/* The method that reads the key at 2: a position or a slice ("1:2", {1, 2}); NULL for a name. */
 static const char *item_method(lua_State *L)
 {
     if (lua_isinteger(L, 2)) return "__getitem";
@@ -63,7 +61,7 @@ static const char *item_method(lua_State *L)
 /* __index of an object; upvalue 1 is its class. */
 static int index_object(lua_State *L)
 {
-    /* a metatable's functions can be called with anything */
+    /* a metatable's functions can be called with any value */
     lt_lua_check_type(L, 1, LUA_TUSERDATA);
     lua_settop(L, 2);
     if (lua_getiuservalue(L, 1, 1) == LUA_TTABLE) {
@@ -76,7 +74,7 @@ static int index_object(lua_State *L)
     if (method == NULL || lua_getfield(L, lua_upvalueindex(1), method) == LUA_TNIL) return 1;
     lua_pushvalue(L, 1);
     lua_pushvalue(L, 2);
-    lua_call(L, 2, 1); /* Lua keeps one result of an index */
+    lua_call(L, 2, 1); /* as Lua, keep one result */
     return 1;
 }
 
@@ -97,7 +95,7 @@ static int object_metatable(lua_State *L)
     return 1;
 }
 
-/* make_parameter(tensor) marks a tensor as an nn.Parameter; is_parameter(value) asks. */
+/* make_parameter(tensor) marks a tensor as an nn.Parameter; is_parameter(value) tests the mark. */
 static int make_parameter(lua_State *L)
 {
     lt_tensor *t = lt_lua_tensor(L, 1);

@@ -1,4 +1,4 @@
-/* ops.c - registers the generated functions, and the slow ends of their calls.
+/* ops.c - registers the generated functions, and implements the rarely used parts of their calls.
  *
  * Names, kinds and operators come from the tables of build/gen/bind_<group>.c. */
 #include "bind_ops.h"
@@ -17,7 +17,7 @@ int lt_call_tensors(lua_State *L, lt_status status, int results, const int *at, 
 {
     lt_lua_check(L, status);
     int first = lua_gettop(L) - results + 1;
-    for (int i = first + results - 1; i >= first; i--) { /* those that were not asked for */
+    for (int i = first + results - 1; i >= first; i--) { /* results that were not requested */
         if (lt_lua_get(L, i) != NULL) continue;
         lua_remove(L, i);
         results--;
@@ -85,7 +85,7 @@ lt_status lt_call_finish_factory(lt_tensor **slot, bool requires_grad, bool pin_
     return requires_grad ? lt_set_requires_grad(*slot, true) : LT_OK;
 }
 
-/* store_outs(name, table of tensors, results...): what lt_store_outs does, for functions in Lua
+/* store_outs(name, table of tensors, results...): lt_store_outs for functions in Lua
  * (lib/support/outs.lua). */
 static int store_outs(lua_State *L)
 {
@@ -114,7 +114,7 @@ static int store_outs(lua_State *L)
 
 static const lt_bound *const bound_groups[] = {LT_BOUND_GROUPS};
 
-/* op_name(f) -> the name of a generated function, and whether torch.nn.functional alone has it;
+/* op_name(f) -> the name of a generated function, and whether only torch.nn.functional has it;
  * nothing for any other value */
 static int op_name(lua_State *L)
 {
@@ -139,7 +139,7 @@ void lt_lua_open_ops(lua_State *L)
     lua_pop(L, 1);
     luaL_getmetatable(L, LT_TENSOR_META_NAME);
     int metatable = lua_gettop(L);
-    lua_newtable(L); /* torch._C.nn: what torch.nn.functional alone has */
+    lua_newtable(L); /* torch._C.nn: functions that only torch.nn.functional has */
     int nn = lua_gettop(L);
     lua_pushvalue(L, nn);
     lua_setfield(L, 2, "nn");

@@ -1,6 +1,6 @@
-/* promotion.c - the dtypes of results as Lua asks for them: _C.promote_types(a, b),
- * _C.can_cast(from, to), _C.result_type(a, b) of tensors and numbers. lib/support/functions.lua
- * checks the arguments and gives them to people. */
+/* promotion.c - result dtypes for Lua: _C.promote_types(a, b), _C.can_cast(from, to),
+ * _C.result_type(a, b) of tensors and numbers. lib/support/functions.lua checks the arguments of
+ * the public functions. */
 #include "binding.h"
 #include "dtypes/dtype.h"
 #include "dtypes/promotion.h"
@@ -19,7 +19,7 @@ static int can_cast(lua_State *L)
     return 1;
 }
 
-/* The tensor at index, or one made of the number there, which then has a box in its place. */
+/* The tensor at index; a number there is replaced by the box of a tensor. */
 static lt_tensor *operand(lua_State *L, int index)
 {
     lt_scalar s;

@@ -1,5 +1,5 @@
-/* refuse.c - errors for values that a function of ours cannot take; see refuse.h. Includes Lua and
- * nothing else but how tensors are told from other userdata. */
+/* refuse.c - errors for values that one of our functions does not accept; see refuse.h. Includes
+ * Lua and the tag that distinguishes tensors from other userdata. */
 #include "refuse.h"
 
 #include <ctype.h>
@@ -10,7 +10,7 @@
 #include "binding.h"
 #include "error.h"
 
-/* ---- where and what -------------------------------------------------------------------------- */
+/* ---- position and function name -------------------------------------------------------------- */
 
 const char lt_box_tag = 0;
 
@@ -74,8 +74,8 @@ const char *lt_lua_type_name(lua_State *L, int index)
     return name;
 }
 
-/* Pushes the name under which the table on top of the stack holds the function below it; nil
- * without one. */
+/* Pushes the key under which the table on top of the stack holds the function below it; nil if
+ * there is none. */
 static bool push_key_of(lua_State *L)
 {
     int table = lua_gettop(L);
@@ -88,8 +88,8 @@ static bool push_key_of(lua_State *L)
     return false;
 }
 
-/* Pushes the name of the C function that runs, as torch, its methods or torch._C know it, else as
- * the caller does. Sets *method when it is one of tensors. */
+/* Pushes the name of the running C function: its name in torch, the methods or torch._C, else the
+ * name that the caller uses. Sets *method if it is a method of tensors. */
 static const char *push_function_name(lua_State *L, bool *method)
 {
     lua_Debug frame;
@@ -117,8 +117,8 @@ static const char *push_function_name(lua_State *L, bool *method)
     return lua_pushstring(L, frame.name != NULL ? frame.name : "?");
 }
 
-/* Pushes the name of the function in Lua of ours that the user's code called, when it is one that
- * has called the C function that runs. */
+/* Pushes the name of our Lua function that the user's code called, if such a function has called
+ * the running C function. */
 static const char *push_entry_name(lua_State *L)
 {
     lua_Debug frame, entry;
@@ -150,13 +150,14 @@ int lt_lua_refuse(lua_State *L, int arg, const char *expected)
     return lt_lua_error(L, "%s(): argument %d must be %s, not %s", name, arg, expected, got);
 }
 
-/* ---- near names ------------------------------------------------------------------------------ */
+/* ---- similar names (edit distance) ----------------------------------------------------------- */
 
-#define LONGEST 48 /* longer names have no near ones */
+#define LONGEST 48 /* longer names are never similar */
 
 static int min_int(int a, int b) { return a < b ? a : b; }
 
-/* Insertions, removals, replacements and swaps of neighbours that make b of a, in small letters. */
+/* Damerau-Levenshtein distance: insertions, deletions, substitutions and swaps of neighbours,
+ * ignoring case. */
 static int distance(const char *a, int n, const char *b, int m)
 {
     int rows[3][LONGEST + 1], *before = rows[0], *previous = rows[1], *current = rows[2];
@@ -177,8 +178,8 @@ static int distance(const char *a, int n, const char *b, int m)
     return previous[m];
 }
 
-/* Whether the candidate is near to name, and nearer than best; of equally near ones the first in
- * order of letters is. */
+/* Whether the candidate is similar to name, and more so than best; among equals the alphabetically
+ * first. */
 static bool nearer(const char *name, const char *candidate, const char *best)
 {
     int n = (int)strlen(name), m = (int)strlen(candidate), limit = n / 3 > 1 ? n / 3 : 1;
@@ -201,7 +202,7 @@ const char *lt_lua_nearest(lua_State *L, int table, const char *name, const char
     return best;
 }
 
-/* Raises when the value at 1 is the self of the function of ours that looked: a layer's method
+/* Raises an error if the value at 1 is the self of our calling Lua function: a layer's method was
  * called with a dot. */
 static void check_self(lua_State *L)
 {
@@ -229,7 +230,7 @@ int lt_lua_no_field(lua_State *L, const char *class, int table, int other)
     return lt_lua_error(L, "a %s has no field '%s'", class, name);
 }
 
-/* The nearest string of a list; NULL when none is near. */
+/* The most similar string of a list; NULL if none is similar. */
 static const char *nearest_of_list(lua_State *L, int list, const char *name)
 {
     const char *best = NULL;

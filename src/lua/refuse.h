@@ -1,9 +1,8 @@
-/* refuse.h - errors for values that a function of ours cannot take: what luaL_error and
- * luaL_check... do, but at the line of the user's code, however many of our own Lua functions lie
- * in between, and with the function's own name.
+/* refuse.h - errors for values that one of our functions does not accept: luaL_error and
+ * luaL_check..., but with the line of the user's code, however many of our own Lua functions are in
+ * between, and with the function's own name.
  *
- * "size(): argument 2 must be an integer, not string". Nothing here is called unless an error is
- * due, except for the checks themselves, which look and return. */
+ * "size(): argument 2 must be an integer, not string". The checks cost nothing more on success. */
 #ifndef LT_LUA_REFUSE_H
 #define LT_LUA_REFUSE_H
 
@@ -11,27 +10,28 @@
 #include <lua.h>
 #include <stdbool.h>
 
-/* The nearest frame of the user's own code: neither C nor a module of ours. */
+/* The innermost frame of the user's own code: neither C nor one of our modules. */
 bool lt_lua_users_frame(lua_State *L, lua_Debug *frame);
-/* Raises what lua_pushfstring makes of the format, with the user's position; never returns. */
+/* As luaL_error, with the position of the user's code; never returns. */
 int lt_lua_error(lua_State *L, const char *format, ...);
-/* "name(): argument 2 must be EXPECTED, not number"; of a method called with a dot it says so. */
+/* "name(): argument 2 must be EXPECTED, not number", with a hint if a method was called with a dot.
+ */
 int lt_lua_refuse(lua_State *L, int arg, const char *expected);
 
-/* Lua's type of a value, or what its metatable calls it ("Tensor", "Linear"); "no value". Lives as
- * long as the value. */
+/* Lua's type of a value, or its metatable's __name ("Tensor", "Linear"); "no value". Lives as long
+ * as the value. */
 const char *lt_lua_type_name(lua_State *L, int index);
-/* The entry nearest to name among the string keys of the table, and of `best`, found before (NULL:
- * none). NULL when none is near: within a third of its letters, two that are swapped counting once.
- * Its text lives as long as the table. */
+/* The string key of the table, or `best` (found before, NULL: none), that is most similar to name.
+ * NULL if none is within an edit distance of a third of its letters. Its text lives as long as the
+ * table. */
 const char *lt_lua_nearest(lua_State *L, int table, const char *name, const char *best);
-/* Raises that a value of the class has no field of the name at stack index 2, naming the nearest
- * among the string keys of two tables (the second may be 0). */
+/* Raises an error: values of the class have no field with the name at stack index 2. The message
+ * suggests a similar string key of the two tables (the second may be 0). */
 int lt_lua_no_field(lua_State *L, const char *class, int table, int other);
 /* nearest_name(name, list of names), for Lua */
 int lt_lua_nearest_name(lua_State *L);
-/* Raises that `what` takes no argument of the name at stack index `name`, with the nearest in the
- * list of names at `names`, or all. */
+/* Raises an error: `what` has no argument with the name at stack index `name`. The message suggests
+ * a similar name of the list at `names`, or lists all. */
 int lt_lua_refuse_name(lua_State *L, const char *what, int name, int names);
 /* refuse_name(what, name, list of names), for Lua */
 int lt_lua_refuse_named(lua_State *L);
@@ -44,13 +44,12 @@ void *lt_lua_check_udata(lua_State *L, int arg, const char *metatable);
 lua_Integer lt_lua_check_integer(lua_State *L, int arg);
 lua_Integer lt_lua_opt_integer(lua_State *L, int arg, lua_Integer otherwise);
 lua_Number lt_lua_check_number(lua_State *L, int arg);
-/* Replaces the string on top of the stack by the one with escapes in place of control characters
- * (lt_printable). */
+/* Escapes the control characters of the string on top of the stack (lt_printable). */
 void lt_lua_make_printable(lua_State *L);
 const char *lt_lua_check_lstring(lua_State *L, int arg, size_t *n);
 const char *lt_lua_check_string(lua_State *L, int arg);
 const char *lt_lua_opt_string(lua_State *L, int arg, const char *otherwise);
-/* The position of the string, or of `otherwise` for none, in the list (ended by NULL). */
+/* The index of the string, or of `otherwise` if absent, in the list (ended by NULL). */
 int lt_lua_check_option(lua_State *L, int arg, const char *otherwise, const char *const *list);
 
 #endif

@@ -1,15 +1,15 @@
 /* state.c - one interpreter's state, raising core's errors, and the collector's pace.
  *
- * Lua's collector sees a tensor as a few bytes. So that a loop over temporaries runs in bounded
+ * Lua's collector counts a tensor as a few bytes. So that a loop over temporaries runs in bounded
  * memory, the binding also runs it by the bytes of tensors (memory/pressure.h), before a result is
  * made:
  * - a minor collection every LT_LUA_YOUNG_BYTES of results in generational mode, which the program
- *   and the scripts of ltensor_script.h choose. It takes a microsecond and frees the temporaries
- *   that died young, so that the next results reuse memory that is in L2. In incremental mode, that
- *   of a new state, a basic step of Lua's comes when an eighth of the garbage for a full collection
- *   has been made.
- * - a full collection when the tensors hold twice the bytes that the last one left in use.
- * A failed allocation runs a full collection before it is tried again. */
+ *   and the scripts of ltensor_script.h select. It takes a microsecond and frees short-lived
+ *   temporaries, so that the next results reuse memory that is in L2. In incremental mode, the
+ *   default of a new state, a basic step of Lua's runs after each eighth of the garbage for a full
+ *   collection.
+ * - a full collection when the tensors hold twice the bytes that remained after the last one.
+ * A failed allocation runs a full collection before it is retried. */
 #include <stdio.h>
 #include <string.h>
 
@@ -23,12 +23,14 @@
 #include "memory/pressure.h"
 #include "settings/autocast.h"
 
-/* What two minor collections find in use is old: no other frees it. So one waits for a few results,
- * in order that an operand of the next ops does not become old, unless these are large. */
+/* Values that two minor collections find in use become old: minor collections no longer free them.
+ * So one waits for a few results, unless these are large, lest an operand of the next ops become
+ * old. */
 #define YOUNG_RESULTS 4
-/* Garbage that causes no full collection: a small program would double its memory often. */
+/* bytes; less garbage causes no full collection: a small program often doubles its memory */
 #define SPARE_BYTES ((int64_t)32 << 20)
-/* Garbage fills at most half of the room below a memory limit, unless that has fewer bytes. */
+/* bytes; garbage fills at most half of the memory left below a limit, which counts as at least this
+ * much. */
 #define MIN_ROOM ((int64_t)2 << 20)
 
 static const char state_key = 0;
@@ -60,7 +62,8 @@ static int state_close(lua_State *L)
     if (*holder == NULL) return 0;
     (*holder)->main = (*holder)->running = NULL;
     const lt_context_outer outer = lt_context_visit((*holder)->context);
-    /* every tensor of the state is gone, but those that keep each other, and their context */
+    /* all tensors of the state are freed, except reference cycles; collect these, then release the
+     * context */
     lt_cycles_collect();
     lt_context_return(outer);
     lt_lua_state_release(*holder);
@@ -78,7 +81,8 @@ lt_lua_state *lt_lua_state_of(lua_State *L)
 
 /* ---- its context ----------------------------------------------------------------------------- */
 
-static const char context_key = 0; /* a holder of what the host gave before the module was opened */
+/* holds the context that the host set before the module was opened */
+static const char context_key = 0;
 
 static lt_lua_state *opened_state(lua_State *L)
 {
@@ -114,7 +118,7 @@ lt_status lt_lua_set_context(lua_State *L, lt_context *context)
     if (s != NULL) {
         lt_context *before = s->context;
         s->context = lt_context_retain(context);
-        s->last_minor = 0; /* of the context before */
+        s->last_minor = 0; /* relative to the previous context */
         s->in_use = 0;
         lt_context_release(before);
         return LT_OK;
@@ -144,7 +148,7 @@ lt_context *lt_lua_context(lua_State *L)
     return holder != NULL ? *holder : NULL;
 }
 
-/* The one that the host has given, or one of its own: held. */
+/* New reference: the context given by the host, or a new one. */
 static lt_context *own_context(lua_State *L)
 {
     lt_context *const *holder = given_context(L), *context = NULL;
@@ -156,7 +160,7 @@ static lt_context *own_context(lua_State *L)
 void *lt_lua_alloc(void *context, void *old, size_t old_bytes, size_t bytes)
 {
     lt_context *c = context != NULL ? context : &lt_process_context;
-    if (old == NULL) old_bytes = 0; /* Lua says what kind of object it is for */
+    if (old == NULL) old_bytes = 0; /* then Lua passes the kind of the new object */
     return lt_mem_realloc_charged(c, old, old_bytes, bytes);
 }
 
@@ -211,8 +215,8 @@ void lt_lua_setfuncs(lua_State *L, const luaL_Reg *functions)
 
 /* ---- errors ---------------------------------------------------------------------------------- */
 
-/* Writes "train.lua:31", or "(cell 7)" for chunks that are named after what they are. Each large
- * block of a GPU's memory has it: snprintf would take as long as all else of an allocation. */
+/* Writes "train.lua:31", or "(cell 7)" for chunks named without a file. It is stored for each large
+ * block of GPU memory: snprintf would take as long as the rest of an allocation. */
 static void write_origin(void *ctx, char *buffer, size_t n)
 {
     lua_Debug frame;
@@ -237,7 +241,7 @@ int lt_lua_raise(lua_State *L) { return lt_lua_error(L, "%s", lt_error_message()
 
 static const char reclaimer_key = 0; /* its address is the key of set_reclaimer's function */
 
-/* set_reclaimer(f): f() is called before the collection that is tried when memory runs out. */
+/* set_reclaimer(f): f() is called before the full collection when an allocation fails. */
 static int set_reclaimer(lua_State *L)
 {
     lt_lua_check_type(L, 1, LUA_TFUNCTION);
@@ -250,7 +254,7 @@ static void collect_garbage(void *ctx)
 {
     lua_State *L = ctx;
     if (lua_checkstack(L, 4)) {
-        /* What it raises is not the error that counts. */
+        /* An error of the reclaimer is ignored: the failed allocation is the one to report. */
         if (lua_rawgetp(L, LUA_REGISTRYINDEX, &reclaimer_key) != LUA_TFUNCTION ||
             lua_pcall(L, 0, 0, 0) != LUA_OK)
             lua_pop(L, 1);
@@ -261,9 +265,9 @@ static void collect_garbage(void *ctx)
 
 static const char sentinel_key = 0;
 
-/* An object that nobody refers to: every collection finds it, and its finalizer leaves the next.
- * Cycles of gradients lie in core where the collector does not see them; those whose last box it
- * has just freed are looked for now. */
+/* An unreachable object: every collection finalizes it, and its finalizer makes the next one.
+ * Reference cycles of gradients are in core, invisible to the collector; the finalizer searches for
+ * cycles of which the last box was just freed. */
 static void push_sentinel(lua_State *L)
 {
     lua_newuserdatauv(L, 0, 0);
@@ -289,7 +293,7 @@ static int memory_live(lua_State *L)
     return 1;
 }
 
-/* memory_peak() -> the most bytes of the host that tensors held at once since it was asked last */
+/* memory_peak() -> the peak of host memory held by tensors since the last call, in bytes */
 static int memory_peak(lua_State *L)
 {
     lua_pushinteger(L, LT_INSIDE(L, lt_mem_reset_peak()));
@@ -303,8 +307,8 @@ static int memory_trim(lua_State *L)
     return 1;
 }
 
-/* let_go(tensor): releases what the box holds now, not when the collector finds it; for results
- * that nobody else can refer to. What comes back is no longer a reason to collect. */
+/* let_go(tensor): releases the box's tensor now, before the collector finds it; for results without
+ * another reference. The freed bytes no longer count as a reason to collect. */
 static int let_go(lua_State *L)
 {
     lt_tensor *t = lt_lua_check_tensor(L, 1);
@@ -388,8 +392,8 @@ static void begin_period(lt_lua_state *s)
     s->results = 0;
 }
 
-/* Updates s->generational. To set the mode that is set already costs nothing; after a script has
- * switched it, this switches twice. */
+/* Updates s->generational. Setting the current mode again costs nothing; after a script has changed
+ * the mode, this switches twice. */
 static void query_mode(lua_State *L, lt_lua_state *s)
 {
     const int expected = s->generational ? LUA_GCGEN : LUA_GCINC,
@@ -422,17 +426,16 @@ static void full_collection(lua_State *L, lt_lua_state *s)
     end_collection(L, s);
 }
 
-/* lt_host_binding_class.tidy: an open window of torch.compile is about to compute the values that are in
- * use. */
+/* lt_host_binding_class.tidy: an open trace of torch.compile is about to compute the values in use. */
 static void collect_young(void *ctx)
 {
     if (lua_gc(ctx, LUA_GCISRUNNING) != 1 || !lua_checkstack(ctx, 1)) return;
     minor_collection(ctx, lt_lua_state_of(ctx)); /* the running function may have no upvalues */
 }
 
-/* Postpones a minor collection once while a trace is open, since the window runs one itself before
- * it computes. With both, the result of the last call, which the caller still holds, would be old.
- * A trace that recorded nothing runs none; hence once. */
+/* Postpones a minor collection once while a trace is open, since the trace runs one itself before
+ * it computes. With both, the result of the last call, which the caller still holds, would become
+ * old. A trace that recorded nothing runs none; hence once. */
 static bool postpone_minor(lt_lua_state *s)
 {
     if (lt_tls.open_trace == NULL || s->postponed) return false;
@@ -444,7 +447,7 @@ static bool postpone_minor(lt_lua_state *s)
 void lt_lua_run_collector(lua_State *L, lt_lua_state *s)
 {
     if (!minor_is_due(s)) return;
-    if (lua_gc(L, LUA_GCISRUNNING) != 1) return; /* stopped, or in a finalizer */
+    if (lua_gc(L, LUA_GCISRUNNING) != 1) return; /* stopped, or inside a finalizer */
     const int64_t held = LT_INSIDE(L, lt_mem_gc_pressure());
     if (held < s->in_use) s->in_use = held;
     if (held - s->in_use > max_garbage(s))
@@ -466,8 +469,8 @@ lt_tensor *lt_lua_tensor(lua_State *L, int index)
 {
     const lt_box *box = L != NULL ? lt_lua_box(L, index) : NULL;
     if (box == NULL) return NULL;
-    /* A host may do with it what it wants, in other threads too. Where that fails, who looks at the
-     * elements is told. */
+    /* A host may use the tensor freely, in other threads too, so deferred ops are evaluated. A
+     * failure is reported when the elements are read. */
     if (lt_any_trace()) (void)lt_trace_flush();
     return box->tensor;
 }
@@ -505,7 +508,7 @@ static void push_token(lua_State *L, int box)
     lua_setiuservalue(L, box, 1);
 }
 
-/* Pushes the tokens of a box, or of the boxes in a table; returns how many. */
+/* Pushes the tokens of a box, or of the boxes in a table; returns their number. */
 static int push_tokens(lua_State *L, int index)
 {
     if (index == 0) return 0;

@@ -1,4 +1,4 @@
-/* tensor.c - the metatable of tensors: length, iteration, printing, and the methods that are no
+/* tensor.c - the metatable of tensors: length, iteration, printing, and the methods that are not
  * ops. fields.c has the fields. */
 #include <string.h>
 
@@ -15,7 +15,7 @@
 #include "op/to.h"
 #include "memory/alloc.h"
 
-/* A text of core's while it is on its way into a Lua string. */
+/* Owns core's text until Lua has copied it. */
 #define TEXT_META "ltensor.text"
 
 static int text_gc(lua_State *L)
@@ -121,7 +121,7 @@ static int tensor_data_ptr(lua_State *L)
     return 1;
 }
 
-/* is_contiguous([format]), is_contiguous{memory_format =}: in order, or with the channels last. */
+/* is_contiguous([format]), is_contiguous{memory_format =}: row-major, or channels-last. */
 static int tensor_is_contiguous(lua_State *L)
 {
     static const char *const formats[] = {"contiguous_format", "preserve_format", "channels_last",
@@ -132,7 +132,7 @@ static int tensor_is_contiguous(lua_State *L)
         lua_getfield(L, 2, "memory_format");
         lua_replace(L, 2);
     }
-    /* 4 or 5 of the last two */
+    /* 4 or 5 for the last two formats */
     const int format = luaL_checkoption(L, 2, formats[0], formats), dims = format + 2;
     lua_pushboolean(L, format < 2 ? lt_is_contiguous(self)
                                   : self->ndim == dims && lt_is_channels_last(self));
@@ -179,8 +179,8 @@ static int tensor_get_device(lua_State *L)
     return 1;
 }
 
-/* The dtype and device that "torch.cuda.LongTensor", "torch.int64" or "int64" stands for; false:
- * none. */
+/* The dtype and device of a name such as "torch.cuda.LongTensor", "torch.int64" or "int64"; false
+ * for other names. */
 static bool parse_type(const char *name, lt_dtype *dtype, lt_device *device)
 {
     *device = lt_host;
@@ -201,7 +201,7 @@ static bool parse_type(const char *name, lt_dtype *dtype, lt_device *device)
     return *dtype != LT_DTYPE_NONE && device->type == LT_CPU;
 }
 
-/* type(dtype): x:to(dtype). A name of the older kind, "torch.cuda.LongTensor", also says where. */
+/* type(dtype): x:to(dtype). An old-style name, "torch.cuda.LongTensor", also gives the device. */
 static int to_type(lua_State *L, lt_tensor *self)
 {
     static const int args[] = {1};
@@ -297,8 +297,8 @@ static int tensor_iter(lua_State *L)
     return 3;
 }
 
-/* Lua makes a boolean of what a comparison gives, and x > 1 of 1 < x: the method to write follows
- * from the order. */
+/* Lua converts the result of a comparison to a boolean and evaluates x > 1 as 1 < x: the order of
+ * the operands decides which method the message suggests. */
 static int refuse_comparison(lua_State *L, const char *less, const char *greater)
 {
     bool first = lt_lua_get(L, 1) != NULL, both = first && lt_lua_get(L, 2) != NULL;

@@ -75,9 +75,9 @@ static int size_numel(lua_State *L)
     return 1;
 }
 
-/* What a Size's table has not: a size counted from the end, or numel. The sizes end where a loop in
- * C (ipairs, unpack) asks for the next; code in Lua that asks for one past the end is wrong.
- * Upvalue 1: the methods. */
+/* Keys that are not in the table of a Size: a size counted from the end, or numel. A loop in C
+ * (ipairs, unpack) gets nil for the entry behind the last; Lua code gets an error. Upvalue 1: the
+ * methods. */
 static int size_index(lua_State *L)
 {
     lua_Debug caller;
@@ -104,7 +104,7 @@ static int size_index(lua_State *L)
                         (LUAI_UACINT)n);
 }
 
-/* Size{2, 3}: the table itself is left alone. */
+/* Size{2, 3}: copies the table. */
 static int size_new(lua_State *L)
 {
     int64_t sizes[LT_MAX_DIMS];
@@ -150,7 +150,7 @@ static int dtype_tostring(lua_State *L)
     return 1;
 }
 
-/* Raises that a value of the class has none but these fields (ended by NULL). */
+/* Raises an error: a value of the class has only these fields (ended by NULL). */
 static int refuse_field(lua_State *L, const char *class, const char *const *fields)
 {
     lua_newtable(L);
@@ -327,7 +327,7 @@ void lt_lua_push_scalar(lua_State *L, lt_scalar s)
         lua_pushnumber(L, s.v.d);
 }
 
-/* type(value): what a metatable's __name says ("Tensor", "Linear"), else Lua's type. */
+/* type(value): the __name of its metatable ("Tensor", "Linear"), else Lua's type. */
 static int torch_type_of(lua_State *L)
 {
     lt_lua_check_any(L, 1);

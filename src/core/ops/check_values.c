@@ -14,14 +14,15 @@ lt_status lt_check_values(lt_tensor *t, lt_value_check rule)
     if (lt_dtype_is_float(dtype))
         rule.dtype = dtype == LT_FLOAT64 ? LT_FLOAT64 : LT_FLOAT32;
     else
-        rule.dtype = rule.nonzero ? LT_INT64 : LT_FLOAT64; /* a range is one of floats */
+        /* a range is checked in floating point */
+        rule.dtype = rule.nonzero ? LT_INT64 : LT_FLOAT64;
     rule.device = t->device;
     rule.n = t->numel;
     if (rule.dtype == dtype && lt_is_contiguous(t)) {
         row = lt_tensor_retain(t);
     } else {
         LT_TRY(lt__to_copy_impl(t, rule.dtype, NULL, false,
-                                &row)); /* dense: in which order does not matter */
+                                &row)); /* as a vector: the order does not matter */
     }
     lt_status status = lt_materialize("check_values", row); /* computes a deferred value */
     if (status == LT_OK) {

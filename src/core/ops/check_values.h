@@ -1,5 +1,5 @@
-/* check_values.h - what the elements of an argument have to be, on every device: the CPU finds out
- * at once, a GPU reports it when the host waits next. */
+/* check_values.h - checks the elements of an argument, on every device: the CPU reports an error at
+ * once, a GPU when the host next waits for it. */
 #ifndef LT_OPS_CHECK_VALUES_H
 #define LT_OPS_CHECK_VALUES_H
 

@@ -70,7 +70,7 @@ lt_scalar lt_stored_value(lt_scalar value, lt_dtype dtype)
 lt_status lt_fill_value(lt_tensor *t, lt_scalar value)
 {
     lt_iter it;
-    /* In a single element of a half type what is too large becomes infinity, as in PyTorch. */
+    /* In a single element of a half type, a value out of range becomes infinity, as in PyTorch. */
     if (t->numel != 1 || !lt_dtype_is_half((lt_dtype)t->dtype))
         LT_TRY(lt_check_fits(value, (lt_dtype)t->dtype));
     LT_TRY(lt_iter_elementwise(&it, &t, 1));
@@ -174,7 +174,8 @@ lt_status lt_infer_shape(const lt_dims *given, int64_t numel, lt_dims *out)
     return LT_OK;
 }
 
-/* Walks both shapes from the end: a run of t's dimensions that lie as one block can be cut anew. */
+/* Walks both shapes from the end: each contiguous run of t's dimensions can be split differently.
+ */
 bool lt_view_strides(const lt_tensor *t, const lt_dims *shape, int64_t *strides)
 {
     if (t->numel == 0) {
@@ -199,7 +200,7 @@ bool lt_view_strides(const lt_tensor *t, const lt_dims *shape, int64_t *strides)
             block = filled = 1;
         }
     }
-    for (; to >= 0; to--) strides[to] = 1; /* sizes 1 that are left over */
+    for (; to >= 0; to--) strides[to] = 1; /* remaining sizes of 1 */
     return true;
 }
 

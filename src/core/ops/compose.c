@@ -17,7 +17,7 @@ void lt_scope_open(lt_scope *s, bool records)
 
 void lt_scope_open_together(lt_scope *s, bool records, const lt_tensor *like)
 {
-    /* elements that with the other operands no longer stay in L2 between two steps */
+    /* elements with which the operands no longer stay in L2 from one step to the next */
     const int64_t least = lt_processor.l2 / 16;
     lt_scope_open(s, records);
     if (like->device.type != LT_CPU || like->numel < least || lt_tls.open_trace != NULL) return;
@@ -61,7 +61,7 @@ lt_status lt_scope_store(lt_scope *s, lt_tensor *result, lt_tensor **out)
 
 lt_tensor *lt_scope_hold(lt_scope *s, lt_status status, lt_tensor *t)
 {
-    if (s->status == LT_OK) s->status = status; /* the first failure stays */
+    if (s->status == LT_OK) s->status = status; /* keep the first failure */
     if (s->status == LT_OK && s->n == LT_SCOPE_TENSORS)
         s->status =
             lt_error(LT_ERR_RUNTIME, "a formula holds at most %d temporaries", LT_SCOPE_TENSORS);

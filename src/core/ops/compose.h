@@ -1,15 +1,13 @@
 /* compose.h - writing an op as a formula of other ops.
  *
  * A scope holds the temporaries of one formula and its first failure: every step returns a tensor
- * that the scope owns, or NULL once something has failed, so that a formula reads like the
- * mathematics and has one exit. Composite ops and derivatives open a scope that records for
- * autograd; implementations, which know nothing of autograd, one that does not. Included by
- * src/core/ops only.
+ * that the scope owns, or NULL after a failure, so that a formula reads like the mathematics and
+ * has one exit. Composite ops and derivatives open a scope that records for autograd;
+ * implementations, below autograd, one that does not. Included by src/core/ops only.
  *
  *     lt_scope s;
  *     lt_scope_open(&s, true);
- *     return lt_scope_return(&s, do_mul(&s, grad, do_exp(&s, self)), out);
- */
+ *     return lt_scope_return(&s, do_mul(&s, grad, do_exp(&s, self)), out); */
 #ifndef LT_OPS_COMPOSE_H
 #define LT_OPS_COMPOSE_H
 
@@ -64,14 +62,15 @@
 /* -- leaves ------------------------------------------------------------------------------------ */
 lt_tensor *do_number(lt_scope *s, double value); /* a wrapped number: weak in type promotion */
 lt_tensor *do_scalar(lt_scope *s, lt_scalar value);
-/* of like's dtype and device, batched as it is, to be written into */
+/* with like's dtype and device, batched like it; to be written */
 lt_tensor *do_zeros(lt_scope *s, const lt_tensor *like, const lt_dims *sizes);
 
 /* -- steps that no op is by itself ------------------------------------------------------------- */
 lt_tensor *do_sum_dims(lt_scope *s, lt_tensor *a, const lt_dims *dims, bool keepdim);
 lt_tensor *do_sum_dim(lt_scope *s, lt_tensor *a, int64_t dim, bool keepdim);
 lt_tensor *do_cast(lt_scope *s, lt_tensor *a, lt_dtype dtype);
-/* Half types in float, and back to the dtype of like: what is rounded once at the end. */
+/* Converts half dtypes to float, and back to the dtype of `like`, so that a formula rounds once, at
+ * the end. */
 lt_tensor *do_widen(lt_scope *s, lt_tensor *a);
 lt_tensor *do_narrow_to(lt_scope *s, lt_tensor *a, const lt_tensor *like);
 static inline lt_tensor *times(lt_scope *s, lt_tensor *a, double factor)
@@ -82,9 +81,9 @@ static inline lt_tensor *plus(lt_scope *s, lt_tensor *a, double addend)
 {
     return do_add(s, a, do_number(s, addend));
 }
-/* a summed to sizes that broadcast to its own, with fewer dimensions or sizes 1. */
+/* a summed to sizes that broadcast to its own sizes, with fewer dimensions or sizes 1. */
 lt_tensor *do_sum_to(lt_scope *s, lt_tensor *a, const lt_dims *sizes);
-/* a with the dimensions in dims (NULL: all) back as size 1, as if a reduction had kept them. */
+/* a with the dimensions in dims (NULL: all) restored as size 1, as with keepdim. */
 lt_tensor *do_restore_dims(lt_scope *s, lt_tensor *a, int ndim, const lt_dims *dims, bool keepdim);
 
 #endif

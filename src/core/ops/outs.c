@@ -11,7 +11,7 @@
 #include "ops/shape/backward.h"
 #include "overlap.h"
 
-/* What can be known before anything is written. */
+/* All checks that are possible before anything is written. */
 static lt_status check_out(const char *op, const lt_tensor *result, const lt_tensor *out)
 {
     if (lt_is_batched(result) || lt_is_batched(out))
@@ -26,7 +26,7 @@ static lt_status check_out(const char *op, const lt_tensor *result, const lt_ten
     return lt_is_sparse(out) ? LT_OK : lt_refuse_overlap(out);
 }
 
-/* A result may be a view of an argument that out is, too. */
+/* A result may be a view of the argument that is also out. */
 static lt_status store_out(lt_tensor *result, lt_tensor *out)
 {
     const uint8_t role = out->role;

@@ -16,8 +16,8 @@
 
 #define MAX_INPUTS 4
 
-/* What the number makes of the dtype of the tensors: add's alpha must fit as it is, a fraction
- * lifts others' integers (clamp(int, min = 0.5)), an integer bound lifts bools. */
+/* Adjusts the tensors' dtype to a scalar argument: add's alpha must fit, for other ops a fraction
+ * promotes integers (clamp(int, min = 0.5)) and an integer bound promotes bools. */
 static lt_status with_number(const lt_pointwise_facts *facts, lt_scalar number, lt_dtype *dtype)
 {
     if (number.kind == LT_SCALAR_COMPLEX && !lt_dtype_is_complex(*dtype)) {
@@ -44,7 +44,7 @@ static lt_status compute_dtype(const lt_pointwise_facts *facts, lt_tensor *const
 {
     int first = facts->rule == LT_RULE_SELECT ? 1 : 0;
     lt_dtype dtype = lt_result_type(inputs + first, n - first);
-    if (dtype == LT_DTYPE_NONE) return LT_ERR_RUNTIME; /* lt_promote's words */
+    if (dtype == LT_DTYPE_NONE) return LT_ERR_RUNTIME; /* lt_promote has set the message */
     for (int i = first; i < n && facts->refuses_a_bool != NULL && dtype != LT_BOOL; i++)
         if (inputs[i]->dtype == LT_BOOL)
             return lt_error(LT_ERR_RUNTIME, "%s", facts->refuses_a_bool);
@@ -74,7 +74,7 @@ static lt_status compute_dtype(const lt_pointwise_facts *facts, lt_tensor *const
     return LT_OK;
 }
 
-/* Sizes of the result: those of the inputs where they have the same ones, else `room` is filled. */
+/* Sizes of the result: the sizes of the inputs if they are equal, else `room` is filled. */
 static lt_status result_shape(lt_tensor *const *inputs, int n, int *ndim, int64_t *room,
                               const int64_t **sizes)
 {
@@ -85,15 +85,16 @@ static lt_status result_shape(lt_tensor *const *inputs, int n, int *ndim, int64_
     return same ? LT_OK : lt_broadcast_shape(inputs, n, ndim, room);
 }
 
-/* Whether writing out while reading input would change what is still to be read. */
+/* Whether writing out would change elements of input that are still to be read. */
 static bool overlaps(const lt_tensor *out, const lt_tensor *input)
 {
     return out->storage == input->storage && !lt_same_elements(out, input);
 }
 
-/* ---- unsigned integers, floats of one byte --------------------------------------------------- */
+/* ---- unsigned integers, one-byte floats ------------------------------------------------------ */
 
-/* New reference: t converted to dtype, the bits of an unsigned one as integers of its size. */
+/* New reference: t converted to dtype; for an unsigned one, its bits as integers of the same size.
+ */
 static lt_status without_unsigned(lt_tensor *t, lt_dtype dtype, lt_tensor **out)
 {
     lt_tensor *cast = NULL;
@@ -108,7 +109,7 @@ static lt_status without_unsigned(lt_tensor *t, lt_dtype dtype, lt_tensor **out)
     return status;
 }
 
-/* New reference: uint64 as int64 and back, 0 as the least. */
+/* New reference: uint64 as int64 and back, with 0 as the least value. */
 static lt_status turned(lt_tensor *t, lt_dtype dtype, lt_tensor **out)
 {
     lt_tensor *bits = NULL, *least = NULL, *moved = NULL;
@@ -124,9 +125,9 @@ done:
     return status;
 }
 
-/* Kernels know no unsigned dtype but uint8: they see its bits as integers of its size where that
- * comes to the same, what it is converted to elsewhere. Floats of one byte are chosen by their bits
- * and compared as float32. compute: what the op would be computed in. */
+/* Kernels support no unsigned dtype but uint8: the others are computed as integers of the same size
+ * if the result has the same bits, else they are converted. One-byte floats are selected by their
+ * bits and compared as float32. compute: the dtype in which the op would be computed. */
 static lt_status run_unsigned(int op, lt_tensor *const *inputs, int n, const lt_scalar *params,
                               int n_params, lt_dtype compute, lt_tensor **out)
 {
@@ -179,7 +180,7 @@ done:
     return status;
 }
 
-/* Or of one byte. */
+/* Also true for one-byte floats. */
 static bool any_unsigned(lt_tensor *const *inputs, int n)
 {
     bool any = false;
@@ -188,7 +189,7 @@ static bool any_unsigned(lt_tensor *const *inputs, int n)
     return any;
 }
 
-/* The donated input that may take the result: of its dtype, with strides as the result's; NULL: there
+/* The donated input that can hold the result: of its dtype, with the result's strides; NULL: there
  * is none. */
 static lt_tensor *donated_input(lt_tensor *const *inputs, int n, lt_dtype dtype)
 {
@@ -213,22 +214,22 @@ static bool has_elements(int ndim, const int64_t *sizes)
     return true;
 }
 
-/* ---- the pass -------------------------------------------------------------------------------- */
+/* ---- the computation ------------------------------------------------------------------------- */
 
-/* An op whose arguments were checked. */
+/* An op with checked arguments. */
 typedef struct checked_op {
     int op;
     lt_tensor *const *inputs;
     int n;
     const lt_scalar *params;
-    lt_dtype compute, result; /* what kernels compute in; what comes of it */
+    lt_dtype compute, result; /* dtype of the computation, of the result */
     lt_device device;
     int ndim; /* of the result */
     const int64_t *sizes;
 } checked_op;
 
-/* Kernels convert as they read and write: what is given is written at once unless an input lies in
- * it. given NULL: *out is new. */
+/* Kernels convert as they read and write: `given` is written directly unless it overlaps an input.
+ * given NULL: *out is new. */
 static lt_status compute_elements(const checked_op *c, lt_tensor *given, lt_tensor **out)
 {
     const lt_backend *backend = lt_backends[c->device.type];

@@ -44,7 +44,7 @@ lt_status lt_check_addcdiv(lt_tensor *const *inputs, lt_dtype dtype)
 
 lt_status lt_check_choices(lt_tensor *const *inputs, lt_dtype dtype)
 {
-    /* what is too large becomes infinity, as in PyTorch */
+    /* a value out of range becomes infinity, as in PyTorch */
     if (lt_dtype_is_half(dtype)) return LT_OK;
     LT_TRY(lt_check_number_fits(inputs[1], dtype));
     return lt_check_number_fits(inputs[2], dtype);

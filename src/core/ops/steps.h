@@ -1,5 +1,5 @@
-/* steps.h - more steps of formulas (compose.h): those that cut, join and look up elements. Included
- * by src/core/ops only. */
+/* steps.h - more steps of formulas (compose.h): slicing, joining and indexing. Included by
+ * src/core/ops only. */
 #ifndef LT_OPS_STEPS_H
 #define LT_OPS_STEPS_H
 
@@ -22,34 +22,34 @@ lt_tensor *do_mul_scalar(lt_scope *s, lt_tensor *a, lt_scalar factor);
 /* Copies src into the view of a tensor of this formula; returns view. */
 lt_tensor *do_store(lt_scope *s, lt_tensor *view, lt_tensor *src);
 
-/* Whether any element of flags, or each of them, is set, that is not 0; waits for the device. */
+/* Whether any element of flags (or each of them) is not 0; waits for the device. */
 lt_status lt_any_set(lt_scope *s, lt_tensor *flags, bool *out);
 lt_status lt_all_set(lt_scope *s, lt_tensor *flags, bool *out);
-/* That a generator (NULL: the default one) can draw where t is. */
+/* Checks that a generator (NULL: the default one) can draw on t's device. */
 lt_status lt_check_generator(const lt_generator *generator, const lt_tensor *t);
-/* Fills t, contiguous, with numbers drawn under the generator's lock. */
+/* Fills t, contiguous, with random numbers, holding the generator's lock. */
 lt_status lt_draw_into(lt_tensor *t, lt_distribution what, lt_scalar a, lt_scalar b,
                        lt_generator *generator);
 
 /* -- leaves on a device ------------------------------------------------------------------------ */
 /* 0 .. n - 1, int64 */
 lt_tensor *do_range(lt_scope *s, int64_t n, lt_device device);
-/* int64 values of the host, `sizes` of them; takes values over and frees it. NULL values: out of
- * memory. */
+/* An int64 tensor of values from the host, of these sizes; steals and frees values. NULL values:
+ * out of memory. */
 lt_tensor *do_positions(lt_scope *s, int64_t *values, const lt_dims *sizes, lt_device device);
 
-/* The same with the flattened elements of a: a vector. */
+/* The elements of a, flattened to a vector. */
 lt_tensor *do_flatten(lt_scope *s, lt_tensor *a);
 
-/* scatter in any mode (index_dim.c). No autograd. */
+/* scatter in any mode (index/along_dim.c). No autograd. */
 lt_status lt_scatter_combine(const char *op, lt_scatter_mode mode, lt_tensor *self, int64_t dim,
                              lt_tensor *index, lt_tensor *src, lt_tensor **out);
 
 /* ---- results that are lists ------------------------------------------------------------------ */
-/* room for n; list->n counts those that are in it */
+/* capacity n; list->n counts the tensors stored so far */
 lt_status lt_list_new(int64_t n, lt_tensor_list *list);
 void lt_list_release(lt_tensor_list *list);
-/* Closes the scope; on success *out takes over list, on failure it is released. */
+/* Closes the scope; on success moves list to *out, on failure releases it. */
 lt_status lt_scope_give_list(lt_scope *s, lt_tensor_list *list, lt_tensor_list *out);
 
 #endif

@@ -1,5 +1,5 @@
-/* buckets.c - torch._C.reducer for lib/distributed/reducer.lua: gradients on their way into buckets
- * (src/comm/reducer.h) as userdata. Places and buckets count from 1. */
+/* buckets.c - torch._C.reducer for lib/distributed/reducer.lua: the collection of gradients in
+ * buckets (src/comm/reducer.h) as userdata. Parameters and buckets count from 1. */
 #include "buckets.h"
 
 #include "binding.h"
@@ -8,7 +8,7 @@
 #define REDUCER_NAME "ltensor.Reducer"
 
 typedef struct reducer_box {
-    lt_reducer *reducer; /* user value 1: the function that is told */
+    lt_reducer *reducer; /* user value 1: the callback */
     lt_lua_state *state;
 } reducer_box;
 
@@ -22,7 +22,7 @@ static reducer_box *check_box(lua_State *L)
     return box;
 }
 
-/* ---- telling --------------------------------------------------------------------------------- */
+/* ---- calling the callback -------------------------------------------------------------------- */
 
 typedef struct bucket_message {
     reducer_box *box;
@@ -49,11 +49,11 @@ static lt_status report_event(void *ctx, lt_reducer_event event, int number)
     return lt_lua_call_back(box->state, call_function, &(bucket_message){box, event, number});
 }
 
-/* ---- making it ------------------------------------------------------------------------------- */
+/* ---- creation -------------------------------------------------------------------------------- */
 
-/* reducer(parameters, as_view, told) -> a reducer of these leaves. told('first', place): of the
- * first gradient of a backward; ('full', n): so many buckets are; ('twice', place): a gradient has
- * come once more than it should. */
+/* reducer(parameters, as_view, callback) -> a reducer of these leaves. It calls callback('first',
+ * index) at the first gradient of a backward pass, callback('full', n) when the first n buckets are
+ * full, and callback('twice', index) for a second gradient of the same parameter. */
 static int new_reducer(lua_State *L)
 {
     lt_lua_check_type(L, 1, LUA_TTABLE);
@@ -93,7 +93,7 @@ static int reducer_gc(lua_State *L)
     return 0;
 }
 
-/* A place that the table on top of the stack has at i, from 0. */
+/* Reads entry i, from 0, of the table on top of the stack: a parameter's number. */
 static int place_at(lua_State *L, const lt_reducer *r, int i)
 {
     lua_rawgeti(L, -1, i + 1);
@@ -104,7 +104,7 @@ static int place_at(lua_State *L, const lt_reducer *r, int i)
     return (int)place - 1;
 }
 
-/* set_buckets { { places = list, views = list }, ... }: every parameter is in one of them. */
+/* set_buckets { { places = list, views = list }, ... }: every parameter is in one bucket. */
 static int set_buckets(lua_State *L)
 {
     reducer_box *box = check_box(L);
@@ -135,7 +135,7 @@ static int set_buckets(lua_State *L)
     return 0;
 }
 
-/* ---- a backward ------------------------------------------------------------------------------ */
+/* ---- a backward pass ------------------------------------------------------------------------- */
 
 /* reset(expecting) */
 static int reset(lua_State *L)
@@ -173,7 +173,7 @@ static int ready(lua_State *L)
     return 0;
 }
 
-/* take(bucket, used): used: nil, or a list of 0 and other numbers by place */
+/* take(bucket, used): used: nil, or a list of flags, 0 or another number, by parameter */
 static int bucket_take(lua_State *L)
 {
     lt_reducer *r = check_box(L)->reducer;
@@ -192,7 +192,7 @@ static int bucket_take(lua_State *L)
     return 0;
 }
 
-/* ---- looking --------------------------------------------------------------------------------- */
+/* ---- queries --------------------------------------------------------------------------------- */
 
 static int expects(lua_State *L)
 {
@@ -200,21 +200,21 @@ static int expects(lua_State *L)
     return 1;
 }
 
-/* full() -> how many of the first buckets are */
+/* full() -> the number of buckets, from the first on, that are full */
 static int full(lua_State *L)
 {
     lua_pushinteger(L, lt_reducer_full(check_box(L)->reducer));
     return 1;
 }
 
-/* left() -> how many parameters are not ready */
+/* left() -> the number of parameters that are not ready */
 static int left(lua_State *L)
 {
     lua_pushinteger(L, lt_reducer_left(check_box(L)->reducer));
     return 1;
 }
 
-/* A list of the places for which the flag is false. */
+/* A list of the parameters for which the flag is false. */
 static int push_without(lua_State *L, bool (*flag)(const lt_reducer *r, int place))
 {
     const lt_reducer *r = check_box(L)->reducer;
@@ -230,12 +230,12 @@ static int push_without(lua_State *L, bool (*flag)(const lt_reducer *r, int plac
 
 static bool has_come(const lt_reducer *r, int place) { return lt_reducer_seen(r, place) > 0; }
 
-/* missing() -> the places that are not ready */
+/* missing() -> the parameters that are not ready */
 static int missing(lua_State *L) { return push_without(L, lt_reducer_is_ready); }
-/* unseen() -> the places without a gradient */
+/* unseen() -> the parameters without a gradient */
 static int unseen(lua_State *L) { return push_without(L, has_come); }
 
-/* order() -> the places in the order in which they came */
+/* order() -> the parameters in the order in which their gradients arrived */
 static int bucket_order(lua_State *L)
 {
     int n;

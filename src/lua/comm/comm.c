@@ -34,7 +34,7 @@ static lt_ranks *check_group(lua_State *L)
     return ((group_box *)lt_lua_check_udata(L, 1, GROUP_NAME))->group;
 }
 
-/* Of the world whose box is at `world`. */
+/* Pushes the group. Its user value is the box of its world, at stack index `world`. */
 static void push_group(lua_State *L, lt_ranks *group, int world)
 {
     world = lua_absindex(L, world);
@@ -74,7 +74,7 @@ static int group_set_timeout(lua_State *L)
     return 0;
 }
 
-/* What users call, and what it is. */
+/* The names of the operations for users. */
 static const struct operation {
     const char *name;
     lt_collective kind;
@@ -114,8 +114,8 @@ static lt_tensor *optional_tensor(lua_State *L, int arg)
     return t;
 }
 
-/* The integers of the table at arg as a userdata that is pushed; NULL where it is nil (pushed as
- * well). */
+/* Pushes a userdata with the integers of the table at arg and returns it; NULL (and nil pushed) for
+ * nil. */
 static int64_t *check_integers(lua_State *L, int arg, int *n)
 {
     *n = 0;
@@ -181,7 +181,7 @@ static int work_gc(lua_State *L)
     return 0;
 }
 
-/* ended() -> whether it has ended, and then whether well, and why not */
+/* ended() -> whether it has ended; then whether it succeeded, and the error */
 static int work_ended(lua_State *L)
 {
     lt_work *work = check_work(L)->work;
@@ -196,7 +196,7 @@ static int work_ended(lua_State *L)
     return 3;
 }
 
-/* wait(seconds; 0: its own time) -> whether it has ended well, and why not */
+/* wait(seconds; 0: its own timeout) -> whether it succeeded, and the error */
 static int work_wait(lua_State *L)
 {
     lt_work *work = check_work(L)->work;
@@ -217,7 +217,7 @@ static int work_from(lua_State *L)
     return 1;
 }
 
-/* times() -> when it was given, and when it has ended (0: not yet) */
+/* times() -> the times of its submission and its end (0: not yet) */
 static int work_times(lua_State *L)
 {
     double begun, ended;
@@ -227,7 +227,7 @@ static int work_times(lua_State *L)
     return 2;
 }
 
-/* group() -> what new_group has made; nil where this rank is not in it */
+/* group() -> the group that new_group made; nil if this rank is not a member */
 static int work_group(lua_State *L)
 {
     lt_ranks *group = lt_work_group(check_work(L)->work);
@@ -297,7 +297,7 @@ static int world_step(lua_State *L)
     return 0;
 }
 
-/* describe() -> what this rank does now, and what it did last */
+/* describe() -> text on this rank's current and last operation */
 static int world_describe(lua_State *L)
 {
     char text[2048];
@@ -316,7 +316,7 @@ static int comm_open(lua_State *L)
     return 1;
 }
 
-/* comm_fake(size, timeout) -> a list of worlds, one for each rank of a world in this process */
+/* comm_fake(size, timeout) -> a list of simulated worlds in this process, one per rank */
 static int comm_fake(lua_State *L)
 {
     const lua_Integer size = lt_lua_check_integer(L, 1);
@@ -361,9 +361,9 @@ static int comm_origin(lua_State *L)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* storage_take(tensor, other, version): the tensor, its views and what is saved of it have the
- * other's memory, which has theirs, and this version: derivatives refuse what they have saved of
- * another. */
+/* storage_take(tensor, other, version): exchanges the memory of the two storages, for all views and
+ * saved tensors, and sets the version of the first: derivatives reject tensors saved with another
+ * version. */
 static int storage_take(lua_State *L)
 {
     lt_tensor *self = lt_lua_check_tensor(L, 1), *other = lt_lua_check_tensor(L, 2);
@@ -373,9 +373,9 @@ static int storage_take(lua_State *L)
     return 0;
 }
 
-/* storage_drop(tensor, parts, reason): it, its views and what is saved of it have no memory, until
- * storage_take gives them some. parts: a list of { at =, name = }, the element from which on the
- * tensor holds what has that name, counted from 0; reason: for the message of who reads it. */
+/* storage_drop(tensor, parts, reason): frees the memory of the tensor, its views and its saved
+ * copies until storage_take replaces it. parts: a list of { at =, name = }: the part called name
+ * begins at element `at`, counted from 0. reason: for the message of an op that reads it. */
 static int storage_drop(lua_State *L)
 {
     lt_tensor *self = lt_lua_check_tensor(L, 1);

@@ -1,6 +1,6 @@
 /* gpus.c - operations between GPUs of several processes (devices/device_engine.h) for
- * lib/distributed/nccl.lua: torch._C.device_id, device_join. Tensors are contiguous and on the
- * group's GPU; which they are, lib/distributed has seen to. */
+ * lib/distributed/nccl.lua: torch._C.device_id, device_join. Precondition, checked by
+ * lib/distributed: tensors are contiguous and on the group's GPU. */
 #include "gpus.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ typedef struct gpu_group_box {
 
 static gpu_group_box *check_group(lua_State *L) { return lt_lua_check_udata(L, 1, GROUP_NAME); }
 
-/* device_id() -> what names a group that is to be made */
+/* device_id() -> the unique id for a new group, which all its ranks pass to device_join */
 static int device_id(lua_State *L)
 {
     const lt_device_engine *engine;
@@ -55,7 +55,7 @@ static int group_gc(lua_State *L)
     return 0;
 }
 
-/* look(): an error where something has failed in the meantime */
+/* look(): raises an error if the group has failed since the last call */
 static int group_look(lua_State *L)
 {
     gpu_group_box *box = check_group(L);
@@ -63,7 +63,7 @@ static int group_look(lua_State *L)
     return 0;
 }
 
-/* What an operation is called with. */
+/* The arguments of an operation. */
 typedef struct collective_call {
     const gpu_group_box *box;
     lt_tensor *input, *output; /* NULL: none */
@@ -77,7 +77,8 @@ static int64_t tensor_bytes(const lt_tensor *t)
     return t != NULL ? t->numel * (int64_t)lt_dtype_size((lt_dtype)t->dtype) : 0;
 }
 
-/* Each rank's part to it and from it, in order; counts of bytes by rank, NULL: none. */
+/* All-to-all: sends a part to each rank and receives one from each, in order; byte counts by rank,
+ * NULL: none. */
 static lt_status exchange(const collective_call *c, const int64_t *given, const int64_t *got)
 {
     const lt_device_engine *e = c->box->engine;
@@ -96,7 +97,7 @@ static lt_status exchange(const collective_call *c, const int64_t *given, const 
     return status != LT_OK ? status : ended;
 }
 
-/* Counts that are all `bytes` but that of the peer, which is `of_peer`. */
+/* Sets all counts to `bytes`, except the peer's, which is `of_peer`. */
 static int64_t *fill_counts(int64_t *counts, const collective_call *c, int64_t bytes,
                             int64_t of_peer)
 {
@@ -155,7 +156,7 @@ static lt_tensor *optional_tensor(lua_State *L, int arg)
     return t;
 }
 
-/* Whether all is there that the operation reads and writes. */
+/* Whether all tensors of the operation are present. */
 static bool is_complete(lt_collective kind, const collective_call *c)
 {
     const bool root = c->peer == c->box->rank;
@@ -175,7 +176,7 @@ static bool is_complete(lt_collective kind, const collective_call *c)
     }
 }
 
-/* Elements by rank in the list at arg, as bytes. */
+/* Reads the elements per rank in the list at arg, as byte counts. */
 static void read_counts(lua_State *L, int arg, int size, int64_t each, int64_t *out)
 {
     for (int r = 0; r < size; r++) {
@@ -185,8 +186,8 @@ static void read_counts(lua_State *L, int arg, int size, int64_t each, int64_t *
     }
 }
 
-/* begin(kind, input, output, peer, reduction, given, got, stream): puts it on the stream. kind: its
- * place in comm.h's list */
+/* begin(kind, input, output, peer, reduction, given, got, stream): submits the operation to the
+ * stream. kind: its number in comm.h */
 static int group_begin(lua_State *L)
 {
     const gpu_group_box *box = check_group(L);

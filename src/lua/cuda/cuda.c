@@ -1,9 +1,9 @@
-/* cuda.c - torch.cuda's functions on devices: which there are, the current one, properties, memory,
- * seeds.
+/* cuda.c - torch.cuda's functions on devices: the list of devices, the current one, properties,
+ * memory, seeds.
  *
- * lib/cuda.lua builds the guards and the readable forms on them. Asking whether there is a GPU
- * never raises and loads the backend; a function that needs one raises what is missing. Devices
- * count from 0. */
+ * lib/cuda.lua builds the guards and the readable forms on them. Checking whether there is a GPU
+ * never raises and loads the backend; a function that needs a GPU raises an error that names the
+ * missing component. Devices count from 0. */
 #include <stdio.h>
 
 #include "compile/trace.h"
@@ -195,7 +195,7 @@ static int set_per_process_memory_fraction(lua_State *L)
     return 0;
 }
 
-/* ---- seeds: without a GPU there is nothing to seed, which is no error ------------------------ */
+/* ---- seeds: without a GPU these do nothing, which is no error -------------------------------- */
 
 static void seed_device(lua_State *L, int device, uint64_t seed)
 {
@@ -218,15 +218,14 @@ static int manual_seed_all(lua_State *L)
     return 0;
 }
 
-/* default_generator([device]) -> what operations on that GPU draw from when they are given no
- * generator */
+/* default_generator([device]) -> the generator of ops on that GPU that are called without one */
 static int default_generator(lua_State *L)
 {
     lt_lua_push_default_generator(L, (lt_device){LT_CUDA, (int8_t)lt_lua_gpu_device(L, 1)});
     return 1;
 }
 
-/* ---- products and convolutions: settings that hold with and without a GPU -------------------- */
+/* ---- products and convolutions: settings that also work without a GPU ------------------------ */
 
 static int set_switch(lua_State *L, void (*set)(bool))
 {

@@ -1,5 +1,4 @@
-/* gpu.h - what the files behind torch.cuda share: the backend or an error, device arguments,
- * openers.
+/* gpu.h - shared by the files of torch.cuda: the backend or an error, device arguments, openers.
  *
  * Only cuda.c, stream.c, graph.c and ledger.c include it. */
 #ifndef LT_LUA_GPU_H
@@ -8,7 +7,7 @@
 #include "binding.h"
 #include "devices/backend.h"
 
-/* The loaded backend, or the error that says what is missing. */
+/* The loaded backend; raises an error that names the missing component. */
 const lt_backend *lt_lua_gpu(lua_State *L);
 
 /* Calls an entry of the backend's table and raises its failure. Arguments must raise nothing. */

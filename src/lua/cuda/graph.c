@@ -1,8 +1,7 @@
 /* graph.c - torch.cuda.CUDAGraph as userdata: work of a stream that is recorded once and replayed.
  *
- * A graph that is collected gives its memory back; one that is collected while it is being
- * captured, after an error, ends the capture. torch.cuda.graph, the usual way to capture, is in
- * lib/cuda.lua. */
+ * Collecting a graph frees its memory; collecting one during its capture, after an error, ends the
+ * capture. torch.cuda.graph, the usual way to capture, is in lib/cuda.lua. */
 #include "compile/trace.h"
 #include "devices/device_type.h"
 #include "gpu.h"
@@ -13,7 +12,7 @@ typedef struct lua_graph {
     uint64_t handle; /* 0: could not be made */
 } lua_graph;
 
-/* Its handle; an error for one whose __gc a script has called. */
+/* The graph's handle. Raises an error if a script has called its __gc. */
 static uint64_t check_graph(lua_State *L)
 {
     const lua_graph *g = lt_lua_check_udata(L, 1, GRAPH_META);
@@ -45,7 +44,7 @@ static int graph_gc(lua_State *L)
     return 0;
 }
 
-/* A pool as g:pool() and graph_pool_handle() give it; 0 when absent. */
+/* A pool handle from g:pool() or graph_pool_handle(); 0 if absent. */
 static uint64_t pool_argument(lua_State *L, int arg)
 {
     if (lua_isnoneornil(L, arg)) return 0;
@@ -71,7 +70,7 @@ static int capture_begin(lua_State *L)
         lua_replace(L, 2);
     }
     const uint64_t pool = pool_argument(L, 2);
-    lt_lua_do(L, lt_trace_flush()); /* what was recorded before runs before */
+    lt_lua_do(L, lt_trace_flush()); /* deferred ops recorded before the capture run before it */
     lt_lua_gpu_do(L, graph_begin(handle, pool));
     return 0;
 }
@@ -87,7 +86,7 @@ static int capture_end(lua_State *L)
 static int replay(lua_State *L)
 {
     const uint64_t handle = check_graph(L);
-    lt_lua_do(L, lt_trace_flush()); /* it writes memory that pending values may read */
+    lt_lua_do(L, lt_trace_flush()); /* it writes memory that deferred ops may read */
     lt_lua_gpu_do(L, graph_replay(handle));
     return 0;
 }
@@ -120,7 +119,7 @@ static int graph_pool_handle(lua_State *L)
     return 1;
 }
 
-/* No GPU was used: nothing is captured, and none is looked for. */
+/* Without a GPU in use nothing is captured; this does not load the backend. */
 static int is_current_stream_capturing(lua_State *L)
 {
     const lt_backend *gpus = lt_backends[lt_accelerator()];

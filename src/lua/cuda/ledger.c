@@ -1,12 +1,12 @@
-/* ledger.c - the ledger of copies (copies.h) for Lua: torch.cuda.copies and what turns its notes on
- * and off. */
+/* ledger.c - the ledger of copies (copies.h) for Lua: torch.cuda.copies and the functions that
+ * switch its messages on and off. */
 #include <string.h>
 
 #include "devices/copies.h"
 #include "gpu.h"
 #include "memory/alloc.h"
 
-#define LIST_META "ltensor.CopyList" /* holds core's array until it has become a table */
+#define LIST_META "ltensor.CopyList" /* owns core's array until it is converted to a table */
 
 static int list_free(lua_State *L)
 {
@@ -118,7 +118,7 @@ static int get_sync_debug_mode(lua_State *L)
     return 1;
 }
 
-/* _set_loading(true or false): copies that name no other cause are the DataLoader's */
+/* _set_loading(true or false): attributes copies without another cause to the DataLoader */
 static int set_loading(lua_State *L)
 {
     lt_copies_set_cause(lua_toboolean(L, 1) ? (lt_copy_cause){"loader", false}
@@ -126,8 +126,8 @@ static int set_loading(lua_State *L)
     return 0;
 }
 
-/* _set_copy_origin(label or nil): where a copy is said to come from when no code of the user is
- * running, as while the prompt shows the value of a cell */
+/* _set_copy_origin(label or nil): the recorded origin of copies while no user code is running, as
+ * when the prompt prints the value of a cell */
 static int set_copy_origin(lua_State *L)
 {
     lt_lua_state *s = lt_lua_state_current(L);

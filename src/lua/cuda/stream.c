@@ -1,8 +1,8 @@
 /* stream.c - torch.cuda.Stream and Event as userdata, current streams, and x:record_stream.
  *
- * A stream that a user made is given back when it is collected; the registry holds those that are
- * current, so that a stream in use is never collected. An event has no device, and no handle, until
- * it is first recorded; asked before that, it counts as done. Methods live in the metatables. */
+ * A stream made by a user is freed when it is collected; the registry holds the current ones, so
+ * that a stream in use is never collected. An event has no device and no handle until it is first
+ * recorded; queried before that, it counts as complete. Methods are in the metatables. */
 #include <stdio.h>
 #include <string.h>
 
@@ -74,7 +74,7 @@ static int stream_new(lua_State *L)
         lua_replace(L, 1);
     }
     int device = lt_lua_gpu_device(L, 1);
-    /* the backend knows the range */
+    /* the backend clamps it to the device's range */
     priority = priority < -100 ? -100 : priority > 100 ? 100 : priority;
     lua_stream *s = push_stream(L, device);
     lt_lua_gpu_do(L, stream_new(device, (int)priority, &s->handle));
@@ -142,7 +142,8 @@ static int stream_query(lua_State *L)
     return 1;
 }
 
-/* s:wait_stream(other): what s is given from now on starts after all that other has now */
+/* s:wait_stream(other): work submitted to s from now on starts after all work now queued on other
+ */
 static int stream_wait_stream(lua_State *L)
 {
     lua_stream *s = check_stream(L, 1), *other = check_stream(L, 2);
@@ -199,7 +200,7 @@ static int set_stream(lua_State *L)
     return 0;
 }
 
-/* The Stream at arg, left there; the current one of the current device when it is absent. */
+/* The Stream at arg (left there), or if absent the current one of the current device. */
 static lua_stream *stream_or_current(lua_State *L, int arg)
 {
     if (lua_isnoneornil(L, arg)) {
@@ -211,8 +212,7 @@ static lua_stream *stream_or_current(lua_State *L, int arg)
     return check_stream(L, arg);
 }
 
-/* x:record_stream(s): x's memory is handed out again only when s has done what it has at that
- * time */
+/* x:record_stream(s): once x is freed, its memory is reused only after the work then queued on s */
 static int record_stream(lua_State *L)
 {
     lt_tensor *t = lt_lua_check_tensor(L, 1);
@@ -227,8 +227,8 @@ static int record_stream(lua_State *L)
     return 0;
 }
 
-/* torch._C.ready_for(tensor, stream): the stream waits for what writes the tensor. For
- * lib/utils/dlpack.lua */
+/* torch._C.ready_for(tensor, stream): makes the stream wait for the work that writes the tensor.
+ * For lib/utils/dlpack.lua */
 static int ready_for(lua_State *L)
 {
     const lt_tensor *t = lt_lua_check_tensor(L, 1);
@@ -263,8 +263,8 @@ static event *push_event(lua_State *L, bool timing)
     return e;
 }
 
-/* Event{enable_timing =, blocking =}; blocking is PyTorch's hint on how to wait: it is the backend
- * that decides */
+/* Event{enable_timing =, blocking =}; blocking, PyTorch's hint on how to wait, is ignored: the
+ * backend decides */
 static int event_new(lua_State *L)
 {
     static const char *const names[] = {"enable_timing", "blocking", NULL};

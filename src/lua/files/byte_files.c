@@ -1,11 +1,11 @@
-/* byte_files.c - functions of torch._C that read and write files piece by piece: what
- * lib/files/zip.lua, lib/files/npy.lua and lib/pickle.lua are made of.
+/* byte_files.c - functions of torch._C that read and write files piece by piece, for
+ * lib/files/zip.lua, lib/files/npy.lua and lib/pickle.lua.
  *
- * open_file(path) gives a file to read: file:section(offset, packed, length, deflated, summed)
- * chooses a part, file:text(n) and file:tensor(dtype, n, swap) take its next bytes, file:finish()
- * gives their CRC-32 where they are summed. create_file(path) gives a file to write:
- * file:write(text or tensor), file:commit(); without commit no file appears. Offsets count from 0,
- * as in the formats. Both are closed by close(), `<close>` or the collector. */
+ * open_file(path) returns a file to read: file:section(offset, packed, length, deflated, summed)
+ * selects a section, file:text(n) and file:tensor(dtype, n, swap) read its next bytes,
+ * file:finish() returns the CRC-32 of the section if summed. create_file(path) returns a file to
+ * write: file:write(text or tensor), file:commit(); without commit no file appears. Offsets count
+ * from 0, as in the formats. Both are closed by close(), `<close>` or the collector. */
 #include <string.h>
 #include <zlib.h>
 
@@ -61,7 +61,7 @@ static int source_text(lua_State *L)
     luaL_Buffer b;
     if (n < 0) lt_lua_refuse(L, 2, "at least 0");
     if (s->deflated) lt_lua_do(L, lt_budget_spend(n <= s->left ? n : 0));
-    /* Not more than there is: the memory comes before the bytes. */
+    /* Read no more than the file has: memory is allocated before reading. */
     char *to = luaL_buffinitsize(L, &b, n <= s->left ? (size_t)n : 0);
     lt_lua_do(L, lt_byte_source_read(s, to, n));
     luaL_pushresultsize(&b, (size_t)n);
@@ -162,7 +162,7 @@ static int output_close(lua_State *L)
     return 0;
 }
 
-/* saved_form(tensor) -> its elements in order, on the host, without gaps */
+/* saved_form(tensor) -> its elements in order, on the host, contiguous */
 static int saved_form(lua_State *L)
 {
     lt_tensor *t = lt_lua_check_tensor(L, 1);
@@ -174,7 +174,8 @@ static int saved_form(lua_State *L)
     return 1;
 }
 
-/* checksum(bytes, crc) -> the CRC-32 of all bytes, when crc is that of those before */
+/* checksum(bytes, crc) -> the CRC-32 including these bytes; crc: the CRC-32 of all bytes before
+ * them */
 static int checksum(lua_State *L)
 {
     size_t n;
@@ -183,7 +184,7 @@ static int checksum(lua_State *L)
     return 1;
 }
 
-/* The bytes of the parts, one after the other, as a deflate stream in room bytes at out; gives its
+/* Writes the concatenated parts as a deflate stream to out, which has room bytes; returns its
  * length, or -1. */
 static int64_t deflate_parts(z_stream *z, lua_State *L, int parts, Bytef *out, int64_t room)
 {
@@ -215,8 +216,8 @@ static int64_t deflate_parts(z_stream *z, lua_State *L, int parts, Bytef *out, i
     return written;
 }
 
-/* deflated(parts) -> a tensor of bytes: a deflate stream of all of them, strings and tensors in
- * saved form */
+/* deflated(parts) -> a uint8 tensor: a deflate stream of all parts, strings and tensors in saved
+ * form */
 static int deflated(lua_State *L)
 {
     z_stream z = {.zalloc = Z_NULL};
@@ -229,7 +230,7 @@ static int deflated(lua_State *L)
         total += (int64_t)bytes;
     }
     lt_tensor **memory = lt_lua_new(L), **out = lt_lua_new(L);
-    room = total + total / 1000 + 1024; /* what cannot be made smaller grows by less */
+    room = total + total / 1000 + 1024; /* more than deflate adds to incompressible data */
     lt_lua_do(L, lt_tensor_new(LT_UINT8, lt_host, 1, &room, memory));
     if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY) != Z_OK)
         return lt_lua_error(L, "out of memory");

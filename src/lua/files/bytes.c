@@ -1,5 +1,5 @@
-/* bytes.c - functions of torch._C between tensors and strings of their elements' bytes: how tensors
- * travel between processes. */
+/* bytes.c - functions of torch._C that convert between tensors and strings of their elements'
+ * bytes, to pass tensors between processes. */
 #include <lauxlib.h>
 #include <string.h>
 
@@ -8,7 +8,8 @@
 #include "compile/deferred.h"
 #include "op/contiguous.h"
 
-/* tensor_bytes(tensor on the host) -> its elements in order, as they lie in memory */
+/* tensor_bytes(tensor on the host) -> its elements in row-major order, as a string of their bytes
+ */
 static int bytes_of_tensor(lua_State *L)
 {
     lt_tensor *t = lt_lua_check_tensor(L, 1), *dense;
@@ -48,7 +49,7 @@ static int tensor_of_bytes(lua_State *L)
     lt_lua_do(L, lt_tensor_new(dtype, (lt_device){LT_CPU, 0}, (int)n, sizes, out));
     char *to = lt_tensor_data(*out);
     if (wanted) memcpy(to, bytes + first - 1, (size_t)wanted);
-    if (dtype == LT_BOOL) /* any other value would be one that no C program can read */
+    if (dtype == LT_BOOL) /* any other byte is not a valid bool in C */
         for (int64_t i = 0; i < wanted; i++) to[i] = to[i] != 0;
     return 1;
 }

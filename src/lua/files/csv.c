@@ -1,4 +1,4 @@
-/* csv.c - torch._C.read_csv: what lib/utils/data/csv.lua is made of. */
+/* csv.c - torch._C.read_csv, for lib/utils/data/csv.lua. */
 #include <string.h>
 
 #include <lauxlib.h>
@@ -6,7 +6,7 @@
 #include "binding.h"
 #include "files/csv.h"
 
-/* The strings of the list at index, which stay in it. */
+/* The strings of the list at index; the list keeps them alive. */
 static const lt_csv_text *texts_of(lua_State *L, int index, int64_t *n)
 {
     *n = (int64_t)lua_rawlen(L, index);
@@ -22,7 +22,7 @@ static const lt_csv_text *texts_of(lua_State *L, int index, int64_t *n)
     return texts;
 }
 
-/* {name = kind, ...}; the names stay in the table. */
+/* {name = kind, ...}; the table keeps the names alive. */
 static const lt_csv_type *types_of(lua_State *L, int index, int64_t *n)
 {
     int64_t count = 0;
@@ -94,8 +94,8 @@ static int read_csv(lua_State *L)
     lt_lua_pushfunction(L, push_columns);
     lua_pushlightuserdata(L, &table);
     lt_lua_check(L, LT_INSIDE(L, lt_csv_read(path, &options, &table)));
-    /* A collection finds no garbage among millions of new strings, but would go over them again and
-     * again. */
+    /* Millions of new strings contain no garbage, but a collector would traverse them repeatedly,
+     * so stop it. */
     const int collects = lua_gc(L, LUA_GCISRUNNING);
     lua_gc(L, LUA_GCSTOP);
     const int failed = lua_pcall(L, 1, 2, 0);

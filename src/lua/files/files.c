@@ -1,8 +1,8 @@
-/* files.c - functions of torch._C for files of tensors: the core of torch.save and torch.load,
- * whose rules about nested tables and devices are in lib/files/serialization.lua.
+/* files.c - functions of torch._C for files of tensors: the core of torch.save and torch.load. The
+ * rules for nested tables and devices are in lib/files/serialization.lua.
  *
- * Arrays for core live in userdata, and what core hands out is pushed in a protected call, so that
- * a Lua error leaks nothing. */
+ * Arrays passed to core are userdata, and results of core are pushed in a protected call, so that a
+ * Lua error leaks nothing. */
 #include <string.h>
 
 #include "binding.h"
@@ -16,7 +16,7 @@ static int files_raise(lua_State *L)
     return lt_lua_raise(L);
 }
 
-/* A string without zero bytes, which core would take for its end. */
+/* A string without zero bytes, at which core would end it. */
 static const char *check_text(lua_State *L, int index, const char *what)
 {
     size_t n;
@@ -27,7 +27,7 @@ static const char *check_text(lua_State *L, int index, const char *what)
     return text;
 }
 
-/* The strings stay in their tables, the tensors in their boxes: both are on the stack. */
+/* The names are kept alive by their tables, the tensors by their boxes: both are on the stack. */
 static lt_named_tensor *read_tensors(lua_State *L, int names, int tensors, lua_Integer n)
 {
     lt_named_tensor *named = lua_newuserdatauv(L, ((size_t)n + 1) * sizeof *named, 0);
@@ -64,7 +64,7 @@ static int save_safetensors(lua_State *L)
     int64_t n = (int64_t)lua_rawlen(L, 2), n_texts;
     lt_named_tensor *tensors = read_tensors(L, 2, 3, n);
     lt_named_text *texts = read_texts(L, 4, &n_texts);
-    /* A finalizer that runs when memory is short could empty the table. */
+    /* A finalizer that runs during an emergency collection could empty the table. */
     for (int64_t i = 0; i < n; i++) lt_tensor_retain(tensors[i].tensor);
     lt_entry entry = lt_enter(L);
     lt_status status = lt_safetensors_write(path, tensors, n, texts, n_texts);

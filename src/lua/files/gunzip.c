@@ -1,8 +1,8 @@
-/* gunzip.c - reading a gzipped file into a tensor, through zlib.
+/* gunzip.c - reads a gzipped file into a tensor, through zlib.
  *
- * The tensor is made with the size that the file's last four bytes promise; the promise is checked,
- * never trusted: it is bounded by what deflate can reach, and a file that holds more makes the
- * tensor grow. A file that is not gzipped is read as it is. Includes zlib and core. */
+ * The tensor is allocated with the size stored in the file's last four bytes. This size is not
+ * trusted: it is bounded by deflate's maximum ratio, and the tensor grows if the file holds more. A
+ * file that is not gzipped is read as it is. Includes zlib and core. */
 #include "gunzip.h"
 
 #include <errno.h>
@@ -17,9 +17,9 @@
 #include "memory/budget.h"
 
 enum {
-    DEFLATE_MAX_RATIO = 1032, /* zlib's documentation: the most that deflate can compress */
+    DEFLATE_MAX_RATIO = 1032, /* documentation of zlib: the maximum compression ratio of deflate */
     SMALLEST_GZIP = 18,       /* header and trailer */
-    READ_AT_ONCE = 1 << 22    /* bytes between looks at the interrupt flag */
+    READ_AT_ONCE = 1 << 22    /* bytes between checks of the interrupt flag */
 };
 
 static uint32_t little_endian(const unsigned char *b)
@@ -27,7 +27,7 @@ static uint32_t little_endian(const unsigned char *b)
     return (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
 }
 
-/* How many bytes to expect of a file of file_size bytes. */
+/* The expected size of the contents of a file of file_size bytes. */
 static int64_t expected_size(int fd, int64_t file_size)
 {
     unsigned char magic[2], trailer[4];
@@ -57,7 +57,8 @@ static lt_status resize(lt_tensor **bytes, int64_t n)
     return LT_OK;
 }
 
-/* Reads to the end of the file into *bytes, which grows as needed; *length is what there was. */
+/* Reads to the end of the file into *bytes, which grows as needed; *length is the number of bytes
+ * read. */
 static lt_status read_all(gzFile file, const char *path, lt_tensor **bytes, int64_t *length)
 {
     *length = 0;
@@ -70,12 +71,12 @@ static lt_status read_all(gzFile file, const char *path, lt_tensor **bytes, int6
         int got = gzread(file, to, wanted);
         int code;
         const char *message = gzerror(file, &code);
-        /* An unexpected end is reported by the code alone, after the bytes there were. */
+        /* An unexpected end is reported by the code only, after the last bytes. */
         if (got < 0 || (code != Z_OK && code != Z_STREAM_END)) {
             if (code == Z_ERRNO)
                 message = strerror(errno);
             else if (strncmp(message, "<fd:", 4) == 0 && strstr(message, ">: "))
-                message = strstr(message, ">: ") + 3; /* zlib's name for a file it was given open */
+                message = strstr(message, ">: ") + 3; /* zlib's name for an already open file */
             if (code == Z_BUF_ERROR) message = "the compressed data end early";
             return lt_error(LT_ERR_IO, "%s: %s", path, message);
         }

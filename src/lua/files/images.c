@@ -1,4 +1,4 @@
-/* images.c - torch._C.decode_image: what lib/utils/data/image.lua is made of. */
+/* images.c - torch._C.decode_image, for lib/utils/data/image.lua. */
 #include <lauxlib.h>
 
 #include "binding.h"

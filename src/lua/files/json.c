@@ -1,11 +1,9 @@
-/* json.c - torch._C.read_json: JSON as Lua tables. cJSON reads it, what it reads becomes tables
- * here.
+/* json.c - torch._C.read_json: parses JSON with cJSON and builds Lua tables of it.
  *
- * cJSON keeps numbers as doubles, in the order of the text. Notebooks are read by it and written
- * back, so 1 has to stay an integer, 1.0 a float and 2^60 + 1 itself: a number is taken from its
- * place in the text, which is found by going along with the tree. Strings of cJSON end at a zero
- * byte: the caller puts ZERO, a byte that UTF-8 does not have, in its place. Includes the Lua API
- * and cJSON. */
+ * cJSON stores numbers as doubles, in the order of the text. Notebooks are read by it and written
+ * back, so 1 has to stay an integer, 1.0 a float and 2^60 + 1 itself: numbers are parsed from the
+ * text, which is scanned in parallel with the tree. Strings of cJSON end at a zero byte: the caller
+ * replaces zero bytes by ZERO, a byte that UTF-8 does not use. Includes the Lua API and cJSON. */
 #include <cjson/cJSON.h>
 #include <string.h>
 
@@ -14,7 +12,7 @@
 
 enum {
     MAX_DEPTH = 200,
-    /* that cJSON and Lua need for a value, at most, besides the bytes of strings */
+    /* upper bound for the memory of cJSON and Lua per value, besides the bytes of strings */
     VALUE_BYTES = 160
 };
 static const char ZERO = '\xff';
@@ -23,12 +21,11 @@ static const char tree_meta[] = "ltensor.JsonTree";
 
 typedef struct json_reading {
     lua_State *L;
-    const char *at, *end; /* what follows the last number */
+    const char *at, *end; /* the text behind the last number */
     int new_object, null; /* stack indices */
 } json_reading;
 
-/* The next byte from p on that no string holds and that is one of `wanted`; `end` when there is
- * none. */
+/* The next byte from p on that is outside strings and one of `wanted`; `end` if there is none. */
 static const char *find_outside_strings(const char *p, const char *end, const char *wanted)
 {
     for (; p < end; p++) {
@@ -42,7 +39,7 @@ static const char *find_outside_strings(const char *p, const char *end, const ch
     return end;
 }
 
-/* Where brackets stand in more than MAX_DEPTH others; `end` when they nowhere do. */
+/* The first bracket with nesting depth above MAX_DEPTH; `end` if there is none. */
 static const char *find_too_deep(const char *text, const char *end)
 {
     int depth = 0;
@@ -53,7 +50,7 @@ static const char *find_too_deep(const char *text, const char *end)
     return end;
 }
 
-/* Values in a text: one at its beginning, and one behind each of these. */
+/* The number of values in a text: one at its beginning, and one behind each of these characters. */
 static int64_t count_values(const char *text, const char *end)
 {
     int64_t n = 1;
@@ -122,7 +119,7 @@ static int free_tree(lua_State *L)
     return 0;
 }
 
-/* The value nil, what is wrong, and the position at which it is. */
+/* Pushes nil, the problem and its position. */
 static int json_error(lua_State *L, const char *what, ptrdiff_t offset)
 {
     lua_pushnil(L);
@@ -131,9 +128,9 @@ static int json_error(lua_State *L, const char *what, ptrdiff_t offset)
     return 3;
 }
 
-/* read_json(text, new_object, null) -> the value, or nil, what is wrong (nil: no JSON stands
- * there), its position. text: UTF-8. new_object(): a table for an object. null: what null
- * becomes. */
+/* read_json(text, new_object, null) -> the value, or nil, the problem (nil: the text is not JSON),
+ * its position. text: UTF-8. new_object(): returns a table for an object. null: the value that
+ * stands for null. */
 static int read_json(lua_State *L)
 {
     size_t length;
@@ -143,7 +140,7 @@ static int read_json(lua_State *L)
     const char *deep = find_too_deep(text, end);
     if (deep < end) return json_error(L, "nested too deep", deep - text);
     lt_lua_do(L, lt_budget_spend(VALUE_BYTES * count_values(text, end) + 2 * (int64_t)length));
-    cJSON **tree = lua_newuserdatauv(L, sizeof *tree, 0); /* frees the tree whatever fails */
+    cJSON **tree = lua_newuserdatauv(L, sizeof *tree, 0); /* frees the tree on every exit */
     *tree = NULL;
     luaL_setmetatable(L, tree_meta);
     lua_toclose(L, 4);

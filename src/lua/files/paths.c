@@ -1,6 +1,6 @@
-/* paths.c - functions of torch._C for what lib does with paths of the host: files of Lua's io
- * library, removing, folders, names that files give; and for what loading a file may take. Those
- * that reach outside ask the authorizer of the interpreter's context. */
+/* paths.c - functions of torch._C for paths of the host, as lib needs them: files of Lua's io
+ * library, removing, folders, names from files; and the memory budget of loading a file. Functions
+ * that reach outside query the authorizer of the interpreter's context. */
 #include <errno.h>
 #include <lauxlib.h>
 #include <stdio.h>
@@ -22,8 +22,8 @@ const char *lt_lua_check_path(lua_State *L, int arg)
     return path;
 }
 
-/* nil, the message and the system's number, as functions of io give them; what is not permitted
- * raises. */
+/* Pushes nil, the message and errno, as functions of io do; raises an error if the authorizer
+ * refused. */
 static int push_failure(lua_State *L, lt_status status, int code)
 {
     if (status == LT_ERR_PERMISSION) return lt_lua_raise(L);
@@ -65,7 +65,7 @@ static int open_stream(lua_State *L)
     return 1;
 }
 
-/* ---- names ----------------------------------------------------------------------------------- */
+/* ---- paths ----------------------------------------------------------------------------------- */
 
 /* remove_file(path) -> true; or nil, a message, the system's number */
 static int remove_file(lua_State *L)
@@ -78,7 +78,7 @@ static int remove_file(lua_State *L)
     return 1;
 }
 
-/* make_folder(path): raises where it cannot be */
+/* make_folder(path): raises an error if it fails */
 static int make_folder(lua_State *L)
 {
     const char *path = lt_lua_check_path(L, 1);
@@ -141,8 +141,8 @@ static int list_folder(lua_State *L)
     return 1;
 }
 
-/* path_inside(beside, name) -> the path of the file that another one names; nil where that is not
- * in the other's folder */
+/* path_inside(beside, name) -> the path of a file that the file `beside` names; nil if it is not in
+ * the same folder */
 static int path_inside(lua_State *L)
 {
     char path[PATH_MAX];
@@ -164,9 +164,9 @@ static int printable(lua_State *L)
 
 /* ---- memory of a loader ---------------------------------------------------------------------- */
 
-/* within_budget(bytes of the file, max_memory or nil, f, ...) -> the results of f(...), which may
- * hold so much host memory more than there is in use now (lt_budget_for). f cannot yield: the
- * budget is the thread's. */
+/* within_budget(bytes of the file, max_memory or nil, f, ...) -> the results of f(...). f may
+ * increase the host memory in use by at most lt_budget_for. It cannot yield: the budget belongs to
+ * the thread. */
 static int within_budget(lua_State *L)
 {
     const lua_Integer size = lt_lua_check_integer(L, 1), asked = lt_lua_opt_integer(L, 2, 0);
@@ -182,7 +182,7 @@ static int within_budget(lua_State *L)
     return failed ? lua_error(L) : lua_gettop(L);
 }
 
-/* extend_budget(bytes of a file): the loader has opened another file, which the first one names */
+/* extend_budget(bytes of a file): the loader has opened another file, named by the first one */
 static int extend_budget(lua_State *L)
 {
     const lua_Integer size = lt_lua_check_integer(L, 1);
@@ -191,8 +191,8 @@ static int extend_budget(lua_State *L)
     return 0;
 }
 
-/* spend(bytes): counts what Lua is about to need for the file that is loaded; raises when that is
- * more than loading it may take */
+/* spend(bytes): counts memory that Lua is about to allocate for the file being loaded; raises an
+ * error if that exceeds the budget */
 static int spend(lua_State *L)
 {
     const lua_Integer bytes = lt_lua_check_integer(L, 1);

@@ -1,7 +1,7 @@
 /* autograd.c - backward, grad, hooks, custom Functions and modes, for Lua.
  *
  * Core calls hooks and Functions through callbacks (callback.h); nodes.c has the nodes.
- * lib/autograd.lua builds the public forms on torch._C's functions here. */
+ * lib/autograd.lua builds the public API on these functions of torch._C. */
 #include "autograd/autograd.h"
 
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 /* ---- backward -------------------------------------------------------------------------------- */
 
-/* Hooks may take tensors out of the tables and collect them while core works on them. */
+/* Hooks may remove tensors from the tables and collect them while core uses them. */
 static void retain_list(lt_tensor **list, int n)
 {
     for (int i = 0; i < n; i++)
@@ -44,7 +44,7 @@ static lt_tensor **read_list(lua_State *L, int index, int n, const char *what)
 
 /* _C.backward(roots, grads, retain_graph, create_graph, inputs or nil, accumulate, allow_unused,
  * within): lists of tensors; grads and results may hold false. Returns the list of gradients unless
- * accumulate. within: as lt_grad_within, whose options the other ones must be. */
+ * accumulate. within: calls lt_grad_within; the other options must match it. */
 static int autograd_backward(lua_State *L)
 {
     lt_lua_check_type(L, 1, LUA_TTABLE);
@@ -97,7 +97,8 @@ static int autograd_backward(lua_State *L)
             lua_pop(L, 1);
             lua_pushboolean(L, false);
         } else if (create && lt_requires_grad(results[i])) {
-            static const int args[] = {1}; /* the gradients' graph contains that of the roots */
+            /* the gradients' graph contains the graph of the roots */
+            static const int args[] = {1};
             lt_lua_link(L, lua_gettop(L), args, 1);
         }
         lua_rawseti(L, boxes - 1, i + 1);
@@ -105,7 +106,7 @@ static int autograd_backward(lua_State *L)
     return 1;
 }
 
-/* _C.graph_leaves(list of tensors) -> the leaves that their gradients flow to */
+/* _C.graph_leaves(list of tensors) -> the leaves that receive their gradients */
 static int graph_leaves(lua_State *L)
 {
     lt_lua_check_type(L, 1, LUA_TTABLE);
@@ -178,7 +179,7 @@ static int detach_(lua_State *L)
     lt_tensor *t = lt_lua_check_tensor(L, 1);
     lt_lua_do(L, lt_detach_inplace(t));
     lua_settop(L, 1);
-    lua_pushnil(L); /* the graph's closures are no longer its own */
+    lua_pushnil(L); /* it no longer refers to the graph's closures */
     lua_setiuservalue(L, 1, 1);
     return 1;
 }
@@ -188,7 +189,7 @@ static int detach_(lua_State *L)
 static lt_status function_apply(void *ctx, lt_tensor *const *grads, lt_tensor **results,
                                 const bool *needs);
 
-/* What a Function's node carries beside the closure: how many gradients come and go. */
+/* The ctx of a Function's node: the closure and the numbers of gradients in and out. */
 typedef struct lt_lua_function {
     lt_callback *callback;
     int n_outputs, n_inputs;
@@ -213,8 +214,8 @@ static void function_release(void *ctx)
     lt_mem_free(f);
 }
 
-/* An output that is an input was modified in place: when it is a view, its base's history changes
- * with it. */
+/* An output that is also an input was modified in place: if it is a view, the history of its base
+ * changes, too. */
 static lt_status attach_output(lt_node *node, int slot, lt_tensor *t, lt_tensor **inputs,
                                int n_inputs)
 {
@@ -256,8 +257,8 @@ done:
     return status;
 }
 
-/* _C.function(name, closure, inputs, outputs): the outputs (fresh tensors; false: not
- * differentiable) become results of a node; closure(needs, grads...) gives a gradient per input. */
+/* _C.function(name, closure, inputs, outputs): the outputs (new tensors; false: not differentiable)
+ * become results of a node; closure(needs, grads...) returns a gradient per input. */
 static int function(lua_State *L)
 {
     const char *name = lt_lua_check_string(L, 1);
@@ -322,8 +323,8 @@ static int is_inference(lua_State *L)
     return 1;
 }
 
-/* _C.last_node() -> the number of the node that was made last; _C.name_nodes(name, number,
- * tensor...) names those of the tensors' nodes that were made after it. */
+/* _C.last_node() -> the number of the newest node; _C.name_nodes(name, number, tensor...) names the
+ * nodes of these tensors that are newer than the number. */
 static int last_node(lua_State *L)
 {
     lua_pushinteger(L, (lua_Integer)lt_tls.last_node);

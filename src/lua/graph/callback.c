@@ -1,5 +1,5 @@
-/* callback.c - see callback.h. A callback runs in a protected call; an error value that is raised in
- * it comes out of backward() as it is. */
+/* callback.c - see callback.h. A callback runs in a protected call; backward() raises its error
+ * value unchanged. */
 #include "callback.h"
 
 #include "memory/alloc.h"
@@ -23,7 +23,8 @@ void lt_callback_release(void *ctx)
     lt_mem_free(c);
 }
 
-/* In a protected call: may raise. Results are retained only at the very end. */
+/* Runs in a protected call: may raise. Results are retained only at the end, when nothing can
+ * raise. */
 static int call_closure(lua_State *L)
 {
     lt_callback_call *call = lua_touserdata(L, 1);

@@ -1,5 +1,5 @@
-/* callback.h - calls of Lua closures by core: hooks, custom Functions. Core knows a closure by a
- * number; the closure hangs from tokens (binding.h), so that cycles through it are collected. */
+/* callback.h - calls of Lua closures by core: hooks, custom Functions. Core identifies a closure by
+ * a number; tokens (binding.h) refer to the closure, so that cycles through it are collected. */
 #ifndef LT_LUA_CALLBACK_H
 #define LT_LUA_CALLBACK_H
 
@@ -10,10 +10,10 @@ typedef struct lt_callback {
     int64_t id;
 } lt_callback;
 
-/* One call: its parts are filled in by the caller of lt_callback_run. */
+/* One call; the caller of lt_callback_run fills it in. */
 typedef struct lt_callback_call {
     int64_t id;
-    int mode; /* what the closure is called with first: see lib/autograd.lua */
+    int mode; /* first argument of the closure: see lib/autograd.lua */
     int n_arguments, n_results;
     lt_tensor *const *arguments;
     const bool *needs;
@@ -27,8 +27,8 @@ void lt_callback_release(void *ctx);
 /* Calls the closure protected. An error value that it raises is raised by lt_callback_raise. */
 lt_status lt_callback_run(lt_callback *c, lt_callback_call *call);
 
-/* As functions of an lt_hook, whose ctx is an lt_callback. A hook of a node is called with the
- * values and those that it only sees, and gives the values. */
+/* Functions for an lt_hook with an lt_callback as ctx. The hook of a node receives its values and
+ * the read-only `seen` ones, and returns the values. */
 lt_status lt_callback_run_hook(void *ctx, lt_tensor *grad, lt_tensor **replacement);
 lt_status lt_callback_run_node_hook(void *ctx, lt_tensor **values, int n, lt_tensor *const *seen,
                                     int m);

@@ -5,7 +5,7 @@
 #include "binding.h"
 #include "call.h"
 
-/* dual_enter() -> level: a level of forward mode begins on this thread. */
+/* dual_enter() -> level: begins a level of forward mode on this thread. */
 static int dual_enter(lua_State *L)
 {
     int level;
@@ -14,7 +14,7 @@ static int dual_enter(lua_State *L)
     return 1;
 }
 
-/* dual_leave(level): the last one ends. */
+/* dual_leave(level): ends the innermost level. */
 static int dual_leave(lua_State *L)
 {
     const int level = (int)lt_lua_check_integer(L, 1);
@@ -22,14 +22,14 @@ static int dual_leave(lua_State *L)
     return 0;
 }
 
-/* dual_depth() -> how many are open. */
+/* dual_depth() -> the number of open levels. */
 static int dual_depth(lua_State *L)
 {
     lua_pushinteger(L, lt_tls.duals);
     return 1;
 }
 
-/* make_dual(primal, tangent, level) -> tensor; of whole batches. */
+/* make_dual(primal, tangent, level) -> tensor; batched ones as whole batches. */
 static int make_dual(lua_State *L)
 {
     static const int arguments[] = {1, 2};
@@ -69,8 +69,7 @@ static int is_dual(lua_State *L)
     return 1;
 }
 
-/* dual_detach(tensor, leaf): without its history, but with its tangents; `leaf`: these keep
- * theirs */
+/* dual_detach(tensor, leaf): detached, but with its tangents; `leaf`: these are not detached */
 static int dual_detach(lua_State *L)
 {
     lt_tensor *t = lt_lua_check_tensor(L, 1);

@@ -10,8 +10,8 @@
 
 #define NODE_META "ltensor.Node"
 
-/* Pushes a Node yet without its node. It shares the token of the tensor or node at `box`, so that
- * closures in the graph stay. */
+/* Pushes a Node userdata without its node. It shares the token of the tensor or node at `box`,
+ * which keeps closures of the graph alive. */
 static lt_node **new_node(lua_State *L, int box)
 {
     lt_node **holder = lua_newuserdatauv(L, sizeof *holder, 1);
@@ -52,7 +52,7 @@ static int node_tostring(lua_State *L)
     return 1;
 }
 
-/* A list of {node, which of its outputs, from 1}. */
+/* A list of {node, output number from 1}. */
 static int push_next_functions(lua_State *L, const lt_node *node)
 {
     lua_createtable(L, node->outputs, 0);
@@ -78,7 +78,8 @@ static int node_index(lua_State *L)
     return 1;
 }
 
-/* _C.register_node_hook(node, function, before) -> how many gradients the node takes and gives */
+/* _C.register_node_hook(node, function, before) -> the numbers of the node's gradients in and out
+ */
 static int register_node_hook(lua_State *L)
 {
     lt_node *node = check_node(L);
@@ -99,8 +100,8 @@ static int register_node_hook(lua_State *L)
     return 2;
 }
 
-/* _C.gradient_edge(tensor) -> the node that its gradient comes to, which of the node's results it
- * is */
+/* _C.gradient_edge(tensor) -> the node that receives its gradient, the number of the node's result
+ */
 static int gradient_edge(lua_State *L)
 {
     lt_tensor *t = lt_lua_check_tensor(L, 1);
@@ -114,7 +115,7 @@ static int gradient_edge(lua_State *L)
     return 2;
 }
 
-/* _C.edge_tensor(node, which of its results) -> what stands for it */
+/* _C.edge_tensor(node, result number) -> a tensor that stands for this output of the node */
 static int edge_tensor(lua_State *L)
 {
     lt_node *node = check_node(L);
@@ -129,8 +130,8 @@ static int edge_tensor(lua_State *L)
     return 1;
 }
 
-/* _C.backward_number() -> of the backward that runs, 0 where none does; _C.backward_reaches(tensor)
- * -> whether it computes its gradient */
+/* _C.backward_number() -> the number of the running backward, 0 if there is none;
+ * _C.backward_reaches(tensor) -> whether that computes the tensor's gradient */
 static int backward_number(lua_State *L)
 {
     lua_pushinteger(L, LT_INSIDE(L, lt_backward_number()));
@@ -145,14 +146,14 @@ static int backward_reaches(lua_State *L)
     return 1;
 }
 
-/* _C.check_saved(tensor): an error where it cannot be saved for backward */
+/* _C.check_saved(tensor): raises an error if it cannot be saved for backward */
 static int check_saved(lua_State *L)
 {
     lt_lua_do(L, lt_refuse_saving_inference(lt_lua_check_tensor(L, 1)));
     return 0;
 }
 
-/* _C.version_of(tensor) -> how often it was written in place; of inference tensors, too */
+/* _C.version_of(tensor) -> the number of in-place writes to it; also for inference tensors */
 static int push_version(lua_State *L)
 {
     lua_pushinteger(L, atomic_load_explicit(&lt_lua_check_tensor(L, 1)->storage->version,

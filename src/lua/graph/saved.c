@@ -1,8 +1,8 @@
 /* saved.c - torch._C's functions for hooks of saved tensors (lib/autograd/graph.lua).
  *
- * What a pack hook returns, any value, lies in the registry under a number that the graph keeps. A
- * graph may be freed by any thread, and while the collector runs: the numbers that are no longer
- * needed wait in a list, and their values go when the interpreter comes by. */
+ * The result of a pack hook, any value, is stored in the registry under a number that the graph
+ * holds. Any thread may free a graph, also while the collector runs: freed numbers are put into a
+ * list, and the interpreter's next call of lt_lua_forget_saved removes their values. */
 #include <pthread.h>
 
 #include "assertion.h"
@@ -17,7 +17,7 @@
 struct lt_saved_values {
     lt_fork_entry fork;
     pthread_mutex_t lock;
-    int *unused; /* numbers */
+    int *unused; /* registry numbers */
     int64_t n, capacity;
 };
 
@@ -39,7 +39,7 @@ static void give_up(lt_lua_state *s, int number)
         int *grown = lt_mem_rearray(values->unused, capacity, sizeof *grown);
         if (grown != NULL) values->unused = grown, values->capacity = capacity;
     }
-    /* Without memory the value stays until the interpreter ends. */
+    /* If the list cannot grow, the value stays until the interpreter ends. */
     if (values->n < values->capacity) values->unused[values->n++] = number;
     pthread_mutex_unlock(&values->lock);
 }
@@ -69,11 +69,11 @@ static void free_values(struct lt_saved_values *values)
 /* ---- calling the hooks ----------------------------------------------------------------------- */
 
 typedef struct hook_call {
-    int function, value; /* numbers; value of the result, or of the argument */
+    int function, value; /* registry numbers; value: of the result, or of the argument */
     lt_tensor *tensor;   /* argument, or a new reference to the result */
 } hook_call;
 
-/* In protected calls: may raise. */
+/* These run in protected calls: may raise. */
 static int call_pack(lua_State *L)
 {
     hook_call *call = lua_touserdata(L, 1);
@@ -164,7 +164,7 @@ static lt_status make_values(lt_lua_state *s)
     return LT_OK;
 }
 
-/* open_saved_hooks(pack, unpack) -> what close_saved_hooks is given */
+/* open_saved_hooks(pack, unpack) -> a handle for close_saved_hooks */
 static int open_saved_hooks(lua_State *L)
 {
     lt_lua_state *s = lt_lua_state_current(L);
@@ -198,7 +198,7 @@ static int close_saved_hooks(lua_State *L)
     return 0;
 }
 
-/* open_saved_copies(), close_saved_copies(): what is saved in between is copied before it is
+/* open_saved_copies(), close_saved_copies(): tensors saved in between are copied before they are
  * written */
 static int open_saved_copies(lua_State *L)
 {

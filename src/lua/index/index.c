@@ -67,8 +67,8 @@ static void read_slice(lua_State *L, int index, lt_subscript *s)
     lt_lua_check_slice(L, s);
 }
 
-/* Whether the table at index begins with a table or a boolean: a tensor written out, since slices
- * hold numbers. */
+/* Whether the table at index begins with a table or a boolean: then it is a literal tensor, since
+ * slices contain numbers. */
 static bool is_written_out(lua_State *L, int index)
 {
     int type = lua_rawgeti(L, index, 1);
@@ -76,8 +76,8 @@ static bool is_written_out(lua_State *L, int index)
     return type == LUA_TTABLE || type == LUA_TBOOLEAN;
 }
 
-/* Positions or a mask as nested tables; the tensor made of them takes their place at index, as long
- * as the key is used. */
+/* Reads positions or a mask from nested tables; the tensor made of them replaces the table at
+ * index, so that it lives as long as the key. */
 static void read_written_out(lua_State *L, int index, lt_subscript *s)
 {
     lt_lua_push_tensor_of(L, index);
@@ -155,7 +155,7 @@ static bool is_mask_table(lua_State *L, int index)
     return type == LUA_TBOOLEAN;
 }
 
-/* Fills room, which the key then refers to. */
+/* Fills room, to which the key then refers. */
 static void read_key(lua_State *L, int index, lt_subscript *room, lt_key *key)
 {
     *key = (lt_key){.n = 1, .tensors = false, .at = room};
@@ -168,7 +168,8 @@ static void read_key(lua_State *L, int index, lt_subscript *room, lt_key *key)
     } else {
         lua_Integer n = (lua_Integer)lua_rawlen(L, index);
         if (n > LT_MAX_SUBSCRIPTS) lt_lua_error(L, "too many indices: %d", (int)n);
-        luaL_checkstack(L, LT_MAX_SUBSCRIPTS + LUA_MINSTACK, NULL); /* tensors stay on it */
+        /* tensors of the key stay on it */
+        luaL_checkstack(L, LT_MAX_SUBSCRIPTS + LUA_MINSTACK, NULL);
         key->n = (int)n;
         for (int i = 0; i < key->n; i++) {
             lua_rawgeti(L, index, i + 1);
@@ -186,12 +187,12 @@ static void read_key(lua_State *L, int index, lt_subscript *room, lt_key *key)
 
 /* ---- applying it ----------------------------------------------------------------------------- */
 
-/* What a key makes of a tensor: a view, and for each of its leading dimensions an index tensor or
- * NULL. */
+/* The parsed result of a key on a tensor: a view, and for each of its leading dimensions an index
+ * tensor or NULL. */
 typedef struct lt_target {
     lt_tensor *view;
     int n;       /* entries of indices */
-    int covered; /* dimensions that they stand for: a mask, for all of its own */
+    int covered; /* dimensions that they index; a mask indexes all of its own */
     lt_tensor *indices[LT_MAX_DIMS];
 } lt_target;
 
@@ -201,7 +202,7 @@ static void target_release(lt_target *target)
     for (int i = 0; i < target->n; i++) lt_tensor_release(target->indices[i]);
 }
 
-/* How many dimensions of the tensor a subscript takes. */
+/* The number of dimensions of the tensor that a subscript consumes. */
 static int dims_taken(const lt_subscript *s)
 {
     if (s->kind == LT_NEWAXIS || s->kind == LT_ELLIPSIS) return 0;
@@ -237,7 +238,7 @@ done:
     return status;
 }
 
-/* Ends beyond the dimension are those of the dimension. */
+/* Bounds out of range are clamped to the dimension. */
 static lt_status apply_slice(lt_tensor *t, int dim, const lt_subscript *s, lt_tensor **out)
 {
     int64_t size = t->sizes[dim];
@@ -313,8 +314,8 @@ done:
     return status;
 }
 
-/* Whether ipairs asks for the row behind the last one: there its loop ends, where other readers get
- * an error. */
+/* Whether ipairs reads the row behind the last one: nil ends its loop, while other readers get an
+ * error. */
 static bool ends_ipairs(lua_State *L, const lt_tensor *self)
 {
     lua_Debug caller;
@@ -380,7 +381,7 @@ static lt_status put_indexed(lt_tensor *self, const lt_key *key, lt_tensor *valu
         lt_dims size = {.n = target.view->ndim};
         for (int d = 0; d < size.n; d++) size.v[d] = target.view->sizes[d];
         LT_CHECK(drop_leading(value, size.n, &source));
-        /* for its words when the shapes do not fit: the copy */
+        /* only for its message if the shapes do not fit: the copy */
         LT_CHECK(lt_expand(source, &size, &near));
         status = lt_copy_(target.view, source, false); /* expands by itself, after a transfer */
     } else {

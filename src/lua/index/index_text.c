@@ -3,8 +3,8 @@
  *   key        subscript {',' subscript} [',']
  *   subscript  position | [from] ':' [to] [':' [step]] | '...' | 'None' | 'newaxis'
  *
- * Positions count from 1 and both ends are included, as in tables. A text is parsed once: what came
- * of it is kept in a table of the registry, which is emptied when it holds MAX_KEPT texts. */
+ * Positions count from 1 and both ends are included, as in tables. A text is parsed once: the
+ * result is cached in a table of the registry, which is emptied when it holds MAX_KEPT texts. */
 #include <ctype.h>
 #include <string.h>
 
@@ -140,7 +140,7 @@ static void parse(lua_State *L, const char *text)
     memcpy(key->at, at, (size_t)n * sizeof *at);
 }
 
-/* Keeps the parsed form on top of the stack under the string at index. */
+/* Caches the parsed form on top of the stack under the string at index. */
 static void keep_key(lua_State *L, int index)
 {
     lua_rawgetp(L, LUA_REGISTRYINDEX, &count_key);

@@ -1,9 +1,9 @@
-/* places.c - where and nonzero in the forms that the declarations cannot say: nonzero{as_tuple =
- * true} and torch.where(condition), which give the positions along each dimension as results of
- * their own, and the method x:where(condition, other), whose condition comes second.
+/* places.c - forms of where and nonzero that declarations cannot express: nonzero{as_tuple = true}
+ * and torch.where(condition), which return the positions along each dimension as separate results,
+ * and the method x:where(condition, other), in which the condition comes second.
  *
- * Each takes the place of the declared function, which is kept as a pointer in an upvalue: it
- * shares the common two. */
+ * Each replaces the declared function, which it calls through a pointer in an upvalue behind the
+ * common two. */
 #include "binding.h"
 
 #define DECLARED lua_upvalueindex(LT_UPVALUES + 1)
@@ -13,7 +13,7 @@ static int call_declared(lua_State *L)
     return (*(lua_CFunction *)lua_touserdata(L, DECLARED))(L);
 }
 
-/* Calls the method of the value at the top of the stack, which the result takes the place of. */
+/* Calls a method of the value on top of the stack; the result replaces the value. */
 static void call_method(lua_State *L, const char *name, lua_Integer argument)
 {
     lua_getfield(L, -1, name);
@@ -88,8 +88,8 @@ static int where_method(lua_State *L)
     return call_declared(L);
 }
 
-/* Puts f in the place of a field of the table at `table`, in front of the function declared in the
- * table at `from`. A library of chosen ops may have none: the field stays nil. */
+/* Replaces a field of the table at `table` by f, which wraps the function declared in the table at
+ * `from`. A library with a selection of ops may lack that: then the field stays nil. */
 static void stand_before(lua_State *L, int table, int from, const char *name, lua_CFunction f)
 {
     lt_lua_pushfunction(L, f); /* for its upvalues */

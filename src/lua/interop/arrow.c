@@ -1,5 +1,5 @@
-/* arrow.c - columns of Arrow (ltensor.h) as userdata "arrow_array", which hold a schema and an
- * array, and functions of torch._C for lib/utils/arrow.lua: to_arrow, from_arrow. */
+/* arrow.c - columns of Arrow (ltensor.h) as userdata "arrow_array" with a schema and an array, and
+ * functions of torch._C for lib/utils/arrow.lua: to_arrow, from_arrow. */
 #include <string.h>
 
 #include "binding.h"
@@ -9,10 +9,10 @@ static const char CAPSULE_META[] = "arrow_array";
 
 typedef struct arrow_capsule {
     struct ArrowSchema schema;
-    struct ArrowArray array; /* release NULL: taken */
+    struct ArrowArray array; /* release NULL: consumed */
 } arrow_capsule;
 
-/* Whoever fills it has not failed. */
+/* Pushes an empty capsule. Fill it only after the call that makes its content has succeeded. */
 static arrow_capsule *push_capsule(lua_State *L)
 {
     arrow_capsule *c = lua_newuserdatauv(L, sizeof *c, 0);

@@ -12,11 +12,11 @@
 static const char CAPSULE_META[] = "dltensor";
 
 typedef struct dlpack_capsule {
-    void *managed; /* NULL: taken */
+    void *managed; /* NULL: consumed */
     bool versioned;
 } dlpack_capsule;
 
-/* Whoever fills it has not failed. */
+/* Pushes an empty capsule. Fill it only after the call that makes its content has succeeded. */
 static dlpack_capsule *push_capsule(lua_State *L)
 {
     dlpack_capsule *c = lua_newuserdatauv(L, sizeof *c, 0);
@@ -58,7 +58,7 @@ static int capsule_gc(lua_State *L)
     return 0;
 }
 
-/* As Python shows capsules: the name changes when somebody takes what is inside. */
+/* As Python shows capsules: the name changes when the content is consumed. */
 static int capsule_tostring(lua_State *L)
 {
     const dlpack_capsule *c = lt_lua_check_udata(L, 1, CAPSULE_META);
@@ -106,7 +106,8 @@ static int from_dlpack(lua_State *L)
     lua_settop(L, 1);
     lt_tensor **out = lt_lua_new(L);
     lt_entry entry = lt_enter(L);
-    void *managed = c->managed; /* a collection that memory calls for could otherwise end it */
+    /* cleared first: an emergency collection could finalize the capsule */
+    void *managed = c->managed;
     c->managed = NULL;
     const lt_status status = lt_tensor_from_dlpack(managed, c->versioned, out);
     if (status != LT_OK) c->managed = managed;
@@ -115,7 +116,7 @@ static int from_dlpack(lua_State *L)
     return 1;
 }
 
-/* dlpack_device(tensor) -> the type of its device as DLPack counts them, its number */
+/* dlpack_device(tensor) -> its device type and device number, as in DLPack */
 static int dlpack_device(lua_State *L)
 {
     const DLDevice device = lt_dlpack_device(lt_lua_check_tensor(L, 1));
@@ -146,8 +147,8 @@ static int map_file(lua_State *L)
     return 1;
 }
 
-/* mapped_part(mapping, byte from 0, dtype, number of elements) -> tensor; nil where they cannot be
- * used as they lie there */
+/* mapped_part(mapping, byte from 0, dtype, number of elements) -> tensor; nil if the elements
+ * cannot be used in place */
 static int mapped_part(lua_State *L)
 {
     lt_tensor *mapping = lt_lua_check_tensor(L, 1);

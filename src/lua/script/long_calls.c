@@ -1,11 +1,10 @@
-/* long_calls.c - functions of Lua's libraries that go through much without a look at a hook, so
- * that they can be stopped.
+/* long_calls.c - functions of Lua's libraries that process much data without running a hook, in
+ * versions that can be interrupted.
  *
- * Each takes what Lua's takes, gives the same and refuses in the same words; where Lua's function
- * does the work, it is the closure's upvalue, is called piece by piece, and gets only arguments
- * that were looked at here: it would not know its own name. Strings below LONG bytes go to it as
- * they are. They stand in for Lua's where stoppable.h says.
- */
+ * Each has the arguments, results and messages of Lua's function. Where Lua's function does the
+ * work, it is the closure's upvalue and is called piece by piece, with arguments checked
+ * beforehand: its own messages would not have the function's name. Strings below LONG bytes are
+ * passed to it whole. stoppable.h states where they replace Lua's. */
 #include "stoppable.h"
 
 #include <ctype.h>
@@ -29,14 +28,14 @@ static void call_original(lua_State *L, int nargs, int nresults)
     lua_call(L, nargs, nresults);
 }
 
-/* All arguments to Lua's function; all of its results. */
+/* Passes all arguments to Lua's function; returns all of its results. */
 static int pass_on(lua_State *L)
 {
     call_original(L, lua_gettop(L), LUA_MULTRET);
     return lua_gettop(L);
 }
 
-/* memcpy that looks. */
+/* memcpy that checks for an interrupt. */
 static void copy_in_pieces(lua_State *L, char *to, const char *from, size_t n)
 {
     for (size_t at = 0; at < n; at += PIECE) {
@@ -63,7 +62,8 @@ static int rep(lua_State *L)
     char *p = luaL_buffinitsize(L, &out, total);
     copy_in_pieces(L, p, s, size);
     if (n > 1) copy_in_pieces(L, p + size, separator, between);
-    for (size_t period = unit; done < total;) { /* bytes that stand a number of units before */
+    /* copies bytes from a multiple of the unit before */
+    for (size_t period = unit; done < total;) {
         if (done % unit == 0 && done <= PIECE) period = done;
         size_t piece = period < total - done ? period : total - done;
         copy_in_pieces(L, p + done, p + done - period, piece);
@@ -90,8 +90,8 @@ static void lower_bytes(char *to, const char *from, size_t n, size_t size, size_
     for (size_t i = at; i < at + n; i++) to[i] = (char)tolower((unsigned char)from[i]);
 }
 
-/* Pushes the first argument with its bytes changed by `change`, which gives n bytes of the result
- * from `at` on. */
+/* Pushes the first argument with its bytes transformed by `change`, which writes n bytes of the
+ * result from `at` on. */
 static int changed(lua_State *L,
                    void (*change)(char *, const char *, size_t n, size_t size, size_t at))
 {
@@ -111,8 +111,8 @@ static int reverse(lua_State *L) { return changed(L, reverse_bytes); }
 static int upper(lua_State *L) { return changed(L, upper_bytes); }
 static int lower(lua_State *L) { return changed(L, lower_bytes); }
 
-/* Adds the string at index as %q writes it. A piece ends behind a letter: what stands for a control
- * character depends on the character behind it. */
+/* Adds the string at index in %q form. A piece never ends behind a control character: its escape
+ * depends on the next character. */
 static void add_quoted(lua_State *L, luaL_Buffer *out, int index)
 {
     size_t size, quoted;
@@ -142,8 +142,8 @@ static const char *conversion_end(const char *p, const char *end)
     return p < end ? p + 1 : end;
 }
 
-/* Refuses an argument that the conversion from p to end cannot take, and is the size of the string
- * that it is, or 0. */
+/* Rejects an argument that does not fit the conversion from p to end. Returns the size of its
+ * string, or 0. */
 static size_t check_conversion(lua_State *L, const char *p, const char *end, int arg, int top)
 {
     size_t size = 0;
@@ -171,7 +171,7 @@ static size_t check_conversion(lua_State *L, const char *p, const char *end, int
         break;
     case 's':
         if (lua_type(L, arg) != LUA_TSTRING) {
-            luaL_tolstring(L, arg, NULL); /* a metamethod is asked once */
+            luaL_tolstring(L, arg, NULL); /* call a metamethod only once */
             lua_replace(L, arg);
         }
         const char *s = lua_tolstring(L, arg, &size);
@@ -220,7 +220,7 @@ static int format(lua_State *L)
 
 /* ---- table ----------------------------------------------------------------------------------- */
 
-/* Whether argument `arg` is a table, or has the metamethods that stand for one. */
+/* Raises an error unless argument `arg` is a table or has the required metamethods. */
 static void check_table(lua_State *L, int arg, const char *const *metamethods)
 {
     if (lua_type(L, arg) == LUA_TTABLE) return;
@@ -259,7 +259,7 @@ static int concat(lua_State *L)
     return 1;
 }
 
-/* table.insert(list, position, value): what __len returns may be anything, also endless. */
+/* table.insert(list, position, value). __len may return any number, so the loop may be endless. */
 static int insert(lua_State *L)
 {
     check_table(L, 1, sorted_by);
@@ -336,15 +336,15 @@ static int less(lua_State *L)
     return 1;
 }
 
-/* A comparison by a function in C, which is the upvalue. */
+/* A comparison with the C function in the upvalue. */
 static int compare_in_c(lua_State *L)
 {
     check_deadline(L);
     return pass_on(L);
 }
 
-/* table.sort(list, comparison): a comparison by Lua's own <, or by a function in C, is one that
- * looks, where there are many. */
+/* table.sort(list, comparison): for a long list, a comparison by Lua's own < or by a C function is
+ * wrapped in one that checks for an interrupt. */
 static int sort(lua_State *L)
 {
     check_table(L, 1, sorted_by);
@@ -363,14 +363,14 @@ static int sort(lua_State *L)
 
 /* ---- utf8 and load --------------------------------------------------------------------------- */
 
-/* A position from the end is one from the start; before the start, 0. */
+/* Converts a position from the end to one from the start; before the start: 0. */
 static lua_Integer from_start(lua_Integer position, size_t size)
 {
     if (position >= 0) return position;
     return 0u - (size_t)position > size ? 0 : (lua_Integer)size + position + 1;
 }
 
-/* How many bytes the character that begins so has. */
+/* The length in bytes of the character with this first byte. */
 static lua_Integer utf8_length(unsigned char first)
 {
     static const unsigned char most[] = {0x80, 0xE0, 0xF0, 0xF8, 0xFC};
@@ -407,7 +407,7 @@ static int utf8_len(lua_State *L)
     return 1;
 }
 
-/* The next piece of the text in upvalue 1, from the place in upvalue 2; "" at its end. */
+/* The next piece of the text in upvalue 1, from the offset in upvalue 2; "" at its end. */
 static int next_piece(lua_State *L)
 {
     size_t size;
@@ -421,7 +421,7 @@ static int next_piece(lua_State *L)
     return 1;
 }
 
-/* load(chunk, name, mode, environment): a long text comes in pieces. */
+/* load(chunk, name, mode, environment): a long text is loaded in pieces. */
 static int load_chunk(lua_State *L)
 {
     size_t size = 0;
@@ -432,7 +432,7 @@ static int load_chunk(lua_State *L)
     if (size >= LONG) {
         if (lua_isnoneornil(L, 2)) {
             if (lua_gettop(L) < 2) lua_settop(L, 2);
-            lua_pushvalue(L, 1); /* a text is its own name */
+            lua_pushvalue(L, 1); /* a text is its own chunk name */
             lua_replace(L, 2);
         }
         lua_pushvalue(L, 1);
@@ -440,8 +440,8 @@ static int load_chunk(lua_State *L)
         lua_pushcclosure(L, next_piece, 2);
         lua_replace(L, 1);
     }
-    /* Lua's catches what ends the reader, but not before the message handler around has been
-     * called, which takes it for what ends everything: there is none in here. */
+    /* Lua's function catches the error that ends the reader, but an outer message handler would be
+     * called first and take it for the final one: this inner protected call has no handler. */
     lua_pushvalue(L, lua_upvalueindex(1));
     lua_insert(L, 1);
     if (lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0) != LUA_OK) return lua_error(L);
@@ -450,7 +450,7 @@ static int load_chunk(lua_State *L)
 
 /* ---- coroutines ------------------------------------------------------------------------------ */
 
-/* A coroutine counts its own instructions: many short ones would never come to a look. */
+/* Each coroutine counts its own instructions, so many short ones would never reach the hook. */
 static int look_and_pass_on(lua_State *L)
 {
     check_deadline(L);
@@ -479,7 +479,7 @@ static const replacements all[] = {
     {LUA_GNAME, {{"load", load_chunk}}},
 };
 
-/* Each function has the one that the library has now as its upvalue. */
+/* The upvalue of each function is the library's current function. */
 void lt_lua_push_stoppable(lua_State *L)
 {
     luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);

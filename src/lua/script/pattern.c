@@ -1,10 +1,9 @@
-/* pattern.c - string.find, match, gmatch and gsub that can be stopped.
+/* pattern.c - string.find, match, gmatch and gsub that can be interrupted.
  *
- * Lua's own matcher looks at no hook while it tries a pattern, and a pattern such as ('a*'):rep(30)
- * takes longer than anyone waits. The language of patterns, the limits and the messages are those
- * of the manual of Lua 5.4 (6.4.1), and every step looks whether the interpreter's context was told
- * to stop. They stand in for Lua's where stoppable.h says.
- */
+ * Lua's own matcher runs no hook while it tries a pattern, and a pattern such as ('a*'):rep(30)
+ * takes practically forever. The pattern language, limits and messages follow the manual of Lua 5.4
+ * (6.4.1), and every step checks whether the interpreter's context was requested to stop.
+ * stoppable.h states where they replace Lua's. */
 #include "stoppable.h"
 
 #include <ctype.h>
@@ -24,7 +23,7 @@ typedef struct {
     lt_context *context;
     const char *start, *end; /* of the subject */
     const char *pattern_end;
-    int depth; /* of recursion, that is left */
+    int depth; /* remaining recursion depth */
     int captures;
     struct {
         const char *start;
@@ -46,7 +45,7 @@ static const char *class_end(const matcher *m, const char *p)
     }
     if (first != '[') return p;
     if (*p == '^') p++;
-    do { /* a ] that comes first is one of the set */
+    do { /* a ] in first position belongs to the set */
         lt_lua_look_at(m->L, m->context);
         if (p == m->pattern_end) luaL_error(m->L, "malformed pattern (missing ']')");
         if (*p++ == '%' && p < m->pattern_end) p++;
@@ -134,7 +133,7 @@ static const char *end_capture(matcher *m, const char *s, const char *p)
     return end;
 }
 
-/* Behind what %digit stands for, or NULL where the subject has something else. */
+/* The end of the text at s that equals capture %digit, or NULL if the subject differs. */
 static const char *same_as_capture(matcher *m, const char *s, char digit)
 {
     int i = digit - '1';
@@ -142,7 +141,7 @@ static const char *same_as_capture(matcher *m, const char *s, char digit)
         luaL_error(m->L, "invalid capture index %%%d", i + 1);
         return NULL;
     }
-    size_t length = (size_t)m->capture[i].length; /* a position's is larger than any rest */
+    size_t length = (size_t)m->capture[i].length; /* POSITION becomes larger than any remainder */
     if ((size_t)(m->end - s) < length || memcmp(m->capture[i].start, s, length) != 0) return NULL;
     return s + length;
 }
@@ -162,7 +161,7 @@ static void push_capture(matcher *m, int i, const char *s, const char *e)
     }
 }
 
-/* Pushes all captures; with s also the match where there are none. Returns how many. */
+/* Pushes all captures; if there are none and s is given, the match. Returns their number. */
 static int push_captures(matcher *m, const char *s, const char *e)
 {
     int count = m->captures == 0 && s ? 1 : m->captures;
@@ -196,7 +195,8 @@ static bool is_frontier(const matcher *m, const char *s, const char *set, const 
     return !is_in_set(m, before, set, end - 1) && is_in_set(m, here, set, end - 1);
 }
 
-/* As many as there are of the class, then fewer, until the rest of the pattern matches. */
+/* Matches as many characters of the class as possible, then fewer, until the rest of the pattern
+ * matches. */
 static const char *most(matcher *m, const char *s, const char *p, const char *end)
 {
     ptrdiff_t count = 0;
@@ -208,7 +208,7 @@ static const char *most(matcher *m, const char *s, const char *p, const char *en
     return NULL;
 }
 
-/* As few as will do. */
+/* Matches as few as possible. */
 static const char *fewest(matcher *m, const char *s, const char *p, const char *end)
 {
     for (;;) {
@@ -219,7 +219,7 @@ static const char *fewest(matcher *m, const char *s, const char *p, const char *
     }
 }
 
-/* What a pattern from p matches from s on: its end, or NULL. Loops along what needs no way back. */
+/* Matches the pattern from p at s: the end of the match, or NULL. Recurses only to backtrack. */
 static const char *match_here(matcher *m, const char *s, const char *p)
 {
     while (p != m->pattern_end) {
@@ -295,8 +295,8 @@ static const char *match_from(matcher *m, const char *s, const char *p)
 
 /* ---- find and match -------------------------------------------------------------------------- */
 
-/* Bytes before the position that argument `arg` names (default the first), negative ones counted
- * from the end. */
+/* The offset of the position in argument `arg` (default 1); negative positions count from the end.
+ */
 static size_t offset_of(lua_State *L, int arg, size_t size)
 {
     lua_Integer position = luaL_optinteger(L, arg, 1);
@@ -352,7 +352,7 @@ static int match_string(lua_State *L) { return pattern_search(L, false); }
 
 /* ---- gmatch ---------------------------------------------------------------------------------- */
 
-/* Upvalues: subject, pattern, where to go on, where the last match ended (-1: nowhere yet). */
+/* Upvalues: subject, pattern, offset of the next search, end of the last match (-1: none yet). */
 static int next_match(lua_State *L)
 {
     size_t size, pattern_size;
@@ -389,7 +389,7 @@ static int gmatch(lua_State *L)
 
 /* ---- gsub ------------------------------------------------------------------------------------ */
 
-/* Adds argument 3, a string, with its %0 to %9 filled in. */
+/* Adds argument 3, a string, with %0 to %9 replaced by captures. */
 static void add_string(matcher *m, luaL_Buffer *out, const char *s, const char *e)
 {
     lua_State *L = m->L;
@@ -416,7 +416,7 @@ static void add_string(matcher *m, luaL_Buffer *out, const char *s, const char *
     }
 }
 
-/* Adds what is to stand for the match from s to e; false when that is the match itself. */
+/* Adds the replacement for the match from s to e; false if the match stays. */
 static bool add_replacement(matcher *m, luaL_Buffer *out, const char *s, const char *e, int type)
 {
     lua_State *L = m->L;

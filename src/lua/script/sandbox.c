@@ -1,5 +1,5 @@
-/* sandbox.c - what is opened for a script, and the functions in C that sandbox.lua makes its
- * globals of. */
+/* sandbox.c - opens a script's libraries, and the C functions from which sandbox.lua builds its
+ * globals. */
 #include <lualib.h>
 #include <stdio.h>
 
@@ -7,7 +7,8 @@
 #include "script.h"
 #include "stoppable.h"
 
-/* print(...): a line to the host's function, or stdout. The script is the upvalue. */
+/* print(...): passes a line to the host's function, or writes it to stdout. The script is the
+ * upvalue. */
 static int print(lua_State *L)
 {
     const lt_script *s = lua_touserdata(L, lua_upvalueindex(1));
@@ -31,15 +32,15 @@ static int print(lua_State *L)
     return 0;
 }
 
-/* is_stopping() -> whether the script was told to stop: what catches errors must let this one go
- * on */
+/* is_stopping() -> whether the script was requested to stop: functions that catch errors must then
+ * pass them on */
 static int is_stopping(lua_State *L)
 {
     lua_pushboolean(L, lt_interrupted());
     return 1;
 }
 
-/* Puts functions that can be stopped in the place of Lua's. */
+/* Replaces Lua's functions by interruptible ones. */
 static void install_stoppable(lua_State *L)
 {
     luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
@@ -57,7 +58,7 @@ static void install_stoppable(lua_State *L)
     lua_pop(L, 2);
 }
 
-/* Libraries that reach outside are opened for our own Lua files, which ask the context
+/* Libraries that reach outside are opened for our own Lua files, which query the context
  * (torch._C.authorize): sandbox.lua leaves them out of the script's globals. */
 void lt_script_open(lua_State *L, lt_script *script)
 {

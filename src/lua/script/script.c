@@ -1,11 +1,11 @@
-/* script.c - lt_script: an interpreter with a context of its own, which is entered whenever the
- * script runs.
+/* script.c - lt_script: an interpreter with its own context, which is entered whenever the script
+ * runs.
  *
- * Everything that Lua might raise in happens inside one protected call (`guarded`). A count hook
- * looks at the context's flags; once they say stop it comes at every instruction, so that whatever
- * catches the error is ended by the next one. Hooks are switched off inside a finalizer, a message
- * handler of xpcall and a __close of a coroutine that a hook has ended: sandbox.lua keeps scripts
- * from having these at such times. */
+ * All Lua calls that may raise are inside one protected call (`guarded`). A count hook checks the
+ * context's flags; once they request a stop it runs at every instruction, so that code that catches
+ * the error is ended at its next one. Lua switches hooks off inside a finalizer, a message handler
+ * of xpcall and a __close of a coroutine that a hook has ended: sandbox.lua keeps scripts from
+ * having these at such times. */
 #include "script.h"
 
 #include <lualib.h>
@@ -19,8 +19,8 @@
 #include "memory/alloc.h"
 #include "stoppable.h"
 
-/* Instructions between two looks of the hook: fewer where there are large strings and tables, since
- * one instruction that compares, copies or searches them takes up to a millisecond for 4 MB. */
+/* Instructions between two runs of the hook. Few, if there are large strings and tables, since one
+ * instruction that compares, copies or searches 4 MB takes up to a millisecond. */
 enum { OFTEN = 100 };
 #define LARGE ((size_t)8 << 20)
 
@@ -35,8 +35,8 @@ static int interval(lua_State *L)
     return largest < OFTEN * LARGE ? (int)(OFTEN * LARGE / largest) : 1;
 }
 
-/* Lua's own collection, before it raises that memory is missing, calls no finalizers, and so
- * releases no tensor: those that are garbage would make the next calls fail as well. */
+/* Lua's own emergency collection, before a memory error, calls no finalizers, so it frees no
+ * tensor: garbage tensors would make the next calls fail as well. */
 static void collect_if_refused(lua_State *L)
 {
     void *user;
@@ -60,9 +60,9 @@ static void count_hook(lua_State *L, lua_Debug *frame)
     }
 }
 
-/* The allocator of the interpreter. A request that was refused cost a collection of everything. The
- * hook looks at the next instruction of the main thread, since those of the current interval may
- * all be slow. */
+/* The interpreter's allocator. A refused request is recorded, so that a full collection follows. A
+ * block that is larger than all before (and than LARGE) makes the hook run at the next instruction
+ * of the main thread, since the instructions of the current interval may all be slow. */
 static void *allocate(void *user, void *old, size_t old_bytes, size_t bytes)
 {
     lt_script *s = user;
@@ -88,7 +88,7 @@ static void log_line(void *user, int level, const char *text)
     s->log(s->user, level, text);
 }
 
-/* The context is gone, and with it whatever was made in it. */
+/* Called when the context and everything made in it is freed. */
 static void script_release(void *user)
 {
     lt_script *s = user;
@@ -96,16 +96,16 @@ static void script_release(void *user)
     lt_mem_free(s);
 }
 
-/* ---- what runs protected --------------------------------------------------------------------- */
+/* ---- functions that run protected ------------------------------------------------------------ */
 
-/* A request of the host, and its results, which are given back when it fails. */
+/* A request of the host, and its results, which are freed on failure. */
 typedef struct request {
     lt_script *script;
     const char *text, *name, *global;
     size_t bytes;
     const lt_value *args, *value;
     int nargs;
-    lt_value *results; /* of the library's size */
+    lt_value *results; /* of the library's struct size */
     int room, n;
 } request;
 
@@ -142,8 +142,8 @@ static int run_text(lua_State *L)
     return 0;
 }
 
-/* Pushes what a name such as "model.forward" or "model:forward" leads to, with a colon what it is a
- * method of above it. */
+/* Pushes the value with a name such as "model.forward" or "model:forward"; with a colon also, above
+ * it, the object of the method. */
 static int push_named(lua_State *L, const char *name)
 {
     lua_getfield(L, LUA_REGISTRYINDEX, GLOBALS);
@@ -170,7 +170,7 @@ static int push_named(lua_State *L, const char *name)
     }
 }
 
-/* Leaves so many results of the function that the request names, from 1 on. */
+/* Calls the function named by the request; leaves its results at stack index 1 and up. */
 static void call_named(lua_State *L, const request *r, int results)
 {
     lua_settop(L, 0);
@@ -220,7 +220,7 @@ static int get_global(lua_State *L)
     return 0;
 }
 
-/* The error of what a protected call has caught, which is on top of the stack. */
+/* Converts the error value on top of the stack, caught by a protected call, to a status. */
 static lt_status caught(lua_State *L, int code)
 {
     if (lt_interrupted()) return lt_stopped();
@@ -231,7 +231,7 @@ static lt_status caught(lua_State *L, int code)
                     luaL_typename(L, -1));
 }
 
-/* After an error: what the script held may be garbage now. */
+/* Used after an error, when much of the script's memory may be garbage. */
 static bool is_half_full(lt_context *context)
 {
     int64_t used, limit;
@@ -239,8 +239,8 @@ static bool is_half_full(lt_context *context)
            used > limit / 2;
 }
 
-/* In the script's context, within its time. What a callback of the host calls while the script runs
- * has the time of the call that runs. */
+/* Runs f in the script's context, within its time limit. A call by a callback of the host, while
+ * the script runs, shares the time of the outer call. */
 static lt_status guarded(lua_CFunction f, request *r)
 {
     lt_script *s = r->script;
@@ -259,8 +259,7 @@ static lt_status guarded(lua_CFunction f, request *r)
         collect_if_refused(s->L);
         if (code != LUA_OK)
             status = caught(s->L, code);
-        else if (
-            lt_interrupted()) /* a coroutine was ended by it, and the rest was too short for a look */
+        else if (lt_interrupted()) /* a stop ended a coroutine, and the script returned at once */
             status = lt_stopped();
         lua_settop(s->L, top);
     }
@@ -272,7 +271,7 @@ static lt_status guarded(lua_CFunction f, request *r)
     return status;
 }
 
-/* Hands results over in values of the caller's size. */
+/* Copies the results to values of the caller's struct size. */
 static lt_status guarded_with_results(const char *function, lua_CFunction f, request *r,
                                       lt_value *results, int *nresults)
 {
@@ -333,7 +332,7 @@ lt_status lt_script_new(const lt_script_config *config, lt_script **out)
     }
     s->L = lua_newstate(allocate, s); /* NULL until then */
     request r = {.script = s};
-    if (s->L != NULL) lua_gc(s->L, LUA_GCGEN, 0, 0); /* as in the program */
+    if (s->L != NULL) lua_gc(s->L, LUA_GCGEN, 0, 0); /* generational mode, as in the program */
     status = s->L != NULL
                  ? guarded(open, &r)
                  : lt_error(LT_ERR_MEMORY, "memory_limit is less than an interpreter needs");
@@ -354,7 +353,7 @@ void lt_script_free(lt_script *s)
     if (s->L != NULL) lua_close(s->L);
     s->L = NULL;
     lt_context_enter(before);
-    lt_context_release(s->context); /* frees s with the last tensor that was made in it */
+    lt_context_release(s->context); /* frees s with the last tensor of the context */
 }
 
 lt_status lt_script_load(lt_script *script, const char *text, size_t bytes, const char *name,

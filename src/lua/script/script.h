@@ -1,4 +1,4 @@
-/* script.h - what the files of lt_script share. */
+/* script.h - shared by the files of lt_script. */
 #ifndef LT_LUA_SCRIPT_H
 #define LT_LUA_SCRIPT_H
 
@@ -10,10 +10,10 @@ struct lt_script {
     lua_State *L;
     lt_context *context;
     double seconds;
-    int entered; /* calls of the host that are going on: a callback may call the script again */
-    /* Lua has requested memory beyond the limit since the last full collection for that */
+    int entered; /* nesting depth of the host's calls: a callback may call the script again */
+    /* a request of Lua exceeded the limit since the last full collection for this reason */
     bool refused;
-    /* bytes of the largest block that Lua has requested: what one instruction may go through */
+    /* bytes of the largest block that Lua has requested: bounds the work of one instruction */
     size_t largest;
     bool trusted;
     void *user;
@@ -23,15 +23,15 @@ struct lt_script {
     void (*release)(void *user);
 };
 
-/* values.c: both may raise. Pushes a value; the value at an index, new. `taken`: the index of a
- * table, empty at first, through which what is taken one after the other shares the tables that it
- * has in common. */
+/* values.c: both may raise. lt_script_push pushes a value; lt_script_take makes one from the value
+ * at index. `taken`: the index of a table, empty at first; values converted with the same table
+ * share the tables that they have in common. */
 void lt_script_push(lua_State *L, const lt_value *value);
 void lt_script_take(lua_State *L, int index, int taken, lt_value *out);
-/* Gives back what `taken` holds, before a collection does it. */
+/* Releases the references of `taken`, without waiting for a collection. */
 void lt_script_end_taking(lua_State *L, int taken);
 
-/* sandbox.c: opens what the script has and pushes the table of its globals. May raise. */
+/* sandbox.c: opens the script's libraries and pushes the table of its globals. May raise. */
 void lt_script_open(lua_State *L, lt_script *script);
 
 #endif

@@ -1,4 +1,4 @@
-/* stoppable.c - how what stoppable.h declares ends. */
+/* stoppable.c - raises the error by which functions of stoppable.h end. */
 #include "stoppable.h"
 
 #include "error.h"

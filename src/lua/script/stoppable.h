@@ -1,8 +1,7 @@
-/* stoppable.h - functions of Lua's libraries that end when the interpreter's context was told to
- * stop: by Ctrl-C at the prompt, by an interrupt or the deadline of a script's host. Lua's own go
- * through any number of bytes without a look at a hook. They stand in for Lua's while the prompt
- * runs cells and in the interpreters of lt_script; programs that have the library alone keep
- * Lua's. */
+/* stoppable.h - functions of Lua's libraries that end when the interpreter's context was requested
+ * to stop: by Ctrl-C at the prompt, by an interrupt or the deadline of a script's host. Lua's own
+ * process any number of bytes without running a hook. They replace Lua's while the prompt runs
+ * cells and in the interpreters of lt_script; programs that only use the library keep Lua's. */
 #ifndef LT_LUA_STOPPABLE_H
 #define LT_LUA_STOPPABLE_H
 
@@ -14,7 +13,7 @@
 /* Raises "interrupted", or that the deadline has passed. */
 void lt_lua_stop(lua_State *L, lt_context *context) __attribute__((cold));
 
-/* What long loops call now and then, with the context of their interpreter; NULL: it has none. */
+/* Long loops call it regularly, with the context of their interpreter; NULL: it has none. */
 static inline void lt_lua_look_at(lua_State *L, lt_context *context)
 {
     if (context != NULL && lt_something_up(context)) lt_lua_stop(L, context);

@@ -1,5 +1,6 @@
-/* values.c - values on their way between a script and its host. What is made on the way and not
- * handed over when Lua raises is kept by a userdata on the stack, whose finalizer gives it back. */
+/* values.c - converts values between a script and its host. Intermediate objects that are not yet
+ * handed over when Lua raises are owned by a userdata on the stack, and its finalizer frees them.
+ */
 #include <string.h>
 
 #include "api/values.h"
@@ -82,7 +83,7 @@ static int drop_table(lua_State *L)
     return 0;
 }
 
-/* Pushes a userdata that keeps a new table. */
+/* Pushes a userdata that owns a new table. */
 static lt_table **push_holder(lua_State *L)
 {
     lt_table **holder = lua_newuserdatauv(L, sizeof *holder, 0);
@@ -98,7 +99,7 @@ static lt_table **push_holder(lua_State *L)
 
 static void take_value(lua_State *L, int index, int taken, lt_value *out, int depth);
 
-/* Puts what is at the top of the stack into the table and pops it. */
+/* Moves the value on top of the stack into the table: appended, or under the name. */
 static void put_field(lua_State *L, lt_table *table, const char *name, int taken, int depth)
 {
     lt_value value = lt_value_none();
@@ -111,8 +112,8 @@ static void put_field(lua_State *L, lt_table *table, const char *name, int taken
     lua_pop(L, 1);
 }
 
-/* What is taken at once: the index of a table from tables to the holders of what became of them. A
- * table that stands in several places becomes one that is shared. */
+/* taken: the stack index of a table that maps Lua tables to the holders of their converted form. A
+ * table that is reachable several times becomes one shared table. */
 static void take_table(lua_State *L, int index, int taken, lt_value *out, int depth)
 {
     if (depth > DEEPEST) luaL_error(L, "a table is nested more than %d deep", DEEPEST);

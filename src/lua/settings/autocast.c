@@ -1,10 +1,10 @@
 /* autocast.c - torch.autocast: casts the arguments of listed ops on Lua's stack, before they are
  * matched.
  *
- * Which ops, and to what, the generator knows (scripts/gen/autocast.lua). Casts are ops as others,
- * so derivatives pass through them. In a scope a parameter is cast once: the table in the registry
- * under CACHE maps its box to an entry (see find_cached), until the outermost scope ends. Settings
- * are the interpreter's. */
+ * The generator's list (scripts/gen/autocast.lua) states the ops and their dtypes. Casts are
+ * ordinary ops, so derivatives pass through them. In a scope a parameter is cast once: the table in
+ * the registry under CACHE maps its box to an entry (see find_cached), until the outermost scope
+ * ends. Settings belong to the interpreter. */
 #include "autocast.h"
 
 #include "call.h"
@@ -64,9 +64,9 @@ static bool is_cached(const lt_autocast *a, const lt_tensor *t)
 
 enum { ENTRY_COPY = 1, ENTRY_SOURCE, ENTRY_VERSION };
 
-/* Pushes the cached cast of t, whose box is at index, and returns true; else pushes nothing. An
- * entry is a table of the box of the cast, an alias of the tensor that was cast and its version: t
- * may have been written, or given other memory, since. */
+/* Pushes the cached cast of t (its box is at index) and returns true; else pushes nothing. An entry
+ * is a table of the box of the cast, an alias of the source tensor and its version: t may have been
+ * written, or given other memory, since. */
 static bool find_cached(lua_State *L, int index, const lt_tensor *t, lt_dtype dtype)
 {
     const int top = lua_gettop(L);
@@ -179,7 +179,7 @@ static void cast_table(lua_State *L, int index, const lt_autocast_policy *polici
     if (copy != 0) lua_replace(L, index);
 }
 
-/* Whether an argument that is to be cast has float32. */
+/* Whether an argument that would be cast has float32. */
 static bool any_float32(lua_State *L, int index)
 {
     const lt_autocast *a = settings_of(L);
@@ -232,7 +232,7 @@ static lt_autocast *own_settings(lua_State *L)
     return s->autocast;
 }
 
-/* autocast_set(type, enabled, dtype or nil, cache enabled) -> what was set before */
+/* autocast_set(type, enabled, dtype or nil, cache enabled) -> the previous settings */
 static int autocast_set(lua_State *L)
 {
     lt_device_type type = check_type(L, 1);

@@ -1,4 +1,4 @@
-/* autocast.h - what generated functions call so that torch.autocast casts their arguments. */
+/* autocast.h - called by generated functions so that torch.autocast casts their arguments. */
 #ifndef LT_LUA_AUTOCAST_H
 #define LT_LUA_AUTOCAST_H
 
@@ -13,7 +13,8 @@ typedef enum lt_autocast_policy {
     LT_AUTOCAST_WIDEST /* to float32 when an argument has it */
 } lt_autocast_policy;
 
-/* How many interpreters of the process have a scope on: all that an op pays when none has. */
+/* The number of interpreters in the process with an active scope: if it is 0, an op only tests
+ * this. */
 extern _Atomic int lt_autocast_scopes;
 static inline bool lt_autocast_on(void)
 {

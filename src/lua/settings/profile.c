@@ -1,4 +1,4 @@
-/* profile.c - torch._C.profile_...: what lib/profiler.lua is made of. */
+/* profile.c - torch._C.profile_..., for lib/profiler.lua. */
 #include "context/profile.h"
 
 #include "binding.h"
@@ -24,7 +24,7 @@ static int is_on(lua_State *L)
     return 1;
 }
 
-/* profile_begin(name) -> the event's number, nil when nothing is recorded */
+/* profile_begin(name) -> the event's number, nil if the profiler is off */
 static int begin_range(lua_State *L)
 {
     const char *name = lt_lua_check_string(L, 1);

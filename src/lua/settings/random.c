@@ -1,8 +1,9 @@
 /* random.c - torch.Generator and the functions that seed: manual_seed, seed, initial_seed,
  * get_rng_state.
  *
- * A Generator userdata holds its generator, or names a device's default one, which core may make
- * anew. States are uint8 tensors in PyTorch's layout, so that one saved there continues here. */
+ * A Generator userdata holds its generator, or refers to a device's default one, which core may
+ * replace. States are uint8 tensors in PyTorch's layout, so that one saved by PyTorch continues
+ * here. */
 #include <stddef.h>
 #include <string.h>
 #include <sys/random.h>
@@ -20,7 +21,7 @@ static const char default_key = 0; /* the userdata of the CPU's default generato
 typedef struct generator {
     lt_device device;
     bool is_default, ended;
-    lt_generator own; /* not there when is_default */
+    lt_generator own; /* unused if is_default */
 } generator;
 
 lt_generator *lt_lua_to_generator(lua_State *L, int index)
@@ -36,14 +37,14 @@ static lt_generator *check_generator(lua_State *L, int arg)
     return lt_lua_to_generator(L, arg);
 }
 
-/* Pushes a Lua integer of the same 64 bits. */
+/* Pushes a Lua integer with the same 64 bits. */
 static int push_seed(lua_State *L, uint64_t seed)
 {
     lua_pushinteger(L, (lua_Integer)seed);
     return 1;
 }
 
-/* 53 bits, which a float holds, too. */
+/* 53 bits, which a float represents exactly. */
 static uint64_t random_seed(lua_State *L)
 {
     uint64_t seed;
@@ -69,7 +70,7 @@ typedef struct cuda_state {
     uint64_t seed, offset;
 } cuda_state;
 
-/* The generator's lock is held. */
+/* The caller holds the generator's lock. */
 static size_t pack_state(const lt_generator *g, void *bytes)
 {
     if (g->device.type != LT_CPU) {
@@ -87,8 +88,8 @@ static size_t pack_state(const lt_generator *g, void *bytes)
     return sizeof s;
 }
 
-/* Takes nothing from a state that would read outside of the array of numbers. The generator's lock
- * is held. */
+/* Rejects a state with which reads would leave the array of numbers. The caller holds the
+ * generator's lock. */
 static lt_status unpack_state(lt_generator *g, const void *bytes, size_t n)
 {
     if (g->device.type != LT_CPU) {
@@ -264,7 +265,7 @@ static void seed_all(lua_State *L, uint64_t value)
     lt_leave(entry);
 }
 
-/* manual_seed(n) -> the CPU's default generator; GPUs are seeded, too */
+/* manual_seed(n) -> the CPU's default generator; also seeds the GPUs */
 static int manual_seed(lua_State *L)
 {
     seed_all(L, (uint64_t)lt_lua_check_integer(L, 1));

@@ -1,5 +1,5 @@
-/* settings.c - torch's settings: threads, default dtype, printing, and what this build consists
- * of. */
+/* settings.c - torch's settings: threads, default dtype, printing, and the configuration of this
+ * build. */
 #include <limits.h>
 #include <math.h>
 #include <string.h>
@@ -80,8 +80,8 @@ static int64_t read_option(lua_State *L, const char *name, int64_t least, int64_
 static const lt_print_options profiles[] = {
     {4, 1000, 3, 80, -1}, {2, 1000, 2, 80, -1}, {4, INT64_MAX, 3, 80, -1}};
 
-/* As in PyTorch, sci_mode is automatic again unless it is given; nothing changes when an option is
- * refused. */
+/* As in PyTorch, sci_mode becomes automatic unless it is given; an invalid option changes nothing.
+ */
 static int set_printoptions(lua_State *L)
 {
     static const char *const names[] = {"default", "short", "full", NULL};
@@ -169,7 +169,7 @@ static int is_deterministic_algorithms_warn_only_enabled(lua_State *L)
 
 /* ---- the build ------------------------------------------------------------------------------- */
 
-/* torch.__config__.show() -> a few lines, for `ltensor --version` and reports of faults */
+/* torch.__config__.show() -> a few lines, for `ltensor --version` and bug reports */
 static int show_config(lua_State *L)
 {
     const int threads = LT_INSIDE(L, lt_get_num_threads());

@@ -20,7 +20,7 @@ int lt_lua_clock(lua_State *L)
     return 1;
 }
 
-/* terminal(fd) -> its columns and rows; nothing when it is no terminal */
+/* terminal(fd) -> its columns and rows; nothing if it is not a terminal */
 static int system_terminal(lua_State *L)
 {
     int fd = (int)lt_lua_check_integer(L, 1);
@@ -44,7 +44,7 @@ static int system_gunzip(lua_State *L)
     return 2;
 }
 
-/* crc32(bytes [, of what came before]) -> the checksum of zip and PNG */
+/* crc32(bytes [, CRC of the bytes before]) -> the checksum of zip and PNG */
 static int system_crc32(lua_State *L)
 {
     size_t size;

@@ -1,4 +1,4 @@
-/* system.h - what programs need of the system and Lua's own library does not have. */
+/* system.h - system functions that programs need and Lua's own library lacks. */
 #ifndef LT_LUA_SYSTEM_H
 #define LT_LUA_SYSTEM_H
 
@@ -7,8 +7,7 @@ struct lua_State;
 /* Adds clock and gunzip to the table on top of the stack (torch._C). */
 void lt_lua_open_system(struct lua_State *L);
 
-/* clock() -> seconds since some fixed time, for measuring intervals (os.clock counts every
- * thread's) */
+/* clock() -> seconds of a monotonic clock, for measuring intervals (os.clock sums over threads) */
 int lt_lua_clock(struct lua_State *L);
 
 #endif

@@ -1,10 +1,10 @@
-/* worker.c - torch._C.fork_worker: a copy of this process that answers messages, for the workers of
- * the DataLoader.
+/* worker.c - torch._C.fork_worker: a copy of this process that replies to messages, for the workers
+ * of the DataLoader.
  *
  * A message is eight bytes of length and the bytes. The worker runs one Lua function and then ends
- * without closing anything that it shares with its parent; it ignores SIGINT, which is its parent's
- * to act upon, and dies with it. The parent's waits end at an interrupt. Closing a worker kills it
- * and takes its end, so that no zombie is left. */
+ * without closing resources shared with its parent; it ignores SIGINT, which its parent handles,
+ * and dies with it. The parent's waits end at an interrupt. Closing a worker kills it and waits for
+ * its end, so that no zombie is left. */
 #include <errno.h>
 #include <fcntl.h>
 #include <lauxlib.h>
@@ -22,17 +22,17 @@
 #include "error.h"
 
 #define WORKER_NAME "ltensor.worker"
-#define MOST_BYTES  ((uint64_t)1 << 40) /* of a message: more is a sign of damage */
+#define MOST_BYTES  ((uint64_t)1 << 40) /* maximum size of a message: a larger one is damaged */
 
 typedef struct {
     pid_t pid; /* 0 when closed */
     int to, from;
 } worker_process;
 
-enum { POLL_MS = 50 }; /* between two looks at the interrupt flag */
+enum { POLL_MS = 50 }; /* between two checks of the interrupt flag */
 typedef enum { DONE, ENDED, TIMEOUT, INTERRUPTED } outcome;
 
-/* Waits until one of n descriptors can be used. deadline < 0: without end. */
+/* Waits until one of n descriptors is ready. deadline < 0: no limit. */
 static outcome wait_for_any(lua_State *L, struct pollfd *p, int n_descriptors, double deadline)
 {
     for (;;) {
@@ -112,7 +112,7 @@ static int child_send(lua_State *L)
     return 0;
 }
 
-/* Runs the function on top of the stack with the two ends; does not return. */
+/* Runs the function on top of the stack with the pipe's ends; does not return. */
 static void run_child(lua_State *L, int from, int to, pid_t parent)
 {
     signal(SIGINT, SIG_IGN);
@@ -156,7 +156,7 @@ static int fork_worker(lua_State *L)
         close(down[1]);
         return lt_lua_error(L, "a worker's pipe: %s", strerror(errno));
     }
-    fflush(NULL); /* or the worker would write it once more */
+    fflush(NULL); /* else the worker would write the buffers again */
     pid_t parent = getpid(), pid = fork();
     if (pid == 0) {
         close(down[1]);
@@ -172,12 +172,12 @@ static int fork_worker(lua_State *L)
         close(up[0]);
         return lt_lua_error(L, "a worker process: %s", strerror(failed));
     }
-    fcntl(down[1], F_SETFL, O_NONBLOCK); /* a worker that is busy must not hold an interrupt up */
+    fcntl(down[1], F_SETFL, O_NONBLOCK); /* a busy worker must not delay an interrupt */
     *w = (worker_process){pid, down[1], up[0]};
     return 1;
 }
 
-/* worker:send(message): nothing is said about a worker that has ended: receive does. */
+/* worker:send(message): reports no error if the worker has ended; receive does. */
 static int worker_send(lua_State *L)
 {
     size_t n;
@@ -219,7 +219,7 @@ static int worker_receive(lua_State *L)
         return 2;
     case ENDED:
         lua_pushnil(L);
-        kill(w->pid, SIGKILL); /* in case only its pipe has ended */
+        kill(w->pid, SIGKILL); /* if only its pipe was closed */
         describe_end(L, w);
         return 2;
     }

@@ -1,12 +1,12 @@
-/* index.c - reading and writing at positions held in tensors. One kernel serves x[index], x[index]
- * = y, gather and scatter (gather.c): it walks the iterator, makes byte offsets of a block of
- * indices, which checks them, and moves or combines the elements there. Where the indices stay the
- * same along the innermost dimension, the run is one copy; whole rows that lie dense on both sides
- * are moved as if they were elements.
+/* index.c - reads and writes elements at positions stored in tensors (gather, scatter). One kernel
+ * serves x[index], x[index] = y, gather and scatter (gather.c): it walks the iterator, converts a
+ * block of indices to byte offsets, checking them, and moves or combines the elements there. Where
+ * the indices are constant along the innermost dimension, the run is one copy; rows that are
+ * contiguous on both sides are moved as single elements.
  *
- * Reading is shared out among the threads. Writing is cut along a dimension of the indexed tensor
- * that no index stands for: an element has then one thread alone, and of several values for it the
- * last one stays, as with one thread. */
+ * Reads are partitioned over the threads. Writes are partitioned along a dimension of the indexed
+ * tensor that has no index, so that only one thread writes an element, and of several values for it
+ * the last one remains, as with one thread. */
 #include "index.h"
 
 #include <string.h>
@@ -24,12 +24,13 @@
 #include "cpu/common/sizes.h"
 
 #define ROWS (-1)
-/* tuning: rows; a row at random is requested so many rows before it is added; index_add of rows of
- * 64 takes 1.22 of its time with half of it (Zen 5, 2026-11-28) */
+/* tuning: rows; a random row is prefetched so many rows before it is added; index_add of rows of 64
+ * takes 1.22 of its time with half of it (Zen 5, 2026-11-28) */
 #define AHEAD 8
-#define ASKED (8 * LT_PREFETCHED_SLICE) /* bytes of such a row that are requested */
+#define ASKED (8 * LT_PREFETCHED_SLICE) /* bytes of a row that are prefetched */
 
-/* n elements at base + offsets, and n dense ones (or values) at a distance. */
+/* Moves n elements between base + offsets and a buffer of elements (or values), stride bytes apart.
+ */
 typedef void (*move_loop)(char *base, const int64_t *offsets, char *dense, int64_t stride,
                           int64_t n, int64_t bytes);
 
@@ -38,17 +39,18 @@ typedef struct indexing {
     const lt_index_args *args;
     int64_t row; /* elements that are moved as one */
     move_loop move;
-    lt_loop copy, combine; /* combine: of whole runs; NULL: move serves them too */
+    lt_loop copy, combine; /* combine: for whole runs; NULL: move combines */
     const lt_scalar *params;
     bool put;
-    /* dimension cut into parts for the threads, ROWS: each row; parts 0: chunks of elements */
+    /* dimension along which writes are partitioned, ROWS: within each row; parts 0: chunks of
+     * elements */
     int split, parts;
     int64_t chunk;
     int bad_index; /* number of the first index tensor found with a bad value, or -1 */
     int64_t bad_value;
 } indexing;
 
-/* What a thread does of it: row: as above, or that many elements of each row. */
+/* A job's part. row: the elements of each row that it moves, at most the row of `indexing`. */
 typedef struct index_part {
     indexing *x;
     int64_t row;
@@ -70,13 +72,13 @@ static void record_bad(indexing *x, int k, const char *p, int64_t stride, int64_
     }
 }
 
-/* Byte offsets of n elements of a run, or with offsets NULL only the check; false: an index is out
- * of range. */
+/* Computes the byte offsets of n elements of a run, or with offsets NULL only checks the indices;
+ * false: an index is out of range. */
 static bool locate_offsets(indexing *x, char *const *ptrs, const int64_t *strides, int64_t n,
                            int64_t *offsets)
 {
     const lt_index_args *args = x->args;
-    if (args->count == 0 && offsets != NULL) /* no index at all: the elements themselves */
+    if (args->count == 0 && offsets != NULL) /* no index: the elements themselves */
         for (int64_t i = 0; i < n; i++) offsets[i] = i * strides[1];
     for (int k = 0; k < args->count; k++) {
         const lt_locating what = offsets == NULL ? LT_LOCATE_LOOK
@@ -108,7 +110,7 @@ static lt_status range_error(const indexing *x)
 
 /* ---- elements -------------------------------------------------------------------------------- */
 
-/* Rows of small elements are moved by these too: they need not lie aligned. */
+/* They also move rows of small elements, which may be unaligned. */
 #define MOVE(bits)                                                                                 \
     static void get_##bits(char *base, const int64_t *offsets, char *dense, int64_t stride,        \
                            int64_t n, int64_t bytes)                                               \
@@ -151,7 +153,7 @@ static move_loop moving(bool put, int64_t bytes)
     }
 }
 
-/* What is there and a value, of type T, are combined in type C. */
+/* Combines the element at each offset with a value, both of type T, in type C. */
 #define COMBINE(name, s, T, C, LOAD, STORE, RESULT)                                                \
     static void name##_##s(char *base, const int64_t *offsets, char *values, int64_t stride,       \
                            int64_t n, int64_t bytes)                                               \
@@ -209,8 +211,8 @@ static move_loop combining(lt_scatter_mode mode, lt_dtype dtype)
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 
-/* Loops of vector/pointwise take dense elements, and one number for all: other runs go through
- * buffers. Values that all go to one element (stride 0) are taken in one after the other. */
+/* Loops of vector/pointwise accept contiguous elements and a scalar: other runs go through buffers.
+ * Values that all go to one element (stride 0) are combined one after the other. */
 static void combine_run(const indexing *x, char *at, int64_t stride, char *values,
                         int64_t value_stride, int64_t n)
 {
@@ -234,7 +236,7 @@ static void combine_run(const indexing *x, char *at, int64_t stride, char *value
     }
 }
 
-/* Rows that are combined as one, of which those to come are asked for: they lie anywhere. */
+/* Combines whole rows, and prefetches later ones, since their addresses are random. */
 static void combine_rows(const indexing *x, char *base, const int64_t *offsets, char *values,
                          int64_t stride, int64_t n, int64_t row)
 {
@@ -248,8 +250,8 @@ static void combine_rows(const indexing *x, char *base, const int64_t *offsets, 
     }
 }
 
-/* Asks for what comes a page later, of elements that lie one after the other: the processor looks
- * no further than the page. */
+/* Prefetches the elements one page ahead in contiguous data: the hardware prefetcher does not cross
+ * pages. */
 static inline __attribute__((always_inline)) void ask(const char *from, int64_t stride, int64_t n)
 {
     if (stride > 0 && stride <= (int64_t)sizeof(int64_t))
@@ -306,8 +308,7 @@ static void drop_dimension(lt_iter *it)
         memmove(it->strides[k], it->strides[k] + 1, (size_t)it->ndim * sizeof *it->strides[k]);
 }
 
-/* A row of elements that lie dense on both sides, of which the indices know nothing, is one
- * element. */
+/* Treats a row as one element if it is contiguous on both sides and no index varies along it. */
 static void gather_rows(indexing *x)
 {
     lt_iter *it = &x->it;
@@ -319,7 +320,7 @@ static void gather_rows(indexing *x)
     drop_dimension(it);
 }
 
-/* A short inner dimension changes places with a long one. */
+/* Exchanges a short inner dimension with a long one. */
 static void avoid_short_runs(lt_iter *it)
 {
     if (!lt_cpu_exchanges(it)) return;
@@ -361,8 +362,8 @@ static void run_index_part(const void *context, int64_t number)
         lt_cpu_walk(&mine, mine.ndim, mine.data, 0, mine.numel, do_run, &whole);
 }
 
-/* Each element that is written belongs to one part: by a dimension that is the indexed tensor's
- * own. */
+/* Partitions writes along a dimension without an index, so that each element belongs to one part.
+ */
 static void split_writing(indexing *x, int threads)
 {
     x->parts = 1;
@@ -390,7 +391,7 @@ static lt_status run_all(indexing *x)
     } else if (threads > 1 && x->put && !x->args->distinct) {
         split_writing(x, threads);
         status = lt_parallel_for(x->parts, x->parts, run_index_part, x);
-    } else { /* one thread takes the chunks in their order */
+    } else { /* one thread processes the chunks in order */
         x->chunk = x->row < LT_CPU_GRAIN ? LT_CPU_GRAIN / x->row : 1;
         status = lt_parallel_for((numel + x->chunk - 1) / x->chunk, threads, run_index_part, x);
     }
@@ -437,7 +438,7 @@ lt_status lt_cpu_index_combine(const lt_iter *it, const lt_index_args *args, lt_
     } else {
         x.move = combining(mode, dtype);
         x.params = mode == LT_SCATTER_ADD ? &one : NULL;
-        /* of half types a loop takes numbers as floats */
+        /* loops on half types accept scalars as float only */
         x.combine = lt_dtype_is_half(dtype) ? NULL : lt_pointwise_loops[pointwise[mode]][dtype];
         if (x.combine == NULL)
             x.copy = NULL;

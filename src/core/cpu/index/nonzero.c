@@ -1,6 +1,6 @@
-/* nonzero.c - how many elements are not zero, and their coordinates in row-major order. Threads
- * take chunks of the elements; where the coordinates of a chunk begin follows from the counts of
- * the chunks before. */
+/* nonzero.c - the number of nonzero elements, and their coordinates in row-major order. The
+ * elements are partitioned into chunks; a prefix sum of the chunks' counts gives the offsets of
+ * their coordinates. */
 #include <string.h>
 
 #include "saturating.h"
@@ -17,8 +17,8 @@ typedef struct nonzero_job {
     const lt_array *in, *out;
     int64_t numel, chunk; /* elements: all, of a chunk */
     int outer;            /* dimensions outside the runs */
-    int64_t run, step;    /* elements of a run, which lie at one distance (bytes) */
-    /* [chunk]: elements that are not zero, then where their coordinates begin */
+    int64_t run, step;    /* elements of a run; the distance between them (bytes) */
+    /* [chunk]: number of nonzero elements, then the offset of their coordinates */
     int64_t *counts;
 } nonzero_job;
 
@@ -36,7 +36,7 @@ static nonzero_job search_of(const lt_array *in, const lt_array *out)
     return s;
 }
 
-/* Flags, 0 or 1, of n elements: brought into the buffer, or where they are. */
+/* Flags, 0 or 1, of n elements: converted into the buffer, or in place. */
 static const uint8_t *flags_of(const nonzero_job *s, int64_t from, int64_t n, uint8_t *buffer)
 {
     const int64_t size = (int64_t)lt_dtype_size(s->in->dtype);
@@ -77,7 +77,7 @@ static void count_chunk(const void *context, int64_t chunk)
     s->counts[chunk] = count;
 }
 
-/* Numbers of the flags that are set. */
+/* Writes the indices of the set flags to set; returns their number. */
 static int set_flags(const uint8_t *flags, int n, uint16_t *set)
 {
     int count = 0, i = 0;
@@ -105,7 +105,7 @@ static void write_chunk(const void *context, int64_t chunk)
     int64_t *out = (int64_t *)s->out->data + s->counts[chunk] * strides[0], row[LT_MAX_DIMS];
     uint8_t buffer[LT_BLOCK];
     uint16_t set[LT_BLOCK];
-    /* the row along the last dimension, then where it starts */
+    /* the row along the last dimension, then its first element */
     int64_t start = chunk * s->chunk / sizes[last];
     for (int64_t d = last - 1, rest = start; d >= 0; rest /= sizes[d--]) row[d] = rest % sizes[d];
     start *= sizes[last];
@@ -124,7 +124,7 @@ static void write_chunk(const void *context, int64_t chunk)
     }
 }
 
-/* Counts for each chunk; the sum. */
+/* Counts the elements of each chunk, and their sum. */
 static lt_status count_chunks(nonzero_job *s, int64_t chunks, int64_t *total)
 {
     *total = 0;
@@ -140,7 +140,7 @@ static lt_status count_chunks(nonzero_job *s, int64_t chunks, int64_t *total)
 static lt_status search_chunks(nonzero_job *s, int64_t *total)
 {
     int64_t one = 0;
-    /* nobody needs to know where a chunk's begin */
+    /* one chunk: the offsets of chunks are not needed */
     if (s->out != NULL && s->numel <= LT_INTERRUPT_STEP && lt_cpu_threads_for(s->numel) == 1) {
         s->chunk = s->numel;
         s->counts = &one;

@@ -1,8 +1,8 @@
 /* attention.c - attention on the CPU, a block of queries against a block of keys at a time, so that
- * the scores of a pair of blocks stay in a near cache: M. Milakov, N. Gimelshein: Online normalizer
- * calculation for softmax, 2018; T. Dao and others: FlashAttention, 2022. Forward shares out blocks
- * of queries, backward heads: it adds to the gradients of all keys. The products of blocks are
- * lt_cpu_gemm's. */
+ * the scores of a pair of blocks stay in L1 or L2: M. Milakov, N. Gimelshein: Online normalizer
+ * calculation for softmax, 2018; T. Dao and others: FlashAttention, 2022. The forward pass is
+ * partitioned by blocks of queries, the backward pass by heads, since it adds to the gradients of
+ * all keys. lt_cpu_gemm multiplies blocks. */
 #include <math.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #include "memory/block.h"
 #include "cpu/common/threads.h"
 
-/* A block of scores: as many keys as a product adds up before it stores its sums. */
+/* Keys of a block of scores: the depth that a product sums before it stores. */
 #define KEYS    LT_PRODUCT_DEPTH
 #define QUERIES (KEYS / 2)
 
@@ -39,7 +39,7 @@ static char *attention_row(const lt_array *t, int64_t size, int64_t n, int64_t h
     return (char *)t->data + (n * t->strides[0] + h * t->strides[1] + i * t->strides[2]) * size;
 }
 
-/* The same of key and value, whose heads are shared. */
+/* The row of key or value: `shared_by` heads of the query share one of their heads. */
 static char *shared_row_of(const lt_attention *a, const lt_array *t, int64_t size, int64_t n,
                            int64_t h, int64_t i)
 {
@@ -87,7 +87,7 @@ static double get(const void *p, int64_t i, lt_dtype dtype)
     return dtype == LT_FLOAT64 ? ((const double *)p)[i] : ((const float *)p)[i];
 }
 
-/* What a mask makes of row r of the scores of a block. */
+/* Applies the mask to row r of a block of scores. */
 static void mask_row(const attention_job *j, const score_block *b, int64_t r, char *scores)
 {
     const lt_attention *a = j->a;
@@ -104,8 +104,8 @@ static void mask_row(const attention_job *j, const score_block *b, int64_t r, ch
     }
 }
 
-/* Columns of row r of a block that its query may take. What lies beyond them becomes no
- * exponential, which of such numbers takes long, but 0. */
+/* The number of columns of row r that the causal mask allows. The others become 0 without an
+ * exponential, which would be slow for such numbers. */
 static int64_t taken(const attention_job *j, const score_block *b, int64_t r, char *row)
 {
     if (!j->a->causal) return b->columns;
@@ -126,7 +126,7 @@ static void score(const attention_job *j, const score_block *b, char *scores)
         mask_row(j, b, r, scores + r * KEYS * j->size);
 }
 
-/* Keys that queries up to last may take. */
+/* The number of keys that queries up to `last` may attend to. */
 static int64_t keys_until(const lt_attention *a, int64_t last)
 {
     return a->causal ? min_i64(a->keys, last + 1) : a->keys;
@@ -176,7 +176,7 @@ static void attention_forward(const void *context, int64_t t)
     const attention_job *j = context;
     const lt_attention *a = j->a;
     const int64_t total = a->batch * a->heads * j->blocks;
-    /* Every so-many-th block: causal ones differ in length. */
+    /* A strided partition: causal blocks differ in length. */
     for (int64_t i = t; i < total && !lt_interrupted(); i += j->threads) {
         score_block b = {.n = i / j->blocks / a->heads,
                          .h = i / j->blocks % a->heads,
@@ -188,15 +188,15 @@ static void attention_forward(const void *context, int64_t t)
 
 /* ---- backward -------------------------------------------------------------------------------- */
 
-/* shared: how many heads have one gradient in common. */
+/* shared: the number of heads with a common gradient. */
 static char *grad_of(void *grad, const attention_job *j, const score_block *b, int64_t shared,
                      int64_t length, int64_t i, int64_t width)
 {
     return (char *)grad + (((b->n * j->a->heads + b->h) / shared * length + i) * width) * j->size;
 }
 
-/* Queries against keys of a block: scratch holds probabilities and what becomes the slopes of the
- * scores. */
+/* One block of queries against one of keys: scratch holds the probabilities and the gradients of
+ * the scores. */
 static void run_pair(const attention_job *j, const score_block *b, const double *deltas,
                      char *scratch)
 {
@@ -250,7 +250,7 @@ static void run_head(const attention_job *j, score_block b, double *deltas)
     }
 }
 
-/* A thread has all heads that add to the same gradients. */
+/* One thread processes all heads that add to the same gradients. */
 static void run_backward(const void *context, int64_t t)
 {
     const attention_job *j = context;

@@ -1,6 +1,5 @@
-/* norm.c - normalization on the CPU: rows and channels are shared out among the threads, the loops
- * over them stand in vector/nn/norm.c. Half types do not come here (core computes them in
- * float). */
+/* norm.c - normalization on the CPU: rows and channels are partitioned over the threads, their
+ * loops are in vector/nn/norm.c. Half types are converted to float by core beforehand. */
 #include <string.h>
 
 #include "cpu/cpu.h"
@@ -11,8 +10,6 @@
 #include "memory/block.h"
 #include "cpu/common/threads.h"
 
-/* rows whose parts of the parameters' gradients are summed before they are added in double */
-
 static const lt_norm_loops *loops_of(const lt_norm_args *n)
 {
     return &lt_loops.norm[n->dtype == LT_FLOAT64];
@@ -22,13 +19,13 @@ static const lt_norm_loops *loops_of(const lt_norm_args *n)
 
 typedef struct row_job {
     const lt_row_norm_args *n;
-    /* what computes the rows of `in`, or of `grad`; NULL: they are in memory */
+    /* the fused producer of the rows of `in`, or of `grad`; NULL: they are in memory */
     const lt_fused_row_reader *producer;
-    char *rooms;     /* per share: for that */
+    char *rooms;     /* per share: buffer of the producer */
     int shares;      /* jobs */
     int64_t entries; /* of each parameter */
-    char *chunks;    /* per share: sums and products of the current chunk */
-    double *totals;  /* per share: of all its chunks; NULL: parameters get no gradient */
+    char *chunks;    /* per share: gradient sums and products of the current chunk */
+    double *totals;  /* per share: sums over its chunks; NULL: parameters get no gradient */
 } row_job;
 
 static void norm_rows(const void *context, int64_t t)
@@ -40,8 +37,7 @@ static void norm_rows(const void *context, int64_t t)
         loops_of(&j->n->norm)->rows(j->n, row, last - row < step ? last : row + step);
 }
 
-/* The arguments of rows that are counted from number `row` on; of several groups that row alone is
- * meant. */
+/* The arguments for rows from number `row` on; with several groups, for that row alone. */
 static lt_row_norm_args rows_from(const lt_row_norm_args *n, int64_t row)
 {
     lt_row_norm_args from = *n;
@@ -66,7 +62,7 @@ static void norm_rows_read(const void *context, int64_t first, int64_t last, con
     loops_of(&n->norm)->rows(&rows, 0, last - first);
 }
 
-/* The same shares but for where they end. */
+/* The same partition, but for its exact boundaries. */
 static void run_fed_rows(const void *context, int64_t t)
 {
     const row_job *j = context;
@@ -104,7 +100,7 @@ static void add_chunk(double *totals, const void *chunk, int64_t n, lt_dtype dty
         totals[i] += dtype == LT_FLOAT64 ? ((const double *)chunk)[i] : ((const float *)chunk)[i];
 }
 
-/* Of rows whose gradient is producer: what they add to the parameters' gradients. */
+/* For rows with a fused producer of their gradient: the sums of the parameters' gradients. */
 typedef struct fed_backward {
     const lt_row_norm_args *n;
     char *sums, *products;
@@ -160,7 +156,7 @@ static void run_rows_backward(const void *context, int64_t t)
     }
 }
 
-/* The gradient of a parameter from what each share has of it, `from` in its totals. */
+/* Sums a parameter's gradient over all shares; from: its offset in their totals. */
 static void join_totals(const row_job *j, void *grad, int64_t from)
 {
     for (int64_t i = 0; i < j->entries && grad != NULL; i++) {
@@ -188,7 +184,7 @@ lt_status lt_cpu_row_norm_backward(const lt_row_norm_args *n)
         prepare_fused(n, &lines);
         j.producer = &lines;
         room = lt_fused_row_reader_bytes(&lines);
-        /* The shares are those of rows in memory, since sums depend on them. */
+        /* The same partition as for rows in memory, since the sums depend on it. */
         for (int t = 1; t < shares; t++)
             if (!lt_fused_divides(&lines.program, t * n->rows / shares * n->length)) at_once = 1;
     }

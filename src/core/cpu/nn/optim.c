@@ -1,5 +1,5 @@
-/* optim.c - steps of optimizers on the CPU: all elements of all parameters as one loop, cut into
- * pieces that threads share. The loops stand in vector/nn/optim.c; half types pass through buffers
+/* optim.c - steps of optimizers on the CPU: all elements of all parameters as one loop, partitioned
+ * into pieces for the threads. The loops are in vector/nn/optim.c; half types pass through buffers
  * of float. */
 #include "cpu/cpu.h"
 #include "dtypes/dtype.h"
@@ -13,7 +13,7 @@ typedef struct optim_job {
     const lt_optim *o;
     lt_optim_loop loop;
     int64_t size;         /* bytes of an element */
-    const int64_t *first; /* the first piece of every parameter, and their number at last */
+    const int64_t *first; /* the first piece of every parameter, then the number of pieces */
 } optim_job;
 
 static void run_block(const optim_job *j, char *const *at, int64_t n)

@@ -1,5 +1,6 @@
 /* pad.c - padding with a tensor's own elements: each row is written once, its ends while it is in
- * the cache. Strided passes over the ends of all rows fetch every line of the result again. */
+ * cache. Strided passes over the ends of all rows would load each cache line of the result again.
+ */
 #include "cpu/common/copy_bytes.h"
 #include "cpu/common/threads.h"
 #include "cpu/cpu.h"
@@ -38,7 +39,7 @@ static void pad_row(const lt_padding *p, char *to, const char *from)
     }
 }
 
-/* The first of the rows that a plane of the result is made of. */
+/* The first row of a plane of the result. */
 static int64_t source_rows(const lt_padding *p, int64_t volume, int64_t plane)
 {
     return (volume * p->in[0] + lt_pad_source(p->mode, plane - p->before[0], p->in[0])) * p->in[1];
@@ -50,7 +51,7 @@ static void pad_rows(const void *context, int64_t index)
     const lt_padding *p = j->p;
     const int64_t first = index * j->rows,
                   end = first + j->rows < j->all ? first + j->rows : j->all;
-    /* counted on: a row costs no division */
+    /* incremented per row, which avoids a division */
     int64_t line = first % p->out[1], plane = first / p->out[1] % p->out[0],
             volume = first / p->out[1] / p->out[0];
     int64_t from = source_rows(p, volume, plane);

@@ -1,6 +1,6 @@
-/* pool.c - extremes and averages of windows on the CPU: planes are shared out among the threads,
- * and a plane is written by one thread alone, also backward. Half types are computed in float,
- * integers are int64. */
+/* pool.c - maxima and averages of windows on the CPU: planes are partitioned over the threads, and
+ * one thread alone writes a plane, also in backward. Half types are computed in float, integers are
+ * int64. */
 #include <math.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@
 
 /* ---- windows --------------------------------------------------------------------------------- */
 
-/* Elements [from, to) of one dimension, step apart; size counts those in the padding. */
+/* Elements [from, to) of one dimension, step apart; size: their number with the padding. */
 typedef struct window_range {
     int64_t from, to, step, size;
 } window_range;
@@ -54,24 +54,24 @@ typedef struct pool_job {
     char *out;
     int64_t *indices; /* forward, may be NULL */
     const char *in;
-    int64_t first;         /* the plane that `in` begins with */
-    const int64_t *places; /* backward of extremes */
-    /* the loops go by next_window also where rows of windows could be taken */
+    int64_t first;         /* the first plane in `in` */
+    const int64_t *places; /* for backward of maxima */
+    /* use next_window, even if rows of windows would be possible */
     bool each_window;
-    /* the windows along the last dimension, found once for all rows; where windows are gone through
-     * one by one */
+    /* the windows along the last dimension, computed once for all rows; for loops over single
+     * windows */
     const window_range *columns;
 } pool_job;
 
-/* Where a walk over the windows of a plane is. */
+/* The position of an iteration over the windows of a plane. */
 typedef struct window {
-    int64_t at, place[3]; /* its number, from 0, and where it lies in the output */
+    int64_t at, place[3]; /* its number, from 0, and its coordinates in the output */
     window_range z, y, x;
 } window;
 
 static const window before_first = {.at = -1};
 
-/* Goes on to the next window, in the order of the output: for (window w = before_first;
+/* Advances to the next window, in the order of the output: for (window w = before_first;
  * next_window(j, &w);) */
 static bool next_window(const pool_job *j, window *w)
 {
@@ -89,7 +89,7 @@ static bool next_window(const pool_job *j, window *w)
     return true;
 }
 
-/* Windows of two by two elements side by side, the commonest of all. */
+/* Windows of two by two elements with stride 2, the most common case. */
 static bool quarters(const lt_pooling *p)
 {
     if (p->adaptive || p->divisor != 0 || p->in[0] != 1 || p->kernel[0] != 1 || p->out[0] != 1 ||
@@ -102,7 +102,7 @@ static bool quarters(const lt_pooling *p)
     return true;
 }
 
-/* Windows [from, to) of a row, at most LT_COLUMNS, which are gone through together. */
+/* Windows [from, to) of a row, at most LT_COLUMNS, which are processed together. */
 typedef struct piece {
     int64_t from, to;
 } piece;
@@ -112,7 +112,7 @@ static piece next_piece(const lt_pooling *p, int64_t from)
     return (piece){from, p->out[2] - from < LT_COLUMNS ? p->out[2] : from + LT_COLUMNS};
 }
 
-/* Those of a piece whose element k lies within the input. */
+/* The windows of a piece with element k inside the input. */
 static piece within(const lt_pooling *p, int64_t k, piece of)
 {
     const int64_t shift = k * p->dilation[2] - p->padding[2], stride = p->stride[2];
@@ -124,14 +124,14 @@ static piece within(const lt_pooling *p, int64_t k, piece of)
     return of;
 }
 
-/* Those that lie within the input whole, and so are of one size. */
+/* The windows that are entirely inside the input, and so have one size. */
 static piece whole_windows(const lt_pooling *p, piece of)
 {
     const piece begin = within(p, 0, of), end = within(p, p->kernel[2] - 1, of);
     return begin.from < end.to ? (piece){begin.from, end.to} : (piece){of.from, of.from};
 }
 
-/* Whether the loops of rows of windows can take this plane. */
+/* Whether the loops on rows of windows support this plane. */
 static bool by_rows(const lt_pooling *p)
 {
     return !p->adaptive && p->out[2] >= 4 && lt_volume(p->in) < INT32_MAX;
@@ -174,8 +174,8 @@ static bool by_rows(const lt_pooling *p)
 #undef LOWEST
 #undef S
 
-/* Adaptive windows of one size, which meet no other, are ordinary ones. Long ones are summed faster
- * one by one. */
+/* Adaptive windows of one size that do not overlap are ordinary ones. Long ones are summed faster
+ * window by window. */
 static lt_pooling plain_windows(const lt_pooling *p)
 {
     lt_pooling plain = *p;
@@ -192,7 +192,7 @@ static lt_pooling plain_windows(const lt_pooling *p)
     return plain;
 }
 
-/* ---- planes that a fusion computes ------------------------------------------------------------ */
+/* ---- planes from a fused producer ------------------------------------------------------------ */
 
 typedef struct fused_pool_job {
     const pool_job *job;
@@ -259,7 +259,8 @@ static lt_status share(const lt_pooling *asked, const pool_job *planes, lt_job p
     return status;
 }
 
-/* Half types: `in` (n_in elements; producer or in memory) in float, the result back to out. */
+/* Half types: converts `in` (n_in elements; in memory or from a fused producer) to float, and the
+ * result back to out. */
 static lt_status share_wide(const lt_pooling *p, const pool_job *j, int64_t n_in, int64_t n_out,
                             lt_job of_float, lt_job of_double)
 {

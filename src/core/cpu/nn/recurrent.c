@@ -1,5 +1,5 @@
-/* recurrent.c - one step of a recurrent layer on the CPU: rows are shared out among threads. The
- * loops stand in vector/nn/recurrent.c. */
+/* recurrent.c - one step of a recurrent layer on the CPU: rows are partitioned over threads. The
+ * loops are in vector/nn/recurrent.c. */
 #include "cpu/common/loops.h"
 #include "cpu/common/threads.h"
 #include "cpu/cpu.h"

@@ -1,5 +1,6 @@
-/* resample.c - positions of a dimension as weighted sums of others: interpolation and its
- * derivative. Where the dimension is the last one, a thread does lines, else rows of neighbours. */
+/* resample.c - each element of a dimension as a weighted sum of input elements: interpolation and
+ * its derivative. Along the last dimension a thread processes slices, else rows of adjacent
+ * elements. */
 #include "cpu/nn/resample.h"
 
 #include <string.h>
@@ -12,7 +13,7 @@
 
 #define LINES LT_LANES
 
-/* ---- lines ----------------------------------------------------------------------------------- */
+/* ---- 1-D slices along the last dimension ----------------------------------------------------- */
 
 static bool has_places_each(const lt_resampling *r, int64_t n)
 {
@@ -89,7 +90,7 @@ void lt_resample_lines(const lt_slice_resampler *l, char *out, const char *in, i
     turn(out, r->out, made, LINES, r->out, n);
 }
 
-/* What one thread does with lines: its share of the tiles, with a buffer of its own. */
+/* A thread's partition of the tiles of slices, with its own buffer. */
 typedef struct resample_share {
     const lt_slice_resampler *lines;
     char *out, *buffers;
@@ -129,7 +130,7 @@ static lt_status share_lines(const lt_resampling *r, void *out, const void *in, 
     return status;
 }
 
-/* ---- rows ------------------------------------------------------------------------------------ */
+/* ---- other dimensions: rows of adjacent elements --------------------------------------------- */
 
 typedef struct resample_job {
     const lt_resampling *r;
@@ -139,7 +140,7 @@ typedef struct resample_job {
     int64_t size, rows; /* bytes of an element; rows of the result in a job */
 } resample_job;
 
-/* Rows of the result, which follow one another from plane to plane. */
+/* Rows of the result, numbered across planes. */
 static void resample_plane_rows(const void *context, int64_t index)
 {
     const resample_job *j = context;

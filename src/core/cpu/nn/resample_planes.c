@@ -1,6 +1,6 @@
-/* resample_planes.c - the last two dimensions as weighted sums of others: pictures that shrink or
- * grow. Each thread makes rows of the result one after the other: the lines that they add up are
- * resampled along the last dimension, and lie in its cache when the rows are made. Both sums are
+/* resample_planes.c - separable resampling of the last two dimensions: pictures that shrink or
+ * grow. Each thread makes rows of the result in order: the input rows that they sum are first
+ * resampled along the last dimension, and are still in the thread's cache then. Both sums are
  * rounded as by one dimension after the other, the last one first. */
 #include <string.h>
 
@@ -20,16 +20,16 @@ typedef struct resample_planes_job {
     const lt_slice_resampler *lines;
     char *out, *buffers;
     const char *in;
-    int64_t tile, buffer, threads; /* lines of a tile, bytes of a thread's buffer */
+    int64_t tile, buffer, threads; /* slices of a tile, bytes of a thread's buffer */
 } resample_planes_job;
 
-/* A thread's: the lines that rows of the result need, each once. */
+/* A thread's tile: the input slices that some rows of the result need, each once. */
 typedef struct tile {
     char *lines; /* resampled */
     char *turned, *picked;
-    int64_t *which;  /* which lines of the plane they are, n of them */
-    int64_t *slots;  /* for each line of the plane where it stands among them; -1: nowhere */
-    int64_t *places; /* as those of the rows, of the lines of the tile */
+    int64_t *which;  /* slice numbers in the plane, n of them */
+    int64_t *slots;  /* for each slice of the plane its index in the tile; -1: none */
+    int64_t *places; /* the places of the job's rows, as indices of the tile's slices */
     int64_t n;
 } tile;
 
@@ -60,7 +60,7 @@ static tile tile_of(const resample_planes_job *j, int64_t thread)
     return t;
 }
 
-/* Whether the lines of row o are in the tile, or had room there. */
+/* Whether the slices of row o are in the tile, or fit into it and are added. */
 static bool takes_row(tile *t, const resample_planes_job *j, int64_t o)
 {
     const lt_resampling *r = j->rows;
@@ -80,7 +80,7 @@ static bool takes_row(tile *t, const resample_planes_job *j, int64_t o)
     return true;
 }
 
-/* The lines of a tile, from a plane: such as do not follow one another are put together first. */
+/* Resamples the slices of a tile from a plane; slices that are not adjacent are gathered first. */
 static void make_lines(tile *t, const resample_planes_job *j, const char *plane)
 {
     const int64_t in = j->lines->r->in * j->lines->size, out = j->lines->r->out * j->lines->size;
@@ -99,7 +99,7 @@ static void make_lines(tile *t, const resample_planes_job *j, const char *plane)
     }
 }
 
-/* A thread's share of the rows of the result, which follow one another from plane to plane. */
+/* A thread's rows of the result, numbered across planes. */
 static void run_tiles(const void *context, int64_t thread)
 {
     const resample_planes_job *j = context;
@@ -120,8 +120,8 @@ static void run_tiles(const void *context, int64_t thread)
     }
 }
 
-/* The same where each row of the result is one line, nothing added up: lines that several rows show
- * are resampled once. */
+/* The same if each row of the result is one slice, without a sum: a slice that several rows show is
+ * resampled once. */
 static void run_choices(const void *context, int64_t thread)
 {
     const resample_planes_job *j = context;

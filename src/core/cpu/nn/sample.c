@@ -1,5 +1,5 @@
-/* sample.c - grid_sample and its derivatives on the CPU: points are shared out among the threads,
- * and for the derivative by the image its planes, each of which is written by one thread alone. */
+/* sample.c - grid_sample and its derivatives on the CPU: points are partitioned over the threads;
+ * for the gradient of the image its planes, so that one thread alone writes each. */
 #include <string.h>
 
 #include "cpu/common/loops.h"
@@ -13,10 +13,10 @@ typedef struct sample_job {
     const char *x, *grid, *grad;
     char *out;
     int64_t size;          /* bytes of an element */
-    int64_t pieces, piece; /* of an image: how many jobs it is; points or channels of one */
+    int64_t pieces, piece; /* of an image: its number of jobs; points or channels of one */
 } sample_job;
 
-/* What a job has of one image: from is its first point or channel. */
+/* A job's part of one image; from: its first point or channel. */
 typedef struct sample_part {
     const char *x, *grid, *grad;
     int64_t batch, from, to;
@@ -59,12 +59,12 @@ static void run_grad_x(const void *context, int64_t index)
     const int64_t plane = s->in[0] * s->in[1] * s->in[2] * j->size;
     char *out = j->out + (p.batch * s->channels + p.from) * plane;
     memset(out, 0, (size_t)((p.to - p.from) * plane));
-    lt_sampling dense = *s; /* x may lie otherwise */
+    lt_sampling dense = *s; /* x may have other strides */
     dense.x_step[0] = s->in[1] * s->in[2], dense.x_step[1] = s->in[2], dense.x_step[2] = 1;
     j->loops->grad_x(&dense, out, p.grad + p.from * s->points * j->size, p.grid, p.to - p.from);
 }
 
-/* all: how many points or channels an image has; piece: how many a job takes. */
+/* all: points or channels of an image; piece: of one job. */
 static lt_status share(sample_job j, lt_job run, int64_t all, int64_t piece, int threads)
 {
     j.piece = piece;
@@ -84,7 +84,7 @@ static sample_job job_of(const lt_sampling *s, void *out, const void *grad, cons
                         .size = (int64_t)lt_dtype_size(s->dtype)};
 }
 
-/* Several elements are looked up for a point of a channel. */
+/* Several elements are read per point and channel. */
 static int threads_for(const lt_sampling *s)
 {
     return lt_cpu_threads_for(s->batch * s->points * (s->channels + 4) * 4);
@@ -100,7 +100,7 @@ lt_status lt_cpu_sample_backward(const lt_sampling *s, void *grad_x, void *grad_
                                  const void *grad, const void *x, const void *grid)
 {
     const int threads = threads_for(s);
-    /* Each job finds the taps anew: no more of them than keep the threads busy. */
+    /* Each job computes the taps again, so there are no more jobs than keep the threads busy. */
     const int64_t jobs = threads == 1 ? 1 : 2 * threads,
                   pieces = (jobs + s->batch - 1) / (s->batch + (s->batch == 0));
     int64_t piece = pieces > 0 ? (s->channels + pieces - 1) / pieces : s->channels;

@@ -1,8 +1,8 @@
-/* softmax.c - softmax and log_softmax over any dimension, forward and backward. The loops over one
- * dense line and over lines that lie side by side, as short dense ones do once they are turned,
- * stand in vector/nn/softmax.c; lines that are strided otherwise or of a half type pass through a
- * buffer of float, a tile of neighbouring lines at a time. Lines of view 0 may come from a fusion, a
- * few at a time. */
+/* softmax.c - softmax and log_softmax over any dimension, forward and backward, by 1-D slices
+ * ("lines"). vector/nn/softmax.c has the loops over one contiguous slice and over interleaved
+ * slices; short contiguous ones are transposed to interleaved ones. Slices with other strides or a
+ * half dtype pass through a buffer of float, a tile of adjacent slices at a time. Slices of view 0
+ * may come from a fused producer, a few at a time. */
 #include "cpu/cpu.h"
 #include "cpu/compile/fused_rows.h"
 #include "dtypes/dtype.h"
@@ -23,22 +23,21 @@ typedef struct softmax_job {
     bool log, backward;
     lt_dtype type; /* computed in */
     int64_t size;  /* bytes of it */
-    bool dense;    /* every line of every view can be used where it lies */
-    int64_t width; /* lines side by side that are taken at a time */
-    /* elements from one that is read to one that is asked for meanwhile, of dense lines that lie
-     * one after the other; else 0 */
+    bool dense;    /* every slice of every view is used in place */
+    int64_t width; /* interleaved slices that are processed together */
+    /* prefetch distance in elements, for contiguous slices in sequence; else 0 */
     int64_t ahead;
 } softmax_job;
 
-/* Lines of one size, and where each is found. */
+/* Slices of one size, with their addresses. */
 typedef struct group {
     int lines;
     char *out[LT_LANES];
     const char *in[LT_LANES], *result[LT_LANES];
 } group;
 
-/* How many lines are taken together: those that L1 holds from one pass to the next, beside their
- * results. */
+/* How many slices are processed together: as many as fit into L1, with their results, from one pass
+ * to the next. */
 static int64_t together(const softmax_job *j)
 {
     const int64_t lines = lt_processor.l1 / 4 / (j->lines.length * j->size);
@@ -55,8 +54,8 @@ static void compute_group(const softmax_job *j, const group *g, int64_t ahead)
             loops->backward(j->log, g->out[l], g->in[l], g->result[l], j->lines.length);
 }
 
-/* Lines [first, last), dense. in: where those of view 0 lie one after the other; NULL: where it
- * says. */
+/* Contiguous slices [first, last). in: a buffer of the slices of view 0; NULL: they are in memory.
+ */
 static void compute_dense(const softmax_job *j, int64_t first, int64_t last, const char *in,
                           int64_t ahead)
 {
@@ -73,7 +72,7 @@ static void compute_dense(const softmax_job *j, int64_t first, int64_t last, con
     }
 }
 
-/* Lines [first, last) of view v to the buffer, one after the other, or back. */
+/* Copies slices [first, last) of view v to the contiguous buffer, or back. */
 static void move_tile(const softmax_job *j, int v, int64_t first, int64_t last, char *buffer,
                       bool back)
 {
@@ -90,7 +89,7 @@ static void move_tile(const softmax_job *j, int v, int64_t first, int64_t last, 
     }
 }
 
-/* buffer: room for a tile of lines, twice for backward. */
+/* buffer: space for a tile of slices, twice for backward. */
 static void run_tile(const softmax_job *j, int64_t first, int64_t last, char *buffer)
 {
     const lt_slices *lines = &j->lines;
@@ -109,10 +108,10 @@ static void run_tile(const softmax_job *j, int64_t first, int64_t last, char *bu
     move_tile(j, 1, first, last, buffer, true);
 }
 
-/* What one thread does: its share of the tiles, with a buffer of its own. */
+/* A thread's partition of the tiles, with its own buffer. */
 typedef struct softmax_part {
     const softmax_job *job;
-    char *buffers; /* NULL when lines are dense */
+    char *buffers; /* NULL if all slices are contiguous */
     int64_t tile_bytes, tiles;
     int threads;
 } softmax_part;
@@ -128,7 +127,7 @@ static void softmax_share(const void *context, int64_t t)
     }
 }
 
-/* Neighbouring lines side by side. */
+/* Adjacent slices, interleaved in memory. */
 static void softmax_columns(const void *context, int64_t tile)
 {
     const softmax_job *j = context;
@@ -148,8 +147,8 @@ static void softmax_columns(const void *context, int64_t tile)
                        lines->length, width);
 }
 
-/* At most LT_SHORT_SLICES short dense lines of each view, turned so that they lie side by side. in: where
- * those of view 0 lie one after the other; NULL: where it says. */
+/* Short contiguous slices of each view, transposed in batches of at most LT_SHORT_SLICES. in: a
+ * buffer of the slices of view 0; NULL: they are in memory. */
 static void turn_lines(const softmax_job *j, int64_t first, int64_t last, const char *in)
 {
     const lt_slices *lines = &j->lines;
@@ -184,23 +183,23 @@ static void run_turned(const void *context, int64_t tile)
     turn_lines(j, tile * LT_SHORT_SLICES, last < j->lines.count ? last : j->lines.count, NULL);
 }
 
-/* ---- lines of view 0 that a fusion computes --------------------------------------------------- */
+/* ---- slices of view 0 from a fused producer -------------------------------------------------- */
 
 typedef struct fused_softmax_job {
     const softmax_job *job;
     const lt_fused_row_reader *in;
     bool turned;
     int threads;
-    /* per thread: room for lines of `in`; and where lines are not dense, for one of the result and
-     * one of view 2 */
+    /* per thread: buffer of the producer; and if slices are not contiguous, one slice of the result
+     * and one of view 2 */
     char *buffers;
     size_t room, bytes;
 } fused_softmax_job;
 
-/* A thread's. */
+/* A thread's part. */
 typedef struct fed_lines {
     const fused_softmax_job *producer;
-    char *line; /* room for two */
+    char *line; /* space for two slices */
 } fed_lines;
 
 static void take_lines(const void *context, int64_t first, int64_t last, const char *in)
@@ -235,8 +234,8 @@ static void run_fed(const void *context, int64_t t)
     lt_fused_row_reader_part(f->in, f->job->lines.count, t, f->threads, room, take_lines, &lines);
 }
 
-/* turned: the lines are short, and so many together are those that are taken together from memory,
- * too. */
+/* turned: the slices are short, so the producer computes as many at once as are transposed
+ * together. */
 static lt_status share_fused(const softmax_job *j, const lt_fused_producer *producer, bool turned,
                              int threads)
 {
@@ -256,7 +255,7 @@ static lt_status share_fused(const softmax_job *j, const lt_fused_producer *prod
     return status;
 }
 
-/* What is asked for while a line is taken: the next line, or what comes a page later. */
+/* The prefetch distance: the next slice, or one page. */
 static int64_t ahead_of(const lt_slices *lines, int64_t size)
 {
     const int64_t page = LT_FETCHED_PAGE / size, n = lines->length;
@@ -264,7 +263,7 @@ static int64_t ahead_of(const lt_slices *lines, int64_t size)
     return n < page ? page : n <= 4 * page ? n : 0;
 }
 
-/* ---- which way ------------------------------------------------------------------------------- */
+/* ---- selecting the algorithm ----------------------------------------------------------------- */
 
 static lt_status run_softmax(softmax_job *j, const lt_array *const *views, int n, int dim)
 {

@@ -1,5 +1,5 @@
-/* search.c - the places of numbers in ascending lines, by halving. A nan is larger than every
- * number. */
+/* search.c - searchsorted: binary search for positions in ascending rows. A nan is larger than
+ * every number. */
 #include "cpu/cpu.h"
 #include "error.h"
 #include "cpu/common/threads.h"
@@ -13,8 +13,8 @@ typedef struct search_job {
     int64_t *out;
 } search_job;
 
-/* The first place of `sorted` whose element does not lie before the value. LT_LANES values are halved
- * at once, so that their reads from memory overlap. */
+/* Binary search: the first index of `sorted` with an element that is not before the value. LT_LANES
+ * values are searched in lockstep, so that their reads from memory overlap. */
 #define SEARCH(s, T)                                                                               \
     static void search_##s(bool right, const T *sorted, int64_t n, const T *values, int64_t count, \
                            int64_t *out)                                                           \

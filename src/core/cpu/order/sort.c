@@ -1,17 +1,17 @@
-/* sort.c - stable sorting of lines along a dimension, with the positions that the elements had;
- * single places of a sorted line.
+/* sort.c - stable sort of 1-D slices ("lines") along a dimension, with the original positions of
+ * the elements; single elements of the sorted slice (kthvalue).
  *
- * An element has an unsigned key of 32 or 64 bits whose order is that of the elements: nan is the
- * largest, the zeros are equal. Its rank is how far the key lies behind that of the line's first
- * element in the order wanted, so that a descending order is no case of its own, equal elements
- * keep their order either way, and few bits are left to sort by. Pairs of rank and position are
- * sorted, short lines by merging, long ones by the digits of the rank, after those were left out
- * whose highest digit can't be that of a place asked for; the values are made from the ranks again,
- * or fetched by position where several have the same key. Ranks that fit into 32 bits make pairs of
- * half the size.
+ * An element has an unsigned key of 32 or 64 bits in the same order: nan is the largest, the zeros
+ * are equal. Its rank is the distance of the key from that of the slice's first element in the
+ * requested order, so that a descending order needs no code of its own, equal elements keep their
+ * order either way, and few bits remain to sort by. Pairs of rank and position are sorted, short
+ * slices by merge sort, long ones by radix sort. Before that, elements are dropped if the highest
+ * digit of their rank excludes them from the requested positions. The values are computed from the
+ * ranks again, or fetched by position where several have the same key. Ranks that fit into 32 bits
+ * make pairs of half the size.
  *
- * Many lines are shared out among the threads; of few lines each is cut into parts, one for each
- * thread. Many lines of few elements are sorted side by side (vector/order/sort.c). */
+ * Many slices are partitioned over the threads; of few slices each is cut into one part per thread.
+ * Many short slices are sorted side by side (vector/order/sort.c). */
 #include <string.h>
 
 #include "cpu/cpu.h"
@@ -23,31 +23,30 @@
 #include "cpu/common/is_nan.h"
 #include "cpu/common/threads.h"
 
-/* tuning: elements; up to as many are merged, more are sorted by digits, whose counts cost as much
- * as so many elements; lines of 400 are sorted by digits in 0.43 of the time of merging (Zen 5,
- * 2026-11-28) */
+/* tuning: elements; longer slices are radix sorted, where counting digits costs as much as so many
+ * elements; slices of 400 are radix sorted in 0.43 of the time of merge sort (Zen 5, 2026-11-28) */
 #define MERGED 256
-/* tuning: wanted places; up to as many are found by one pass over the line; topk of 24 of 400 takes
- * 2.69 of its time with 16 (Zen 5, 2026-11-28) */
+/* tuning: requested elements; up to as many are found by one pass over the slice; topk of 24 of 400
+ * takes 2.69 of its time with 16 (Zen 5, 2026-11-28) */
 #define FEW 32
 /* fixed: bounds the memory for counts of parts */
 #define MOST_PARTS 64
 
 typedef struct sort_job {
     lt_slices lines; /* view 0: input, 1: values, 2: positions */
-    lt_dtype read;   /* what elements are read as */
+    lt_dtype read;   /* dtype in which elements are read */
     bool descending, values, indices;
-    int64_t wanted; /* places of a sorted line, from the first on */
-    bool one;       /* lt_cpu_kth: the place asked for is k */
+    int64_t wanted; /* number of sorted elements requested, from the first on */
+    bool one;       /* lt_cpu_kth: only index k is requested */
     int64_t k;
-    int64_t jobs;  /* that lines are shared out among */
-    int parts;     /* that a line is cut into: an interrupt waits for the end of one */
-    int threads;   /* that take them */
+    int64_t jobs;  /* over which slices are partitioned */
+    int parts;     /* of a slice; an interrupt waits for the end of one */
+    int threads;   /* that process them */
     char *scratch; /* bytes for each job */
     size_t bytes;
 } sort_job;
 
-/* What is known of a part of a line. */
+/* Statistics of a part of a slice. */
 typedef struct extent {
     uint64_t least, greatest; /* keys */
     int64_t numbers;          /* elements that are not nan */
@@ -55,23 +54,23 @@ typedef struct extent {
 
 struct element_kind;
 
-/* The line that a job is at. */
+/* The current slice of a job. */
 typedef struct sort_line {
     const sort_job *j;
     const struct element_kind *elements;
     int64_t line, n;
-    const void *x;         /* elements as read, dense */
+    const void *x;         /* contiguous elements in the `read` dtype */
     bool wide;             /* pairs of 64-bit ranks and positions */
-    bool stopped;          /* interrupted: what there is is not complete */
+    bool stopped;          /* interrupted: the data is incomplete */
     uint64_t flip, first;  /* rank = (key ^ flip) - first */
-    bool whole;            /* all elements become pairs: no digit was looked at */
-    int bits, shift;       /* the digit looked at */
+    bool whole;            /* all elements become pairs: no digit was examined */
+    int bits, shift;       /* the examined digit */
     uint64_t low, high;    /* digits that are kept */
     void *from, *to;       /* pairs */
     int64_t count;         /* of pairs */
-    int64_t place, stored; /* the sorted pairs that are stored */
+    int64_t place, stored; /* the range of sorted pairs to store */
     extent *extents;       /* [part] */
-    int64_t *counts;       /* [part][digit]: elements; then the place of the next one */
+    int64_t *counts;       /* [part][digit]: elements; then the index of the next one */
 } sort_line;
 
 static int64_t part_start(const sort_line *l, int64_t n, int64_t part)
@@ -79,7 +78,7 @@ static int64_t part_start(const sort_line *l, int64_t n, int64_t part)
     return n * part / l->j->parts;
 }
 
-/* Longer digits where there are elements enough for their counts. */
+/* Longer digits if there are enough elements to amortize their counts. */
 static int digit_bits(int64_t n) { return n >= 16384 ? 11 : 8; }
 
 /* ---- keys ------------------------------------------------------------------------------------ */
@@ -208,7 +207,7 @@ static const pair_kind pair_kinds[] = {
 #undef S
 
 typedef struct element_kind {
-    lt_job extent, count, build[2]; /* of narrow and wide pairs, as the next */
+    lt_job extent, count, build[2]; /* for narrow and wide pairs, like the next one */
     void (*values[2])(const sort_line *l, int64_t from, int64_t n, void *out);
     void (*few)(const sort_line *l);
 } element_kind;
@@ -229,7 +228,7 @@ static const element_kind *sort_kind_of(lt_dtype read)
                                 : &of_long;
 }
 
-/* ---- a line ---------------------------------------------------------------------------------- */
+/* ---- one slice ------------------------------------------------------------------------------- */
 
 static int significant_bits(uint64_t x) { return x > 0 ? 64 - __builtin_clzll(x) : 0; }
 
@@ -243,7 +242,7 @@ static void in_parts(sort_line *l, lt_job run)
         l->stopped = true;
 }
 
-/* Makes counts the places of the pairs to be moved: by digit, then by part. */
+/* Prefix sum: converts counts to the indices to which pairs are moved, by digit, then by part. */
 static void counts_to_places(sort_line *l)
 {
     int64_t at = 0;
@@ -255,7 +254,7 @@ static void counts_to_places(sort_line *l)
         }
 }
 
-/* By the digits of so many bits, from the lowest on. */
+/* Sorts by so many bits, from the lowest digit on. */
 static void radix_sort(sort_line *l, int bits)
 {
     const pair_kind *pairs = &pair_kinds[l->wide];
@@ -273,9 +272,9 @@ static void radix_sort(sort_line *l, int bits)
     }
 }
 
-/* Which highest digits to keep so that all places up to `last` are among them, or just that place,
- * which then counts from the first one kept: l->place. The result: bits that may differ among what
- * is kept. */
+/* Selects the highest digits to keep so that they include all positions up to `last`, or only the
+ * digit of that position; l->place is then relative to the first kept element. Returns the number
+ * of bits in which the kept ranks may differ. */
 static int narrow(sort_line *l, int bits, int64_t last)
 {
     const bool one = l->j->one;
@@ -283,7 +282,7 @@ static int narrow(sort_line *l, int bits, int64_t last)
     l->shift = bits > l->bits ? bits - l->bits : 0;
     in_parts(l, l->elements->count);
     if (l->stopped) return 0;
-    int64_t upto = 0, here = 0; /* not stopped: the counts are those of all elements */
+    int64_t upto = 0, here = 0; /* not stopped: the counts include all elements */
     for (l->high = 0;; l->high++) {
         here = 0;
         for (int64_t part = 0; part < l->j->parts; part++)
@@ -298,7 +297,7 @@ static int narrow(sort_line *l, int bits, int64_t last)
     return one ? l->shift : l->shift + significant_bits(l->high);
 }
 
-/* A part of the pairs to be stored, to the first places of the line. */
+/* Stores a part of the requested pairs at the beginning of the slice. */
 static void store_part(const void *context, int64_t part)
 {
     const sort_line *l = context;
@@ -320,8 +319,8 @@ static void store_part(const void *context, int64_t part)
     }
 }
 
-/* Ranks begin at the least key, or at the greatest one if descending. The result: the bits of the
- * ranks. */
+/* Finds the origin of the ranks: the least key, or the greatest one if descending. Returns the
+ * number of bits of the ranks. */
 static int measure(sort_line *l)
 {
     in_parts(l, l->elements->extent);
@@ -355,7 +354,7 @@ static void sort_pairs(sort_line *l, char *memory)
         radix_sort(l, bits);
 }
 
-/* ---- lines ----------------------------------------------------------------------------------- */
+/* ---- slices ---------------------------------------------------------------------------------- */
 
 static size_t counts_bytes(const sort_job *j)
 {
@@ -376,8 +375,7 @@ static void load_part(const void *context, int64_t part)
     lt_slice_load(&l->j->lines, 0, l->x, from, n, (char *)l->to + (size_t)from * size, l->j->read);
 }
 
-/* The memory: extents, counts, the elements where they have to be brought together, twice the
- * pairs. */
+/* memory: extents, counts, the elements if they must be gathered, two arrays of pairs. */
 static void sort_line_at(const sort_job *j, char *memory, int64_t line)
 {
     const int64_t n = j->lines.length;
@@ -419,7 +417,7 @@ static void sort_some(const void *context, int64_t job)
         sort_line_at(j, j->scratch + (size_t)job * j->bytes, line);
 }
 
-/* ---- short lines side by side ---------------------------------------------------------------- */
+/* ---- short slices side by side --------------------------------------------------------------- */
 
 static bool dense_in(const sort_job *j, int v, lt_dtype dtype)
 {
@@ -427,7 +425,7 @@ static bool dense_in(const sort_job *j, int v, lt_dtype dtype)
            (j->lines.length == 1 || j->lines.step[v] == (int64_t)lt_dtype_size(dtype));
 }
 
-/* Few lines take as long as LT_LANES of them, and the longer ones the longer. */
+/* A few slices take as long as LT_LANES of them, and longer slices make this worse. */
 static bool side_by_side(const sort_job *j)
 {
     const lt_slices *lines = &j->lines;
@@ -457,7 +455,7 @@ static void sort_short_lines(const void *context, int64_t job)
     }
 }
 
-/* ---- sorting lines by pieces of memory ------------------------------------------------------- */
+/* ---- sorting slices in parts of the memory --------------------------------------------------- */
 
 static lt_status sort_lines(sort_job *j, const lt_array *in)
 {

@@ -1,5 +1,5 @@
-/* band.c - what lies on some diagonals of matrices, for triangles: each row is copied where it is
- * kept and set to zero elsewhere. */
+/* band.c - copies a band of diagonals of matrices and sets the rest to zero (tril, triu), row by
+ * row. */
 #include <string.h>
 
 #include "cpu/common/copy_bytes.h"

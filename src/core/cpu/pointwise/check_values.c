@@ -1,4 +1,4 @@
-/* check_values.c - looks for an element that is not what an op takes: a probability above 1, a
+/* check_values.c - searches for an element that an op does not accept: a probability above 1, a
  * divisor of 0. */
 #include "cpu/cpu.h"
 #include "error.h"
@@ -22,7 +22,7 @@ FIRST_BAD(double, !(v[i] >= low && v[i] <= high))
 FIRST_BAD(int64_t, v[i] == 0)
 #undef FIRST_BAD
 
-/* Those that are bad though nan is allowed: fewer. */
+/* The next element that is bad if nan is allowed. */
 static int64_t next_number(const lt_value_check *c, int64_t i)
 {
     for (; i < c->n; i++) {

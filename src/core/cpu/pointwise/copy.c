@@ -1,6 +1,5 @@
-/* copy.c - copies with conversion between any two layouts and dtypes, and filling. Copies between
- * layouts that are each other's transpose go by square tiles, so that both sides are walked in
- * cache lines. */
+/* copy.c - copies with conversion between any two layouts and dtypes, and filling. A transposing
+ * copy goes by square tiles, so that both sides are accessed by whole cache lines. */
 #include "cpu/cpu.h"
 #include "dtypes/dtype.h"
 #include "cpu/common/for_each.h"
@@ -10,8 +9,7 @@
 
 #define TILE (2 * LT_LANES) /* rows and columns of a square that is transposed at once */
 
-/* Dimension of the input that is dense, where the output's dense one is 0; 0 when tiles do not
- * help. */
+/* The input's contiguous dimension if the output's is dimension 0; 0 if tiles do not help. */
 static int transposed_dim(const lt_iter *it)
 {
     int64_t size = (int64_t)lt_dtype_size(it->dtype[0]);
@@ -37,7 +35,7 @@ TRANSPOSE(8)
 TRANSPOSE(16)
 typedef struct {
     uint64_t parts[2];
-} uint128_t; /* as a double complex lies */
+} uint128_t; /* with the alignment of a double complex */
 TRANSPOSE(128)
 #undef TRANSPOSE
 
@@ -115,7 +113,7 @@ static void reverse_run(char *const *ptrs, const int64_t *strides, int64_t n, co
     lt_loops.reverse[strides[0] == 8](ptrs[0], 0, ptrs[1], 0, 1, n);
 }
 
-/* Lines of one plane, some to a job. */
+/* Rows of one plane, some per job. */
 typedef struct reversal {
     const lt_iter *it;
     int64_t lines;
@@ -142,7 +140,7 @@ static lt_status copy_reversed(const lt_iter *it)
                            &job);
 }
 
-/* Whether the iterator's runs are lines that are read from their end. */
+/* Whether the iterator's runs are rows that are read backwards. */
 static bool runs_backwards(const lt_iter *it)
 {
     const int64_t size = (int64_t)lt_dtype_size(it->dtype[0]);

@@ -1,7 +1,7 @@
-/* pointwise.c - elementwise ops on the CPU: finds the loop for an op and a dtype and runs it. Loops
- * are fast on dense operands of their own dtype (vector/pointwise/instantiate.h): others are
- * converted, or gathered, block by block, results converted or scattered back. The loops stand in
- * vector/, a file per family of the declarations' `kernel`s. Half types without a loop of their own
+/* pointwise.c - elementwise ops on the CPU: selects the loop for an op and a dtype and runs it.
+ * Loops need contiguous operands of their own dtype (vector/pointwise/instantiate.h): others are
+ * converted, or gathered, block by block, results converted or scattered back. The loops are in
+ * vector/, a file per family (`kernel` of the declarations). Half types without a loop of their own
  * are computed in float, such integers in int64. */
 #include "cpu/cpu.h"
 #include "dtypes/dtype.h"
@@ -35,15 +35,15 @@ static lt_conversion conversion_of(lt_dtype from, lt_dtype compute, lt_dtype wan
     };
 }
 
-/* Whether the loop takes input k as one number for all elements: of two inputs one, the second
- * where both are, so that an exponent stays one; of three the second and the third. */
+/* Whether the loop accepts input k as a scalar: of two inputs one, the second if both are scalars,
+ * so that an exponent stays one; of three the second and the third. */
 static bool may_be_number(int k, int operands, const int64_t *strides)
 {
     if (operands == 3) return k == 2 || strides[2] != 0;
     return operands == 4 && k >= 2;
 }
 
-/* Whether the loop takes all inputs of a contiguous walk as they are. */
+/* Whether the loop accepts all inputs of a contiguous iteration without conversion. */
 static bool takes_numbers(const lt_iter *it)
 {
     bool numbers = false;
@@ -61,7 +61,7 @@ static bool is_number_operand(int k, int operands, const int64_t *strides)
     return k > 0 && strides[k] == 0 && may_be_number(k, operands, strides);
 }
 
-/* Whether it takes those of every run of another walk so. */
+/* Whether the loop accepts all operands of every run of a strided walk without conversion. */
 static bool takes_runs(const lt_iter *it)
 {
     int64_t strides[LT_BLOCKS_OPERANDS];
@@ -74,7 +74,7 @@ static bool takes_runs(const lt_iter *it)
     return true;
 }
 
-/* Whether the loop takes operand k as it is; *step: its stride in the loop. */
+/* Whether the loop accepts operand k in place; *step: its stride in the loop. */
 static bool in_place(const lt_blocks *b, int k, const int64_t *strides, int64_t *step)
 {
     const bool one = is_number_operand(k, b->operands, strides);
@@ -103,8 +103,8 @@ void lt_blocks_number(lt_blocks *b, int k, const int64_t *strides, char *from, c
     b->in[k] = b->number[k] = conversion_of(wanted, wanted, wanted);
 }
 
-/* Operands that the loop cannot take as they are go through buffers; a number for all elements is
- * converted once, before. */
+/* Operands that the loop does not accept in place go through buffers; a scalar is converted once,
+ * before. */
 void lt_run_blocks(char *const *ptrs, const int64_t *strides, int64_t n, const void *context)
 {
     const lt_blocks *b = context;
@@ -159,7 +159,7 @@ static lt_dtype operand_dtype(const lt_pointwise_facts *facts, int k, lt_dtype c
 /* Context of find_zero. */
 typedef struct divisor {
     lt_conversion convert;
-    bool *zero; /* threads only ever set it */
+    bool *zero; /* threads only set it */
 } divisor;
 
 static void find_zero(char *const *ptrs, const int64_t *strides, int64_t n, const void *context)
@@ -173,14 +173,14 @@ static void find_zero(char *const *ptrs, const int64_t *strides, int64_t n, cons
         char *const at = ptrs[2] + from * strides[2];
         if (!as_it_is) convert(&d->convert, (char *)values, sizeof *values, at, strides[2], m);
         const uint64_t *const divisors = as_it_is ? (const uint64_t *)(const void *)at : values;
-        uint64_t marks = 0; /* of which 0 alone sets the highest bit */
+        uint64_t marks = 0; /* only a zero sets its highest bit */
         _Pragma("omp simd reduction(| : marks)") for (int64_t i = 0; i < m; i++) marks |=
             (divisors[i] - 1) & ~divisors[i];
         if (marks >> 63) __atomic_store_n(d->zero, true, __ATOMIC_RELAXED);
     }
 }
 
-/* Before anything is written. */
+/* Checks before anything is written. */
 static lt_status check_divisor(const lt_iter *it, lt_dtype compute)
 {
     bool zero = false;
@@ -196,7 +196,7 @@ static bool is_one_number(const lt_iter *it, int k)
     return true;
 }
 
-/* The loop that computes op in compute, and the dtype of its elements; NULL: there is none. */
+/* The loop for op in `compute`, and the dtype of its elements; NULL: there is none. */
 static lt_loop loop_of(int op, lt_dtype compute, lt_dtype *computed)
 {
     lt_loop loop = lt_pointwise_loops[op][ *computed = compute];
@@ -207,7 +207,7 @@ static lt_loop loop_of(int op, lt_dtype compute, lt_dtype *computed)
     return loop;
 }
 
-/* What a loop of such elements takes numbers as. */
+/* The dtype of scalar inputs to loops over such elements. */
 static lt_dtype number_dtype(lt_dtype elements)
 {
     return elements == LT_BFLOAT16 ? LT_FLOAT32 : elements;
@@ -228,7 +228,7 @@ void lt_prepare_blocks(int op, lt_dtype compute, const lt_scalar *params, int op
 {
     const lt_pointwise_facts *facts = &lt_pointwise_table[op];
     lt_dtype computed;
-    /* field by field: what is not an operand's needs no zeros */
+    /* field by field: fields of absent operands need no zeros */
     b->loop = loop_of(op, compute, &computed);
     b->operands = operands;
     b->params = params;
@@ -248,7 +248,7 @@ void lt_prepare_blocks(int op, lt_dtype compute, const lt_scalar *params, int op
     }
 }
 
-/* Whether the loop that computes in `compute` itself takes the operands as they are. */
+/* Whether the loop that computes in `compute` accepts the operands in place. */
 static bool takes_operands(const lt_pointwise_facts *facts, const lt_iter *it, lt_dtype compute)
 {
     for (int k = 0; k < it->operands; k++) {
@@ -260,15 +260,15 @@ static bool takes_operands(const lt_pointwise_facts *facts, const lt_iter *it, l
     return it->contiguous ? takes_numbers(it) : takes_runs(it);
 }
 
-/* Few elements and numbers of other dtypes, as scripts have them: the numbers are converted, and
- * one call of the loop does it. False: an operand of many elements has to be converted, too. */
+/* The fast path for few elements with scalars of other dtypes: converts the scalars and calls the
+ * loop once. False: an operand of many elements needs a conversion, too. */
 static bool run_few(const lt_pointwise_facts *facts, lt_loop loop, const lt_iter *it,
                     lt_dtype compute, lt_dtype computed, bool exact, const lt_scalar *params)
 {
     _Alignas(16) char numbers[LT_BLOCKS_OPERANDS][16];
     char *at[LT_BLOCKS_OPERANDS];
     int64_t strides[LT_BLOCKS_OPERANDS];
-    /* the loop could not tell a number from an element */
+    /* the loop could not distinguish a number from an element */
     if (it->ndim == 0 && number_dtype(computed) != computed) return false;
     for (int k = 0; k < it->operands; k++) strides[k] = it->ndim > 0 ? it->strides[k][0] : 0;
     for (int k = 0; k < it->operands; k++) {

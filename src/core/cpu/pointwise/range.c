@@ -1,4 +1,4 @@
-/* range.c - tensors made of nothing: ranges. */
+/* range.c - arithmetic sequences (arange, linspace). */
 #include "cpu/cpu.h"
 #include "dtypes/dtype.h"
 #include "cpu/common/loops.h"
@@ -8,17 +8,17 @@
 typedef struct arange_job {
     char *out;
     int64_t n, size;
-    bool integers, as_computed; /* computed as integers; of the dtype in which they are computed */
+    bool integers, as_computed; /* computed as integers; stored without a conversion */
     lt_scalar start, step;
-    /* what step is multiplied by for the first element, and one more for the next: 1 or -1 */
+    /* factor of step for the first element; its increment per element: 1 or -1 */
     int64_t zeroth, direction;
     lt_loop convert;
 } arange_job;
 
 typedef uint64_t two_integers __attribute__((vector_size(16), aligned(8), may_alias));
 
-/* first + j * by for j < m. Processors without AVX-512 multiply integers of 64 bits one by one, and
- * add them side by side. */
+/* first + j * by for j < m, by vector additions: without AVX-512 there is no vector product of
+ * 64-bit integers. */
 static void fill_integers(uint64_t *out, uint64_t first, uint64_t by, int64_t m)
 {
     enum { LANES = 8 }; /* fixed: four registers of two */
@@ -66,8 +66,8 @@ static void fill_range_chunk(const void *context, int64_t job)
     }
 }
 
-/* Values are computed in int64 when start and step are integers, in double otherwise, so that no
- * error accumulates, and converted block by block where the result has another dtype. */
+/* Computes in int64 if start and step are integers, else in double, from the index, so that no
+ * error accumulates; converts block by block if the result has another dtype. */
 lt_status lt_cpu_range(const lt_array *out, lt_scalar start, lt_scalar step, bool backwards)
 {
     arange_job r = {.out = out->data,

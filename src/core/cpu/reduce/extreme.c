@@ -1,7 +1,8 @@
-/* extreme.c - along a dimension: the largest or smallest element with its position. Of a dense line
- * the extreme of each block is taken first; where it lies is looked for once, in the best block.
- * Lines that lie side by side are compared row by row, and so are short dense ones, which are
- * turned first. Others are brought block by block into float, double or int64 (exactly). */
+/* extreme.c - the largest or smallest element along a dimension with its position (max, argmax).
+ * For a contiguous 1-D slice ("line") the extreme of each block is computed first; its position is
+ * searched once, in the best block. Interleaved slices are compared row by row, and so are short
+ * contiguous ones, which are transposed first. Others are converted block by block to float, double
+ * or int64 (exactly). */
 #include <string.h>
 
 #include "cpu/cpu.h"
@@ -14,12 +15,12 @@
 #include "cpu/common/threads.h"
 #include "cpu/common/sizes.h"
 
-/* Dense lines are transposed up to SHORT elements, TURNED at a time: argmax along lines of 100
- * elements takes 0.57 of the time that it takes with LT_SHORT_SLICE (Zen 5, 2026-11-28). */
+/* Contiguous slices are transposed up to SHORT elements, TURNED at a time: argmax along slices of
+ * 100 elements takes 0.57 of the time that it takes with LT_SHORT_SLICE (Zen 5, 2026-11-28). */
 #define SHORT  (4 * LT_SHORT_SLICE)
 #define TURNED (LT_SHORT_SLICES / 2)
 
-/* What a line, or a part of it, has come to. */
+/* The result of a slice or a part of it. */
 typedef struct best {
     lt_total value;
     int64_t index; /* -1: nothing yet */
@@ -32,8 +33,8 @@ typedef struct extreme_job {
     bool maximum, values, indices, dense;
     const lt_reduce_loops *most;
     const lt_scan_loops *loops;
-    int64_t batch;         /* lines of a job */
-    int64_t chunks, chunk; /* parts of a line that are jobs; elements of one */
+    int64_t batch;         /* slices of a job */
+    int64_t chunks, chunk; /* parts of a slice that are jobs; elements of one */
     best *parts;
 } extreme_job;
 
@@ -45,7 +46,7 @@ static bool beats(const extreme_job *j, const best *b, lt_total value)
     return old == old && ((j->maximum ? new > old : new < old) || new != new);
 }
 
-/* Takes in n dense elements, of which the first is number `from` of its line. */
+/* Merges n contiguous elements into b; the first is number `from` of its slice. */
 static void extend(const extreme_job *j, best *b, const char *x, int64_t from, int64_t n)
 {
     const int64_t size = (int64_t)lt_dtype_size(j->read);
@@ -71,7 +72,7 @@ static void store_best(const extreme_job *j, int64_t line, const best *b)
     if (j->indices) *(int64_t *)(void *)lt_slice_at(&j->lines, 2, line) = b->index;
 }
 
-/* Elements [from, to) of lines [first, last), at most LT_LANES. */
+/* Elements [from, to) of slices [first, last), at most LT_LANES of them. */
 static void extreme_tile(const extreme_job *j, int64_t first, int64_t last, int64_t from,
                          int64_t to, best *found)
 {
@@ -93,7 +94,7 @@ static void extreme_tile(const extreme_job *j, int64_t first, int64_t last, int6
     }
 }
 
-/* value and place, of n neighbouring lines, to where they belong. */
+/* Stores value and place of n adjacent slices in the outputs. */
 static void store_row(const extreme_job *j, int64_t first, int64_t n, char *value, char *place)
 {
     const lt_slices *lines = &j->lines;
@@ -108,7 +109,7 @@ static void store_row(const extreme_job *j, int64_t first, int64_t n, char *valu
             (int64_t[]){lines->strides[2][0], (int64_t)lt_dtype_size(place_dtype)}, n, NULL);
 }
 
-/* Short dense lines, turned so that they lie side by side. */
+/* Short contiguous slices, transposed to interleaved ones. */
 static void run_turned(const void *context, int64_t job)
 {
     const extreme_job *j = context;

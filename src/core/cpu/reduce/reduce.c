@@ -2,16 +2,16 @@
  * logsumexp.
  *
  * Elements are read as float, double, int64 or bool (others are converted block by block) and
- * accumulated by the loops of vector/reduce/rows.c in that type, a bounded number of them; then the
- * accumulators are added up in double (int64). A sum of floats is so as exact as PyTorch's cascade.
- * Two ways: along the lines, or down the columns (reduce_columns.c) when the dimension that stays
- * is the dense one. Variance and logsumexp take two passes, of which the second finds the elements
- * in a near cache where they fit. How the work is cut depends on sizes only, never on the number of
+ * accumulated in that type by the loops of vector/reduce/rows.c, a bounded number of them; then the
+ * accumulators are added in double (int64). So a sum of floats is as exact as PyTorch's cascade
+ * sum. Two algorithms: along the slices, or down the columns (reduce_columns.c) when the kept
+ * dimension is the contiguous one. Variance and logsumexp take two passes; the second finds the
+ * elements in cache if they fit. The partition depends on sizes only, never on the number of
  * threads, so the result doesn't either.
  *
  * The mean of a variance is summed from the distances to the first element, which are exact where
- * the mean is large beside the spread. Squares are summed about that mean in the type of the
- * elements; what rounding it has added to them is taken out in double. (T. Chan, G. Golub, R.
+ * the mean is large relative to the spread. Squares are summed about that mean in the type of the
+ * elements; the effect of the mean's rounding to it is subtracted in double. (T. Chan, G. Golub, R.
  * LeVeque: Algorithms for computing the sample variance, 1983.) */
 #include "reduce.h"
 
@@ -96,7 +96,7 @@ static lt_status make_plan(lt_reduce_plan *p, lt_reduction op, const lt_iter *it
               : p->read == LT_FLOAT64 ? LT_ROWS_F64
               : p->read == LT_INT64   ? LT_ROWS_I64
                                       : LT_ROWS_U8;
-    /* a bool is 0 or 1, and as many are not 0 as their sum */
+    /* bools: the count of nonzero ones is their sum */
     const lt_rows_op first =
         op == LT_REDUCE_COUNT && p->type == LT_ROWS_U8 ? LT_ROWS_SUM : first_pass(op, parameter);
     p->varies = op == LT_REDUCE_VAR || op == LT_REDUCE_STD;
@@ -118,7 +118,7 @@ static lt_status make_plan(lt_reduce_plan *p, lt_reduction op, const lt_iter *it
     return LT_OK;
 }
 
-/* ---- what the ways have in common ------------------------------------------------------------ */
+/* ---- shared by both algorithms --------------------------------------------------------------- */
 
 void lt_reduce_begin(const lt_reduce_plan *p, int pass, lt_total *totals, int64_t n)
 {
@@ -138,14 +138,15 @@ lt_total *lt_reduce_before(const lt_reduce_plan *p, const char *elements, int64_
 
 void lt_reduce_between(const lt_reduce_plan *p, lt_total *totals, const lt_total *before, int64_t n)
 {
-    /* the largest is taken out of the exponents, unless it is infinite */
+    /* subtracts the maximum from the exponents, unless it is infinite */
     if (p->op == LT_REDUCE_LOGSUMEXP)
         for (int64_t j = 0; j < n; j++) totals[j].d = isinf(totals[j].d) ? 0 : totals[j].d;
     else
         for (int64_t j = 0; j < n; j++) totals[j].d = before[j].d + totals[j].d / (double)p->count;
 }
 
-/* The summed squares about the means, of those about what the loops make of the means. */
+/* Corrects sums of squares about the means as float to sums of squares about the means in double.
+ */
 static void correct_squares(const lt_reduce_plan *p, lt_total *totals, const lt_total *means,
                             int64_t n)
 {
@@ -205,9 +206,9 @@ static int threads_of(const lt_reduce_plan *p)
     return lt_cpu_threads_for(p->it->numel * (p->fusion != NULL ? p->fusion->fusion->n_steps : 1));
 }
 
-/* ---- along the lines ------------------------------------------------------------------------- */
+/* ---- along the slices ------------------------------------------------------------------------ */
 
-/* Context of the loop below: it is walked over the reduced dimensions. Operand 1 is the input. */
+/* Context of the loop below, which iterates over the reduced dimensions. Operand 1 is the input. */
 typedef struct line {
     const lt_reduce_plan *plan;
     const lt_reduce_loops *loops;
@@ -239,7 +240,7 @@ void lt_reduce_line(const lt_reduce_plan *p, int pass, double parameter, char *e
     reduce_run((char *[]){NULL, elements}, (int64_t[]){0, p->in_size}, n, &l);
 }
 
-/* Elements [from, to) of the result whose input is at ptrs[1], joined into its total. */
+/* Reduces elements [from, to) of a result into its total; ptrs[1]: the input of the result. */
 static void reduce_part(const lt_reduce_plan *p, int pass, double parameter, char *const *ptrs,
                         int64_t from, int64_t to, lt_total *total)
 {
@@ -252,8 +253,8 @@ static void reduce_part(const lt_reduce_plan *p, int pass, double parameter, cha
         lt_cpu_walk(p->it, p->reduced_dims, ptrs, from, to, reduce_run, &l);
 }
 
-/* One pass over n results of which the first one's input is at ptrs[1], `step` bytes from one to
- * the next. */
+/* One pass over n results; ptrs[1]: the input of the first one, the others follow in steps of
+ * `step` bytes. */
 static void reduce_results(const lt_reduce_plan *p, int pass, const lt_total *parameters,
                            char *const *ptrs, int64_t step, int64_t n, lt_total *totals)
 {
@@ -306,7 +307,7 @@ void lt_reduce_batch(const lt_reduce_plan *p, char *const *ptrs, int64_t n)
                     n - j < LT_REDUCE_BATCH ? n - j : LT_REDUCE_BATCH);
 }
 
-/* Short lines: a run of results is a job. */
+/* Short slices: a run of results is a job. */
 typedef struct short_lines {
     const lt_reduce_plan *plan;
     int64_t batch;
@@ -331,13 +332,13 @@ static void reduce_lines_job(const void *context, int64_t job)
     }
 }
 
-/* Results of which every chunk of elements is a job. */
+/* Long slices: each chunk of elements of a result is a job. */
 typedef struct long_lines {
     const lt_reduce_plan *plan;
     int pass;
     int64_t chunk, chunks;
     lt_total *parts;            /* chunks of each result */
-    const lt_total *parameters; /* one a result; NULL: p->parameter */
+    const lt_total *parameters; /* one per result; NULL: p->parameter */
 } long_lines;
 
 static void reduce_chunk_job(const void *context, int64_t job)
@@ -370,7 +371,7 @@ static lt_status reduce_long_pass(long_lines *l, lt_total *totals)
 
 static lt_status reduce_long_lines(const lt_reduce_plan *p)
 {
-    /* whole batches, so that chunks begin aligned when the data do */
+    /* whole batches, so that chunks are aligned if the data are */
     const int64_t unit = LT_ROWS_FLUSH * 64;
     int64_t chunk = (p->count + LT_REDUCE_CHUNKS - 1) / LT_REDUCE_CHUNKS;
     if (chunk < LT_REDUCE_CHUNK) chunk = LT_REDUCE_CHUNK;

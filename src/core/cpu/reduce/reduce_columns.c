@@ -1,8 +1,8 @@
-/* reduce_columns.c - reductions down the columns: the dimension that stays is the dense one. Rows
- * are read as they lie, a tile of neighbouring columns at a time; tall tiles are cut into chunks of
- * rows, whose totals are joined in order. Rows of few columns that lie one behind the other are
- * taken several at once, as one row with accumulators for each of them: else a loop over columns
- * would be over before it has begun. */
+/* reduce_columns.c - reductions down the columns: the kept dimension is the contiguous one. Rows
+ * are read in place, a tile of adjacent columns at a time; tall tiles are cut into chunks of rows,
+ * and their totals are merged in order. Short rows that are contiguous in sequence are processed as
+ * one long row (a group) with accumulators for each of them, since a loop over few columns is
+ * mostly overhead. */
 #include "cpu/cpu.h"
 #include "cpu/common/for_each.h"
 #include "context/interrupt.h"
@@ -12,18 +12,18 @@
 #include "cpu/common/threads.h"
 #include "cpu/common/sizes.h"
 
-#define FOUR  4    /* rows that are added first */
+#define FOUR  4    /* rows that are added to each other first */
 #define BLOCK FOUR /* rows converted at a time */
 
 typedef struct columns {
     const lt_reduce_plan *plan;
     const lt_reduce_loops *loops;
-    const void *parameters; /* of the elements' type, one a column */
+    const void *parameters; /* of the elements' type, one per column */
     int64_t width;
-    int64_t group;    /* rows taken as one */
+    int64_t group;    /* rows processed as one */
     lt_total *totals; /* width of them */
     char *lanes;      /* width accumulators for each row of a group */
-    /* elements at most that an accumulator has taken and that have not been joined into totals */
+    /* maximum number of elements in an accumulator that have not been merged into totals */
     int64_t *pending;
 } columns;
 
@@ -34,7 +34,7 @@ static void flush_lanes(const columns *c)
     *c->pending = 0;
 }
 
-/* m rows, at most BLOCK where they are converted. What is left of groups goes to the first row's
+/* m rows, at most BLOCK where they are converted. An incomplete group goes to the first row's
  * accumulators. */
 static void add_rows(const columns *c, const char *row, int64_t stride, int64_t m)
 {
@@ -62,7 +62,7 @@ static void reduce_rows(char *const *ptrs, const int64_t *strides, int64_t n, co
     const columns *c = context;
     const char *row = ptrs[1];
     while (n > 0 && !lt_interrupted()) {
-        /* there must be room for what is left of a group, and groups are taken by fours */
+        /* leave capacity for an incomplete group; groups are processed by fours */
         if (*c->pending + FOUR + c->group - 1 > LT_COLUMNS_FLUSH) flush_lanes(c);
         int64_t m = (LT_COLUMNS_FLUSH - *c->pending - (c->group - 1)) / FOUR * FOUR * c->group;
         if (c->plan->convert != NULL && m > BLOCK) m = BLOCK;
@@ -73,8 +73,8 @@ static void reduce_rows(char *const *ptrs, const int64_t *strides, int64_t n, co
     }
 }
 
-/* The parameters of a tile as its loops take them, for each row of a group; NULL: there are
- * none. */
+/* The parameters of a tile in the form of its loops, for each row of a group; NULL: there are none.
+ */
 static const void *spread_parameters(const lt_reduce_plan *p, const lt_total *parameters,
                                      void *buffer, int64_t width, int64_t group)
 {
@@ -90,15 +90,15 @@ static const void *spread_parameters(const lt_reduce_plan *p, const lt_total *pa
     return buffer;
 }
 
-/* So many rows of a fusion are computed at a time: a few thousand elements, in fours of groups, as
- * they are added. */
+/* The number of rows that a fused producer computes at a time: a few thousand elements, in
+ * multiples of four groups, since they are added by fours. */
 static int64_t rows_at_once(const columns *c)
 {
     const int64_t four = FOUR * c->group, fours = (2 * LT_STRIP) / c->width / four;
     return fours > 0 ? fours * four : four;
 }
 
-/* Rows [from, to) of a tile into totals. */
+/* Reduces rows [from, to) of a tile into totals. */
 static void reduce_tile(const lt_reduce_plan *p, int pass, const lt_total *parameters,
                         char *const *ptrs, int64_t from, int64_t to, lt_total *totals,
                         int64_t width)
@@ -117,18 +117,18 @@ static void reduce_tile(const lt_reduce_plan *p, int pass, const lt_total *param
     flush_lanes(&c);
 }
 
-/* Tiles of up to LT_REDUCE_TILE columns, each cut into `chunks` runs of rows; totals of several
- * chunks are kept and joined. */
+/* Tiles of up to LT_REDUCE_TILE columns, each partitioned into `chunks` of rows; the totals of
+ * several chunks are stored and merged. */
 typedef struct tiled {
     const lt_reduce_plan *plan;
     int pass;
     int64_t tiles_across, chunks, rows, width;
     lt_total *parts;      /* NULL for one chunk */
-    lt_total *first;      /* parameters of the first pass, one a column, where it has any */
+    lt_total *first;      /* parameters of the first pass, one per column, if it has any */
     lt_total *parameters; /* of the second pass */
 } tiled;
 
-/* Where a tile begins; *n: how many columns it has. */
+/* The address of a tile; *n: its number of columns. */
 static void tile_at(const tiled *t, int64_t tile, int64_t *n, char **ptrs)
 {
     const lt_reduce_plan *p = t->plan;
@@ -171,8 +171,8 @@ static void chunk_job(const void *context, int64_t job)
                 from < count ? from : count, to < count ? to : count, t->parts + job * t->width, n);
 }
 
-/* Joins the chunks of a slice of a tile into those of the first. After the last pass they are
- * stored. */
+/* Merges the chunks of a slice of a tile into the first one. After the last pass, stores the
+ * results. */
 static void join_job(const void *context, int64_t job)
 {
     const tiled *t = context;

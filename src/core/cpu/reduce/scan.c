@@ -1,6 +1,6 @@
-/* scan.c - running totals along a dimension, kept in double or int64. Dense lines go straight
- * through the vector loops, and so do lines that lie side by side; others are brought block by
- * block into double or int64. */
+/* scan.c - prefix scans along a dimension (cumsum, cumprod, logcumsumexp), accumulated in double or
+ * int64. Contiguous 1-D slices ("lines") go straight through the vector loops, and so do
+ * interleaved slices; others are converted block by block to double or int64. */
 #include <math.h>
 
 #include "cpu/cpu.h"
@@ -11,7 +11,7 @@
 #include "cpu/common/threads.h"
 #include "cpu/common/sizes.h"
 
-/* log(exp(a) + exp(b)); two infinities alike stay what they are. */
+/* log(exp(a) + exp(b)); of two equal infinities the result is the same infinity. */
 static double log_add(double a, double b)
 {
     double most = a > b || a != a ? a : b, least = a > b || a != a ? b : a;
@@ -23,7 +23,7 @@ typedef struct scan_job {
     lt_scan op;
     int type; /* LT_ROWS_F32 ... */
     bool dense;
-    int64_t batch; /* lines of a job */
+    int64_t batch; /* slices of a job */
 } scan_job;
 
 static void begin_totals(const scan_job *j, lt_total *totals, int64_t n)

@@ -1,7 +1,7 @@
-/* scan_extreme.c - the largest or smallest element so far along a dimension, with its position: the
- * last one of equals; a nan counts as extreme. Dense lines go straight through the vector loops,
- * and so do lines that lie side by side; others are brought block by block into float, double or
- * int64 (exactly). */
+/* scan_extreme.c - the running maximum or minimum along a dimension (cummax, cummin), with its
+ * position: the last one of equals; a nan counts as extreme. Contiguous 1-D slices ("lines") go
+ * straight through the vector loops, and so do interleaved slices; others are converted block by
+ * block to float, double or int64 (exactly). */
 #include <string.h>
 
 #include "cpu/cpu.h"
@@ -17,7 +17,7 @@ typedef struct scan_extreme_job {
     lt_dtype read;
     int type; /* LT_ROWS_F32 ... */
     bool maximum, dense;
-    int64_t batch; /* lines of a job */
+    int64_t batch; /* slices of a job */
 } scan_extreme_job;
 
 static void run_line(const scan_extreme_job *j, int64_t line)

@@ -1,5 +1,5 @@
-/* activation.c - activations: what they accept; their kernels' formulas stand in
- * formulas/activation.inc. Second derivatives that no kernel computes are formulas of other ops. */
+/* activation.c - activations: argument checks and calls of kernels; the kernels' formulas are in
+ * formulas/activation.inc. Second derivatives without a kernel are composed of other ops. */
 #include <string.h>
 
 #include "ops/compose.h"
@@ -43,7 +43,7 @@
 #define SELU_ALPHA     1.6732632423543772848170429916717
 #define SELU_SCALE     1.0507009873554804934193349852946
 
-/* Floating only, and under the names that messages have. */
+/* Accepts floating dtypes only; name: for the message. */
 static lt_status check_activation_dtype(const char *name, const lt_tensor *t)
 {
     if (lt_dtype_is_float((lt_dtype)t->dtype)) return LT_OK;
@@ -52,7 +52,7 @@ static lt_status check_activation_dtype(const char *name, const lt_tensor *t)
                     lt_dtype_scalar_name((lt_dtype)t->dtype));
 }
 
-/* ---- straight lines -------------------------------------------------------------------------- */
+/* ---- piecewise linear ------------------------------------------------------------------------ */
 
 lt_status lt_leaky_relu_impl(lt_tensor *self, lt_scalar negative_slope, lt_tensor **out)
 {
@@ -120,8 +120,8 @@ lt_status lt__gelu_backward_impl(lt_tensor *grad_output, lt_tensor *self, const 
                    : lt__gelu_by_erf_backward(grad_output, self, out);
 }
 
-/* Of x (1 + t) / 2, t = tanh(u), u = sqrt(2 / pi) (x + c x^3): (1 - t^2) (u' + x u'' / 2 - x t
- * u'^2), x u'' / 2 being 3 c x^2 sqrt(2 / pi). */
+/* The second derivative of x (1 + t) / 2, t = tanh(u), u = sqrt(2 / pi) (x + c x^3): (1 - t^2) (u'
+ * + x u'' / 2 - x t u'^2), x u'' / 2 being 3 c x^2 sqrt(2 / pi). */
 lt_status lt__gelu_by_tanh_curve_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor **out)
 {
     lt_scope s;
@@ -138,7 +138,7 @@ lt_status lt__gelu_by_tanh_curve_impl(lt_tensor *grad_output, lt_tensor *self, l
                            out);
 }
 
-/* ---- of exp and its inverse ------------------------------------------------------------------ */
+/* ---- of exponentials and logarithms ---------------------------------------------------------- */
 
 lt_status lt_silu_impl(lt_tensor *self, lt_tensor **out)
 {
@@ -221,7 +221,7 @@ lt_status lt_hardtanh_impl(lt_tensor *self, lt_scalar min_val, lt_scalar max_val
     if ((lt_dtype)self->dtype == LT_UINT8 && lt_scalar_double(min_val) < 0)
         return lt_error(LT_ERR_RUNTIME,
                         "cannot do hardtanh on an unsigned type with negative limits");
-    /* the bounds are numbers of the dtype, too */
+    /* the bounds must be of the dtype, too */
     if (lt_dtype_is_integral((lt_dtype)self->dtype)) {
         LT_TRY(lt_check_fits(min_val, (lt_dtype)self->dtype));
         LT_TRY(lt_check_fits(max_val, (lt_dtype)self->dtype));

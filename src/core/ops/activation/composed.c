@@ -1,5 +1,5 @@
-/* composed.c - activations that are formulas of other ops: those that gate one half by the other,
- * that have slopes of their own or by chance. */
+/* composed.c - activations composed of other ops: gated ones (glu), learned slopes (prelu), random
+ * ones (rrelu, gumbel_softmax). */
 #include "ops/compose.h"
 #include "user_index.h"
 #include "devices/transfer.h"
@@ -79,8 +79,8 @@ lt_status lt_prelu_impl(lt_tensor *self, lt_tensor *weight, lt_tensor **out)
     return lt_scope_return(&s, lt_scope_hold(&s, status, result), out);
 }
 
-/* Slopes where x is not positive, ones elsewhere. On the CPU a number is drawn for each of the
- * former alone. */
+/* Slopes where x is not positive, ones elsewhere. On the CPU random numbers are drawn only for the
+ * slopes. */
 static lt_tensor *do_slopes(lt_scope *s, lt_tensor *input, double lower, double upper)
 {
     lt_scope plain;
@@ -193,7 +193,7 @@ lt_status lt__halves_sum_impl(lt_tensor *self, int64_t dim, lt_tensor **out)
 
 /* ---- samples --------------------------------------------------------------------------------- */
 
-/* The one-hot of the largest, less what it is a sample of: a constant. */
+/* Straight-through estimator: the one-hot of the maximum minus the soft sample, as a constant. */
 static lt_tensor *do_hardening(lt_scope *s, lt_tensor *soft, int64_t dim)
 {
     lt_scope plain;
@@ -219,7 +219,7 @@ lt_status lt_gumbel_softmax_impl(lt_tensor *logits, double tau, bool hard, doubl
     lt_scope s;
     int d;
     lt_tensor *noise = NULL, *soft = NULL;
-    (void)eps; /* PyTorch, too, takes it and does not use it */
+    (void)eps; /* PyTorch also accepts it without using it */
     LT_TRY(lt_wrap_dim(dim, logits->ndim, &d));
     LT_TRY(check_float("gumbel_softmax", logits));
     lt_scope_open(&s, LT_COMPOSITE(gumbel_softmax));

@@ -1,6 +1,6 @@
-/* attention.c - scaled dot product attention: its checks, the calls of the kernels, and the
- * formulas for what these don't do: dropout on the CPU, masks with a gradient, inputs of other
- * dimensions, derivatives of derivatives. */
+/* attention.c - scaled dot product attention: its checks, the calls of the kernels, and formulas
+ * for the cases that these do not support: dropout on the CPU, masks with a gradient, inputs of
+ * other dimensions, second derivatives. */
 #include <math.h>
 
 #include "autograd/dual.h"
@@ -19,7 +19,7 @@
 
 /* ---- formulas -------------------------------------------------------------------------------- */
 
-/* Each head of key or value for the query heads that share it. */
+/* Repeats each head of key or value for the query heads that share it. */
 static lt_tensor *do_shared_heads(lt_scope *s, lt_tensor *t, int64_t heads)
 {
     if (s->status != LT_OK || t->sizes[t->ndim - 3] == heads) return t;
@@ -46,7 +46,7 @@ static lt_tensor *do_softmax(lt_scope *s, lt_tensor *a)
     return lt_scope_hold(s, status, out);
 }
 
-/* The probabilities; rows without a key that takes part are zeros. Half types in float. */
+/* The probabilities; zeros for rows in which every key is masked. Half types in float. */
 static lt_tensor *do_probabilities(lt_scope *s, lt_tensor *query, lt_tensor *key, lt_tensor *mask,
                                    bool causal, double scale)
 {
@@ -63,7 +63,7 @@ static lt_tensor *do_probabilities(lt_scope *s, lt_tensor *query, lt_tensor *key
     if (takes != NULL) scores = do_where(s, takes, scores, low);
     lt_tensor *p = do_softmax(s, scores);
     if (takes == NULL && mask == NULL) return p;
-    /* The softmax of nothing but -inf is nan. */
+    /* The softmax of a row of -inf is nan. */
     lt_tensor *none = NULL, *most = NULL;
     if (s->status != LT_OK || scores->sizes[scores->ndim - 1] == 0) return p;
     lt_status status = lt_amax(scores, &(lt_dims){1, {-1}}, true, &most);
@@ -72,7 +72,7 @@ static lt_tensor *do_probabilities(lt_scope *s, lt_tensor *query, lt_tensor *key
     return do_where(s, none, do_number(s, 0), p);
 }
 
-/* What makes a call of the kernels, besides its tensors. */
+/* The arguments of the kernels besides query, key and value. */
 typedef struct rule {
     lt_tensor *mask, *seed;
     bool causal;
@@ -94,7 +94,7 @@ static lt_status by_formula(lt_tensor *query, lt_tensor *key, lt_tensor *value, 
 
 /* ---- the kernels' calls ---------------------------------------------------------------------- */
 
-/* Rows that lie together; on the CPU in a type that it computes in. */
+/* A tensor with contiguous rows; on the CPU in a dtype in which it computes. */
 static lt_tensor *do_kernel_input(lt_scope *s, lt_tensor *t)
 {
     if (s->status == LT_OK && t->device.type == LT_CPU) t = do_widen(s, t);
@@ -128,8 +128,8 @@ static lt_tensor *do_fresh(lt_scope *s, lt_dtype dtype, lt_device device, const 
     return lt_scope_hold(s, status, out);
 }
 
-/* In the order in which query lies, so that where the heads of a model were parted side by side
- * they go together again without a copy. */
+/* The result, in the memory order of query: if the heads of a model were split from one dimension,
+ * merging them again needs no copy. */
 static lt_tensor *do_result(lt_scope *s, const lt_attention *a, const lt_tensor *query)
 {
     lt_tensor *result = do_fresh(s, a->dtype, a->device,
@@ -182,7 +182,7 @@ lt_status lt__attention_impl(lt_tensor *query, lt_tensor *key, lt_tensor *value,
     return lt_scope_close(&s);
 }
 
-/* The gradients by kernel, in the order query, key, value. */
+/* The gradients by the kernel, in the order query, key, value. */
 static lt_status backward_by_kernel(lt_tensor *grad, lt_tensor *const *inputs, const rule *r,
                                     lt_tensor *result, lt_tensor *logsumexp, const bool *needs,
                                     lt_tensor **outs)
@@ -220,7 +220,7 @@ static lt_status backward_by_kernel(lt_tensor *grad, lt_tensor *const *inputs, c
     return lt_scope_close(&s);
 }
 
-/* What dropout made of the probabilities; NULL: nothing. */
+/* The factors that dropout applied to the probabilities; NULL: no dropout. */
 static lt_tensor *do_kept(lt_scope *s, const lt_tensor *query, const lt_tensor *key, const rule *r)
 {
     if (r->seed == NULL || s->status != LT_OK) return NULL;
@@ -233,7 +233,7 @@ static lt_tensor *do_kept(lt_scope *s, const lt_tensor *query, const lt_tensor *
     return s->status == LT_OK ? kept : NULL;
 }
 
-/* The sum over the heads that share one of key or value. */
+/* The sum over the query heads that share a head of key or value. */
 static lt_tensor *do_sum_shared(lt_scope *s, lt_tensor *t, const lt_tensor *like)
 {
     if (s->status != LT_OK || t->sizes[1] == like->sizes[1]) return t;
@@ -242,8 +242,9 @@ static lt_tensor *do_sum_shared(lt_scope *s, lt_tensor *t, const lt_tensor *like
     return do_sum_dim(s, do_reshape(s, t, &wide), 2, false);
 }
 
-/* With p the probabilities, which dropout multiplies by `kept`, and d = grad value^T, likewise: (p
- * kept)^T grad by value; (d - sum of d p) p * scale, times key and times query, by the others. */
+/* With p the probabilities, multiplied by `kept` in dropout, and d = grad value^T, likewise: the
+ * gradients are (p kept)^T grad for value; (d - sum of d p) p * scale, times key and times query,
+ * for query and key. */
 static lt_status backward_by_formula(lt_tensor *grad, lt_tensor *const *inputs, const rule *r,
                                      const bool *needs, lt_tensor **outs)
 {
@@ -376,8 +377,8 @@ static lt_status check_groups(const lt_tensor *q, const lt_tensor *k, const lt_t
                     (long long)heads, (long long)own_k, (long long)own_v);
 }
 
-/* Whether the kernels take these: alike but for lengths, the width of value and, where `shared`,
- * heads. */
+/* Whether the kernels support these: equal sizes except lengths, the width of value and, if
+ * `shared`, heads. */
 static bool fits_kernel(const lt_tensor *q, const lt_tensor *k, const lt_tensor *v,
                         const lt_tensor *mask, bool shared)
 {
@@ -393,7 +394,7 @@ static bool fits_kernel(const lt_tensor *q, const lt_tensor *k, const lt_tensor 
            k->sizes[q->ndim - 2] > 0;
 }
 
-/* Whether kernels may do it: on the CPU there is one, on a GPU cuDNN's too. */
+/* Whether settings allow the kernels: on the CPU there is one, on a GPU also cuDNN's. */
 static bool allows_kernel(lt_device device)
 {
     if (lt_attention_allowed(LT_ATTENTION_FLASH)) return true;
@@ -401,7 +402,7 @@ static bool allows_kernel(lt_device device)
                                      lt_attention_allowed(LT_ATTENTION_CUDNN));
 }
 
-/* Two numbers of chance for a kernel that drops. */
+/* Two random numbers, the seed of a kernel with dropout. */
 static lt_tensor *do_seed(lt_scope *s, lt_device device)
 {
     lt_tensor *seed = do_fresh(s, LT_INT64, device, &(lt_dims){1, {2}});
@@ -409,7 +410,7 @@ static lt_tensor *do_seed(lt_scope *s, lt_device device)
     return s->status == LT_OK ? seed : NULL;
 }
 
-/* With ones for the dimensions before those it has. */
+/* Inserts dimensions of size 1 in front, up to four. */
 static lt_tensor *do_four(lt_scope *s, lt_tensor *t)
 {
     for (; s->status == LT_OK && t->ndim < 4;) t = do_unsqueeze(s, t, 0);
@@ -428,7 +429,7 @@ lt_status lt_scaled_dot_product_attention_impl(lt_tensor *query, lt_tensor *key,
     LT_TRY(lt_check_same_device("scaled_dot_product_attention",
                                 (lt_tensor *[]){query, key, value, attn_mask}, 4, false, &device));
     if (enable_gqa) LT_TRY(check_groups(query, key, value));
-    const int64_t features = query->sizes[query->ndim - 1]; /* without any all scores are 0 */
+    const int64_t features = query->sizes[query->ndim - 1]; /* without features all scores are 0 */
     const double factor = scale != NULL ? *scale : features > 0 ? 1 / sqrt((double)features) : 1;
     const bool drops = dropout_p > 0;
     const bool by_kernel = allows_kernel(device) && !(drops && device.type == LT_CPU) &&

@@ -1,5 +1,5 @@
-/* backward.c - batching rules of derivatives whose gradient is batched: what vmap over a vjp meets,
- * as jacrev and hessian make it. */
+/* backward.c - batching rules of derivatives with a batched gradient: vmap over a vjp, as in jacrev
+ * and hessian. */
 #include <string.h>
 
 #include "batch.h"
@@ -12,7 +12,7 @@
 
 /* ---- convolutions ---------------------------------------------------------------------------- */
 
-/* sizes with one of them as many times as there are samples. */
+/* sizes with one of them multiplied by the number of samples. */
 static lt_dims times_at(const lt_dims *sizes, int at, int64_t size)
 {
     lt_dims all = *sizes;
@@ -27,8 +27,8 @@ static lt_status grad_input(const lt_batch_call *c, lt_tensor *grad, lt_tensor *
                                       &c->v[5].dims, c->v[6].b, &c->v[7].dims, groups, out);
 }
 
-/* By one weight the samples' images are more images; with a weight for each they are groups beside
- * each other. */
+/* With one weight the samples' images are joined into one batch; with a weight per sample they
+ * become groups of channels. */
 lt_status lt_batch_conv_input(lt_batch_call *c, int level, int64_t size)
 {
     lt_tensor *grads = NULL, *grad = NULL, *weights = NULL, *weight = NULL, *made = NULL,
@@ -88,8 +88,8 @@ done:
 
 /* ---- pools ----------------------------------------------------------------------------------- */
 
-/* Ops on [n, channels, ...] with an argument `spatial`: the samples' entries are entries of one
- * batch. One without n gets it. */
+/* Ops on [n, channels, ...] with an argument `spatial`: the samples are joined into one batch.
+ * Without n the batch becomes n. */
 lt_status lt_batch_pooled(lt_batch_call *c, int level, int64_t size)
 {
     lt_batch_call all = *c;
@@ -134,8 +134,7 @@ done:
     return status;
 }
 
-/* Ops whose tensors and results all begin with the same n: the samples' entries are entries of one
- * batch. */
+/* Ops with the same leading n in all tensors and results: the samples are joined into one batch. */
 lt_status lt_batch_joined(lt_batch_call *c, int level, int64_t size)
 {
     lt_batch_call all = *c;
@@ -169,7 +168,7 @@ done:
 
 /* ---- losses ---------------------------------------------------------------------------------- */
 
-/* Where the gradient alone is batched: what it is for a gradient of ones, times the gradient. */
+/* If only the gradient is batched: the derivative for a gradient of ones, times the gradient. */
 lt_status lt_batch_nll_backward(lt_batch_call *c, int level, int64_t size)
 {
     lt_tensor *grad = c->v[0].tensor, *sample = NULL, *ones = NULL, *slopes = NULL, *wide = NULL;
@@ -180,7 +179,7 @@ lt_status lt_batch_nll_backward(lt_batch_call *c, int level, int64_t size)
     LT_CHECK(lt_batch_first(sample, level, &ones));
     LT_CHECK(lt__nll_loss_backward(ones, &c->v[1].dims, c->v[2].tensor, c->v[3].tensor, c->v[4].i,
                                    c->v[5].s, &slopes));
-    /* [n, ...] beside [n, classes, ...] */
+    /* [n, ...] times [n, classes, ...] */
     if (grad->ndim > 0) LT_CHECK(lt_unsqueeze(grad, 1, &wide));
     LT_CHECK(lt_mul(slopes, wide != NULL ? wide : grad, &c->r[0].tensor));
 done:

@@ -1,17 +1,17 @@
-/* batch.h - vmap: ops on tensors whose first dimensions the function that runs does not see.
+/* batch.h - vmap: ops on tensors with leading batch dimensions that the mapped function does not
+ * see.
  *
- * A call of vmap is a level; its tensors are shown to the function without the dimension that it
- * maps over. Such a batched tensor has the sizes of one sample; which levels lie behind them is in
- * its flags, and view_base is the tensor that shows them all, as its first dimensions, in the order
- * of the levels. To show a level and to hide one changes how the same tensor is looked at: it
- * copies nothing and nothing is recorded. Only ops on tensors that show everything are recorded, so
- * that autograd knows nothing of batches, and derivatives of whole batches are those of the
- * samples.
+ * A call of vmap is a level; the function gets its tensors without the mapped dimension. Such a
+ * batched tensor has the sizes of one sample; its flags record its levels, and view_base is the
+ * tensor with all levels shown, as its first dimensions in the order of the levels. Showing or
+ * hiding a level makes a view of the same memory and records nothing. Autograd records only ops on
+ * tensors with all levels shown, so it is independent of batches, and the derivative of a whole
+ * batch is the derivative of each sample.
  *
- * The wrapper of every op (scripts/gen/batches.lua) asks lt_tls.batches, and only where a vmap is
- * going on looks at its arguments. With one that is batched the op is done by lt_batch_do: the
- * highest level is shown, and the op's rule says how the op is to treat one more dimension in front
- * (rules.c); it calls the op again, which meets the next level in the same way. */
+ * The wrapper of every op (scripts/gen/batches.lua) tests lt_tls.batches, and checks its arguments
+ * only while a vmap is active. With a batched argument lt_batch_do executes the op: it shows the
+ * highest level, and the op's rule (rules.c) treats one more leading dimension; the rule calls the
+ * op again, which handles the next level in the same way. */
 #ifndef LT_OPS_BATCH_H
 #define LT_OPS_BATCH_H
 
@@ -30,24 +30,25 @@ typedef enum lt_batch_randomness {
     LT_RANDOM_SAME
 } lt_batch_randomness;
 
-/* A vmap begins on this thread, over so many samples; the levels count from 0. */
+/* Begins a vmap on this thread, over `size` samples; levels count from 0. */
 lt_status lt_batch_enter(int64_t size, lt_batch_randomness randomness, int *level);
-/* The last one ends. */
+/* Ends the innermost vmap. */
 void lt_batch_leave(void);
 
-/* New reference: t with its first dimension hidden at the level, the highest there is in t. */
+/* New reference: t with its first dimension hidden at the level, which must be above all levels of
+ * t. */
 lt_status lt_batch_hide(lt_tensor *t, int level, lt_tensor **out);
 /* New reference: t with the level shown as its first dimension; levels above it stay hidden.
- * Repeated where t has it not. */
+ * Expanded along it if t lacks the level. */
 lt_status lt_batch_show(lt_tensor *t, int level, lt_tensor **out);
-/* New reference: t with all levels below `count` shown, in order, those that it has not repeated;
- * the others hidden. */
+/* New reference: t with all levels below `count` shown, in order, expanded along levels that it
+ * lacks; the other levels hidden. */
 lt_status lt_batch_show_below(lt_tensor *t, int count, lt_tensor **out);
 /* New reference: the reverse of lt_batch_show_below. */
 lt_status lt_batch_hide_below(lt_tensor *t, int count, lt_tensor **out);
 
-/* New reference: zeros of like's dtype and device, of these sizes and batched as like is: memory
- * that samples may be written to. */
+/* New reference: zeros with like's dtype and device, of these sizes and batched like it, so that
+ * samples can be written to them. */
 lt_status lt_batch_zeros(const lt_tensor *like, const lt_dims *sizes, lt_tensor **out);
 
 /* ---- ops ------------------------------------------------------------------------------------- */
@@ -57,9 +58,9 @@ typedef enum lt_batch_kind {
     LT_BATCH_LIST,
     LT_BATCH_DIM,
     LT_BATCH_DIMS,
-    LT_BATCH_REDUCED_DIMS, /* an empty list is that of all dims */
+    LT_BATCH_REDUCED_DIMS, /* an empty list stands for all dims */
     LT_BATCH_SIZE,
-    LT_BATCH_VALUE /* stays as it is */
+    LT_BATCH_VALUE /* passed on unchanged */
 } lt_batch_kind;
 
 typedef struct lt_batch_arg {
@@ -91,7 +92,7 @@ typedef struct lt_batch_call {
 
 typedef struct lt_batch_op lt_batch_op;
 
-/* level: the one to deal with; size: its samples. */
+/* level: the level to handle; size: its number of samples. */
 typedef lt_status (*lt_batch_rule)(lt_batch_call *c, int level, int64_t size);
 
 typedef enum lt_batch_form {
@@ -107,20 +108,20 @@ struct lt_batch_op {
     bool random;
     int n_args, n_results;
     bool tensors;    /* all results are tensors, or lists of them */
-    bool gives_list; /* the only result is one */
+    bool gives_list; /* the only result is a list */
     const lt_batch_arg *args;
     lt_status (*run)(lt_batch_call *c);
     lt_batch_rule rule; /* NULL: sample by sample */
-    /* of an in-place op: the one that gives its result in a new tensor, if that has a rule */
+    /* of an in-place op: the out-of-place op, if it has a rule */
     const lt_batch_op *result;
 };
 
-/* Does the op on arguments some of which are batched, or that is random. */
+/* Executes an op with a batched argument, or a random op. */
 lt_status lt_batch_do(lt_batch_call *c);
 
 bool lt_any_batched(const lt_tensor_list *list);
 
-/* ---- rules (a file for each kind of op): what `batch` of a declaration names ----------------- */
+/* ---- rules (a file for each kind of op), selected by `batch` of a declaration ---------------- */
 
 lt_status lt_batch_broadcast(lt_batch_call *c, int level, int64_t size);
 lt_status lt_batch_dims(lt_batch_call *c, int level, int64_t size);
@@ -161,9 +162,9 @@ lt_status lt_batch_conv_input(lt_batch_call *c, int level, int64_t size);
 lt_status lt_batch_conv_weight(lt_batch_call *c, int level, int64_t size);
 lt_status lt_batch_pooled(lt_batch_call *c, int level, int64_t size);
 lt_status lt_batch_nll_backward(lt_batch_call *c, int level, int64_t size);
-/* In place: what the op that gives a new tensor makes, copied into self. */
+/* In place: copies the result of the out-of-place op into self. */
 lt_status lt_batch_replaced(lt_batch_call *c, int level, int64_t size);
-/* Sample by sample; warns of it once for an op. */
+/* Executes the op sample by sample; warns once per op. */
 lt_status lt_batch_loop(lt_batch_call *c, int level, int64_t size);
 
 /* ---- for rules ------------------------------------------------------------------------------- */
@@ -172,21 +173,21 @@ static inline bool lt_batch_has(const lt_tensor *t, int level)
 {
     return t != NULL && t->flags & (LT_FLAG_FIRST_BATCH << level);
 }
-/* The largest number of dimensions of the tensors, as the function sees them. */
+/* The maximum number of dimensions of the tensors, as the function sees them. */
 int lt_batch_max_dims(const lt_batch_call *c);
-/* New reference: the first sample of t; t itself where it has not the level. */
+/* New reference: the first sample of t; t itself if it lacks the level. */
 lt_status lt_batch_first(lt_tensor *t, int level, lt_tensor **out);
-/* New reference: shown with 1s behind its first dimension until it has `ndim` besides that. */
+/* New reference: shown with 1s inserted behind its first dimension until it has `ndim` others. */
 lt_status lt_batch_padded(lt_tensor *shown, int ndim, lt_tensor **out);
-/* New reference: t with its first two dimensions as one, or the first as two, of which the first is
- * given. */
+/* New reference: t with its first two dimensions merged, or the first one split in two, with the
+ * first of them given. */
 lt_status lt_batch_join(lt_tensor *t, lt_tensor **out);
 lt_status lt_batch_part(lt_tensor *t, int64_t first, lt_tensor **out);
-/* New reference: [size, n, channels, ...] as [n, size * channels, ...], where each sample's
- * channels are some of their own; and the reverse. */
+/* New reference: [size, n, channels, ...] as [n, size * channels, ...], with the samples as groups
+ * of channels; and the reverse. */
 lt_status lt_batch_beside(lt_tensor *shown, lt_tensor **out);
 lt_status lt_batch_outer_products(lt_tensor *t, int64_t size, lt_tensor **out);
-/* The results of c, whose first dimension is the batch, hidden at the level. */
+/* Hides the first dimension of the results of c, the batch, at the level. */
 lt_status lt_batch_hide_results(lt_batch_call *c, int level);
 
 #endif

@@ -1,5 +1,4 @@
-/* decomposed.c - batching rules of ops that are made of others where a batch is: each of which has
- * a rule of its own. */
+/* decomposed.c - batching rules that decompose an op into others, each with a rule of its own. */
 #include <string.h>
 
 #include "batch.h"
@@ -21,8 +20,8 @@
 
 /* ---- products -------------------------------------------------------------------------------- */
 
-/* beta * self + alpha * product, the last two numbers the arguments 3 and 4; beta 0: whatever self
- * holds. */
+/* beta * self + alpha * product, with beta and alpha the arguments 3 and 4. For beta 0, self is not
+ * read. */
 static lt_status scaled_sum(lt_batch_call *c, lt_tensor *product)
 {
     lt_tensor *beta = NULL, *alpha = NULL, *scaled = NULL;
@@ -84,7 +83,7 @@ done:
     return status;
 }
 
-/* ---- values put into places ------------------------------------------------------------------ */
+/* ---- assigning values ------------------------------------------------------------------------ */
 
 /* New reference: value in self's dtype. */
 static lt_status fill_value_of(lt_tensor *value, const lt_tensor *self, lt_tensor **out)
@@ -114,7 +113,7 @@ lt_status lt_batch_masked_fill(lt_batch_call *c, int level, int64_t size)
     return status;
 }
 
-/* index_fill by a tensor: positions that are marked take it. */
+/* index_fill by a tensor: marks the positions and assigns it there. */
 lt_status lt_batch_index_fill(lt_batch_call *c, int level, int64_t size)
 {
     lt_tensor *value = NULL, *none = NULL, *marked = NULL;
@@ -131,9 +130,9 @@ done:
     return status;
 }
 
-/* ---- positions in what is sorted ------------------------------------------------------------- */
+/* ---- positions in sorted sequences ----------------------------------------------------------- */
 
-/* New reference: t shown, its samples as lines where `flat` says so. */
+/* New reference: t with the level shown; `flat`: each sample as one row. */
 static lt_status lines_of(lt_tensor *t, int level, int64_t size, bool flat, lt_tensor **out)
 {
     lt_tensor *shown = NULL;
@@ -147,7 +146,7 @@ static lt_status lines_of(lt_tensor *t, int level, int64_t size, bool flat, lt_t
     return status;
 }
 
-/* A row of each sample is searched for its values: those of a single row may have any sizes. */
+/* Searches a row of each sample for its values. Values for a 1-D row may have any sizes. */
 lt_status lt_batch_searched(lt_batch_call *c, int level, int64_t size)
 {
     const bool bucketize = strcmp(c->op->name, "bucketize") == 0;

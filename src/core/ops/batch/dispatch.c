@@ -1,5 +1,5 @@
-/* dispatch.c - an op with batched arguments: which level it is about, whether it may be done at
- * all, and by which rule. */
+/* dispatch.c - an op with batched arguments: selects the level to handle and the rule, and rejects
+ * unsupported calls. */
 #include <string.h>
 
 #include "batch.h"
@@ -55,7 +55,7 @@ static lt_status refuse_value(const lt_batch_call *c)
                     c->op->name);
 }
 
-/* Random numbers where no argument is batched. */
+/* A random op without a batched argument. */
 static lt_status check_randomness(lt_batch_call *c, int level)
 {
     const lt_batch_level *l = &lt_batch_levels[level];
@@ -82,7 +82,7 @@ static lt_status check_randomness(lt_batch_call *c, int level)
     return status;
 }
 
-/* A random op where no vmap is going on, but tensors of one are left. */
+/* A random op outside vmap with tensors left over from one. */
 static lt_status outside(lt_batch_call *c)
 {
     const bool left = atomic_load_explicit(&lt_batched_tensors, memory_order_relaxed) > 0;
@@ -106,7 +106,7 @@ static lt_status done_at(lt_batch_call *c, int level)
     if (op->form == LT_BATCH_INPLACE && op->args[0].kind == LT_BATCH_TENSOR &&
         !lt_batch_has(c->v[0].tensor, level))
         return refuse_inplace(c, level);
-    /* What is drawn for all samples at once is not drawn again for this level. */
+    /* An op that draws numbers for all samples at once must not draw again for this level. */
     const uint8_t outer = lt_tls.batches;
     if (op->random) lt_tls.batches = (uint8_t)level;
     lt_status status = op->rule != NULL ? op->rule(c, level, size) : lt_batch_loop(c, level, size);

@@ -1,6 +1,6 @@
-/* each_index.c - batching rules of _index, _index_put_ and index_put whose index tensors differ
- * from sample to sample, or do not follow each other: the samples' own numbers are one more index
- * tensor, before the others. */
+/* each_index.c - batching rules of _index, _index_put_ and index_put for index tensors that differ
+ * between samples or are not adjacent: the sample numbers become one more index tensor, before the
+ * others. */
 #include <string.h>
 
 #include "batch.h"
@@ -12,16 +12,17 @@
 #include "op/permute.h"
 #include "op/reshape.h"
 
-/* How a sample is indexed. */
+/* The dimensions of a sample and its index tensors. */
 typedef struct index_layout {
-    int indexed; /* dimensions that index tensors take */
-    int shape;   /* dimensions that they have together, and the result in their place */
-    int before;  /* dimensions of the result before these */
-    /* of the shown tensor's dimensions: the batch, those that are indexed, the others */
+    int indexed; /* dimensions that are indexed */
+    /* dimensions of the broadcast index tensors, which replace the indexed ones in the result */
+    int shape;
+    int before; /* dimensions of the result before these */
+    /* order of the shown tensor's dimensions: the batch, indexed ones, the others */
     lt_dims order;
 } index_layout;
 
-/* Of at most as many indices as self has dimensions, fewer than LT_MAX_DIMS. */
+/* given has at most as many indices as self has dimensions, fewer than LT_MAX_DIMS. */
 static index_layout layout_of(const lt_tensor *self, const lt_tensor_list *given)
 {
     index_layout l = {.order = {.n = 1, .v = {0}}};
@@ -45,7 +46,7 @@ static index_layout layout_of(const lt_tensor *self, const lt_tensor_list *given
     return l;
 }
 
-/* New reference: 0 .. size - 1, with 1s behind it. */
+/* New reference: 0 .. size - 1, followed by dimensions of size 1. */
 static lt_status numbers(int64_t size, int ones, const lt_device *device, lt_tensor **out)
 {
     const lt_scalar end = lt_int(size);
@@ -76,7 +77,7 @@ static lt_status move_dims(lt_tensor *t, int from, int n, bool back, lt_tensor *
     return lt_permute(t, &order, out);
 }
 
-/* The values of _index_put_ as the permuted tensor takes them. */
+/* Reshapes the values of _index_put_ for the permuted tensor. */
 static lt_status values_for(const index_layout *l, const lt_tensor *self, lt_tensor *values,
                             int level, lt_tensor **out)
 {

@@ -8,8 +8,8 @@
 #include "op/index_select.h"
 #include "op/reshape.h"
 
-/* New reference: positions [size, k] repeated along all dimensions of `shape` but the first and
- * `dim`, of which it has k. */
+/* New reference: positions [size, k] expanded along all dimensions of `shape` except the first and
+ * `dim`, which has k. */
 static lt_status expand_index(lt_tensor *index, const lt_tensor *like, int dim, lt_tensor **out)
 {
     lt_dims ones = {.n = like->ndim}, whole = {.n = like->ndim};
@@ -50,7 +50,7 @@ done:
     return status;
 }
 
-/* Ops of self, a dim, positions that all samples share, and what is put there. */
+/* Ops of self, a dim, an index shared by all samples, and a source. */
 lt_status lt_batch_by_index(lt_batch_call *c, int level, int64_t size)
 {
     lt_batch_call all = *c;
@@ -83,9 +83,9 @@ done:
     return status;
 }
 
-/* Ops of self, or the sizes of it, and a list of index tensors that all samples share, one for each
- * leading dimension: the batch is one more, taken whole. Index tensors that do not follow each
- * other put their dimensions first: each_index.c has those. */
+/* Ops of self, or its sizes, and a list of index tensors shared by all samples, one for each
+ * leading dimension: the batch is one more dimension, without an index. Index tensors that are not
+ * adjacent put their dimensions first: each_index.c handles this case. */
 lt_status lt_batch_by_tensors(lt_batch_call *c, int level, int64_t size)
 {
     lt_batch_call all = *c;
@@ -130,7 +130,7 @@ lt_status lt_batch_by_tensors(lt_batch_call *c, int level, int64_t size)
         if (i == 0) {
             ndim = t->ndim - taken + indexed;
             LT_CHECK(lt_batch_show(t, level, &held[i]));
-        } else if (lt_batch_has(t, level)) { /* values, as picked from self */
+        } else if (lt_batch_has(t, level)) { /* values, with the shape of an index of self */
             LT_CHECK(lt_batch_show(t, level, &shown));
             LT_CHECK(lt_batch_padded(shown, ndim, &held[i]));
             lt_tensor_release(shown);

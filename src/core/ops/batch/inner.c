@@ -14,7 +14,7 @@ lt_status lt_batch_inner_open(lt_batch_inner *in, const lt_batch_call *c)
         if (c->op->args[i].kind == LT_BATCH_LIST) in->room += c->v[i].list.n;
     in->held = lt_mem_zarray(in->room, sizeof *in->held);
     if (in->held == NULL) return LT_ERR_MEMORY;
-    /* Lists lie behind the places of the tensors alone. */
+    /* Entries of lists are stored behind the slots of the tensor arguments. */
     int64_t at = LT_BATCH_ARGS;
     for (int i = 0; i < c->op->n_args; i++) {
         if (c->op->args[i].kind != LT_BATCH_LIST) continue;

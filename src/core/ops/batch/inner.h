@@ -1,10 +1,10 @@
-/* inner.h - the call that a batching rule makes: a copy of the outer one, with tensors of its own. */
+/* inner.h - the call made by a batching rule: a copy of the outer one with its own tensors. */
 #ifndef LT_OPS_BATCH_INNER_H
 #define LT_OPS_BATCH_INNER_H
 
 #include "batch.h"
 
-/* A second call with tensors of its own. */
+/* A second call; it owns its tensors. */
 typedef struct lt_batch_inner {
     lt_batch_call call;
     lt_tensor **held;
@@ -18,13 +18,14 @@ void lt_batch_inner_close(lt_batch_inner *in);
 
 typedef lt_status (*lt_batch_change)(lt_tensor *t, void *context, lt_tensor **out);
 
-/* Replaces each tensor of the inner call by f of the outer one's. Absent ones stay so. */
+/* Replaces each tensor of the inner call by f of the outer call's tensor. Absent ones stay absent.
+ */
 lt_status lt_batch_each_tensor(lt_batch_inner *in, const lt_batch_call *c, lt_batch_change f,
                                void *context);
 
 void lt_batch_release_results(lt_batch_call *c);
 
-/* Runs the inner call and moves its results to c, hidden at the level. In place there are none. */
+/* Runs the inner call and moves its results to c, hidden at the level. An in-place op has none. */
 lt_status lt_batch_finish(lt_batch_inner *in, lt_batch_call *c, int level);
 
 #endif

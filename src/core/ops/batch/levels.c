@@ -1,5 +1,5 @@
-/* levels.c - the levels of vmap that this thread is in, and tensors looked at with and without
- * their batches. */
+/* levels.c - the active vmap levels of this thread, and views of tensors with and without their
+ * batch dimensions. */
 #include "batch.h"
 #include "dims.h"
 #include "ops/compose.h"
@@ -33,8 +33,8 @@ void lt_batch_leave(void)
     lt_tls.batches = (uint8_t)((lt_batch_depth() - 1) | (left ? LT_BATCHES_LEFT : 0));
 }
 
-/* New reference: the tensor that shows everything, looked at with these levels hidden: its first
- * dimensions. */
+/* New reference: a view of `whole`, which shows all levels, with these levels, its first
+ * dimensions, hidden. */
 static lt_status hide_batches(lt_tensor *whole, unsigned batches, lt_tensor **out)
 {
     if (batches != 0) return lt_tensor_hide(whole, batches, out);
@@ -49,8 +49,7 @@ lt_status lt_batch_hide(lt_tensor *t, int level, lt_tensor **out)
     return hide_batches(whole_of(t), batches_of(t) | bit(level), out);
 }
 
-/* New reference: whole with its dimensions in another order: as many as `n` come from the places in
- * order. */
+/* New reference: whole with its first n dimensions permuted by `order`. */
 static lt_status reordered(lt_tensor *whole, const int *order, int n, lt_tensor **out)
 {
     lt_dims dims = {.n = whole->ndim};
@@ -64,8 +63,8 @@ static lt_status reordered(lt_tensor *whole, const int *order, int n, lt_tensor 
     return LT_OK;
 }
 
-/* The levels of `first` before those of `second`, each in order, as places of dimensions that lie
- * in order of all levels. */
+/* A permutation of dimensions that are ordered by level: the levels of `first`, then the levels of
+ * `second`, each in order. */
 static int order_of(unsigned first, unsigned second, int *order)
 {
     int n = 0;
@@ -80,7 +79,7 @@ static int order_of(unsigned first, unsigned second, int *order)
     return n;
 }
 
-/* New reference: t, which lacks the level, with the level: repeated as often as it has samples. */
+/* New reference: t, which lacks the level, expanded along it. */
 static lt_status repeated(lt_tensor *t, int level, lt_tensor **out)
 {
     lt_tensor *one = NULL, *many = NULL, *whole = whole_of(t);

@@ -1,4 +1,4 @@
-/* levels.h - the levels of vmap that this thread is in; lt_tls.batches says how many. */
+/* levels.h - the active vmap levels of this thread; lt_tls.batches is their number. */
 #ifndef LT_OPS_BATCH_LEVELS_H
 #define LT_OPS_BATCH_LEVELS_H
 

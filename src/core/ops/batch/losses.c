@@ -1,5 +1,5 @@
-/* losses.c - batching rules of losses: the losses of all samples' elements beside each other, each
- * sample reduced by itself. */
+/* losses.c - batching rules of losses: computes the elementwise losses of all samples at once, then
+ * reduces each sample. */
 #include <string.h>
 
 #include "batch.h"
@@ -10,7 +10,7 @@
 #include "op/reshape.h"
 #include "op/sum.h"
 
-/* New reference: losses [size, ...] as one number, or (none) the losses, for each sample. */
+/* New reference: losses [size, ...] reduced to a number per sample, or (none) unchanged. */
 static lt_status reduced(lt_tensor *losses, const char *reduction, lt_tensor **out)
 {
     lt_tensor *lines = NULL;
@@ -29,7 +29,7 @@ static lt_status reduced(lt_tensor *losses, const char *reduction, lt_tensor **o
     return status;
 }
 
-/* Losses of elements that broadcast, with an argument `reduction`. */
+/* Elementwise losses that broadcast, with an argument `reduction`. */
 lt_status lt_batch_loss(lt_batch_call *c, int level, int64_t size)
 {
     lt_batch_call each = *c;
@@ -64,8 +64,8 @@ done:
     return status;
 }
 
-/* New reference: what the classes of the targets weigh, 0 for those that are ignored: the losses of
- * -1 everywhere. */
+/* New reference: the class weight of each target, 0 for ignored ones: the nll_loss of scores that
+ * are all -1. */
 static lt_status weights_of(const lt_batch_call *c, lt_tensor *scores, lt_tensor *target,
                             lt_tensor **out)
 {
@@ -76,7 +76,8 @@ static lt_status weights_of(const lt_batch_call *c, lt_tensor *scores, lt_tensor
     return status;
 }
 
-/* nll_loss of samples [n, classes, ...], or of one [classes]. A mean is one over weights. */
+/* nll_loss of samples [n, classes, ...], or of one [classes]. A mean divides by the sum of weights.
+ */
 lt_status lt_batch_nll(lt_batch_call *c, int level, int64_t size)
 {
     lt_tensor *shown[2] = {NULL, NULL}, *flat[2] = {NULL, NULL}, *losses = NULL, *weights = NULL,

@@ -12,8 +12,8 @@
 #include "op/transpose.h"
 #include "op/unsqueeze.h"
 
-/* New reference: the operand with its batch in front, as matrices: a vector as a row, or as a
- * column. It has `ndim` dimensions besides. */
+/* New reference: the operand with its batch first, as matrices: a vector as a row, or as a column.
+ * It has `ndim` other dimensions. */
 static lt_status as_matrices(lt_tensor *t, int level, bool column, int ndim, lt_tensor **out)
 {
     lt_tensor *shown = NULL;
@@ -130,7 +130,7 @@ static lt_status convolve_inner(const lt_batch_call *c, lt_tensor *input, lt_ten
                           c->v[6].b, &c->v[7].dims, groups, out);
 }
 
-/* The samples' images as more images, by one weight. */
+/* One weight: the samples' images are joined into one batch. */
 static lt_status by_one_weight(lt_batch_call *c, int level, int64_t size, lt_tensor **out)
 {
     lt_tensor *shown = NULL, *images = NULL, *made = NULL;
@@ -146,7 +146,7 @@ done:
     return status;
 }
 
-/* A weight for each sample: groups beside each other. */
+/* A weight per sample: the samples become groups of channels. */
 static lt_status by_own_weights(lt_batch_call *c, int level, int64_t size, lt_tensor **out)
 {
     lt_tensor *input = NULL, *images = NULL, *weights = NULL, *weight = NULL, *biases = NULL,

@@ -1,8 +1,8 @@
-/* rules.c - how an op treats one more dimension in front of its arguments: rules for kinds of ops.
+/* rules.c - how an op treats one more leading dimension of its arguments: rules for kinds of ops.
  *
- * A rule makes the call that deals with all samples at once and leaves its results, hidden again,
- * in the call. Where the kind's rule does not hold for the arguments at hand (a number along a
- * dimension, a batched weight) it goes sample by sample. */
+ * A rule makes one call for all samples and stores its results, hidden again, in the call. If it
+ * does not support the arguments (a number along a dimension, a batched weight), it goes sample by
+ * sample. */
 #include "batch.h"
 #include "dims.h"
 #include "ops/compose.h"
@@ -32,7 +32,7 @@
 
 /* ---- sizes ----------------------------------------------------------------------------------- */
 
-/* A number of the script or of the library, which is weak in promotion and broadcasts. */
+/* A scalar of the script or of the library, which is weak in promotion and broadcasts. */
 static bool is_wrapped_number(const lt_tensor *t) { return t->flags & LT_FLAG_WRAPPED_NUMBER; }
 
 int lt_batch_max_dims(const lt_batch_call *c)
@@ -86,7 +86,7 @@ lt_status lt_batch_broadcast(lt_batch_call *c, int level, int64_t size)
 {
     (void)size;
     lt_batch_inner in;
-    /* In place, self has the most dimensions, or the op says that the shapes do not fit. */
+    /* In place, self must have the most dimensions, or the op reports a shape error. */
     level_index p = {level,
                      c->op->form == LT_BATCH_INPLACE ? c->v[0].tensor->ndim : lt_batch_max_dims(c)};
     LT_TRY(lt_batch_inner_open(&in, c));
@@ -115,7 +115,7 @@ static lt_status shift(int64_t *dim, int ndim)
     return LT_OK;
 }
 
-/* The dims, or all of ndim where none are given, one further on. */
+/* Increments the dims, or all of ndim if none are given, by one. */
 static lt_status shift_dims(lt_batch_slot *slot, bool given, int ndim)
 {
     if (!given) {
@@ -136,8 +136,8 @@ static lt_status prepend(lt_dims *dims, int64_t first)
     return LT_OK;
 }
 
-/* Whether all tensors but numbers have as many dimensions: others are aligned in ways of the op's
- * own. */
+/* Whether all tensors except scalars have the same number of dimensions: otherwise the op defines
+ * how they are aligned. */
 static bool same_dims(const lt_batch_call *c)
 {
     const int ndim = lt_batch_max_dims(c);
@@ -148,8 +148,8 @@ static bool same_dims(const lt_batch_call *c)
     return true;
 }
 
-/* Dims count over the sizes that are asked for, where the op makes such, else over the largest
- * tensor; `more`: and one that it adds. */
+/* Dims are relative to the requested sizes, if the op has such an argument, else to the largest
+ * tensor, plus `more` dimensions that the op adds. */
 static lt_status call_along_level(lt_batch_call *c, int level, int64_t size, int more)
 {
     lt_batch_inner in;
@@ -218,7 +218,7 @@ lt_status lt_batch_permute(lt_batch_call *c, int level, int64_t size)
     return status;
 }
 
-/* Along a dim of the first tensor; the others are lists that all samples have. */
+/* Along a dim of the first tensor; the others are lists shared by all samples. */
 lt_status lt_batch_resampled(lt_batch_call *c, int level, int64_t size)
 {
     lt_tensor *shown = NULL;
@@ -236,8 +236,7 @@ lt_status lt_batch_resampled(lt_batch_call *c, int level, int64_t size)
     return status;
 }
 
-/* as_strided: what it says of the first sample's memory holds for the others from where theirs
- * begins. */
+/* as_strided: the strides given for one sample apply to each, from the beginning of its memory. */
 lt_status lt_batch_strided(lt_batch_call *c, int level, int64_t size)
 {
     level_index p = {level, 0};
@@ -253,8 +252,8 @@ lt_status lt_batch_strided(lt_batch_call *c, int level, int64_t size)
 
 /* ---- ops on the last dimensions -------------------------------------------------------------- */
 
-/* Ops that take any number of dimensions in front of one of their tensors: where the others are not
- * batched. */
+/* Ops with any number of leading dimensions in one of their tensors, if the others are not batched.
+ */
 lt_status lt_batch_front(lt_batch_call *c, int level, int64_t size)
 {
     level_index p = {level, 0};
@@ -296,7 +295,7 @@ static lt_status median_line(lt_batch_call *c, lt_tensor *line, lt_tensor **out)
     return status;
 }
 
-/* sum(self), max(self), ...: along the one dimension that a sample's elements are laid out in. */
+/* sum(self), max(self), ...: along one dimension to which a sample is flattened. */
 static lt_status reduce_line(lt_batch_call *c, lt_tensor *line, lt_tensor **out)
 {
     const char *name = c->op->name;
@@ -315,7 +314,7 @@ lt_status lt_batch_whole(lt_batch_call *c, int level, int64_t size)
 {
     lt_tensor *shown = NULL, *line = NULL;
     lt_status status;
-    /* The median of nothing is nan; along a dimension of nothing there is none. */
+    /* The median of an empty tensor is nan; along an empty dimension it is an error. */
     if (c->v[0].tensor->numel == 0 && strstr(c->op->name, "median") != NULL)
         return lt_batch_loop(c, level, size);
     LT_CHECK(lt_batch_show(c->v[0].tensor, level, &shown));
@@ -339,7 +338,7 @@ lt_status lt_batch_trace(lt_batch_call *c, int level, int64_t size)
     return status;
 }
 
-/* t and squeeze: as the forms that name the dimensions. */
+/* t and squeeze: calls the variants with explicit dimensions. */
 lt_status lt_batch_turn(lt_batch_call *c, int level, int64_t size)
 {
     lt_tensor *t = c->v[0].tensor;
@@ -381,8 +380,8 @@ lt_status lt_batch_part(lt_tensor *t, int64_t first, lt_tensor **out)
     return lt_reshape(t, &size, out);
 }
 
-/* Ops on a tensor [n, channels, ...] alone, whose first dimension may be of any size: the batch
- * becomes part of it. One without n gets it. */
+/* Ops on a single tensor [n, channels, ...] with any n: the batch is joined with n. A tensor
+ * without n gets the batch as n. */
 lt_status lt_batch_fold(lt_batch_call *c, int level, int64_t size)
 {
     lt_tensor *shown = NULL, *images = NULL;
@@ -428,7 +427,7 @@ lt_status lt_batch_replaced(lt_batch_call *c, int level, int64_t size)
 
 static void warn(const lt_batch_op *op)
 {
-    static _Atomic(const char *) told[1024]; /* more than there are ops */
+    static _Atomic(const char *) told[1024]; /* more than the number of ops */
     for (int i = 0; i < 1024; i++) {
         const char *none = NULL;
         if (atomic_compare_exchange_strong(&told[i], &none, op->name)) break;
@@ -465,7 +464,7 @@ lt_status lt_batch_first(lt_tensor *t, int level, lt_tensor **out)
     return take_sample(t, &first, out);
 }
 
-/* Results of all samples, a row per result, or per entry of the only result. */
+/* Results of all samples: a row per result, or per entry of the only result. */
 typedef struct rows {
     int64_t n, size;
     lt_tensor **v;

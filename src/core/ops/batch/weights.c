@@ -1,5 +1,5 @@
-/* weights.c - batching rules of layers whose weights differ from sample to sample, as they do where
- * each sample's gradient is asked for. */
+/* weights.c - batching rules of layers with different weights for each sample, as in per-sample
+ * gradients. */
 #include <string.h>
 
 #include "batch.h"
@@ -13,8 +13,8 @@
 
 /* ---- embeddings ------------------------------------------------------------------------------ */
 
-/* A table for each sample: rows picked from it. Rows that get no gradient, or a weighted one, are
- * left to the loop. */
+/* One table per sample: selects rows of it. Calls with rows without a gradient, or with a weighted
+ * one, go sample by sample. */
 lt_status lt_batch_embedding(lt_batch_call *c, int level, int64_t size)
 {
     lt_tensor *weight = c->v[0].tensor, *indices = c->v[1].tensor, *line = NULL, *rows = NULL;
@@ -35,7 +35,7 @@ done:
 
 /* ---- norms ----------------------------------------------------------------------------------- */
 
-/* layer_norm and rms_norm: the rows first, then a weight and a bias for each sample. */
+/* layer_norm and rms_norm: normalizes the rows, then applies a weight and a bias per sample. */
 lt_status lt_batch_scaled_rows(lt_batch_call *c, int level, int64_t size)
 {
     lt_batch_call plain = *c;
@@ -75,7 +75,7 @@ done:
     return status;
 }
 
-/* Results of one batch made of all samples' batches, as theirs. */
+/* Splits the results of a joined batch into the samples' batches. */
 static lt_status part_results(lt_batch_call *c, lt_batch_call *all, int64_t size)
 {
     lt_status status = LT_OK;
@@ -96,8 +96,8 @@ static lt_status hide_or_release(lt_batch_call *c, int level, lt_status status)
     return status;
 }
 
-/* _group_norm: the entries of all samples are entries of one batch; a weight and a bias for each
- * sample come after it. */
+/* _group_norm: the samples are joined into one batch; a weight and a bias per sample are applied
+ * afterwards. */
 lt_status lt_batch_group_norm(lt_batch_call *c, int level, int64_t size)
 {
     lt_batch_call all = *c;
@@ -136,8 +136,8 @@ done:
     return status;
 }
 
-/* _batch_norm: every sample's channels are channels of their own. Statistics that are written are
- * shared by all samples: PyTorch refuses that too. */
+/* _batch_norm: the samples' channels are separate channels. All samples would share updated
+ * statistics, so that this is an error, as in PyTorch. */
 lt_status lt_batch_batch_norm(lt_batch_call *c, int level, int64_t size)
 {
     lt_batch_call all = *c;
@@ -175,7 +175,7 @@ done:
     return status;
 }
 
-/* _attention: the samples' batches are one batch. */
+/* _attention: the samples' batches are joined into one. */
 lt_status lt_batch_attention(lt_batch_call *c, int level, int64_t size)
 {
     lt_batch_call all = *c;
@@ -188,7 +188,7 @@ lt_status lt_batch_attention(lt_batch_call *c, int level, int64_t size)
         if (t == NULL || (is_mask && !lt_batch_has(t, level) && t->ndim < 4)) continue;
         LT_CHECK(lt_batch_show(t, level, &shown));
         LT_CHECK(lt_batch_padded(shown, 4, &padded));
-        if (is_mask) { /* it may have one entry for all of a sample's */
+        if (is_mask) { /* a sample may have one entry for its whole batch */
             lt_dims whole = {.n = 5,
                              .v = {size, c->v[0].tensor->sizes[0], padded->sizes[2],
                                    padded->sizes[3], padded->sizes[4]}};

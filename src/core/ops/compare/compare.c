@@ -1,5 +1,5 @@
-/* compare.c - whole tensors compared, and comparisons in place. Answers that are a C bool wait for
- * the device. */
+/* compare.c - comparisons of whole tensors, and comparisons in place. Results that are a C bool
+ * wait for the device. */
 #include <math.h>
 
 #include "devices/transfer.h"
@@ -21,7 +21,7 @@
 #include "op/ne.h"
 #include "step/isfinite.h"
 
-/* Closes the scope; whether all of flags are set. */
+/* Closes the scope; *out: whether all flags are set. */
 static lt_status answer(lt_scope *s, lt_tensor *flags, bool *out)
 {
     bool all = false;
@@ -52,7 +52,7 @@ static lt_tensor *close_flags(lt_scope *s, lt_tensor *self, lt_tensor *other, do
     if (equal_nan && lt_dtype_is_inexact((lt_dtype)self->dtype))
         close = do_logical_or(s, close, do_logical_and(s, do_isnan(s, self), do_isnan(s, other)));
     if (rtol == 0 && atol == 0) return close;
-    /* Differences of integers could wrap. */
+    /* Differences of integers could overflow. */
     lt_tensor *reference =
         lt_dtype_is_inexact((lt_dtype)other->dtype) ? other : do_cast(s, other, lt_default_dtype());
     lt_tensor *allowed =

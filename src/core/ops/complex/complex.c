@@ -1,5 +1,4 @@
-/* complex.c - complex numbers from their parts, views of their parts, and what conjugates and
- * angles are made of. */
+/* complex.c - complex numbers from their parts, views of their parts, conjugates and angles. */
 #include "complex.h"
 
 #include <math.h>
@@ -151,7 +150,7 @@ static lt_status check_parts(const lt_tensor *a, const char *name_a, const lt_te
     return LT_OK;
 }
 
-/* The parts, broadcast, into a complex result. */
+/* Makes a complex result from the parts, broadcast. */
 static lt_status join_parts(lt_tensor *re, lt_tensor *im, lt_tensor **out)
 {
     lt_tensor *inputs[] = {re, im}, *work = NULL, *parts = NULL, *part[2] = {NULL, NULL};
@@ -251,7 +250,7 @@ lt_status lt_is_neg_impl(lt_tensor *self, bool *out) { return lt_is_conj_impl(se
 
 lt_status lt_angle_impl(lt_tensor *self, lt_tensor **out)
 {
-    if (is_complex(self)) { /* a new result is dense, as PyTorch's is */
+    if (is_complex(self)) { /* a new result is contiguous, as in PyTorch */
         lt_tensor *result = *out;
         if (result == NULL)
             LT_TRY(lt_tensor_shaped(self, lt_real_of((lt_dtype)self->dtype), &result));

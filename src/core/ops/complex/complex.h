@@ -1,4 +1,4 @@
-/* complex.h - complex tensors seen as their parts, for ops that compute with these. Included by
+/* complex.h - views of complex tensors as their parts, for ops that compute by parts. Included by
  * src/core/ops only. */
 #ifndef LT_OPS_COMPLEX_H
 #define LT_OPS_COMPLEX_H
@@ -9,7 +9,7 @@
  * complex. */
 lt_status lt_parts_of(lt_tensor *t, lt_tensor **out);
 
-/* New reference, without history: pairs, whose last dimension is 2 with stride 1, as complex
+/* New reference, without history: pairs (a last dimension of size 2 and stride 1) as complex
  * numbers. */
 lt_status lt_pairs_as_complex(lt_tensor *t, lt_tensor **out);
 

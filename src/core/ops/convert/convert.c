@@ -1,5 +1,6 @@
-/* convert.c - other dtypes and devices. Composite: _to_copy is the differentiable step. A tensor
- * that already is what is asked for comes back as itself, unless a copy is wanted. */
+/* convert.c - conversion to other dtypes and devices. Composite: _to_copy is the differentiable
+ * step. A tensor that already has the requested dtype and device is returned itself, unless a copy
+ * is requested. */
 #include <string.h>
 
 #include "memory_format.h"
@@ -45,7 +46,7 @@ lt_status lt_to_format_impl(lt_tensor *self, const char *memory_format, const lt
                last = strcmp(memory_format,
                              self->ndim == 5 ? "channels_last_3d" : "channels_last") == 0;
     if (there == self && (in_order || last) && last == lt_suggests_channels_last(self)) {
-        *out = there; /* PyTorch's rule: the order counts, gaps and overlaps stay */
+        *out = there; /* PyTorch's rule: the order of dimensions counts, gaps and overlaps stay */
         return LT_OK;
     }
     lt_status status = lt_contiguous_format(there, memory_format, out);

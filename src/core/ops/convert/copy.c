@@ -1,9 +1,9 @@
-/* copy.c - copies within a device and between devices; the only place where op code moves data
- * across.
+/* copy.c - copies within a device and between devices. Only this file copies elements between
+ * devices for ops.
  *
- * Across devices the source is made dense where it lives, the block is transferred, and a strided
- * or converted copy follows on the destination: the wire carries every element once, in the smaller
- * dtype. */
+ * Between devices the source is made contiguous on its own device, transferred as one block, and
+ * copied with strides or converted on the destination: every element is transferred once, in the
+ * smaller dtype. */
 
 #include <string.h>
 
@@ -29,7 +29,7 @@ static lt_status transfer(lt_tensor *dst, lt_tensor *src, bool non_blocking)
     size_t n = (size_t)src->numel * lt_dtype_size((lt_dtype)src->dtype);
     bool pinned = src->device.type == LT_CPU ? src->storage->pinned : dst->storage->pinned;
     if (n == 0) return LT_OK;
-    /* A copy that the host waits for; between devices it never does. */
+    /* The host waits for this copy; it never waits for copies between GPUs. */
     if (!non_blocking && (src->device.type == LT_CPU || dst->device.type == LT_CPU))
         LT_TRY(lt_copies_check_sync(lt_copies_cause()));
     LT_TRY(mover(dst->device, src->device)
@@ -47,8 +47,8 @@ static bool same_strides(const lt_tensor *a, const lt_tensor *b)
     return same;
 }
 
-/* New reference: src, or a copy on its device, dense in the order of dst's dimensions, which have
- * its sizes. */
+/* New reference: src, or a contiguous copy on its device in dst's order of dimensions; both have
+ * equal sizes. */
 static lt_status laid_out_as(lt_tensor *dst, lt_tensor *src, lt_tensor **out)
 {
     if (same_strides(src, dst)) {
@@ -92,7 +92,7 @@ done:
     return status;
 }
 
-/* Two tensors that overlap without being the same need the source aside first. */
+/* If two tensors overlap without being equal, the source is copied first. */
 static lt_status copy_into(lt_tensor *dst, lt_tensor *src, bool non_blocking)
 {
     if (dst == src) return LT_OK;
@@ -148,8 +148,8 @@ lt_status lt_clone_impl(lt_tensor *self, lt_tensor **out)
     return lt__to_copy_impl(self, LT_DTYPE_NONE, NULL, false, out);
 }
 
-/* *last: channels lie last in what a word other than preserve_format asks for; an error where t has
- * no such form. */
+/* memory_format: not preserve_format. *last: it is a channels-last one; an error if t has another
+ * rank. */
 static lt_status read_format(const char *op, const lt_tensor *t, const char *memory_format,
                              bool *last)
 {

@@ -39,7 +39,7 @@ static lt_status read_windows(const lt_dims *kernel_size, const lt_dims *dilatio
     return LT_OK;
 }
 
-/* How messages show a pair. */
+/* The format of a pair in messages. */
 typedef struct pair {
     char text[64];
 } pair;
@@ -64,7 +64,7 @@ static lt_status count_windows(lt_conv *c)
                     format_pair(c->out).text);
 }
 
-/* The dtypes that PyTorch has windows of: floating ones and bool. */
+/* The dtypes that PyTorch supports: floating ones and bool. */
 static lt_status check_columns(const lt_tensor *t, const char *op)
 {
     const lt_dtype dtype = (lt_dtype)t->dtype;
@@ -73,7 +73,7 @@ static lt_status check_columns(const lt_tensor *t, const char *op)
                     lt_device_type_name(t->device), lt_dtype_scalar_name((lt_dtype)t->dtype));
 }
 
-/* The kernel on a dense input; the result has these sizes. */
+/* Calls the kernel on a contiguous input; the result has these sizes. */
 static lt_status move_windows(bool back, lt_conv *c, lt_tensor *input, const lt_dims *sizes,
                               lt_tensor **out)
 {
@@ -94,7 +94,7 @@ done:
     return status;
 }
 
-/* One of the parts of complex elements, moved. */
+/* The real or imaginary parts of complex elements. */
 static lt_tensor *do_move_part(lt_scope *s, bool back, lt_conv *c, lt_tensor *part,
                                const lt_dims *sizes)
 {
@@ -117,8 +117,8 @@ static lt_status move_complex(bool back, lt_conv *c, lt_tensor *input, const lt_
     return lt_scope_store(&s, lt_scope_hold(&s, status, result), out);
 }
 
-/* Bools are moved as the floats 0 and 1: what lies in several windows is true where any of them is.
- * Complex elements are moved part by part. */
+/* Bools are moved as the floats 0 and 1: an element that several windows cover is true if it is in
+ * any of them. Real and imaginary parts of complex elements are moved separately. */
 static lt_status move_elements(bool back, lt_conv *c, lt_tensor *input, const lt_dims *sizes,
                                lt_tensor **out)
 {

@@ -1,7 +1,7 @@
-/* convolution.c - convolutions of one to three spatial dimensions and their transposes. All of
- * them, and their derivatives, are one of the three parts of a relation of an image x, a kernel w
- * and a result y (backend.h): a transposed convolution computes x from y. Halves of unequal padding
- * are put around the input first. */
+/* convolution.c - convolutions of one to three spatial dimensions and their transposes. These and
+ * their derivatives each compute one of the three parts of a relation of an image x, a kernel w and
+ * a result y (backend.h): a transposed convolution computes x from y. Unequal padding is first
+ * applied to the input. */
 #include <stdio.h>
 #include <string.h>
 
@@ -43,7 +43,7 @@ static lt_status check_least(const lt_dims *given, int64_t least, const char *me
     return LT_OK;
 }
 
-/* The numbers of a call, checked; sizes and channels are filled in later. */
+/* Reads and checks the numbers of a call; sizes and channels are filled in later. */
 static lt_status read_numbers(int spatial, const lt_conv_numbers *numbers, lt_conv *c,
                               int64_t *more)
 {
@@ -147,7 +147,7 @@ static lt_status check_kernel(const lt_conv *c, int spatial)
     return LT_OK;
 }
 
-/* The sizes of y from those of x; the windows must fit. */
+/* Computes the sizes of y from the sizes of x; the kernel must fit. */
 static lt_status fit_windows(lt_conv *c, int spatial)
 {
     char padded[128], kernel[128];
@@ -167,7 +167,7 @@ static lt_status fit_windows(lt_conv *c, int spatial)
                     lt_format_product(kernel, sizeof kernel, spatial, reach, " x "));
 }
 
-/* The sizes of x, the result of a transposed convolution, from those of y. */
+/* Computes the sizes of x, the result of a transposed convolution, from the sizes of y. */
 static lt_status fit_transposed(lt_conv *c, int spatial, const int64_t *more)
 {
     char given[128], made[128];
@@ -193,7 +193,7 @@ static lt_status fit_transposed(lt_conv *c, int spatial, const int64_t *more)
 
 /* ---- the three parts ------------------------------------------------------------------------- */
 
-/* The dense array of one operand, kept by the scope; NULL for none. */
+/* The contiguous array of one operand, owned by the scope; NULL for none. */
 static lt_tensor *dense(lt_scope *s, lt_tensor *t)
 {
     lt_tensor *copy = NULL;
@@ -202,7 +202,7 @@ static lt_tensor *dense(lt_scope *s, lt_tensor *t)
     return lt_scope_hold(s, status, copy);
 }
 
-/* Adds bias to the channels of a fresh result. */
+/* Adds bias to the channels of a new result. */
 static lt_status add_bias(lt_scope *s, lt_tensor *result, lt_tensor *bias)
 {
     lt_dims sizes = {.n = result->ndim};
@@ -239,7 +239,7 @@ static lt_status compute_part(lt_conv_part part, lt_conv *c, lt_tensor *x, lt_te
     return lt_scope_close(&s);
 }
 
-/* t with its channels last, kept by the scope. */
+/* t in channels-last order, owned by the scope. */
 static lt_tensor *do_channels_last(lt_scope *s, lt_tensor *t)
 {
     lt_tensor *copy = NULL;
@@ -248,7 +248,7 @@ static lt_tensor *do_channels_last(lt_scope *s, lt_tensor *t)
     return lt_scope_hold(s, status, copy);
 }
 
-/* An array of the relation to be computed: its dtype, device and sizes. */
+/* The array to be computed: its dtype, device and sizes. */
 typedef struct result {
     lt_conv_part part;
     lt_dtype dtype;
@@ -256,7 +256,7 @@ typedef struct result {
     lt_dims sizes;
 } result;
 
-/* As PyTorch's cuDNN: of numbers that are not double, where either operand lies so. */
+/* As PyTorch with cuDNN: for floats other than double, if either operand is channels-last. */
 static bool wants_channels_last(const result *r, const lt_tensor *one, const lt_tensor *other)
 {
     for (int d = 0; d < r->sizes.n; d++)
@@ -265,7 +265,7 @@ static bool wants_channels_last(const result *r, const lt_tensor *one, const lt_
            other->numel > 0 && (lt_suggests_channels_last(one) || lt_suggests_channels_last(other));
 }
 
-/* By the backend, with all arrays in that order; *done: whether it could. */
+/* By the backend with all arrays channels-last; *done: whether it supports this. */
 static lt_status compute_channels_last(lt_conv *c, const result *r, lt_tensor *one,
                                        lt_tensor *other, lt_tensor *bias, lt_tensor **out,
                                        bool *done)
@@ -276,7 +276,7 @@ static lt_status compute_channels_last(lt_conv *c, const result *r, lt_tensor *o
     *done = false;
     if (*out != NULL || backend->convolution_channels_last == NULL ||
         !wants_channels_last(r, one, other))
-        return LT_OK; /* a tensor that is given has strides of its own */
+        return LT_OK; /* a given tensor has its own strides */
     LT_TRY(lt_tensor_new_ordered(r->dtype, r->device, r->sizes.n, r->sizes.v, true, &work));
     lt_scope_open(&s, false);
     lt_tensor *a = do_channels_last(&s, one), *b = do_channels_last(&s, other),
@@ -301,8 +301,8 @@ static lt_status compute_channels_last(lt_conv *c, const result *r, lt_tensor *o
     return status;
 }
 
-/* The part of the relation from the other two, in the order of x, w and y, with their channels last
- * where they or the backend's rules say so, else dense. */
+/* Computes one of x, w and y from the other two (one, other: in this order), channels-last if they
+ * or the backend's rules require it, else contiguous. */
 static lt_status compute_output(lt_conv *c, const result *r, lt_tensor *one, lt_tensor *other,
                                 lt_tensor *bias, lt_tensor **out)
 {
@@ -376,8 +376,8 @@ lt_status lt_convolution_impl(lt_tensor *input, lt_tensor *weight, lt_tensor *bi
                       : compute_output(&c, &r, input, weight, bias, out);
 }
 
-/* What the derivatives begin with: the relation of an input, a weight and the gradient of the
- * result. */
+/* Fills in c for a derivative, from the sizes of input and weight and the gradient of the result.
+ */
 static lt_status relate(const lt_dims *of_input, const lt_dims *of_weight, const lt_tensor *grad,
                         const lt_conv_numbers *numbers, lt_conv *c)
 {
@@ -435,8 +435,8 @@ lt_status lt__convolution_grad_weight_impl(lt_tensor *grad_output, lt_tensor *in
                       : compute_output(&c, &r, input, grad_output, NULL, out);
 }
 
-/* Over the spatial dimensions by a product with ones, which is faster on the CPU where they are
- * small. */
+/* The sum over the spatial dimensions by a product with ones, which is faster on the CPU if they
+ * are small. */
 static lt_tensor *do_sum_spatial(lt_scope *s, lt_tensor *grad)
 {
     int64_t n = grad->sizes[0], channels = grad->sizes[1],
@@ -482,7 +482,7 @@ static lt_status do_convolve(lt_tensor *input, lt_tensor *weight, lt_tensor *bia
                           numbers->transposed, numbers->output_padding, numbers->groups, out);
 }
 
-/* The call of `convolution` with a batch around an input that has none. */
+/* Calls `convolution`, adding a batch dimension to an input without one. */
 static lt_status with_batch(const char *name, int spatial, lt_tensor *input, lt_tensor *weight,
                             lt_tensor *bias, const lt_conv_numbers *numbers, lt_tensor **out)
 {
@@ -507,8 +507,7 @@ static lt_status with_batch(const char *name, int spatial, lt_tensor *input, lt_
     return lt_scope_return(&s, do_squeeze_dim(&s, lt_scope_hold(&s, status, result), 0), out);
 }
 
-/* padding 'same': half of what the windows reach beyond one element on each side, the odd one at
- * the end. */
+/* padding 'same': half of dilation * (kernel - 1) on each side, an odd element at the end. */
 static lt_status with_words(const char *name, int spatial, lt_tensor *input, lt_tensor *weight,
                             lt_tensor *bias, const lt_conv_numbers *given, lt_tensor **out)
 {

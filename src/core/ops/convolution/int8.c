@@ -1,5 +1,5 @@
-/* int8.c - convolutions of 8-bit integers whose sums are 32-bit ones: by the backend, which has its
- * channels last, or else in double, where such sums are exact. */
+/* int8.c - convolutions of 8-bit integers with 32-bit sums: by the backend, channels-last, or else
+ * in double, where such sums are exact. */
 #include "dtypes/dtype.h"
 #include "error.h"
 #include "ops/steps.h"
@@ -16,7 +16,7 @@ static lt_tensor *do_move(lt_scope *s, lt_tensor *t, int64_t from, int64_t to)
     return lt_scope_hold(s, status, moved);
 }
 
-/* NULL: the backend has no way to do it, or the scope has failed. */
+/* NULL: the backend does not support it, or the scope has failed. */
 static lt_tensor *by_backend(lt_scope *s, const lt_conv *c, lt_tensor *input, lt_tensor *weight)
 {
     const lt_backend *backend = lt_backend_of(input);

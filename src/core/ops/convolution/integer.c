@@ -1,14 +1,14 @@
-/* integer.c - convolutions of integers, exact in each of their dtypes, and of complex numbers: the
- * windows as the columns of a product of matrices. A transposed one is a convolution by stride 1 of
- * its input with zeros between the elements, by the kernel turned round. Made of other ops, so that
- * every device has them. */
+/* integer.c - convolutions of integers, exact in each dtype, and of complex numbers, as matrix
+ * products on columns (im2col). A transposed one is a convolution with stride 1 of its input, with
+ * zeros inserted between the elements, by the flipped kernel. Composed of other ops, so that every
+ * device supports them. */
 #include "ops/steps.h"
 #include "ops/windows.h"
 #include "op/as_strided.h"
 #include "op/constant_pad_nd.h"
 
-/* The windows of a padded image [batch, channels, three sizes] as columns: [batch, groups, channels
- * / groups * kernel, number of windows], a copy. */
+/* The windows of a padded image [batch, channels, three sizes] as columns: a copy [batch, groups,
+ * channels / groups * kernel, number of windows]. */
 static lt_tensor *columns_of(lt_scope *s, const lt_conv *c, const int64_t *stride,
                              const int64_t *windows, lt_tensor *padded)
 {
@@ -31,7 +31,7 @@ static lt_tensor *columns_of(lt_scope *s, const lt_conv *c, const int64_t *strid
                       &(lt_dims){4, {sizes.v[0], c->groups, channels * kernel, places}});
 }
 
-/* With so many elements before and after; negative ones cut. */
+/* Pads with the given numbers of zeros before and after; negative ones crop. */
 static lt_tensor *do_surround(lt_scope *s, lt_tensor *a, const int64_t *before,
                               const int64_t *after)
 {

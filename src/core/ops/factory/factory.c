@@ -33,7 +33,7 @@ static lt_dtype or_default(lt_dtype dtype)
     return dtype == LT_DTYPE_NONE ? lt_default_dtype() : dtype;
 }
 
-/* Gives t, a fresh tensor, with one value in it. */
+/* Fills t, a new tensor, and returns it. */
 static lt_status filled(lt_tensor *t, lt_scalar value, lt_tensor **out)
 {
     lt_status status = lt_fill_value(t, value);
@@ -102,7 +102,7 @@ done:
 
 static bool is_integer(lt_scalar s) { return s.kind != LT_SCALAR_FLOAT; }
 
-/* Writes start + i * step into a new vector; half and integer dtypes get it through a wider one. */
+/* Writes start + i * step to a new vector; half and integer dtypes through a wider dtype. */
 static lt_status new_range(lt_scalar start, lt_scalar step, int64_t n, lt_dtype dtype,
                            lt_device device, lt_tensor **out)
 {
@@ -128,7 +128,7 @@ lt_status lt_arange_impl(lt_scalar start, const lt_scalar *end, lt_scalar step, 
     bool integers = is_integer(first) && is_integer(last) && is_integer(step);
     if (dtype == LT_DTYPE_NONE) dtype = integers ? LT_INT64 : lt_default_dtype();
     double a = lt_scalar_double(first), b = lt_scalar_double(last), by = lt_scalar_double(step);
-    /* counted in int64: each number loses its fraction first */
+    /* computed in int64: each number is truncated first */
     if (dtype == LT_INT64 && !integers && isfinite(a) && isfinite(b)) {
         LT_TRY(lt_check_fits(first, LT_INT64));
         LT_TRY(lt_check_fits(last, LT_INT64));
@@ -151,7 +151,7 @@ lt_status lt_arange_impl(lt_scalar start, const lt_scalar *end, lt_scalar step, 
     }
     if (!(count <= 9e15))
         return lt_error(LT_ERR_RUNTIME, "arange(): too many elements (%g)", count);
-    /* elements are made of whole numbers, their count is not */
+    /* start and step are truncated, the number of elements is computed before that */
     if (lt_dtype_is_int(dtype) && !integers) {
         LT_TRY(lt_check_fits(first, LT_INT64));
         LT_TRY(lt_check_fits(step, LT_INT64));
@@ -165,7 +165,7 @@ lt_status lt_linspace_impl(lt_scalar start, lt_scalar end, int64_t steps, lt_dty
 {
     if (steps < 0) return lt_error(LT_ERR_RUNTIME, "number of steps must be non-negative");
     lt_dtype final = or_default(dtype), work = lt_dtype_is_float(final) ? final : LT_FLOAT64;
-    if (lt_dtype_is_int(final)) { /* from and to whole numbers */
+    if (lt_dtype_is_int(final)) { /* start and end are truncated */
         LT_TRY(lt_check_fits(start, final));
         LT_TRY(lt_check_fits(end, final));
         start = lt_int(lt_scalar_int(start)), end = lt_int(lt_scalar_int(end));
@@ -174,7 +174,7 @@ lt_status lt_linspace_impl(lt_scalar start, lt_scalar end, int64_t steps, lt_dty
     double step = steps > 1 ? (b - a) / (double)(steps - 1) : 0;
     lt_status status = LT_OK;
     lt_tensor *t = NULL, *lower = NULL, *upper = NULL;
-    /* Both halves are counted from their own end, so that the last value is exact. */
+    /* Both halves are computed from their own end, so that the last value is exact. */
     int64_t half = steps / 2;
     LT_TRY(lt_tensor_new(work, or_cpu(device), 1, &steps, &t));
     const int64_t first = steps > 1 ? half : steps;
@@ -291,7 +291,7 @@ lt_status lt_empty_strided_impl(const lt_dims *size, const lt_dims *stride, lt_d
     return status;
 }
 
-/* The number as an element of the dtype holds it. */
+/* The number rounded to the dtype. */
 static lt_scalar rounded_as(lt_scalar s, lt_dtype dtype)
 {
     const float value = (float)lt_scalar_double(s);
@@ -309,7 +309,7 @@ lt_status lt_logspace_impl(lt_scalar start, lt_scalar end, int64_t steps, double
     lt_dtype final = or_default(dtype);
     lt_tensor *exponents = NULL, *number = NULL, *powers = NULL;
     lt_status status = LT_OK;
-    /* Integers: from and to whole exponents, as PyTorch has it, but for a single step. */
+    /* Integers: exponents are truncated, as in PyTorch, except for a single step. */
     if (lt_dtype_is_int(final)) {
         LT_TRY(lt_check_fits(start, final));
         LT_TRY(lt_check_fits(end, final));

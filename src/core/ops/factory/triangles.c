@@ -17,11 +17,11 @@ static void row_range(bool lower, int64_t i, int64_t columns, int64_t offset, in
     *to = lower ? cut : columns;
 }
 
-/* How many elements of the first `rows` rows lie left of their cut, which moves by one per row from
- * `cut` on. */
+/* The number of elements left of the cut in the first `rows` rows. The cut is at column `cut` in
+ * the first row and moves right by one per row. */
 static int64_t left_of_cut(int64_t rows, int64_t columns, int64_t cut)
 {
-    const int64_t none = cut < 0 ? lt_sub_within(0, cut) : 0; /* rows without any */
+    const int64_t none = cut < 0 ? lt_sub_within(0, cut) : 0; /* rows without elements */
     if (none >= rows) return 0;
     const int64_t first = cut < 0         ? 0
                           : cut < columns ? cut
@@ -38,7 +38,7 @@ static int64_t left_of_cut(int64_t rows, int64_t columns, int64_t cut)
 static int64_t count_positions(bool lower, int64_t rows, int64_t columns, int64_t offset)
 {
     if (lower) return left_of_cut(rows, columns, lt_add_within(offset, 1));
-    const int64_t last = lt_sub_within(columns, offset); /* rows from there on have none */
+    const int64_t last = lt_sub_within(columns, offset); /* rows from here on have no elements */
     if (last < rows) rows = last > 0 ? last : 0;
     const int64_t all = lt_mul_sat(rows, columns);
     return all == LT_TOO_MUCH ? all : all - left_of_cut(rows, columns, offset);
@@ -60,7 +60,7 @@ static lt_status triangle_positions(bool lower, int64_t rows, int64_t columns, i
     const lt_status made = lt_tensor_new(LT_INT64, lt_host, 2, (int64_t[]){2, n}, &host);
     host = lt_scope_hold(&s, made, host);
     int64_t *const values = s.status == LT_OK ? (int64_t *)lt_data(host) : NULL;
-    /* from the first row that has any; below the last of them there are none */
+    /* from the first row with elements; the last ones may have none */
     const int64_t first = lower && offset < 0 ? lt_sub_within(0, lt_add_within(offset, 1)) : 0;
     for (int64_t i = first; s.status == LT_OK && at < n; i++) {
         row_range(lower, i, columns, offset, &from, &to);

@@ -1,5 +1,5 @@
-/* fft.c - Fourier transforms over dimensions, one after the other: each is brought to the end,
- * where a backend transforms lines. */
+/* fft.c - Fourier transforms over dimensions, one after the other: each is moved to the end, where
+ * backends transform contiguous rows. */
 #include <math.h>
 
 #include "ops/compose.h"
@@ -42,8 +42,8 @@ static lt_status check_fft_dims(const lt_tensor *self, const lt_dims *dim, lt_di
     return LT_OK;
 }
 
-/* self with the dimension last and dense, transformed into a new tensor with `length` elements
- * there; back in its place, a view. f: the kind, n, inverse and the scale. */
+/* Transforms dimension d of self, moved to the end, to a new tensor with `length` elements there;
+ * returns it moved back, as a view. f: the kind, n, inverse and the scale. */
 static lt_tensor *fft_along(lt_scope *s, lt_tensor *self, int d, int64_t length, lt_fft f)
 {
     const int last = self->ndim - 1;
@@ -76,7 +76,8 @@ static int64_t count_of(const lt_tensor *t, const lt_dims *dims)
     return count;
 }
 
-/* Over all dimensions but the last `skip` of the list. The first carries the scale. */
+/* Transforms over all dimensions of the list except the last `skip`. The first one applies the
+ * scale. */
 static lt_tensor *over(lt_scope *s, lt_tensor *t, const lt_dims *dims, int n, bool inverse,
                        double scale)
 {
@@ -136,7 +137,7 @@ lt_status lt__fft_c2r_impl(lt_tensor *self, const lt_dims *dim, int64_t normaliz
         scale_of(count_of(self, &dims) / self->sizes[last] * last_dim_size, normalization);
     lt_tensor *t = over(&s, self, &dims, dims.n - 1, true, 1);
     if (s.status == LT_OK && t == self && self->device.type != LT_CPU)
-        t = do_clone(&s, t); /* a GPU may destroy it */
+        t = do_clone(&s, t); /* a GPU may overwrite it */
     if (s.status == LT_OK)
         t = fft_along(
             &s, t, last, last_dim_size,
@@ -168,7 +169,7 @@ static lt_tensor *joined(lt_scope *s, lt_tensor **parts, int n, int d)
     return lt_scope_hold(s, status, out);
 }
 
-/* The half that was not given back had no gradient. */
+/* The omitted half had no gradient. */
 lt_status lt__fft_r2c_backward_impl(lt_tensor *grad_output, const lt_dims *sizes,
                                     const lt_dims *dim, int64_t normalization, bool onesided,
                                     lt_tensor **out)

@@ -1,6 +1,6 @@
-/* along_dim.c - picking and storing along one dimension. Index tensors hold indices from 0, or with
- * LT_FLAG_POSITIONS positions from 1 (int64, or int32 which is converted); the kernels check
- * them. */
+/* along_dim.c - reading and writing along one dimension (gather, scatter, index_select, ...). Index
+ * tensors hold indices from 0, or with LT_FLAG_POSITIONS positions from 1 (int64, or int32 which is
+ * converted); the kernels check them. */
 #include <string.h>
 
 #include "saturating.h"
@@ -29,7 +29,7 @@
 #include "op/take.h"
 #include "op/to.h"
 
-/* ---- what the ops below share ---------------------------------------------------------------- */
+/* ---- shared by the ops below ----------------------------------------------------------------- */
 
 /* New reference: index as int64. */
 static lt_status bring_index(const char *op, lt_tensor *index, lt_tensor **out)
@@ -40,8 +40,8 @@ static lt_status bring_index(const char *op, lt_tensor *index, lt_tensor **out)
     return lt_cast(index, LT_INT64, out);
 }
 
-/* New reference: the tensor to change, self itself in place, else a copy of it, whose memory_format
- * is a word of clone's. */
+/* New reference: the tensor to change: self itself in place, else a copy of it, in a memory_format
+ * of clone. */
 static lt_status begin_change(lt_tensor *self, const char *memory_format, lt_tensor *const *out,
                               lt_tensor **work)
 {
@@ -55,7 +55,7 @@ static lt_status begin_change(lt_tensor *self, const char *memory_format, lt_ten
     return LT_OK;
 }
 
-/* Takes over the reference to work. */
+/* Steals the reference to work. */
 static void end_change(lt_tensor **out, lt_tensor *work)
 {
     if (*out == NULL)
@@ -142,13 +142,13 @@ static lt_status check_scatter(const lt_tensor *self, int dim, const lt_tensor *
                     src != NULL ? " and to be no larger size than src " : "", c);
 }
 
-/* What is scattered: a tensor, or where that is NULL a number. */
+/* The values to scatter: a tensor, or if it is NULL a number. */
 typedef struct source {
     lt_tensor *src;
     lt_scalar value;
 } source;
 
-/* Complex numbers by their parts: a number becomes a tensor that repeats it. */
+/* Complex numbers by their parts: a number becomes a tensor expanded along them. */
 static lt_status scatter_lanes(lt_scatter_mode mode, const char *op, lt_tensor *work, int d,
                                lt_tensor *where, source from, bool fresh)
 {
@@ -235,7 +235,7 @@ lt_status lt_scatter_combine(const char *op, lt_scatter_mode mode, lt_tensor *se
     return scatter(op, mode, self, dim, index, (source){.src = src}, out);
 }
 
-/* scatter's words: 'add' or 'multiply'. */
+/* scatter's reductions: 'add' or 'multiply'. */
 static lt_status mode_named(const char *reduce, lt_scatter_mode *mode)
 {
     *mode = strcmp(reduce, "multiply") == 0 ? LT_SCATTER_MUL : LT_SCATTER_ADD;
@@ -243,7 +243,7 @@ static lt_status mode_named(const char *reduce, lt_scatter_mode *mode)
     return lt_error(LT_ERR_RUNTIME, "reduce argument must be either add or multiply.");
 }
 
-/* The word that scatter_reduce has for the same. */
+/* The name of the same reduction in scatter_reduce. */
 static const char *word_of(const char *reduce)
 {
     return strcmp(reduce, "add") == 0 ? "sum" : "prod";
@@ -322,7 +322,7 @@ lt_status lt__gather_backward_impl(lt_tensor *grad_output, const lt_dims *sizes,
 
 /* ---- whole entries of a dimension ------------------------------------------------------------ */
 
-/* Iterator over self's shape with n entries in dim. dense has that shape, or no dimensions. */
+/* An iterator over self's shape with n entries in dim. dense has that shape, or is 0-dim. */
 static void iter_along_dim(lt_tensor *self, int dim, lt_tensor *index, lt_tensor *dense,
                            lt_iter *it, lt_index_args *args)
 {
@@ -380,7 +380,7 @@ done:
 }
 
 /* Stores or adds entries of source (0-dim: one number) at the positions of index. As in PyTorch the
- * result is dense, but one that is filled with a number is laid out as self. */
+ * result is contiguous, except that one filled with a number has self's memory order. */
 static lt_status change_entries(const char *op, lt_tensor *self, int dim, lt_tensor *index,
                                 lt_tensor *source, bool accumulate, lt_tensor **out)
 {

@@ -1,8 +1,8 @@
-/* by_tensors.c - the bracket forms: reading and writing at positions held in tensors. A plan turns
- * the list of indices into what the kernels take: masks become the positions of their true
- * elements, index tensors are broadcast together, and their dimensions stand where the first of
- * them stood, or in front when a dimension taken whole lies between them. Positions count from 0
- * here. */
+/* by_tensors.c - reading and writing at positions stored in tensors: x[...] with index tensors
+ * (advanced indexing). A plan converts the list of indices for the kernels: masks become the
+ * positions of their true elements, index tensors are broadcast together, and their dimensions
+ * replace the indexed ones, or come first if a dimension without an index is in between. Positions
+ * count from 0 in this file. */
 #include <stdio.h>
 #include <string.h>
 
@@ -31,12 +31,12 @@
 #define MAX_INDICES (LT_ITER_OPERANDS - 2)
 
 typedef struct index_plan {
-    bool only_mask; /* the one index is a mask: no place is named twice, and none is out of range */
+    bool only_mask; /* the only index is a mask: positions are distinct and in range */
     /* of the indexed tensor; a 0-dim mask adds a dimension of size 1 */
     int ndim;
     int64_t sizes[LT_MAX_DIMS], strides[LT_MAX_DIMS];
-    lt_tensor *index[LT_MAX_DIMS]; /* int64, on the tensor's device; NULL: the dimension whole */
-    int covered;                   /* dimensions that the list has spoken of so far */
+    lt_tensor *index[LT_MAX_DIMS]; /* int64, on the tensor's device; NULL: not indexed */
+    int covered;                   /* dimensions that the list has consumed so far */
     int count;                     /* index tensors */
     /* first dimension and number of the broadcast ones in the result */
     int from_ndim, result_ndim;
@@ -49,7 +49,7 @@ static void plan_free(index_plan *p)
     for (int d = 0; d < p->ndim; d++) lt_tensor_release(p->index[d]);
 }
 
-/* New reference: an index tensor where self is, in its own storage, as int64. */
+/* New reference: an index tensor as int64 on self's device, not sharing self's storage. */
 static lt_status bring(lt_tensor *index, lt_tensor *self, lt_dtype dtype, lt_tensor **out)
 {
     lt_tensor *here = NULL;
@@ -104,8 +104,8 @@ static lt_status check_mask(const index_plan *p, const lt_tensor *self, const lt
     return LT_OK;
 }
 
-/* A 0-dim mask takes the rest once or not at all: a dimension of size 1 with as many positions
- * 0. */
+/* A 0-dim mask selects everything once or nothing: a dimension of size 1, with one position 0 or
+ * none. */
 static lt_status add_dimension(index_plan *p, lt_tensor *self, lt_tensor *positions)
 {
     if (p->ndim == LT_MAX_DIMS)
@@ -124,8 +124,7 @@ static lt_status add_dimension(index_plan *p, lt_tensor *self, lt_tensor *positi
     return status;
 }
 
-/* One dimension instead of several that a mask covers, if they can be walked as one; the mask
- * likewise. */
+/* Merges the dimensions that a mask covers into one, if strides permit; the mask likewise. */
 static lt_status merge_masked(index_plan *p, lt_tensor **mask)
 {
     const int first = p->covered, n = (*mask)->ndim, last = first + n - 1;
@@ -149,7 +148,7 @@ static lt_status add_mask(index_plan *p, lt_tensor *self, lt_tensor *given)
     lt_status status;
     LT_TRY(check_mask(p, self, given));
     LT_CHECK(bring(given, self, (lt_dtype)given->dtype, &mask));
-    /* dimensions have no names in errors then */
+    /* merged dimensions could not be named in errors */
     if (p->only_mask && mask->ndim > 1) LT_CHECK(merge_masked(p, &mask));
     LT_CHECK(lt_nonzero_impl(mask, &positions));
     if (mask->ndim == 0) LT_CHECK(add_dimension(p, self, positions));
@@ -195,7 +194,7 @@ static lt_status shape_mismatch(lt_tensor *const *indices, int n)
         "shape mismatch: indexing tensors could not be broadcast together with shapes %s", shapes);
 }
 
-/* Where the broadcast dimensions go, and the shape of the result. */
+/* The offset of the broadcast dimensions, and the shape of the result. */
 static lt_status plan_shape(index_plan *p)
 {
     lt_tensor *indices[LT_MAX_DIMS] = {NULL};
@@ -223,7 +222,7 @@ static lt_status plan_shape(index_plan *p)
     return LT_OK;
 }
 
-/* The only index when that is a mask, with the number of whole dimensions before it; else NULL. */
+/* The only index if it is a mask, with the number of unindexed dimensions before it; else NULL. */
 static lt_tensor *the_mask(const lt_tensor_list *indices, int *before)
 {
     lt_tensor *mask = NULL;
@@ -239,7 +238,7 @@ static lt_tensor *the_mask(const lt_tensor_list *indices, int *before)
     return mask;
 }
 
-/* Fills in p; to be freed also when this fails. */
+/* Fills in p; free it also after a failure. */
 static lt_status plan_make(index_plan *p, lt_tensor *self, const lt_tensor_list *indices)
 {
     int before;
@@ -310,7 +309,7 @@ done:
     return status;
 }
 
-/* self and mask broadcast together and flattened. */
+/* self and mask, broadcast together and flattened. */
 lt_status lt_masked_select_impl(lt_tensor *self, lt_tensor *mask, lt_tensor **out)
 {
     if ((lt_dtype)mask->dtype != LT_BOOL)
@@ -334,7 +333,7 @@ lt_status lt_masked_select_impl(lt_tensor *self, lt_tensor *mask, lt_tensor **ou
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* New reference: values in self's dtype, on its device, not in its storage. Numbers are
+/* New reference: values in self's dtype, on its device, not sharing its storage. Scalars are
  * converted. */
 static lt_status bring_values(lt_tensor *values, lt_tensor *self, lt_tensor **out)
 {
@@ -375,7 +374,7 @@ static lt_status check_values(const index_plan *p, const lt_tensor *values)
                     lt_format_sizes(b, sizeof b, p->shape_ndim, p->shape));
 }
 
-/* One number where the mask is true: no positions need to be found, and nothing waits for the
+/* Fills with one number where the mask is true: needs no positions, so nothing waits for the
  * device. */
 static lt_status fill_where(lt_tensor *self, lt_tensor *given, int before, lt_tensor *value)
 {

@@ -1,6 +1,5 @@
-/* mask.c - filling and picking by masks, the positions of non-zero elements, one-hot rows. What
- * needs to know on the host how many elements there are waits for the device and says so in the
- * ledger. */
+/* mask.c - filling and selecting by masks, the positions of non-zero elements, one-hot rows. Ops
+ * with result sizes that depend on the data wait for the device and record this in the ledger. */
 #include "context/clock.h"
 #include "dims.h"
 #include "ops/compose.h"
@@ -39,7 +38,7 @@ lt_status lt_masked_fill_tensor_impl(lt_tensor *self, lt_tensor *mask, lt_tensor
         LT_TRY(lt_check_fits(filling, (lt_dtype)self->dtype));
     }
     lt_dims shape;
-    /* a new one is dense, as in PyTorch, whatever the order of self's dimensions */
+    /* a new result is contiguous, as in PyTorch, also if self is not */
     lt_tensor *result = *out;
     LT_TRY(lt_broadcast_shape((lt_tensor *[]){self, mask}, 2, &shape.n, shape.v));
     LT_TRY(lt_cast(value, (lt_dtype)self->dtype, &number));
@@ -89,7 +88,7 @@ lt_status lt__masked_select_backward_impl(lt_tensor *grad_output, const lt_dims 
 
 /* ---- positions of elements ------------------------------------------------------------------- */
 
-/* The count is needed on the host: on a GPU that waits, which the ledger is told. */
+/* The host needs the count: on a GPU this waits, and is recorded in the ledger. */
 static lt_status count_nonzero(const lt_array *in, int64_t *count)
 {
     const lt_backend *backend = lt_backends[in->device.type];
@@ -107,7 +106,7 @@ static lt_status count_nonzero(const lt_array *in, int64_t *count)
 
 lt_status lt_nonzero_impl(lt_tensor *self, lt_tensor **out)
 {
-    /* unsigned ones are 0 where integers of the same bits are */
+    /* unsigned elements are 0 if their bits are */
     if (lt_dtype_is_complex((lt_dtype)self->dtype)) {
         lt_tensor *flags = NULL;
         LT_TRY(lt_cast(self, LT_BOOL, &flags));
@@ -132,7 +131,7 @@ lt_status lt_nonzero_impl(lt_tensor *self, lt_tensor **out)
     return LT_OK;
 }
 
-/* The smallest or largest class, as a number. */
+/* The smallest or largest class. */
 static lt_status extreme_class(lt_tensor *self, bool largest, int64_t *out)
 {
     lt_tensor *extreme = NULL;
@@ -146,8 +145,8 @@ static lt_status extreme_class(lt_tensor *self, bool largest, int64_t *out)
     return status;
 }
 
-/* Values are checked where that costs no wait: on a GPU with num_classes given the kernel does
- * it. */
+/* Checks values where that needs no wait: on a GPU with num_classes given the kernel checks them.
+ */
 static lt_status check_classes(lt_tensor *self, int64_t *num_classes)
 {
     int64_t least, most;

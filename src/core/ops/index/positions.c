@@ -1,5 +1,5 @@
-/* positions.c - looking up and storing made of gather, scatter and indexing: take_along_dim, put,
- * masked_scatter, scatter_reduce, and places in sorted sequences. */
+/* positions.c - ops composed of gather, scatter and indexing: take_along_dim, put, masked_scatter,
+ * scatter_reduce, and searchsorted. */
 #include <math.h>
 #include <string.h>
 
@@ -51,7 +51,7 @@ lt_status lt_take_along_dim_impl(lt_tensor *self, lt_tensor *indices, const int6
                      "dimensions, but got %d dimensions for input, and %d dimensions for indices",
                      self->ndim, indices->ndim);
     if (s.status != LT_OK) return lt_scope_close(&s);
-    /* broadcast but for the dimension */
+    /* broadcast except along the dimension */
     lt_dims of_self = lt_dims_of(self), of_index = lt_dims_of(indices);
     for (int e = 0; e < self->ndim; e++) {
         if (e == d) continue;
@@ -173,7 +173,8 @@ lt_status lt_masked_scatter_impl(lt_tensor *self, lt_tensor *mask, lt_tensor *so
     return lt_scope_store(&s, result, out);
 }
 
-/* The gradients where the mask is true, in order, then zeros for what was not used. */
+/* The gradients where the mask is true, in order, then zeros for the unused elements of the source.
+ */
 lt_status lt__masked_scatter_backward_impl(lt_tensor *grad_output, lt_tensor *mask,
                                            const lt_dims *sizes, lt_tensor **out)
 {
@@ -205,7 +206,7 @@ static lt_status reduction_named(const char *name, reduction *out)
                     "reduce argument must be either sum, prod, mean, amax or amin, got %s", name);
 }
 
-/* How many elements went to each place, the one that was there among them if it counts; at least
+/* The number of elements combined at each position, with the element of self if included; at least
  * 1. */
 static lt_tensor *do_counts(lt_scope *s, lt_tensor *self, int64_t dim, lt_tensor *index,
                             lt_tensor *src, bool include_self)
@@ -224,7 +225,7 @@ static lt_tensor *do_counts(lt_scope *s, lt_tensor *self, int64_t dim, lt_tensor
     return lt_scope_hold(s, status, result);
 }
 
-/* The value that a reduction starts from where self does not count. */
+/* The initial value of a reduction if self is not included. */
 static lt_scalar neutral(reduction r, lt_dtype dtype)
 {
     if (r == PROD) return lt_int(1);
@@ -263,21 +264,22 @@ lt_status lt_scatter_reduce_impl(lt_tensor *self, int64_t dim, lt_tensor *index,
     return lt_scope_store(&s, result, out);
 }
 
-/* 1 where an element was the extreme that won. */
+/* 1 where an element equals the extreme. */
 static lt_tensor *do_winners(lt_scope *s, lt_tensor *values, lt_tensor *extremes,
                              const lt_tensor *like)
 {
     return do_cast(s, do_eq(s, values, extremes), (lt_dtype)like->dtype);
 }
 
-/* A call of scatter_reduce, and what it gave. */
+/* The arguments and the result of a call of scatter_reduce. */
 typedef struct scattered {
     lt_tensor *self, *index, *src, *result;
     int64_t dim;
     bool include_self;
 } scattered;
 
-/* What reaches every winner of a place: its gradient, shared by all of them. */
+/* amax, amin: the gradient for each element that equals the result: divided equally among all of
+ * them. */
 static lt_tensor *do_shared(lt_scope *s, lt_tensor *grad, const scattered *x)
 {
     lt_tensor *of_self = do_winners(s, x->self, x->result, grad);
@@ -286,18 +288,17 @@ static lt_tensor *do_shared(lt_scope *s, lt_tensor *grad, const scattered *x)
     return do_div(s, grad, do_scatter_add(s, of_self, x->dim, x->index, of_src));
 }
 
-/* ---- products: the derivative by an element is the product of the others at its place */
+/* ---- products: the derivative for an element is the product of the others at its position ---- */
 
 typedef struct place_products {
     lt_tensor *self_zero, *src_zero;       /* which elements are 0 */
-    lt_tensor *self_factors, *src_factors; /* the elements, 1 for those */
-    lt_tensor *of_zero,
-        *of_others; /* a place's product without its zero, if there is one; 0 if there are more,
-                                              or for the others if there is any */
+    lt_tensor *self_factors, *src_factors; /* the elements, with zeros replaced by 1 */
+    /* a position's product without its zero, if there is one; 0 if there are more, or for the
+     * others if there is any */
+    lt_tensor *of_zero, *of_others;
 } place_products;
 
-/* The formula's own derivative does not hold where elements are 0: an error if it is wanted
- * there. */
+/* The formula has no derivative where elements are 0: raises an error if one is needed there. */
 static void refuse_zeros(lt_scope *s, lt_tensor *self_zero, lt_tensor *src_zero)
 {
     lt_tensor *any = do_logical_or(s, do_any(s, self_zero), do_any(s, src_zero));
@@ -387,10 +388,10 @@ lt_status lt__scatter_reduce_backward_src_impl(lt_tensor *grad_output, lt_tensor
     return lt_scope_return(&s, grad, out);
 }
 
-/* ---- places in sorted sequences -------------------------------------------------------------- */
+/* ---- searchsorted ---------------------------------------------------------------------------- */
 
-/* One halving: positions in `low` move on by `width` where the sequence there still lies before the
- * value. */
+/* One step of a binary search: indices in `low` advance by `width` if the last element that they
+ * pass is still before the value. */
 static lt_status halve(lt_tensor *sorted, lt_tensor *values, bool right, int64_t width,
                        lt_tensor *low, lt_tensor **out)
 {
@@ -401,14 +402,14 @@ static lt_status halve(lt_tensor *sorted, lt_tensor *values, bool right, int64_t
     lt_tensor *at = do_clamp_within(&s, do_sub(&s, next, do_scalar(&s, lt_int(1))), 0, n - 1);
     lt_tensor *there = do_gather(&s, sorted, -1, at);
     lt_tensor *before = right ? do_le(&s, there, values) : do_lt(&s, there, values);
-    /* the largest */
+    /* nan counts as the largest value */
     if (lt_dtype_is_float((lt_dtype)values->dtype))
         before = do_logical_or(&s, before, do_isnan(&s, values));
     lt_tensor *moves = do_logical_and(&s, before, do_le(&s, next, do_scalar(&s, lt_int(n))));
     return lt_scope_return(&s, do_where(&s, moves, next, low), out);
 }
 
-/* By the backend's kernel, if it has one for such tensors; *out stays NULL if not. */
+/* By the backend's kernel, if it supports such tensors; else *out stays NULL. */
 static lt_status search_natively(lt_tensor *sorted, lt_tensor *values, bool right, lt_tensor **out)
 {
     const lt_backend *backend = lt_backend_of(values);
@@ -490,7 +491,7 @@ lt_status lt_searchsorted_impl(lt_tensor *sorted_sequence, lt_tensor *input, boo
                         lt_format_sizes(b, sizeof b, sorter->ndim, sorter->sizes));
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(searchsorted));
-    if (input->flags & LT_FLAG_WRAPPED_NUMBER) { /* a number goes where the sequence is */
+    if (input->flags & LT_FLAG_WRAPPED_NUMBER) { /* a scalar is moved to the sequence's device */
         lt_tensor *there = NULL;
         lt_status status =
             lt_to(input, &sorted_sequence->device, LT_DTYPE_NONE, false, false, &there);
@@ -500,7 +501,7 @@ lt_status lt_searchsorted_impl(lt_tensor *sorted_sequence, lt_tensor *input, boo
     lt_tensor *sorted =
                   sorter != NULL ? do_gather(&s, sorted_sequence, -1, sorter) : sorted_sequence,
               *found = NULL;
-    const bool as_it_is = batches || input->ndim == 1; /* else one line of values */
+    const bool as_it_is = batches || input->ndim == 1; /* else one row of values */
     lt_tensor *values = as_it_is ? input : do_flatten(&s, input);
     if (sorted != NULL && values != NULL) {
         lt_status status = do_searchsorted(sorted, values, right, &found);

@@ -18,7 +18,7 @@
 #include "step/_linalg_solve.h"
 #include "step/sgn.h"
 
-/* The determinant of an orthogonal or unitary matrix, a constant of length 1. */
+/* The determinant of an orthogonal or unitary matrix, a constant of absolute value 1. */
 static lt_tensor *do_orientation(lt_scope *s, lt_tensor *q)
 {
     lt_tensor *constant = NULL, *det = NULL;
@@ -30,8 +30,8 @@ static lt_tensor *do_orientation(lt_scope *s, lt_tensor *q)
     return do_sgn(s, lt_scope_hold(s, status, det));
 }
 
-/* The cofactors by the singular values, which need no inverse: det(U) det(V^H) conj(U diag(products
- * of the others) V^H). */
+/* The cofactors by the singular values, without an inverse: det(U) det(V^H) conj(U diag(products of
+ * the others) V^H). */
 static lt_tensor *do_cofactors(lt_scope *s, lt_tensor *a)
 {
     lt_tensor *u = NULL, *values = NULL, *vh = NULL, *ones = NULL, *others = NULL;
@@ -67,7 +67,7 @@ lt_status lt__linalg_det_backward_impl(lt_tensor *grad_output, lt_tensor *self, 
                            out);
 }
 
-/* The inverse of A^H times a number a matrix. */
+/* The inverse of A^H times a number per matrix. */
 static lt_tensor *do_adjoint_inverse(lt_scope *s, lt_tensor *a, lt_tensor *factor)
 {
     lt_tensor *eye = do_eye_like(s, a, lt_columns(a));
@@ -89,7 +89,7 @@ lt_status lt__linalg_sign_det_backward_impl(lt_tensor *grad_output, lt_tensor *s
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_linalg_sign_det_backward));
     const lt_dims sizes = lt_dims_of(self);
-    /* nothing, but linear in the gradient as any derivative is */
+    /* zero, but as a linear function of the gradient, so that it can be differentiated */
     if (!lt_dtype_is_complex((lt_dtype)self->dtype)) {
         lt_tensor *nothing = do_mul(&s, grad_output, do_number(&s, 0));
         return lt_scope_return(&s,

@@ -44,7 +44,7 @@ lt_status lt__linalg_cholesky_backward_impl(lt_tensor *grad_output, lt_tensor *r
     return lt_scope_return(&s, times(&s, full, 0.5), out);
 }
 
-/* L (the lower triangle of L^-1 T L^-H, half its diagonal), of the Hermitian part T of the
+/* L (the lower triangle of L^-1 T L^-H, with half its diagonal), of the Hermitian part T of the
  * tangent. */
 lt_status lt__linalg_cholesky_tangent_impl(lt_tensor *self_t, lt_tensor *result, bool upper,
                                            lt_tensor **out)
@@ -88,7 +88,7 @@ lt_status lt_linalg_qr_impl(lt_tensor *self, const char *mode, lt_tensor **Q, lt
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(linalg_qr));
     lt_tensor *packed = NULL, *q = NULL, *r = NULL;
-    /* R's columns beyond the square part follow from Q, with their derivatives */
+    /* R's columns beyond the square part, and their derivatives, follow from Q */
     bool wide = n > m;
     lt_tensor *square = wide ? do_part(&s, self, -1, 0, m) : self;
     lt_status status =
@@ -124,7 +124,7 @@ static lt_tensor *do_real_diagonal(lt_scope *s, lt_tensor *a)
 }
 
 /* With M = R GR^H - GQ^H Q: (GQ + Q copyltu(M)) R^-H, where copyltu mirrors the lower triangle and
- * keeps of the diagonal what is real, as the diagonal of R is. */
+ * keeps the real part of the diagonal, since the diagonal of R is real. */
 lt_status lt__linalg_qr_backward_impl(lt_tensor *grad_output, const lt_dims *sizes,
                                       lt_tensor *result, bool complete, lt_tensor **out)
 {
@@ -148,7 +148,8 @@ lt_status lt__linalg_qr_backward_impl(lt_tensor *grad_output, const lt_dims *siz
         out);
 }
 
-/* With M = Q^H T R^-1: what is above its diagonal, and real on it, changes R, the rest turns Q. */
+/* With M = Q^H T R^-1: the part above the diagonal and the real part of the diagonal change R, the
+ * rest rotates Q. */
 lt_status lt__linalg_qr_tangent_impl(lt_tensor *self_t, lt_tensor *result, bool complete,
                                      lt_tensor **out)
 {

@@ -1,7 +1,7 @@
-/* factors.c - factors of matrices: LU, QR, Cholesky, singular values and eigenvalues; least
+/* factors.c - factorizations of matrices: LU, QR, Cholesky, singular values and eigenvalues; least
  * squares.
  *
- * Ops with several results that have derivatives are made of one that packs them into a single
+ * Differentiable ops with several results are composed of one op that packs them into a single
  * tensor, and of views of its parts. */
 #include "linalg.h"
 
@@ -25,9 +25,9 @@
 #include "op/triu.h"
 #include "step/tril.h"
 
-/* ---- factors as they are --------------------------------------------------------------------- */
+/* ---- factorizations -------------------------------------------------------------------------- */
 
-/* Hands the results of an open scope out. */
+/* Closes the scope; on success moves its results to outs. */
 static lt_status give_all(lt_scope *s, int n, lt_tensor *const *results, lt_tensor **const *outs)
 {
     for (int i = 0; s->status == LT_OK && i < n; i++) *outs[i] = lt_tensor_retain(results[i]);
@@ -43,7 +43,7 @@ lt_status lt__linalg_lu_impl(lt_tensor *self, lt_tensor **out_LU, lt_tensor **ou
                   one = lt_linalg_batch_of(self, -1, -1);
     lt_scope s;
     lt_scope_open(&s, false);
-    lt_tensor *work = do_dense_copy(&s, do_turn(&s, self)); /* columns lie one after another */
+    lt_tensor *work = do_dense_copy(&s, do_turn(&s, self)); /* column-major */
     lt_tensor *pivots = do_new_of(&s, LT_INT32, self->device, &each),
               *info = do_new_of(&s, LT_INT32, self->device, &one);
     if (info != NULL) s.status = lt_fill_value(info, lt_int(0));
@@ -76,7 +76,7 @@ lt_status lt__linalg_reflectors_impl(lt_tensor *self, lt_tensor **out_a, lt_tens
     return give_all(&s, 2, (lt_tensor *[]){turned, tau}, (lt_tensor * *[]){out_a, out_tau});
 }
 
-/* ---- factors, packed into one tensor --------------------------------------------------------- */
+/* ---- factorizations, packed into one tensor -------------------------------------------------- */
 
 /* Q (m x k) above R (k x n) where k = n, else beside it. */
 lt_status lt__linalg_qr_impl(lt_tensor *self, bool complete, lt_tensor **out)
@@ -86,7 +86,7 @@ lt_status lt__linalg_qr_impl(lt_tensor *self, bool complete, lt_tensor **out)
     LT_TRY(lt_linalg_check_kind(op, self));
     int m = (int)lt_rows(self), n = (int)lt_columns(self), least = m < n ? m : n,
         k = complete ? m : least;
-    /* columns lie one after another */
+    /* column-major */
     lt_dims room = lt_linalg_batch_of(self, k > n ? k : n, m),
             number = lt_linalg_batch_of(self, least, -1);
     lt_scope s;
@@ -122,9 +122,9 @@ static const lt_linalg_refusal divergent = {
     "repeated singular values (error code: %d).",
     false};
 
-/* values becomes the singular values of self; *u and *v, unless NULL, its vectors U and V^H
- * transposed. The robust way, of real matrices, is for matrices that are not wide: the transposed
- * of wide ones have their vectors in each other's place. False: another way deals with more
+/* Computes the singular values of self and, unless NULL, *u and *v: its vectors U and V^H
+ * transposed. robust: a second algorithm, for real matrices that are not wide: a wide one is
+ * transposed, which exchanges U and V. False: the algorithm failed, and another one supports more
  * matrices. */
 static bool do_svd_by(lt_scope *s, bool robust, lt_tensor *self, bool full, lt_tensor *values,
                       lt_tensor **u, lt_tensor **v)
@@ -171,7 +171,7 @@ static void do_svd(lt_scope *s, lt_tensor *self, bool full, lt_tensor *values, l
         do_svd_by(s, true, self, full, values, u, v);
 }
 
-/* Rows: U, then S, then V^H transposed, all of one width: that of the largest of them. */
+/* Rows: U, then S, then V^H transposed, padded to the width of the widest of them. */
 lt_status lt__linalg_svd_impl(lt_tensor *self, bool full_matrices, lt_tensor **out)
 {
     LT_TRY(check_svd(self));
@@ -221,7 +221,7 @@ lt_status lt__linalg_eigh_impl(lt_tensor *self, bool upper, bool vectors, lt_ten
     lt_dims sizes = lt_linalg_batch_of(self, 1, lt_rows(self));
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_linalg_eigh));
-    /* what lies in the other triangle is not looked at */
+    /* the other triangle is not read */
     lt_tensor *taken = upper ? do_triu_at(&s, self, 0) : do_tril_at(&s, self, 0);
     if (taken != NULL)
         s.status =
@@ -242,7 +242,7 @@ lt_status lt__linalg_eigh_impl(lt_tensor *self, bool upper, bool vectors, lt_ten
         out);
 }
 
-/* ---- any square matrices: on the host, whatever device they are on, as LAPACK alone has them ---- */
+/* ---- general square matrices: always on the host, since only LAPACK supports them ------------ */
 
 static lt_tensor *do_to_device(lt_scope *s, lt_tensor *a, lt_device device)
 {
@@ -332,7 +332,7 @@ lt_status lt__linalg_ldl_impl(lt_tensor *self, bool hermitian, lt_tensor **out_L
                     (lt_tensor * *[]){out_LD, out_pivots, out_info});
 }
 
-/* Pivots that LAPACK would follow out of the matrix: each is a row, from 1, or the negative of one
+/* Rejects pivots with which LAPACK would leave the matrix: each is a row, from 1, or its negative
  * in both rows of a block of two. */
 static lt_status check_ldl_pivots(const int *pivots, int64_t matrices, int64_t n)
 {
@@ -378,8 +378,8 @@ lt_status lt__linalg_ldl_solve_impl(lt_tensor *LD, lt_tensor *pivots, lt_tensor 
 
 /* ---- least squares --------------------------------------------------------------------------- */
 
-/* By the singular values, of which those up to rcond times the largest count as 0: V diag(1 / S)
- * U^H b. */
+/* By the singular value decomposition, with values up to rcond times the largest taken as 0: V
+ * diag(1 / S) U^H b. */
 static lt_status by_singular_values(lt_tensor *a, lt_tensor *b, double rcond, const lt_dims *room,
                                     lt_tensor **ranks, lt_tensor **out)
 {
@@ -401,14 +401,14 @@ static lt_status by_singular_values(lt_tensor *a, lt_tensor *b, double rcond, co
         do_where(&s, taken, do_div(&s, do_number(&s, 1), values), do_number(&s, 0));
     lt_tensor *scaled =
         do_mul(&s, do_matmul(&s, do_adjoint(&s, u), b), do_unsqueeze(&s, inverted, -1));
-    lt_tensor *right = do_zeros(&s, a, room); /* the solutions lie as LAPACK leaves them */
+    lt_tensor *right = do_zeros(&s, a, room); /* solutions are column-major, as from LAPACK */
     lt_tensor *solution = do_turn(&s, do_part(&s, right, -1, 0, lt_columns(a)));
     return lt_scope_store(&s, do_store(&s, solution, do_matmul(&s, do_adjoint(&s, vh), scaled)),
                           out);
 }
 
-/* The solutions (n x columns) in *out; where ranks is not NULL, the ranks of the matrices in it
- * instead. */
+/* The solutions (n x columns) in *out; if ranks is not NULL, only the ranks of the matrices in
+ * *ranks. */
 static lt_status least_squares(lt_tensor *a, lt_tensor *b, double rcond, lt_tensor **ranks,
                                lt_tensor **out)
 {

@@ -1,11 +1,11 @@
-/* finite.c - matrices with nan or infinities, which the libraries' algorithms take for numbers,
- * each its own way: refused on every device before they start. */
+/* finite.c - rejects matrices with nan or infinities, on every device: each library's algorithms
+ * would process them in a different way. */
 #include "linalg.h"
 #include "op/argmax.h"
 #include "step/isfinite.h"
 #include "step/isnan.h"
 
-/* Closes the scope. Raises message where a flag is set. */
+/* Closes the scope. Fails with message if a flag is set. */
 static lt_status refuse_any(lt_scope *s, lt_tensor *flags, const char *message)
 {
     bool found = false;

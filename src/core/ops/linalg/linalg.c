@@ -1,6 +1,6 @@
-/* linalg.c - see linalg.h. On a GPU everything stays there but one number per matrix that says
- * whether it could be factored: to raise an error the host waits for it, as PyTorch does, and the
- * ledger records it. */
+/* linalg.c - see linalg.h. On a GPU all data stays there except one number per matrix, the status
+ * of its factorization: to raise an error the host waits for it, as in PyTorch, and the ledger
+ * records it. */
 #include "linalg.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@ lt_status lt_linalg_check_matrix(const char *op, const lt_tensor *a)
     if (a->ndim < 2)
         return lt_error(LT_ERR_RUNTIME, "%s: The input tensor A must have at least 2 dimensions.",
                         op);
-    /* LAPACK counts in int */
+    /* LAPACK uses int */
     if (lt_rows(a) <= INT32_MAX && lt_columns(a) <= INT32_MAX) return LT_OK;
     return lt_error(LT_ERR_RUNTIME, "%s: matrices have at most %d rows and columns", op, INT32_MAX);
 }
@@ -92,7 +92,7 @@ lt_dims lt_linalg_batch_of(const lt_tensor *a, int64_t rows, int64_t columns)
     return sizes;
 }
 
-/* ---- factors of a batch ---------------------------------------------------------------------- */
+/* ---- factorizations of a batch --------------------------------------------------------------- */
 
 lt_factor lt_linalg_factor_of(lt_factor_kind kind, const lt_tensor *a)
 {
@@ -106,7 +106,7 @@ lt_factor lt_linalg_factor_of(lt_factor_kind kind, const lt_tensor *a)
                        .a = lt_data((lt_tensor *)a)};
 }
 
-/* The numbers of an int32 tensor, on the host: its own, or copied into a fresh array, *copy. */
+/* The elements of an int32 tensor, on the host: its own, or copied to a new array, *copy. */
 static lt_status numbers_on_host(const char *op, lt_tensor *t, const int32_t **numbers,
                                  int32_t **copy)
 {

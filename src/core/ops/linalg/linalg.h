@@ -1,8 +1,8 @@
-/* linalg.h - what the files on matrices share: checks, batches of matrices, and factors of each
- * matrix by the backend. Included by src/core/ops only.
+/* linalg.h - shared by the files on matrices: checks, batches of matrices, and factorizations of
+ * each matrix by the backend. Included by src/core/ops only.
  *
- * LAPACK and cuSOLVER read matrices column after column: a dense tensor of the transposed matrices
- * is stored so, and their results are turned back as a view. */
+ * LAPACK and cuSOLVER are column-major: a contiguous tensor of the transposed matrices has this
+ * order, and their results are transposed back as a view. */
 #ifndef LT_OPS_LINALG_H
 #define LT_OPS_LINALG_H
 
@@ -19,16 +19,16 @@
 /* op is the name in messages: "linalg.inv". */
 lt_status lt_linalg_check_matrix(const char *op, const lt_tensor *a);
 lt_status lt_linalg_check_square(const char *op, const lt_tensor *a);
-/* float32, float64, complex64 or complex128, of which LAPACK and cuSOLVER have matrices. */
+/* Accepts float32, float64, complex64 and complex128, the dtypes of LAPACK and cuSOLVER. */
 lt_status lt_linalg_check_kind(const char *op, const lt_tensor *a);
 
-/* Error where an element is nan, or else also where one is infinite; waits for the device. */
+/* Fails if an element is nan, or infinite; waits for the device. */
 lt_status lt_linalg_refuse_nan(lt_tensor *a, const char *message);
 lt_status lt_linalg_refuse_infinite(lt_tensor *a, const char *message);
-/* int32, of each matrix: the number from 1 of the first nan of its diagonal, 0 for none. */
+/* int32, for each matrix: the 1-based index of the first nan of its diagonal, 0 for none. */
 lt_tensor *do_first_nan(lt_scope *s, lt_tensor *factors);
 
-/* f on the host, whose arrays lie on a device: what that has no library for. op: for the ledger of
+/* Runs f on the host, with arrays on a device that has no library for it. op: for the ledger of
  * copies. */
 lt_status lt_linalg_factor_on_host(lt_factor *f, const char *op);
 
@@ -38,7 +38,7 @@ static inline int64_t lt_columns(const lt_tensor *a) { return a->sizes[a->ndim -
 /* The matrices transposed. */
 static inline lt_tensor *do_turn(lt_scope *s, lt_tensor *a) { return do_transpose(s, a, -2, -1); }
 
-/* The matrices transposed and conjugated; of real ones the transposed, a view. */
+/* The matrices transposed and conjugated; real ones as a view. */
 static inline lt_tensor *do_adjoint(lt_scope *s, lt_tensor *a) { return do_turn(s, do_conj(s, a)); }
 
 static inline lt_tensor *do_tril_at(lt_scope *s, lt_tensor *a, int64_t diagonal)
@@ -55,7 +55,7 @@ static inline lt_tensor *do_triu_at(lt_scope *s, lt_tensor *a, int64_t diagonal)
     return lt_scope_hold(s, status, out);
 }
 
-/* Of n rows, of the dtype and device of like. */
+/* An n x n identity with the dtype and device of like. */
 static inline lt_tensor *do_eye_like(lt_scope *s, const lt_tensor *like, int64_t n)
 {
     lt_tensor *out = NULL;
@@ -65,7 +65,7 @@ static inline lt_tensor *do_eye_like(lt_scope *s, const lt_tensor *like, int64_t
     return lt_scope_hold(s, status, out);
 }
 
-/* The largest of each line, which keeps its dimension. */
+/* The largest element of each row; keeps the dimension. */
 static inline lt_tensor *do_largest(lt_scope *s, lt_tensor *a)
 {
     lt_tensor *out = NULL;
@@ -74,57 +74,57 @@ static inline lt_tensor *do_largest(lt_scope *s, lt_tensor *a)
     return lt_scope_hold(s, status, out);
 }
 
-/* What rounding leaves of 1, in a's dtype. */
+/* The machine epsilon of a's dtype. */
 static inline double lt_linalg_epsilon(const lt_tensor *a)
 {
     return lt_real_of((lt_dtype)a->dtype) == LT_FLOAT32 ? FLT_EPSILON : DBL_EPSILON;
 }
 
-/* One of several results, moved out of an open scope. */
+/* Moves one of several results out of an open scope. */
 static inline lt_status lt_scope_move_out(lt_scope *s, lt_tensor *t, lt_tensor **out)
 {
     if (s->status == LT_OK) *out = lt_tensor_retain(t);
     return s->status;
 }
 
-/* ---- batches and their factors --------------------------------------------------------------- */
+/* ---- batches and their factorizations -------------------------------------------------------- */
 
-/* A dense copy of a in memory of its own. */
+/* A contiguous copy of a in new memory. */
 lt_tensor *do_dense_copy(lt_scope *s, lt_tensor *a);
 
 /* Uninitialized tensors; do_new_like has the dtype and device of like. */
 lt_tensor *do_new_of(lt_scope *s, lt_dtype dtype, lt_device device, const lt_dims *sizes);
 lt_tensor *do_new_like(lt_scope *s, const lt_tensor *like, const lt_dims *sizes);
-/* Zeros that are real whatever like is: its singular values, its eigenvalues. */
+/* Real zeros, also for a complex `like`: for its singular values or eigenvalues. */
 lt_tensor *do_new_real(lt_scope *s, const lt_tensor *like, const lt_dims *sizes);
 
 /* The sizes of a batch like a's, of rows x columns matrices; columns < 0: of vectors; rows < 0: of
- * numbers. */
+ * scalars. */
 lt_dims lt_linalg_batch_of(const lt_tensor *a, int64_t rows, int64_t columns);
 
 static inline int32_t *lt_linalg_integers(lt_tensor *t) { return (int32_t *)(void *)lt_data(t); }
 
-/* Whose errors they are, and what a matrix that cannot be dealt with is told, in PyTorch's words:
- * its %d is what LAPACK says, or, where that is the number of an element of the diagonal, this
- * element as the caller counts. */
+/* The op of the messages, and PyTorch's message for a matrix that cannot be factored. Its %d is
+ * LAPACK's info; with `element`, where info is the number of a diagonal element, the user-visible
+ * index of that element. */
 typedef struct lt_linalg_refusal {
     const char *op, *format;
     bool element;
 } lt_linalg_refusal;
 
-/* The call of the backend for all matrices of a, which lie column after column. */
+/* The call of the backend for all matrices of a, which are column-major. */
 lt_factor lt_linalg_factor_of(lt_factor_kind kind, const lt_tensor *a);
 
-/* The error of the first matrix whose number in infos is not 0, or, with `any`, whether there is
- * one. a has the shape that the caller knows. */
+/* The error of the first matrix with a nonzero entry in infos, or, with `any`, whether there is
+ * one. a has the shape that the caller of the op passed. */
 lt_status lt_linalg_refused(const lt_linalg_refusal *r, const lt_tensor *a, lt_tensor *infos,
                             bool *any);
 
-/* Runs f. With `r`, a matrix of a that cannot be factored is an error; where the backend has a
- * second algorithm that factors more, the result is false instead. */
+/* Runs f. With `r`, a matrix of a that cannot be factored is an error; if the backend has a second
+ * algorithm that factors more matrices, the result is false instead. */
 bool do_factor(lt_scope *s, lt_factor *f, const lt_tensor *a, const lt_linalg_refusal *r);
 
-/* LU factors of square matrices that lie column after column, in place. Returns the pivots. */
+/* LU factors of square column-major matrices, in place. Returns the pivots. */
 lt_tensor *do_lu(lt_scope *s, lt_tensor *work, const lt_linalg_refusal *r);
 
 #endif

@@ -9,7 +9,7 @@
 #include "op/norm.h"
 #include "step/linalg_svdvals.h"
 
-/* The two dimensions, the last ones when dims is NULL, moved to the end. */
+/* Moves the two dimensions, the last ones if dims is NULL, to the end. */
 static lt_status at_the_end(lt_scope *s, lt_tensor *self, const lt_dims *dims, lt_dtype dtype,
                             lt_tensor **moved, lt_dims *places)
 {
@@ -44,7 +44,7 @@ static lt_status at_the_end(lt_scope *s, lt_tensor *self, const lt_dims *dims, l
     return s->status;
 }
 
-/* The largest of each line, or the smallest. */
+/* The largest, or the smallest, element of each row. */
 static lt_tensor *do_extreme(lt_scope *s, lt_tensor *lines, bool largest)
 {
     const lt_dims last = {1, {-1}};
@@ -55,7 +55,7 @@ static lt_tensor *do_extreme(lt_scope *s, lt_tensor *lines, bool largest)
     return lt_scope_hold(s, status, out);
 }
 
-/* The result of a batch of matrices, with the two dimensions back as size 1 where they were. */
+/* The result for a batch of matrices, with the two dimensions restored as size 1. */
 static lt_tensor *do_keep(lt_scope *s, lt_tensor *norms, const lt_tensor *self,
                           const lt_dims *places, bool keepdim)
 {
@@ -76,7 +76,7 @@ lt_status lt_linalg_matrix_norm_impl(lt_tensor *self, lt_scalar ord, const lt_di
     if (s.status != LT_OK) return lt_scope_close(&s);
     lt_tensor *lines = size == 2 ? do_linalg_svdvals(&s, a)
                                  : do_sum_dim(&s, do_abs(&s, a), size == 1 ? -2 : -1, false);
-    /* the largest of nothing is 0 */
+    /* the maximum of an empty row is 0 */
     const bool empty = lines != NULL && lines->sizes[lines->ndim - 1] == 0;
     norms = empty && p >= 0 ? do_sum_dim(&s, lines, -1, false) : do_extreme(&s, lines, p >= 0);
     return lt_scope_return(&s, do_keep(&s, norms, self, &places, keepdim), out);

@@ -1,5 +1,5 @@
-/* on_host.c - factorizations that a device has no library for, of complex matrices: their arrays go
- * to the host, LAPACK works there, and what it leaves goes back. The copies are in the ledger. */
+/* on_host.c - factorizations of complex matrices for which a device has no library: their arrays
+ * are copied to the host, factored by LAPACK and copied back. The copies are in the ledger. */
 #include "linalg.h"
 
 #include "saturating.h"
@@ -11,8 +11,8 @@
 
 #define ARRAYS 7
 
-/* An array of a factorization: where its address stands, and whether its contents are read. All are
- * written. */
+/* An array of a factorization: the location of its pointer, and whether its contents are read. All
+ * are written. */
 typedef struct array {
     void **at;
     int64_t bytes;
@@ -35,7 +35,7 @@ static lt_status carry(const lt_factor *f, const char *op, const array *a, bool 
     return LT_OK;
 }
 
-/* Bytes of a batch of arrays of so many elements each. */
+/* Bytes of a batch of arrays, with `elements` each. */
 static int64_t factor_bytes(const lt_factor *f, int64_t elements, lt_dtype dtype)
 {
     return lt_mul_sat(lt_mul_sat(f->batch, elements), (int64_t)lt_dtype_size(dtype));

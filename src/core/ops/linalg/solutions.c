@@ -67,7 +67,7 @@ lt_status lt__linalg_solve_triangular_backward_other_impl(lt_tensor *grad_output
         out);
 }
 
-/* The elements that a triangular matrix has, without the ones of its diagonal. */
+/* The stored elements of a triangular matrix; without a unit diagonal. */
 static lt_tensor *do_triangle(lt_scope *s, lt_tensor *a, bool upper, bool unitriangular)
 {
     const int64_t skip = unitriangular ? 1 : 0;
@@ -130,7 +130,7 @@ lt_status lt_linalg_lstsq_impl(lt_tensor *self, lt_tensor *other, const double *
     lt_tensor *given = vectors && x != NULL ? do_squeeze_dim(&s, x, -1) : x;
     lt_tensor *none = do_zeros(&s, self, &(lt_dims){1, {0}}),
               *empty = do_real(&s, do_zeros(&s, self, &(lt_dims){1, {0}}));
-    /* No residuals are a function of both, too. */
+    /* Empty residuals are also a function of both. */
     if (lt_requires_grad(self) || lt_requires_grad(other))
         none = do_mul(&s, none, do_add(&s, do_sum(&s, self), do_sum(&s, other)));
     none = do_real(&s, none);
@@ -204,7 +204,7 @@ lt_status lt_pinverse_impl(lt_tensor *self, double rcond, lt_tensor **out)
     return lt_linalg_pinv(self, &rcond, false, out);
 }
 
-/* By the eigenvalues, which one triangle of the matrix decides: Q diag(1 / L) Q^H. */
+/* By the eigenvalues, using one triangle of the matrix: Q diag(1 / L) Q^H. */
 static lt_status pinv_hermitian(lt_tensor *self, double rtol, lt_tensor **out)
 {
     lt_tensor *values = NULL, *vectors = NULL;

@@ -1,4 +1,4 @@
-/* solve.c - inverses, determinants and solutions of batches of matrices, by their factors
+/* solve.c - inverses, determinants and solutions of batches of matrices, by factorizations
  * (linalg.h). */
 #include "linalg.h"
 
@@ -31,7 +31,7 @@ lt_status lt_inverse_impl(lt_tensor *self, lt_tensor **out)
     lt_dims sizes = lt_dims_of(self);
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(inverse));
-    /* the inverse of the transposed lies as the transposed inverse */
+    /* row-major is the transpose in column-major order: its inverse is the transposed inverse */
     lt_tensor *work = do_dense_copy(&s, self);
     lt_tensor *pivots = do_lu(&s, work, &singular), *result = do_new_like(&s, self, &sizes);
     if (result != NULL && self->numel > 0) {
@@ -43,7 +43,7 @@ lt_status lt_inverse_impl(lt_tensor *self, lt_tensor **out)
     return lt_scope_store(&s, result, out);
 }
 
-static lt_tensor *do_products(lt_scope *s, lt_tensor *a) /* of the last dimension */
+static lt_tensor *do_products(lt_scope *s, lt_tensor *a) /* products along the last dimension */
 {
     lt_tensor *out = NULL;
     if (s->status != LT_OK) return NULL;
@@ -75,7 +75,7 @@ static void set_element(lt_tensor *t, int64_t i, double complex x)
     }
 }
 
-/* On the host in double, one matrix after the other. */
+/* On the host in double, matrix by matrix. */
 static void determinants_of_host(determinant what, lt_tensor *work, lt_tensor *pivots,
                                  lt_tensor *out)
 {
@@ -98,8 +98,8 @@ static void determinants_of_host(determinant what, lt_tensor *work, lt_tensor *p
     }
 }
 
-/* Of the elements of the diagonal, the sign changed where rows were exchanged: nothing leaves the
- * device. */
+/* The product of the diagonal, with the sign changed for each exchange of rows; the data stays on
+ * the device. */
 static lt_tensor *do_determinants(lt_scope *s, determinant what, lt_tensor *work, lt_tensor *pivots)
 {
     lt_tensor *elements = do_diagonal(s, work, 0, -2, -1);
@@ -143,8 +143,8 @@ lt_status lt__linalg_logabsdet_impl(lt_tensor *self, lt_tensor **out)
     return determinants("linalg.slogdet", LOG_MAGNITUDE, self, out);
 }
 
-/* Solves with every matrix of a, batches broadcast. triangle NULL: a is any square matrix, else it
- * says which of its triangles is read. */
+/* Solves with every matrix of a, broadcasting batches. triangle: the triangle of a that is read;
+ * NULL: a is any square matrix. */
 typedef struct triangle {
     bool upper, unit;
 } triangle;
@@ -187,7 +187,7 @@ static lt_status solve_each(const char *op, lt_tensor *a, lt_tensor *b, const tr
     lt_scope s;
     lt_scope_open(&s, false);
     lt_tensor *left = do_expand(&s, a, &wide_a), *pivots = NULL, *turned = NULL;
-    /* it is only read */
+    /* used in place, since it is only read */
     const bool as_it_is = triangle != NULL && !lt_dtype_is_complex((lt_dtype)a->dtype);
     if (as_it_is && left != NULL && !lt_is_contiguous(left)) turned = do_turn(&s, left);
     const bool by_columns = turned != NULL && lt_is_contiguous(turned);
@@ -197,7 +197,7 @@ static lt_status solve_each(const char *op, lt_tensor *a, lt_tensor *b, const tr
         left = do_dense_copy(&s, left);
     lt_tensor *right = do_expand(&s, b, &wide_b);
     if (right != NULL) right = do_dense_copy(&s, do_turn(&s, right));
-    if (triangle == NULL) pivots = do_lu(&s, left, &singular); /* of the transposed */
+    if (triangle == NULL) pivots = do_lu(&s, left, &singular); /* of the transpose */
     if (s.status == LT_OK && n > 0 && columns > 0) {
         lt_factor f =
             lt_linalg_factor_of(triangle != NULL ? LT_FACTOR_TRIANGULAR : LT_FACTOR_SOLVE, left);
@@ -240,7 +240,7 @@ lt_status lt__linalg_cholesky_impl(lt_tensor *self, bool upper, lt_tensor **out)
         lt_factor f = lt_linalg_factor_of(LT_FACTOR_CHOLESKY, work);
         f.upper = !upper;
         do_factor(&s, &f, self, &indefinite);
-        if (self->device.type != LT_CPU) { /* LAPACK finds a pivot that is nan, cuSOLVER goes on */
+        if (self->device.type != LT_CPU) { /* LAPACK detects a nan pivot, cuSOLVER does not */
             lt_tensor *orders = do_first_nan(&s, work);
             if (orders != NULL) s.status = lt_linalg_refused(&indefinite, self, orders, NULL);
         }

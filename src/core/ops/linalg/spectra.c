@@ -106,7 +106,7 @@ static lt_tensor *do_differences(lt_scope *s, lt_tensor *x)
     return do_add(s, apart, do_eye_like(s, x, x->sizes[x->ndim - 1]));
 }
 
-/* a / b, and 0 where both are: what nothing asks of two equal values. */
+/* a / b, and 0 for 0 / 0: equal values without a gradient that separates them. */
 static lt_tensor *do_quotient(lt_scope *s, lt_tensor *a, lt_tensor *b)
 {
     if (a == NULL || b == NULL) return NULL;
@@ -123,10 +123,10 @@ static lt_tensor *do_without_diagonal(lt_scope *s, lt_tensor *a)
     return a != NULL ? do_sub(s, a, do_diag_embed(s, do_diagonal(s, a, 0, -2, -1))) : NULL;
 }
 
-/* U [ (skew(U'GU) / E) S + S (skew(V'GV) / E) + diag(GS) + i Im(diag(U'GU)) / S ] V', and what GU
- * and GV say outside of the spans of U and V; E = differences of S squared, skew(X) = X - X', X'
- * the adjoint. The last term, of complex matrices, is that of columns of U and V that turn
- * together. */
+/* U [ (skew(U'GU) / E) S + S (skew(V'GV) / E) + diag(GS) + i Im(diag(U'GU)) / S ] V', plus the
+ * parts of GU and GV outside the spans of U and V; E = differences of S squared, skew(X) = X - X',
+ * X' the adjoint. The last term, for complex matrices, is that of a common phase of the columns of
+ * U and V. */
 lt_status lt__linalg_svd_backward_impl(lt_tensor *grad_output, const lt_dims *sizes,
                                        lt_tensor *result, lt_tensor **out)
 {
@@ -173,7 +173,7 @@ lt_status lt__linalg_svd_backward_impl(lt_tensor *grad_output, const lt_dims *si
     return lt_scope_return(&s, total, out);
 }
 
-/* a with zero columns behind its own, as a packed result of _linalg_svd has them. */
+/* a with zero columns appended, as in a packed result of _linalg_svd. */
 static lt_tensor *do_widened(lt_scope *s, lt_tensor *a, int64_t columns)
 {
     if (a == NULL || lt_columns(a) == columns) return a;
@@ -182,7 +182,8 @@ static lt_tensor *do_widened(lt_scope *s, lt_tensor *a, int64_t columns)
     return do_cat(s, (lt_tensor *[]){a, do_zeros(s, a, &missing)}, 2, -1);
 }
 
-/* (left scaled by the columns' values + right scaled by the rows') / E, without its diagonal. */
+/* (left scaled by the columns' values + right scaled by the rows' values) / E, without its
+ * diagonal. */
 static lt_tensor *do_svd_turn(lt_scope *s, lt_tensor *left, lt_tensor *right, lt_tensor *values)
 {
     if (s->status != LT_OK) return NULL;
@@ -198,8 +199,8 @@ static lt_tensor *do_svd_turn(lt_scope *s, lt_tensor *left, lt_tensor *right, lt
 }
 
 /* With M = U' T V and E the differences of S squared: S changes by the real diagonal of M, U by U
- * ((M S + S M') / E) and V by V ((S M + M' S) / E), and both by what T leads outside of their
- * spans. The imaginary part of the diagonal turns the columns of U. */
+ * ((M S + S M') / E) and V by V ((S M + M' S) / E), and both by the part of T outside their spans.
+ * The imaginary part of the diagonal changes the phase of the columns of U. */
 lt_status lt__linalg_svd_tangent_impl(lt_tensor *self_t, lt_tensor *result, lt_tensor **out)
 {
     int64_t m = lt_rows(self_t), n = lt_columns(self_t), k = m < n ? m : n,
@@ -279,8 +280,8 @@ lt_status lt_linalg_eigvalsh_impl(lt_tensor *self, const char *UPLO, lt_tensor *
 }
 
 /* V [ (M - M') / 2E + diag(GL) ] V', with M = V'GV, ' the adjoint and E = differences of the
- * eigenvalues. Only the part of M that is skew turns the vectors: with it the gradient is
- * symmetric, as the matrix is. */
+ * eigenvalues. Only the skew part of M rotates the vectors: so the gradient is symmetric, like the
+ * matrix. */
 lt_status lt__linalg_eigh_backward_impl(lt_tensor *grad_output, lt_tensor *result, lt_tensor **out)
 {
     int64_t n = lt_columns(result);
@@ -365,8 +366,8 @@ lt_status lt__linalg_eig_backward_impl(lt_tensor *grad_output, lt_tensor *result
     return lt_scope_return(&s, do__linalg_solve(&s, vh, do_matmul(&s, core, vh)), out);
 }
 
-/* With M = V^-1 T V: the eigenvalues change by its diagonal, the vectors by V (M / E) less what
- * would change their length. */
+/* With M = V^-1 T V: the eigenvalues change by its diagonal, the vectors by V (M / E) minus the
+ * component that would change their length. */
 lt_status lt__linalg_eig_tangent_impl(lt_tensor *self_t, lt_tensor *result, lt_tensor **out)
 {
     const int64_t n = lt_columns(result);

@@ -1,5 +1,4 @@
-/* elementwise.c - losses that compare element with element: differences and likelihoods, as
- * formulas. */
+/* elementwise.c - elementwise losses: differences and likelihoods, as formulas. */
 #include <math.h>
 #include <string.h>
 
@@ -35,14 +34,14 @@ lt_tensor *do_at_least(lt_scope *s, lt_tensor *a, double least)
 {
     lt_tensor *out = NULL;
     if (s->status != LT_OK) return NULL;
-    /* A whole number leaves integers integers. */
+    /* An integer bound does not promote integers. */
     lt_status status = lt_clamp_min(a, least == 0 ? lt_int(0) : lt_float(least), &out);
     return lt_scope_hold(s, status, out);
 }
 
 lt_tensor *do_lifted(lt_scope *s, lt_tensor *a, double least)
 {
-    lt_scope plain; /* what is added is a constant */
+    lt_scope plain; /* the added amount is a constant */
     lt_tensor *lift = NULL;
     if (s->status != LT_OK) return NULL;
     lt_scope_open(&plain, false);
@@ -70,7 +69,7 @@ static lt_tensor *do_at_most(lt_scope *s, lt_tensor *a, double most)
 
 static lt_tensor *do_one_minus(lt_scope *s, lt_tensor *x) { return do_sub(s, do_number(s, 1), x); }
 
-/* weight times the losses; their mean is over the weights. */
+/* weight times the losses; their mean divides by the sum of weights. */
 static lt_tensor *do_weighted(lt_scope *s, lt_tensor *loss, lt_tensor *weight, lt_over how)
 {
     lt_tensor *weighted = do_mul(s, loss, weight);
@@ -85,15 +84,15 @@ static lt_status check_weight(const lt_tensor *self, const lt_tensor *weight)
     return lt_error(LT_ERR_RUNTIME, "Weights and input must have the same size.");
 }
 
-/* grad_output times the derivative of one element, whose losses were numel. */
+/* derivative times the gradient of each element of the loss, for its reduction. */
 static lt_tensor *do_chain(lt_scope *s, lt_tensor *derivative, lt_tensor *grad, lt_over how)
 {
     return s->status == LT_OK ? do_mul(s, derivative, do_share(s, grad, how, derivative->numel))
                               : NULL;
 }
 
-/* self - target in their common dtype. sub() refuses bools, which these losses accept as PyTorch's
- * do. */
+/* self - target in their common dtype. sub() rejects bools, which these losses accept, as in
+ * PyTorch. */
 static lt_tensor *do_difference(lt_scope *s, lt_tensor *self, lt_tensor *target)
 {
     const lt_dtype dtype = lt_result_type((lt_tensor *[]){self, target}, 2);
@@ -347,7 +346,7 @@ lt_status lt_poisson_nll_loss_impl(lt_tensor *input, lt_tensor *target, bool log
 static lt_tensor *do_variance(lt_scope *s, const lt_tensor *input, lt_tensor *var)
 {
     if (s->status != LT_OK) return NULL;
-    /* of the input's dtype, also where that has no dimensions either */
+    /* of the input's dtype, also if the input is 0-dim */
     if (var->flags & LT_FLAG_WRAPPED_NUMBER) {
         const lt_dims sizes = lt_dims_of(input);
         return do_add(s, do_zeros(s, input, &sizes), var);
@@ -356,7 +355,7 @@ static lt_tensor *do_variance(lt_scope *s, const lt_tensor *input, lt_tensor *va
     bool shorter = var->ndim == input->ndim - 1;
     for (int d = 0; d < var->ndim && shorter; d++) shorter = var->sizes[d] == input->sizes[d];
     if (shorter) return do_unsqueeze(s, var, -1);
-    int64_t others = 0; /* sizes of var that are not the input's: one of them, 1 */
+    int64_t others = 0; /* sizes of var that differ from the input's: at most one, of size 1 */
     for (int d = 0; d < var->ndim && var->ndim == input->ndim; d++)
         others += var->sizes[d] != input->sizes[d] ? var->sizes[d] : 0;
     if (others != 1) s->status = lt_error(LT_ERR_RUNTIME, "var is of incorrect size");

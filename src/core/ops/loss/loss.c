@@ -1,4 +1,4 @@
-/* loss.c - the losses of classes and those everybody uses, with their derivatives, as formulas. The
+/* loss.c - losses of classes and other common ones, with their derivatives, as formulas. The
  * targets of nll_loss are classes from 0 here; messages count them from 1. */
 #include <string.h>
 
@@ -49,7 +49,7 @@ lt_tensor *do_share(lt_scope *s, lt_tensor *grad, lt_over how, int64_t numel)
 
 /* ---- negative log likelihood ----------------------------------------------------------------- */
 
-/* What forward and backward derive from the targets. */
+/* Values that forward and backward derive from the targets. */
 typedef struct picks {
     int dim;            /* of the classes */
     lt_tensor *safe;    /* targets, ignored ones replaced by 0 */
@@ -92,7 +92,7 @@ static lt_status check_nll(const lt_dims *sizes, const lt_tensor *target, const 
     return LT_OK;
 }
 
-/* Host targets, dense: reports a class that does not exist, and whether any is ignored. */
+/* Host targets, contiguous: reports an invalid class, and whether any is ignored. */
 static lt_status scan_targets(const lt_tensor *target, int64_t classes, int64_t ignore_index,
                               bool *ignores)
 {
@@ -227,7 +227,7 @@ static lt_status check_smoothing(double label_smoothing)
                     label_smoothing);
 }
 
-/* weight, shaped to multiply an input whose classes lie along dim; NULL is 1. */
+/* a times weight, which is broadcast along the classes in dim; NULL is 1. */
 static lt_tensor *do_weigh(lt_scope *s, lt_tensor *a, lt_tensor *weight, int dim)
 {
     if (weight == NULL || s->status != LT_OK) return a;
@@ -236,7 +236,7 @@ static lt_tensor *do_weigh(lt_scope *s, lt_tensor *a, lt_tensor *weight, int dim
     return do_mul(s, a, do_reshape(s, weight, &shape));
 }
 
-/* The part of the loss that treats all classes alike. */
+/* The label smoothing part of the loss, which is equal for all classes. */
 static lt_tensor *do_smooth(lt_scope *s, lt_tensor *logp, lt_tensor *target, lt_tensor *weight,
                             int64_t ignore_index, lt_over how)
 {
@@ -244,7 +244,7 @@ static lt_tensor *do_smooth(lt_scope *s, lt_tensor *logp, lt_tensor *target, lt_
     lt_scope plain;
     if (s->status != LT_OK) return NULL;
     lt_dims sizes = lt_dims_of(logp);
-    lt_scope_open(&plain, false); /* nothing of this has a derivative */
+    lt_scope_open(&plain, false); /* these are constants */
     do_picks(&plain, &sizes, target, weight, ignore_index, how == LT_OVER_MEAN, &p);
     lt_tensor *ignored = p.ignored != NULL ? lt_tensor_retain(p.ignored) : NULL;
     lt_tensor *total = p.total != NULL ? lt_tensor_retain(p.total) : NULL;

@@ -1,4 +1,4 @@
-/* margin.c - losses that ask for a margin, and the distances they are made of, as formulas. */
+/* margin.c - margin losses, and the distances that they use, as formulas. */
 #include "loss.h"
 #include "user_index.h"
 #include "context/interrupt.h"
@@ -53,7 +53,7 @@ lt_status lt_cosine_similarity_impl(lt_tensor *x1, lt_tensor *x2, int64_t dim, d
     lt_dims shape;
     LT_TRY(lt_broadcast_shape((lt_tensor *[]){x1, x2}, 2, &shape.n, shape.v));
     lt_scope_open(&s, LT_COMPOSITE(cosine_similarity));
-    /* lengths are of whole vectors, also where one lies along dim as a single number */
+    /* expand before the norm: a vector with one element along dim stands for a full-length one */
     x1 = do_expand(&s, x1, &shape);
     x2 = do_expand(&s, x2, &shape);
     lt_tensor *length1 = do_lifted(&s, do_norm(&s, x1, 2, dim, true), eps);
@@ -110,7 +110,7 @@ lt_status lt_hinge_embedding_loss_impl(lt_tensor *input, lt_tensor *target, doub
     lt_scope s;
     LT_TRY(lt_loss_parse(reduction, &how));
     lt_scope_open(&s, LT_COMPOSITE(hinge_embedding_loss));
-    /* Of integers the loss is one, with a margin without its fraction. */
+    /* For integers the loss is an integer, with a truncated margin. */
     bool whole = !lt_dtype_is_float((lt_dtype)input->dtype);
     lt_tensor *least =
                   do_scalar(&s, whole ? lt_int(lt_scalar_int(lt_float(margin))) : lt_float(margin)),
@@ -196,8 +196,8 @@ lt_status lt_triplet_margin_loss_impl(lt_tensor *anchor, lt_tensor *positive, lt
 
 /* ---- classes --------------------------------------------------------------------------------- */
 
-/* Host targets: each a class. Where some end a row, these stand before it: -1, and in Lua also 0,
- * which is no position. */
+/* Host targets: each must be a class. If negative ones end a row, only classes before them count:
+ * -1, and from Lua also 0, which is no position. */
 static lt_status check_classes(lt_scope *s, const lt_tensor *target, int64_t classes, bool ends)
 {
     if (s->status != LT_OK || target->device.type != LT_CPU) return s->status;
@@ -212,13 +212,13 @@ static lt_status check_classes(lt_scope *s, const lt_tensor *target, int64_t cla
     return LT_OK;
 }
 
-/* [n, classes], for an input of one sample too. */
+/* [n, classes], also for an input of one sample. */
 static lt_tensor *do_rows(lt_scope *s, lt_tensor *a)
 {
     return a->ndim < 2 ? do_reshape(s, a, &(lt_dims){2, {1, a->numel}}) : a;
 }
 
-/* What is compared with margins: a score for each of some classes, or rows of these. */
+/* The scores: one per class, or rows of them. */
 static lt_status check_scores(const lt_tensor *input)
 {
     char sizes[256];
@@ -288,7 +288,7 @@ lt_status lt_multilabel_margin_loss_impl(lt_tensor *input, lt_tensor *target, co
     check_classes(&s, given, classes, true);
     lt_tensor *t = s.status == LT_OK ? do_rows(&s, given) : NULL, *x = do_rows(&s, input),
               *zero = do_number(&s, 0);
-    /* Labels before the first end: none of those before them ends the row. */
+    /* The labels of a row end before its first negative entry. */
     lt_tensor *label = do_ge(&s, t, do_scalar(&s, lt_int(0))),
               *ended = do_cumsum(&s, do_logical_not(&s, label), 1);
     label = do_equals(&s, ended, 0);

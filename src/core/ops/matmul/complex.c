@@ -1,7 +1,7 @@
-/* complex.c - products of complex matrices as one product of real ones. With the rows of A as they
- * lie, pairs of real numbers, and every row b of B as the two rows of pairs b and i b, A B is a
- * real product of matrices m x 2k and 2k x 2n, whose rows are again pairs: as many multiplications
- * as a complex product has. */
+/* complex.c - products of complex matrices as one product of real ones. The rows of A are read in
+ * place as pairs of real numbers, and every row b of B becomes the two rows of pairs b and i b: A B
+ * is then a real product of matrices m x 2k and 2k x 2n, and its rows are pairs again. It takes as
+ * many multiplications as a complex product. */
 #include "complex.h"
 #include "dims.h"
 

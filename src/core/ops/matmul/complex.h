@@ -4,8 +4,8 @@
 
 #include "ops/common.h"
 
-/* alpha a b + beta start (NULL: none) of complex matrices, batches of them, or vectors: a of one
- * dimension is a row, b a column. *out as lt_output takes it. */
+/* alpha a b + beta start (NULL: none) of complex matrices, batches of them, or vectors: a 1-D a is
+ * a row, a 1-D b a column. *out as in lt_output. */
 lt_status lt_complex_product(lt_tensor *start, lt_tensor *a, lt_tensor *b, lt_scalar beta,
                              lt_scalar alpha, lt_tensor **out);
 

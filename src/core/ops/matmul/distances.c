@@ -18,7 +18,7 @@
 #include "step/transpose.h"
 #include "step/unsqueeze.h"
 
-enum { FEW_ROWS = 25 }; /* up to this many on both sides PyTorch sums the differences, too */
+enum { FEW_ROWS = 25 }; /* up to this many on both sides PyTorch also sums differences */
 
 typedef enum distance_way { IF_MANY, ALWAYS, NEVER } distance_way;
 
@@ -41,8 +41,8 @@ static lt_tensor *do_squared_length(lt_scope *s, lt_tensor *rows)
 }
 
 /* |a - b|^2 = a.a - 2 a.b + b.b, all three by one product: of rows (-2 a, a.a, 1) and (b, 1, b.b),
- * or (a, a.a, 1) and (-2 b, 1, b.b), which is the same to the bit where nothing overflows: those
- * are doubled that are fewer. */
+ * or (a, a.a, 1) and (-2 b, 1, b.b), with the same bits unless a value overflows: the smaller
+ * operand is doubled. */
 lt_status lt__euclidean_dist_impl(lt_tensor *x1, lt_tensor *x2, lt_tensor **out)
 {
     lt_scope s;
@@ -105,8 +105,8 @@ static lt_status check_distances(lt_tensor *x1, lt_tensor *x2, double p)
     return LT_OK;
 }
 
-/* Whether a product finds them: it rounds more, as PyTorch's does. Half types, whose squares leave
- * their range, are summed. */
+/* Whether a matrix product computes the distances: it rounds more, as PyTorch's does. Half types
+ * are summed directly, since their squares exceed the range. */
 static bool by_product(const lt_tensor *x1, const lt_tensor *x2, double p, distance_way way)
 {
     const lt_dtype dtype = (lt_dtype)x1->dtype;
@@ -118,7 +118,7 @@ static bool by_product(const lt_tensor *x1, const lt_tensor *x2, double p, dista
            x2->sizes[x2->ndim - 2] > FEW_ROWS;
 }
 
-/* x in the batches of both, so that each has a derivative of its own shape. */
+/* x expanded to the batches of both, so that each has a derivative of its own shape. */
 static lt_tensor *do_expand_batches(lt_scope *s, lt_tensor *x, const lt_tensor *other)
 {
     lt_dims shape = {.n = x->ndim > other->ndim ? x->ndim : other->ndim};
@@ -140,7 +140,7 @@ lt_status lt_cdist_impl(lt_tensor *x1, lt_tensor *x2, double p, const char *comp
     LT_TRY(parse_compute_mode(compute_mode, &way));
     LT_TRY(check_distances(x1, x2, p));
     lt_scope s;
-    /* so that the differences of all pairs are not written */
+    /* fused, so that the differences of all pairs are not written to memory */
     lt_scope_open_together(&s, LT_COMPOSITE(cdist), x1);
     if (by_product(x1, x2, p, way))
         return lt_scope_return(

@@ -1,9 +1,10 @@
 /* einsum.c - sums of products described by the letters of their dimensions.
  *
  * Every letter, and every dimension that an ellipsis stands for, is a label; labels are numbered in
- * the order of the result, those summed over last. Each operand is brought to one dimension per
- * label (of size 1 where it has none), repeated letters becoming diagonals. Two operands at a time
- * are multiplied as batches of matrices, summing what no later operand and not the result needs. */
+ * the order of the result, followed by the summed ones. Each operand is brought to one dimension
+ * per label (of size 1 if it lacks the label), repeated letters becoming diagonals. Two operands at
+ * a time are multiplied as batches of matrices, summing over labels that neither a later operand
+ * nor the result has. */
 #include <stdio.h>
 #include <string.h>
 
@@ -84,7 +85,7 @@ static lt_status parse(const char *text, equation *e)
     return LT_OK;
 }
 
-/* Where labels stand among the dimensions of the brought operands. */
+/* The dimensions of the labels in the permuted operands. */
 typedef struct einsum_layout {
     int total, out;  /* all dimensions; the first `out` are the result's */
     int at[LETTERS]; /* -1: not used */
@@ -156,11 +157,11 @@ static lt_status plan_layout(const equation *e, const lt_tensor_list *operands, 
     return LT_OK;
 }
 
-/* t with its dimensions put where the layout has them, diagonals taken of repeated letters. */
+/* t permuted to the layout's dimensions, with diagonals for repeated letters. */
 static lt_tensor *brought(lt_scope *s, lt_tensor *t, const subscripts *in, int operand,
                           const einsum_layout *l)
 {
-    int place[LT_MAX_DIMS], n = 0; /* of the dimensions of t, in its order */
+    int place[LT_MAX_DIMS], n = 0; /* the layout's dimension of each dimension of t */
     for (int k = 0; k < in->n; k++) {
         int label = in->label[k];
         if (label == ELLIPSIS) {
@@ -184,19 +185,19 @@ static lt_tensor *brought(lt_scope *s, lt_tensor *t, const subscripts *in, int o
                                      (long long)t->sizes[b], (long long)t->sizes[a]);
                 return NULL;
             }
-            t = do_diagonal(s, t, 0, a, b); /* which goes last */
+            t = do_diagonal(s, t, 0, a, b); /* becomes the last dimension */
             if (t == NULL) return NULL;
             int kept = place[a];
             for (int k = b; k < n - 1; k++) place[k] = place[k + 1];
             for (int k = a; k < n - 2; k++) place[k] = place[k + 1];
             place[n - 2] = kept;
             n--;
-            a = -1; /* look again from the first: places have moved */
+            a = -1; /* restart: dimensions have moved */
             break;
         }
     }
     lt_dims order = {.n = n}, shape = {.n = l->total};
-    for (int d = 0; d < n; d++) { /* dimensions in the order of their places */
+    for (int d = 0; d < n; d++) { /* dimensions in the layout's order */
         int rank = 0;
         for (int k = 0; k < n; k++) rank += place[k] < place[d];
         order.v[rank] = d;
@@ -208,13 +209,13 @@ static lt_tensor *brought(lt_scope *s, lt_tensor *t, const subscripts *in, int o
 
 static int64_t broadcast_size(int64_t a, int64_t b) { return a == 1 ? b : a; }
 
-/* a and b multiplied, both with all labels; summed over the labels in `summed`, which stay with
- * size 1. */
+/* The product of a and b, both with all labels; summed over the labels in `summed`, which remain
+ * with size 1. */
 static lt_tensor *contracted(lt_scope *s, lt_tensor *a, lt_tensor *b, uint32_t summed)
 {
     if (a == NULL || b == NULL) return NULL;
     lt_dims early_a = {.n = 0}, early_b = {.n = 0};
-    for (int d = 0; d < a->ndim; d++) { /* what only one of them has is summed before */
+    for (int d = 0; d < a->ndim; d++) { /* labels of only one operand are summed first */
         if (!(summed >> d & 1)) continue;
         if (b->sizes[d] == 1 && a->sizes[d] != 1) early_a.v[early_a.n++] = d;
         if (a->sizes[d] == 1 && b->sizes[d] != 1) early_b.v[early_b.n++] = d;
@@ -224,9 +225,9 @@ static lt_tensor *contracted(lt_scope *s, lt_tensor *a, lt_tensor *b, uint32_t s
     if (a == NULL || b == NULL) return NULL;
     bool sums = false;
     for (int d = 0; d < a->ndim; d++) sums = sums || (summed >> d & 1 && a->sizes[d] != 1);
-    /* of the promoted dtype: a sum of small integers is of int64 */
+    /* in the promoted dtype: a sum of small integers would be int64 */
     if (!sums) return do_mul(s, a, b);
-    /* batch (both), rows (a alone), columns (b alone), inner (both, summed) */
+    /* batch (in both), rows (in a), columns (in b), inner (in both, summed) */
     lt_dims batch = {.n = 0}, rows = {.n = 0}, columns = {.n = 0}, inner = {.n = 0};
     int64_t n_batch = 1, n_rows = 1, n_columns = 1, n_inner = 1;
     for (int d = 0; d < a->ndim; d++) {
@@ -284,7 +285,7 @@ static lt_status check_sizes(lt_tensor *const *operands, int n, const einsum_lay
     return LT_OK;
 }
 
-/* Labels of the sum that no operand from `next` on has. */
+/* Labels to sum over that no operand from `next` on has. */
 static uint32_t finished(lt_tensor *const *operands, int next, int n, const einsum_layout *l)
 {
     uint32_t mask = 0;

@@ -14,7 +14,7 @@
 #include "step/addmm.h"
 #include "step/mv.h"
 
-/* Another shape of a fresh product. */
+/* A new product, viewed in another shape. */
 static lt_tensor *do_unsafe_view(lt_scope *s, lt_tensor *t, const lt_dims *sizes)
 {
     lt_tensor *out = NULL;
@@ -23,7 +23,7 @@ static lt_tensor *do_unsafe_view(lt_scope *s, lt_tensor *t, const lt_dims *sizes
     return lt_scope_hold(s, status, out);
 }
 
-/* All dimensions but the last as one: [..., k] as [n, k]. */
+/* Merges all dimensions but the last: [..., k] to [n, k]. */
 static lt_tensor *do_rows(lt_scope *s, lt_tensor *t)
 {
     int64_t n = 1;
@@ -42,7 +42,7 @@ static lt_dims with_last(const lt_tensor *t, int64_t last)
     return sizes;
 }
 
-/* [..., n, k] and [..., k, m] with batches that broadcast. */
+/* [..., n, k] times [..., k, m] with broadcast batches. */
 static lt_tensor *do_batched(lt_scope *s, lt_tensor *a, lt_tensor *b)
 {
     lt_dims batch = {.n = a->ndim > b->ndim ? a->ndim - 2 : b->ndim - 2};

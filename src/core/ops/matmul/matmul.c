@@ -1,7 +1,6 @@
-/* matmul.c - products of matrices and vectors. Everything comes down to one call of the backend's
- * gemm: an operand whose rows or columns are dense is read where it lies, any other is copied
- * first. The result is always dense. outer is made of these products and records itself for
- * autograd. */
+/* matmul.c - products of matrices and vectors. Each is one call of the backend's gemm: an operand
+ * with contiguous rows or columns is read in place, any other is copied first. The result is always
+ * contiguous. outer is composed of these products and records itself for autograd. */
 #include "autograd/dual.h"
 #include "ops/compose.h"
 #include "complex.h"
@@ -25,14 +24,14 @@
 
 /* An operand as gemm reads it; a vector is a matrix of one row or column. Strides in elements. */
 typedef struct gemm_matrix {
-    lt_tensor *copy; /* NULL: the operand itself is read */
+    lt_tensor *copy; /* NULL: the operand is read in place */
     const void *data;
     int64_t rows, cols, row_stride, col_stride, batch_stride;
     bool transposed;
     int64_t ld;
 } gemm_matrix;
 
-/* Whether lines of `length` elements, `stride` apart, can be the rows that gemm expects. */
+/* Whether rows of `length` elements, `stride` apart, are in a form that gemm supports. */
 static bool dense_lines(int64_t lines, int64_t length, int64_t stride, int64_t step)
 {
     return (length == 1 || step == 1) && (lines == 1 || stride >= (length > 1 ? length : 1));
@@ -64,7 +63,7 @@ static lt_status settle(gemm_matrix *x, lt_tensor *t)
     return LT_OK;
 }
 
-/* The last two dimensions of t, a batch over a third. */
+/* The matrix of the last two dimensions of t, with a third one as batch. */
 static lt_status as_matrix(lt_tensor *t, gemm_matrix *x)
 {
     int d = t->ndim - 2;
@@ -90,7 +89,7 @@ static lt_status as_row(lt_tensor *t, gemm_matrix *x)
     return settle(x, t);
 }
 
-/* c = alpha a b + beta c; c is dense. */
+/* c = alpha a b + beta c; c is contiguous. */
 static lt_gemm gemm_of(lt_tensor *c, int64_t batch, const gemm_matrix *a, const gemm_matrix *b,
                        double beta, double alpha)
 {
@@ -115,8 +114,8 @@ static lt_gemm gemm_of(lt_tensor *c, int64_t batch, const gemm_matrix *a, const 
                      .device = c->device};
 }
 
-/* The same, or with bias, a row for each row of the product, in c's place where it is not NULL.
- * Frees what a and b hold. */
+/* The same; bias, if not NULL: a row that is added to every row of the product instead of beta c.
+ * Releases the copies in a and b. */
 static lt_status multiply_batch(lt_tensor *c, int64_t batch, gemm_matrix *a, gemm_matrix *b,
                                 lt_tensor *bias, double beta, double alpha)
 {
@@ -135,7 +134,8 @@ static bool is_floating(const lt_tensor *t)
     return t->dtype == LT_FLOAT32 || t->dtype == LT_FLOAT64;
 }
 
-/* Whether integers are multiplied by numbers other than 0 and 1, which may be no doubles. */
+/* Whether integers are multiplied by numbers other than 0 and 1, which a double may not represent.
+ */
 static bool scales_integers(const lt_tensor *t, lt_scalar beta, lt_scalar alpha)
 {
     return lt_dtype_is_int((lt_dtype)t->dtype) &&
@@ -145,8 +145,8 @@ static bool scales_integers(const lt_tensor *t, lt_scalar beta, lt_scalar alpha)
 
 typedef lt_status (*operand_fn)(lt_tensor *t, gemm_matrix *x);
 
-/* Whether the product of a GPU can add `start` as it ends: one row of the result, `common` being
- * its matrices' other size. */
+/* Whether a GPU's product can add `start` in its epilogue: it is one row of the result. common: the
+ * inner size of the matrices. */
 static bool is_bias(const lt_tensor *start, const lt_tensor *result, int64_t common, double beta)
 {
     if (start == NULL || result->device.type == LT_CPU || beta != 1 ||
@@ -169,7 +169,7 @@ typedef struct terms {
     double beta, alpha;
 } terms;
 
-/* The result in a tensor of the given sizes. */
+/* Computes the result into a tensor of the given sizes. */
 static lt_status product(const terms *x, int ndim, const int64_t *sizes, lt_tensor **out)
 {
     lt_tensor *const start = x->start, *const ta = x->a, *const tb = x->b;
@@ -188,8 +188,8 @@ static lt_status product(const terms *x, int ndim, const int64_t *sizes, lt_tens
         LT_TRY(lt_begin_output(out, dtype, ta->device, ndim, sizes, &work));
     }
     const bool bias = start != work && is_bias(start, work, ta->sizes[ta->ndim - 1], beta);
-    /* On the CPU a pass over a large result costs less than products that begin with what is
-     * there. */
+    /* On the CPU, adding `start` to a large result in a separate pass is faster than products that
+     * accumulate into it. */
     const bool after = start != NULL && start != work && beta != 0 && work->device.type == LT_CPU &&
                        is_floating(work) && work->numel >= LARGE;
     if (start != NULL && start != work && !bias) {
@@ -424,8 +424,8 @@ lt_status lt_outer_impl(lt_tensor *self, lt_tensor *vec2, lt_tensor **out)
 
 /* ---- the derivatives of addmm ---------------------------------------------------------------- */
 
-/* Whether a GPU can sum up the gradient of a bias within the product that is the weight's: a linear
- * layer's, whose weight comes turned around. */
+/* Whether a GPU can compute the gradient of a bias within the product for the gradient of the
+ * weight: for a linear layer, with a transposed weight. */
 static bool sums_within(const lt_tensor *grad, const lt_tensor *mat1, const lt_dims *sizes,
                         const lt_dims *strides, double beta, double alpha)
 {
@@ -437,7 +437,7 @@ static bool sums_within(const lt_tensor *grad, const lt_tensor *mat1, const lt_d
            strides->v[1] != 1;
 }
 
-/* grad^T mat1, turned back, and the sums of grad over its rows. */
+/* grad^T mat1, transposed, and the sums of grad over its rows. */
 static lt_status product_and_sums(lt_tensor *grad, lt_tensor *mat1, lt_tensor **out_self,
                                   lt_tensor **out_mat2)
 {

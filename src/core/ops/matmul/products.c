@@ -1,5 +1,5 @@
-/* products.c - products made of other products: outer and inner ones, chains, powers, tensordot,
- * kron, cross. */
+/* products.c - products composed of others: outer and inner ones, chains, powers, tensordot, kron,
+ * cross. */
 #include <math.h>
 #include <string.h>
 
@@ -51,8 +51,8 @@ lt_status lt__scaled_impl(lt_tensor *self, lt_scalar factor, lt_tensor **out)
                            out);
 }
 
-/* Multiplied in the dtype of a: an integer's factor loses its fraction, a bool's is true or
- * false. */
+/* Multiplies in the dtype of a: a factor is truncated for integers, and is true or false for bools.
+ */
 static lt_tensor *do_scaled_as(lt_scope *s, lt_tensor *a, lt_scalar factor)
 {
     if (s->status != LT_OK) return NULL;
@@ -65,7 +65,7 @@ static lt_tensor *do_addmm_scaled(lt_scope *s, lt_tensor *self, lt_tensor *produ
                                   lt_scalar alpha)
 {
     lt_tensor *right = lt_scalar_equals(alpha, 1) ? product : do_scaled_as(s, product, alpha);
-    if (lt_scalar_equals(beta, 0)) return right; /* not even NaN of self counts */
+    if (lt_scalar_equals(beta, 0)) return right; /* NaN of self is ignored, too */
     return do_add(s, lt_scalar_equals(beta, 1) ? self : do_scaled_as(s, self, beta), right);
 }
 
@@ -129,7 +129,7 @@ lt_status lt_addbmm_impl(lt_tensor *self, lt_tensor *batch1, lt_tensor *batch2, 
     lt_dims sizes = {2, {n, m}};
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(addbmm));
-    /* the batches side by side are one product of matrices */
+    /* the batches concatenated along k are one matrix product */
     lt_tensor *left = do_reshape(&s, do_transpose(&s, batch1, 0, 1), &(lt_dims){2, {n, b * k}});
     lt_tensor *right = do_reshape(&s, batch2, &(lt_dims){2, {b * k, m}});
     return lt_scope_store(
@@ -209,7 +209,7 @@ static lt_status tensordot(lt_tensor *a, lt_tensor *b, const lt_dims *dims_a, co
                             lt_user_index(db));
         order_a.v[order_a.n++] = da;
         order_b.v[order_b.n++] = db;
-        /* the one is broadcast: the sum of the other is enough */
+        /* one is broadcast: sum the other first */
         if (a->sizes[da] != b->sizes[db]) {
             lt_dims *longer = a->sizes[da] == 1 ? &sums_b : &sums_a;
             longer->v[longer->n++] = a->sizes[da] == 1 ? db : da;
@@ -309,8 +309,8 @@ lt_status lt_linalg_cross_impl(lt_tensor *self, lt_tensor *other, int64_t dim, l
 
 /* ---- chains and powers ----------------------------------------------------------------------- */
 
-/* The first matrix of each pair is split_at[from * n + to] + 1 matrices long: the cheapest order,
- * by dynamic programming over the sizes of matrices 0 .. n - 1. */
+/* Optimal order of a matrix chain, by dynamic programming over the sizes of matrices 0 .. n - 1:
+ * split_at[from * n + to] is the last matrix of the left factor of the range from .. to. */
 static void best_splits(int n, const int64_t *sizes, double *cost, int *split_at)
 {
     for (int i = 0; i < n; i++) cost[i * n + i] = 0;
@@ -434,7 +434,7 @@ lt_status lt_matrix_power_impl(lt_tensor *self, int64_t n, lt_tensor **out)
     lt_status status = LT_OK;
     lt_tensor *base = NULL, *result = NULL, *next = NULL;
     if (n == 0) {
-        /* of the graph, with a gradient of zeros */
+        /* part of the graph, with a gradient of zeros */
         LT_CHECK(lt_clone_format(self, "contiguous_format", &result));
         LT_CHECK(lt_eye(size, NULL, (lt_dtype)self->dtype, &self->device, &next));
         LT_CHECK(lt_copy_(result, next, false));

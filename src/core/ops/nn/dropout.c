@@ -1,5 +1,5 @@
-/* dropout.c - dropout of elements and of whole channels, as products with noise. The noise is drawn
- * as PyTorch draws it: one number per element of it. */
+/* dropout.c - dropout of elements and of whole channels, as products with noise. As in PyTorch, one
+ * random number is drawn per element of the noise. */
 #include <math.h>
 
 #include "ops/compose.h"
@@ -13,12 +13,12 @@
 #include "op/dropout3d.h"
 #include "op/feature_alpha_dropout.h"
 
-/* Where channels are dropped the noise has their shape: [n, channels, 1, ...]. */
+/* For channels the noise has the shape [n, channels, 1, ...]. */
 typedef struct kind {
     bool channels, alpha;
 } kind;
 
-#define ALPHA 1.7580993408473766 /* minus the limit of selu */
+#define ALPHA 1.7580993408473766 /* the negative of selu's limit */
 
 static lt_tensor *do_noise(lt_scope *s, lt_tensor *input, double p, bool channels)
 {
@@ -95,7 +95,7 @@ lt_status lt_feature_alpha_dropout_impl(lt_tensor *input, double p, bool trainin
     return do_dropout((kind){true, true}, input, p, training, inplace, out);
 }
 
-/* An input without a batch, which has `ndim` dimensions, is a batch of one. */
+/* An input without a batch dimension (`ndim` dimensions) is a batch of one. */
 static lt_status drop_channels(lt_tensor *input, int ndim, double p, bool training, bool inplace,
                                lt_tensor **out)
 {
@@ -124,7 +124,7 @@ lt_status lt_dropout1d_impl(lt_tensor *input, double p, bool training, bool inpl
     return drop_channels(input, 2, p, training, inplace, out);
 }
 
-/* PyTorch takes three dimensions for [n, channels, l] here. */
+/* PyTorch interprets three dimensions as [n, channels, l] here. */
 lt_status lt_dropout2d_impl(lt_tensor *input, double p, bool training, bool inplace,
                             lt_tensor **out)
 {

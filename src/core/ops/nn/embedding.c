@@ -1,5 +1,5 @@
-/* embedding.c - looking up rows of a matrix, and bags of them. The ids are positions from 0
- * here. */
+/* embedding.c - selecting rows of a matrix, and reducing bags of them. The ids count from 0 in this
+ * file. */
 #include <math.h>
 #include <string.h>
 
@@ -36,7 +36,7 @@ static lt_status check_table(const char *op, const lt_tensor *weight, const lt_t
 lt_status lt_embedding_impl(lt_tensor *weight, lt_tensor *indices, const int64_t *padding_idx,
                             bool scale_grad_by_freq, bool sparse, lt_tensor **out)
 {
-    (void)padding_idx, (void)scale_grad_by_freq, (void)sparse; /* all about the gradient */
+    (void)padding_idx, (void)scale_grad_by_freq, (void)sparse; /* these affect only the gradient */
     LT_TRY(check_table("embedding", weight, indices));
     lt_scope s;
     lt_dims sizes = lt_dims_of(indices);
@@ -48,7 +48,7 @@ lt_status lt_embedding_impl(lt_tensor *weight, lt_tensor *indices, const int64_t
     return lt_scope_return(&s, do_reshape(&s, lt_scope_hold(&s, status, rows), &sizes), out);
 }
 
-/* In place: a is of the scope's own making. */
+/* In place: the scope owns a. */
 static lt_tensor *do_index_add(lt_scope *s, lt_tensor *a, lt_tensor *index, lt_tensor *rows)
 {
     if (s->status != LT_OK) return NULL;
@@ -56,7 +56,7 @@ static lt_tensor *do_index_add(lt_scope *s, lt_tensor *a, lt_tensor *index, lt_t
     return s->status == LT_OK ? a : NULL;
 }
 
-/* How often each index occurs, as a column of like's dtype. */
+/* The number of occurrences of each index, as a column of like's dtype. */
 static lt_tensor *do_counts(lt_scope *s, lt_tensor *line, int64_t n, const lt_tensor *like)
 {
     if (s->status != LT_OK) return NULL;
@@ -65,8 +65,7 @@ static lt_tensor *do_counts(lt_scope *s, lt_tensor *line, int64_t n, const lt_te
     return do_unsqueeze(s, do_index_select(s, counts, 0, line), 1);
 }
 
-/* The rows that were looked up, each at its place: as many as there were indices, but for the
- * padding. */
+/* The gradient of the selected rows as a sparse tensor: one entry per index, except padding. */
 static lt_tensor *do_sparse_rows(lt_scope *s, lt_tensor *line, lt_tensor *rows,
                                  const lt_dims *sizes, const int64_t *padding_idx)
 {
@@ -110,7 +109,7 @@ lt_status lt__embedding_backward_impl(lt_tensor *grad_output, const lt_dims *siz
     return lt_scope_return(&s, do_index_add(&s, do_zeros(&s, grad_output, sizes), line, rows), out);
 }
 
-/* Rows that are looked up and longer than max_norm are shortened to it, for good. */
+/* Scales selected rows that are longer than max_norm to this length, in place. */
 static lt_status renormalize(lt_tensor *weight, lt_tensor *indices, double max_norm,
                              double norm_type)
 {
@@ -153,7 +152,7 @@ lt_status lt_embedding_nn_impl(lt_tensor *input, lt_tensor *weight, const int64_
 
 /* ---- bags ------------------------------------------------------------------------------------ */
 
-/* Host offsets begin at the first element and do not go back or beyond the end. */
+/* Host offsets must begin with 0, not decrease and not exceed n. */
 static lt_status check_offsets(const lt_tensor *offsets, int64_t n)
 {
     if (offsets->device.type != LT_CPU || offsets->numel == 0) return LT_OK;
@@ -172,7 +171,7 @@ static lt_status check_offsets(const lt_tensor *offsets, int64_t n)
     return LT_OK;
 }
 
-/* The same of offsets on a device, which reports it at the next wait. */
+/* The same for offsets on a device, which reports an error at the next wait. */
 static lt_status check_device_offsets(lt_scope *s, lt_tensor *offsets, int64_t n)
 {
     if (s->status != LT_OK || offsets->device.type == LT_CPU || offsets->numel == 0)
@@ -207,7 +206,7 @@ static lt_tensor *do_bags(lt_scope *s, const lt_tensor *input, lt_tensor *offset
     return found != NULL ? do_sub(s, found, do_scalar(s, lt_int(1))) : NULL;
 }
 
-/* The largest of the rows of each bag, 0 for none. */
+/* The maximum of the rows of each bag, 0 for none. */
 static lt_tensor *do_largest(lt_scope *s, lt_tensor *rows, lt_tensor *bag, const lt_dims *sizes)
 {
     lt_tensor *out = NULL;
@@ -275,7 +274,7 @@ lt_status lt_embedding_bag_impl(lt_tensor *input, lt_tensor *weight, lt_tensor *
     if (starts != NULL) check_device_offsets(&s, starts, input->numel);
     lt_tensor *ids = do_reshape(&s, do_cast(&s, input, LT_INT64), &line),
               *bag = do_bags(&s, input, starts, bags), *rows = NULL;
-    if (padding_idx != NULL) { /* as if they were not there */
+    if (padding_idx != NULL) { /* excluded */
         const int64_t row = *padding_idx < 0 ? *padding_idx + weight->sizes[0] : *padding_idx;
         lt_tensor *present = do_ne(&s, ids, do_scalar(&s, lt_int(row)));
         ids = do_masked_select(&s, ids, present);

@@ -1,5 +1,5 @@
 /* batch_norm.c - normalization of channels: batch_norm, and instance_norm, which is batch_norm with
- * every entry's channels side by side. */
+ * the entries of the batch as further channels. */
 #include "norm.h"
 
 #include "ops/steps.h"
@@ -28,8 +28,7 @@ static lt_batch_norm_args batch_of(const lt_tensor *input, bool training)
     return n;
 }
 
-/* The same as the kernels see it: with channels that lie last everything else is outside of
- * them. */
+/* The same as the kernels need it: channels-last, all other dimensions are outer ones. */
 static lt_batch_norm_args arrays_of(const lt_tensor *input, bool training, bool channels_last)
 {
     lt_batch_norm_args n = batch_of(input, training);
@@ -37,8 +36,7 @@ static lt_batch_norm_args arrays_of(const lt_tensor *input, bool training, bool 
     return n;
 }
 
-/* The running statistics as the kernel writes them; copied back when they are of another type or
- * lie apart. */
+/* Copies running statistics back if the kernel wrote to a copy, of another dtype or contiguous. */
 static lt_status store_back(lt_scope *s, lt_tensor *running, lt_tensor *used)
 {
     if (s->status == LT_OK && running != NULL && used != running)
@@ -47,7 +45,7 @@ static lt_status store_back(lt_scope *s, lt_tensor *running, lt_tensor *used)
     return s->status;
 }
 
-/* Running statistics that training is about to change. */
+/* Rejects running statistics that training may not modify. */
 static lt_status refuse_running(lt_tensor *mean, lt_tensor *var)
 {
     if (mean != NULL) LT_TRY(lt_prepare_write(mean));
@@ -182,7 +180,8 @@ static lt_status check_vector(const char *name, const lt_tensor *t, int64_t chan
                     (long long)channels, (long long)t->numel);
 }
 
-/* Nothing has no statistics; of the parameters the graph has the first elements. */
+/* An empty input has no statistics; the results depend on the first elements of the parameters, so
+ * that they have gradients. */
 static lt_status empty_batch_norm(lt_tensor *input, lt_tensor *weight, lt_tensor *bias,
                                   lt_tensor **out)
 {
@@ -233,7 +232,7 @@ lt_status lt_batch_norm_impl(lt_tensor *input, lt_tensor *running_mean, lt_tenso
 
 /* ---- instance_norm --------------------------------------------------------------------------- */
 
-/* A parameter once per entry of the batch, behind each other. */
+/* A parameter repeated for each entry of the batch. */
 static lt_tensor *do_per_entry(lt_scope *s, lt_tensor *parameter, int64_t entries)
 {
     if (parameter == NULL || s->status != LT_OK) return NULL;
@@ -241,7 +240,7 @@ static lt_tensor *do_per_entry(lt_scope *s, lt_tensor *parameter, int64_t entrie
     return do_reshape(s, wide, &(lt_dims){1, {entries * parameter->numel}});
 }
 
-/* The mean over entries into the running statistics. */
+/* Stores the mean over entries in the running statistics. */
 static void store_mean(lt_scope *s, lt_tensor *running, lt_tensor *each, int64_t entries)
 {
     lt_tensor *mean = NULL;
@@ -322,7 +321,7 @@ lt_status lt_local_response_norm_impl(lt_tensor *input, int64_t size, double alp
     }
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(local_response_norm));
-    /* The sum over a window of channels is a difference of running sums; windows overlap the
+    /* The sum over a window of channels is a difference of prefix sums; windows are clipped at the
      * ends. */
     const int64_t channels = input->sizes[1], before = size / 2, after = size - before - 1;
     const lt_dims sizes = lt_dims_of(input),
@@ -332,7 +331,7 @@ lt_status lt_local_response_norm_impl(lt_tensor *input, int64_t size, double alp
     const int64_t first = before < channels ? -before : 1 - channels,
                   last = after < channels ? after : channels - 1;
     for (int64_t shift = first; shift <= last && s.status == LT_OK; shift++) {
-        lt_scope step; /* one temporary per window, not one per channel of it */
+        lt_scope step; /* one temporary per window, not one per channel in it */
         lt_scope_open(&step, LT_COMPOSITE(local_response_norm));
         lt_dims pad = {.n = 4, .v = {0, 0, shift < 0 ? -shift : 0, shift > 0 ? shift : 0}};
         lt_tensor *part = do_part(&step, square, 1, shift > 0 ? shift : 0,
@@ -349,7 +348,7 @@ lt_status lt_local_response_norm_impl(lt_tensor *input, int64_t size, double alp
     }
     if (total != NULL) total = lt_scope_hold(&s, LT_OK, total);
     total = do_reshape(&s, total, &sizes);
-    if (!lt_dtype_is_float((lt_dtype)input->dtype)) { /* of integers the mean is one, too */
+    if (!lt_dtype_is_float((lt_dtype)input->dtype)) { /* for integers the mean is an integer, too */
         lt_tensor *count = do_number(&s, (double)size), *mean = NULL;
         lt_status status =
             s.status == LT_OK ? lt_div_rounding(total, count, "trunc", &mean) : s.status;

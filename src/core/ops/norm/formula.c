@@ -1,7 +1,7 @@
-/* formula.c - the derivatives of normalization as formulas of differentiable ops, for derivatives
- * of derivatives, and the tangents of forward mode. With x' = (x - mean) * rstd, w the weight, g
- * the gradient and E the mean over a row's elements: rstd * (g w - E(g w) - x' E(g w x')) by the
- * input, the sums of g x' and of g by the parameters. */
+/* formula.c - the derivatives of normalization as formulas of differentiable ops, for second
+ * derivatives, and the tangents of forward mode. With x' = (x - mean) * rstd, w the weight, g the
+ * gradient and E the mean over a row's elements: the gradient is rstd * (g w - E(g w) - x' E(g w
+ * x')) for the input, and the sums of g x' and of g for the parameters. */
 #include "norm.h"
 #include "op/mean.h"
 #include "step/rsqrt.h"
@@ -14,7 +14,8 @@ static lt_tensor *do_mean_over(lt_scope *s, lt_tensor *a, const lt_dims *dims)
     return lt_scope_hold(s, status, out);
 }
 
-/* The sum over what a parameter is repeated along, in its dtype (that of like). */
+/* Sums over the dimensions along which a parameter is broadcast, in its dtype (the dtype of like).
+ */
 static lt_tensor *do_sum_to_parameter(lt_scope *s, lt_tensor *a, const lt_dims *parameters,
                                       const lt_tensor *like)
 {
@@ -24,13 +25,13 @@ static lt_tensor *do_sum_to_parameter(lt_scope *s, lt_tensor *a, const lt_dims *
     return like != NULL ? do_narrow_to(s, line, like) : line;
 }
 
-/* What is normalized: by its own statistics, or by those that are given. */
+/* The input and its statistics: its own (over not empty), or given ones. */
 typedef struct normalized {
     lt_tensor *input, *mean, *given_rstd;
     double eps;
 } normalized;
 
-/* x', and the reciprocal deviations. */
+/* x', and the reciprocal standard deviations. */
 static lt_tensor *do_normal(lt_scope *s, const normalized *n, const lt_dims *sizes,
                             const lt_dims *parameters, const lt_dims *over, bool centered,
                             lt_tensor **rstd)
@@ -46,8 +47,8 @@ static lt_tensor *do_normal(lt_scope *s, const normalized *n, const lt_dims *siz
     return do_mul(s, normal, *rstd);
 }
 
-/* rstd * (a - E(a) - x' E(a x')): the derivative of x' by x in the direction of a, which is its own
- * transpose. */
+/* rstd * (a - E(a) - x' E(a x')): the derivative of x' by x in the direction of a; the map is
+ * symmetric. */
 static lt_tensor *do_across(lt_scope *s, lt_tensor *a, lt_tensor *normal, lt_tensor *rstd,
                             const lt_dims *over, bool centered)
 {
@@ -58,7 +59,7 @@ static lt_tensor *do_across(lt_scope *s, lt_tensor *a, lt_tensor *normal, lt_ten
     return do_mul(s, left, rstd);
 }
 
-/* The results of a scope, references of their own; entries may be NULL. */
+/* Closes the scope; stores its results in outs as new references. Entries may be NULL. */
 lt_status lt_norm_return(lt_scope *s, int n, lt_tensor *const *results, lt_tensor **const *outs)
 {
     for (int i = 0; i < n && s->status == LT_OK; i++)

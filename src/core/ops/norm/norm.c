@@ -1,7 +1,6 @@
-/* norm.c - layer_norm, rms_norm, group_norm: checks, the kernels' calls, and the derivatives, which
- * are kernels too unless they are to be differentiated themselves: then formulas (formula.c).
- * Kernels read half types as they are and compute in float; every tensor of statistics is float, or
- * double. */
+/* norm.c - layer_norm, rms_norm, group_norm: checks, calls of kernels, and the derivatives: by
+ * kernels, or if they will be differentiated by formulas (formula.c). Kernels read half types
+ * directly and compute in float; statistics are float or double. */
 #include <stdio.h>
 
 #include "autograd/dual.h"
@@ -31,7 +30,7 @@ lt_dtype lt_norm_type(const lt_tensor *input)
 
 /* ---- calls of kernels ------------------------------------------------------------------------ */
 
-/* The tensor as the kernels take it: dense, on the CPU of the statistics' type. */
+/* The tensor in the form for kernels: contiguous, on the CPU in the statistics' dtype. */
 lt_tensor *lt_norm_dense(lt_scope *s, lt_tensor *t, lt_dtype statistics, bool channels_last)
 {
     lt_tensor *dense = NULL;
@@ -56,7 +55,7 @@ static lt_tensor *do_vector(lt_scope *s, lt_dtype dtype, lt_device device, int64
     return lt_norm_new(s, dtype, device, &(lt_dims){1, {n}}, false);
 }
 
-/* weight and bias must be of input's dtype, or float when that is a half type. */
+/* weight and bias must have input's dtype, or float if that is a half type. */
 lt_status lt_norm_check_parameters(const lt_tensor *input, const lt_tensor *weight,
                                    const lt_tensor *bias)
 {
@@ -101,7 +100,7 @@ static lt_status normalize_rows(const lt_rows_shape *shape, lt_tensor *input, lt
     LT_TRY(lt_norm_check_parameters(input, weight, bias));
     const bool fused = lt_trace_fuses_rows(input, shape->length);
     if (!fused) LT_TRY(lt_materialize("layer_norm", input));
-    /* What is saved for backward is read again. */
+    /* An input saved for backward is read again. */
     const bool saved =
         lt_is_differentiated(input) || lt_is_differentiated(weight) || lt_is_differentiated(bias);
     lt_scope_open(&s, false);
@@ -140,7 +139,7 @@ static lt_status normalize_rows(const lt_rows_shape *shape, lt_tensor *input, lt
                           (lt_tensor * *const[]){results.out, results.rstd, results.mean});
 }
 
-/* A gradient to fill in; NULL when it is not wanted. Where nothing will be summed it is zeros. */
+/* A gradient to fill in; NULL if it is not requested. Zeros if there is nothing to sum. */
 static lt_tensor *do_gradient(lt_scope *s, bool wanted, lt_dtype dtype, lt_device device,
                               const lt_dims *sizes, bool channels_last, bool empty)
 {
@@ -159,7 +158,7 @@ lt_norm_args lt_norm_backward_args(lt_scope *s, const lt_norm_grads *g, lt_tenso
     const lt_dims sizes = lt_dims_of(input);
     const bool empty = input->numel == 0, last = g->channels_last;
     lt_tensor *x = lt_norm_dense(s, input, type, last);
-    /* One without memory is fused to the kernel. */
+    /* A deferred gradient is fused with the kernel. */
     lt_tensor *grad = x != NULL && !g->grad->storage->deferred
                           ? lt_norm_dense(s, do_cast(s, g->grad, (lt_dtype)x->dtype), type, last)
                           : NULL;
@@ -189,7 +188,7 @@ static lt_status take_row_gradients(const void *context, const lt_fused_producer
     return lt_backends[n.norm.device.type]->row_norm_backward(&n);
 }
 
-/* The gradients by kernel: rows. */
+/* The gradients by the kernel for rows. */
 static lt_status rows_backward(const lt_rows_shape *shape, const lt_norm_grads *g, lt_tensor **outs)
 {
     lt_scope s;
@@ -220,7 +219,7 @@ bool lt_norm_differentiated(const lt_norm_grads *g)
            lt_is_differentiated(g->weight);
 }
 
-/* Rows as the formulas see them: [rows / groups, groups, entries, run]. */
+/* The rows' shape for the formulas: [rows / groups, groups, entries, run]. */
 static lt_dims sizes_of_rows(const lt_rows_shape *shape)
 {
     return (lt_dims){
@@ -286,7 +285,7 @@ static lt_status check_normalized_shape(const lt_tensor *input, const lt_dims *s
         lt_format_sizes(b, sizeof b, input->ndim, input->sizes));
 }
 
-/* Parameters of several dimensions as one line. */
+/* Parameters of several dimensions, flattened. */
 static lt_tensor *do_line(lt_scope *s, lt_tensor *parameter)
 {
     if (parameter == NULL || parameter->ndim == 1) return parameter;
@@ -358,7 +357,7 @@ lt_status lt__layer_norm_tangent_impl(lt_tensor *input, lt_tensor *weight, int64
         true, out);
 }
 
-/* As PyTorch has it: the mean of the squares is complex, and so is its root. */
+/* As in PyTorch: the mean of the squares is complex, and so is its root. */
 static lt_tensor *do_rms_norm_complex(lt_scope *s, lt_tensor *input, int ndim, lt_tensor *weight,
                                       double eps)
 {
@@ -377,7 +376,7 @@ lt_status lt_rms_norm_impl(lt_tensor *input, const lt_dims *normalized_shape, lt
 {
     lt_scope s;
     lt_tensor *result = NULL, *rstd = NULL;
-    /* PyTorch's default: the spacing of numbers at 1. */
+    /* PyTorch's default: the machine epsilon. */
     const double epsilon = eps != NULL                                        ? *eps
                            : lt_real_of((lt_dtype)input->dtype) == LT_FLOAT64 ? 0x1p-52
                                                                               : 0x1p-23;
@@ -460,7 +459,7 @@ lt_status lt_group_norm_impl(lt_tensor *input, int64_t num_groups, lt_tensor *we
                         (long long)num_groups);
     LT_TRY(check_channels(input, "weight", weight, input->sizes[1]));
     LT_TRY(check_channels(input, "bias", bias, input->sizes[1]));
-    if (input->numel == num_groups) /* each group is one value, which minus its mean is 0 */
+    if (input->numel == num_groups) /* each group is one value, and minus its mean it is 0 */
         return lt_error(LT_ERR_RUNTIME,
                         "Expected more than 1 value per channel when training, got input size %s",
                         lt_format_sizes(a, sizeof a, input->ndim, input->sizes));

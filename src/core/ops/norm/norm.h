@@ -1,16 +1,16 @@
-/* norm.h - what the files of normalization share: rows (norm.c), channels (batch_norm.c), and the
- * derivatives as formulas (norm_formula.c). Included by these only. */
+/* norm.h - shared by the files of normalization: rows (norm.c), channels (batch_norm.c), and the
+ * derivatives as formulas (formula.c). Included by these only. */
 #ifndef LT_OPS_NORM_H
 #define LT_OPS_NORM_H
 
 #include "ops/compose.h"
 
-/* As lt_row_norm_args has it. */
+/* As in lt_row_norm_args. */
 typedef struct lt_rows_shape {
     int64_t rows, length, groups, run;
 } lt_rows_shape;
 
-/* What a derivative is made of. mean NULL: none was subtracted. needs: of input, weight, bias. */
+/* The operands of a derivative. mean NULL: none was subtracted. needs: of input, weight, bias. */
 typedef struct lt_norm_grads {
     lt_tensor *grad, *input, *weight, *mean, *rstd;
     double eps;
@@ -19,34 +19,34 @@ typedef struct lt_norm_grads {
 } lt_norm_grads;
 
 /* The derivatives in differentiable ops: the input is viewed as sizes, its parameters as
- * `parameters`, statistics are over the dimensions `over`; `over` none: they are constants, those
- * that were given. outs: three, NULL where not needed. */
+ * `parameters`, statistics are over the dimensions `over`; if `over` is empty they are constants,
+ * the given ones. outs: three, NULL where not needed. */
 lt_status lt_norm_formula(const lt_norm_grads *g, const lt_dims *sizes, const lt_dims *parameters,
                           const lt_dims *over, bool centered, lt_tensor **outs);
 
-/* What a tangent is made of; of weight and bias NULL: there is none. mean, rstd: only where the
- * statistics are constants. */
+/* The operands of a tangent; a NULL weight or bias has none. mean, rstd: only if the statistics are
+ * constants. */
 typedef struct lt_norm_tangents {
     lt_tensor *input, *weight, *mean, *rstd;
     lt_tensor *input_t, *weight_t, *bias_t;
     double eps;
 } lt_norm_tangents;
 
-/* The tangent of the result, in differentiable ops; arguments as lt_norm_formula has them. */
+/* The tangent of the result, in differentiable ops; arguments as in lt_norm_formula. */
 lt_status lt_norm_tangent(const lt_norm_tangents *t, const lt_dims *sizes,
                           const lt_dims *parameters, const lt_dims *over, bool centered,
                           lt_tensor **out);
 
-/* Helpers of both kinds (norm.c; lt_norm_return: formula.c). */
+/* Helpers of rows and channels (norm.c; lt_norm_return: formula.c). */
 lt_dtype lt_norm_type(const lt_tensor *input);
 lt_status lt_norm_check_parameters(const lt_tensor *input, const lt_tensor *weight,
                                    const lt_tensor *bias);
 lt_tensor *lt_norm_dense(lt_scope *s, lt_tensor *t, lt_dtype statistics, bool channels_last);
 lt_tensor *lt_norm_new(lt_scope *s, lt_dtype dtype, lt_device device, const lt_dims *sizes,
                        bool channels_last);
-/* What the kernels of derivatives take: dense operands, and in results (three) the gradients that
- * are wanted, those of the parameters of the size `parameters`; zeros where the input is empty.
- * weight: dense, in the kernel's dtype. */
+/* The arguments of backward kernels: contiguous operands, and in results (three) the requested
+ * gradients, for parameters of the size `parameters`; zeros if the input is empty. weight:
+ * contiguous, in the kernel's dtype. */
 lt_norm_args lt_norm_backward_args(lt_scope *s, const lt_norm_grads *g, lt_tensor *weight,
                                    const lt_dims *parameters, lt_tensor **results);
 bool lt_norm_differentiated(const lt_norm_grads *g);

@@ -1,6 +1,6 @@
-/* optim.c - the steps of optimizers: each takes lists of parameters, gradients and state, and
- * updates parameters and state in one pass over memory. The numbers of a step (bias corrections and
- * the like) are made here, in double, in the order that the rule's formula names
+/* optim.c - the steps of optimizers: each has lists of parameters, gradients and state, and updates
+ * parameters and state in one pass over memory. The numbers of a step (such as bias corrections)
+ * are computed here, in double, in the order in which the rule's formula uses them
  * (formulas/optim.inc). */
 #include <math.h>
 
@@ -46,8 +46,7 @@ static bool same_numbers(int n, const int64_t *a, const int64_t *b)
     return true;
 }
 
-/* Whether element i of every array lies at the same place, so that all can be walked as one
- * line. */
+/* Whether all arrays have the same memory order, so that they can be processed as flat arrays. */
 static bool walks_as_one(const optim_step *s, int64_t row)
 {
     const lt_tensor *w = s->lists[0]->v[row];
@@ -104,7 +103,7 @@ static lt_status check_step(const optim_step *s)
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-/* One parameter whose arrays lie differently: through contiguous copies. */
+/* One parameter with arrays of different memory order: through contiguous copies. */
 static lt_status run_copied(const optim_step *s, int64_t row, lt_optim *o)
 {
     lt_tensor *work[LT_OPTIM_ARRAYS] = {NULL};
@@ -126,7 +125,7 @@ done:
     return status;
 }
 
-/* Parameters of one dtype and device, as many in a row as there are, in one call. */
+/* Calls the backend once for each run of parameters of one dtype and device. */
 static lt_status run_step(const optim_step *s)
 {
     const int64_t n = s->lists[0]->n;

@@ -1,6 +1,6 @@
 /* distinct.c - distinct elements and counts: unique, unique_consecutive, bincount, histc. Formulas
- * of other ops; the size of a result of unique and bincount is known only when the device is
- * done. */
+ * of other ops; results of unique and bincount have a size that depends on the data, so they wait
+ * for the device. */
 #include <math.h>
 
 #include "ops/common.h"
@@ -25,13 +25,13 @@
 
 /* ---- distinct elements ----------------------------------------------------------------------- */
 
-/* Vectors over the entries in an order in which equals are neighbours. */
+/* Vectors over the entries, in an order in which equal ones are adjacent. */
 typedef struct runs {
     lt_tensor *starts; /* bool: where an entry differs from the one before */
-    lt_tensor *number; /* int64: of the run, from 0; NULL if not asked for */
+    lt_tensor *number; /* int64: of the run, from 0; NULL if not requested */
 } runs;
 
-static lt_tensor *do_places_of(lt_scope *s, lt_tensor *flags) /* of those that are true, int64 */
+static lt_tensor *do_places_of(lt_scope *s, lt_tensor *flags) /* int64 indices of the true flags */
 {
     lt_tensor *out = NULL;
     if (s->status != LT_OK) return NULL;
@@ -48,7 +48,7 @@ static lt_tensor *do_any_along(lt_scope *s, lt_tensor *a, int64_t dim)
     return lt_scope_hold(s, status, out);
 }
 
-/* entries: [n], or [n, width] whose rows are compared. */
+/* entries: [n], or [n, width], compared row by row. */
 static runs do_runs(lt_scope *s, lt_tensor *entries, bool numbered)
 {
     runs r = {NULL, NULL};
@@ -69,7 +69,7 @@ static runs do_runs(lt_scope *s, lt_tensor *entries, bool numbered)
     return r;
 }
 
-/* The length of each run that begins at one of `places`, of n entries. */
+/* The length of each run that begins at an index in `places`, of n entries. */
 static lt_tensor *do_lengths(lt_scope *s, lt_tensor *places, int64_t n)
 {
     if (s->status != LT_OK) return NULL;
@@ -106,13 +106,14 @@ static lt_tensor *do_row_order(lt_scope *s, lt_tensor *rows)
     return lt_scope_hold(s, status, status == LT_OK ? order : NULL);
 }
 
-/* The results; inverse and counts are made only if they are wanted. */
+/* The results; inverse and counts are computed only if requested. */
 typedef struct distinct_results {
     lt_tensor **output, **inverse, **counts;
     bool want_inverse, want_counts;
 } distinct_results;
 
-/* order NULL: entries stay where they are. whole: the tensor whose entries along dim are chosen. */
+/* order NULL: entries are not sorted. whole: the tensor from which entries along dim are selected.
+ */
 static lt_status give_distinct(lt_scope *s, lt_tensor *whole, int64_t dim, lt_tensor *entries,
                                lt_tensor *order, const lt_dims *inverse_sizes,
                                const distinct_results *results)
@@ -178,7 +179,7 @@ static lt_status distinct(lt_tensor *self, bool sorts, const int64_t *dim,
         return lt_scope_close(&s);
     }
     lt_dims rows = {.n = 2, .v = {n, n > 0 ? self->numel / n : 1}}, sizes = {.n = 1, .v = {n}};
-    /* entries are compared by the other dimensions as they follow each other */
+    /* entries are compared by their other dimensions, flattened */
     lt_dims order_of = {.n = 1, .v = {d}};
     for (int other = 0; other < self->ndim; other++)
         if (other != d) order_of.v[order_of.n++] = other;
@@ -211,7 +212,7 @@ lt_status lt_unique_consecutive_impl(lt_tensor *self, bool return_inverse, bool 
 
 /* ---- counts ---------------------------------------------------------------------------------- */
 
-/* The least and the largest element; unchanged of an empty tensor. */
+/* The least and the largest element; unchanged for an empty tensor. */
 static lt_status range_of(lt_tensor *self, lt_scalar *least, lt_scalar *most)
 {
     lt_tensor *low = NULL, *high = NULL;
@@ -227,8 +228,8 @@ done:
     return status;
 }
 
-/* Sums of the weights of dense int64 in host memory, in the dtype of the result. They were found to
- * be within it. */
+/* Sums the weights of contiguous int64 in host memory, in the dtype of the result. Precondition:
+ * they are in range. */
 static lt_status add_weights(lt_tensor *sums, const lt_tensor *self, const lt_tensor *weights,
                              int64_t base)
 {
@@ -318,7 +319,7 @@ lt_status lt_histc_impl(lt_tensor *self, int64_t bins, lt_scalar min, lt_scalar 
         return lt_error(LT_ERR_RUNTIME, "range of [%g, %g] is not finite", low, high);
     if (low > high) return lt_error(LT_ERR_RUNTIME, "max must be larger than min");
     lt_scope_open_together(&s, LT_COMPOSITE(histc), self);
-    /* Bounds, and places, are rounded as its dtype is. */
+    /* Bounds and bins are rounded in its dtype. */
     const lt_dtype dtype = (lt_dtype)self->dtype;
     lt_tensor *x = do_flatten(&s, self), *first = do_cast(&s, do_number(&s, low), dtype),
               *last = do_cast(&s, do_number(&s, high), dtype);

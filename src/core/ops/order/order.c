@@ -1,6 +1,6 @@
-/* order.c - sorting and what follows from a sorted line by formulas of other ops: the k largest,
- * medians, modes, quantiles; running extremes. The backend sorts stably and gives positions; all
- * else stays on the device. */
+/* order.c - sorting, and ops that are formulas on sorted data: topk, medians, modes, quantiles;
+ * running extremes. The backend sorts stably and returns positions; everything else stays on the
+ * device. */
 #include <math.h>
 #include <string.h>
 
@@ -30,11 +30,11 @@
 
 /* ---- sorting --------------------------------------------------------------------------------- */
 
-/* The same of integers that hold the elements of an unsigned dtype. */
+/* The same for integers that hold the bits of an unsigned dtype. */
 static lt_status sorted_unsigned(lt_tensor *self, int dim, bool descending, int64_t count,
                                  lt_tensor **out_values, lt_tensor **out_indices);
 
-/* The first `count` places of sorted lines, as new tensors; values NULL: not wanted. */
+/* The first `count` elements of sorted rows, as new tensors; values NULL: not requested. */
 static lt_status sorted_part(lt_tensor *self, int dim, bool descending, int64_t count,
                              lt_tensor **out_values, lt_tensor **out_indices)
 {
@@ -70,7 +70,7 @@ static lt_status sorted_unsigned(lt_tensor *self, int dim, bool descending, int6
     lt_scope s;
     lt_tensor *values = NULL, *indices = NULL;
     lt_scope_open(&s, false);
-    /* of 64 bits, the least becomes the least that there is with a sign */
+    /* for 64 bits, map the least value to the least signed one */
     lt_tensor *shift =
         self->dtype == LT_UINT64 ? do_scalar(&s, lt_int(INT64_MIN)) : do_scalar(&s, lt_int(0));
     lt_tensor *wide = do_sub(&s, do_cast(&s, self, LT_INT64), shift);
@@ -86,7 +86,7 @@ static lt_status sorted_unsigned(lt_tensor *self, int dim, bool descending, int6
     return lt_scope_close(&s);
 }
 
-/* Size of a dimension; 1 where there is none. */
+/* Size of a dimension; 1 for a 0-dim tensor. */
 static int64_t length_of(const lt_tensor *self, int dim)
 {
     return self->ndim > 0 ? self->sizes[dim] : 1;
@@ -124,7 +124,8 @@ lt_status lt_msort_impl(lt_tensor *self, lt_tensor **out)
     return LT_OK;
 }
 
-/* The first `count` places of self in ascending order, held by the scope; false after a failure. */
+/* The first `count` elements of self in ascending order, owned by the scope; false after a failure.
+ */
 static bool do_sort(lt_scope *s, lt_tensor *self, int dim, int64_t count, lt_tensor **values,
                     lt_tensor **indices)
 {
@@ -167,7 +168,7 @@ static lt_status check_not_empty(const char *op, const lt_tensor *self, int dim)
                     lt_user_index(dim));
 }
 
-/* One place of the sorted lines by the backend's kernel; false without one. k: see backend.h. */
+/* One element of the sorted rows by the backend's kernel; false without one. k: see backend.h. */
 static bool has_kth(const lt_tensor *self) { return lt_backend_of(self)->kth != NULL; }
 
 static lt_status kth_along(lt_tensor *self, int dim, int64_t k, bool keepdim,
@@ -202,7 +203,7 @@ typedef struct sorted_lines {
     int dim;
 } sorted_lines;
 
-/* Entry `at` of sorted lines. */
+/* Entry `at` of sorted rows. */
 static lt_status pick_one(lt_scope *s, sorted_lines x, int64_t at, bool keepdim,
                           lt_tensor **out_values, lt_tensor **out_indices)
 {
@@ -236,7 +237,7 @@ lt_status lt_kthvalue_impl(lt_tensor *self, int64_t k, int64_t dim, bool keepdim
 
 /* ---- medians, modes -------------------------------------------------------------------------- */
 
-/* Entries of sorted lines at a tensor of places, which has size 1 in dim. */
+/* Entries of sorted rows at the indices in `at`, which has size 1 in dim. */
 static lt_status pick_at(lt_scope *s, sorted_lines x, lt_tensor *at, bool keepdim,
                          lt_tensor **out_values, lt_tensor **out_indices)
 {
@@ -249,13 +250,13 @@ static lt_status pick_at(lt_scope *s, sorted_lines x, lt_tensor *at, bool keepdi
     return give_pair(s, values, indices, out_values, out_indices);
 }
 
-/* How many elements of each line are not nan, as int64 with size 1 in dim. */
+/* The number of elements of each row that are not nan, as int64 with size 1 in dim. */
 static lt_tensor *do_count_numbers(lt_scope *s, lt_tensor *self, int dim)
 {
     return do_sum_dim(s, do_logical_not(s, do_isnan(s, self)), dim, true);
 }
 
-/* kernel: what PyTorch's message calls it. */
+/* kernel: its name in PyTorch's message. */
 static lt_status check_not_bool(const lt_tensor *self, const char *kernel)
 {
     if ((lt_dtype)self->dtype != LT_BOOL) return LT_OK;
@@ -281,7 +282,7 @@ static lt_status median_along(const char *op, lt_tensor *self, int64_t dim, bool
     if (!whole)
         return pick_one(&s, (sorted_lines){values, indices, d}, middle, keepdim, out_values,
                         out_indices);
-    /* nan stand behind the numbers */
+    /* nan sorts behind the numbers */
     lt_tensor *numbers = do_count_numbers(&s, self, d), *at;
     if (ignore_nan) {
         lt_tensor *last =
@@ -306,8 +307,8 @@ lt_status lt_nanmedian_dim_impl(lt_tensor *self, int64_t dim, bool keepdim, lt_t
     return median_along("nanmedian", self, dim, keepdim, true, out_values, out_indices);
 }
 
-/* The median of nothing: nan, and what a conversion of nan gives on the CPU. Devices differ in it:
- * no conversion here. */
+/* The median of an empty tensor: nan, or the value to which a CPU converts nan, written without a
+ * conversion, since devices differ in it. */
 static lt_status median_of_nothing(lt_tensor *self, lt_tensor **out)
 {
     const lt_dtype dtype = (lt_dtype)self->dtype;
@@ -373,8 +374,8 @@ static lt_tensor *do_cummax(lt_scope *s, lt_tensor *a, int64_t dim)
     return lt_scope_hold(s, status, values);
 }
 
-/* In sorted lines: the length of the run of equals up to each element is its distance from where
- * the run began; the first longest one ends where the mode stands last. */
+/* In sorted rows, the length of the run of equals up to each element is its distance from the start
+ * of the run; the first longest run ends at the last occurrence of the mode. */
 lt_status lt_mode_impl(lt_tensor *self, int64_t dim, bool keepdim, lt_tensor **out_values,
                        lt_tensor **out_indices)
 {
@@ -497,7 +498,7 @@ static lt_tensor *do_at(lt_scope *s, lt_tensor *sorted, lt_tensor *places)
     return do_gather(s, sorted, -1, do_cast(s, places, LT_INT64));
 }
 
-/* ranks: places between elements of the sorted lines, [..., q]. */
+/* ranks: fractional indices in the sorted rows, [..., q]. */
 static lt_tensor *do_interpolate(lt_scope *s, lt_tensor *sorted, lt_tensor *ranks,
                                  interpolation how)
 {
@@ -512,8 +513,7 @@ static lt_tensor *do_interpolate(lt_scope *s, lt_tensor *sorted, lt_tensor *rank
     return lt_scope_hold(s, status, out);
 }
 
-/* The result [..., q] with q in front, or without it, and the reduced dimensions where they are to
- * be kept. */
+/* The result [..., q] with q first, or without it, and with the reduced dimensions if keepdim. */
 static lt_tensor *do_arrange(lt_scope *s, lt_tensor *a, const lt_tensor *self, const int64_t *dim,
                              bool keepdim, bool many)
 {
@@ -563,7 +563,7 @@ static lt_status quantile(lt_tensor *self, lt_tensor *q, const int64_t *dim, boo
     lt_tensor_release(indices);
     sorted = lt_scope_hold(&s, status, sorted);
     if (sorted == NULL) return lt_scope_close(&s);
-    /* the last place of each line, [..., 1]: nan stand there, and make the quantile unless
+    /* the last element of each row, [..., 1]: if it is nan, so is the quantile, unless nan is
      * ignored */
     const int64_t n = sorted->sizes[sorted->ndim - 1];
     lt_tensor *numbers =

@@ -1,5 +1,5 @@
-/* clamp.c - ops that choose between several elementwise kernels: clamp with one bound or two, with
- * bounds that are tensors, division whose quotient is rounded, and rounding to decimals. */
+/* clamp.c - ops that choose between several elementwise kernels: clamp with one bound or two, or
+ * with tensors as bounds, division with a rounded quotient, and rounding to decimals. */
 #include <math.h>
 #include <string.h>
 
@@ -66,20 +66,20 @@ lt_status lt_clamp_tensors_impl(lt_tensor *self, lt_tensor *min, lt_tensor *max,
     return status;
 }
 
-/* grad_output where chosen holds, as one of the results. */
+/* Stores grad_output where chosen is true, else 0, as one of the results. */
 static void give_where(lt_scope *s, lt_tensor *grad, lt_tensor *chosen, lt_tensor **out)
 {
     lt_tensor *part = do_where(s, chosen, grad, do_number(s, 0));
     if (s->status == LT_OK) *out = lt_tensor_retain(part);
 }
 
-/* Where the elements of clamp came from; NULL: nowhere. */
+/* Masks of the source of each element of clamp; NULL: no element. */
 typedef struct came_from {
     lt_tensor *self, *min, *max;
 } came_from;
 
-/* An element came from max where it, or the bound min, lies above; from min where it lies below
- * that, and that below max; else from self, where neither is nan. */
+/* The result is max where self or min is above it; min where self is below it and min is below max;
+ * self where it is within the bounds. With nan it is none of them. */
 static came_from origins(lt_scope *s, lt_tensor *self, lt_tensor *min, lt_tensor *max)
 {
     came_from from = {NULL, min != NULL ? do_lt(s, self, min) : NULL,
@@ -149,9 +149,9 @@ lt_status lt_div_rounding_impl(lt_tensor *self, lt_tensor *other, const char *ro
         result = do_floor_divide(&s, self, other);
     else if (lt_dtype_is_float(lt_result_type(operands, 2)))
         result = do_trunc(&s, do_div(&s, self, other));
-    else { /* a multiple of other, which floor_divide divides exactly */
+    else { /* a multiple of other, so that floor_divide is exact */
         lt_tensor *rest = do_fmod(&s, self, other), *from = self;
-        /* no bool is subtracted from */
+        /* bools cannot be subtracted from */
         if (rest != NULL && self->dtype == LT_BOOL) from = do_cast(&s, self, (lt_dtype)rest->dtype);
         result = do_floor_divide(&s, do_sub(&s, from, rest), other);
     }

@@ -48,7 +48,7 @@ lt_status lt__pow_backward_exponent_impl(lt_tensor *grad_output, lt_tensor *self
     lt_scope_open(&s, LT_COMPOSITE(_pow_backward_exponent));
     lt_tensor *zero = do_number(&s, 0), *logarithm;
     if (is_wrapped_number(self)) {
-        /* The logarithm as a number, lest it be rounded to the default dtype. */
+        /* The logarithm as a number, to avoid rounding to the default dtype. */
         lt_scalar value;
         if (s.status == LT_OK) s.status = lt_tensor_item(self, &value);
         logarithm = s.status != LT_OK                 ? NULL

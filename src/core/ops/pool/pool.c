@@ -1,6 +1,6 @@
-/* pool.c - extremes and averages of windows: geometry and checks; the kernels see planes
- * (backend.h). The number of windows follows from the input's sizes, so that a derivative finds
- * them again from these. */
+/* pool.c - maxima and averages of windows: geometry and checks; the kernels process planes
+ * (backend.h). The number of windows is a function of the input's sizes, so a derivative recomputes
+ * it. */
 #include "autograd/dual.h"
 #include "compile/trace.h"
 #include "ops/steps.h"
@@ -50,14 +50,14 @@ static lt_status check_spread(const char *op, const char *what, const char *befo
                     before, numbers[spatial]);
 }
 
-/* The arguments that say which windows there are. stride NULL or empty: that of the kernel. */
+/* The arguments that determine the windows. stride NULL or empty: the kernel size. */
 typedef struct pool_windows {
     const lt_dims *kernel_size, *stride, *padding, *dilation;
-    bool ceil, count_padding; /* the latter, and divisor (NULL: none), of averages */
+    bool ceil, count_padding; /* count_padding and divisor (NULL: none) are for averages */
     const int64_t *divisor;
 } pool_windows;
 
-/* All but the number of windows. */
+/* Reads all but the number of windows. */
 static lt_status read_windows(const char *op, int spatial, const pool_windows *w, lt_pooling *p)
 {
     const lt_dims *const kernel_size = w->kernel_size, *const padding = w->padding,
@@ -87,7 +87,7 @@ static lt_status read_windows(const char *op, int spatial, const pool_windows *w
     return LT_OK;
 }
 
-/* The planes of an input, [batch, channels, spatial...] or without the batch. */
+/* Reads the planes of an input, [batch, channels, spatial...] or without the batch. */
 static lt_status read_planes(const char *op, int spatial, int ndim, const int64_t *sizes,
                              lt_pooling *p)
 {
@@ -146,8 +146,8 @@ static lt_dims pooled_sizes(const lt_tensor *t, int spatial, const int64_t *v)
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 
-/* Whether t, [batch, channels, spatial...], is pooled as it lies; p's planes are then those of the
- * batch. */
+/* Whether t, [batch, channels, spatial...], is pooled in channels-last order; then p->planes is the
+ * batch and p->lanes the channels. */
 static bool keep_channels_last(lt_pooling *p, int spatial, const lt_tensor *t,
                                const lt_tensor *given)
 {
@@ -169,7 +169,7 @@ typedef struct pool_kernel {
     const lt_pooling *pool;
     const lt_backend *backend;
     bool extremes;
-    lt_tensor *out, *indices, *in; /* in NULL: it is fused */
+    lt_tensor *out, *indices, *in; /* in NULL: fused producer */
 } pool_kernel;
 
 static lt_status pool_producer(const void *context, const lt_fused_producer *producer)
@@ -184,8 +184,8 @@ static lt_status pool_producer(const void *context, const lt_fused_producer *pro
                                 in);
 }
 
-/* out_indices NULL: averages, or extremes whose places nobody asks for (`extremes`). The dtype is
- * one of the kernels'. */
+/* out_indices NULL: averages, or maxima without indices (`extremes`). The dtype must be one of the
+ * kernels'. */
 static lt_status pool_forward(lt_pooling *p, int spatial, bool extremes, lt_tensor *self,
                               lt_tensor **out, lt_tensor **out_indices)
 {
@@ -207,7 +207,7 @@ static lt_status pool_forward(lt_pooling *p, int spatial, bool extremes, lt_tens
         LT_CHECK(begin_result(out_indices, LT_INT64, p->device, &sizes, last, &indices));
     if (work->numel > 0) {
         const pool_kernel k = {p, lt_backend_of(self), extremes, work, indices, from};
-        /* What is saved for backward is read again. */
+        /* An input saved for backward is read again. */
         LT_CHECK(fused ? lt_trace_consume(name, self, lt_is_differentiated(self), pool_producer, &k)
                        : pool_producer(&k, NULL));
     }
@@ -241,7 +241,7 @@ static lt_status do_pool_forward(lt_pooling *p, int spatial, bool extremes, lt_t
     return lt_scope_store(&s, do_cast(&s, lt_scope_hold(&s, status, result), dtype), out);
 }
 
-/* indices NULL: of averages. */
+/* indices NULL: the backward pass of averages. */
 static lt_status pool_backward(lt_pooling *p, int spatial, lt_tensor *grad_output,
                                lt_tensor *indices, const lt_dims *sizes, lt_tensor **out)
 {
@@ -272,7 +272,7 @@ done:
 
 /* ---- extremes -------------------------------------------------------------------------------- */
 
-/* max_pool1d has sentences of its own. */
+/* max_pool1d has its own messages. */
 static lt_status check_line(const char *op, const lt_dims *kernel_size, const lt_dims *padding)
 {
     if (kernel_size->n != 1 || padding->n != 1) return LT_OK;
@@ -392,7 +392,7 @@ lt_status lt__avg_pool_impl(lt_tensor *self, int64_t spatial, const lt_dims *ker
                          divisor_override, out);
 }
 
-/* ---- windows that cover the planes ----------------------------------------------------------- */
+/* ---- windows that cover the planes (adaptive) ------------------------------------------------ */
 
 static lt_status read_adaptive(const char *op, int spatial, int ndim, const int64_t *sizes,
                                const lt_dims *output_size, lt_pooling *p)
@@ -475,7 +475,7 @@ lt_status lt__adaptive_avg_pool_like_impl(lt_tensor *self, const lt_dims *sizes,
 
 /* ---- the ops of 1, 2 and 3 dimensions -------------------------------------------------------- */
 
-/* max_pool looks for places only where a derivative will want them. */
+/* max_pool computes indices only if a derivative will need them. */
 static lt_status max_pool(const char *op, int spatial, lt_tensor *self, const pool_windows *w,
                           lt_tensor **out)
 {

@@ -1,4 +1,4 @@
-/* distributions.c - random numbers made of uniform and normal ones: geometric, Cauchy,
+/* distributions.c - random numbers computed from uniform and normal ones: geometric, Cauchy,
  * log-normal. */
 #include <math.h>
 
@@ -19,7 +19,7 @@ static lt_status check_distribution_dtype(const char *op, const lt_tensor *t)
                     lt_dtype_scalar_name((lt_dtype)t->dtype));
 }
 
-/* Doubles of t's shape in its generator's sequence. */
+/* Uniform doubles in t's shape, from the generator's sequence. */
 static lt_tensor *do_uniform(lt_scope *s, const lt_tensor *t, lt_generator *generator)
 {
     lt_tensor *u = NULL;

@@ -15,7 +15,7 @@
 #include "op/clamp.h"
 #include "op/poisson.h"
 
-/* Numbers of this distribution in the shape of a. */
+/* Draws numbers of this distribution in the shape of a. */
 static lt_tensor *do_draw(lt_scope *s, lt_draw what, lt_tensor *a, lt_tensor *b,
                           lt_generator *generator)
 {
@@ -55,7 +55,7 @@ lt_status lt__standard_gamma_impl(lt_tensor *self, lt_generator *generator, lt_t
     return lt_scope_store(&s, do_narrow_to(&s, numbers, self), out);
 }
 
-/* Shares of gamma numbers, which are drawn in double lest they all be 0; never quite 0 or 1. */
+/* Normalized gamma numbers, drawn in double lest they all be 0; never exactly 0 or 1. */
 lt_status lt__sample_dirichlet_impl(lt_tensor *self, lt_generator *generator, lt_tensor **out)
 {
     LT_TRY(check_draw_dtype("dirichlet", self));
@@ -79,7 +79,7 @@ lt_status lt__sample_dirichlet_impl(lt_tensor *self, lt_generator *generator, lt
     return lt_scope_store(&s, clamped, out);
 }
 
-/* Of each x by its own concentration, the sum of the others kept. */
+/* The derivative of each x by its own concentration, with the sum of the others constant. */
 static lt_tensor *do_slopes(lt_scope *s, lt_tensor *x, lt_tensor *concentration)
 {
     lt_tensor *slopes = NULL, *total = do_sum_dim(s, concentration, -1, true);

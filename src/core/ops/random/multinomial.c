@@ -1,9 +1,9 @@
 /* multinomial.c - positions drawn with given probabilities.
  *
- * Without replacement every category runs a race: its probability over an exponential number, the
- * largest quotients win. With replacement each draw looks up a uniform number among the running
- * sums: on the CPU with PyTorch's sequence of draws, elsewhere as a formula of other ops, so that
- * nothing leaves the device. */
+ * Without replacement the exponential race: each probability is divided by an exponential random
+ * number, and the largest quotients win. With replacement each draw searches a uniform number in
+ * the prefix sums: on the CPU with PyTorch's sequence of draws, elsewhere as a formula of other
+ * ops, so that the data stays on the device. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -24,7 +24,7 @@
 #include "op/rand.h"
 #include "op/scatter.h"
 
-/* PyTorch's limit: float holds every position up to it. */
+/* PyTorch's limit: float represents every position up to it. */
 #define MOST_CATEGORIES (INT64_C(1) << 24)
 
 static const char no_distribution[] =
@@ -43,7 +43,7 @@ static void error_if_any(lt_scope *s, lt_tensor *flags, const char *message)
         s->status = lt_error(LT_ERR_RUNTIME, "%s", message);
 }
 
-/* Neither may be negated: nan fails both. */
+/* The comparisons must not be negated: nan fails both. */
 static void check_probabilities(lt_scope *s, lt_tensor *p)
 {
     lt_tensor *valid =
@@ -84,8 +84,8 @@ static lt_tensor *new_positions(lt_scope *s, const lt_tensor *p, int64_t count)
     return lt_scope_hold(s, status, positions);
 }
 
-/* The positions of the `count` largest of each row, in order, of equal ones the lower first; in
- * host memory. */
+/* The positions of the `count` largest of each row, in order; of equal ones the lower position
+ * first; in host memory. */
 static lt_tensor *winners_on_host(lt_scope *s, lt_tensor *quotients, int64_t count)
 {
     lt_tensor *order = NULL, *first = NULL;
@@ -97,7 +97,7 @@ static lt_tensor *winners_on_host(lt_scope *s, lt_tensor *quotients, int64_t cou
     return do_contiguous(s, lt_scope_hold(s, status, first));
 }
 
-/* The same on a device, one place after the other; the winner leaves the race. */
+/* The same on a device, one after the other; the winner is removed each time. */
 static lt_tensor *winners_on_device(lt_scope *s, lt_tensor *quotients, int64_t count)
 {
     lt_tensor *positions = new_positions(s, quotients, count);
@@ -120,7 +120,7 @@ static lt_tensor *winners_on_device(lt_scope *s, lt_tensor *quotients, int64_t c
 
 /* ---- with replacement ------------------------------------------------------------------------ */
 
-/* Running sums of a row, in float unless the probabilities are double; the last is 1. */
+/* Prefix sums of a row, in float unless the probabilities are double; the last is 1. */
 static lt_status running_sums(const double *p, int64_t n, bool narrow, double *sums)
 {
     double sum = 0;
@@ -144,11 +144,11 @@ static lt_status running_sums(const double *p, int64_t n, bool narrow, double *s
     return LT_OK;
 }
 
-/* The first running sum that is not less than u. */
+/* The first prefix sum that is not less than u. */
 static int64_t find_category(const double *sums, int64_t n, double u)
 {
     int64_t low = 0;
-    for (int64_t left = n - 1; left > 0;) { /* without branches, which nobody could foretell */
+    for (int64_t left = n - 1; left > 0;) { /* no branches: they would be unpredictable */
         const int64_t some = (left + 1) / 2;
         low += some * (int64_t)(sums[low + some - 1] < u);
         left -= some;
@@ -179,7 +179,7 @@ static lt_tensor *draw_on_host(lt_scope *s, lt_tensor *p, int64_t count, lt_gene
     return s->status == LT_OK ? positions : NULL;
 }
 
-/* How many running sums are less than each uniform number. */
+/* For each uniform number, the number of prefix sums below it. */
 static lt_tensor *draw_on_device(lt_scope *s, lt_tensor *p, int64_t count, lt_generator *generator)
 {
     lt_dims sizes = lt_dims_of(p);
@@ -197,7 +197,7 @@ static lt_tensor *draw_on_device(lt_scope *s, lt_tensor *p, int64_t count, lt_ge
     lt_tensor *less = do_lt(s, do_unsqueeze(s, sums, -2), do_unsqueeze(s, draws, -1));
     lt_tensor *positions = do_sum_dim(s, less, -1, false), *bounded = NULL;
     if (s->status != LT_OK) return NULL;
-    /* sums may end below 1 */
+    /* the last sum may be below 1 */
     status = lt_clamp_max(positions, lt_int(p->sizes[p->ndim - 1] - 1), &bounded);
     return lt_scope_hold(s, status, bounded);
 }
@@ -236,7 +236,7 @@ lt_status lt_multinomial_impl(lt_tensor *self, int64_t num_samples, bool replace
         positions = new_positions(&s, self, num_samples);
     } else if (!replacement || num_samples == 1) {
         check_probabilities(&s, self);
-        /* NULL after a refusal, which who picks winners sees */
+        /* NULL after an error, which the functions below check */
         lt_tensor *quotients = race(&s, self, generator);
         if (num_samples == 1)
             positions = winner(&s, quotients);

@@ -1,5 +1,4 @@
-/* random.c - random tensors and filling in place. The numbers come from the backend's
- * distributions. */
+/* random.c - random tensors and random filling in place, by the backend's distributions. */
 #include <math.h>
 
 #include "ops/check_values.h"
@@ -29,7 +28,7 @@
 
 static const lt_scalar zero = {LT_SCALAR_FLOAT, {.d = 0}, 0}, one = {LT_SCALAR_FLOAT, {.d = 1}, 0};
 
-/* New reference: a view of t whose dimensions are in the order of memory. */
+/* New reference: a view of t with its dimensions in memory order. */
 static lt_status in_memory_order(lt_tensor *t, lt_tensor **out)
 {
     lt_dims order = {.n = t->ndim};
@@ -64,8 +63,8 @@ lt_status lt_draw_into(lt_tensor *t, lt_distribution what, lt_scalar a, lt_scala
 static lt_status draw_numbers(lt_tensor *t, lt_distribution what, lt_scalar a, lt_scalar b,
                               lt_generator *generator);
 
-/* Normal numbers are complex ones of variance std^2: half of it is the real part's; uniform ones
- * have both parts so. */
+/* Complex normal numbers have variance std^2: half of it each for the real and imaginary parts;
+ * uniform ones have uniform parts. */
 static lt_status draw_parts(lt_tensor *t, lt_distribution what, lt_scalar a, lt_scalar b,
                             lt_generator *generator)
 {
@@ -79,8 +78,8 @@ static lt_status draw_parts(lt_tensor *t, lt_distribution what, lt_scalar a, lt_
     return status;
 }
 
-/* Draws into t; with gaps or in another order, through a dense tensor aside: numbers follow the
- * memory, and normal ones are drawn singly, as PyTorch does it. */
+/* Draws into t; a tensor with gaps or in another order through a contiguous buffer: numbers are
+ * drawn in memory order, and normal ones one by one, as in PyTorch. */
 static lt_status draw_numbers(lt_tensor *t, lt_distribution what, lt_scalar a, lt_scalar b,
                               lt_generator *generator)
 {
@@ -106,7 +105,7 @@ done:
     return status;
 }
 
-/* Gives t, a fresh tensor, with numbers in it. */
+/* Fills t, a new tensor, with random numbers and returns it. */
 static lt_status drawn(lt_tensor *t, lt_distribution what, lt_scalar a, lt_scalar b,
                        lt_generator *generator, lt_tensor **out)
 {
@@ -144,13 +143,13 @@ static lt_status check_float(const char *op, lt_dtype dtype)
                     lt_dtype_scalar_name(dtype));
 }
 
-/* Complex numbers too. */
+/* Also accepts complex dtypes. */
 static lt_status check_inexact(const char *op, lt_dtype dtype)
 {
     return lt_dtype_is_complex(dtype) ? LT_OK : check_float(op, dtype);
 }
 
-/* [low, high) must have numbers, and an integer dtype must have them all. */
+/* [low, high) must not be empty, and an integer dtype must be able to hold all its numbers. */
 static lt_status check_range(int64_t low, int64_t high, lt_dtype dtype)
 {
     const int bits = lt_dtype_is_float(dtype) ? 64
@@ -267,7 +266,7 @@ lt_status lt_randint_like_from_zero_impl(lt_tensor *self, int64_t high, lt_dtype
     return lt_randint_like_impl(self, 0, high, dtype, device, out);
 }
 
-/* Refuses what is no probability, nan too. */
+/* Rejects values outside [0, 1], and nan. */
 static lt_status check_probabilities(lt_tensor *p)
 {
     return lt_check_values(
@@ -366,9 +365,9 @@ lt_status lt_exponential__impl(lt_tensor *self, double lambd, lt_generator *gene
     return draw_numbers(self, LT_RANDOM_EXPONENTIAL, lt_float(lambd), zero, generator);
 }
 
-/* ---- given by tensors ------------------------------------------------------------------------ */
+/* ---- parameters that are tensors ------------------------------------------------------------- */
 
-/* Standard normal numbers in the broadcast shape, scaled and moved. */
+/* Standard normal numbers in the broadcast shape, scaled and shifted. */
 lt_status lt_normal_tensors_impl(lt_tensor *mean, lt_tensor *std, lt_generator *generator,
                                  lt_tensor **out)
 {

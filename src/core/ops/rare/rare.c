@@ -1,6 +1,5 @@
-/* rare.c - special functions that are asked for seldom: each is a number for the one kernel that
- * has them all (formulas/rare.h), or a formula of other ops; and derivatives that no single op
- * computes. */
+/* rare.c - rarely used special functions: each is a number for the one kernel that computes them
+ * all (formulas/rare.h), or a formula of other ops; and derivatives that take several ops. */
 #include <math.h>
 
 #include "formulas/rare.h"
@@ -60,7 +59,7 @@
 #include "op/special_spherical_bessel_j0.h"
 #include "op/special_zeta.h"
 
-/* ---- of one number --------------------------------------------------------------------------- */
+/* ---- of one argument ------------------------------------------------------------------------- */
 
 lt_status lt_special_airy_ai_impl(lt_tensor *self, lt_tensor **out)
 {
@@ -152,7 +151,7 @@ lt_status lt_special_ndtr_impl(lt_tensor *self, lt_tensor **out)
     return lt_scope_store(&s, times(&s, tail, 0.5), out);
 }
 
-/* ---- of two numbers -------------------------------------------------------------------------- */
+/* ---- of two arguments ------------------------------------------------------------------------ */
 
 lt_status lt_igamma_impl(lt_tensor *self, lt_tensor *other, lt_tensor **out)
 {
@@ -300,7 +299,7 @@ static lt_status half_at_zero(lt_scope *s, lt_tensor *grad, lt_tensor *self, lt_
     return lt_scope_return(s, do_mul(s, grad, slope), out);
 }
 
-/* self without its zeros, so that nothing is divided by them. */
+/* self with its zeros replaced, to avoid a division by 0. */
 static lt_tensor *do_without_zeros(lt_scope *s, lt_tensor *self)
 {
     return do_where(s, do_ne(s, self, do_number(s, 0)), self, do_number(s, 1));

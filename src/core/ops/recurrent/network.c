@@ -1,6 +1,6 @@
-/* network.c - all layers of recurrent cells in one call, forward and backward, where the device has
- * a library for that (devices/network.h). Without one the answer is an empty list, and the layers
- * are done one by one (recurrent.c). */
+/* network.c - all layers of recurrent cells in one call, forward and backward, if the device has a
+ * library for it (devices/network.h). Otherwise the result is an empty list, and the caller runs
+ * the layers one by one (recurrent.c). */
 #include "devices/network.h"
 #include "memory/alloc.h"
 #include "ops/compose.h"
@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* Results that are not handed out yet; `n` of them are made. */
+/* Results that are not yet returned; `n` of them are made. */
 typedef struct results {
     int64_t n;
     lt_tensor **v;
@@ -29,7 +29,7 @@ static void drop_results(results *r)
     lt_mem_free(r->v);
 }
 
-/* Hands all over. */
+/* Moves all results to out. */
 static void store_results(results *r, lt_tensor_list *out)
 {
     out->v = r->v;
@@ -50,8 +50,8 @@ static lt_status add_bytes(results *r, lt_device device, int64_t bytes)
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
-/* New reference: t, dense, once it is known to be of the sizes and the network's dtype and device;
- * NULL stays NULL. */
+/* New reference: t, contiguous, after checking its sizes and the network's dtype and device; NULL
+ * stays NULL. */
 static lt_status check_weight(const lt_network *n, lt_tensor *t, const char *name,
                               const lt_dims *sizes, lt_tensor **out)
 {
@@ -205,7 +205,7 @@ static lt_status add_weight_gradients(const lt_network *n, results *made, void *
     return LT_OK;
 }
 
-/* The gradient of the output, zeros where none came. */
+/* The gradient of the output, or zeros if there is none. */
 static lt_status gradient_of_output(const lt_network *n, lt_tensor *grad_output, lt_tensor **out)
 {
     const lt_dims sizes = size_of_output(n);
@@ -246,7 +246,7 @@ lt_status lt__recurrent_network_backward_impl(
     LT_CHECK(gradient_of_output(&n, grad_output, &gy));
     LT_CHECK(check_weight(&n, grad_hn, "grad_hn", &of_state, &gh));
     LT_CHECK(check_weight(&n, grad_cn, "grad_cn", &of_state, &gc));
-    /* the graph may be walked again */
+    /* copied, since the graph may be traversed again */
     LT_CHECK(lt_tensor_new(LT_UINT8, kept->device, 1, kept->sizes, &spoiled));
     LT_CHECK(lt_copy_elements(spoiled, kept));
     LT_CHECK(begin_results(&made, 3 + lt_network_weights(&n)));

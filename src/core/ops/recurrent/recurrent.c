@@ -1,10 +1,10 @@
 /* recurrent.c - a layer of recurrent cells over a sequence, forward and backward: a product and a
  * kernel per step (cell.h), and one product for the gradient of the weights.
  *
- * Rows of all steps lie one after the other. With batch sizes (of packed sequences, never growing)
- * a step has only the rows of sequences that are that long. A step is one segment: rows whose state
- * before is in consecutive rows of the output, or of hx; two of them where sequences join when time
- * runs backwards. Half types are computed in float. */
+ * The rows of all steps are stored in sequence. With batch sizes (of packed sequences, never
+ * growing) a step has only the rows of sequences that are that long. A step is one segment: rows
+ * with previous states in consecutive rows of the output, or of hx; two segments if further
+ * sequences begin at this step, in reverse direction. Half types are computed in float. */
 #include "devices/cell.h"
 #include "ops/common.h"
 #include "memory/alloc.h"
@@ -21,7 +21,7 @@
 
 typedef struct segment {
     int64_t row, rows; /* in all arrays with a row per step and sequence */
-    int64_t before;    /* the first row of the state before: of the output, or of hx when first */
+    int64_t before;    /* first row of the previous state: in the output, or in hx if `first` */
     bool first;
 } segment;
 
@@ -32,7 +32,7 @@ typedef struct layer {
     const lt_backend *backend;
     int64_t rows, batch, hidden, steps, size; /* size: bytes of an element */
     int64_t *sizes, *offsets;                 /* of the steps */
-    segment *segments;                        /* in the order of time */
+    segment *segments;                        /* in temporal order */
     int64_t count;
 } layer;
 
@@ -75,7 +75,7 @@ static void make_segments(layer *l, bool reverse)
     for (int64_t t = 0, row = 0; t < l->steps; row += l->sizes[t++]) l->offsets[t] = row;
     for (int64_t k = 0; k < l->steps; k++) {
         const int64_t t = reverse ? l->steps - 1 - k : k, before = reverse ? t + 1 : t - 1;
-        int64_t joined = 0; /* rows whose state before is in the output */
+        int64_t joined = 0; /* rows with their previous state in the output */
         if (k > 0) joined = reverse ? l->sizes[before] : l->sizes[t];
         if (joined > 0)
             l->segments[l->count++] = (segment){l->offsets[t], joined, l->offsets[before], false};
@@ -85,7 +85,7 @@ static void make_segments(layer *l, bool reverse)
     }
 }
 
-/* Fills in the layer; what it holds is freed by layer_free also when this failed. */
+/* Fills in the layer; layer_free frees it, also after a failure. */
 static lt_status layer_of(layer *l, const char *cell, lt_tensor *hx, lt_tensor *weight,
                           int64_t rows, bool reverse, lt_tensor *batch_sizes)
 {
@@ -132,7 +132,8 @@ static void layer_free(layer *l)
 
 /* ---- tensors --------------------------------------------------------------------------------- */
 
-/* New reference: t dense in the layer's type, of the sizes given (-1: any); NULL stays NULL. */
+/* New reference: t, contiguous in the layer's dtype, of the given sizes (-1: any); NULL stays NULL.
+ */
 static lt_status prepare_operand(const layer *l, lt_tensor *t, const char *name, int64_t rows,
                                  int64_t columns, lt_tensor **out)
 {
@@ -168,7 +169,7 @@ static char *tensor_row(const layer *l, lt_tensor *t, int64_t row)
                                       : (char *)lt_data(t) + row * t->sizes[t->ndim - 1] * l->size;
 }
 
-/* Copies or adds rows between dense tensors of the same width. */
+/* Copies or adds rows between contiguous tensors of the same width. */
 static lt_status move_rows(lt_tensor *dst, int64_t to, lt_tensor *src, int64_t from, int64_t rows,
                            bool add)
 {
@@ -189,8 +190,8 @@ done:
     return status;
 }
 
-/* The rows of the states after the last step of every sequence: between out (a row per step) and
- * last (a row per sequence). To last they are copied, from last they are added. */
+/* The states after the last step of every sequence, in out (a row per step) and last (a row per
+ * sequence): copies them to last, or adds them from last to out. */
 static lt_status move_last(const layer *l, bool reverse, lt_tensor *out, lt_tensor *last,
                            bool to_last)
 {
@@ -207,7 +208,7 @@ static lt_status move_last(const layer *l, bool reverse, lt_tensor *out, lt_tens
     return LT_OK;
 }
 
-/* A result in the layer's own dtype; takes over t. */
+/* Stores a result in the layer's own dtype; steals t. */
 static lt_status store_result(const layer *l, lt_tensor **t, lt_tensor **out)
 {
     lt_tensor *result = NULL;
@@ -221,7 +222,7 @@ static lt_status store_result(const layer *l, lt_tensor **t, lt_tensor **out)
 
 /* ---- forward --------------------------------------------------------------------------------- */
 
-/* What a step of the forward pass reads and writes, a row per step or sequence; g: the product of
+/* The operands of a step of the forward pass, with a row per step or sequence; g: the product of
  * one step. */
 typedef struct forward_tensors {
     lt_tensor *x, *h0, *c0, *w, *bias, *g, *out, *c, *keep;
@@ -318,15 +319,15 @@ done:
 
 /* ---- backward -------------------------------------------------------------------------------- */
 
-/* Whether a segment goes on where another one ends, in the gradients' rows and in those of the
- * state before. */
+/* Whether segment b continues a, both in the rows of the gradients and in the rows of the previous
+ * state. */
 static bool follows(const segment *a, const segment *b)
 {
     return a->first == b->first && a->row + a->rows == b->row && a->before + a->rows == b->before;
 }
 
-/* grad_w += sum over all rows of grad_g^T (state before), in as few products as there are runs of
- * such rows. */
+/* grad_w += sum over all rows of grad_g^T (previous state), by one product per run of consecutive
+ * rows. */
 static lt_status weight_gradient(const layer *l, lt_tensor *grad_g, lt_tensor *h0, lt_tensor *out,
                                  lt_tensor *grad_w)
 {
@@ -365,8 +366,8 @@ static lt_status weight_gradient(const layer *l, lt_tensor *grad_g, lt_tensor *h
     return LT_OK;
 }
 
-/* The gradient of all states: that of the output, if any, and at the end of every sequence that of
- * the last state. */
+/* The gradient of all states: the output's, if any, plus the last state's at the end of every
+ * sequence. */
 static lt_status state_gradient(const layer *l, bool reverse, lt_tensor *grad_output,
                                 lt_tensor *grad_last, lt_tensor **out)
 {
@@ -375,7 +376,7 @@ static lt_status state_gradient(const layer *l, bool reverse, lt_tensor *grad_ou
     return grad_last != NULL ? move_last(l, reverse, *out, grad_last, false) : LT_OK;
 }
 
-/* What a step of the backward pass reads and writes. */
+/* The operands of a step of the backward pass. */
 typedef struct backward_tensors {
     lt_tensor *h0, *c0, *w, *out, *cells, *kept, *dh, *dc, *dx, *dg, *dh0, *dc0;
 } backward_tensors;

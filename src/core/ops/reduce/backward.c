@@ -1,5 +1,5 @@
 /* backward.c - the derivatives of reductions, as formulas of differentiable ops: grad_output is
- * brought back to the sizes before the reduction and weighted. */
+ * expanded to the sizes before the reduction and weighted. */
 #include <math.h>
 
 #include "autograd/dual.h"
@@ -106,8 +106,8 @@ static lt_tensor *do_join(lt_scope *s, lt_tensor *a, lt_tensor *b, lt_tensor *re
     return lt_scope_hold(s, status, out);
 }
 
-/* For every entry of dimension 0 the product of all others: the first half is paired with the
- * second, and what the pairs leave out is their partner times the other pairs. */
+/* For every entry of dimension 0 the product of all others, recursively: the first half is paired
+ * with the second; the product for an entry is its partner times the other pairs. */
 static lt_status products_of_others(lt_tensor *a, lt_tensor **out)
 {
     int64_t n = a->sizes[0], half = n / 2;
@@ -131,8 +131,8 @@ static lt_status products_of_others(lt_tensor *a, lt_tensor **out)
     return lt_scope_return(&s, do_join(&s, of_first, of_second, rest), out);
 }
 
-/* grad times the product of all other elements along dim (NULL: all), in a form whose own
- * derivative holds where elements are 0. */
+/* grad times the product of all other elements along dim (NULL: all), in a form that can be
+ * differentiated again where elements are 0. */
 static lt_tensor *times_others_exactly(lt_scope *s, lt_tensor *grad, lt_tensor *self,
                                        const lt_dims *dim)
 {
@@ -148,7 +148,7 @@ static lt_tensor *times_others_exactly(lt_scope *s, lt_tensor *grad, lt_tensor *
     return do_mul(s, grad, others);
 }
 
-/* The product of a 0 and of the other elements of each line but one: nan where one of them is not
+/* The product of a 0 and all but one of the other elements of each row: nan if one of them is not
  * finite, else 0. */
 static lt_tensor *zero_times_others(lt_scope *s, lt_tensor *self, const lt_dims *dim)
 {
@@ -157,9 +157,9 @@ static lt_tensor *zero_times_others(lt_scope *s, lt_tensor *self, const lt_dims 
     return do_where(s, others_odd, do_number(s, NAN), zero(s));
 }
 
-/* The same in fewer steps, for gradients that are not differentiated. Where one element is 0, only
- * its own derivative is the product of the others; where several are, none is. Of a whole tensor
- * with several, all are 0 then, as in PyTorch. */
+/* The same in fewer steps, for gradients that are not differentiated. If one element is 0, only its
+ * own derivative, the product of the others, is nonzero; if several are, none is. For a whole
+ * tensor with several zeros all are 0, as in PyTorch. */
 static lt_tensor *times_others(lt_scope *s, lt_tensor *grad, lt_tensor *self, const lt_dims *dim)
 {
     if (lt_is_differentiated(self)) return times_others_exactly(s, grad, self, dim);
@@ -223,7 +223,7 @@ lt_status lt__pick_backward_impl(lt_tensor *grad_output, const lt_dims *sizes, i
     return lt_scope_return(&s, placed, out);
 }
 
-/* grad where the mask is set, in equal shares. */
+/* grad where the mask is set, divided equally. */
 static lt_tensor *shared(lt_scope *s, lt_tensor *grad, lt_tensor *mask, const lt_dims *dim)
 {
     return do_mul(s, do_div(s, grad, do_sum_dims(s, mask, dim, true)), mask);
@@ -237,8 +237,8 @@ lt_status lt__extreme_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_
     lt_tensor *extreme = do_restore_dims(&s, result, self->ndim, dim, keepdim);
     lt_tensor *grad = do_restore_dims(&s, grad_output, self->ndim, dim, keepdim);
     lt_tensor *mask = do_eq(&s, self, extreme);
-    /* Of a whole tensor nan takes the gradient; along dimensions PyTorch gives nan to the whole
-     * line. */
+    /* For a whole tensor the gradient goes to nan elements; along dimensions PyTorch sets the whole
+     * row to nan. */
     if (dim == NULL)
         mask =
             do_logical_or(&s, mask, do_logical_and(&s, do_isnan(&s, self), do_isnan(&s, extreme)));
@@ -284,7 +284,7 @@ lt_status lt__norm_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_sca
 
 /* ---- variance, logsumexp --------------------------------------------------------------------- */
 
-/* Infinite, or nan where self is its mean, without degrees of freedom. */
+/* Without degrees of freedom the gradient is infinite, or nan where self is its mean. */
 static lt_tensor *variance_gradient(lt_scope *s, lt_tensor *grad, lt_tensor *self,
                                     const lt_dims *dim, lt_scalar correction, bool keepdim)
 {

@@ -1,6 +1,6 @@
-/* complex.c - see complex.h. Sums and means are those of the parts; variances are sums of the
- * parts' variances; norms are those of the magnitudes; products halve the dimension again and
- * again. */
+/* complex.c - see complex.h. Sums and means are computed by parts; a variance is the sum of the
+ * parts' variances; norms use the magnitudes; products multiply halves of the dimension repeatedly.
+ */
 #include "complex.h"
 
 #include "ops/complex/complex.h"
@@ -12,7 +12,7 @@
 #include "op/ones.h"
 #include "op/real.h"
 
-/* A magnitude, truth or part of the tensor reduced over the same dimensions. */
+/* Reduces a magnitude, truth value or part of the tensor over the same dimensions. */
 static lt_status reduce_like(lt_reduction op, lt_tensor *t, const lt_dims *dims, bool keepdim,
                              lt_dtype result, double parameter, lt_tensor **out)
 {
@@ -36,7 +36,7 @@ static lt_tensor *reduced(lt_scope *s, lt_reduction op, lt_tensor *t, const lt_d
 {
     lt_tensor *out = NULL;
     if (s->status != LT_OK) return NULL;
-    if (dims->n == 0) return t; /* no dimension: every element alone */
+    if (dims->n == 0) return t; /* no dimension: elements stay as they are */
     lt_status status = reduce_like(op, t, dims, keepdim, (lt_dtype)t->dtype, parameter, &out);
     return lt_scope_hold(s, status, out);
 }
@@ -67,7 +67,8 @@ static lt_tensor *sliced(lt_scope *s, lt_tensor *t, int64_t dim, int64_t from, i
     return lt_scope_hold(s, status, out);
 }
 
-/* Halves d until one is left. The odd one joins the first. */
+/* Halves d until one element is left, by pairwise products. An odd one is multiplied to the first.
+ */
 static lt_status product_along(lt_tensor *t, int d, lt_tensor **out)
 {
     lt_scope s;
@@ -113,7 +114,7 @@ static lt_tensor *do_complex_prod(lt_scope *s, lt_tensor *t, const lt_dims *dims
     return s->status == LT_OK ? t : NULL;
 }
 
-/* The largest real part is taken out of the exponents, unless it is infinite. */
+/* Subtracts the largest real part from the exponents, unless it is infinite. */
 static lt_tensor *do_logsumexp(lt_scope *s, lt_tensor *t, const lt_dims *dims, bool keepdim)
 {
     lt_tensor *real = NULL, *finite = NULL;
@@ -166,11 +167,11 @@ lt_status lt_reduce_complex(lt_reduction op, lt_tensor *self, uint32_t mask, boo
         s.status = lt_refuse_complex(op == LT_REDUCE_MAX ? "max_values" : "min_values", self);
         return lt_scope_close(&s);
     }
-    if (r != NULL && r->storage == self->storage) r = do_clone(&s, r); /* nothing was left to do */
+    if (r != NULL && r->storage == self->storage) r = do_clone(&s, r); /* nothing was computed */
     return lt_scope_store(&s, r, out);
 }
 
-/* Each element joins those that lie 1, 2, 4 ... before it. */
+/* A scan in log2(n) steps: each element is multiplied by the element 1, 2, 4 ... before it. */
 static lt_status running_product(lt_tensor *t, int d, lt_tensor **out)
 {
     lt_tensor *now = lt_tensor_retain(t);
@@ -196,8 +197,7 @@ static lt_status running_product(lt_tensor *t, int d, lt_tensor **out)
     return status;
 }
 
-/* One entry after the other: the branch of the logarithm follows from the order, which is
- * PyTorch's. */
+/* Sequential: the branch of the logarithm depends on the order, which is PyTorch's. */
 static lt_status running_logarithm(lt_tensor *t, int d, lt_tensor **out)
 {
     lt_scope whole;

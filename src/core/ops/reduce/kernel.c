@@ -1,5 +1,5 @@
-/* kernel.c - a reduction by the backend's kernel (kernel.h), of values in memory or computed as they are
- * read. */
+/* kernel.c - a reduction by the backend's kernel (kernel.h), of values in memory or from a fused
+ * producer. */
 #include "kernel.h"
 
 #include "compile/trace.h"
@@ -15,7 +15,7 @@ int lt_reduced_shape(const lt_tensor *in, uint32_t mask, bool keepdim, int64_t *
     return ndim;
 }
 
-/* What reductions are called where somebody asks what a compiled function did. */
+/* Names of reductions in reports on compiled functions. */
 static const char *const names[] = {"sum", "mean", "prod",     "max",    "min",
                                     "any", "all",  "norm",     "nansum", "count_nonzero",
                                     "var", "std",  "logsumexp"};
@@ -37,8 +37,7 @@ static lt_status reduce_producer(const void *context, const lt_fused_producer *p
     return k->backend->reduce(k->op, &k->it, k->reduced_dims, k->parameter);
 }
 
-/* Whether `in` is pending and the kernel takes its elements as they are computed; else it has its
- * memory now. */
+/* *f: whether `in` is deferred and can be fused with the kernel; else materializes it. */
 static lt_status is_fused(reduce_kernel *k, lt_tensor *in, uint32_t mask, lt_tensor *out,
                           bool *fused)
 {

@@ -5,11 +5,11 @@
 #include "devices/reduction.h"
 #include "ops/common.h"
 
-/* The sizes of a tensor reduced over the dimensions in mask; returns how many. */
+/* The sizes of a tensor reduced over the dimensions in mask; returns their number. */
 int lt_reduced_shape(const lt_tensor *in, uint32_t mask, bool keepdim, int64_t *sizes);
 
-/* Reduces the dimensions in mask of a tensor that is not complex; the kernel reads its dtype as it is.
- * *out as lt_output takes it. */
+/* Reduces the dimensions in mask of a tensor that is not complex; the kernel reads its dtype
+ * without conversion. *out as in lt_output. */
 lt_status lt_reduce_real(lt_reduction op, lt_tensor *in, uint32_t mask, bool keepdim,
                          lt_dtype dtype, double parameter, lt_tensor **out);
 

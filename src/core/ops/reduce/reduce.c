@@ -1,6 +1,5 @@
-/* reduce.c - sums, products, extremes, truth and norms over dimensions. One pass of a backend's
- * kernel each; variance and logsumexp stand in statistics.c, the derivatives stand in
- * reduce_backward.c. */
+/* reduce.c - sums, products, extremes, truth values and norms over dimensions, each one pass of a
+ * backend's kernel. Variance and logsumexp are in statistics.c, the derivatives in backward.c. */
 #include <math.h>
 #include <string.h>
 
@@ -49,20 +48,20 @@ lt_status lt_reduce_over(lt_reduction op, lt_tensor *self, const lt_dims *dims, 
     return lt_reduce_real(op, self, mask, keepdim, result, parameter, out);
 }
 
-/* What the elements of an unsigned dtype are reduced as: bools of what asks whether they are 0,
- * int64 of sums and products. LT_DTYPE_NONE: refused. */
+/* The dtype in which an unsigned dtype is reduced: bool for tests against 0, int64 for sums and
+ * products. LT_DTYPE_NONE: refused. */
 static lt_dtype read_unsigned(lt_reduction op)
 {
     if (op == LT_REDUCE_ANY || op == LT_REDUCE_ALL || op == LT_REDUCE_COUNT) return LT_BOOL;
     return op == LT_REDUCE_SUM || op == LT_REDUCE_PROD ? LT_INT64 : LT_DTYPE_NONE;
 }
 
-/* What the input is converted to first, and what the result is. */
+/* The dtypes of the converted input and of the result. */
 typedef struct reduced_dtypes {
     lt_dtype read, result;
 } reduced_dtypes;
 
-/* lt_reduce_over of the input converted to dtypes.read. */
+/* Calls lt_reduce_over on the input converted to dtypes.read. */
 static lt_status do_reduce(lt_reduction op, lt_tensor *self, const lt_dims *dims, bool keepdim,
                            reduced_dtypes dtypes, double parameter, lt_tensor **out)
 {
@@ -249,8 +248,7 @@ lt_status lt_aminmax_impl(lt_tensor *self, const int64_t *dim, bool keepdim, lt_
     return status;
 }
 
-/* Geometry that the backend wants of a result: size 1 in dim, whatever shape the tensor itself
- * has. */
+/* The geometry of a result for the backend: size 1 in dim, whether or not the tensor keeps it. */
 typedef struct kept {
     lt_array array;
     int64_t sizes[LT_MAX_DIMS], strides[LT_MAX_DIMS];
@@ -266,7 +264,7 @@ static const lt_array *keep_dim(kept *k, const lt_array *in, int dim, const lt_t
     return &k->array;
 }
 
-/* New tensors with the extremes of self along dim and their indices; values NULL: not wanted. */
+/* New tensors with the extremes of self along dim and their indices; values NULL: not requested. */
 static lt_status extreme_along(const char *name, bool maximum, lt_tensor *self, int64_t dim,
                                bool keepdim, lt_tensor **out_values, lt_tensor **out_indices)
 {
@@ -348,16 +346,16 @@ lt_status lt_argmin_impl(lt_tensor *self, const int64_t *dim, bool keepdim, lt_t
     return position("argmin", false, self, dim, keepdim, out);
 }
 
-/* ---- truth ----------------------------------------------------------------------------------- */
+/* ---- truth values ---------------------------------------------------------------------------- */
 
-/* Whether each element is not 0, in memory of its own. */
+/* Whether each element is not 0, in new memory. */
 static lt_status each_truth(lt_tensor *self, lt_tensor **out)
 {
     return self->dtype == LT_BOOL ? lt_clone(self, out) : lt_cast(self, LT_BOOL, out);
 }
 
-/* uint8 flags give a uint8 flag; all else gives bool. An empty list of dims, other than of sums,
- * reduces none. Both as in PyTorch. */
+/* uint8 has a uint8 result, other dtypes a bool one. An empty list of dims reduces none, unlike for
+ * sums. Both as in PyTorch. */
 static lt_status reduce_truth(lt_reduction op, lt_tensor *self, const lt_dims *dim, bool keepdim,
                               lt_tensor **out)
 {
@@ -389,7 +387,7 @@ lt_status lt_all_dim_impl(lt_tensor *self, const lt_dims *dim, bool keepdim, lt_
     return reduce_truth(LT_REDUCE_ALL, self, dim, keepdim, out);
 }
 
-/* ---- norms and running sums ------------------------------------------------------------------ */
+/* ---- norms and prefix sums ------------------------------------------------------------------- */
 
 lt_status lt_norm_impl(lt_tensor *self, lt_scalar p, const lt_dims *dim, bool keepdim,
                        lt_dtype dtype, lt_tensor **out)

@@ -1,5 +1,5 @@
-/* running.c - the derivatives of running products and of logarithms of running sums, sums and means
- * that leave nan out, and softmin, as formulas of other ops. */
+/* running.c - the derivatives of cumprod and logcumsumexp, nansum and nanmean, and softmin, as
+ * formulas of other ops. */
 #include "ops/pointwise.h"
 #include "statistics.h"
 #include "devices/transfer.h"
@@ -30,9 +30,9 @@ static lt_tensor *do_reverse_cumsum(lt_scope *s, lt_tensor *a, int64_t dim)
     return lt_scope_hold(s, status, out);
 }
 
-/* Element i of a line enters every product from its own on. Without zeros that is sum(grad *
- * result) / self from i on; with them the products without element i are made one by one, from
- * lines in which it is 1. */
+/* Element i of a row is a factor of each product from i on. Without zeros the derivative is
+ * sum(grad * result) / self from i on; with zeros the products without element i are computed one
+ * by one, from rows in which it is 1. */
 lt_status lt__cumprod_backward_impl(lt_tensor *grad_output, lt_tensor *self, int64_t dim,
                                     lt_tensor *result, lt_tensor **out)
 {
@@ -51,7 +51,7 @@ lt_status lt__cumprod_backward_impl(lt_tensor *grad_output, lt_tensor *self, int
     const int64_t n = self->sizes[d];
     lt_dims turned = lt_dims_of(self);
     lt_tensor *x = do_transpose(&s, self, d, -1), *grad = do_transpose(&s, grad_output, d, -1);
-    /* [n, n]: the place left out, by the product's */
+    /* [n, n]: omitted element by product */
     lt_tensor *places = do_range(&s, n, self->device);
     lt_tensor *own = do_eq(&s, do_unsqueeze(&s, places, 1), places);
     lt_tensor *after = do_ge(&s, places, do_unsqueeze(&s, places, 1));
@@ -64,8 +64,8 @@ lt_status lt__cumprod_backward_impl(lt_tensor *grad_output, lt_tensor *self, int
     return lt_scope_return(&s, do_transpose(&s, do_reshape(&s, sums, &turned), d, -1), out);
 }
 
-/* Without zeros the result times the sum of tangent / self up to there; with them the sum of the
- * products of lines in which one element gave its place to its tangent. */
+/* Without zeros the result times the sum of tangent / self up to there; with zeros the sum of the
+ * products of rows in which one element is replaced by its tangent. */
 lt_status lt__cumprod_tangent_impl(lt_tensor *self_t, lt_tensor *self, int64_t dim,
                                    lt_tensor *result, lt_tensor **out)
 {
@@ -84,7 +84,8 @@ lt_status lt__cumprod_tangent_impl(lt_tensor *self_t, lt_tensor *self, int64_t d
     x = do_unsqueeze(&s, do_transpose(&s, x, d, -1), -2),
     tangent = do_unsqueeze(&s, do_transpose(&s, tangent, d, -1), -2);
     lt_tensor *places = do_range(&s, n, self->device), *rows = do_unsqueeze(&s, places, 1);
-    lt_tensor *lines = do_where(&s, do_eq(&s, rows, places), tangent, x); /* [..., which, n] */
+    /* [..., replaced element, n] */
+    lt_tensor *lines = do_where(&s, do_eq(&s, rows, places), tangent, x);
     lt_tensor *products =
         do_where(&s, do_ge(&s, places, rows), do_cumprod(&s, lines, -1), do_number(&s, 0));
     return lt_scope_return(&s, do_transpose(&s, do_sum_dim(&s, products, -2, false), d, -1), out);
@@ -92,7 +93,7 @@ lt_status lt__cumprod_tangent_impl(lt_tensor *self_t, lt_tensor *self, int64_t d
 
 /* ---- logcumsumexp ---------------------------------------------------------------------------- */
 
-/* of what counts as 0: exp of it is 0, and differences of it are numbers */
+/* stands for log(0): its exp is 0, and differences of it are numbers */
 #define LEAST_LOGARITHM -1e30
 
 static lt_tensor *do_reverse_logcumsumexp(lt_scope *s, lt_tensor *a, int64_t dim)
@@ -106,8 +107,8 @@ static lt_tensor *do_reverse_logcumsumexp(lt_scope *s, lt_tensor *a, int64_t dim
     return do_flip(s, lt_scope_hold(s, status, out), dim);
 }
 
-/* The gradient by the positive part of grad: exp(self + log of the sum of part * exp(-result) from
- * here on). */
+/* The gradient for the positive part of grad: exp(self + log of the sum of part * exp(-result) from
+ * this element on). */
 static lt_tensor *do_share(lt_scope *s, lt_tensor *part, lt_tensor *self, lt_tensor *result,
                            int64_t dim)
 {
@@ -124,7 +125,7 @@ lt_status lt__logcumsumexp_backward_impl(lt_tensor *grad_output, lt_tensor *self
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_logcumsumexp_backward));
     lt_tensor *x = do_widen(&s, self), *y = do_widen(&s, result), *grad = do_widen(&s, grad_output);
-    if (lt_dtype_is_complex((lt_dtype)self->dtype)) { /* logarithms of all numbers */
+    if (lt_dtype_is_complex((lt_dtype)self->dtype)) { /* complex logarithms exist for all numbers */
         lt_tensor *terms = do_sub(&s, do_log(&s, grad), y);
         return lt_scope_return(
             &s, do_exp(&s, do_add(&s, do_reverse_logcumsumexp(&s, terms, dim), x)), out);
@@ -134,7 +135,7 @@ lt_status lt__logcumsumexp_backward_impl(lt_tensor *grad_output, lt_tensor *self
     return lt_scope_return(&s, do_narrow_to(&s, shares, self), out);
 }
 
-/* The tangent by its positive part: exp(log of the sum of part * exp(self) up to there -
+/* The tangent for its positive part: exp(log of the sum of part * exp(self) up to this element -
  * result). */
 static lt_tensor *do_share_of_tangent(lt_scope *s, lt_tensor *part, lt_tensor *self,
                                       lt_tensor *result, int64_t dim)

@@ -1,5 +1,5 @@
-/* softmax.c - softmax, log_softmax and their derivatives: a kernel each way, and formulas for the
- * derivatives of the derivatives. */
+/* softmax.c - softmax, log_softmax and their derivatives: kernels for forward and backward, and
+ * formulas for second derivatives. */
 #include "compile/trace.h"
 #include "ops/compose.h"
 #include "ops/pointwise.h"
@@ -17,8 +17,8 @@ typedef struct softmax_kernel {
     const lt_backend *backend;
     bool log;
     int dim;
-    lt_array out, in; /* in: of backward, grad */
-    lt_array result;  /* of forward; data NULL: this is it */
+    lt_array out, in; /* in: the gradient in backward */
+    lt_array result;  /* forward's result; data NULL: this is forward */
 } softmax_kernel;
 
 static lt_status softmax_producer(const void *context, const lt_fused_producer *producer)
@@ -30,7 +30,7 @@ static lt_status softmax_producer(const void *context, const lt_fused_producer *
     return k->backend->softmax_backward(k->log, &k->out, &in, &k->result, k->dim);
 }
 
-/* out is filled in; result: forward's, or NULL. */
+/* Fills out; result: forward's, or NULL. */
 static lt_status run_softmax_kernel(bool log, lt_tensor *out, lt_tensor *in, lt_tensor *result,
                                     int d)
 {

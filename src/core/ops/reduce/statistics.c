@@ -1,4 +1,4 @@
-/* statistics.c - variance, standard deviation and logsumexp, each a reduction of the backend's. */
+/* statistics.c - variance, standard deviation and logsumexp, each a reduction of the backend. */
 #include <math.h>
 
 #include "ops/compose.h"
@@ -23,7 +23,7 @@ lt_status lt_degrees_of_freedom(const lt_tensor *self, const lt_dims *dims, lt_s
 {
     lt_dims sizes = lt_dims_of(self);
     LT_TRY(lt_count_reduced(&sizes, dims, freedom));
-    /* of no elements none, ever */
+    /* 0 for an empty tensor, with any correction */
     if (*freedom > 0) *freedom = fmax(*freedom - lt_scalar_double(correction), 0);
     return LT_OK;
 }

@@ -1,5 +1,5 @@
-/* arrange.c - diagonals, triangles as positions, turns, grids and combinations: ops made of views
- * and joins. */
+/* arrange.c - diagonals, triangles as positions, rotations, grids and combinations: ops composed of
+ * views and joins. */
 #include "context/interrupt.h"
 #include "saturating.h"
 #include "dims.h"
@@ -43,7 +43,7 @@
 lt_status lt_broadcast_tensors_impl(const lt_tensor_list *tensors, lt_tensor_list *out)
 {
     lt_dims shape = {.n = 0};
-    for (int64_t i = 0; i < tensors->n; i++) { /* two at a time: lt_broadcast_shape takes tensors */
+    for (int64_t i = 0; i < tensors->n; i++) { /* two at a time, since the list may be long */
         const lt_tensor *t = tensors->v[i];
         if (t->ndim > shape.n) {
             for (int d = t->ndim - 1; d >= 0; d--) {
@@ -92,7 +92,7 @@ lt_status lt_diag_embed_impl(lt_tensor *self, int64_t offset, int64_t dim1, int6
     int64_t length =
         lt_add_sat(self->sizes[self->ndim - 1], offset < 0 ? lt_sub_within(0, offset) : offset);
     lt_dims sizes = lt_dims_of(self);
-    sizes.n--; /* the last one becomes two, the first of them first */
+    sizes.n--; /* the last one becomes two, the first of them in its place */
     LT_TRY(lt_dims_insert(&sizes, a < b ? a : b, length));
     LT_TRY(lt_dims_insert(&sizes, a < b ? b : a, length));
     lt_scope s;
@@ -137,7 +137,7 @@ static lt_status fill_diagonal(lt_tensor *self, lt_scalar value, bool wrap)
         stride = lt_add_within(stride, self->strides[d]);
     }
     if (self->numel == 0) return LT_OK;
-    /* one row below the square the next diagonal begins */
+    /* the next diagonal begins one row below the square */
     const int64_t step = wrap && self->ndim == 2 ? columns + 1 : rows;
     for (int64_t row = 0; row < rows; row += step) {
         lt_tensor *view = NULL;
@@ -168,7 +168,7 @@ lt_status lt__fill_diagonal_backward_impl(lt_tensor *grad_output, bool wrap, lt_
     return status;
 }
 
-/* ---- turning --------------------------------------------------------------------------------- */
+/* ---- rotations ------------------------------------------------------------------------------- */
 
 lt_status lt_rot90_impl(lt_tensor *self, int64_t k, const lt_dims *dims, lt_tensor **out)
 {
@@ -228,7 +228,7 @@ lt_status lt_ravel_impl(lt_tensor *self, lt_tensor **out)
     return status;
 }
 
-/* A view of at least n dimensions; of three, a vector is the second. */
+/* A view of at least n dimensions; with three, a vector becomes the second. */
 static lt_status at_least(lt_tensor *self, int n, lt_tensor **out)
 {
     if (self->ndim >= n) {
@@ -332,7 +332,7 @@ lt_status lt_cartesian_prod_impl(const lt_tensor_list *tensors, lt_tensor **out)
     return lt_scope_return(&s, do_reshape(&s, joined, &(lt_dims){2, {-1, tensors->n}}), out);
 }
 
-/* The next r positions below n in order, repeated ones allowed or not; false after the last. */
+/* The next r positions below n in order, with or without repetition; false after the last. */
 static bool advance(int64_t *at, int64_t r, int64_t n, bool repeated)
 {
     int64_t i = r - 1;
@@ -353,10 +353,12 @@ lt_status lt_combinations_impl(lt_tensor *self, int64_t r, bool with_replacement
     if (r < 0)
         return lt_error(LT_ERR_RUNTIME, "Expect a non-negative number, but got %lld", (long long)r);
     int64_t n = self->numel;
-    const int64_t of = with_replacement ? lt_add_sat(n, r) - 1 : n; /* of over r */
+    /* combinations of r out of this many */
+    const int64_t of = with_replacement ? lt_add_sat(n, r) - 1 : n;
     const int64_t least = r < of - r ? r : of - r;
     double count = r == 0 || n == 0 || least < 0 ? 0 : 1;
-    for (int64_t i = 1; i <= least && count <= MOST_COMBINATIONS; i++) /* grows with each factor */
+    /* increases with each factor */
+    for (int64_t i = 1; i <= least && count <= MOST_COMBINATIONS; i++)
         count *= (double)(of - least + i) / (double)i;
     if (count > MOST_COMBINATIONS)
         return lt_error(LT_ERR_MEMORY, "combinations(): more than %g combinations",

@@ -1,8 +1,8 @@
 /* backward.c - derivatives of views, joins and powers.
  *
- * The derivative of a view of a part is zeros with the gradient in that part: an op of its own,
- * whose derivative is the view again. All else here is made of differentiable ops, so that second
- * derivatives need nothing more. */
+ * The derivative of a view of a part is zeros with the gradient in that part: a separate op, and
+ * its derivative is the view again. All others are composed of differentiable ops, so that second
+ * derivatives need no code. */
 #include "backward.h"
 
 #include <math.h>
@@ -43,8 +43,8 @@ static lt_status zeros(const lt_tensor *grad, const lt_dims *sizes, lt_tensor **
     return status;
 }
 
-/* Ends the three ops below: t's part takes grad's elements and t is the result. Takes over both
- * references. */
+/* The last step of the three ops below: copies grad into part, a view of t, and returns t. Steals
+ * both references. */
 static lt_status store_part(lt_status status, lt_tensor *t, lt_tensor *part, lt_tensor *grad,
                             lt_tensor **out)
 {
@@ -107,7 +107,7 @@ lt_status lt_sum_to_size_impl(lt_tensor *self, const lt_dims *size, lt_tensor **
         return lt_error(LT_ERR_RUNTIME, "size {%s} is not expandable to size {%s}.",
                         lt_format_sizes(a, sizeof a, size->n, size->v),
                         lt_format_sizes(b, sizeof b, self->ndim, self->sizes));
-    /* of a bool too, which is left alone otherwise */
+    /* also for a bool, which is otherwise left unchanged */
     if (size->n == 0) return lt_sum(self, LT_DTYPE_NONE, out);
     return lt_sum_to(self, size->n, size->v, out);
 }
@@ -119,8 +119,7 @@ lt_status lt__sum_like_impl(lt_tensor *self, lt_tensor *like, lt_tensor **out)
 
 /* ---- any strides ----------------------------------------------------------------------------- */
 
-/* Offset of the last element that sizes and strides reach, from the first; -1 when there is
- * none. */
+/* Offset of the last element of sizes and strides from the first; -1 if there is none. */
 static int64_t last_offset(const lt_dims *sizes, const lt_dims *strides)
 {
     int64_t last = 0;
@@ -131,7 +130,7 @@ static int64_t last_offset(const lt_dims *sizes, const lt_dims *strides)
     return last;
 }
 
-/* Where the elements of a geometry lie in a line of `length`: a vector of positions. */
+/* The indices, in a buffer of `length` elements, of the elements of a view: a vector. */
 static lt_tensor *positions(lt_scope *s, const lt_tensor *like, int64_t length,
                             const lt_dims *sizes, const lt_dims *strides, int64_t offset)
 {
@@ -146,7 +145,7 @@ static lt_tensor *positions(lt_scope *s, const lt_tensor *like, int64_t length,
     return do_reshape(s, lt_scope_hold(s, status, view), &flat);
 }
 
-/* Zeros of grad's kind in a line of `length`, with values added at index. */
+/* Zeros with grad's dtype and device in a buffer of `length`, with values added at index. */
 static lt_tensor *add_along(lt_scope *s, const lt_tensor *grad, int64_t length, lt_tensor *index,
                             lt_tensor *values)
 {
@@ -165,8 +164,8 @@ static lt_tensor *read_along(lt_scope *s, lt_tensor *line, lt_tensor *index)
     return lt_scope_hold(s, status, out);
 }
 
-/* How many elements of a geometry lie where each of them lies: as add_along and read_along of
- * ones. */
+/* For each element of a view, the number of its elements at the same address: add_along, then
+ * read_along, of ones. */
 static lt_tensor *sharers(lt_scope *s, const lt_tensor *grad, int64_t length, lt_tensor *index)
 {
     lt_tensor *ones = NULL;
@@ -184,9 +183,9 @@ static bool strides_are_dense(const lt_dims *sizes, const lt_dims *strides)
     return true;
 }
 
-/* Both geometries look at one line of memory: the gradient is added up along it where the view
- * read, then read where self lies. Elements of self that share memory (an expanded tensor) share
- * what arrives there. */
+/* Both views refer to one flat buffer: the gradient is accumulated in it with the geometry of the
+ * result, then read with the geometry of self. Elements of self at the same address (an expanded
+ * tensor) divide its gradient equally. */
 lt_status lt__as_strided_at_impl(lt_tensor *self, const lt_dims *size, const lt_dims *stride,
                                  const int64_t *storage_offset, int64_t offset, lt_tensor **out)
 {
@@ -228,8 +227,7 @@ lt_status lt_cat_backward(lt_tensor *grad, int64_t n, const lt_like *likes, int6
     int64_t at = 0;
     LT_TRY(lt_wrap_dim(dim, grad->ndim, &d));
     for (int64_t i = 0; i < n; i++) {
-        /* cat lets a vector without elements stand among tensors of any shape: nothing of grad is
-         * its. */
+        /* cat accepts an empty vector among tensors of any shape: it has no part of grad. */
         bool has_part = likes[i].ndim == grad->ndim;
         int64_t length = has_part ? likes[i].sizes[d] : 0;
         if (needs[i]) {
@@ -251,7 +249,7 @@ lt_status lt_stack_backward(lt_tensor *grad, int64_t n, const lt_like *likes, in
     return LT_OK;
 }
 
-/* ---- for the wrappers ------------------------------------------------------------------------ */
+/* ---- functions for the wrappers -------------------------------------------------------------- */
 
 lt_status lt_refuse_out(const char *op)
 {

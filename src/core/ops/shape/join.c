@@ -1,4 +1,4 @@
-/* join.c - ops that lay tensors out anew: cat, stack, repeat, flip, tril, triu. */
+/* join.c - ops that copy elements into a new arrangement: cat, stack, repeat, flip, tril, triu. */
 #include "ops/common.h"
 #include "devices/copies.h"
 #include "user_index.h"
@@ -27,7 +27,7 @@
 #include "op/unsqueeze.h"
 #include "op/vstack.h"
 
-/* Tensors of shape [0] are skipped by cat, whatever the shape of the others, as in PyTorch. */
+/* cat skips tensors of shape [0], for any shape of the others, as in PyTorch. */
 static bool is_legacy_empty(const lt_tensor *t) { return t->ndim == 1 && t->sizes[0] == 0; }
 
 static lt_status check_cat(const lt_tensor_list *tensors, int64_t dim, lt_tensor **first, int *d,
@@ -66,7 +66,7 @@ static lt_status check_cat(const lt_tensor_list *tensors, int64_t dim, lt_tensor
     return LT_OK;
 }
 
-/* The common device of a list, of any length. */
+/* The common device of a list of any length. */
 static lt_status list_device(const char *op, const lt_tensor_list *tensors, lt_device *device)
 {
     *device = tensors->v[0]->device;
@@ -77,7 +77,7 @@ static lt_status list_device(const char *op, const lt_tensor_list *tensors, lt_d
     return LT_OK;
 }
 
-/* Whether the result has its channels last: where every tensor that is joined suggests so. */
+/* Whether the result is channels-last: if all tensors suggest it. */
 static bool joined_channels_last(const lt_tensor_list *tensors)
 {
     for (int64_t i = 0; i < tensors->n; i++)
@@ -171,8 +171,8 @@ done:
     return status;
 }
 
-/* cat after giving every tensor at least `rank` dimensions, new ones in front (row vectors for
- * vstack). */
+/* cat after expanding every tensor to at least `rank` dimensions, with new ones first (row vectors
+ * for vstack). */
 static lt_status cat_ranked(const lt_tensor_list *tensors, int rank, int64_t dim, lt_tensor **out)
 {
     lt_status status = LT_OK;
@@ -205,7 +205,7 @@ lt_status lt_vstack_impl(const lt_tensor_list *tensors, lt_tensor **out)
     return cat_ranked(tensors, 2, 0, out);
 }
 
-/* A vector is a row, a matrix gets a third dimension. */
+/* A vector becomes a row, a matrix gets a third dimension. */
 lt_status lt_dstack_impl(const lt_tensor_list *tensors, lt_tensor **out)
 {
     lt_status status = LT_OK;
@@ -224,7 +224,7 @@ done:
     return status;
 }
 
-/* Expanded along new dimensions beside the old ones, then merged: one copy. */
+/* Expands along new dimensions next to the old ones, then merges them: one copy. */
 lt_status lt_repeat_impl(lt_tensor *self, const lt_dims *repeats, lt_tensor **out)
 {
     if (repeats->n < self->ndim)
@@ -269,7 +269,7 @@ lt_status lt_tile_impl(lt_tensor *self, const lt_dims *dims, lt_tensor **out)
     return lt_repeat(self, &full, out);
 }
 
-/* output_size is what the entries must come to. */
+/* output_size, if given, must be the total number of entries. */
 static lt_status check_output_size(const int64_t *output_size, int64_t total)
 {
     if (output_size == NULL || *output_size == total) return LT_OK;
@@ -306,7 +306,7 @@ done:
     return status;
 }
 
-/* Index i repeats[i] times, on the host. */
+/* Index i repeated repeats[i] times, on the host. */
 static lt_status repeated_indices(const int64_t *repeats, int64_t n, const int64_t *output_size,
                                   lt_tensor **out)
 {
@@ -387,7 +387,7 @@ done:
     return status;
 }
 
-/* Core strides may not be negative for users, but the iterator walks them: the source is read
+/* Users cannot make negative strides, but the iterator supports them: it reads the source
  * backwards. */
 lt_status lt_flip_impl(lt_tensor *self, const lt_dims *dims, lt_tensor **out)
 {
@@ -417,7 +417,7 @@ static int64_t within(int64_t diagonal, int64_t rows, int64_t columns)
     return diagonal < -rows ? -rows : diagonal > columns ? columns : diagonal;
 }
 
-/* The elements on diagonals from `low` to `high`; the others are zeros. */
+/* Keeps the elements on diagonals from `low` to `high`; the others become zeros. */
 static lt_status band(const char *name, lt_tensor *self, int64_t low, int64_t high, lt_tensor **out)
 {
     if (self->ndim < 2)

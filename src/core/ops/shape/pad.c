@@ -1,6 +1,6 @@
-/* pad.c - padding at both ends of the last dimensions: with a constant, or with the tensor's own
- * elements: by the backend, a row after the other, or copied into the middle, from where the ends
- * of each dimension are filled. */
+/* pad.c - padding at both ends of the last dimensions, with a constant or with the tensor's own
+ * elements: row by row in the backend, or by copying the tensor into the middle, from where the
+ * ends of each dimension are filled. */
 #include <string.h>
 
 #include "context/interrupt.h"
@@ -30,7 +30,7 @@ static lt_status check_pad(const lt_tensor *self, const lt_dims *pad)
     return LT_OK;
 }
 
-/* Of a dimension of `size`; negative when more is cut off than there is. */
+/* The padded size of a dimension; negative if more is cut off than there is. */
 static int64_t padded_size(int64_t size, int64_t low, int64_t high)
 {
     return low < 0 ? lt_add_within(lt_add_within(size, low), high)
@@ -70,7 +70,7 @@ lt_status lt_constant_pad_nd_impl(lt_tensor *self, const lt_dims *pad, lt_scalar
     lt_scope_open(&s, LT_COMPOSITE(constant_pad_nd));
     lt_tensor *result = do_zeros(&s, self, &sizes), *to = result, *from = self;
     if (result != NULL && !lt_scalar_equals(value, 0)) s.status = lt_fill_value(result, value);
-    /* both narrowed to what they share */
+    /* both narrowed to their common part */
     for (int d = 0; d < self->ndim && s.status == LT_OK; d++) {
         int64_t low = before(pad, self->ndim, d), high = after(pad, self->ndim, d),
                 n = self->sizes[d];
@@ -80,7 +80,7 @@ lt_status lt_constant_pad_nd_impl(lt_tensor *self, const lt_dims *pad, lt_scalar
                        high >= 0   ? n
                        : high < -n ? 0
                                    : n + high);
-        if (from != NULL && from->sizes[d] != to->sizes[d]) /* nothing is left of it */
+        if (from != NULL && from->sizes[d] != to->sizes[d]) /* nothing remains of it */
             from = do_part(&s, from, d, 0, to->sizes[d]);
     }
     if (s.status == LT_OK && from->numel > 0) s.status = lt_copy_elements(to, from);
@@ -95,15 +95,15 @@ lt_status lt__constant_pad_backward_impl(lt_tensor *grad_output, const lt_dims *
     return lt_constant_pad_nd(grad_output, &back, lt_int(0), out);
 }
 
-/* How many elements of dimension d negative amounts of padding leave. */
+/* The number of elements of dimension d that remain after negative padding. */
 static int64_t kept_length(const lt_dims *pad, const lt_tensor *self, int d)
 {
     int64_t low = before(pad, self->ndim, d), high = after(pad, self->ndim, d);
     return padded_size(self->sizes[d], low < 0 ? low : 0, high < 0 ? high : 0);
 }
 
-/* The part of t, which has been padded along the dimensions after d, that self's elements make up
- * along those before it. */
+/* The part of t, which is already padded along dimensions after d, without the padding of
+ * dimensions before d. */
 static lt_tensor *do_inner_part(lt_scope *s, lt_tensor *t, const lt_dims *pad, int d)
 {
     for (int e = 0; e < d && s->status == LT_OK; e++) {
@@ -113,8 +113,8 @@ static lt_tensor *do_inner_part(lt_scope *s, lt_tensor *t, const lt_dims *pad, i
     return t;
 }
 
-/* An end of dimension d of a part of the padded tensor: n elements from `from` on, which come from
- * those of [low, low + size). */
+/* One end of dimension d of a part of the padded tensor: n elements from `from` on, copied from
+ * elements in [low, low + size). */
 typedef struct padded_end {
     lt_tensor *part;
     int d;
@@ -122,7 +122,7 @@ typedef struct padded_end {
     lt_pad_mode mode;
 } padded_end;
 
-/* Where element i of it comes from: a position of the part, as low and size are. */
+/* The source of element i: an index of the part, like low and size. */
 static int64_t source_of(const padded_end *e, int64_t i)
 {
     return e->low + lt_pad_source(e->mode, e->from + i - e->low, e->size);
@@ -142,8 +142,7 @@ static void at_both_ends(lt_scope *s, lt_tensor *padded, const lt_dims *pad, int
         end(s, &(padded_end){part, d, low + size, high, low, size, mode});
 }
 
-/* The elements of an end are one after the other where they come from, forwards or backwards, or
- * are all the same. */
+/* The sources of an end are consecutive, forwards or backwards, or all equal. */
 static void fill_end(lt_scope *s, const padded_end *e)
 {
     int64_t sizes[LT_MAX_DIMS], strides[LT_MAX_DIMS];
@@ -181,7 +180,8 @@ static void pad_ends(lt_scope *s, lt_tensor *self, const lt_dims *pad, lt_pad_mo
         at_both_ends(s, result, pad, d, mode, fill_end);
 }
 
-/* Rows that are long enough are shared out among the threads by the copies of pad_ends. */
+/* Whether the backend pads row by row. The copies of pad_ends partition longer rows over the
+ * threads. */
 static bool padded_by_rows(const lt_tensor *self, const lt_dims *pad)
 {
     enum { LONG = 65536 };
@@ -213,7 +213,7 @@ static lt_status pad_rows(const lt_tensor *self, const lt_dims *pad, lt_pad_mode
     return lt_backend_of(self)->pad(&p, lt_data(result), lt_data(self));
 }
 
-/* No amount of padding is negative. */
+/* Precondition: no amount of padding is negative. */
 lt_status lt__pad_by_lookup_impl(lt_tensor *self, const lt_dims *pad, int64_t mode, lt_tensor **out)
 {
     lt_scope s;
@@ -246,8 +246,8 @@ lt_status lt__pad_by_lookup_backward_impl(lt_tensor *grad_output, const lt_dims 
     return lt_scope_return(&s, s.status == LT_OK ? do_contiguous(&s, inner) : NULL, out);
 }
 
-/* Where negative amounts cut elements off, from which others come: every element is looked up, a
- * dimension after the other. */
+/* If negative padding cuts off elements from which others are copied: gathers every element,
+ * dimension by dimension. */
 static lt_status cut_by_lookup(lt_tensor *self, const lt_dims *pad, lt_pad_mode mode,
                                lt_tensor **out)
 {
@@ -259,7 +259,7 @@ static lt_status cut_by_lookup(lt_tensor *self, const lt_dims *pad, lt_pad_mode 
         int64_t n = padded_size(size, low, after(pad, self->ndim, d)), numel;
         if (n == size && low == 0) continue;
         int64_t first = 0;
-        if (mode == LT_PAD_CIRCULAR) { /* around what negative amounts leave */
+        if (mode == LT_PAD_CIRCULAR) { /* negative amounts are applied first */
             first = low < 0 ? -low : 0;
             size = kept_length(pad, self, d);
         }

@@ -1,5 +1,5 @@
-/* resize.c - resize_ and resize_as_: other sizes for a tensor in place, with as much memory as they
- * need. */
+/* resize.c - resize_ and resize_as_: change the sizes of a tensor in place, growing its storage if
+ * needed. */
 #include "dims.h"
 #include "autograd/autograd.h"
 #include "ops/common.h"
@@ -8,14 +8,13 @@
 #include "op/resize_.h"
 #include "op/resize_as_.h"
 
-/* New reference: `count` elements of t's storage from `offset` on, in a row. */
+/* New reference: a 1-D view of `count` elements of t's storage from `offset` on. */
 static lt_status line(lt_tensor *t, int64_t offset, int64_t count, lt_tensor **out)
 {
     return lt_as_strided_impl(t, &(lt_dims){1, {count}}, &(lt_dims){1, {1}}, &offset, out);
 }
 
-/* New reference: a line of n elements of self's dtype, the first of which are those of self's
- * storage. */
+/* New reference: a 1-D tensor of n elements that begins with a copy of self's storage. */
 static lt_status grow_storage(lt_tensor *self, int64_t n, lt_tensor **out)
 {
     lt_tensor *memory = NULL, *from = NULL, *to = NULL;

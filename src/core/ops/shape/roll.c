@@ -1,6 +1,6 @@
-/* roll.c - entries moved on along some dimensions. On the host it is a copy of an input that is
- * gathered (lt_fused_gather), which a trace evaluates together with the ops that read it; elsewhere each
- * of the dimensions is cut in two, and each part is copied to its place. */
+/* roll.c - cyclic shifts along some dimensions. On the host it is a copy of a gathered input
+ * (lt_fused_gather), which a trace fuses with the ops that read it; elsewhere each dimension is cut
+ * in two, and each part is copied to its place. */
 #include <string.h>
 
 #include "saturating.h"
@@ -15,7 +15,7 @@
 #include "op/reshape_as.h"
 #include "op/roll.h"
 
-/* by[d]: how far the entries of dimension d move, from 0 to its size. */
+/* by[d]: the shift of dimension d, from 0 to its size. */
 static lt_status add_up(const lt_tensor *self, const lt_dims *shifts, const lt_dims *dims,
                         int64_t *by)
 {
@@ -29,8 +29,8 @@ static lt_status add_up(const lt_tensor *self, const lt_dims *shifts, const lt_d
     return LT_OK;
 }
 
-/* One part: of each dimension that is rolled the entries that stay before its end, or, where
- * `wrapped` has its bit, those that come back. */
+/* Copies one part: of each rolled dimension the entries that are shifted within it, or, if its bit
+ * in `wrapped` is set, the entries that wrap around. */
 static lt_status move_part(lt_tensor *result, lt_tensor *self, const int64_t *by, uint64_t wrapped)
 {
     lt_tensor *to = NULL, *from = NULL;
@@ -59,7 +59,7 @@ static lt_status move_all(lt_tensor *self, const int64_t *by, lt_tensor **out)
     LT_TRY(lt_tensor_new_ordered((lt_dtype)self->dtype, self->device, self->ndim, self->sizes,
                                  self->ndim > 1 && lt_suggests_channels_last(self), &result));
     lt_status status = LT_OK;
-    do { /* every subset of the dimensions that are rolled */
+    do { /* each subset of the rolled dimensions */
         if (status == LT_OK && self->numel > 0) status = move_part(result, self, by, part);
         part = (part - rolled) & rolled;
     } while (part != 0);
@@ -72,10 +72,11 @@ static lt_status move_all(lt_tensor *self, const int64_t *by, lt_tensor **out)
 
 /* ---- as a gathered input --------------------------------------------------------------------- */
 
-enum { MAX_ROLLED = 2 }; /* dimensions of a roll that is gathered */
+enum { MAX_ROLLED = 2 }; /* maximum number of rolled dimensions for a gather */
 
-/* The numbers of its lt_fused_gather: entry i of a dimension is read from i - by or, where there is none,
- * from i - by + size; step: elements from one entry to the next. Dimensions innermost first. */
+/* The numbers of its lt_fused_gather: entry i of a dimension is read from i - by or, if that is
+ * negative, from i - by + size; step: elements from one entry to the next. Dimensions innermost
+ * first. */
 typedef struct rolled {
     int64_t n, element; /* element: its bytes */
     int64_t size[MAX_ROLLED], step[MAX_ROLLED], by[MAX_ROLLED];
@@ -83,8 +84,8 @@ typedef struct rolled {
 _Static_assert(sizeof(rolled) <= sizeof((lt_fused_gather *)NULL)->numbers,
                "a gather has room for it");
 
-/* Elements [at, at + n), moved on along the first dimension alone, which leaves a block of all its
- * entries together: two runs of elements take turns, its last entries first. */
+/* Reads elements [at, at + n), shifted along the first dimension only, so that all its entries are
+ * one block: alternating two runs of elements, its last entries first. */
 static void read_first(const rolled *r, const char *data, char *to, int64_t at, int64_t n)
 {
     const int64_t block = r->size[0] * r->step[0], back = r->by[0] * r->step[0];
@@ -99,8 +100,8 @@ static void read_first(const rolled *r, const char *data, char *to, int64_t at, 
     }
 }
 
-/* How much further element `at` lies than it would if the second dimension were not rolled; *run:
- * so do all until that one. */
+/* The offset by which rolling the second dimension moves the source of element `at`; *run: the
+ * number of elements with this offset from there on. */
 static int64_t source_index(const rolled *r, int64_t at, int64_t *run)
 {
     *run = INT64_MAX;
@@ -123,7 +124,8 @@ static void read_rolled(const lt_fused_gather *g, const char *data, char *to, in
     }
 }
 
-/* Whether self is read so: contiguous, on the host, and moved along few dimensions. */
+/* Whether self can be gathered: contiguous, on the host, rolled along at most MAX_ROLLED
+ * dimensions. */
 static bool find_gather(const lt_tensor *self, const int64_t *by, lt_fused_gather *gather)
 {
     rolled r = {.element = (int64_t)lt_dtype_size((lt_dtype)self->dtype)};

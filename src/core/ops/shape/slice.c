@@ -37,7 +37,7 @@ lt_status lt_select_impl(lt_tensor *self, int64_t dim, int64_t index, lt_tensor 
         sizes[to] = self->sizes[from];
         strides[to++] = self->strides[from];
     }
-    /* an empty tensor's strides may be any numbers */
+    /* an empty tensor may have any strides */
     const int64_t offset = self->numel > 0 ? index * self->strides[d] : 0;
     return lt_tensor_view(self, self->ndim - 1, sizes, strides, self->offset + offset, out);
 }
@@ -57,7 +57,7 @@ lt_status lt__slice_impl(lt_tensor *self, int64_t dim, int64_t start, int64_t st
     int64_t sizes[LT_MAX_DIMS], strides[LT_MAX_DIMS];
     for (int i = 0; i < self->ndim; i++) sizes[i] = self->sizes[i], strides[i] = self->strides[i];
     sizes[d] = lt_parts(stop - start, step);
-    strides[d] = lt_mul_within(strides[d], step); /* out of range only where it is not used */
+    strides[d] = lt_mul_within(strides[d], step); /* out of range only if it is not used */
     const int64_t offset = self->numel > 0 && sizes[d] > 0 ? start * self->strides[d] : 0;
     return lt_tensor_view(self, self->ndim, sizes, strides, self->offset + offset, out);
 }
@@ -94,7 +94,7 @@ lt_status lt_diagonal_impl(lt_tensor *self, int64_t offset, int64_t dim1, int64_
         return lt_error(LT_ERR_RUNTIME, "diagonal dimensions cannot be identical %lld, %lld",
                         lt_user_index(a), lt_user_index(b));
     int64_t rows = self->sizes[a], columns = self->sizes[b], length;
-    if (offset < -rows) offset = -rows; /* nothing lies further out */
+    if (offset < -rows) offset = -rows; /* diagonals further out are empty */
     if (offset > columns) offset = columns;
     length = offset >= 0 ? (rows < columns - offset ? rows : columns - offset)
                          : (rows + offset < columns ? rows + offset : columns);
@@ -139,8 +139,7 @@ lt_status lt_unfold_impl(lt_tensor *self, int64_t dimension, int64_t size, int64
 
 /* ---- lists of parts -------------------------------------------------------------------------- */
 
-/* Enters the outcome of making the next part, *to in the list; releases the list after a
- * failure. */
+/* Records the outcome of making the next part; releases the list after a failure. */
 static lt_status add_part(lt_tensor_list *list, lt_status status)
 {
     if (status == LT_OK) list->n++;
@@ -163,8 +162,8 @@ lt_status lt_unbind_impl(lt_tensor *self, int64_t dim, lt_tensor_list *out)
     return LT_OK;
 }
 
-/* n parts of dimension d: `longer` of each + 1 entries, then such of `each`, the last of what is
- * left. */
+/* n parts of dimension d: the first `longer` have each + 1 entries, the others `each`, the last one
+ * the rest. */
 static lt_status split_parts(lt_tensor *self, int d, int64_t n, int64_t longer, int64_t each,
                              lt_tensor_list *out)
 {
@@ -244,7 +243,7 @@ lt_status lt_chunk_impl(lt_tensor *self, int64_t chunks, int64_t dim, lt_tensor_
     return split_parts(self, d, each > 0 ? lt_parts(self->sizes[d], each) : chunks, 0, each, out);
 }
 
-/* Parts of about equal size: the first numel % sections are longer by one. */
+/* Parts of nearly equal size: the first numel % sections have one more. */
 lt_status lt_tensor_split_impl(lt_tensor *self, int64_t sections, int64_t dim, lt_tensor_list *out)
 {
     if (self->ndim == 0)
@@ -260,7 +259,7 @@ lt_status lt_tensor_split_impl(lt_tensor *self, int64_t sections, int64_t dim, l
     return split_parts(self, d, sections, size % sections, size / sections, out);
 }
 
-/* Cut before each of the given positions, which may lie beyond the end or out of order. */
+/* Splits before each of the given indices, which may be out of range or unordered. */
 lt_status lt_tensor_split_indices_impl(lt_tensor *self, const lt_dims *indices, int64_t dim,
                                        lt_tensor_list *out)
 {

@@ -1,5 +1,4 @@
-/* view.c - views: the same storage under another geometry. Composite forms are made of the basic
- * ones. */
+/* view.c - views: the same storage with another geometry. Composite forms call the basic ones. */
 #include <stdio.h>
 
 #include "dims.h"
@@ -103,8 +102,8 @@ static lt_status widened(const lt_tensor *self, int64_t ratio, const char *from,
     return LT_OK;
 }
 
-/* Kernels rely on bools that are 0 or 1: no other dtype shares memory with them. The bits of
- * another dtype are constants, as in PyTorch. */
+/* Kernels rely on bools being 0 or 1, so no other dtype shares memory with them. As in PyTorch, a
+ * view as another dtype is a constant for autograd. */
 lt_status lt_view_dtype_impl(lt_tensor *self, lt_dtype dtype, lt_tensor **out)
 {
     const lt_dtype own = (lt_dtype)self->dtype;
@@ -137,7 +136,7 @@ lt_status lt__unsafe_view_impl(lt_tensor *self, const lt_dims *size, lt_tensor *
 {
     lt_tensor *view;
     LT_TRY(lt_view_impl(self, size, &view));
-    lt_tensor_release(view->view_base); /* the copy it shows has no other owner */
+    lt_tensor_release(view->view_base); /* the view is the only owner of the copy */
     view->view_base = NULL;
     *out = view;
     return LT_OK;
@@ -355,7 +354,7 @@ lt_status lt_expand_impl(lt_tensor *self, const lt_dims *size, lt_tensor **out)
                         lt_format_sizes(a, sizeof a, self->ndim, self->sizes),
                         lt_format_sizes(b, sizeof b, size->n, size->v), size->n, self->ndim);
     int64_t sizes[LT_MAX_DIMS], strides[LT_MAX_DIMS];
-    for (int d = size->n - 1; d >= 0; d--) { /* the last one that does not fit is named */
+    for (int d = size->n - 1; d >= 0; d--) { /* the message names the last one that does not fit */
         int own = d - (size->n - self->ndim);
         int64_t have = own >= 0 ? self->sizes[own] : 1, want = size->v[d];
         if (want == -1 && own < 0)

@@ -1,6 +1,6 @@
-/* arithmetic.c - the sparse forms of arithmetic, copies and conversions. Between two sparse tensors
- * what results has places of both (add) or those that both have (mul); with an ordinary one add is
- * ordinary, and mul has the sparse one's places. */
+/* arithmetic.c - the sparse forms of arithmetic, copies and conversions. The sum of two sparse
+ * tensors has the union of their sparsity patterns, a product the intersection; with a dense tensor
+ * the sum is dense, and the product has the pattern of the sparse one. */
 #include "components.h"
 
 #include "dtypes/promotion.h"
@@ -42,8 +42,8 @@ static lt_tensor *do_scaled(lt_scope *s, lt_tensor *values, lt_scalar alpha)
     return one || s->status != LT_OK ? values : do_mul_scalar(s, values, alpha);
 }
 
-/* Both sparse: the values of both one after the other, or added where the places are known to be
- * the same. */
+/* The sum of two sparse tensors: their values concatenated, or added if they are known to have the
+ * same pattern. */
 static lt_tensor *do_joined(lt_scope *s, lt_tensor *a, lt_tensor *b, lt_scalar alpha)
 {
     if (lt_sparse_same_indices(a, b))
@@ -69,7 +69,7 @@ static lt_tensor *do_joined(lt_scope *s, lt_tensor *a, lt_tensor *b, lt_scalar a
     return coalesced && joined != NULL ? do_coalesce(s, joined) : joined;
 }
 
-/* dense + alpha * sparse, or alpha * dense + sparse: as ordinary as dense is. */
+/* dense + alpha * sparse, or alpha * dense + sparse: a dense result. */
 static lt_tensor *do_added_to_dense(lt_scope *s, lt_tensor *dense, lt_tensor *sparse,
                                     lt_scalar dense_alpha, lt_scalar sparse_alpha)
 {
@@ -121,8 +121,8 @@ lt_status lt_sub_sparse(lt_tensor *self, lt_tensor *other, lt_scalar alpha, lt_t
     return add_sparse("sub", self, other, negative(alpha), out);
 }
 
-/* In place: of an ordinary tensor only the elements at other's places are touched, where these can
- * be seen as rows of it. */
+/* In place: in a dense tensor only the elements at other's indices are accessed, if these can be
+ * viewed as its rows. */
 static lt_status add_in_place(const char *op, lt_tensor *self, lt_tensor *other, lt_scalar alpha)
 {
     lt_scope s;
@@ -155,7 +155,7 @@ lt_status lt_sub__sparse(lt_tensor *self, lt_tensor *other, lt_scalar alpha)
 
 /* ---- products -------------------------------------------------------------------------------- */
 
-/* The places that both have. */
+/* The product on the common indices. */
 static lt_tensor *do_common(lt_scope *s, lt_tensor *a, lt_tensor *b)
 {
     if (lt_sparse_same_indices(a, b) && lt_sparse_of(a)->coalesced)
@@ -169,7 +169,7 @@ static lt_tensor *do_common(lt_scope *s, lt_tensor *a, lt_tensor *b)
     lt_tensor *at = do_search(s, second, first, false);
     if (s->status != LT_OK) return NULL;
     lt_tensor *within = do_lt(s, at, do_scalar(s, lt_int(second->numel))), *chosen, *matches;
-    /* of those that no larger place follows there is nothing to compare */
+    /* indices beyond the last one of the other tensor have no match */
     chosen = do_chosen(s, within);
     at = do_index_select(s, at, 0, chosen);
     matches = do_chosen(
@@ -183,8 +183,8 @@ static lt_tensor *do_common(lt_scope *s, lt_tensor *a, lt_tensor *b)
     return product != NULL ? do_as_layout(s, product, layout) : NULL;
 }
 
-/* The values of a sparse tensor times the elements of an ordinary one, which broadcasts, at their
- * places. */
+/* The values of a sparse tensor times the elements of a dense one, broadcast, at the same indices.
+ */
 static lt_tensor *do_at_places(lt_scope *s, lt_tensor *sparse, lt_tensor *dense)
 {
     lt_tensor *values = do__sparse_values(s, sparse);
@@ -254,7 +254,7 @@ lt_status lt_clone_sparse(lt_tensor *self, lt_tensor **out)
 
 lt_status lt_detach_sparse(lt_tensor *self, lt_tensor **out) { return lt_tensor_alias(self, out); }
 
-/* An index tensor elsewhere. */
+/* An index tensor on another device. */
 static lt_status moved_to(lt_tensor *t, const lt_device *device, bool non_blocking, lt_tensor **out)
 {
     *out = NULL;
@@ -266,7 +266,7 @@ static lt_status moved_to(lt_tensor *t, const lt_device *device, bool non_blocki
     return lt__to_copy(t, LT_DTYPE_NONE, device, non_blocking, out);
 }
 
-/* self's places on a device (NULL: where they are), with these values, which are there. */
+/* self's pattern on a device (NULL: unchanged), with these values, which are already on it. */
 static lt_tensor *do_pattern_on(lt_scope *s, lt_tensor *self, const lt_device *device,
                                 bool non_blocking, lt_tensor *values)
 {
@@ -296,14 +296,14 @@ lt_status lt__to_copy_sparse(lt_tensor *self, lt_dtype dtype, const lt_device *d
     lt_tensor *own = do__sparse_values(&s, self);
     if (s.status == LT_OK) s.status = lt__to_copy(own, dtype, device, non_blocking, &values);
     values = lt_scope_hold(&s, s.status, values);
-    /* components have no history */
+    /* components have no autograd history */
     if (s.status == LT_OK) s.status = lt_tensor_alias(values, &plain);
     plain = lt_scope_hold(&s, s.status, plain);
     lt_tensor *pattern = do_pattern_on(&s, self, device, non_blocking, plain);
     return lt_scope_return(&s, do__sparse_like(&s, pattern, values), out);
 }
 
-/* Nothing is stored: every element is 0. */
+/* A sparse tensor without values: every element is 0. */
 static lt_status empty_like(lt_tensor *self, lt_dtype dtype, const lt_device *device,
                             lt_tensor **out)
 {
@@ -353,7 +353,7 @@ lt_status lt_copy__sparse(lt_tensor *self, lt_tensor *src, bool non_blocking)
 {
     lt_scope s;
     lt_tensor *copy = NULL;
-    if (!lt_is_sparse(self)) { /* all elements are written */
+    if (!lt_is_sparse(self)) { /* dense: write all elements */
         lt_scope_open(&s, true);
         lt_tensor *dense = do_to_dense(&s, src);
         if (s.status == LT_OK) s.status = lt_copy_(self, dense, non_blocking);

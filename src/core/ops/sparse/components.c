@@ -1,5 +1,4 @@
-/* components.c - see components.h. Places are int64; products of sizes fit since a tensor's elements can be
- * counted. */
+/* components.c - see components.h. Linear indices are int64; products of sizes fit, since numel does. */
 #include "components.h"
 
 #include "memory/alloc.h"
@@ -44,7 +43,7 @@ lt_tensor *do_coordinates(lt_scope *s, lt_tensor *t)
     if (s->status != LT_OK) return NULL;
     const lt_sparse *p = lt_sparse_of(t);
     if (p->indices != NULL) return p->indices;
-    /* Value k is of the row before whose end k lies. */
+    /* Value k belongs to the first row that ends after k. */
     lt_tensor *ends = do_part(s, p->compressed, 0, 1, p->compressed->sizes[0]);
     lt_tensor *lines = do_search(s, ends, do_range(s, p->plain->sizes[0], p->plain->device), true);
     lt_tensor *pair[] = {lines, p->plain};
@@ -52,7 +51,7 @@ lt_tensor *do_coordinates(lt_scope *s, lt_tensor *t)
     return s->status == LT_OK ? do_stack(s, pair, 2, 0) : NULL;
 }
 
-/* A column [dims, 1] of numbers, for each dimension one. */
+/* A column [dims, 1] of one number per dimension. */
 static lt_tensor *do_column(lt_scope *s, const int64_t *numbers, int dims, lt_device device)
 {
     if (s->status != LT_OK) return NULL;
@@ -84,7 +83,7 @@ lt_tensor *do_unravel(lt_scope *s, lt_tensor *keys, int dims, const int64_t *siz
     if (s->status != LT_OK) return NULL;
     if (dims == 0) return do_zeros(s, keys, &(lt_dims){2, {0, keys->numel}});
     if (dims == 1) return do_unsqueeze(s, keys, 0);
-    /* sizes of 0 divide nothing */
+    /* avoids a division by sizes of 0 */
     if (keys->numel == 0) return do_zeros(s, keys, &(lt_dims){2, {dims, 0}});
     if (dims == 2) {
         lt_tensor *size = do_scalar(s, lt_int(sizes[1]));

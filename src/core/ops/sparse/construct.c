@@ -1,4 +1,4 @@
-/* construct.c - sparse tensors of components, and the components of sparse tensors. */
+/* construct.c - sparse tensors from components, and the components of sparse tensors. */
 #include "components.h"
 
 #include <stdio.h>
@@ -41,7 +41,7 @@ static lt_status check_indices(const char *op, const char *what, const lt_tensor
     return LT_OK;
 }
 
-/* The values of the first nnz places, with the dimensions of sizes from sparse_dims on. */
+/* Checks the nnz values: their dimensions are sizes from sparse_dims on. */
 static lt_status check_values(const char *op, const lt_tensor *values, int64_t nnz, int sparse_dims,
                               const lt_dims *sizes)
 {
@@ -65,7 +65,7 @@ static lt_status check_values(const char *op, const lt_tensor *values, int64_t n
     return LT_OK;
 }
 
-/* Ends with an error where any of flags is set. */
+/* Fails if a flag is set. */
 static void refuse_any(lt_scope *s, const char *op, lt_tensor *flags, const char *message)
 {
     bool any = false;
@@ -73,7 +73,7 @@ static void refuse_any(lt_scope *s, const char *op, lt_tensor *flags, const char
     if (s->status == LT_OK && any) s->status = lt_error(LT_ERR_RUNTIME, "%s: %s", op, message);
 }
 
-/* That every entry of a line of indices is from 0 to size - 1. */
+/* Checks that all indices in a row are in 0 .. size - 1. */
 static void check_range(lt_scope *s, const char *op, lt_tensor *line, int64_t size,
                         const char *what)
 {
@@ -105,7 +105,7 @@ lt_status lt_sparse_coo_tensor_impl(lt_tensor *indices, lt_tensor *values, const
     return lt_scope_return(&s, do_coo(&s, indices, values, size, is_coalesced), out);
 }
 
-/* New references to what a sparse tensor keeps of components: without history. */
+/* New reference to a component for a sparse tensor: contiguous, without history. */
 static lt_status own(lt_tensor *t, lt_tensor **out)
 {
     lt_tensor *dense = NULL;
@@ -188,7 +188,7 @@ lt_status lt_sparse_compressed_tensor_impl(lt_tensor *compressed, lt_tensor *pla
              "%s must begin with %lld, not decrease, and end with %lld, behind the last value",
              first, lt_user_index(0), lt_user_index(nnz));
     if (s.status == LT_OK) refuse_any(&s, op, do_cat(&s, bounds, 3, 0), message);
-    if (s.status == LT_OK && nnz > 1) { /* within a line the places rise */
+    if (s.status == LT_OK && nnz > 1) { /* indices must increase within a row */
         lt_tensor *which = do_search(&s, ends, do_range(&s, nnz, plain->device), true);
         lt_tensor *same =
             do_eq(&s, do_part(&s, which, 0, 0, nnz - 1), do_part(&s, which, 0, 1, nnz));

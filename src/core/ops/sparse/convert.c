@@ -1,4 +1,4 @@
-/* convert.c - from one layout to another: ordinary tensors, COO in order, rows and columns. */
+/* convert.c - conversion between layouts: dense, COO, coalesced COO, CSR and CSC. */
 #include "components.h"
 
 #include "op/_sparse_compressed.h"
@@ -14,9 +14,9 @@
 #include "op/unique.h"
 #include "step/argsort.h"
 
-/* ---- COO in order ---------------------------------------------------------------------------- */
+/* ---- coalescing ------------------------------------------------------------------------------ */
 
-/* Sorted distinct keys; *inverse: where each went. */
+/* Sorted distinct keys; *inverse: the index of each key among them. */
 static lt_tensor *do_unique(lt_scope *s, lt_tensor *keys, lt_tensor **inverse)
 {
     lt_tensor *distinct = NULL, *counts = NULL;
@@ -86,7 +86,7 @@ lt_status lt_to_dense_impl(lt_tensor *self, lt_dtype dtype, const bool *masked_g
         int64_t places = 1;
         for (int d = 0; d < lt_sparse_dims_of(self); d++) places *= self->sizes[d];
         lt_tensor *values = do__sparse_values(&s, self), *keys = do_places(&s, self);
-        /* of any dtype: nothing is added */
+        /* any dtype: nothing is added */
         if (s.status == LT_OK && lt_sparse_of(self)->coalesced) {
             lt_dims wide = lt_dims_of(values);
             wide.v[0] = places;
@@ -172,7 +172,7 @@ lt_status lt_to_sparse_compressed_impl(lt_tensor *self, const char *layout, int6
               *values = coo != NULL ? do__sparse_values(&s, coo) : NULL;
     lt_tensor *lines = do_coordinate(&s, coordinates, first),
               *plain = do_coordinate(&s, coordinates, 1 - first);
-    /* line by line, and in order within each */
+    /* row by row, and ordered in each */
     if (s.status == LT_OK && (first || !lt_sparse_of(coo)->coalesced)) {
         lt_tensor *keys =
             do_add(&s, do_mul(&s, lines, do_scalar(&s, lt_int(self->sizes[1 - first]))), plain);
@@ -191,9 +191,9 @@ lt_status lt_to_sparse_compressed_impl(lt_tensor *self, const char *layout, int6
     return lt_scope_return(&s, made, out);
 }
 
-/* ---- the elements at given places ------------------------------------------------------------ */
+/* ---- the elements at given indices ----------------------------------------------------------- */
 
-/* The values of a coalesced tensor in COO at the places keys, 0 where it has none. */
+/* The values of a coalesced tensor in COO at the linear indices in keys, 0 where it has none. */
 static lt_tensor *do_found(lt_scope *s, lt_tensor *coo, lt_tensor *keys)
 {
     if (s->status != LT_OK) return NULL;

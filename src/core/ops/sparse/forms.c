@@ -1,5 +1,5 @@
-/* forms.c - what generated wrappers do around the sparse form of an op (sparse.h): to the values
- * and back, into a given tensor. */
+/* forms.c - steps of generated wrappers around the sparse form of an op (sparse.h): get the values,
+ * make a sparse tensor of the result, store it in a given tensor. */
 #include "autograd/autograd.h"
 #include "error.h"
 #include "sparse.h"

@@ -1,6 +1,6 @@
-/* products.c - the sparse forms of products of matrices. A sparse matrix times an ordinary one is
- * an ordinary one, two sparse ones make a sparse one. What is differentiated is the stored values:
- * the gradient of a sparse matrix has its places. */
+/* products.c - the sparse forms of matrix products. A sparse matrix times a dense one is dense, a
+ * product of two sparse ones is sparse. Derivatives are with respect to the stored values: the
+ * gradient of a sparse matrix has its sparsity pattern. */
 #include "components.h"
 
 #include "op/_csr_product.h"
@@ -37,7 +37,8 @@ static lt_status require_matrices(const char *op, const lt_tensor *a, const lt_t
                                 &device);
 }
 
-/* Each value times the row of dense that its column names, added to its row. */
+/* Each value times the row of dense with its column's number, added to its own row of the result.
+ */
 static lt_tensor *do_added_products(lt_scope *s, int64_t n, lt_tensor *rows, lt_tensor *columns,
                                     lt_tensor *values, lt_tensor *dense)
 {
@@ -45,8 +46,8 @@ static lt_tensor *do_added_products(lt_scope *s, int64_t n, lt_tensor *rows, lt_
         s, n, rows, do_mul(s, do_index_select(s, dense, 0, columns), do_unsqueeze(s, values, 1)));
 }
 
-/* The product by the backend's kernel, NULL where it does not have what that takes. There are
- * values, and dense has elements. */
+/* The product by the backend's kernel; NULL if it does not support the operands. values and dense
+ * are not empty. */
 static lt_tensor *do_by_kernel(lt_scope *s, lt_tensor *begins, lt_tensor *columns,
                                lt_tensor *values, lt_tensor *dense)
 {
@@ -66,7 +67,7 @@ static lt_tensor *do_by_kernel(lt_scope *s, lt_tensor *begins, lt_tensor *column
                           .in_rows = dense->sizes[0],
                           .columns = width,
                           .count = values->numel,
-                          /* of one row, any */
+                          /* any number if there is one row */
                           .in_step = in->strides[0] > width ? in->strides[0] : width,
                           .begins = (const int64_t *)lt_data(begins),
                           .places = (const int64_t *)lt_data(columns),
@@ -140,7 +141,7 @@ static lt_tensor *do_times_dense(lt_scope *s, lt_tensor *a, lt_tensor *dense)
                              do_coordinate(s, places, 1), do__sparse_values(s, a), dense);
 }
 
-/* Each value (i, k) of a meets all of row k of b. */
+/* Each value (i, k) of a is multiplied by all of row k of b. */
 static lt_tensor *do_times_sparse(lt_scope *s, lt_tensor *a, lt_tensor *b)
 {
     lt_tensor *which = NULL;
@@ -219,8 +220,7 @@ lt_status lt_addmm_sparse(lt_tensor *self, lt_tensor *mat1, lt_tensor *mat2, lt_
     return lt_scope_return(&s, do_add(&s, added, product), out);
 }
 
-/* A batch in COO as one matrix [batches * rows, batches * columns] whose blocks lie on the
- * diagonal. */
+/* A batch in COO as one block-diagonal matrix [batches * rows, batches * columns]. */
 lt_status lt_bmm_sparse(lt_tensor *self, lt_tensor *mat2, lt_tensor **out)
 {
     lt_scope s;

@@ -13,7 +13,7 @@ lt_status lt_sum_sparse(lt_tensor *self, lt_dtype dtype, lt_tensor **out)
     return lt_scope_return(&s, lt_scope_hold(&s, s.status, sum), out);
 }
 
-/* Values are added up along their own dimensions; dimensions of places go away, so that places may
+/* Values are summed along dense dimensions; sparse dimensions are dropped, so that indices may
  * coincide. */
 lt_status lt_sum_dim_sparse(lt_tensor *self, const lt_dims *dim, bool keepdim, lt_dtype dtype,
                             lt_tensor **out)

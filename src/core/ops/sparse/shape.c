@@ -1,5 +1,5 @@
-/* shape.c - the sparse forms of ops that turn, cut and join. They make new tensors, not views;
- * where only places are turned round the values are shared. */
+/* shape.c - the sparse forms of ops that permute, index and join. They make new tensors, not views;
+ * a permutation of sparse dimensions shares the values. */
 #include "components.h"
 #include "dims.h"
 
@@ -16,9 +16,9 @@
 #include "step/permute.h"
 #include "user_index.h"
 
-/* ---- turning --------------------------------------------------------------------------------- */
+/* ---- permuting ------------------------------------------------------------------------------- */
 
-/* The rows of a transposed matrix are its columns: the components stay. */
+/* A transposed CSR matrix is a CSC matrix with the same components. */
 static lt_tensor *do_turned(lt_scope *s, lt_tensor *self, const lt_dims *sizes)
 {
     const lt_sparse *p = lt_sparse_of(self);
@@ -30,7 +30,7 @@ static lt_tensor *do_turned(lt_scope *s, lt_tensor *self, const lt_dims *sizes)
     return lt_scope_hold(s, status, out);
 }
 
-/* order: which dimension of self each of the result's is. */
+/* order: the dimension of self for each dimension of the result. */
 static lt_status permuted(lt_tensor *self, const int *order, lt_tensor **out)
 {
     const int places = lt_sparse_dims_of(self);
@@ -129,9 +129,9 @@ lt_status lt_unsqueeze_sparse(lt_tensor *self, int64_t dim, lt_tensor **out)
         out);
 }
 
-/* ---- cutting --------------------------------------------------------------------------------- */
+/* ---- indexing -------------------------------------------------------------------------------- */
 
-/* The result in COO, in self's layout where that has one. */
+/* Stores the result, given in COO, in self's layout if it supports that. */
 static lt_status give_like(lt_scope *s, lt_tensor *self, lt_tensor *coo, lt_tensor **out)
 {
     if (s->status == LT_OK && lt_sparse_dims_of(coo) == 2)
@@ -139,7 +139,7 @@ static lt_status give_like(lt_scope *s, lt_tensor *self, lt_tensor *coo, lt_tens
     return lt_scope_return(s, coo, out);
 }
 
-/* Coordinates with another row d. */
+/* Coordinates with row d replaced. */
 static lt_tensor *do_replaced(lt_scope *s, lt_tensor *coordinates, int d, lt_tensor *row)
 {
     lt_tensor *parts[3];
@@ -224,8 +224,7 @@ lt_status lt__slice_sparse(lt_tensor *self, int64_t dim, int64_t start, int64_t 
     return give_like(&s, self, do_coo(&s, coordinates, values, &sizes, coalesced), out);
 }
 
-/* An entry of `index` may name any number of values, and a value may be named by several
- * entries. */
+/* An entry of `index` may select any number of values, and several entries may select one value. */
 lt_status lt_index_select_sparse(lt_tensor *self, int64_t dim, lt_tensor *index, lt_tensor **out)
 {
     lt_scope s;
@@ -245,7 +244,7 @@ lt_status lt_index_select_sparse(lt_tensor *self, int64_t dim, lt_tensor *index,
     lt_tensor *wanted = do_cast(&s, do_reshape(&s, index, &(lt_dims){1, {index->numel}}), LT_INT64),
               *which = NULL;
     if (index->flags & LT_FLAG_POSITIONS) wanted = do_sub(&s, wanted, do_scalar(&s, lt_int(1)));
-    /* what is out of range is found by looking it up */
+    /* index_select reports indices out of range */
     lt_tensor *range = do_range(&s, sizes.v[d], self->device);
     wanted = do_index_select(&s, range, 0, wanted);
     lt_tensor *coordinates = do_coordinates(&s, self), *line = do_coordinate(&s, coordinates, d),
@@ -304,7 +303,7 @@ lt_status lt_cat_sparse(const lt_tensor_list *tensors, int64_t dim, lt_tensor **
     sizes.v[d] = 0;
     lt_tensor_list parts[2];
     lt_scope_open(&s, true);
-    for (int k = 0; k < 2; k++) { /* their places one after the other, then their values */
+    for (int k = 0; k < 2; k++) { /* concatenates their indices, then their values */
         s.status = lt_list_new(tensors->n, &parts[k]);
         for (int64_t i = 0; s.status == LT_OK && i < tensors->n; i++) {
             lt_scope one;

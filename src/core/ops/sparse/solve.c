@@ -1,5 +1,5 @@
-/* solve.c - systems of equations with a sparse matrix, and their derivatives: by the right side
- * they are such systems with the transpose. */
+/* solve.c - linear equations with a sparse matrix, and their derivatives: the one for the right
+ * side is such a system with the transpose. */
 #include "libraries/cxsparse.h"
 #include "components.h"
 
@@ -38,7 +38,7 @@ lt_status lt__spsolve_backward_other_impl(lt_tensor *grad_output, lt_tensor *beg
     return lt__spsolve(begins, plain, values, grad_output, !by_columns, out);
 }
 
-/* dA is -A'^-1 g x', at A's places. */
+/* dA is -A'^-1 g x', at A's indices. */
 lt_status lt__spsolve_backward_values_impl(lt_tensor *grad_output, lt_tensor *begins,
                                            lt_tensor *plain, lt_tensor *values, lt_tensor *result,
                                            bool by_columns, lt_tensor **out)

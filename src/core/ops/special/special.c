@@ -1,6 +1,5 @@
-/* special.c - the special functions that are formulas of several kernels or check what they are
- * given, and the derivatives that no single op computes. The kernels' formulas stand in
- * formulas/special.inc. */
+/* special.c - the special functions that are formulas of several kernels or check their arguments,
+ * and derivatives that take several ops. The kernels' formulas are in formulas/special.inc. */
 #include <float.h>
 #include <math.h>
 
@@ -61,7 +60,7 @@ lt_status lt__logit_backward_impl(lt_tensor *grad_output, lt_tensor *self, const
     lt_scope_open(&s, LT_COMPOSITE(_logit_backward));
     lt_tensor *x = do_widen(&s, self), *grad = do_widen(&s, grad_output);
     lt_tensor *slope = do_div(
-        &s, grad, do_mul(&s, plus(&s, x, 0), plus(&s, do_neg(&s, x), 1))) /* plus 0: no -0 */;
+        &s, grad, do_mul(&s, plus(&s, x, 0), plus(&s, do_neg(&s, x), 1))) /* adding 0 avoids -0 */;
     const double low = eps != NULL ? *eps : 0;
     lt_tensor *clamped =
         do_logical_or(&s, do_lt(&s, x, do_number(&s, low)), do_gt(&s, x, do_number(&s, 1 - low)));
@@ -101,7 +100,7 @@ lt_status lt_nan_to_num_impl(lt_tensor *self, const double *nan, const double *p
 /* ---- sinc ------------------------------------------------------------------------------------ */
 
 /* (cos t - sin t / t) / t, which is -j1(t) of the spherical Bessel functions, by its series about 0
- * (DLMF 10.53.1): the difference loses the digits there. |t| < 0.32: the first term left out is
+ * (DLMF 10.53.1), where the difference would lose digits. |t| < 0.32: the first omitted term is
  * below 2e-17 of the sum. */
 static lt_status slope_near_zero(lt_tensor *t, lt_tensor **out)
 {
@@ -114,7 +113,7 @@ static lt_status slope_near_zero(lt_tensor *t, lt_tensor **out)
     return lt_scope_return(&s, times(&s, do_mul(&s, t, sum), -1.0 / 3), out);
 }
 
-/* Of sin t / t by x, t = pi x. */
+/* The derivative of sin t / t by x, t = pi x. */
 lt_status lt__sinc_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor **out)
 {
     const double pi = 3.14159265358979323846;

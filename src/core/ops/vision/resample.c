@@ -1,5 +1,5 @@
-/* resample.c - _resample and _resample_planes: positions of a dimension as weighted sums of others,
- * what interpolation and its derivative are made of. */
+/* resample.c - _resample and _resample_planes: elements of a dimension as weighted sums of others,
+ * on which interpolation and its derivative are built. */
 #include "devices/backend.h"
 #include "error.h"
 #include "memory_format.h"
@@ -11,8 +11,8 @@ typedef struct lists {
     lt_tensor *starts, *places, *weights;
 } lists;
 
-/* Lists that would lead out of the memory are refused, where they can be read; on a GPU the kernel
- * leaves such places out. */
+/* Rejects lists with sources outside the memory, if the host can read them; on a GPU the kernel
+ * ignores such sources. */
 static lt_status check_lists(const char *op, const lt_tensor *self, const lists *l, int64_t n)
 {
     const lt_tensor *all[] = {l->starts, l->places, l->weights};
@@ -45,8 +45,8 @@ static lt_status check_input(const char *op, const lt_tensor *self, int dims)
                     dims == 1 ? "a dimension" : "two dimensions");
 }
 
-/* Of dimension d of self, whose elements lie in order, or with channels last: dimension 1 after the
- * others. */
+/* Dimension d of self, which is contiguous or, with `last`, channels-last: then dimension 1 is the
+ * innermost. */
 static lt_resampling resampling_of(const lt_tensor *self, const lists *l, int d, bool last)
 {
     lt_resampling r = {.dtype = (lt_dtype)self->dtype,
@@ -67,8 +67,8 @@ static lt_resampling resampling_of(const lt_tensor *self, const lists *l, int d,
     return r;
 }
 
-/* Dimension d of self; and, unless columns is NULL, the one after it before, in one pass over
- * planes that lie in order. */
+/* Dimension d of self; unless columns is NULL, dimension d + 1 before it, in one pass over
+ * contiguous planes. */
 static lt_status resample_along(lt_tensor *self, int d, const lists *l, const lists *columns,
                                 lt_tensor **out)
 {
@@ -128,7 +128,8 @@ lt_status lt__resample_planes_impl(lt_tensor *self, lt_tensor *starts, lt_tensor
     LT_TRY(check_lists("_resample_planes", self, &columns, self->sizes[d + 1]));
     if (lt_backend_of(self)->resample_planes != NULL && !lt_keeps_channels_last(self))
         return resample_along(self, d, &rows, &columns, out);
-    /* Where nothing is added up and rows are left out, fewer lines are left for the columns. */
+    /* If rows are only selected, not summed, and some omitted, columns are resampled after them:
+     * fewer rows remain. */
     const bool choices =
         starts->numel == sources->numel + 1 && column_starts->numel == column_sources->numel + 1;
     const bool rows_first = choices && sources->numel < self->sizes[d];

@@ -1,12 +1,12 @@
-/* sample.c - grid_sample by the backend's kernels, and its derivatives, which are kernels, too,
- * where nothing will be differentiated again. */
+/* sample.c - grid_sample by the backend's kernels, and its derivatives: by kernels, too, unless
+ * they will be differentiated again. */
 #include "autograd/dual.h"
 #include "user_index.h"
 #include "op/_grid_sample.h"
 #include "op/_grid_sample_backward.h"
 #include "sample.h"
 
-/* What the arguments say, without strides; the sizes fit afterwards. */
+/* Fills in s from the arguments, without strides, and checks the sizes. */
 static lt_status describe_sampling(const lt_tensor *input, const lt_tensor *grid, int64_t mode,
                                    int64_t padding, bool align_corners, lt_sampling *s)
 {
@@ -78,7 +78,7 @@ static lt_tensor *do_empty(lt_scope *s, const lt_tensor *like)
     return lt_scope_hold(s, status, out);
 }
 
-/* The gradients as the kernel makes them. */
+/* The gradients by the kernel. */
 static void by_kernel(lt_scope *s, lt_sampling *how, lt_tensor *grad, lt_tensor *input,
                       lt_tensor *grid, lt_tensor **grad_input, lt_tensor **grad_grid)
 {
@@ -113,7 +113,7 @@ lt_status lt__grid_sample_backward_impl(lt_tensor *grad_output, lt_tensor *input
                        lt_is_differentiated(grid);
     lt_scope s;
     lt_scope_open(&s, true);
-    /* On a GPU the kernel adds to the image in any order. */
+    /* On a GPU the kernel accumulates in the image in any order. */
     if (again || (needs_input && how.device.type != LT_CPU && lt_deterministic()))
         lt_sample_formula(&s, &how, grad_output, input, grid, to_input, to_grid);
     else

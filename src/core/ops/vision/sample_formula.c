@@ -1,8 +1,8 @@
-/* sample_formula.c - the derivatives of grid_sample as formulas of differentiable ops, for
- * derivatives of derivatives, and where sums must keep an order. In the shapes below N is the
- * batch, C the channels, P the points, A the taps along a dimension (one for the nearest element,
- * two, or four by cubic polynomials), K all taps of a point. The formulas of a coordinate are those
- * of formulas/sampling.inc. */
+/* sample_formula.c - the derivatives of grid_sample as formulas of differentiable ops, for second
+ * derivatives, and where sums must keep an order. In the shapes below N is the batch, C the
+ * channels, P the points, A the taps along a dimension (one for the nearest element, two, or four
+ * by cubic polynomials), K all taps of a point. The formulas of a coordinate are the same as in
+ * formulas/sampling.inc. */
 #include "sample.h"
 #include "step/detach.h"
 #include "step/floor.h"
@@ -12,8 +12,8 @@
 #include "step/scatter_add.h"
 #include "step/zeros_like.h"
 
-/* A scope within another one, which holds few tensors; at its end what remains of it belongs to
- * that. */
+/* A scope within another one, since a scope holds few tensors; at its end its results move to the
+ * outer one. */
 static void open_within(lt_scope *s, const lt_scope *outer)
 {
     lt_scope_open(s, true);
@@ -28,8 +28,8 @@ static void close_into(lt_scope *outer, lt_scope *s, lt_tensor **const *results,
     for (int i = 0; i < n; i++) *results[i] = lt_scope_hold(outer, status, kept[i]);
 }
 
-/* A coordinate [N, P] in elements, where it may be differentiated, and its slope by the coordinate
- * of the padded image, where it may not. */
+/* A coordinate [N, P] in elements, differentiable, and its derivative by the coordinate of the
+ * padded image, a constant. */
 typedef struct sample_point {
     lt_tensor *at, *slope;
 } sample_point;
@@ -75,14 +75,14 @@ static sample_point do_pad(lt_scope *outer, const lt_sampling *how, lt_tensor *x
     return p;
 }
 
-/* Of one dimension, [N, P, A]: weights and their slopes by the grid's coordinate, offsets, and
- * which taps lie in the image. */
+/* One dimension, [N, P, A]: weights and their derivatives by the grid's coordinate, offsets, and
+ * whether taps are inside the image. */
 typedef struct axis {
     lt_tensor *weight, *slope, *offset, *inside;
     int64_t taps;
 } axis;
 
-/* A polynomial in a, the last coefficient first. */
+/* A polynomial in a; coefficients from the highest power down. */
 static lt_tensor *do_polynomial(lt_scope *outer, lt_tensor *a, const double *coefficients, int n)
 {
     lt_scope within, *s = &within;
@@ -110,7 +110,7 @@ static lt_tensor *do_far_slope(lt_scope *s, lt_tensor *a)
     return do_polynomial(s, a, (double[]){-2.25, 7.5, -6}, 3);
 }
 
-/* Whole places [N, P, A] become offsets. */
+/* Converts integral places [N, P, A] to offsets. */
 static void do_locate(lt_scope *s, axis *a, lt_tensor *places, int64_t size, int64_t step)
 {
     a->inside = do_logical_and(s, do_ge(s, places, do_number(s, 0)),
@@ -119,7 +119,7 @@ static void do_locate(lt_scope *s, axis *a, lt_tensor *places, int64_t size, int
     a->offset = do_mul_scalar(s, do_cast(s, safe, LT_INT64), lt_int(step));
 }
 
-/* The four taps of part t (from the one before the last) have places from low - 1 to low + 2. */
+/* The four taps of a position with fractional part t: places low - 1 to low + 2. */
 static void do_cubic(lt_scope *outer, const lt_sampling *how, axis *a, lt_tensor *t, lt_tensor *low,
                      int64_t size, int64_t step)
 {
@@ -141,7 +141,7 @@ static void do_cubic(lt_scope *outer, const lt_sampling *how, axis *a, lt_tensor
     close_into(outer, s, (lt_tensor * *[]){&a->weight, &a->slope, &a->offset, &a->inside}, 4);
 }
 
-/* The dimension of coordinate d. */
+/* The weights and offsets of the dimension of coordinate d. */
 static axis do_axis(lt_scope *outer, const lt_sampling *how, lt_tensor *points, int d, int64_t step)
 {
     lt_scope within, *s = &within;
@@ -176,8 +176,7 @@ static axis do_axis(lt_scope *outer, const lt_sampling *how, lt_tensor *points, 
 
 typedef lt_tensor *(*combine)(lt_scope *s, lt_tensor *a, lt_tensor *b);
 
-/* [N, P, A] of each dimension (NULL: there is none) become one of all taps, [N, P, K]: x varies
- * fastest. */
+/* Combines [N, P, A] of each dimension (NULL: none) to all taps, [N, P, K]: x varies fastest. */
 static lt_tensor *do_all_taps(lt_scope *outer, combine by, lt_tensor *x, lt_tensor *y, lt_tensor *z)
 {
     if (outer->status != LT_OK) return NULL;
@@ -191,8 +190,8 @@ static lt_tensor *do_all_taps(lt_scope *outer, combine by, lt_tensor *x, lt_tens
     return all;
 }
 
-/* The derivative by coordinate d, [N, P], from the sums over the channels of the gradient times
- * each tap's element. */
+/* The derivative by coordinate d, [N, P], from the sums over channels of the gradient times each
+ * tap's element. */
 static lt_tensor *do_along(lt_scope *outer, int dims, const axis *a, int d, lt_tensor *dots,
                            lt_tensor *inside)
 {

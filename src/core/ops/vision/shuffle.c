@@ -1,4 +1,4 @@
-/* shuffle.c - rearranging channels and pixels, and the bilinear form, as views and copies. */
+/* shuffle.c - rearranging channels and pixels, and bilinear, as views and copies. */
 #include "ops/compose.h"
 #include "ops/steps.h"
 #include "op/bilinear.h"
@@ -22,8 +22,8 @@ static lt_status check_image(const char *op, const char *name, const lt_tensor *
                     (long long)factor);
 }
 
-/* The batch as one dimension, then channels and pixels cut into (c, r, r, h, w) or (c, h, r, w, r),
- * exchanged. */
+/* Merges the batch into one dimension, splits channels and pixels into (c, r, r, h, w) or (c, h, r,
+ * w, r), and permutes them. */
 static lt_status rearrange(lt_tensor *self, int64_t c, int64_t h, int64_t w, int64_t r,
                            bool to_pixels, lt_tensor **out)
 {
@@ -41,7 +41,7 @@ static lt_status rearrange(lt_tensor *self, int64_t c, int64_t h, int64_t w, int
     lt_scope_open(&s, false);
     lt_tensor *moved = do_permute(&s, do_reshape(&s, self, &cut), &order);
     lt_tensor *dense = s.status == LT_OK ? do_contiguous(&s, moved) : NULL;
-    if (r == 1) dense = do_clone(&s, dense); /* nothing has moved: still self's elements */
+    if (r == 1) dense = do_clone(&s, dense); /* nothing moved: still self's memory */
     return lt_scope_return(&s, do_reshape(&s, dense, &sizes), out);
 }
 

@@ -56,7 +56,7 @@ end
 function debugger.show(report, number)
   local frames = frames_of(report)
   print(report.message)
-  if #frames == 0 then print 'no calls of yours were running' end
+  if #frames == 0 then print 'none of your functions was running' end
   if number and not frames[number] then error(('there is no frame %d'):format(number), 0) end
   for index = #frames, 1, -1 do
     if not number or index == number then show_frame(index, frames[index]) end

@@ -10,21 +10,21 @@ local doctor = {}
 -- Debian package. tests/lua/repl/doctor_spec.lua compares them with the names in the sources.
 doctor.libraries = {
   { 'OpenBLAS', { 'libopenblas.so.0' }, 'torch.linalg on the CPU', 'libopenblas0-openmp' },
-  { 'libpng', { 'libpng16.so.16' }, 'PNG pictures read and written', 'libpng16-16' },
-  { 'TurboJPEG', { 'libturbojpeg.so.0' }, 'JPEG pictures read and written', 'libturbojpeg0' },
+  { 'libpng', { 'libpng16.so.16' }, 'reading and writing PNG images', 'libpng16-16' },
+  { 'TurboJPEG', { 'libturbojpeg.so.0' }, 'reading and writing JPEG images', 'libturbojpeg0' },
   { 'CXSparse', { 'libcxsparse.so.4', 'libcxsparse.so.3' }, 'torch.sparse.spsolve', 'libcxsparse4 or libcxsparse3' },
 }
 
 -- Libraries of the NVIDIA backend; the driver first.
 doctor.gpu_libraries = {
   { 'NVIDIA driver', { 'libcuda.so.1' }, 'GPUs', 'nvidia-driver' },
-  { 'cuBLAS', { 'libcublas.so.13', 'libcublas.so.12' }, 'products of matrices on a GPU' },
-  { 'cuBLASLt', { 'libcublasLt.so.13', 'libcublasLt.so.12' }, 'linear layers with their bias in one step on a GPU' },
+  { 'cuBLAS', { 'libcublas.so.13', 'libcublas.so.12' }, 'matrix products on a GPU' },
+  { 'cuBLASLt', { 'libcublasLt.so.13', 'libcublasLt.so.12' }, 'linear layers with a fused bias on a GPU' },
   { 'cuDNN', { 'libcudnn.so.9' }, 'fast convolutions on a GPU' },
   { 'cuSOLVER', { 'libcusolver.so.12', 'libcusolver.so.11' }, 'torch.linalg on a GPU' },
   { 'cuFFT', { 'libcufft.so.12', 'libcufft.so.11' }, 'torch.fft on a GPU' },
-  { 'cuSPARSE', { 'libcusparse.so.12' }, 'products of sparse matrices in less memory on a GPU' },
-  { 'NVRTC', { 'libnvrtc.so.13', 'libnvrtc.so.12' }, 'chains of elementwise ops in one kernel, by torch.compile on a GPU' },
+  { 'cuSPARSE', { 'libcusparse.so.12' }, 'sparse matrix products with less memory on a GPU' },
+  { 'NVRTC', { 'libnvrtc.so.13', 'libnvrtc.so.12' }, 'fused elementwise ops (torch.compile) on a GPU' },
 }
 
 -- The first name that can be opened, or nil. '*' only loads the library and runs its initialization.
@@ -58,7 +58,7 @@ local function report_libraries(say, list)
     if found then
       say(true, title, ('%s: %s'):format(found, purpose))
     else
-      say(false, title, ('%s is not found; it gives %s%s'):format(table.concat(names, ' or '), purpose,
+      say(false, title, ('%s not found; it adds %s%s'):format(table.concat(names, ' or '), purpose,
         package_name and (' (Debian: %s)'):format(package_name) or ''))
     end
   end
@@ -67,14 +67,14 @@ end
 -- oneDNN must have the version of the build; its soname depends on the distribution: libdnnl.so.2,
 -- libdnnl.so.3, libdnnl.so.3.6.
 local function report_onednn(say, name)
-  if name == 'none' then return say(false, 'oneDNN', 'built without it; it gives fast convolutions on the CPU') end
+  if name == 'none' then return say(false, 'oneDNN', 'built without it; it adds fast convolutions on the CPU') end
   report_libraries(say, { { 'oneDNN', { name }, 'fast convolutions on the CPU', (name:gsub('%.so%.', '')) } })
 end
 
 local function report_processor(say, facts)
   local kernels = facts.CPU:match '^%S+'
-  local better = { baseline = 'this processor has neither AVX2 nor AVX-512, or LTENSOR_CPU says so: loops take two to eight times as long',
-    avx2 = 'AVX-512 would halve the time of what fits in the caches' }
+  local better = { baseline = 'no AVX2 or AVX-512, or disabled by LTENSOR_CPU: loops take two to eight times as long',
+    avx2 = 'AVX-512 would halve the time of loops in the caches' }
   say(kernels ~= 'baseline', 'processor', facts.CPU .. (better[kernels] and '; ' .. better[kernels] or ''))
 end
 
@@ -93,7 +93,7 @@ end
 
 local function report_ranks(say)
   if not torch.distributed.is_mpi_available() then
-    return say(false, 'MPI', 'built without Open MPI and MPICH; with one of them torch.distributed runs on several processes and machines')
+    return say(false, 'MPI', 'built without Open MPI and MPICH; one of them adds torch.distributed on several processes and machines')
   end
   local command = on_path 'mpirun.openmpi' or on_path 'mpirun.mpich' or on_path 'mpirun'
   say(command ~= nil, 'MPI', command and command .. ': torch.distributed, ltensor --nproc'
@@ -106,13 +106,13 @@ local function report_terminal(say, facts)
   local colour = term ~= '' and term ~= 'dumb' and not os.getenv 'NO_COLOR'
   say(colour, 'colours', colour and 'TERM=' .. term or 'none: TERM is ' .. (term == '' and 'not set' or term) .. (os.getenv 'NO_COLOR' and ', NO_COLOR is set' or ''))
   local unicode = locale:upper():find 'UTF%-?8' ~= nil
-  say(unicode, 'characters', unicode and locale or ('the locale (%s) is not UTF-8: other letters than those of ASCII are taken for bytes as they are typed'):format(locale == '' and 'C' or locale))
+  say(unicode, 'characters', unicode and locale or ('the locale (%s) is not UTF-8: typed non-ASCII letters are read as single bytes'):format(locale == '' and 'C' or locale))
 end
 
 -- open_plugin() raises an error that names the missing package.
 local function report_jupyter(say, open_plugin)
   local works, why = pcall(open_plugin)
-  say(works, 'Jupyter', works and 'ltensor --kernel install tells Jupyter of the kernel' or tostring(why))
+  say(works, 'Jupyter', works and 'to register the kernel, run ltensor --kernel install' or tostring(why))
 end
 
 --- Writes the report by write(text); open_plugin: opens the kernel's library if it was built. True
@@ -133,7 +133,7 @@ function doctor.main(write, open_plugin)
   report_ranks(say)
   report_terminal(say, facts)
   if open_plugin then report_jupyter(say, open_plugin) end
-  write(missing == 0 and 'Nothing is missing.\n' or 'All that is missing can be done without: the lines say what it would give.\n')
+  write(missing == 0 and 'Nothing is missing.\n' or 'All that is missing can be done without; each line names the feature that it adds.\n')
   return missing == 0
 end
 

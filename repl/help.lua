@@ -10,12 +10,12 @@ local width = require 'torch.utils.width'
 local help = {}
 
 local overview = [[
-A cell is Lua; the value of its last expression is shown, and its top-level locals live on.
+A cell is Lua code; the prompt shows the value of its last expression and keeps top-level locals.
   x;            runs without showing the value        _, __, Out[n], In[n]   earlier values and cells
   ?name name?   help        ??name   source            Tab    completes names, fields and paths
-  !command      runs a shell command, {expr} filled in  Ctrl-C stops a running cell
-  Ctrl-C waits for the end of one library call or GPU kernel; a third one kills
-  Up            finds cells that begin as the line   Right    takes the rest that is shown dimmed]]
+  !command      runs a shell command with {expr} replaced by its value
+  Ctrl-C        stops the cell after the current library call or GPU kernel; the third one kills
+  Up            finds cells that begin like the line   Right    accepts the dimmed suggestion]]
 
 -- The documentation of the op named by `name` (torch.sum, x:sum, sum).
 local function documented(name)
@@ -301,7 +301,7 @@ end
 -- Prints the path of the documentation, and opens it if there is a desktop.
 local function open_documentation()
   local page = first_page()
-  if not page then return print 'the documentation as pages for a browser: make site, in the source, builds it' end
+  if not page then return print 'to build the documentation for a browser, run make site in the source' end
   print('the documentation: file://' .. page)
   if os.getenv 'DISPLAY' or os.getenv 'WAYLAND_DISPLAY' then
     os.execute(("xdg-open '%s' >/dev/null 2>&1 &"):format((page:gsub("'", "'\\''"))))

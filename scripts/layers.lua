@@ -1,4 +1,4 @@
--- layers.lua - checks the dependencies between the parts of the program (docs/design/house.md), for `make layers`:
+-- layers.lua - checks the dependencies between the parts of the program (docs/design/architecture.md), for `make layers`:
 -- - includes point one way: repl -> src/lua -> src/core, src/lua -> src/comm -> src/core, src/cuda -> src/core;
 -- - so do references between the objects of the build in arg[1] (default 'build');
 -- - core has no include cycles (a source counts with its header), and few and small cycles of references;

@@ -84,7 +84,7 @@ for line in file and file:lines() or function() end do
   end
 end
 for _, line in ipairs {
-  '.SH EXIT STATUS', '0; 1 after an error, or where \\-\\-check finds a difference;', 'what the script gives \\fIos.exit\\fR.',
+  '.SH EXIT STATUS', '0 on success; 1 after an error or a difference found by \\-\\-check;', 'the status that the script passes to \\fIos.exit\\fR.',
   '.SH FILES', '.TP', '\\fI$XDG_CONFIG_HOME/ltensor/init.lua\\fR', 'runs before the first prompt',
   '.TP', '\\fI$XDG_STATE_HOME/ltensor/history\\fR', 'the cells of earlier sessions',
   '.SH SEE ALSO', '.BR lua5.4 (1);', 'the guide in \\fIshare/doc/ltensor\\fR; \\fI?\\fR at the prompt.',

@@ -26,7 +26,7 @@ local function need_code(code)
   if not code:find '%S' then error('which code?', 0) end
 end
 
-magics.time = {'%time code', 'runs the code once, all of the cell, and shows how long it took',
+magics.time = {'%time code', 'runs the whole cell once and shows its time',
 function(session, code, padding)
   need_code(code)
   local start, cpu = system.clock(), os.clock()
@@ -45,7 +45,7 @@ local function measure(run, n)
   return system.clock() - start
 end
 
-magics.timeit = {'%timeit [-n N] [-r R] code', 'runs the code N times, R times over, and shows the median of a run',
+magics.timeit = {'%timeit [-n N] [-r R] code', 'runs the code R times N times and shows the median time of a run',
 function(session, code, padding)
   local n, repeats = nil, 7
   while true do
@@ -69,7 +69,7 @@ function(session, code, padding)
     seconds_text(times[(#times + 1) // 2]), seconds_text(times[1]), seconds_text(times[#times]), repeats, n))
 end, takes_code = true, varies = true}
 
-magics.ranks = {'%%ranks code', 'runs the cell on all processes of `ltensor --nproc N`, and shows what each has shown',
+magics.ranks = {'%%ranks code', 'runs the cell on all processes of `ltensor --nproc N` and shows the output of each',
 function(session, code, padding)
   need_code(code)
   return require('repl.ranks').run(session, padding .. code)

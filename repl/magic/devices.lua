@@ -53,7 +53,7 @@ local function copies_of(ledger, origin)
   return setmetatable(part, getmetatable(ledger))
 end
 
-magics.copies = {'%copies [n|cause]', 'shows the ledger of copies between devices: all, those of cell n, or those of a cause',
+magics.copies = {'%copies [n|cause]', 'lists copies between devices: all, of cell n, or of a cause',
 function(_, what)
   local cuda = cuda_table()
   if not cuda.copies then print 'no copies' return end

@@ -19,7 +19,7 @@ local function read_file(path)
   return text
 end
 
-magics.run = {'%run file [arguments]', "runs a script in this session; its top-level locals live on, as a cell's do",
+magics.run = {'%run file [arguments]', "runs a script in this session and keeps its top-level locals",
 function(session, arguments)
   local words = {}
   for word in arguments:gmatch '%S+' do words[#words + 1] = word end
@@ -31,7 +31,7 @@ function(session, arguments)
   if report then return {number = session.count, seconds = 0, report = report} end
 end}
 
-magics.load = {'%load file', 'puts a script into the next cell, to be edited and run', function(session, path)
+magics.load = {'%load file', 'puts a script into the next cell for editing', function(session, path)
   local text = read_file(need_file(path)):gsub('^#[^\n]*', ''):gsub('%s+$', '')
   if session.terminal then
     session.next_text = text
@@ -52,7 +52,7 @@ local function may_write(session, path)
   return (io.read 'l' or ''):find '^%s*[yY]' ~= nil
 end
 
-magics.save = {'%save [-f] file [n-m]', 'writes cells (all, n or n to m) into a script; asks before it overwrites one, unless -f',
+magics.save = {'%save [-f] file [n-m]', 'writes cells (all, n or n to m) to a script; prompts before it overwrites one, unless -f',
 function(session, arguments)
   local forced, rest = arguments:match '^(%-f)%s+(.*)$'
   local path, first, last = (rest or arguments):match '^(%S+)%s*(%d*)%-?(%d*)$'
@@ -87,7 +87,7 @@ magics.env = {'%env [name[=value]]', 'shows or sets environment variables', func
   end
 end, varies = true}
 
-magics.edit = {'%edit [n]', 'opens cell n, or the one before, in $EDITOR and runs the result', function(session, number)
+magics.edit = {'%edit [n]', 'opens cell n, or the previous one, in $EDITOR and runs the result', function(session, number)
   local text = session.inputs[tonumber(number) or session.count - 1] or ''
   local path = os.tmpname()
   local file = assert(io.open(path, 'w'))

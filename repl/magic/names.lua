@@ -52,7 +52,7 @@ function(session)
   print_columns(rows, session.width and session.width() or 79)
 end}
 
-magics.reset = {'%reset [out]', 'forgets locals, globals of cells and results; `out`: the results only',
+magics.reset = {'%reset [out]', 'deletes locals, globals of cells and results; `out`: only results',
 function(session, what)
   if what == 'out' then
     session:drop_results()

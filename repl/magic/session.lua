@@ -5,7 +5,7 @@ local errors = require 'repl.errors'
 
 local magics = {}
 
-magics.history = {'%history [-g [text]]', "shows the cells of this session; -g: those of earlier ones too that hold the text",
+magics.history = {'%history [-g [text]]', "shows the cells of this session; -g: searches the cells of all sessions for the text",
 function(session, arguments)
   local function show(label, cell) print(label .. (cell:gsub('\n', '\n' .. (' '):rep(#label)))) end
   local text = arguments:match '^%-g%s*(.*)$'
@@ -24,13 +24,13 @@ function(session, arguments)
   end
 end, varies = true}
 
-magics.export = {'%export file.md|file.ipynb', 'writes the session into a notebook, with what its cells have shown',
+magics.export = {'%export file.md|file.ipynb', 'writes the session to a notebook, with the output of its cells',
 function(session, path)
   if path == '' then error('which file?', 0) end
   require('repl.notebook.export').write(session, path)
 end}
 
-magics.autoreload = {'%autoreload [on|off]', 'reads modules again whose files have changed: now, or (on) before every cell',
+magics.autoreload = {'%autoreload [on|off]', 'reloads modules with changed files: now, or (on) before every cell',
 function(session, choice)
   local modules = require 'repl.reload'
   if choice == 'on' or choice == 'off' then
@@ -47,7 +47,7 @@ end}
 local settings = {
   traceback = {'full|user', function() return errors.full and 'full' or 'user' end,
     function(_, choice) errors.full = choice == 'full' end},
-  editing = {'emacs|vi', function(session) return session.editing or 'as inputrc says' end,
+  editing = {'emacs|vi', function(session) return session.editing or 'as in inputrc' end,
     function(session, choice)
       if not session.terminal then error('no line is edited', 0) end
       session.editing = choice
@@ -80,6 +80,6 @@ function(session, arguments)
   setting[3](session, value)
 end}
 
-magics.quit = {'%quit', 'leaves', function(session) (session.leave or os.exit)(true, true) end}
+magics.quit = {'%quit', 'ends the session', function(session) (session.leave or os.exit)(true, true) end}
 
 return magics

@@ -236,21 +236,25 @@ def summary(got, exact, dtype):
     return float(e[worst]), worst, numpy.nonzero(~finite)[0]
 
 
-HEAD = """# How exact elementwise functions are
+HEAD = """# Accuracy of elementwise functions
 
-The largest error seen of every elementwise function, in units of the last place of the result (ulp): half a unit is what
-rounding the true value costs. In brackets PyTorch's, where it differs. Measured by `tests/accuracy/measure.py` on {machine}
-(kernels for {isa}): float16 and bfloat16 over every bit pattern, float32 and float64 over {count:,} patterns, half of them
-drawn among all, half among sizes from 2^-30 to 2^10, all with the special values in every combination. Half types are
-computed in float32 and rounded once.
+The table lists the largest observed error of each elementwise function, in units in the last place
+of the result (ulp); correct rounding has at most half a unit. PyTorch's error is in brackets if it
+differs. Measured by `tests/accuracy/measure.py` on {machine}
+(kernels for {isa}): float16 and bfloat16 over every bit pattern, float32 and float64 over
+{count:,} patterns, half of them drawn from all patterns and half with magnitudes from 2^-30 to
+2^10, all with the special values in every combination. Half types are computed in float32 and
+rounded once.
 
-What an element gives depends on that element alone: not on its neighbours, the tensor's length, its layout or the number of
-threads. Results depend on the processor, within the errors below: the kernels for AVX2 and AVX-512 multiply and add with one rounding, those for
-older processors (`LTENSOR_CPU=baseline`) with two. nan, the infinities, zeros with their signs, and results that overflow are
-as the true value or PyTorch has them{kinds}.
+The result of an element depends only on that element: not on its neighbours, the tensor's length,
+its layout or the number of threads. Within the errors below, results depend on the processor: the
+kernels for AVX2 and AVX-512 use fused multiply-add, the baseline kernels (`LTENSOR_CPU=baseline`)
+round twice. nan, infinities, signed zeros and overflowing results equal the true value or
+PyTorch's{kinds}.
 
-Large errors are of formulas, and PyTorch's alike: `logit` near 1/2, `lgamma` and `digamma` near their zeros, `gelu`, `silu`,
-`sigmoid` and the derivatives where they have all but vanished, and `x ^ -2` where `x ^ 2` overflows.
+Large errors are properties of the formulas, which PyTorch shares: `logit` near 1/2, `lgamma` and
+`digamma` near their zeros, `gelu`, `silu`, `sigmoid` and the derivatives where they are almost 0,
+and `x ^ -2` where `x ^ 2` overflows.
 
 | function | float16 | bfloat16 | float32 | float64 |
 |---|---|---|---|---|
@@ -269,7 +273,7 @@ def write_docs(path, figures, kinds, program, count):
     isa = next((name for name in ("avx512", "avx2", "baseline") if name in version), "this processor")
     other = "; ".join("`%s` of %s" % (name, dtype) for name, dtype, _ in kinds)
     with open(path, "w") as f:
-        f.write(HEAD.format(machine=machine, isa=isa, count=count, kinds=", but for " + other if other else ""))
+        f.write(HEAD.format(machine=machine, isa=isa, count=count, kinds=", except for " + other if other else ""))
         for name in names:
             cells = []
             for dtype in DTYPES:

@@ -24,7 +24,8 @@ $(if $(V),,$(eval .SILENT:))
 
 all: $(if $(MINIMAL),minimal,$(TARGETS))
 
-# The lines of the parts that begin with "##@" (a heading) or "## " (a target, a colon, its description).
+# Prints the lines of the parts that begin with "##@" (a heading) or "## " (a target, a colon, its
+# description).
 help:
 	@awk '/^##@ / { print "\n" substr($$0, 5) } \
 	  /^## / { at = index($$0, ": "); name = substr($$0, 4, at - 4); text = substr($$0, at + 2); \

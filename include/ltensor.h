@@ -224,8 +224,8 @@ typedef struct lt_tensor_list {
  * - Tensors belong to no context and can be used in any. Their memory counts against the context in
  *   which they were created.
  * - The state of other libraries belongs to the process: OpenBLAS uses the number of threads of the
- *   last context that called it; oneDNN convolutions, whose plans serve all contexts, run one after
- *   the other.
+ *   last context that called it; oneDNN convolutions of all contexts share their plans and run one
+ *   after the other.
  *
  *   lt_context_config config = lt_context_defaults();
  *   config.memory_limit = 1 << 30;
@@ -759,10 +759,10 @@ LT_API lt_status lt_tensor_ready_for(const lt_tensor *t, uint64_t stream);
  *
  * Libraries exchange tables by Apache Arrow
  * (https://arrow.apache.org/docs/format/CDataInterface.html): pandas, Polars, DuckDB, R. A column
- * is an array and its schema: two structs of the caller, whose release functions free the memory
- * that they refer to. A struct with release NULL is empty, because it was released or moved. The
- * structs are those of the specification. To move one, copy it and set the release of the original
- * to NULL.
+ * is an array and its schema: two structs of the caller with release functions, which free the
+ * memory that they refer to. A struct with release NULL is empty, because it was released or moved.
+ * The structs are defined by the specification. To move one, copy it and set the release of the
+ * original to NULL.
  *
  * A table is a struct array (format "+s"). Import each child, which is a column:
  *

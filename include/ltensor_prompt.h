@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 /* Runs the prompt on stdin and stdout with L's globals until the input ends, or exit(), quit() or
- * %quit is called. Returns LUA_OK, or the status of an error whose message is on top of the stack.
+ * %quit is called. Returns LUA_OK, or the status of an error, with its message on top of the stack.
  */
 LT_API int ltensor_prompt(lua_State *L);
 

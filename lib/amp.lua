@@ -54,7 +54,7 @@ declare.scopes_later(amp, 'autocast(string device_type, dtype? dtype, boolean en
 -- State that forward stores in the context for backward: the dtype, and true if autocast was on.
 local STATE = {}
 
--- A value whose floating-point tensors on devices of the kind, except float64, are cast to another dtype.
+-- Copies a value with its floating-point tensors on devices of this kind, except float64, cast to `dtype`.
 local function cast(value, kind, dtype)
   if torch.is_tensor(value) then
     local fits = value:is_floating_point() and value.device.type == kind and value.dtype ~= torch.float64
@@ -70,9 +70,11 @@ local function check_device_type(what, kind)
   if not LOWER[kind] then fail("%s(): 'device_type' must be 'cpu' or 'cuda', got %s", what, kinds.described(kind)) end
 end
 
---- forward of a custom Function, made one that autocast leaves alone. Outside of autocast on {device_type = 'cuda'} (or 'cpu') it runs as it is;
---- there, with {cast_inputs = dtype}, its tensors of floating point (on that device, not float64; in tables, too) are converted and it runs
---- without autocast. Without cast_inputs autocast goes on in it. Without forward, a function that takes it.
+--- Wraps forward of a custom Function for autocast on {device_type = 'cuda'} (or 'cpu').
+--- - With {cast_inputs = dtype}, if autocast is enabled: casts the floating-point tensors of the arguments (on
+---   that device, not float64; in tables, too) and runs forward without autocast.
+--- - Otherwise forward runs unchanged; autocast, if enabled, applies to its operations.
+--- - Without forward, returns a decorator.
 function amp.custom_fwd(forward, kind, dtype)
   check_device_type('custom_fwd', kind)
   if not forward then return function(f) return amp.custom_fwd(f, { device_type = kind, cast_inputs = dtype }) end end
@@ -114,8 +116,8 @@ local GradScaler = class.Object:extend('GradScaler')
 local READY, UNSCALED, STEPPED = 'ready', 'unscaled', 'stepped'
 
 -- GradScaler(device, {init_scale = 65536, growth_factor = 2, backoff_factor = 0.5, growth_interval = 2000,
--- enabled = true}): multiplies the loss, so that gradients of float16 do not vanish, and divides the gradients before
--- a step, which it leaves out when one is inf or nan.
+-- enabled = true}): scales the loss, so that gradients of float16 do not underflow, and unscales the gradients
+-- before a step; skips the step if one of them is inf or nan.
 function GradScaler:init(options)
   if options.growth_factor <= 1 then fail 'The growth factor must be > 1.0.' end
   if options.backoff_factor >= 1 then fail 'The backoff factor must be < 1.0.' end
@@ -169,7 +171,7 @@ local function divide(optimizer, scale)
         grad:mul_(1 / scale)
         local device = tostring(grad.device)
         checks[device] = checks[device] or torch.zeros(1, { device = grad.device })
-        checks[device]:add_((grad * 0):sum()) -- nan as soon as an element is not finite
+        checks[device]:add_((grad * 0):sum()) -- nan if an element is not finite
       end
     end
   end
@@ -203,7 +205,8 @@ function GradScaler:step(optimizer, closure)
   if state.finite then return optimizer:step() end
 end
 
--- After the steps: the scale falls when a gradient was not finite, and grows after growth_interval steps without.
+-- Call after the steps: reduces the scale if a gradient was not finite, and increases it after growth_interval
+-- steps with finite ones.
 function GradScaler:update(new_scale)
   if not self.enabled then return end
   if new_scale ~= nil then

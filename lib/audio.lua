@@ -21,7 +21,7 @@ local function chunks_of(path, max_bytes)
   local chunks, at = {}, 13
   while at + 8 <= #bytes + 1 do
     local name, size = string.unpack('<c4I4', bytes, at)
-    -- A recorder that was cut off leaves a size that goes beyond the end, of data alone.
+    -- An interrupted recorder leaves a size beyond the end of the file; accepted for the data chunk only.
     if at + 7 + size > #bytes and name ~= 'data' then fail('%s: chunk %q goes beyond the end of the file', path, name) end
     chunks[name] = chunks[name] or bytes:sub(at + 8, math.min(at + 7 + size, #bytes))
     at = at + 8 + size + size % 2
@@ -47,7 +47,7 @@ local function format_of(path, chunks)
     encoding = code == FLOAT and 'PCM_F' or bits == 8 and 'PCM_U' or 'PCM_S' }
 end
 
--- The samples in a row, as numbers from -1 to 1, or with normalize = false as they are in the file.
+-- The interleaved samples, as numbers from -1 to 1, or with normalize = false as stored in the file.
 local function samples_of(data, format, normalize)
   local bits, n = format.bits_per_sample, format.num_frames * format.num_channels
   if n == 0 then return torch.zeros { 0 } end
@@ -164,7 +164,7 @@ function audio.melscale_fbanks(n_freqs, f_min, f_max, n_mels, sample_rate, optio
   if norm ~= nil and norm ~= 'slaney' then fail 'norm must be one of None or "slaney"' end
   check_scale(scale)
   local low, high = audio.hz_to_mel(f_min, scale), audio.hz_to_mel(f_max, scale)
-  local f = torch.zeros(n_mels + 2, { dtype = torch.float64 }) -- before the loop: refused where there is no memory for so many
+  local f = torch.zeros(n_mels + 2, { dtype = torch.float64 }) -- before the loop: allocation fails for a huge n_mels
   local corners = {}
   for i = 0, n_mels + 1 do corners[i + 1] = audio.mel_to_hz(low + (high - low) * i / (n_mels + 1), scale) end
   f:copy_(torch.tensor(corners, { dtype = torch.float64 }))

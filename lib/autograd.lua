@@ -17,7 +17,8 @@ local autograd = {}
 
 -- ---- scopes ---------------------------------------------------------------------------------------------------
 
--- set(mode) returns the mode before. key: scopes that change the same mode, and may end in any order, have the same one (scope.lua).
+-- set(mode) returns the previous mode. key: the same for scopes that change the same mode, which may end in any
+-- order (scope.lua).
 local function within(key, set, mode, ...)
   local previous
   return scope.open(key, function() previous = set(mode) end, function() set(previous) end, ...)
@@ -39,7 +40,8 @@ function torch.set_grad_enabled(mode, body, ...)
   return setting(C.set_grad_enabled, mode, body, ...)
 end
 
--- Both modes as one value. They are made before: while a scope ends no memory is taken, which could end a dropped one in its midst.
+-- All pairs of modes, created in advance: restoring them at the end of a scope must not allocate, because a
+-- collection could end a dropped scope meanwhile.
 local function both(inference, grad) return { inference = inference, grad = grad } end
 local MODES = { [true] = { [true] = both(true, true), [false] = both(true, false) }, [false] = { [true] = both(false, true), [false] = both(false, false) } }
 
@@ -118,7 +120,7 @@ local function without_edge(value)
   return autograd.graph.__tensor_of(value)
 end
 
--- A tensor or GradientEdge alone, or a list of them.
+-- Converts a single tensor or GradientEdge to a list.
 local function list_of(value, what)
   value = without_edge(value)
   if is_tensor(value) then return { value } end
@@ -130,7 +132,7 @@ local function list_of(value, what)
   return list
 end
 
--- The gradients that belong to n outputs; false where none is given.
+-- A list of gradients for n outputs; false for missing ones.
 local function gradients_of(outputs, given)
   local gradients, n = {}, #outputs
   if given ~= nil then
@@ -155,7 +157,8 @@ local function backward(tensors, gradients, retain, create, inputs)
   run(retain, tensors, gradients_of(tensors, gradients), retain, create, inputs, true, true)
 end
 
---- Adds the gradients of tensors (each weighted by its grad_tensor) to the leaves' grad. A GradientEdge may stand for a tensor.
+--- Adds the gradients of tensors (each weighted by its grad_tensor) to the leaves' grad. Entries may be
+-- GradientEdges.
 autograd.backward = function(tensors, grad_tensors, retain_graph, create_graph, inputs)
   backward(list_of(tensors, 'tensors'), grad_tensors, retain_graph, create_graph, inputs)
 end
@@ -224,17 +227,17 @@ declare.functions_with_options_later(autograd, [[
 
 -- ---- methods of tensors -----------------------------------------------------------------------------------------
 
---- x:backward(gradient, {retain_graph =, create_graph =, inputs =}); the gradient may be left out.
+--- x:backward(gradient, {retain_graph =, create_graph =, inputs =}); gradient is optional for a single element.
 function methods.backward(self, gradient, retain_graph, create_graph, inputs)
   backward({ self }, gradient, retain_graph, create_graph, inputs)
 end
 declare.methods_later(methods, 'Tensor', 'backward(self, value|list? gradient, boolean? retain_graph, boolean create_graph=false, any? inputs)', is_tensor)
 
--- Holds its tensor weakly: a hook keeps nothing alive.
+-- Refers to its tensor weakly, so that a handle does not keep it alive.
 local Handle = { __name = 'RemovableHandle', __mode = 'v' }
 Handle.__index = Handle
 
---- Takes the hook away; once is enough.
+--- Removes the hook; further calls have no effect.
 function Handle:remove()
   if self.tensor then C.remove_hook(self.tensor, self.hook, self.closure) end
   self.tensor = nil
@@ -256,11 +259,11 @@ declare.methods_later(methods, 'Tensor', 'register_hook(self, function hook) reg
 
 -- ---- hooks of nodes ------------------------------------------------------------------------------------------------
 
--- Its hook is taken away by forgetting it: the closure in the graph holds the handle alone.
+-- The closure in the graph refers to the handle only, so clearing `hook` removes the hook.
 local NodeHandle = { __name = 'RemovableHandle' }
 NodeHandle.__index = NodeHandle
 
---- Takes the hook away; once is enough.
+--- Removes the hook; further calls have no effect.
 function NodeHandle:remove() self.hook = nil end
 
 -- The values that a hook returned as replacements, with their number.
@@ -291,8 +294,9 @@ local function register_node_hook(node, hook, before)
   return handle
 end
 
---- node:register_hook(fn): fn(grad_inputs, grad_outputs), lists with n, whenever backward has run the node; a list that it returns
---- replaces grad_inputs, the gradients that the node gives. Entries are nil where there is no gradient. Gives a handle.
+--- node:register_hook(fn): calls fn(grad_inputs, grad_outputs), lists with n, after backward has run the node.
+--- A returned list replaces grad_inputs, the gradients that the node passes on. Entries without a gradient are
+--- nil. Returns a handle.
 function C.node_methods.register_hook(node, hook)
   return register_node_hook(node, hook, false)
 end

@@ -55,7 +55,8 @@ local backends = {
     allow_tf32 = { cuda._allow_convolution_tf32, switch('allow_tf32', cuda._set_allow_convolution_tf32) } }),
 }
 
--- Ways of attention by their numbers in torch.nn.attention.SDPBackend: enable_math_sdp(on), math_sdp_enabled() ...
+-- Attention algorithms by their numbers in torch.nn.attention.SDPBackend: enable_math_sdp(on),
+-- math_sdp_enabled() ...
 for number, name in pairs { [0] = 'math', 'flash', 'mem_efficient', 'cudnn' } do
   local setter = ('enable_%s_sdp'):format(name)
   backends.cuda[setter] = switch(setter, function(on) cuda._set_attention_allowed(number, on) end)

@@ -1,5 +1,5 @@
--- compile.lua - torch.compile: a function whose elementwise ops run together, in few passes over memory. What is recorded and when it is
--- computed is core's (src/core/compile/); here are the options, and what `explain` says.
+-- compile.lua - torch.compile: fuses the elementwise ops of a function. src/core/compile/ records and evaluates
+-- them; this file has the options and the reports of `explain`.
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
@@ -8,23 +8,23 @@ local kinds = require 'torch.support.kinds'
 
 local C = torch._C
 
--- Fewer elements lie in the caches between two ops as well.
+-- Fewer elements stay in the caches between two ops even without fusion.
 local LEAST = 16384
 
--- On the host all of them are the same; with these what is done on a GPU is captured.
+-- Mode: whether GPU work is captured as a CUDA graph. On the CPU all modes are the same.
 local MODES = { default = false, ['reduce-overhead'] = true, ['max-autotune'] = true, ['max-autotune-no-cudagraphs'] = false }
 
 local reasons = { ['end'] = 'the function returned', write = 'memory that they read was about to be written',
   limit = 'too many were waiting' }
 
--- A line of the report.
+-- Formats one note as a line of the report.
 local function told(note)
   local where = note.where ~= '' and note.where or '?'
   return ('%s: %d ops as %d in %d pass%s over %d elements, %d written: %s'):format(where, note.ops, note.steps, note.passes,
     note.passes == 1 and '' or 'es', note.elements, note.written, reasons[note.reason] or ('%s looked at them'):format(note.reason))
 end
 
--- Gives the notes of a call to the user's function, or shows those that are new.
+-- Passes the notes of a call to the user's function, or prints new ones to stderr.
 local function report(explain, shown)
   local notes, all, why_not = C.trace_notes()
   if explain ~= true then return explain(notes, all, why_not) end
@@ -37,7 +37,8 @@ local function report(explain, shown)
   if why_not then show('ops on the GPU run one by one: ' .. why_not) end
 end
 
--- When a block closes, Lua keeps what the function that was called last in it left in its registers; here these are overwritten.
+-- Evaluates the recorded ops after f has returned. The call also overwrites the dead registers of f's frame,
+-- which would keep its temporaries alive.
 local function finish(...)
   C.trace_finish()
   return ...
@@ -63,7 +64,8 @@ local function compiled(f, options)
   return function(...) return explained(call(...)) end
 end
 
--- The function with what it does on a GPU as a graph; explain = true says where it is not.
+-- Wraps `run` to capture its GPU work as a CUDA graph. With explain = true, prints the reasons for calls that
+-- are not captured.
 local function captured(run, model, explain)
   local told_of = {}
   return require 'torch.compile.gpu_graph'(run, model, function(why)
@@ -86,14 +88,18 @@ local function check_ways(options)
   end
 end
 
---- A function that does what `model`, a function or a module, does, with the same results: its elementwise ops are recorded and
--- run together where their values are looked at, at the latest when it returns.
--- Options: explain (true: each new way in which ops were put together is shown on stderr; a function: it is called with the notes after each call, their number,
--- and why ops on a GPU were not recorded), disable
--- (true: `model` itself is the result), options = {min_numel = 16384} (ops on fewer elements are done at once), backend ('inductor', which is this; 'eager':
--- `model` itself is the result), mode ('default'; 'reduce-overhead' and 'max-autotune': what is done on a GPU is captured as a CUDA graph and replayed, see
--- docs/guide/compile.md; 'max-autotune-no-cudagraphs'). `fullgraph` and `dynamic` change nothing: the function itself runs in each call, on any shapes.
--- Its backward pass is put together in the same way.
+--- Returns a function with the results of `model` (a function or a module) that records its elementwise ops and
+-- runs them fused, when their values are needed, at the latest on return. Operations of its backward pass are
+-- fused, too.
+--
+-- - explain: true prints each new fusion to stderr; a function is called after each call with the notes, their
+--   number, and the reason if GPU ops were not recorded
+-- - disable: true returns `model` itself
+-- - options: {min_numel = 16384}: ops on fewer elements run at once
+-- - backend: 'inductor' (this one), or 'eager', which returns `model` itself
+-- - mode: 'default', 'max-autotune-no-cudagraphs'; with 'reduce-overhead' and 'max-autotune', GPU work is
+--   captured as a CUDA graph and replayed (docs/guide/compile.md)
+-- - fullgraph, dynamic: no effect, because the function itself runs in each call, on any shapes
 local read_inner = declare.reader 'compile(*, integer? min_numel)'
 local function compile(model, options)
   local is_module = type(model) == 'userdata' and kinds.fits(model, 'Module')

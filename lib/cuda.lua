@@ -11,7 +11,8 @@ local declare = require 'torch.support.arguments'
 
 local function nothing() end
 
--- The guard, or the results of fn: the change is undone when fn ends, also by an error.
+-- Returns the guard, or calls fn and returns its results; the change is restored when fn ends, also by an
+-- error.
 local function scope(change, restore, fn, ...) return scopes.open('cuda', change, restore, fn, ...) end
 
 --- Makes a GPU the current one: until the guard is closed, or while fn(...) runs. nil, or a negative number,
@@ -43,7 +44,7 @@ function cuda.stream(stream, fn, ...)
   end, fn, ...)
 end
 
-local capture_streams = {} -- by the number of the GPU; made when first wanted
+local capture_streams = {} -- by GPU index; created on first use
 
 --- Captures the work of the current GPU into the CUDAGraph g until the guard is closed, or while fn(...) runs,
 -- on a side stream unless one is given. pool: of another graph, or graph_pool_handle(). An error drops the
@@ -88,12 +89,13 @@ function cuda.get_device_capability(device)
   return properties.major, properties.minor
 end
 
---- Whether the GPU computes in bfloat16: all do, older ones by way of float32.
+--- Whether the GPU supports bfloat16: true for all; older ones compute in float32.
 cuda.is_bf16_supported = cuda.is_available
 
 -- ---- random numbers ----
 
---- Seeds the current GPU's generator, or (seed_all) every GPU's alike, from the system's random numbers; gives the seed.
+--- Seeds the current GPU's generator, or (seed_all) the generators of all GPUs equally, from the system's
+-- entropy; returns the seed.
 function cuda.seed() return cuda.default_generator():seed() end
 
 function cuda.seed_all()
@@ -104,7 +106,7 @@ end
 
 function cuda.initial_seed() return cuda.default_generator():initial_seed() end
 
---- The state of a GPU's generator: a uint8 tensor of 16 bytes on the CPU, as PyTorch's. device: 'cuda' if not given.
+--- The state of a GPU's generator: a uint8 tensor of 16 bytes on the CPU, as PyTorch's. device: default 'cuda'.
 function cuda.get_rng_state(device) return cuda.default_generator(device):get_state() end
 
 function cuda.set_rng_state(state, device) cuda.default_generator(device):set_state(state) end

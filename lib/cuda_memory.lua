@@ -29,9 +29,9 @@ end
 
 local function rule(mark) return '|' .. mark:rep(WIDTH) .. '|' end
 
---- A table of the GPU's memory, by pool: now, at most, taken and given back since the start.
--- @param device a GPU; the current one if absent
--- @param abbreviated leaves the pools out
+--- A table of the GPU's memory by pool: current, peak, total allocated and total freed.
+-- @param device a GPU; default: the current one
+-- @param abbreviated omits the pools
 function M.memory_summary(device, abbreviated)
   local stats = torch.cuda.memory_stats(device)
   local function stat(...) return stats[table.concat({ ... }, '.')] or 0 end

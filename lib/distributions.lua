@@ -19,7 +19,7 @@ local families = {
     .. 'CorrCholeskyTransform CatTransform StackTransform',
 }
 
--- Modules that are one value.
+-- Files that return a single value.
 local where = {
   Distribution = 'distribution', constraints = 'constraints', transforms = 'transforms', kl = 'kl',
   constraint_registry = 'constraint_registry', utils = 'utils',

@@ -1,9 +1,10 @@
--- fft.lua - torch.fft: Fourier transforms along dimensions. Arguments after the tensor stand in a row or have their names in a last
--- table: torch.fft.fft(x, 8), torch.fft.fft(x, {n = 8, dim = 1, norm = 'ortho'}). Dimensions count from 1, or from the end.
+-- fft.lua - torch.fft: Fourier transforms along dimensions. Arguments after the tensor are positional or named
+-- in a last table: torch.fft.fft(x, 8), torch.fft.fft(x, {n = 8, dim = 1, norm = 'ortho'}). Dimensions count
+-- from 1, negative ones from the end.
 --
--- out: a tensor that the result is copied to, of all but the shifts.
--- norm: 'backward' (the default: the inverse transform divides by the number of elements), 'ortho' (both by its root), 'forward' (the
--- forward one by the number).
+-- out: a tensor that receives the result (not for shifts). norm: 'backward' (the default: the inverse transform
+-- divides by the number of elements), 'ortho' (both divide by its square root), 'forward' (the forward
+-- transform divides by the number).
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
@@ -17,7 +18,7 @@ local fft = {}
 
 -- ---- arguments --------------------------------------------------------------------------------------------------------
 
--- 0: nothing, 1: by the root of the number of elements, 2: by the number.
+-- 0: none, 1: divide by the square root of the number of elements, 2: by the number.
 local function normalization(norm, forward)
   if norm == nil or norm == 'backward' then return forward and 0 or 2 end
   if norm == 'ortho' then return 1 end
@@ -41,7 +42,7 @@ local function wrapped(x, dim)
   return dimensions.wrap(dim, x.ndim)
 end
 
--- x with n elements along d: cut, or zeros behind.
+-- x with n elements along d: truncated, or padded with zeros.
 local function resized(x, d, n)
   local size = x:size(d)
   if n == size then return x end
@@ -56,7 +57,7 @@ local function check_points(n)
   return n
 end
 
--- The dimensions (from 1) and the sizes wanted there.
+-- The dimensions (from 1) and the requested sizes.
 local function shape_of(x, s, dim, last_is_half)
   local dims, sizes, seen = {}, {}, {}
   if type(s) == 'number' then s = { s } end
@@ -117,7 +118,7 @@ end
 function fft.fft(x, n, dim, norm) return complex_line('fft', x, true, n, dim, norm) end
 --- Its inverse.
 function fft.ifft(x, n, dim, norm) return complex_line('ifft', x, false, n, dim, norm) end
---- The first n // 2 + 1 results of the transform of real numbers; the others are their conjugates.
+--- The first n // 2 + 1 results of the transform of real numbers; the others are their complex conjugates.
 function fft.rfft(x, n, dim, norm) return to_half('rfft', x, true, n, dim, norm) end
 --- The inverse of rfft: n real numbers, by default 2 (size - 1).
 function fft.irfft(x, n, dim, norm) return from_half('irfft', x, false, n, dim, norm) end
@@ -193,14 +194,14 @@ local function frequencies(n, d, options, numbers)
   return options.requires_grad and result:requires_grad_() or result
 end
 
---- The frequencies of fft's results of n elements that are d apart: 0, 1, ..., then the negative ones, over n d.
+--- The n frequencies of the result of fft for a sample spacing d: {0, 1, ..., then the negative ones} / (n d).
 function fft.fftfreq(n, d, options)
   return frequencies(n, d, options, function(count, how)
     return torch.cat { torch.arange(0, (count + 1) // 2, how), torch.arange(-(count // 2), 0, how) }
   end)
 end
 
---- Those of rfft.
+--- The n // 2 + 1 frequencies of the result of rfft.
 function fft.rfftfreq(n, d, options)
   return frequencies(n, d, options, function(count, how) return torch.arange(0, count // 2 + 1, how) end)
 end
@@ -222,7 +223,7 @@ end
 
 --- The results with frequency 0 in the middle.
 function fft.fftshift(x, dim) return shifted(x, dim, function(n) return n // 2 end) end
---- Back again.
+--- The inverse of fftshift.
 function fft.ifftshift(x, dim) return shifted(x, dim, function(n) return (n + 1) // 2 end) end
 
 declare.functions(fft, 'fftshift(Tensor input, sizes? dim) ifftshift(Tensor input, sizes? dim)')

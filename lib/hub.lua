@@ -1,5 +1,5 @@
--- hub.lua - torch.hub, of local folders: a folder with a file hubconf.lua, which returns a table of functions that make
--- models (and `dependencies`, a list of modules that must be there). Nothing is fetched from anywhere.
+-- hub.lua - torch.hub for local folders: a folder with a file hubconf.lua, which returns a table of functions
+-- that create models (and `dependencies`, a list of required modules). Nothing is downloaded.
 
 local checked = require 'torch.support.checked'
 local fail = require 'torch.support.fail'
@@ -8,7 +8,8 @@ local outside = require 'torch.files.outside'
 
 local hub = {}
 
--- The table of a folder's hubconf.lua; modules beside it are found by require while it is loaded, and while it makes a model.
+-- The table of a folder's hubconf.lua. While it is loaded, and while it creates a model, require finds modules
+-- in the folder.
 local function entries_of(folder)
   local path = folder .. '/hubconf.lua'
   local file, message = outside.open(path, 'rb')

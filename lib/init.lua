@@ -1,10 +1,10 @@
--- init.lua - finishes the module torch when it is opened: the parts written in Lua, found when they are first
--- named, and the two functions of the book that make code run with any number of GPUs.
+-- init.lua - completes the module torch when it is opened: loads the parts written in Lua on first use, and
+-- adds the book's two functions for code that runs with any number of GPUs.
 
 local torch = require 'torch'
 local arguments = require 'torch.support.arguments'
 
--- Parts that are loaded at once, since they add methods or functions to torch itself.
+-- Modules that are loaded at once, since they add methods or functions to torch itself.
 torch.autograd = require 'torch.autograd'
 require 'torch.cuda'
 torch.backends = require 'torch.backends'
@@ -24,38 +24,38 @@ torch.channels_last, torch.channels_last_3d = 'channels_last', 'channels_last_3d
 torch.strided, torch.sparse_coo, torch.sparse_csr, torch.sparse_csc = 'torch.strided', 'torch.sparse_coo', 'torch.sparse_csr', 'torch.sparse_csc'
 torch.pi, torch.e, torch.inf, torch.nan = math.pi, math.exp(1), math.huge, 0 / 0
 
---- The i-th GPU (from 0), else the CPU.
+--- The i-th GPU (from 0), otherwise the CPU.
 function torch.try_gpu(i)
   if torch.cuda.device_count() >= i + 1 then return torch.device('cuda:' .. i) end
   return torch.device 'cpu'
 end
 
---- All GPUs, or the CPU alone when there is none.
+--- All GPUs, or the CPU if there is none.
 function torch.try_all_gpus()
   local devices = {}
   for i = 0, torch.cuda.device_count() - 1 do devices[#devices + 1] = torch.device('cuda:' .. i) end
   return #devices > 0 and devices or { torch.device 'cpu' }
 end
 
--- Memory that is shared with other libraries.
+-- Exchange of memory with other libraries.
 torch._C.methods.__dlpack__ = arguments.from_file('torch.utils.dlpack', 'export')
 torch._C.methods.__dlpack_device__ = arguments.from_file('torch.utils.dlpack', 'device_of')
 torch._C.methods.__arrow_c_array__ = arguments.from_file('torch.utils.arrow', 'to_arrow')
 
--- Sparse tensors of other tensors; what makes them of tables and components.
+-- Sparse tensors of other tensors; constructors from tables and components.
 torch._C.methods._nnz, torch._C.methods._indices, torch._C.methods._values = torch._C.nnz, torch._C.stored_indices, torch._C.stored_values
 for _, name in ipairs { 'to_sparse', 'to_sparse_coo', 'to_sparse_csr', 'to_sparse_csc' } do
   torch._C.methods[name] = arguments.from_file('torch.sparse.construct', name)
 end
 
---- Collects garbage and returns the memory of released tensors that the library keeps for later results to the system: the bytes of it.
--- On GPUs it is torch.cuda.empty_cache().
+--- Collects garbage and returns the memory that the library keeps for later results to the system; returns the
+-- number of bytes. For GPUs, use torch.cuda.empty_cache().
 function torch.memory_trim()
   collectgarbage()
   return torch._C.memory_trim()
 end
 
--- Functions that stand in a file of their own, which is loaded when they are first called.
+-- Functions in files of their own, which are loaded when they are first called.
 for file, names in pairs {
   ['torch.sparse.construct'] = { 'sparse_coo_tensor', 'sparse_csr_tensor', 'sparse_csc_tensor', 'sparse_compressed_tensor' },
   ['torch.files.serialization'] = { 'save', 'load' }, ['torch.files.memory'] = { 'frombuffer', 'from_file' },

@@ -17,7 +17,7 @@ end
 
 -- ---- tolerances --------------------------------------------------------------------------------------------------------
 
--- A tolerance as a tensor that stands beside one number per matrix.
+-- A tolerance as a tensor that broadcasts against one number per matrix.
 local function tolerance(value, like)
   if torch.is_tensor(value) then return value:to { device = like.device } end
   return torch.full({}, value, { dtype = like.dtype, device = like.device })
@@ -58,7 +58,7 @@ function linalg.pinv(A, rcond, hermitian, atol, rtol)
   if values:numel() == 0 then return pinv(A, { hermitian = hermitian }) end
   local least = threshold(values, A, atol, rtol) / values:amax(-1)
   if A.ndim == 2 then return pinv(A, { rtol = least:item(), hermitian = hermitian }) end
-  -- the op has one tolerance for all matrices, these have their own
+  -- the op has one tolerance for all matrices, but these differ
   local matrices, inverses = A:flatten(1, -3), {}
   for i, own in ipairs(least:flatten():tolist()) do
     inverses[i] = pinv(matrices[i], { rtol = own, hermitian = hermitian })
@@ -70,7 +70,7 @@ end
 
 -- ---- drivers -----------------------------------------------------------------------------------------------------------
 
--- cuSOLVER's drivers are for GPUs, and there is one way on ours.
+-- cuSOLVER's drivers are accepted for GPUs only, and have no effect.
 local function check_driver(what, A, driver)
   if driver == nil then return end
   if not A.is_cuda then
@@ -119,8 +119,8 @@ end
 --- A view of the diagonals of the last two dimensions: diagonal(A, {offset = 0, dim1 = -2, dim2 = -1}).
 linalg.diagonal = declare.declare('linalg.diagonal(Tensor A, *, integer offset=0, integer dim1=-2, integer dim2=-1)', torch.diagonal)
 
---- The norm of vectors or of matrices: of all elements as one vector when neither an order nor dimensions are
---- given, of matrices over two dimensions, else of vectors.
+--- The norm of vectors or of matrices: without ord and dim, of all elements as one vector; of matrices over two
+--- dimensions; otherwise of vectors.
 function linalg.norm(x, ord, dim, keepdim, dtype)
   local named = { keepdim = keepdim, dtype = dtype }
   local dims = type(dim) == 'number' and 1 or dim and #dim or nil
@@ -129,7 +129,7 @@ function linalg.norm(x, ord, dim, keepdim, dtype)
     return linalg.matrix_norm(x, ord, named)
   end
   if dim == nil and ord == nil and not named.keepdim then
-    if not named.dtype then return torch.norm(x:flatten(), 2) end -- an empty table would be a list of no dimensions
+    if not named.dtype then return torch.norm(x:flatten(), 2) end -- an empty table would be an empty list of dimensions
     return torch.norm(x:flatten(), 2, { dtype = named.dtype })
   end
   named.dim = dim

@@ -1,7 +1,7 @@
--- nn.lua - torch.nn: finds each class in its own module when it is first named, so that a program that
--- uses three layers loads three files.
+-- nn.lua - torch.nn: loads each class from its file on first use, so that a program with three kinds of layers
+-- loads three files.
 
--- Modules that are one value.
+-- Files that return a single value.
 local where = {
   Module = 'module', Parameter = 'parameter', DataParallel = 'data_parallel',
   Sequential = 'containers.sequential', ModuleList = 'containers.module_list', ModuleDict = 'containers.module_dict',

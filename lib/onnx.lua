@@ -30,7 +30,7 @@ M.load = declare.declare('torch.onnx.load(string path, *, integer? max_memory)',
 -- @param args  its inputs: a tensor, or a list of tensors and of (nested) lists of them
 -- @param f  the path of the file; the write is atomic
 -- @param options  input_names, output_names: lists of names, by default input_1, output_1, ...; for the inputs
---   and results in order, including those in lists. dynamic_axes (also dynamic_shapes): {[input] = {[dim] =
+--   and results in order, including tensors in lists. dynamic_axes (also dynamic_shapes): {[input] = {[dim] =
 --   name of the size}} or {[input] = {dims}}; dims count from 1; sizes with the same name are equal.
 --   opset_version: 18 (default) to 23
 local function export(model, args, f, options) return require 'torch.onnx.export'(model, args, f, options) end

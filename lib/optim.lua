@@ -1,4 +1,4 @@
--- optim.lua - torch.optim: optimizers, and lr_scheduler, found in their own modules when first named.
+-- optim.lua - torch.optim: optimizers, and lr_scheduler, each loaded from its file on first use.
 
 local where = {
   Optimizer = 'optimizer', SGD = 'sgd', Adam = 'adam', AdamW = 'adamw', NAdam = 'nadam', RAdam = 'radam',

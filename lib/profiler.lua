@@ -4,8 +4,8 @@
 --   print(prof:key_averages():table{sort_by = 'self_cpu_time_total', row_limit = 10})
 --   prof:export_chrome_trace 'trace.json'                         for chrome://tracing or ui.perfetto.dev
 --
--- torch.profiler.record_function('name', f, ...) makes f's time a row of its own. Recording begins when profile() is
--- called and belongs to the thread; nothing is measured, and nothing costs time, otherwise.
+-- torch.profiler.record_function('name', f, ...) adds a row for f. Recording begins with profile() and belongs
+-- to the thread; otherwise nothing is measured, at no cost.
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
@@ -21,7 +21,7 @@ M.ProfilerActivity = { CPU = 'cpu', CUDA = 'cuda' }
 
 -- ---- spans of the user's ----------------------------------------------------------------------------------------
 
-local recordings = 0 -- how many were begun: the event of a span belongs to one of them
+local recordings = 0 -- number of started recordings: the event of a span belongs to one
 
 --- A span with a name: until the guard is closed, or while body(...) runs.
 function M.record_function(name, body, ...)
@@ -55,7 +55,7 @@ end
 
 local function percent_text(part, whole) return ('%.2f%%'):format(whole > 0 and 100 * part / whole or 0) end
 
--- Names of PyTorch's that sort_by takes, to fields of a row.
+-- Fields of a row by PyTorch's names for sort_by.
 local SORT = {
   cpu_time_total = 'cpu_time_total', self_cpu_time_total = 'self_cpu_time_total', cpu_time = 'cpu_time', count = 'count',
   cuda_time_total = 'device_time_total', device_time_total = 'device_time_total', cuda_time = 'device_time_total',
@@ -139,13 +139,14 @@ local function simulated() return torch.cuda.is_available() and torch.cuda.is_si
 
 function Profile:__close() self:stop() end
 
--- What torch.distributed has begun since this was asked last, where it was loaded.
+-- The operations of torch.distributed since the last call; none if it is not loaded.
 local function recorded_operations()
   local distributed = rawget(torch, 'distributed')
   return distributed and distributed._take_recorded() or {}
 end
 
--- What torch.distributed has begun while this recorded: its times are those of the bytes' way, beside what computes.
+-- Adds the operations of torch.distributed during the recording as events. Their times are transfers, which
+-- overlap with computation.
 local function communications(profile)
   local now = C.clock()
   for _, one in ipairs(recorded_operations()) do
@@ -156,7 +157,7 @@ local function communications(profile)
   end
 end
 
---- Ends the recording; what else is asked of it does so too.
+--- Ends the recording. Methods that read the recording end it, too.
 function Profile:stop()
   if self.list == nil then
     scope.close(self.scope)
@@ -166,9 +167,9 @@ function Profile:stop()
   return self
 end
 
---- The events in the order in which they began: name, kind ('op', 'backward', 'user'), parent (a position, 0: none),
--- start, time, self (seconds), memory, copies, copied (bytes), device (-1: none), device_start, device_time, device_self. After them those
--- of torch.distributed, of kind 'communication'.
+--- The events in the order of their starts: name, kind ('op', 'backward', 'user'), parent (a position, 0:
+-- none), start, time, self (seconds), memory, copies, copied (bytes), device (-1: none), device_start,
+-- device_time, device_self. Then events of torch.distributed with the kind 'communication'.
 function Profile:events() return self:stop().list end
 
 --- One row for each name: key, count, cpu_time_total, self_cpu_time_total, cpu_time (of one call), device_time_total,
@@ -201,7 +202,8 @@ local function trace_line(e, place, start, time)
     quoted(e.kind), quoted(e.name), quoted(place), quoted(place), start * 1e6, time * 1e6, e.memory, e.copied)
 end
 
---- Writes the events as a Chrome trace: a row for the host, one for each GPU, and one for what goes between ranks.
+--- Writes the events as a Chrome trace: a row for the host, one for each GPU, and one for transfers between
+-- ranks.
 function Profile:export_chrome_trace(path)
   local lines = {}
   for _, e in ipairs(self:events()) do
@@ -223,15 +225,16 @@ local function wants_gpu(activities)
   return false
 end
 
---- Records what follows, until the result is closed or stopped; with body, what body(...) does: then the results are the
--- recording and body's. options: activities, a list of torch.profiler.ProfilerActivity's (both where there is a GPU).
+--- Records until the result is closed or stopped; with body, while body(...) runs, and returns the recording
+-- and body's results. options: activities, a list of torch.profiler.ProfilerActivity (default: CPU, and the
+-- GPU if there is one).
 function M.profile(activities, _, _, _, body, ...)
   local gpu = wants_gpu(activities)
   recordings = recordings + 1
   local recorded = {}
   local guard = scope.open('profile', function() C.profile_start(gpu) end, function() recorded.list = C.profile_stop() end)
   local profile = setmetatable({ gpu = gpu, began = C.clock(), scope = guard, recorded = recorded }, Profile)
-  recorded_operations() -- of no recording, or of one that was not stopped
+  recorded_operations() -- drops operations outside of recordings, or of one that was not stopped
   if body == nil then return profile end
   local _ <close> = profile
   return profile, body(...)

@@ -1,4 +1,4 @@
--- random.lua - torch.random: the generator of the CPU, and a scope that leaves all generators as they were.
+-- random.lua - torch.random: the generator of the CPU, and a scope that restores all generators.
 
 local torch = require 'torch'
 local scope = require 'torch.autograd.scope'

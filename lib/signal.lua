@@ -1,4 +1,4 @@
--- signal.lua - torch.signal.windows: weights for pieces of a signal, and the same by torch's own names (torch.hann_window).
+-- signal.lua - torch.signal.windows: window functions, also under torch's own names (torch.hann_window).
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
@@ -6,7 +6,7 @@ local kinds = require 'torch.support.kinds'
 
 local windows = {}
 
--- The named arguments every window takes, and its own; sym is true unless given.
+-- Reads the named arguments of every window; sym is true by default.
 local function read(what, M, options, own)
   local dtype = options.dtype or torch.get_default_dtype()
   if M < 0 then fail('%s requires non-negative window length, got M=%d', what, M) end
@@ -16,7 +16,7 @@ local function read(what, M, options, own)
   return options, { dtype = dtype, device = options.device }, options.sym ~= false
 end
 
--- A window of M values f(k, n), k from 0: tensors of the places, n the length of a period.
+-- A window of M values f(k, n): k is the tensor of indices from 0, n the length of a period.
 local function make(M, how, sym, requires_grad, f)
   if M == 0 then return torch.empty(0, how) end
   if M == 1 then return torch.ones(1, how) end
@@ -24,7 +24,7 @@ local function make(M, how, sym, requires_grad, f)
   return requires_grad and w:requires_grad_() or w
 end
 
--- The window given by the coefficients of cosines: a[1] - a[2] cos(x) + a[3] cos(2 x) - ...
+-- A sum of cosines with coefficients a: a[1] - a[2] cos(x) + a[3] cos(2 x) - ...
 local function cosines(what, M, options, own, a)
   local read_options, how, sym = read(what, M, options, own)
   return make(M, how, sym, read_options.requires_grad, function(k, n)
@@ -34,7 +34,7 @@ local function cosines(what, M, options, own, a)
   end)
 end
 
---- Bartlett's window: a triangle that begins and ends at 0.
+--- Bartlett's window: a triangle, 0 at both ends.
 function windows.bartlett(M, options)
   local given, how, sym = read('bartlett', M, options)
   return make(M, how, sym, given.requires_grad, function(k, n) return 1 - (k * (2 / n) - 1):abs() end)
@@ -65,7 +65,7 @@ function windows.cosine(M, options)
   return make(M, how, sym, given.requires_grad, function(k, n) return torch.sin((k + 0.5) * (math.pi / (n + 1))) end)
 end
 
---- exp(-|k - center| / tau); center, the middle unless given, only of windows that are not symmetric.
+--- exp(-|k - center| / tau); center (default: the middle) is accepted only if sym is false.
 function windows.exponential(M, options)
   local given, how, sym = read('exponential', M, options, 'center tau')
   local tau = given.tau or 1.0
@@ -82,7 +82,7 @@ function windows.gaussian(M, options)
   return make(M, how, sym, given.requires_grad, function(k, n) return torch.exp(-((k - n / 2) * (1 / (std * math.sqrt(2)))):square()) end)
 end
 
---- Kaiser's window of shape beta, by the Bessel function I0.
+--- Kaiser's window with parameter beta, by the Bessel function I0.
 function windows.kaiser(M, options)
   local given, how, sym = read('kaiser', M, options, 'beta')
   local beta = given.beta or 12.0

@@ -29,7 +29,7 @@ local function places(x)
   return indices[1], indices[2]
 end
 
--- Converts to a layout whose values are ordered by row-major indices.
+-- Converts to a layout with values ordered by row-major indices.
 local function in_order(x) return x.layout == torch.sparse_csc and C.to_sparse_coo(x) or x end
 
 -- ---- products ------------------------------------------------------------------------------------------------------------
@@ -60,16 +60,17 @@ end
 --- torch.sparse.addmm(mat, mat1, mat2, {beta = 1, alpha = 1}): beta * mat + alpha * mat1 @ mat2.
 function sparse.addmm(mat, mat1, mat2, beta, alpha) return torch.addmm(mat, mat1, mat2, { beta = beta, alpha = alpha }) end
 
---- torch.sparse.spsolve(input, other, {left = true}): the solution of input @ x = other, a system of n equations with a sparse matrix (n, n) and
---- an ordinary vector (n), on the CPU, by LU factors (CXSparse). left = false, x @ input = other, is refused, as PyTorch does.
+--- torch.sparse.spsolve(input, other, {left = true}): the solution of input @ x = other, a system of n
+--- equations with a sparse matrix (n, n) and a dense vector (n), on the CPU, by LU factors (CXSparse). left =
+--- false, x @ input = other, is an error, as in PyTorch.
 function sparse.spsolve(input, other, left)
   check_sparse('sparse.spsolve', 'input', input)
   if not left then fail 'sparse.spsolve(): only left = true is supported' end
   return C.sparse_solve(input, other)
 end
 
---- torch.sparse.sampled_addmm(input, mat1, mat2, {beta = 1, alpha = 1}): beta * input + alpha * mat1 @ mat2 at the places of the
---- sparse matrix input alone: the other elements of the product are not computed.
+--- torch.sparse.sampled_addmm(input, mat1, mat2, {beta = 1, alpha = 1}): beta * input + alpha * mat1 @ mat2 at
+--- the positions of the sparse matrix input; other elements of the product are not computed.
 function sparse.sampled_addmm(input, mat1, mat2, beta, alpha, out)
   check_sparse('sparse.sampled_addmm', 'input', input)
   for name, x in pairs { input = input, mat1 = mat1, mat2 = mat2 } do check_matrix('sparse.sampled_addmm', name, x) end
@@ -101,7 +102,7 @@ function sparse.sum(input, dim, dtype)
   return input:sum(dim, { dtype = dtype })
 end
 
--- The group number of each value: values whose indices differ only along dim are one group.
+-- The group number of each value: values with indices that differ only along dim are one group.
 local function groups(x, dim)
   local indices, keys = x:_indices(), nil
   for d = 1, indices:size(1) do
@@ -139,8 +140,8 @@ local function softmax(what, logarithm, input, dim, dtype)
   return result:to_sparse { layout = input.layout, dense_dim = input:dense_dim() }
 end
 
---- torch.sparse.softmax(input, dim, {dtype}): softmax along a dimension over the elements that are stored; the others count as minus
---- infinity, and stay 0.
+--- torch.sparse.softmax(input, dim, {dtype}): softmax along a dimension over the stored elements; others count
+--- as minus infinity, and remain 0.
 function sparse.softmax(input, dim, dtype) return softmax('sparse.softmax', false, input, dim, dtype) end
 
 --- torch.sparse.log_softmax(input, dim, {dtype}): the logarithm of softmax, of the elements that are stored.
@@ -148,8 +149,8 @@ function sparse.log_softmax(input, dim, dtype) return softmax('sparse.log_softma
 
 -- ---- diagonals ------------------------------------------------------------------------------------------------------------------
 
---- torch.sparse.spdiags(diagonals, offsets, shape, layout): a matrix whose diagonal at offsets[i] above the
---- main one is row i of diagonals: element (j - offset, j) is diagonals[i][j]. layout: by default
+--- torch.sparse.spdiags(diagonals, offsets, shape, layout): a matrix with row i of diagonals on the diagonal at
+--- offsets[i] above the main one: element (j - offset, j) is diagonals[i][j]. layout: by default
 --- torch.sparse_coo.
 function sparse.spdiags(diagonals, offsets, shape, layout)
   if #shape ~= 2 then fail('sparse.spdiags(): Output shape must be 2d, but got %d sizes', #shape) end

@@ -89,9 +89,9 @@ local function compare(actual, expected, options, where)
   end
 end
 
---- Raises unless two tensors, numbers or tables of them are close: |actual - expected| <= atol + rtol * |expected|, by
---- default as the dtype allows, and of the same shape, dtype and device. Named: rtol, atol, equal_nan, check_device, check_dtype,
---- check_stride, msg (a text, or a function of the message).
+--- Raises an error unless two tensors, numbers or tables of them are close, |actual - expected| <= atol + rtol
+--- * |expected|, and of the same shape, dtype and device. Named: rtol, atol (defaults by dtype), equal_nan,
+--- check_device, check_dtype, check_stride, msg (a text, or a function of the message).
 function testing.assert_close(actual, expected, options)
   if (options.rtol == nil) ~= (options.atol == nil) then
     fail('rtol and atol must both be specified or both be unspecified, but only one was given')
@@ -99,7 +99,8 @@ function testing.assert_close(actual, expected, options)
   compare(actual, expected, options, '')
 end
 
---- A tensor for tests: numbers between low and high, uniformly. Named: dtype, device, low, high, requires_grad, noncontiguous, exclude_zero.
+--- A tensor for tests: uniform numbers between low and high. Named: dtype, device, low, high, requires_grad,
+-- noncontiguous, exclude_zero.
 function testing.make_tensor(dtype, device, low, high, requires_grad, noncontiguous, exclude_zero, ...)
   local first = ...
   local shape = type(first) == 'number' and { ... } or first or {}

@@ -1,4 +1,5 @@
--- utils.lua - torch.utils: data, benchmark, progress, plot, display, checkpoint, dlpack, arrow, tensorboard, log, epochs; each loaded when first named.
+-- utils.lua - torch.utils: data, benchmark, progress, plot, display, checkpoint, dlpack, arrow, tensorboard,
+-- log, epochs; each loaded on first use.
 
 local where = { data = true, benchmark = true, progress = true, plot = true, display = true, checkpoint = true, dlpack = true, arrow = true,
   tensorboard = true, log = true, epochs = true }

@@ -40,7 +40,7 @@ local function overlaps(a, b)
   return inner, vision.box_area(a):unsqueeze(2) + vision.box_area(b):unsqueeze(1) - inner
 end
 
---- The share of two boxes' area that they have in common, for every pair: [n, m].
+--- Intersection over union of every pair of boxes: [n, m].
 function vision.box_iou(boxes1, boxes2)
   local inner, outer = overlaps(boxes1, boxes2)
   return inner / outer
@@ -54,7 +54,7 @@ local function around(a, b)
   return (high - low):clamp { min = 0 }
 end
 
---- box_iou less the share of the smallest box around both that neither covers (Rezatofighi et al. 2019).
+--- box_iou minus the fraction of the smallest enclosing box that neither box covers (Rezatofighi et al. 2019).
 function vision.generalized_box_iou(boxes1, boxes2)
   local inner, outer = overlaps(boxes1, boxes2)
   local size = around(boxes1, boxes2)
@@ -67,7 +67,8 @@ local function middles(boxes)
   return (column(b, 1) + column(b, 3)) / 2, (column(b, 2) + column(b, 4)) / 2
 end
 
---- box_iou less the distance of the middles over the diagonal of the box around both, squared (Zheng et al. 2020).
+--- box_iou minus the squared ratio of the centres' distance to the diagonal of the enclosing box (Zheng et al.
+-- 2020).
 function vision.distance_box_iou(boxes1, boxes2, eps)
   local iou, size = vision.box_iou(boxes1, boxes2), around(boxes1, boxes2)
   local diagonal = size:square():sum(-1) + (eps or 1e-7)
@@ -77,7 +78,7 @@ function vision.distance_box_iou(boxes1, boxes2, eps)
   return iou - distance / diagonal
 end
 
---- The same, less how much the forms differ.
+--- distance_box_iou with an additional penalty for different aspect ratios.
 function vision.complete_box_iou(boxes1, boxes2, eps)
   eps = eps or 1e-7
   local iou = vision.box_iou(boxes1, boxes2)
@@ -97,7 +98,7 @@ local forms = {
     function(a, b, c, d) return (a + c) / 2, (b + d) / 2, c - a, d - b end },
 }
 
---- Boxes in another form: 'xyxy', 'xywh' (corner and size), 'cxcywh' (middle and size).
+--- Converts boxes between formats: 'xyxy', 'xywh' (corner and size), 'cxcywh' (centre and size).
 function vision.box_convert(boxes, in_fmt, out_fmt)
   local from, to = forms[in_fmt], forms[out_fmt]
   if not from or not to then
@@ -136,8 +137,8 @@ end
 
 -- ---- suppression ------------------------------------------------------------------------------------------------------
 
---- The positions of the remaining boxes, best first, after each box suppresses those with lower scores that
---- overlap it by more than iou_threshold.
+--- Non-maximum suppression: the positions of the remaining boxes, best first, after each box suppresses boxes
+--- of lower score that overlap it by more than iou_threshold.
 function vision.nms(boxes, scores, iou_threshold)
   if boxes.ndim ~= 2 or boxes:size(2) ~= 4 then
     fail('boxes should be a 2d tensor with 4 elements in dimension 2, got %s', tostring(boxes.shape))
@@ -160,10 +161,10 @@ function vision.nms(boxes, scores, iou_threshold)
   return order:index_select(1, torch.tensor(kept, { device = order.device }))
 end
 
---- nms of every class (idxs: a number for each box) by itself.
+--- nms separately for each class (idxs: the class of each box).
 function vision.batched_nms(boxes, scores, idxs, iou_threshold)
   if boxes:numel() == 0 then return torch.empty({ 0 }, { dtype = torch.int64, device = boxes.device }) end
-  -- Classes are moved so far apart that their boxes do not meet.
+  -- Shifts the boxes of each class, so that boxes of different classes do not overlap.
   local offsets = idxs:to(boxes.dtype) * (boxes:amax() + 1)
   return vision.nms(boxes + offsets:unsqueeze(2), scores, iou_threshold)
 end
@@ -205,9 +206,10 @@ local function weights(start, length, bins, samples, size)
   return (near * inside:unsqueeze(3)):reshape(start:size(1), bins, samples, size):mean { dim = 3 }
 end
 
---- roi_align(input, boxes, output_size, {spatial_scale = 1, sampling_ratio = -1, aligned = false}): the features of regions
---- of images [n, channels, height, width], as [regions, channels, output_size...]: the mean of bilinear samples in each part.
---- sampling_ratio: how many a side (-1: as many as the part has pixels); aligned: pixels have their values in their middles.
+--- roi_align(input, boxes, output_size, {spatial_scale = 1, sampling_ratio = -1, aligned = false}): the
+--- features of regions of images [n, channels, height, width], as [regions, channels, output_size...]: the mean
+--- of bilinear samples in each part. sampling_ratio: samples per side (-1: the number of pixels of the part);
+--- aligned: pixel values are at the pixels' centres.
 function vision.roi_align(input, boxes, output_size, options)
   local rois = regions_of('roi_align', boxes, input)
   local rows, cols = pair(output_size)
@@ -242,15 +244,15 @@ function vision.roi_align(input, boxes, output_size, options)
   return torch.cat(parts):index_select(1, torch.argsort(torch.cat(places)))
 end
 
---- roi_pool(input, boxes, output_size, {spatial_scale = 1}): the same with the maximum of each part, whose
---- edges are rounded outwards; a part without pixels is 0.
+--- roi_pool(input, boxes, output_size, {spatial_scale = 1}): the same with the maximum of each part; edges of
+--- parts are rounded outwards, and a part without pixels is 0.
 function vision.roi_pool(input, boxes, output_size, scale)
   local rois = regions_of('roi_pool', boxes, input)
   local rows, cols = pair(output_size)
   local height, width, results = input:size(3), input:size(4), {}
   if rois:size(1) == 0 then return input:new_zeros { 0, input:size(2), rows, cols } end
   local function rounded(v) return v >= 0 and math.floor(v + 0.5) or math.ceil(v - 0.5) end
-  -- The first pixel of part i and the one after the last, from 0.
+  -- The first pixel of part i, and the one after the last, from 0.
   local function part(i, bins, start, length, size)
     local first, last = math.floor((i - 1) * length / bins) + start, math.ceil(i * length / bins) + start
     return math.min(math.max(first, 0), size), math.min(math.max(last, 0), size)

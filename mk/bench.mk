@@ -1,4 +1,4 @@
-# bench.mk - measurements, most of them beside PyTorch's by $PYTHON, for docs/results.
+# bench.mk - benchmarks, most of them in comparison with PyTorch (run by $PYTHON), for docs/results.
 
 PYTHON ?= python3
 

@@ -19,7 +19,7 @@ docs: $(if $(MINIMAL),$(MIN_STAMP),$(GEN_STAMP) $(PROGRAM))
 site: all
 	@BUILD=$(BUILD) LUA=$(LUA) sh scripts/site/build.sh
 
-# The manual page and the completions for shells, made of the text of --help.
+# The manual page and the shell completions, generated from the text of --help.
 DATE = $(shell date -u -d @$(EPOCH) +%Y-%m-%d)
 $(BUILD)/shell/ltensor.1: $(PROGRAM) scripts/manual.lua docs/guide/README.md
 	@mkdir -p $(@D)

@@ -1,9 +1,9 @@
 # link.mk - libraries, plugins, GPU backends and the program.
 
-# The objects of a library are joined into one, so that symbols shared by them alone can be local in the static library,
-# too. --unique keeps the sections apart, for programs that link with --gc-sections.
-# Link-time optimization makes static functions global and hidden; they become local again, so that two joined objects
-# may have the same.
+# The objects of a library are joined into one, so that symbols used only among them become local,
+# also in the static library. --unique keeps the sections separate, for programs that link with
+# --gc-sections. Link-time optimization makes static functions global and hidden; they become local
+# again, so that two joined objects may define the same name.
 COMMA := ,
 LTO_FLAGS = $(filter-out -M% -I% -D%,$(CFLAGS_ALL)) $(if $(filter %/ltensor.o,$@),$(NO_TABLES)) \
             -r -nostdlib -flinker-output=nolto-rel
@@ -88,7 +88,8 @@ $(PROGRAM): $(REPL_OBJ) $(OBJ)/ltensor.o $(OBJ)/ltensor_lua.o $(OBJ)/program.lis
 	@echo '  LINK $@'
 	$(PROGRAM_LINK) -o $@ $(filter %.o,$^) $(PROGRAM_LIBS)
 
-# For the tarball: an rpath of the old kind, which applies also to the libraries and backends that it opens.
+# For the tarball: DT_RPATH, which also applies to the libraries and backends that the program
+# opens.
 $(BUILD)/dist/ltensor: $(REPL_OBJ) $(OBJ)/ltensor.o $(OBJ)/ltensor_lua.o $(OBJ)/program.list
 	@mkdir -p $(@D)
 	@echo '  LINK $@'
@@ -109,7 +110,7 @@ $(BUILD)/libltensor_sim.so: $(SIM_OBJ)
 	@echo '  LINK $@'
 	$(CXX) -shared $(SAN) $(LDFLAGS) $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $^ $(SIM_LIBS)
 
-# LTENSOR_LIB_DIR=build/checked makes the program use this simulator; the folder has the other plugins as well.
+# LTENSOR_LIB_DIR=build/checked selects this simulator; the folder contains the other plugins, too.
 CHECKED_PLUGINS := $(patsubst $(BUILD)/%,$(BUILD)/checked/%,$(ENGINES) $(JUPYTER))
 .PHONY: checked
 checked: $(BUILD)/checked/libltensor_sim.so $(CHECKED_PLUGINS)

@@ -1,10 +1,11 @@
-# minimal.mk - `make MINIMAL=1 [OPS=path]`: the libraries with chosen ops alone, in $(BUILD)/minimal. No simulated GPUs,
-# no image formats.
+# minimal.mk - `make MINIMAL=1 [OPS=path]`: the libraries with selected ops only, in
+# $(BUILD)/minimal. No simulated GPUs, no image formats.
 #
-# The objects are those of any build, except the code that offers ops by name, the tables of kernels and the elementwise
-# kernels. scripts/reached.lua finds the kernels that the chosen ops reach, and writes headers by which the tables have
-# NULL for the others (absent.h) and the families of elementwise kernels have fewer members. The linker drops the
-# functions that nothing reaches (--gc-sections).
+# The objects of a normal build are reused, except the code that finds ops by name, the tables of
+# kernels and the elementwise kernels. scripts/reached.lua finds the kernels that the selected ops
+# reach, and writes headers that set the other entries of the tables to NULL (absent.h) and drop
+# other members from the families of elementwise kernels. The linker drops unreachable functions
+# (--gc-sections).
 
 OPS ?= src/ops/minimal.txt
 MIN := $(BUILD)/minimal
@@ -13,7 +14,7 @@ MIN_OBJ := $(MIN)/obj
 MIN_STAMP := $(MIN_GEN)/.stamp
 MIN_TARGETS := $(addprefix $(MIN)/,libltensor.so libltensor.a libltensor_lua.so libltensor_lua.a torch.so)
 
-# Kernels in lists of which a part may be chosen.
+# Kernels in tables from which a subset can be selected.
 MIN_FAMILIES := $(KERNEL_FAMILIES) complex
 FAMILY_OBJ := $(foreach i,$(ISAS),$(MIN_FAMILIES:%=$(OBJ)/src/core/cpu/vector/pointwise/%.$(i).o))
 TABLE_SRC := src/core/cpu/backend.c src/core/cpu/common/loops.c
@@ -31,7 +32,7 @@ minimal: $(MIN_TARGETS)
 	@size $(MIN)/libltensor.so $(MIN)/libltensor_lua.so | awk 'NR > 1 { printf "%s: %.1f MB\n", $$6, ($$1 + $$2) / 1e6 }'
 .PHONY: minimal
 
-# The list of ops may be another one each time.
+# The list of ops may differ between builds.
 $(MIN_GEN)/ops: $(OPS) FORCE
 	@mkdir -p $(MIN_GEN)/op $(MIN_OBJ)
 	@cmp -s $(OPS) $@ || cp $(OPS) $@
@@ -50,7 +51,7 @@ $(MIN_OBJ)/%.o: $(MIN_GEN)/%.c $(OBJ)/flags_of_c
 	@echo '  CC $<'
 	$(CC) $(CFLAGS_ALL) -Isrc/lua $(LUA_CFLAGS) -c $< -o $@
 
-# The binding names what it needs of the core, as the headers name the rest.
+# The binding determines which core symbols are exported, in addition to the headers.
 $(MIN_OBJ)/shared.o: $(MIN_SHARED_OBJ) $(TABLE_OBJ)
 	@echo '  JOIN $@'
 	$(JOIN)
@@ -63,7 +64,7 @@ $(MIN_OBJ)/absent.h: $(MIN_OBJ)/libltensor.map scripts/reached.lua src/core/cpu/
 	@echo '  REACH $@'
 	$(LUA) scripts/reached.lua $(GEN) $(MIN_OBJ) $(MIN_OBJ)/libltensor.keep '$(MIN_FAMILIES)' $(MIN_SHARED_OBJ)
 
-# The headers of chosen kernels precede those of all.
+# The headers of selected kernels hide the complete ones.
 MIN_CFLAGS = $(filter-out $(INCLUDES),$(CFLAGS_ALL)) -I$(MIN_OBJ) $(INCLUDES)
 define min_table
 $(MIN_OBJ)/$(basename $(notdir $(1))).o: $(1) $(MIN_OBJ)/absent.h $(OBJ)/flags_of_c
@@ -72,7 +73,7 @@ $(MIN_OBJ)/$(basename $(notdir $(1))).o: $(1) $(MIN_OBJ)/absent.h $(OBJ)/flags_o
 endef
 $(foreach c,$(TABLE_SRC),$(eval $(call min_table,$(c))))
 
-# Static functions of a family that only other ops call are unused.
+# Static functions of a family that only unselected ops call are unused.
 define min_family
 $(MIN_OBJ)/%.$(1).o: src/core/cpu/vector/pointwise/%.c $(MIN_OBJ)/absent.h $(OBJ)/flags_of_c $(SLEEF_NAMES)
 	@echo '  CC $$< ($(1), chosen)'

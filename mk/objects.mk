@@ -27,7 +27,7 @@ $(OBJ)/src/lua/%.o: src/lua/%.c
 	@echo '  CC $<'
 	$(CC) $(CFLAGS_ALL) -Isrc/lua -Isrc $(LUA_CFLAGS) -c $< -o $@
 
-# The functions of Lua that the plugin of Jupyter calls are those of the program, which opens it.
+# The Jupyter plugin calls the Lua functions of the program that opens it.
 $(JUPYTER_OBJ): private CFLAGS += -fvisibility=hidden
 $(OBJ)/repl/%.o: repl/%.c
 	@mkdir -p $(@D)
@@ -53,7 +53,7 @@ $(foreach i,$(ISAS),$(eval $(call isa_rule,$(i))))
 
 # ---- the simulator ----
 SIM_OPT := $(CHEAP_OPT)
-# Elementwise kernels are many, and each does little.
+# There are many elementwise kernels, and each is small.
 $(OBJ)/src/cuda/kernels/pointwise/%.sim.o: private SIM_OPT := $(if $(SIM_OPT),-Og -g1)
 $(OBJ)/src/cuda/%.sim.o: src/cuda/%.cu
 	@mkdir -p $(@D)

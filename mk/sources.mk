@@ -55,10 +55,12 @@ CHECK_OBJ := $(patsubst %.cpp,$(OBJ)/%.o,$(wildcard src/cuda/sim/check/*.cpp))
 CHECKED_OBJ := $(SIM_CU_SRC:%.cu=$(OBJ)/%.checked.o) $(SIM_RUNTIME_OBJ) $(CHECK_OBJ)
 
 # ---- plugins ----
-# Engines of torch.distributed: src/comm/mpi with the headers of each MPI whose compiler is installed.
+# Engines of torch.distributed: src/comm/mpi with the headers of each MPI that has its compiler
+# installed.
 MPIS := $(if $(CROSS),,$(foreach m,openmpi mpich,$(if $(shell command -v mpicc.$(m) 2>/dev/null),$(m))))
 ENGINES := $(MPIS:%=$(BUILD)/libltensor_%.so)
-# Jupyter's protocol, where the headers of ZeroMQ and Nettle are installed. The program opens it for --kernel.
+# The plugin for Jupyter's protocol, if the headers of ZeroMQ and Nettle are installed. The program
+# opens it for --kernel.
 JUPYTER := $(if $(shell $(PKG_CONFIG) --exists libzmq nettle 2>/dev/null && echo yes),$(BUILD)/libltensor_jupyter.so)
 JUPYTER_OBJ := $(patsubst %.c,$(OBJ)/%.o,$(wildcard repl/jupyter/plugin/*.c))
 

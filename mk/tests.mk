@@ -48,13 +48,14 @@ $(BUILD)/tests/prompt_host: tests/repl/prompt_host.c $(HOST_LIBS)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) $(LUA_CFLAGS) -MF $@.d $< -o $@ $(HOST_LIBS) $(PROGRAM_LIBS)
 
-# The host of the tarball finds its libraries as the tarball's program does.
+# The tarball's test host finds its libraries in the same way as the tarball's program.
 $(BUILD)/dist/prompt_host: tests/repl/prompt_host.c $(HOST_LIBS)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) $(LUA_CFLAGS) -MF $@.d $< -o $@ -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/../../lib' \
 	  $(HOST_LIBS) $(PROGRAM_LIBS)
 
-# A program with Python inside exchanges tensors with NumPy. It is built where Python's headers and NumPy are installed.
+# A program that embeds Python and exchanges tensors with NumPy. Built if Python's headers and NumPy
+# are installed.
 PYTHON_CONFIG ?= python3-config
 PYTHON_PROGRAM = $(shell $(PYTHON_CONFIG) --prefix)/bin/python3
 PYTHON_INCLUDES = $(addprefix -isystem,$(patsubst -I%,%,$(shell $(PYTHON_CONFIG) --includes)))
@@ -79,17 +80,17 @@ $(BUILD)/tests/%: tests/tools/%.c tests/tools/screen.h
 	$(CC) $(TOOL_FLAGS) $< -o $@ -lutil
 
 # ---- suites ----
-# `make demo` and `make test` also start on a bare machine: scripts/deps.sh installs the missing packages and names
-# them; then a new make finds them. It uses all cores unless -j was given.
+# `make demo` and `make test` work on a bare machine: scripts/deps.sh installs the missing packages
+# and lists them; then a new make, which finds them, uses all cores unless -j was passed.
 JOBS = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 SUBMAKE = $(MAKE) $(JOBS) --no-print-directory
 RUN_TESTS = BUILD=$(BUILD) sh tests/run.sh
-# nvcc's objects are not needed by a single spec.
+# A single spec does not need nvcc's objects.
 SPEC_TARGETS = $(filter-out $(CUDA_BACKENDS),$(TARGETS)) $(TEST_TOOLS) $(BUILD)/tests/prompt_host
 
 ##@ Tests
 ## deps: install the packages that building and testing needs
-## test [SUITE=ci]: run all tests, on the CPU and on simulated GPUs, or those of .ci/run
+## test [SUITE=ci]: run all tests, on the CPU and on simulated GPUs, or the tests of .ci/run
 ## test SPEC=reductions [GPUS=0|1|2] [FILTER=title]: run one spec, or one of its tests
 ## check: run the fast tests
 ## lint: check Lua, shell scripts, formatting, the manual page and names in the documentation
@@ -137,7 +138,7 @@ cuda-check: $(SIM_OBJ)
 layers: $(CORE_OBJ) $(VECTOR_OBJ) $(BIND_OBJ) $(SIM_OBJ)
 	@NM=$(NM) $(LUA) scripts/layers.lua $(BUILD)
 
-# A language server checks the annotations for editors, where one is installed.
+# A language server, if installed, checks the annotations for editors.
 LUA_SERVER ?= $(shell command -v emmylua_ls || command -v lua-language-server)
 lint: $(BUILD)/shell/ltensor.1 docs
 	@sh packaging/release.sh check
@@ -153,7 +154,7 @@ lint: $(BUILD)/shell/ltensor.1 docs
 	$(LUA) scripts/site/names.lua $(BUILD)
 
 ## format: format all C, C++ and CUDA code
-# The headers of released versions under tests/abi stay as they were.
+# Do not format the headers of released versions under tests/abi.
 FORMATTED = $$(git ls-files '*.c' '*.h' '*.cu' '*.cuh' '*.cpp' '*.inc' ':!tests/abi')
 format:
 	clang-format-14 -i $(FORMATTED)

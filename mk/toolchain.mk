@@ -3,7 +3,7 @@
 ##@ Options
 ## BUILD=dir: the folder of the build (build)
 ## CUDA=no: build without nvcc
-## CUDA_ARCHS="75 90 120": compute capabilities (those of the GPUs of this machine, or 90)
+## CUDA_ARCHS="75 90 120": compute capabilities (default: the GPUs of this machine, or 90)
 ## NVCC12=path: build a second backend, for drivers older than R580
 ## THREADS=no: run loops on the calling thread
 ## LIBEDIT=1: link libedit instead of readline
@@ -19,7 +19,7 @@
 PREFIX ?= /usr/local
 LIBDIR ?= lib
 LUA ?= lua5.4
-# The name of Lua's library and of its pkg-config file. Fedora, which has one version, calls it "lua".
+# The name of Lua's library and its pkg-config file. Fedora, with a single version, calls it "lua".
 LUA_NAME ?= lua5.4
 
 # The compiler is GCC 12 or later. Where gcc is older (Ubuntu 22.04), use gcc-12.
@@ -38,7 +38,7 @@ LD := $(CROSS)ld
 endif
 OBJCOPY ?= $(CROSS)objcopy
 NM ?= $(CROSS)nm
-# A cross build uses the other machine's libraries, in Debian's multiarch folders.
+# A cross build uses the target's libraries in Debian's multiarch folders.
 CROSS_PKG_PATH := /usr/lib/$(CROSS:-=)/pkgconfig:/usr/share/pkgconfig
 PKG_CONFIG ?= $(if $(CROSS),PKG_CONFIG_LIBDIR=$(CROSS_PKG_PATH) )pkg-config
 MACHINE := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
@@ -56,24 +56,26 @@ SAN := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer)
 # AddressSanitizer finds the faults of the checks that are left out.
 SIM_SAN := $(if $(SANITIZE),-O0 -g1 $(addprefix -fno-sanitize=,null alignment vptr object-size))
 LUA_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(LUA_NAME) 2>/dev/null || echo -I/usr/include/$(LUA_NAME))
-# The libraries that the binding needs besides libltensor.
+# Libraries of the binding besides libltensor.
 LUA_LIBS := -lz -lcjson -ldl -lm
 LUA_STATIC := $(shell $(PKG_CONFIG) --variable=libdir $(LUA_NAME) 2>/dev/null || echo /usr/lib)/lib$(LUA_NAME).a
 # Our sources include the prototypes of the ops that they call (op/<name>.h), not all of them (ltensor.h).
 INCLUDES := $(if $(filter no,$(THREADS)),-DLT_NO_THREADS )-DLT_OPS_BY_NAME -Iinclude -Isrc/core -I$(GEN)
-# With SOURCE_DATE_EPOCH, a build gives the same bytes in each folder: debug information has paths relative to the
-# sources. Dates in the results are this time, else that of the last commit, else that of include/ltensor.h.
+# With SOURCE_DATE_EPOCH, builds are reproducible in any folder: debug information has paths
+# relative to the sources. Dates in the results are this time, otherwise the time of the last
+# commit, otherwise of include/ltensor.h.
 SAME_BYTES := $(if $(SOURCE_DATE_EPOCH),-ffile-prefix-map=$(CURDIR)=.)
 EPOCH := $(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct 2>/dev/null),\
          $(shell date -u -r include/ltensor.h +%s))
-# Link-time optimization (OPT="-O2 -g -flto=auto") runs where the objects of a library are joined (link.mk). The vector
-# kernels do without it, since objcopy renames the functions of SLEEF in their objects, and so do libraries of chosen
-# ops, whose functions are selected from ordinary objects.
+# Link-time optimization (OPT="-O2 -g -flto=auto") runs where the objects of a library are joined
+# (link.mk). The vector kernels do without it, since objcopy renames the functions of SLEEF in their
+# objects, and so do libraries of selected ops, which are linked from ordinary objects.
 WITH_LTO := $(filter -flto%,$(OPT) $(CFLAGS))
 NO_LTO := $(if $(WITH_LTO),-fno-lto)
 LTO := $(if $(MINIMAL),,$(WITH_LTO))
-# scripts/symbols.lua chooses the exported symbols at link time; calls inside a library are direct. Each function has a
-# section of its own, so that a program with a static library takes the functions that it reaches.
+# scripts/symbols.lua selects the exported symbols at link time; calls inside a library are direct.
+# Each function has its own section, so that a program with a static library keeps only reachable
+# functions.
 CFLAGS_ALL = -std=c11 -D_GNU_SOURCE $(OPT) $(WARN) $(SAN) -fPIC -fno-semantic-interposition -ffunction-sections \
              -fdata-sections -fopenmp-simd -ffp-contract=off -MMD -MP $(SAME_BYTES) $(INCLUDES) $(CPPFLAGS) $(CFLAGS) \
              $(if $(MINIMAL),$(NO_LTO))
@@ -118,14 +120,15 @@ NVCC ?= $(firstword $(wildcard /usr/local/cuda/bin/nvcc) $(shell command -v nvcc
 CUDA ?= $(if $(NVCC),yes,no)
 # The toolkit of CUDA 12, for drivers older than R580: make NVCC12=/usr/local/cuda-12.9/bin/nvcc
 NVCC12 ?=
-# The architectures of the GPUs in this machine, 90 where it has none. Releases are for all of them.
+# The architectures of this machine's GPUs; 90 without any. Releases support all.
 LIST_ARCHS := nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | grep -E '^[0-9]+\.[0-9]+$$'
 present_archs := $(if $(filter yes,$(CUDA)),$(sort $(subst .,,$(shell $(LIST_ARCHS)))))
 CUDA_ARCHS ?= $(if $(filter dist test-dist deb,$(MAKECMDGOALS)),75 80 86 89 90 100 120,$(or $(present_archs),90))
 newest_arch := $(lastword $(CUDA_ARCHS))
 GENCODE := $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
            -gencode arch=compute_$(newest_arch),code=compute_$(newest_arch)
-# Instances of one template are alike: compressed for size they take a thirtieth (CUDA 12.4 and later).
+# Instances of one template are similar: compression for size shrinks them to a thirtieth (CUDA 12.4
+# and later).
 COMPRESS := $(if $(filter yes,$(CUDA)),$(if $(findstring --compress-mode,$(shell $(NVCC) --help 2>&1)),\
   --compress-mode=size))
 # -O1 is for the host code, which launches kernels; kernels are always compiled with -O3.

@@ -1,16 +1,18 @@
 #!/bin/sh
-# make deb: Debian's packages of this tree, and their source, in dist/. Uses $BUILD, $VERSION; CUDA=yes (nvcc is there) also makes
-# ltensor-cuda, for CUDA_ARCHS. REUSE=1 takes the objects of $BUILD, which is quick; without it they are compiled with Debian's flags,
-# as packages for users are. lintian checks the packages where it is installed.
+# make deb: builds the Debian packages and their source package in dist/. Uses $BUILD, $VERSION.
+# CUDA=yes (requires nvcc) also builds ltensor-cuda, for CUDA_ARCHS. REUSE=1 uses the objects of
+# $BUILD, which is fast; without it they are compiled with Debian's flags, as for released packages.
+# lintian, if installed, checks the packages.
 #
-# They are built in a copy of the sources, where packaging/debian is debian/. Needs dpkg-dev and debhelper (scripts/deps.sh ci).
+# They are built in a copy of the sources with packaging/debian as debian/. Needs dpkg-dev and
+# debhelper (scripts/deps.sh ci).
 set -eu
 folder=$PWD/$BUILD/deb
 source=$folder/ltensor-$VERSION
 
 changelog=$(sed -n '1s/^[^(]*(\([^)]*\)).*/\1/p' packaging/debian/changelog)
 [ "$changelog" = "$VERSION" ] || { echo "deb: packaging/debian/changelog is of $changelog, include/ltensor.h of $VERSION" >&2; exit 1; }
-# The time of the files in the packages, by which their bytes are the same wherever they are built.
+# The timestamp of the packaged files, for reproducible packages.
 SOURCE_DATE_EPOCH=$(dpkg-parsechangelog -l packaging/debian/changelog -S Timestamp) export SOURCE_DATE_EPOCH
 
 rm -rf "$folder"
@@ -20,7 +22,7 @@ profiles=
 [ "${CUDA-no}" = no ] || profiles=pkg.ltensor.cuda
 export CUDA_ARCHS
 [ -z "${REUSE-}" ] || export LTENSOR_OBJECTS="$PWD/$BUILD"
-# Settings of the calling shell for its own builds do not apply to packages.
+# Build settings of the calling shell do not apply to packages.
 (
     cd "$source"
     unset BUILD CUDA WERROR MAKEFLAGS MAKELEVEL MFLAGS CFLAGS CXXFLAGS CPPFLAGS LDFLAGS

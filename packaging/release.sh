@@ -1,9 +1,9 @@
 #!/bin/sh
 # A release: packaging/release.sh check|set VERSION|files
 #
-#   check        the version is the same wherever it stands: include/ltensor.h, the rock, packaging/debian/changelog, pages of the guide
+#   check        checks that the version is the same in include/ltensor.h, the rock, packaging/debian/changelog, pages of the guide
 #   set VERSION  writes it there; the changelog of the packages gets an entry with the titles of the commits since the last tag v*
-#   files        dist/: the source as an archive, the tarball (make dist), the packages (make deb), and their checksums, SHA256SUMS
+#   files        creates in dist/: a source archive, the tarball (make dist), the packages (make deb), and their checksums, SHA256SUMS
 set -eu
 header=include/ltensor.h
 pages='docs/guide/install.md docs/guide/start.md'

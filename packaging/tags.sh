@@ -1,7 +1,8 @@
 #!/bin/sh
-# Makes the annotated tags of the released versions in this clone: packaging/tags.sh [push]
+# Creates the annotated tags of the released versions in this clone: packaging/tags.sh [push]
 #
-# A tag's text is the version's part of CHANGELOG.md. Tags that exist are left as they are. push: also pushes them to origin.
+# A tag's text is the version's section of CHANGELOG.md. Existing tags do not change. push: also
+# pushes the tags to origin.
 set -eu
 # Each version and its last commit.
 versions='0.1.0 dc822076^ 0.2.0 db023fd9'

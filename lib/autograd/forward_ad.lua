@@ -18,14 +18,14 @@ local forward_ad = {}
 --- Enters a level inside of the active ones; returns its number, from 1.
 function forward_ad.enter_dual_level() return C.dual_enter() + 1 end
 
---- The level that began last ends: tensors lose the tangents that they have at it. With a number, that has to be its.
+--- Ends the innermost level: its tangents are dropped. level, if passed, must be its number.
 function forward_ad.exit_dual_level(level)
   local depth = C.dual_depth()
   if depth == 0 then fail('Trying to exit a forward AD level but no level is active.') end
   C.dual_leave((level or depth) - 1)
 end
 
---- A level for the duration of body(...), whose results are returned; without a body a guard for `local _
+--- Opens a level while body(...) runs, and returns its results; without body, returns a guard for `local _
 -- <close>`.
 function forward_ad.dual_level(body, ...)
   local level
@@ -61,7 +61,7 @@ end
 forward_ad.__dual_of = dual_of
 
 --- A view of the tensor with a tangent of the same shape, dtype and device, which is propagated to results;
---- {level =}: at another level than the last one. In-place writes change both.
+--- {level =}: at another level than the innermost one. In-place writes change both.
 function forward_ad.make_dual(tensor, tangent, level)
   level = level or C.dual_depth()
   if level == 0 then
@@ -70,7 +70,7 @@ function forward_ad.make_dual(tensor, tangent, level)
   return dual_of(tensor, tangent, level - 1)
 end
 
---- The tensor without its tangent, and the tangent: nil where it has none at that level.
+--- The tensor without its tangent, and the tangent, or nil if it has none at that level.
 function forward_ad.unpack_dual(tensor, level)
   level = level or C.dual_depth()
   if level == 0 then return tensor, nil end

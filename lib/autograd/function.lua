@@ -14,7 +14,7 @@ local current = autograd.__current
 
 -- ---- the context ------------------------------------------------------------------------------------------------
 
--- Keys of a context that cannot meet a user's field.
+-- Keys of a context, distinct from any key of a user.
 local SAVED, FORWARD, DIRTY, PLAIN, MATERIALIZE, NAME = {}, {}, {}, {}, {}, {}
 
 local Context = { __name = 'FunctionCtx' }
@@ -74,7 +74,7 @@ function methods:mark_non_differentiable(...) rawset(self, PLAIN, { ... }) end
 --- Names the inputs that forward has modified in place; they must be returned.
 function methods:mark_dirty(...) rawset(self, DIRTY, { ... }) end
 
---- Whether backward gets zeros (true, the default) or nil for outputs that no gradient reaches.
+--- Whether backward receives zeros (true, the default) or nil for outputs without a gradient.
 function methods:set_materialize_grads(on) rawset(self, MATERIALIZE, on and true or false) end
 
 function Context.__index(self, key)
@@ -123,7 +123,7 @@ local function check_results(name, results, inputs)
   end
 end
 
--- The closure that core calls: which inputs want gradients, then a gradient per output.
+-- The closure that core calls with the list of inputs that need gradients, then a gradient per output.
 local function derivative(class, context, is_input, likes)
   local name, own = context[NAME], {}
   return function(needs, ...)
@@ -146,8 +146,8 @@ end
 
 -- ---- forward ----------------------------------------------------------------------------------------------------
 
--- The outputs to return, and those that core makes results of the node. An output that is an input, was
--- returned before or has a history is replaced by an alias.
+-- Returns the outputs, and the list of them that core makes results of the node. An output that is an input,
+-- was returned before or has a history is replaced by an alias.
 local function results_of(context, outputs, tensors)
   local plain, dirty = rawget(context, PLAIN), rawget(context, DIRTY)
   local results, seen = {}, {}
@@ -226,7 +226,8 @@ local function record(class, context, inputs, outputs, results)
   if nested then nested[#nested + 1] = closure end
 end
 
--- The outputs of forward, run without recording. A class with setup_context has a forward that gets no context.
+-- Runs forward without recording, and returns its outputs. If the class has setup_context, forward receives no
+-- context.
 local function run_forward(class, context, arguments)
   local setup = class.setup_context
   if not setup then return table.pack(torch.no_grad(class.forward, context, table.unpack(arguments, 1, arguments.n))) end
@@ -235,7 +236,7 @@ local function run_forward(class, context, arguments)
   return outputs
 end
 
--- The highest level of vmap that an argument is batched at; nil where none is.
+-- The highest vmap level of a batched argument; nil without one.
 local function level_of(arguments)
   for level = C.batch_depth() - 1, 0, -1 do
     for i = 1, arguments.n do
@@ -286,7 +287,8 @@ end
 
 -- ---- forward mode -----------------------------------------------------------------------------------------------
 
--- The level at which arguments have tangents, nil where none has: the arguments without them, and the tangents; false where there is none.
+-- Returns the level at which arguments have tangents (nil if none has), the arguments without them, and the
+-- tangents (false for an argument without one).
 local function without_tangents(class, arguments)
   local level, primals, tangents
   for at = 0, C.dual_depth() - 1 do
@@ -305,7 +307,7 @@ local function without_tangents(class, arguments)
   return level, primals, tangents
 end
 
--- The class's jvp gives a tangent for each output, nil for none; they are carried by the outputs.
+-- Calls the class's jvp, which returns a tangent or nil for each output, and makes the outputs dual.
 local function push(class, context, outputs, tangents, n, level)
   local own = table.pack(class.jvp(context, table.unpack(tangents, 1, n)))
   if own.n ~= outputs.n then
@@ -375,10 +377,14 @@ function Function.jvp()
   fail('You must implement the jvp function for custom autograd.Function to use it with forward mode AD.')
 end
 
---- A class derived from this one; define its forward(ctx, ...) and backward(ctx, ...) and call it or its apply. Instead of the
---- former forward(...) and setup_context(ctx, inputs, output) may be defined; for torch.func.vmap a vmap(info, in_dims, ...),
---- which gets the batches, with info.batch_size, and gives the output, or a table of them, and its out_dims; for forward mode a
---- jvp(ctx, tangents...), called after forward with the tangents of the inputs (nil where there is none), which gives one for each output.
+--- A class derived from this one; define its forward(ctx, ...) and backward(ctx, ...), then call the class or
+--- its apply.
+---
+--- - forward(...) and setup_context(ctx, inputs, output): an alternative to forward(ctx, ...)
+--- - vmap(info, in_dims, ...), for torch.func.vmap: receives the batches, with info.batch_size, and returns the
+---   output, or a table of them, and its out_dims
+--- - jvp(ctx, tangents...), for forward mode: called after forward with the tangents of the inputs (nil if
+---   there is none); returns one for each output
 function Function:extend(name)
   if type(name) ~= 'string' then fail("extend(): the class's name must be a string, not %s", type(name)) end
   local class = { __classname = name, super = self }

@@ -17,7 +17,7 @@ local functional = {}
 
 -- ---- arguments ------------------------------------------------------------------------------------------------------
 
--- A list of tensors, and whether it was one.
+-- Converts a tensor or list to a list; also returns whether it was a list.
 local function as_list(value, what, name)
   if is_tensor(value) then return { value }, false end
   if type(value) ~= 'table' then
@@ -38,7 +38,7 @@ local function in_form(list, is_list)
   return list[1]
 end
 
--- Tensors to differentiate by: views where the result is to have a history, else leaves.
+-- The tensors to differentiate by: views if the result needs a history, otherwise leaves.
 local function prepared(inputs, create_graph)
   local list = {}
   for i, input in ipairs(inputs) do
@@ -67,7 +67,7 @@ local function check_vector(v, others, is_list)
   end
 end
 
--- The vector as tensors apart from their history; none stands for ones beside a single number.
+-- The vector v as a list of detached tensors; nil means ones if the only other tensor has one element.
 local function vector_of(v, name, others, is_list, message)
   if v == nil then
     if #others ~= 1 or others[1]:numel() ~= 1 then fail('%s', message) end
@@ -96,7 +96,7 @@ local function gradients_of(outputs, inputs, weights, create_graph)
   return table.pack(autograd.grad(roots, inputs, seeds, { create_graph = create_graph, retain_graph = true, allow_unused = true }))
 end
 
--- The message about an input that something is independent of, as strict wants it.
+-- Messages of strict mode about inputs that an output does not depend on.
 local independent = {
   output = 'The output of the user-provided function is independent of input %d. This is not allowed in strict mode.',
   gradient = 'The gradient with respect to the input is independent of entry %d in the grad_outputs when using the double '
@@ -117,7 +117,7 @@ local independent = {
     .. 'differentiable and that the jacobian depends on the inputs (this would be violated by a linear function for example).',
 }
 
--- The gradients with zeros in place of holes.
+-- The gradients, with zeros for missing ones.
 local function filled(gradients, like, strict, missing, create_graph, constant)
   local list = {}
   for i, tensor in ipairs(like) do
@@ -142,7 +142,7 @@ local function outputs_of(func, inputs, name, strict)
   return outputs, is_list
 end
 
--- The function's one number.
+-- Calls the function, which must return a single number.
 local function number_of(func, inputs, name, strict)
   local outputs, is_list = outputs_of(func, inputs, name, strict)
   if is_list or #outputs ~= 1 then fail('The function given to %s should return a single Tensor', name) end
@@ -237,8 +237,8 @@ end
 --- vhp(func, inputs, v, {create_graph = false, strict = false}): the value of func, a number, and v times its Hessian.
 function functional.vhp(o) return second_order('vhp', vector_times, o) end
 
---- hvp(func, inputs, v, {create_graph = false, strict = false}): the value of func, a number, and its Hessian times v. vhp
---- gives the same where second derivatives are continuous, and is quicker.
+--- hvp(func, inputs, v, {create_graph = false, strict = false}): the value of func, a number, and its Hessian
+--- times v. If second derivatives are continuous, vhp is equal and faster.
 function functional.hvp(o) return second_order('hvp', times_vector, o) end
 
 -- ---- whole matrices ---------------------------------------------------------------------------------------------------
@@ -318,9 +318,10 @@ function functional.jacobian(o)
   end)
 end
 
---- hessian(func, inputs, {create_graph = false, strict = false, vectorize = false, outer_jacobian_strategy = 'reverse-mode'}): the
---- second derivatives of func, which gives a number: of the input's shape twice; for a list of inputs a list of lists. With 'forward-mode',
---- which needs vectorize = true, they are forward mode over backward.
+--- hessian(func, inputs, {create_graph = false, strict = false, vectorize = false, outer_jacobian_strategy =
+--- 'reverse-mode'}): the second derivatives of func, which returns a single number. The shape is the input's
+--- shape twice; for a list of inputs, a list of lists. 'forward-mode', which requires vectorize = true,
+--- computes forward mode over backward.
 function functional.hessian(o)
   local func = o.func
   local given, is_list = as_list(o.inputs, 'inputs', 'hessian')

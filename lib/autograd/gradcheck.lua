@@ -188,15 +188,15 @@ local function mismatch(fn, inputs, options)
 end
 
 --- True if the derivatives of fn(inputs...) agree with finite differences; raises the first mismatch unless
---- raise_exception is false. check_forward_ad: those of forward mode, too; check_backward_ad = false: only
---- those.
+--- raise_exception is false. check_forward_ad: checks forward mode, too; check_backward_ad = false: checks
+--- forward mode only.
 local function gradcheck(fn, inputs, options)
   local message = mismatch(fn, list_of(inputs), options)
   if message and options.raise_exception then fail('%s', message) end
   return message == nil
 end
 
---- The same for second derivatives: gradcheck of the gradients of fn, weighted by grad_outputs (default: random); by backward unless
+--- gradcheck of the gradients of fn, weighted by grad_outputs (default: random): by backward unless
 --- check_rev_over_rev is false, by forward mode with check_fwd_over_rev.
 local function gradgradcheck(fn, inputs, grad_outputs, options)
   inputs = list_of(inputs)

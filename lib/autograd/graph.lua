@@ -10,8 +10,8 @@ local scopes = require 'torch.autograd.scope'
 local C = torch._C
 local graph = {}
 
--- The open scopes of hooks, for custom Functions, and of messages that refuse hooks; `outer` of the list itself is the innermost. Guards end in any
--- order.
+-- The open scopes of hooks, for custom Functions, and of messages that reject hooks; `outer` of the list is the
+-- innermost one. Guards may end in any order.
 local hooks, refusals = {}, {}
 
 local function open(list, scope)
@@ -56,8 +56,9 @@ function graph.saved_tensors_hooks(pack_hook, unpack_hook, body, ...)
   end, body, ...)
 end
 
---- While body(...) runs, or until the guard ends, saved tensors wait in the host's memory, and go back to their device for backward: less
---- memory of the device for more copies, which the ledger shows. With pin_memory these copies run beside the device's work.
+--- While body(...) runs, or until the guard is closed, saved tensors are stored in host memory and copied back
+--- to their device for backward, which saves device memory for additional copies (shown in the copies ledger).
+--- With pin_memory, the copies overlap with the device's work.
 function graph.save_on_cpu(pin_memory, _, body, ...)
   local function pack(tensor)
     if not pin_memory then return { tensor.device, tensor:cpu() } end
@@ -69,7 +70,8 @@ function graph.save_on_cpu(pin_memory, _, body, ...)
   return graph.saved_tensors_hooks(pack, unpack, body, ...)
 end
 
---- While body(...) runs, or until the guard ends, setting hooks of saved tensors is an error with this message; so it is at once where some are set.
+--- While body(...) runs, or until the guard is closed, setting hooks of saved tensors is an error with this
+-- message. If hooks are set already, this call raises it.
 function graph.disable_saved_tensors_hooks(error_message, body, ...)
   if hooks.outer then fail('%s', error_message) end
   local scope = open(refusals, { message = error_message })
@@ -102,8 +104,9 @@ local TENSOR = {}
 
 local GradientEdge = class.Object:extend('GradientEdge')
 
---- GradientEdge(node, output_nr): the gradient of one of a node's results (from 1), in the place of a tensor that is a root or an input of
---- torch.autograd.backward and grad; the tensor itself is not kept. Fields: node, output_nr.
+--- GradientEdge(node, output_nr): the gradient of one of a node's results (from 1). torch.autograd.backward and
+--- grad accept it instead of a tensor as root or input, and the tensor need not be kept. Fields: node,
+--- output_nr.
 function GradientEdge:init(node, output_nr)
   if torch.type(node) ~= 'Node' then fail("GradientEdge(): argument 'node' must be a Node of the graph, as x.grad_fn is, got %s", torch.type(node)) end
   self[TENSOR], self.node, self.output_nr = C.edge_tensor(node, output_nr), node, output_nr
@@ -112,14 +115,14 @@ declare.methods(GradientEdge, 'init(self, any node, integer output_nr, any? owne
 
 function GradientEdge:__tostring() return ('GradientEdge(node=%s, output_nr=%d)'):format(self.node, self.output_nr) end
 
---- The edge that a tensor's gradient comes by: torch.autograd.grad(y, x) and grad(y, get_gradient_edge(x)) are the same.
+--- The edge of a tensor's gradient: torch.autograd.grad(y, x) and grad(y, get_gradient_edge(x)) are equal.
 function graph.get_gradient_edge(tensor)
   return GradientEdge(C.gradient_edge(tensor))
 end
 
 graph.GradientEdge = GradientEdge
 
---- For torch.autograd: the tensor that an edge stands for.
+--- For torch.autograd: the tensor of an edge.
 function graph.__tensor_of(edge) return edge[TENSOR] end
 
 -- ---- hooks of several tensors -----------------------------------------------------------------------------------------
@@ -127,7 +130,7 @@ function graph.__tensor_of(edge) return edge[TENSOR] end
 local Handles = { __name = 'RemovableHandle' }
 Handles.__index = Handles
 
---- Takes the hooks away; once is enough.
+--- Removes the hooks; further calls have no effect.
 function Handles:remove()
   for _, handle in ipairs(self) do handle:remove() end
 end

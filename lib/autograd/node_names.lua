@@ -5,7 +5,7 @@ local C = require 'torch'._C
 
 local node_names = {}
 
--- By the name of an op in lib/ops, or of one of its overloads.
+-- Node names by op of lib/ops, or by overload.
 local names = {
   frexp = 'FrexpBackward0', ldexp = 'LdexpBackward0', deg2rad = 'Deg2RadBackward0', rad2deg = 'Rad2DegBackward0', rsub = 'RsubBackward0',
   std_mean = 'StdMeanBackward0', var_mean = 'VarMeanBackward0', dist = 'DistBackward0', renorm = 'RenormBackward0',
@@ -33,7 +33,7 @@ local function named(name, before, first, ...)
   return first, ...
 end
 
---- f(...), with the nodes of its results named, where it made them.
+--- Calls f(...), and names the nodes that it creates for its results.
 function node_names.call(name, f, ...) return named(name, C.last_node(), f(...)) end
 
 --- f with nodes named after an overload of the operation; f itself if PyTorch's nodes have the names of the

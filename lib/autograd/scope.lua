@@ -14,7 +14,7 @@ local M = {}
 
 local newest = {} -- by setting: the record of the scope that was opened last
 
--- The line of the program that opened a scope.
+-- The source line that opened a scope.
 local function place()
   for level = 3, 12 do
     local info = getinfo and getinfo(level, 'Sl')
@@ -86,7 +86,7 @@ function M.open(setting, change, restore, body, ...)
   return run(setmetatable({ record = record }, metatable), body, ...)
 end
 
---- The same of a setting that stays changed where the guard is dropped.
+--- The same for a setting that remains changed if the guard is dropped.
 function M.open_lasting(restore, body, ...) return run(setmetatable({ restore = restore }, lasting), body, ...) end
 
 return M

@@ -1,22 +1,23 @@
--- gpu_graph.lua - mode = 'reduce-overhead' of torch.compile: what a call does on a GPU is captured as a CUDA graph, and later calls replay it, one
--- launch in place of one for each kernel.
+-- gpu_graph.lua - mode = 'reduce-overhead' of torch.compile: captures the GPU work of a call as a CUDA graph,
+-- which later calls replay with one launch instead of one per kernel.
 --
--- A replay runs none of the function's Lua. So a graph is used only where all that can be seen from outside is as it was: shapes, strides and dtypes
--- of the tensors among the arguments, all other arguments, the modes of autograd and autocast, the function's upvalues, the memory of parameters and
--- buffers, and whether modules train. What cannot be seen, fields of tables and globals, must stay. The first call of each kind runs as it
--- stands; the second one is captured. Arguments are copied into the graph's memory, results out of it.
+-- A replay runs none of the function's Lua. So a graph is keyed by all visible inputs of the call: shapes,
+-- strides and dtypes of the tensors among the arguments, all other arguments, the modes of autograd and
+-- autocast, the function's upvalues, the addresses of parameters and buffers, and the training flags of
+-- modules. Invisible inputs (fields of tables, globals) must not change. For each key, the first call runs
+-- normally and the second one is captured. Arguments are copied into the graph's memory, results out of it.
 
 local torch = require 'torch'
 local kinds = require 'torch.support.kinds'
 
-local MOST = 32 -- kinds of calls of a function that are captured
+local MOST = 32 -- graphs per function
 
 local function is_tensor(value) return type(value) == 'userdata' and kinds.fits(value, 'Tensor') end
 local function is_module(value) return type(value) == 'userdata' and kinds.fits(value, 'Module') end
 
--- ---- what a call depends on -----------------------------------------------------------------------------------
+-- ---- the key of a call --------------------------------------------------------------------------------------
 
--- Why there is no graph: raised, and caught by `look`.
+-- Raises the reason why there is no graph; caught by `look`.
 local function refuse(why) error(setmetatable({ why = why }, { __name = 'refusal' }), 0) end
 
 local function add_tensor(seen, tensor, what)
@@ -99,7 +100,8 @@ local function add_upvalues(seen, f)
   end
 end
 
--- What is seen of a call: parts, of which the key is made; tensors among the arguments; device. Else nil and why there is no graph.
+-- Returns { parts of the key, tensors among the arguments, device } of a call, and its key; or nil and the
+-- reason why there is no graph.
 local function look(model, arguments)
   local seen = { parts = {}, tensors = {} }
   local parts = seen.parts
@@ -123,12 +125,12 @@ local function look(model, arguments)
   error(refusal, 0)
 end
 
--- ---- results ----------------------------------------------------------------------------------------------------
+-- ---- results ------------------------------------------------------------------------------------------------
 
--- Where a tensor's storage begins.
+-- Address of a tensor's storage.
 local function memory(tensor) return tensor:data_ptr() - tensor:storage_offset() * tensor.itemsize end
 
--- Why results cannot come from a graph; nil: they can.
+-- The reason why results cannot be replayed; nil if they can.
 local function unfit(value, arguments)
   if is_tensor(value) then
     if not value.is_cuda then return 'a result is not on a GPU' end
@@ -146,7 +148,7 @@ local function unfit(value, arguments)
   end
 end
 
--- The value with each tensor replaced by f's.
+-- Copies a value with each tensor replaced by f(tensor).
 local function mapped(value, f)
   if is_tensor(value) then return f(value) end
   if type(value) ~= 'table' or getmetatable(value) ~= nil then return value end
@@ -163,7 +165,7 @@ end
 
 -- ---- a graph ------------------------------------------------------------------------------------------------------
 
--- Captures what f does with copies of the arguments. Raises what f does.
+-- Captures f on copies of the arguments. Raises the errors of f.
 local function capture(f, arguments, seen)
   local of, inputs = {}, {}
   local static = mapped_all(arguments, function(tensor)
@@ -194,10 +196,10 @@ local function replay(entry, seen)
   return table.unpack(results, 1, results.n)
 end
 
---- A function that does what f does. model: the module or function whose state f's results depend on; tell(why): is told when a kind of calls
--- gets no graph.
+--- Returns a function with the results of f. model: the module or function with the state that f depends on;
+-- tell(why): called with the reason when calls with a key get no graph.
 return function(f, model, tell)
-  local entries, count = {}, 0 -- false: runs as it stands; true: did so once; a table: a graph
+  local entries, count = {}, 0 -- by key: false: not captured; true: ran once; a table: a graph
 
   local function run_once(seen, key, arguments)
     local versions = {}

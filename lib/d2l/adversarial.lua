@@ -1,5 +1,5 @@
--- adversarial.lua - d2l: the two steps of adversarial training (I. Goodfellow et al. 2014). loss takes scores and targets:
--- BCEWithLogitsLoss.
+-- adversarial.lua - d2l: the two steps of adversarial training (I. Goodfellow et al. 2014). loss is a function
+-- of scores and targets, such as BCEWithLogitsLoss.
 
 local torch = require 'torch'
 

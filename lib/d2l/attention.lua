@@ -23,7 +23,8 @@ function M.masked_softmax(X, valid_lens)
   return X:masked_fill(places:gt(lens), -1e6):softmax(-1)
 end
 
---- DotProductAttention(dropout): scores by scaled products (A. Vaswani et al. 2017). attention_weights: of the last call.
+--- DotProductAttention(dropout): attention with scaled dot products as scores (A. Vaswani et al. 2017).
+-- attention_weights: of the last call.
 M.DotProductAttention = nn.Module:extend 'd2l.DotProductAttention'
 
 function M.DotProductAttention:init(dropout) self.dropout = nn.Dropout(dropout or 0) end
@@ -34,7 +35,8 @@ function M.DotProductAttention:forward(queries, keys, values, valid_lens)
   return torch.bmm(self.dropout(self.attention_weights), values)
 end
 
---- AdditiveAttention(num_hiddens, dropout): scores by a layer with tanh (D. Bahdanau et al. 2014), for queries and keys of different sizes.
+--- AdditiveAttention(num_hiddens, dropout): attention with scores from a tanh layer (D. Bahdanau et al. 2014),
+-- for queries and keys of different sizes.
 M.AdditiveAttention = nn.Module:extend 'd2l.AdditiveAttention'
 
 function M.AdditiveAttention:init(num_hiddens, dropout)
@@ -50,7 +52,8 @@ end
 
 local read_heads = declare.reader 'd2l.MultiHeadAttention(integer num_hiddens, integer num_heads, number dropout=0, boolean bias=false)'
 
---- MultiHeadAttention(num_hiddens, num_heads, dropout = 0, bias = false): attention in num_heads parts of the hidden units.
+--- MultiHeadAttention(num_hiddens, num_heads, dropout = 0, bias = false): attention in num_heads groups of the
+-- hidden units.
 M.MultiHeadAttention = nn.Module:extend 'd2l.MultiHeadAttention'
 
 function M.MultiHeadAttention:init(...)
@@ -107,8 +110,8 @@ local read_decoder = declare.reader [[
   d2l.Seq2SeqAttentionDecoder(integer vocab_size, integer embed_size, integer num_hiddens, integer num_layers,
     number dropout=0)]]
 
---- Seq2SeqAttentionDecoder(vocab_size, embed_size, num_hiddens, num_layers, dropout = 0): at every step a mean of the encoder's outputs, by
---- its last state.
+--- Seq2SeqAttentionDecoder(vocab_size, embed_size, num_hiddens, num_layers, dropout = 0): at every step attends
+--- to the encoder's outputs, with its last state as query.
 M.Seq2SeqAttentionDecoder = M.AttentionDecoder:extend 'd2l.Seq2SeqAttentionDecoder'
 
 function M.Seq2SeqAttentionDecoder:init(...)

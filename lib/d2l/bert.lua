@@ -1,5 +1,6 @@
--- bert.lua - d2l: BERT (J. Devlin et al. 2018): its encoder, its two tasks, and their data. Segments are 1 and 2; places of masked words
--- are positions; of the second task class 1 means "does not follow", class 2 "follows".
+-- bert.lua - d2l: BERT (J. Devlin et al. 2018): its encoder, its two tasks, and their data. Segments are 1 and
+-- 2; masked words are given by their positions; in the second task, class 1 means "does not follow", class 2
+-- "follows".
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
@@ -92,8 +93,8 @@ end
 local function uniform() return torch.rand(1):item() end
 local function one_of(list) return list[torch.randint(1, #list + 1, { 1 }):item()] end
 
---- Pairs of sentences of a paragraph, half of them with a sentence from elsewhere: a list of {tokens, segments, follows}; longer ones than
---- max_len are left out.
+--- Pairs of sentences of a paragraph, half of them with a random sentence: a list of {tokens, segments,
+--- follows}; pairs longer than max_len are dropped.
 function M.get_nsp_data_from_paragraph(paragraph, paragraphs, max_len)
   local pairs_of = {}
   for i = 1, #paragraph - 1 do
@@ -172,8 +173,8 @@ function M.WikiTextDataset:__getitem(i)
   return table.unpack(values)
 end
 
---- load_data_wiki(batch_size, max_len, paragraphs): a loader of such samples, and the vocabulary. The book's paragraphs are WikiText-2's,
---- which have to be fetched.
+--- load_data_wiki(batch_size, max_len, paragraphs): a loader of such samples, and the vocabulary. The book uses
+--- WikiText-2 (download required).
 function M.load_data_wiki(batch_size, max_len, paragraphs)
   local dataset = M.WikiTextDataset(paragraphs, max_len)
   return torch.utils.data.DataLoader(dataset, { batch_size = batch_size, shuffle = true }), dataset.vocab

@@ -13,7 +13,8 @@ local plot = torch.utils.plot
 
 local M = {}
 
--- A number, from a tensor on whichever device: copied by name, so that it is no hidden copy.
+-- Converts a number or a tensor on any device. The copy is explicit, so the ledger does not count it as a
+-- hidden one.
 local function number(value) return torch.is_tensor(value) and value:detach():cpu():item() or value end
 
 local function logarithms(values)
@@ -26,14 +27,15 @@ local function scaled(values, scale) return scale == 'log' and logarithms(values
 
 local function named(label, scale) return scale == 'log' and ('log10 %s'):format(label or '') or label end
 
--- ---- lines that grow ----------------------------------------------------------------------------------------------------
+-- ---- incremental line plots ---------------------------------------------------------------------------------
 
 local read_board = declare.reader [[
   d2l.ProgressBoard(string? xlabel, string? ylabel, table? xlim, table? ylim, string xscale='linear',
     string yscale='linear', boolean display=true, string? file)]]
 
---- ProgressBoard {xlabel =, ylabel =, xlim = {low, high}, ylim =, xscale = 'linear' | 'log', yscale =, display = true, file = 'loss.svg'}:
---- lines to which points are added one by one. figure() is the picture so far; display = false draws none by itself.
+--- ProgressBoard {xlabel =, ylabel =, xlim = {low, high}, ylim =, xscale = 'linear' | 'log', yscale =, display
+--- = true, file = 'loss.svg'}: a line plot that grows point by point. figure() returns the current figure;
+--- display = false does not draw it.
 M.ProgressBoard = tools.HyperParameters:extend 'ProgressBoard'
 
 function M.ProgressBoard:init(...)
@@ -63,8 +65,8 @@ local function settle(line)
   line.x[#line.x + 1], line.y[#line.y + 1], line.waiting = sum_x / n, sum_y / n, {}
 end
 
---- Adds the point (x, y) to the line `label`: numbers, or tensors of one element on any device. Each every_n points become one, their
---- mean; until then tensors stay where they are, so that a GPU is not waited for.
+--- Adds the point (x, y) to the line `label`: numbers, or tensors of one element on any device. Every every_n
+--- points are averaged to one; until then tensors stay on their device, to avoid synchronizing with a GPU.
 function M.ProgressBoard:draw(x, y, label, every_n)
   local line = line_of(self, label)
   if torch.is_tensor(y) then y = y:detach():reshape({}) end
@@ -81,7 +83,7 @@ function M.ProgressBoard:points(label)
   return line.x, line.y
 end
 
---- The picture so far.
+--- The current figure.
 function M.ProgressBoard:figure()
   local xs, ys = {}, {}
   for i, label in ipairs(self._order) do
@@ -92,7 +94,7 @@ function M.ProgressBoard:figure()
     ylabel = named(self.ylabel, self.yscale) or false, xlim = self.xlim, ylim = self.ylim })
 end
 
---- Draws all points, including the last ones that are fewer than every_n, and leaves the figure in place.
+--- Draws all points, including the last ones that are fewer than every_n, and keeps the figure.
 function M.ProgressBoard:finish()
   for _, label in ipairs(self._order) do settle(self._lines[label]) end
   if self.display and self._live:is_seen() and #self._order > 0 then self._live:show(self:figure()) end
@@ -111,7 +113,8 @@ local read_animator = declare.reader [[
   d2l.Animator(string? xlabel, string? ylabel, table legend={}, table? xlim, table? ylim,
     string xscale='linear', string yscale='linear')]]
 
---- Animator {xlabel =, ylabel =, legend = {'train loss', …}, xlim =, ylim =}: a board for lines that get their points together.
+--- Animator {xlabel =, ylabel =, legend = {'train loss', …}, xlim =, ylim =}: a board with lines that receive
+-- their points together.
 M.Animator = M.ProgressBoard:extend 'Animator'
 
 function M.Animator:init(...)
@@ -196,7 +199,8 @@ function M.show_images(imgs, num_rows, num_cols, titles, options)
   return plot.image(picture:narrow(2, 1, picture:size(2) - gap):narrow(3, 1, picture:size(3) - gap):clamp(0, 1), { title = title or false })
 end
 
---- Matrices in rows and columns, (rows, columns, queries, keys), as one figure, the columns parted by an empty one.
+--- Matrices in rows and columns, (rows, columns, queries, keys), as one figure, with an empty column between
+-- matrices.
 function M.show_heatmaps(matrices, xlabel, ylabel, titles)
   local num_rows, num_cols = matrices:size(1), matrices:size(2)
   local gap = num_rows * num_cols > 1 and 1 or 0

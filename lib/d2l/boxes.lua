@@ -14,7 +14,7 @@ local M = {}
 function M.box_corner_to_center(boxes) return vision.box_convert(boxes, 'xyxy', 'cxcywh') end
 function M.box_center_to_corner(boxes) return vision.box_convert(boxes, 'cxcywh', 'xyxy') end
 
---- The share that two boxes have in common, for every pair.
+--- Intersection over union of every pair of boxes.
 function M.box_iou(boxes1, boxes2) return vision.box_iou(boxes1, boxes2) end
 
 --- Anchors at every pixel of a feature map (n, c, height, width): of all sizes with the first ratio, and of the first size with the other
@@ -37,8 +37,8 @@ function M.multibox_prior(data, sizes, ratios)
   return (middles + around):reshape(1, -1, 4)
 end
 
---- For each anchor the number of the true box that it stands for, or 0: each true box takes its best anchor, the others go to the box that
---- they overlap by at least iou_threshold.
+--- The true box assigned to each anchor, as a position, or 0: each true box is assigned to its best anchor,
+--- then the other anchors to the box that they overlap most, if by at least iou_threshold.
 function M.assign_anchor_to_bbox(ground_truth, anchors, iou_threshold)
   local overlaps = vision.box_iou(anchors, ground_truth)
   local most, at = overlaps:max(2)
@@ -96,7 +96,8 @@ function M.multibox_target(anchors, labels)
   return torch.stack(offsets), torch.stack(masks), torch.stack(classes)
 end
 
---- The positions of the boxes that are left, best first, when each takes away worse ones that overlap it by more than iou_threshold.
+--- Non-maximum suppression: the positions of the remaining boxes, best first, after each box suppresses boxes
+-- of lower score that overlap it by more than iou_threshold.
 function M.nms(boxes, scores, iou_threshold) return vision.nms(boxes, scores, iou_threshold) end
 
 --- Detections: cls_probs (batch, classes with the background first, n), offset_preds (batch, n * 4), anchors
@@ -124,7 +125,7 @@ function M.multibox_detection(cls_probs, offset_preds, anchors, nms_threshold, p
   return torch.stack(found)
 end
 
---- An image (3, height, width) with the edges of boxes {x1, y1, x2, y2} in pixels drawn into it, each in one of six colours: a figure.
+--- A figure: an image (3, height, width) with the outlines of boxes {x1, y1, x2, y2} in pixels, in six colours.
 function M.show_bboxes(image, bboxes)
   local colours = { { 0, 0, 1 }, { 0, 1, 0 }, { 1, 0, 0 }, { 1, 0, 1 }, { 0, 1, 1 }, { 1, 1, 0 } }
   local picture = (image:is_floating_point() and image or image:float() / 255):clone()

@@ -32,7 +32,8 @@ end
 
 local read = declare.reader 'd2l.LeNet(number|Tensor lr=0.1, integer num_classes=10)'
 
---- LeNet {lr = 0.1, num_classes = 10}: two convolutions with sigmoids and averages, three linear layers; for images (n, 1, 28, 28).
+--- LeNet {lr = 0.1, num_classes = 10}: two convolutions with sigmoids and average pooling, three linear layers;
+-- for images (n, 1, 28, 28).
 M.LeNet = models.Classifier:extend 'd2l.LeNet'
 
 function M.LeNet:init(...)
@@ -65,8 +66,8 @@ local read_next = declare.reader [[
   d2l.ResNeXtBlock(integer num_channels, integer groups, integer bot_mul, boolean use_1x1conv=false,
     integer strides=1)]]
 
---- ResNeXtBlock(num_channels, groups, bot_mul, use_1x1conv = false, strides = 1): the same with a convolution in groups between two of
---- 1 x 1; bot_mul: the channels of the middle, over num_channels.
+--- ResNeXtBlock(num_channels, groups, bot_mul, use_1x1conv = false, strides = 1): the same with a grouped
+--- convolution between two of 1 x 1; bot_mul: the number of channels between them over num_channels.
 M.ResNeXtBlock = nn.Module:extend 'd2l.ResNeXtBlock'
 
 function M.ResNeXtBlock:init(...)

@@ -1,4 +1,4 @@
--- data.lua - d2l: DataModule, the base class of the book's data sets, and where their files are looked for.
+-- data.lua - d2l: DataModule, the base class of the book's data sets, and the location of their files.
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
@@ -9,7 +9,7 @@ local data = torch.utils.data
 
 local M = {}
 
--- Where files of data are looked for that the book downloads: $D2L_DATA, else the folder data beside where the program runs.
+-- The folder of data files: $D2L_DATA, otherwise `data` in the working directory.
 local function root() return os.getenv 'D2L_DATA' or 'data' end
 
 --- The path of a data file. given: the caller's path, or nil; name: in the data folder ($D2L_DATA, otherwise

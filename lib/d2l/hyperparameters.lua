@@ -29,7 +29,7 @@ function M.RandInt:init(low, high)
 end
 function M.RandInt:sample() return torch.randint(self.low, self.high, { 1 }):item() end
 
--- The names of a space in one order, so that a seed gives the same again.
+-- A sample of the space. Names are sorted, so that a seed reproduces it.
 local function sample(space)
   local names, config = {}, {}
   for name in pairs(space) do names[#names + 1] = name end
@@ -58,7 +58,7 @@ M.HPOSearcher = tools.HyperParameters:extend 'd2l.HPOSearcher'
 function M.HPOSearcher:sample_configuration(...) fail('%s has no method sample_configuration()', torch.type(self)) end
 function M.HPOSearcher:update() end
 
---- RandomSearcher(config_space, initial_config): the first is initial_config, if any, the others are drawn.
+--- RandomSearcher(config_space, initial_config): starts with initial_config, if any; then random samples.
 M.RandomSearcher = M.HPOSearcher:extend 'd2l.RandomSearcher'
 function M.RandomSearcher:init(config_space, initial_config) self.config_space, self.initial_config = config_space, initial_config end
 
@@ -73,14 +73,15 @@ M.HPOScheduler = tools.HyperParameters:extend 'd2l.HPOScheduler'
 function M.HPOScheduler:suggest(...) fail('%s has no method suggest()', torch.type(self)) end
 function M.HPOScheduler:update(...) fail('%s has no method update(config, error)', torch.type(self)) end
 
---- BasicScheduler(searcher): one after the other.
+--- BasicScheduler(searcher): runs one configuration after the other.
 M.BasicScheduler = M.HPOScheduler:extend 'd2l.BasicScheduler'
 function M.BasicScheduler:init(searcher) self.searcher = searcher end
 function M.BasicScheduler:suggest() return self.searcher:sample_configuration() end
 function M.BasicScheduler:update(config, error) self.searcher:update(config, error) end
 
---- SuccessiveHalvingScheduler(searcher, eta, r_min, r_max, prefact = 1): many configurations for r_min epochs; of each rung the best 1/eta
---- go on for eta times as many, until r_max (K. Jamieson, A. Talwalkar 2016). A configuration has max_epochs.
+--- SuccessiveHalvingScheduler(searcher, eta, r_min, r_max, prefact = 1): starts many configurations with r_min
+--- epochs; of each rung, the best 1/eta continue with eta times as many, up to r_max (K. Jamieson, A. Talwalkar
+--- 2016). A configuration has max_epochs.
 M.SuccessiveHalvingScheduler = M.HPOScheduler:extend 'd2l.SuccessiveHalvingScheduler'
 
 function M.SuccessiveHalvingScheduler:init(searcher, eta, r_min, r_max, prefact)
@@ -135,8 +136,9 @@ function M.SuccessiveHalvingScheduler:update(config, error)
   end
 end
 
---- HPOTuner(scheduler, objective): run(number_of_trials) tries; objective(config) gives the error. incumbent, incumbent_error: the best;
---- incumbent_trajectory and cumulative_runtime: after each trial.
+--- HPOTuner(scheduler, objective): run(number_of_trials) calls objective(config), which returns the error, for
+--- each trial. incumbent, incumbent_error: the best; incumbent_trajectory and cumulative_runtime: after each
+--- trial.
 M.HPOTuner = tools.HyperParameters:extend 'd2l.HPOTuner'
 
 function M.HPOTuner:init(scheduler, objective)

@@ -15,9 +15,9 @@ local M = {}
 
 -- ---- reviews ------------------------------------------------------------------------------------------------------------
 
---- Reviews of a folder in the form of aclImdb (https://ai.stanford.edu/~amaas/data/sentiment/, which has to be fetched):
---- read_imdb(data_dir, is_train) gives lists of texts and of classes. The files of train/pos, train/neg, test/pos and test/neg are read in
---- the order of their names.
+--- read_imdb(data_dir, is_train): lists of the texts and classes of reviews in the form of aclImdb (download it
+--- from https://ai.stanford.edu/~amaas/data/sentiment/). The files of train/pos, train/neg, test/pos and
+--- test/neg are read in the order of their names.
 function M.read_imdb(data_dir, is_train)
   local texts, labels = {}, {}
   for class, label in ipairs { 'neg', 'pos' } do
@@ -61,14 +61,15 @@ function M.load_data_imdb(batch_size, num_steps, options)
     data.load_array({ features(test[1]), torch.tensor(test[2]) }, batch_size, false), vocab
 end
 
---- 'positive' or 'negative', of a review (words that spaces part).
+--- 'positive' or 'negative', for a review (words separated by spaces).
 function M.predict_sentiment(net, vocab, sequence)
   local device = net:parameters()[1].device
   local words = torch.tensor({ vocab(text.tokenize(sequence)) }, { device = device })
   return torch.no_grad(function() return net(words):argmax(2):item() end) == 2 and 'positive' or 'negative'
 end
 
---- BiRNN(vocab_size, embed_size, num_hiddens, num_layers): an LSTM in both directions; the class by its first and last outputs.
+--- BiRNN(vocab_size, embed_size, num_hiddens, num_layers): a bidirectional LSTM; classifies by its first and
+-- last outputs.
 M.BiRNN = nn.Module:extend 'd2l.BiRNN'
 
 function M.BiRNN:init(vocab_size, embed_size, num_hiddens, num_layers)
@@ -82,8 +83,8 @@ function M.BiRNN:forward(inputs)
   return self.decoder(torch.cat({ outputs[1], outputs[-1] }, 2))
 end
 
---- TextCNN(vocab_size, embed_size, kernel_sizes, num_channels): convolutions over words, the greatest of each channel (Y. Kim 2014); the
---- second embedding stays as it is.
+--- TextCNN(vocab_size, embed_size, kernel_sizes, num_channels): convolutions over words, with the maximum of
+--- each channel (Y. Kim 2014); the second embedding is not trained.
 M.TextCNN = nn.Module:extend 'd2l.TextCNN'
 
 function M.TextCNN:init(vocab_size, embed_size, kernel_sizes, num_channels)
@@ -109,8 +110,8 @@ end
 
 M.SNLI_LABELS = { 'entailment', 'contradiction', 'neutral' }
 
---- Premises, hypotheses and classes of the file of the SNLI corpus (https://nlp.stanford.edu/projects/snli/, which has to be fetched):
---- snli_1.0_train.txt or snli_1.0_test.txt in data_dir.
+--- Premises, hypotheses and classes of the SNLI corpus (download it from
+--- https://nlp.stanford.edu/projects/snli/): snli_1.0_train.txt or snli_1.0_test.txt in data_dir.
 function M.read_snli(data_dir, is_train)
   local name = is_train and 'snli_1.0_train.txt' or 'snli_1.0_test.txt'
   local raw = whole_file.read(data.find_file(data_dir and data_dir .. '/' .. name, name, 'SNLI is https://nlp.stanford.edu/projects/snli/'))

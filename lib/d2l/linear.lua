@@ -1,4 +1,4 @@
--- linear.lua - d2l: linear regression and softmax regression, and data that a line explains.
+-- linear.lua - d2l: linear regression and softmax regression, and synthetic linear data.
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
@@ -80,7 +80,7 @@ function M.LinearRegression:get_w_b() return self.net.weight.data, self.net.bias
 
 local read_classes = declare.reader 'd2l.SoftmaxRegression(integer num_outputs, number|Tensor lr)'
 
---- SoftmaxRegression {num_outputs =, lr =}: scores of classes by one linear layer over the pixels.
+--- SoftmaxRegression {num_outputs =, lr =}: class scores by one linear layer on the pixels.
 M.SoftmaxRegression = models.Classifier:extend 'd2l.SoftmaxRegression'
 
 function M.SoftmaxRegression:init(...)

@@ -46,7 +46,7 @@ function M.Module:plot(key, value, train)
   self:progress_board():draw(x, value, (train and 'train_' or 'val_') .. key, math.max(1, math.floor(n)))
 end
 
--- The inputs of a batch, a list whose last entry is the target.
+-- The inputs of a batch, which is a list of the inputs and the target.
 local function inputs_of(batch) return table.unpack(batch, 1, #batch - 1) end
 
 --- The loss of a batch {X, …, y}.
@@ -61,7 +61,7 @@ function M.Module:validation_step(batch) self:plot('loss', self:loss(self(inputs
 --- The optimizer of a training: SGD with the rate self.lr.
 function M.Module:configure_optimizers() return torch.optim.SGD(self:parameters(), { lr = self.lr }) end
 
---- Gives lazy layers their sizes by one call with the inputs (a list), then calls init on every module.
+--- Initializes lazy layers by one call with the inputs (a list), then calls init on every module.
 function M.Module:apply_init(inputs, init)
   torch.no_grad(function() self(table.unpack(inputs)) end)
   if init then self.net:apply(init) end
@@ -78,7 +78,7 @@ function M.Classifier:validation_step(batch)
   self:plot('acc', self:accuracy(y_hat, y), false)
 end
 
---- The part of the predictions that is right; averaged = false: whether each is, as numbers.
+--- The fraction of correct predictions; averaged = false: 1 or 0 for each prediction.
 function M.Classifier:accuracy(y_hat, y, averaged)
   local hits = y_hat:reshape(-1, y_hat:size(-1)):argmax(2):eq(y:reshape(-1)):float()
   return averaged == false and hits or hits:mean()

@@ -9,7 +9,8 @@ local nn = torch.nn
 
 local M = {}
 
---- The path of a trainer from (-5, -2): trainer(x1, x2, s1, s2[, f_grad]) gives the next four. Returns a list of points {x1, x2}.
+--- The path of a trainer from (-5, -2): trainer(x1, x2, s1, s2[, f_grad]) returns the next four. Returns a list
+-- of points {x1, x2}.
 function M.train_2d(trainer, steps, f_grad)
   local x1, x2, s1, s2 = -5.0, -2.0, 0.0, 0.0
   local results = { { x1, x2 } }
@@ -20,15 +21,15 @@ function M.train_2d(trainer, steps, f_grad)
   return results
 end
 
---- Such a path as a figure: x2 over x1.
+--- A figure of such a path: x2 over x1.
 function M.show_trace_2d(_, results)
   local x, y = {}, {}
   for i, point in ipairs(results) do x[i], y[i] = point[1], point[2] end
   return board.plot(x, y, { xlabel = 'x1', ylabel = 'x2' })
 end
 
---- A loader of n samples of five features with mean 0 and variance 1, whose target is a linear function with
---- noise; and the number of features. (The book downloads measurements of airfoil noise.)
+--- Returns a loader of n samples of five features with mean 0 and variance 1, with a noisy linear function of
+--- them as target, and the number of features. (The book downloads measurements of airfoil noise.)
 function M.get_data_ch11(batch_size, n)
   n = n or 1500
   local X = torch.randn(n, 5)
@@ -46,8 +47,8 @@ local function mean_loss(net, loss, loader)
   return sum / n
 end
 
---- Trains a linear model by trainer_fn(params, states, hyperparams), which sets the gradients to 0 as well. Returns the times since the
---- beginning and the losses of the epochs.
+--- Trains a linear model by trainer_fn(params, states, hyperparams), which must also zero the gradients.
+--- Returns the elapsed times and the losses of the epochs.
 function M.train_ch11(trainer_fn, states, hyperparams, data_iter, feature_dim, num_epochs)
   local w = (torch.randn(feature_dim, 1) * 0.01):requires_grad_()
   local b = torch.zeros(1):requires_grad_()
@@ -70,7 +71,7 @@ end
 --- The same with an optimizer of torch.optim: trainer_fn is its class, hyperparams its named arguments. Returns the losses of the epochs.
 function M.train_concise_ch11(trainer_fn, hyperparams, data_iter, num_epochs)
   local net = nn.Sequential(nn.LazyLinear(1))
-  for X in data_iter do -- the layer learns its size
+  for X in data_iter do -- initializes the lazy layer
     net(X)
     break
   end

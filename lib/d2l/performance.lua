@@ -1,4 +1,4 @@
--- performance.lua - d2l: times of parts of a program, and training on several devices at once.
+-- performance.lua - d2l: timing, and data-parallel training.
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
@@ -9,7 +9,7 @@ local nn = torch.nn
 
 local M = {}
 
---- How long a block took, printed when it ends: do local _ <close> = d2l.Benchmark 'forward' … end
+--- Prints the duration of a block when it ends: do local _ <close> = d2l.Benchmark 'forward' … end
 function M.Benchmark(description)
   local timer = tools.Timer()
   return setmetatable({}, { __name = 'd2l.Benchmark', __close = function()
@@ -17,7 +17,7 @@ function M.Benchmark(description)
   end })
 end
 
---- X and y in parts, one on each device: two lists.
+--- Splits X and y over the devices: two lists.
 function M.split_batch(X, y, devices)
   if #X ~= #y then fail('split_batch(): X has %d samples and y has %d', #X, #y) end
   return nn.parallel.scatter(X, devices), nn.parallel.scatter(y, devices)
@@ -32,7 +32,7 @@ end
 
 local function device_of(net) return net:parameters()[1].device end
 
---- The part of the samples of a loader that net classifies rightly.
+--- The accuracy of net on the samples of a loader.
 function M.evaluate_accuracy_gpu(net, data_iter, device)
   net:eval()
   device = device or device_of(net)
@@ -60,7 +60,8 @@ function M.grad_clipping(net, theta)
   return torch.nn.utils.clip_grad_norm_(params, theta)
 end
 
---- A step on a batch: net on devices[1] (or DataParallel over all). Returns the sum of the losses and how many predictions are right.
+--- A training step on a batch: net on devices[1] (or DataParallel over all). Returns the sum of the losses and
+-- the number of correct predictions.
 function M.train_batch_ch13(net, X, y, loss, trainer, devices)
   X, y = to_device(X, devices[1]), to_device(y, devices[1])
   net:train()
@@ -72,8 +73,9 @@ function M.train_batch_ch13(net, X, y, loss, trainer, devices)
   return l:sum():detach(), tools.accuracy(pred, y)
 end
 
---- Trains net on devices (default: all GPUs): loss gives a number for each sample (reduction = 'none'). Prints the last loss and the
---- accuracies, and returns the mean loss, the accuracy in training and in the test, and the animator.
+--- Trains net on devices (default: all GPUs); loss returns a number for each sample (reduction = 'none').
+--- Prints the last loss and the accuracies, and returns the mean loss, the training and test accuracy, and the
+--- animator.
 function M.train_ch13(net, train_iter, test_iter, loss, trainer, num_epochs, devices)
   devices = devices or torch.try_all_gpus()
   local animator = board.Animator { xlabel = 'epoch', xlim = { 1, math.max(num_epochs, 2) }, ylim = { 0, 1 }, legend = { 'train loss', 'train acc', 'test acc' } }

@@ -1,5 +1,4 @@
--- pictures.lua - d2l: pictures that are made instead of fetched, for detection and segmentation, and the book's readers of files of such
--- data.
+-- pictures.lua - d2l: synthetic pictures for detection and segmentation, and readers of the book's data files.
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
@@ -11,9 +10,9 @@ local M = {}
 
 local read = declare.reader 'd2l.BananasDataset(boolean is_train=true, integer? num_images, sizes size=64)'
 
---- BananasDataset {is_train = true, num_images = 1000 | 100, size = 64}: as the book's pictures of one banana each, which have to be
---- fetched, but made: noise (3, size, size), values 0 to 1, with a yellow crescent. The label is (1, 5): class 1 and the box, as parts of
---- the picture.
+--- BananasDataset {is_train = true, num_images = 1000 | 100, size = 64}: synthetic replacements of the book's
+--- pictures of one banana each: noise (3, size, size), values 0 to 1, with a yellow crescent. The label is (1,
+--- 5): class 1 and the box, as fractions of the picture.
 M.BananasDataset = data.Dataset:extend 'd2l.BananasDataset'
 
 function M.BananasDataset:init(...)
@@ -40,7 +39,7 @@ end
 function M.BananasDataset:__len() return #self.features end
 function M.BananasDataset:__getitem(i) return self.features[i], self.labels[i] end
 
---- Loaders of such pictures for training and validation; num_train, num_val: how many.
+--- Loaders of such pictures for training and validation; num_train, num_val: their numbers.
 function M.load_data_bananas(batch_size, options)
   options = options or {}
   local train = M.BananasDataset { is_train = true, num_images = options.num_train or 1000, size = options.size or 64 }
@@ -50,8 +49,8 @@ end
 
 -- ---- classes of pixels ------------------------------------------------------------------------------------------------
 
---- Colours of the 21 classes of Pascal VOC 2012 (M. Everingham et al.), by the rule of its development kit: class k, from 0, has the bits
---- of k spread over the three channels, highest first.
+--- Colours of the 21 classes of Pascal VOC 2012 (M. Everingham et al.), as in its development kit: the bits of
+--- class k, from 0, are distributed over the three channels, highest first.
 M.VOC_COLORMAP = {}
 for k = 0, 20 do
   local colour = { 0, 0, 0 }
@@ -81,7 +80,7 @@ function M.voc_label_indices(colormap, colormap2label)
   return colormap2label:index_select(1, key:flatten()):reshape(key.shape):long()
 end
 
---- The same part of a picture and of its labels, at a place of chance.
+--- Crops a picture and its labels at the same random position.
 function M.voc_rand_crop(feature, label, height, width)
   local h, w = feature:size(2), feature:size(3)
   if h < height or w < width then fail('voc_rand_crop(): the picture of %d x %d is smaller than %d x %d', h, w, height, width) end
@@ -90,8 +89,8 @@ function M.voc_rand_crop(feature, label, height, width)
   return crop(feature), crop(label)
 end
 
---- Pictures and labels of Pascal VOC 2012, which has to be fetched (http://host.robots.ox.ac.uk/pascal/VOC/voc2012): lists of bytes (3,
---- height, width). voc_dir is its folder VOCdevkit/VOC2012; limit: so many of the first.
+--- Pictures and labels of Pascal VOC 2012 (download it from http://host.robots.ox.ac.uk/pascal/VOC/voc2012):
+--- lists of bytes (3, height, width). voc_dir is its folder VOCdevkit/VOC2012; limit: the maximum number.
 function M.read_voc_images(voc_dir, is_train, limit)
   local find = require('torch.d2l.data').find_file
   local list = find(('%s/ImageSets/Segmentation/%s.txt'):format(voc_dir, is_train == false and 'val' or 'train'), '',
@@ -105,7 +104,8 @@ function M.read_voc_images(voc_dir, is_train, limit)
   return features, labels
 end
 
---- VOCSegDataset(is_train, {height, width}, voc_dir): parts of that size with the classes of their pixels; smaller pictures are left out.
+--- VOCSegDataset(is_train, {height, width}, voc_dir): crops of that size with the classes of their pixels;
+-- smaller pictures are dropped.
 M.VOCSegDataset = data.Dataset:extend 'd2l.VOCSegDataset'
 
 function M.VOCSegDataset:init(is_train, crop_size, voc_dir)
@@ -127,7 +127,7 @@ function M.VOCSegDataset:__getitem(i)
   return feature, M.voc_label_indices(label, self.colormap2label)
 end
 
---- Bytes (3, height, width) with the mean and the deviation of ImageNet's channels taken out.
+--- Normalizes bytes (3, height, width) by the mean and deviation of ImageNet's channels.
 function M.normalize_image(image)
   local mean, std = torch.tensor { 0.485, 0.456, 0.406 }:reshape(3, 1, 1), torch.tensor { 0.229, 0.224, 0.225 }:reshape(3, 1, 1)
   return (image:float() / 255 - mean) / std

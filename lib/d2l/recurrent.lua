@@ -1,6 +1,7 @@
 -- recurrent.lua - d2l: recurrent networks from scratch and of torch.nn, and language models on top of them.
 --
--- Inputs of a network are (steps, batch, features); a language model takes positions of tokens, (batch, steps).
+-- Inputs of a network are (steps, batch, features); inputs of a language model are token positions, (batch,
+-- steps).
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
@@ -126,7 +127,7 @@ function M.RNNLMScratch:forward(X, state)
   return self:output_layer(outputs)
 end
 
---- Goes on with the text prefix by num_preds tokens (characters), each the likeliest one. Returns a string.
+--- Continues the text prefix by num_preds tokens (characters), the most likely one each. Returns a string.
 function M.RNNLMScratch:predict(prefix, num_preds, vocab, device)
   local _ <close> = torch.no_grad()
   local state, outputs = nil, {}
@@ -146,7 +147,7 @@ function M.RNNLMScratch:predict(prefix, num_preds, vocab, device)
   return table.concat(vocab:to_tokens(outputs))
 end
 
---- RNNLM(rnn, vocab_size, lr = 0.01): the same over a recurrent layer of torch.nn, whose output is one tensor.
+--- RNNLM(rnn, vocab_size, lr = 0.01): the same over a recurrent layer of torch.nn with one output tensor.
 M.RNNLM = M.RNNLMScratch:extend 'd2l.RNNLM'
 
 function M.RNNLM:init_params() self.linear = nn.LazyLinear(self.vocab_size) end

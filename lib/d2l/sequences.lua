@@ -1,4 +1,4 @@
--- sequences.lua - d2l: from one sequence to another: pairs of sentences, encoder and decoder, their training and BLEU.
+-- sequences.lua - d2l: sequence to sequence: pairs of sentences, encoder and decoder, their training, and BLEU.
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
@@ -16,7 +16,7 @@ local M = {}
 
 -- ---- pairs of sentences -----------------------------------------------------------------------------------------------
 
---- The line cut to num_steps entries, or filled up with padding_token.
+--- The line cut, or padded with padding_token, to num_steps entries.
 function M.truncate_pad(line, num_steps, padding_token)
   local list = table.move(line, 1, math.min(#line, num_steps), 1, {})
   for i = #list + 1, num_steps do list[i] = padding_token end
@@ -27,10 +27,12 @@ local read = declare.reader [[
   d2l.MTFraEng(integer batch_size, integer num_steps=9, integer num_train=512, integer num_val=128,
     string? path)]]
 
---- MTFraEng(batch_size, num_steps = 9, num_train = 512, num_val = 128): English and French sentences, cut or filled to num_steps tokens. A
---- batch is source, target from <bos> on, the number of source tokens before the padding, and the target's next tokens. It has to be
---- fetched (https://www.manythings.org/anki/fra-eng.zip), as fra.txt in the folder of data; {path = } takes another file of lines "source
---- TAB target".
+--- MTFraEng(batch_size, num_steps = 9, num_train = 512, num_val = 128): English and French sentences, cut or
+--- padded to num_steps tokens.
+---
+--- A batch is the source, the target from <bos> on, the number of source tokens before the padding, and the
+--- target's next tokens. Download https://www.manythings.org/anki/fra-eng.zip, and store fra.txt in the data
+--- folder; {path = } reads another file with lines "source TAB target".
 M.MTFraEng = data.DataModule:extend 'd2l.MTFraEng'
 
 function M.MTFraEng:init(...)
@@ -109,8 +111,8 @@ M.Decoder = nn.Module:extend 'd2l.Decoder'
 
 function M.Decoder:init_state(...) fail('%s has no method init_state(enc_all_outputs, …)', torch.type(self)) end
 
---- EncoderDecoder(encoder, decoder): the scores of the target's next tokens: forward(enc_X, dec_X, …); the rest goes to the encoder and to
---- init_state.
+--- EncoderDecoder(encoder, decoder): the scores of the target's next tokens: forward(enc_X, dec_X, …); further
+--- arguments are passed to the encoder and to init_state.
 M.EncoderDecoder = models.Classifier:extend 'd2l.EncoderDecoder'
 
 function M.EncoderDecoder:init(encoder, decoder) self.encoder, self.decoder = encoder, decoder end
@@ -171,8 +173,9 @@ local read_decoder = declare.reader [[
   d2l.Seq2SeqDecoder(integer vocab_size, integer embed_size, integer num_hiddens, integer num_layers,
     number dropout=0)]]
 
---- Seq2SeqDecoder(vocab_size, embed_size, num_hiddens, num_layers, dropout = 0): the same, which sees the encoder's last state at every
---- step. Returns scores (batch, steps, vocab_size) and its state, a list {context, hidden}.
+--- Seq2SeqDecoder(vocab_size, embed_size, num_hiddens, num_layers, dropout = 0): the same, with the encoder's
+--- last state as additional input at every step. Returns scores (batch, steps, vocab_size) and its state, a
+--- list {context, hidden}.
 M.Seq2SeqDecoder = M.Decoder:extend 'd2l.Seq2SeqDecoder'
 
 function M.Seq2SeqDecoder:init(...)
@@ -192,7 +195,7 @@ function M.Seq2SeqDecoder:forward(X, state)
   return self.dense(outputs):swapaxes(1, 2), { context, hidden }
 end
 
---- Seq2Seq(encoder, decoder, tgt_pad, lr): trained by Adam; positions of the padding do not count in the loss.
+--- Seq2Seq(encoder, decoder, tgt_pad, lr): trained by Adam, with a loss that ignores padding.
 M.Seq2Seq = M.EncoderDecoder:extend 'd2l.Seq2Seq'
 
 function M.Seq2Seq:init(encoder, decoder, tgt_pad, lr)
@@ -218,7 +221,7 @@ local function runs(tokens, n)
   return counts
 end
 
---- How near a translation is to the right one, both strings: runs of 1 to k tokens that they share (K. Papineni et al. 2002).
+--- BLEU score of a translation, both strings, by their common runs of 1 to k tokens (K. Papineni et al. 2002).
 function M.bleu(pred_seq, label_seq, k)
   local pred, label = text.tokenize(pred_seq), text.tokenize(label_seq)
   if #pred == 0 then return 0.0 end

@@ -61,9 +61,9 @@ local read = declare.reader [[
   d2l.TimeMachine(integer batch_size, integer num_steps, integer num_train=10000, integer num_val=5000,
     string? path)]]
 
---- TimeMachine(batch_size, num_steps, num_train = 10000, num_val = 5000): windows of num_steps characters of H. G. Wells' The Time Machine
---- and the characters that follow each. It has to be fetched: https://www.gutenberg.org/ebooks/35, as timemachine.txt in the folder of
---- data; {path = } takes another text.
+--- TimeMachine(batch_size, num_steps, num_train = 10000, num_val = 5000): sequences of num_steps characters of
+--- H. G. Wells' The Time Machine with the next character of each. Download https://www.gutenberg.org/ebooks/35
+--- as timemachine.txt to the data folder; {path = } reads another text.
 M.TimeMachine = data.DataModule:extend 'd2l.TimeMachine'
 
 function M.TimeMachine:init(...)
@@ -87,7 +87,7 @@ function M.TimeMachine:_preprocess(raw) return (raw:gsub('[^A-Za-z]+', ' '):lowe
 
 function M.TimeMachine:_tokenize(clean) return text.tokenize(clean, 'char') end
 
---- The positions of all tokens of a text, as a list, and the vocabulary: that given, or one of the text's tokens.
+--- The positions of all tokens of a text, as a list, and the vocabulary: vocab, or one of the text's tokens.
 function M.TimeMachine:build(raw_text, vocab)
   local tokens = self:_tokenize(self:_preprocess(raw_text))
   vocab = vocab or M.Vocab(tokens)

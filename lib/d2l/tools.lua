@@ -1,4 +1,4 @@
--- tools.lua - d2l: small things that every chapter uses: parameters that are kept, devices, clocks, sums, plain SGD.
+-- tools.lua - d2l: helpers of all chapters: stored hyperparameters, devices, timers, accumulators, plain SGD.
 
 local torch = require 'torch'
 local class = require 'torch.support.class'
@@ -8,8 +8,8 @@ local M = {}
 
 -- ---- classes --------------------------------------------------------------------------------------------------------
 
---- add_to_class(A)('method', function(self, …) … end): gives a class a method after it was made. `function A:method(…) … end` does
---- the same; this is the book's spelling.
+--- add_to_class(A)('method', function(self, …) … end): adds a method to an existing class. `function
+--- A:method(…) … end` does the same; this is the book's spelling.
 function M.add_to_class(Class)
   return function(name, method)
     if type(name) ~= 'string' then fail("add_to_class(): the method's name must be a string, not %s", torch.type(name)) end
@@ -44,11 +44,11 @@ function M.save_hyperparameters(self, options)
   self.hparams = kept
 end
 
---- A class whose objects store the arguments of their init: HyperParameters:extend 'B'.
+--- Base class that stores the arguments of init in fields of the object: HyperParameters:extend 'B'.
 M.HyperParameters = class.Object:extend 'HyperParameters'
 M.HyperParameters.save_hyperparameters = M.save_hyperparameters
 
---- Keeps values that were read by name (torch.nn.arguments): the library's own classes do.
+--- Stores named values in the object's fields, as the constructors of the library's classes do.
 function M.keep(object, values)
   local kept = {}
   for name, value in pairs(values) do
@@ -58,8 +58,8 @@ function M.keep(object, values)
   object.hparams = kept
 end
 
---- The first value, or the second where the environment has D2L_FULL=1: how long the book's notebooks train, and on how much. bound: a
---- variable of the environment with the greatest number that is then given (D2L_EPOCHS, D2L_EXAMPLES), where it is set.
+--- Selects the size of the book's notebooks: small, or full if the environment has D2L_FULL=1. bound: the name
+--- of an environment variable with a maximum for full (D2L_EPOCHS, D2L_EXAMPLES).
 function M.sized(small, full, bound)
   if os.getenv 'D2L_FULL' ~= '1' then return small end
   local given = bound and os.getenv(bound)
@@ -77,14 +77,15 @@ function M.cpu() return torch.device 'cpu' end
 --- The GPU number i, from 0.
 function M.gpu(i) return torch.device(('cuda:%d'):format(i or 0)) end
 
---- How many GPUs there are.
+--- The number of GPUs.
 function M.num_gpus() return torch.cuda.device_count() end
 
 M.try_gpu, M.try_all_gpus = torch.try_gpu, torch.try_all_gpus
 
 -- ---- clocks and sums ------------------------------------------------------------------------------------------------
 
---- A stopwatch that runs from the start: stop() gives the seconds since start() and keeps them; avg(), sum(), cumsum() of all.
+--- A stopwatch, started at creation: stop() returns and records the seconds since start(); avg(), sum(),
+-- cumsum() of all.
 M.Timer = class.Object:extend 'Timer'
 
 function M.Timer:init()
@@ -116,7 +117,7 @@ function M.Timer:cumsum()
   return sums
 end
 
---- n sums side by side: add(a, b, …) adds to each, metric[i] is the i-th. Tensors are added where they are.
+--- n sums: add(a, b, …) adds to each, metric[i] is the i-th. Tensors are added on their device.
 M.Accumulator = class.Object:extend 'Accumulator'
 
 function M.Accumulator:init(n)

@@ -8,9 +8,9 @@ local tools = require 'torch.d2l.tools'
 
 local read = declare.reader 'd2l.Trainer(integer max_epochs, integer num_gpus=0, number gradient_clip_val=0)'
 
---- Trainer {max_epochs =, num_gpus = 0, gradient_clip_val = 0}: fit(model, data) goes max_epochs times through the training data, with
---- a look at the validation data after each. num_gpus = 1: on the first GPU, where there is one. gradient_clip_val: the
---- greatest norm of the gradient, 0 for any.
+--- Trainer {max_epochs =, num_gpus = 0, gradient_clip_val = 0}: fit(model, data) trains for max_epochs epochs,
+--- with a pass over the validation data after each. num_gpus = 1: on the first GPU, if there is one.
+--- gradient_clip_val: the maximum norm of the gradient, 0 for no limit.
 local Trainer = tools.HyperParameters:extend 'd2l.Trainer'
 
 function Trainer:init(...)
@@ -19,7 +19,8 @@ function Trainer:init(...)
   for i = 0, math.min(self.num_gpus, tools.num_gpus()) - 1 do self.gpus[#self.gpus + 1] = tools.gpu(i) end
 end
 
--- A loader counts its batches and can be gone through again: a DataLoader, or an object with iter() and #.
+-- The number of batches of a loader, which must support repeated iteration: a DataLoader, or an object with
+-- iter() and #.
 local function length_of(loader, what)
   local ok, n = pcall(function() return #loader end)
   if type(loader) == 'function' or not ok or type(loader.iter) ~= 'function' then
@@ -62,7 +63,7 @@ function Trainer:fit(model, data)
   if board then board:finish() end
 end
 
--- A function that returns the batches of a loader as lists, and a function that ends it.
+-- A function that returns the batches of a loader as lists, and a function that closes the loader.
 local function batches(loader)
   local next_batch, _, _, closing = loader:iter()
   return function()

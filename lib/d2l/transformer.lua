@@ -32,8 +32,8 @@ local read_block = declare.reader [[
   d2l.TransformerEncoderBlock(integer num_hiddens, integer ffn_num_hiddens, integer num_heads,
     number dropout=0, boolean use_bias=false)]]
 
---- TransformerEncoderBlock(num_hiddens, ffn_num_hiddens, num_heads, dropout = 0, use_bias = false): attention of a sequence to itself, then
---- the two layers.
+--- TransformerEncoderBlock(num_hiddens, ffn_num_hiddens, num_heads, dropout = 0, use_bias = false):
+--- self-attention, then the two layers.
 M.TransformerEncoderBlock = nn.Module:extend 'd2l.TransformerEncoderBlock'
 
 function M.TransformerEncoderBlock:init(...)
@@ -53,8 +53,8 @@ local read_encoder = declare.reader [[
   d2l.TransformerEncoder(integer vocab_size, integer num_hiddens, integer ffn_num_hiddens, integer num_heads,
     integer num_blks, number dropout=0, boolean use_bias=false)]]
 
---- TransformerEncoder(vocab_size, num_hiddens, ffn_num_hiddens, num_heads, num_blks, dropout = 0, use_bias = false): positions of tokens
---- (batch, steps) to (batch, steps, num_hiddens).
+--- TransformerEncoder(vocab_size, num_hiddens, ffn_num_hiddens, num_heads, num_blks, dropout = 0, use_bias =
+--- false): maps token positions (batch, steps) to (batch, steps, num_hiddens).
 M.TransformerEncoder = sequences.Encoder:extend 'd2l.TransformerEncoder'
 
 function M.TransformerEncoder:init(...)
@@ -101,7 +101,7 @@ function M.TransformerDecoderBlock:forward(X, state)
   local key_values = seen and torch.cat({ seen, X }, 2) or X
   state[3][self.i] = key_values
   local dec_valid_lens
-  if self.training then -- all steps at once: the step t sees the first t
+  if self.training then -- all steps at once: step t attends to the first t
     dec_valid_lens = torch.arange(1, X:size(2) + 1, { device = X.device }):expand(X:size(1), X:size(2))
   end
   local Y = self.addnorm1(X, self.attention1(X, key_values, key_values, dec_valid_lens))
@@ -156,8 +156,8 @@ local function pair(size)
   return size, size
 end
 
---- PatchEmbedding(img_size = 96, patch_size = 16, num_hiddens = 512): an image as a sequence of its squares, (batch, num_patches,
---- num_hiddens).
+--- PatchEmbedding(img_size = 96, patch_size = 16, num_hiddens = 512): an image as a sequence of square patches,
+--- (batch, num_patches, num_hiddens).
 M.PatchEmbedding = nn.Module:extend 'd2l.PatchEmbedding'
 
 function M.PatchEmbedding:init(img_size, patch_size, num_hiddens)
@@ -179,7 +179,8 @@ end
 
 function M.ViTMLP:forward(x) return self.net(x) end
 
---- ViTBlock(num_hiddens, norm_shape, mlp_num_hiddens, num_heads, dropout, use_bias = false): norms come first.
+--- ViTBlock(num_hiddens, norm_shape, mlp_num_hiddens, num_heads, dropout, use_bias = false): an encoder block
+-- that normalizes first.
 M.ViTBlock = nn.Module:extend 'd2l.ViTBlock'
 
 function M.ViTBlock:init(num_hiddens, norm_shape, mlp_num_hiddens, num_heads, dropout, use_bias)
@@ -199,8 +200,8 @@ local read_vit = declare.reader [[
     integer num_blks, number emb_dropout=0, number blk_dropout=0, number|Tensor lr=0.1,
     boolean use_bias=false, integer num_classes=10)]]
 
---- ViT(img_size, patch_size, num_hiddens, mlp_num_hiddens, num_heads, num_blks, emb_dropout = 0, blk_dropout = 0, lr = 0.1, use_bias =
---- false, num_classes = 10): the class is read from a token put before the squares.
+--- ViT(img_size, patch_size, num_hiddens, mlp_num_hiddens, num_heads, num_blks, emb_dropout = 0, blk_dropout =
+--- 0, lr = 0.1, use_bias = false, num_classes = 10): classifies by an additional token in front of the patches.
 M.ViT = models.Classifier:extend 'd2l.ViT'
 
 function M.ViT:init(...)

@@ -1,5 +1,5 @@
--- word_vectors.lua - d2l: words by the company they keep: centres, contexts and words drawn at random (T. Mikolov et al. 2013), and files
--- of vectors.
+-- word_vectors.lua - d2l: word2vec data: centres, contexts and negative samples (T. Mikolov et al. 2013), and
+-- files of vectors.
 
 local torch = require 'torch'
 local class = require 'torch.support.class'
@@ -12,8 +12,8 @@ local M = {}
 
 local function uniform() return torch.rand(1):item() end
 
---- Sentences (lists of words) without the unknown ones, and with frequent ones left out by chance: each stays with probability sqrt(t /
---- frequency), t = 1e-4 unless given. Returns them, and how often each word was there.
+--- Returns sentences (lists of words) without unknown words and with frequent words dropped at random, and the
+--- original counts of the words: a word stays with probability sqrt(t / frequency), by default t = 1e-4.
 function M.subsample(sentences, vocab, t)
   local counts, total, kept = {}, 0, {}
   for _, line in ipairs(sentences) do
@@ -48,7 +48,7 @@ function M.get_centers_and_contexts(corpus, max_window_size)
   return centers, contexts
 end
 
---- RandomGenerator(weights): draw() gives a position, by these weights.
+--- RandomGenerator(weights): draw() returns a random position, with these weights.
 M.RandomGenerator = class.Object:extend 'd2l.RandomGenerator'
 
 function M.RandomGenerator:init(sampling_weights)
@@ -61,7 +61,8 @@ function M.RandomGenerator:draw()
   return self._drawn[self._next - 1]
 end
 
---- For each context K times as many words that are not in it, drawn by their counts to the power of 0.75. Needs two words and more.
+--- For each context, K times as many words outside of it, sampled by their counts to the power of 0.75.
+-- Requires at least two words.
 function M.get_negatives(all_contexts, vocab, counter, K)
   local weights = {}
   for i = 1, #vocab do weights[i] = (counter[vocab:to_tokens(i)] or 0) ^ 0.75 end
@@ -99,8 +100,9 @@ function M.batchify(samples)
   return torch.tensor(centers), torch.tensor(joined), torch.tensor(masks), torch.tensor(labels)
 end
 
---- load_data_ptb(batch_size, max_window_size, num_noise_words, {path = , min_freq = 10, t = 1e-4}): a loader of such batches of a text, a
---- sentence each line, and the vocabulary. The book's is the Penn Tree Bank, ptb.train.txt in the folder of data.
+--- load_data_ptb(batch_size, max_window_size, num_noise_words, {path = , min_freq = 10, t = 1e-4}): a loader of
+--- such batches of a text with one sentence per line, and the vocabulary. The book uses the Penn Tree Bank,
+--- ptb.train.txt in the data folder.
 function M.load_data_ptb(batch_size, max_window_size, num_noise_words, options)
   options = options or {}
   local raw = whole_file.read(data.find_file(options.path, 'ptb.train.txt', 'the book has it from http://www.fit.vutbr.cz/~imikolov/rnnlm/simple-examples.tgz'))
@@ -116,8 +118,8 @@ function M.load_data_ptb(batch_size, max_window_size, num_noise_words, options)
   return torch.utils.data.DataLoader(dataset, { batch_size = batch_size, shuffle = true, collate_fn = M.batchify }), vocab
 end
 
---- TokenEmbedding(path): vectors from a text file, a word and its numbers each line (GloVe, fastText). embedding(words) is (n, size); an
---- unknown word is zeros. idx_to_token, idx_to_vec.
+--- TokenEmbedding(path): vectors from a text file with a word and its numbers on each line (GloVe, fastText).
+--- embedding(words) is (n, size); unknown words are zeros. idx_to_token, idx_to_vec.
 M.TokenEmbedding = class.Object:extend 'd2l.TokenEmbedding'
 
 function M.TokenEmbedding:init(path)
@@ -127,7 +129,7 @@ function M.TokenEmbedding:init(path)
     local word, rest = line:match '^(%S+)%s+(.*)$'
     local row = {}
     for number in (rest or ''):gmatch '%S+' do row[#row + 1] = tonumber(number) or fail('%s: %s is no number', path, number) end
-    if #row > 1 then -- a line of one number is the head of fastText's files
+    if #row > 1 then -- fastText's files begin with a header of one number
       if rows[1] and #row ~= #rows[1] then fail('%s: %d numbers for %s, and %d for others', path, #row, word, #rows[1]) end
       rows[#rows + 1] = row
       self.idx_to_token[#rows + 1], self.token_to_idx[word] = word, #rows + 1

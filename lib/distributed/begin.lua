@@ -1,5 +1,5 @@
--- begin.lua - how an operation is begun: tensors without gaps are given as they are where the engine can read them (on the host; with
--- nccl on the GPU), others through a copy that the end of the operation takes back.
+-- begin.lua - starts operations. Contiguous tensors that the engine can access (on the host; with nccl on the
+-- GPU) are passed as they are, others through a copy that is copied back at the end of the operation.
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
@@ -10,7 +10,7 @@ local traffic = require 'torch.distributed.traffic'
 
 local M = {}
 
--- Where an operation on the tensor takes place: on its GPU where the backend is nccl, else on the host.
+-- The device of an operation on the tensor: its GPU if the backend is nccl, otherwise the host.
 function M.place(tensor) return tensor.is_cuda and here.current.backend == 'nccl' and tensor.device or torch.device 'cpu' end
 
 local function as_it_is(tensor) return tensor:is_contiguous() and M.place(tensor) == tensor.device end

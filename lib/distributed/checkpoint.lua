@@ -131,7 +131,8 @@ function Collector:collect(path, value)
   return values
 end
 
--- Tensors: a list of { path, name, tensor, place }; and the other values.
+-- The tensors of a state, a list of { path, name, tensor, place } (place: the part of a sharded tensor), and
+-- the other values.
 local function collected(state)
   local collector = setmetatable({ entries = {}, names = parameter_names(state, {}) }, Collector)
   local values = collector:collect({}, state)
@@ -249,8 +250,9 @@ local function together(group, f)
   return all
 end
 
---- Saves a table of modules, optimizers, schedulers, tensors and other values (and tables of these), in which every rank has the same
--- but for its parts. checkpoint_id: the path of the index, which appears when all is written. process_group: the ranks that save.
+--- Saves a table of modules, optimizers, schedulers, tensors and other values (and tables of these), which are
+-- equal on all ranks except for sharded parts. checkpoint_id: the path of the index, which is written last.
+-- process_group: the ranks that save.
 local function save(a)
   local group, path = dist._group(a.process_group), a.checkpoint_id
   if not group then return end
@@ -295,7 +297,7 @@ function Filler:known(name, shape)
   return known
 end
 
--- tensor: where the elements from place.first on go; all where there is no place.
+-- Schedules reading of the elements from place.first on into tensor; without place, of all.
 function Filler:fill(name, tensor, place)
   self:known(name, place and place.shape or tensor.shape)
   local t = tensor:detach()
@@ -393,7 +395,7 @@ function Filler:take_rest(result)
   end
 end
 
--- Goes through the files that hold something of the targets, one at a time.
+-- Reads the files that contain parts of the targets, one at a time.
 function Filler:read()
   local wanted = {}
   for _, target in ipairs(self.targets) do
@@ -425,8 +427,9 @@ function Filler:read()
   end
 end
 
---- Fills the modules, optimizers, schedulers and tensors of a table, each rank its own parts, with any number of ranks. Gives all that was
--- saved beside them, as a table. checkpoint_id: the path of the index.
+--- Fills the modules, optimizers, schedulers and tensors of a table from a checkpoint of any number of ranks;
+-- each rank reads its own parts. Returns the other saved values as a table. checkpoint_id: the path of the
+-- index.
 local function load(a)
   local index = read_index(a.checkpoint_id)
   local state = a.state_dict or {}

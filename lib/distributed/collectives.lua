@@ -35,7 +35,7 @@ function M.barrier(a)
   return (begin.begin('barrier', group, a.async_op, {}))
 end
 
---- As barrier, with a time of its own: which ranks have not come is in the error. timeout: seconds.
+--- As barrier, with its own timeout (seconds): the error lists the missing ranks.
 function M.monitored_barrier(a)
   local group = groups._group(a.group)
   if group then begin.begin('barrier', group, false, { timeout = a.timeout }) end
@@ -59,7 +59,7 @@ function M.broadcast(a)
     root ~= group:me() and back or nil))
 end
 
---- As all_reduce, but only rank `dst` gets the result; the others' tensors stay as they are.
+--- As all_reduce, but only rank `dst` gets the result; tensors of other ranks do not change.
 function M.reduce(a)
   local op, group = reduction('reduce', a.op), groups._group(a.group)
   if not group then return nil end
@@ -84,7 +84,7 @@ function M.all_gather_into_tensor(a)
     { input = begin.input(a.input_tensor), output = host, result = a.output_tensor }, back))
 end
 
---- Of the sums of all ranks' inputs, the n-th part for the n-th rank.
+--- Sums the inputs of all ranks and returns the n-th part to the n-th rank.
 function M.reduce_scatter_tensor(a)
   local op, group = reduction('reduce_scatter_tensor', a.op), groups._group(a.group)
   if not group then return nil end
@@ -115,7 +115,7 @@ local function splits(what, group, tensor, rows)
   return elements
 end
 
--- Both, as the engine wants them: equal parts only where all ranks' are.
+-- The split sizes for the engine: `elements`, by default equal parts.
 local function all_splits(tensor, elements, n)
   if elements then return elements end
   local even = {}
@@ -123,7 +123,8 @@ local function all_splits(tensor, elements, n)
   return even
 end
 
---- The n-th part of each rank's input goes to the n-th rank. Sizes of the parts along the first dimension: equal, or as given.
+--- Sends the n-th part of each rank's input to the n-th rank. Sizes of the parts along the first dimension are
+-- equal by default.
 function M.all_to_all_single(a)
   local what = 'all_to_all_single'
   local group = groups._group(a.group)

@@ -1,5 +1,6 @@
--- fake.lua - worlds of any size in one process, for tests: run(size, f) has every rank call f(rank, size) with torch.distributed as if
--- it were a process of its own. Ranks take turns where they wait, always in the same order.
+-- fake.lua - simulated worlds of any size in one process, for tests: run(size, f) calls f(rank, size) for each
+-- rank, with torch.distributed as in a process of its own. Ranks switch when they wait, in a deterministic
+-- order.
 
 local torch = require 'torch'
 local here = require 'torch.distributed.state'

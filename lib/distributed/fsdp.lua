@@ -1,15 +1,17 @@
--- fsdp.lua - torch.distributed.fsdp: fully_shard(module), which keeps of each parameter a rank's part alone (S. Rajbhandari et al. 2020:
--- ZeRO, stages 2 and 3).
+-- fsdp.lua - torch.distributed.fsdp: fully_shard(module) shards parameters, gradients and optimizer state over
+-- the ranks (S. Rajbhandari et al. 2020: ZeRO, stages 2 and 3).
 --
--- A unit is a module that fully_shard was called with, and the parameters in it that no unit inside has. They lie one after another in a
--- tensor, of which each rank has an equal part. Between uses the module's fields hold the pieces of its parameters in this rank's part, of
--- one dimension and maybe empty: optimizers step these. Before forward the ranks gather the whole, and the fields hold the parameters
--- themselves; after it their memory goes, although the graph still refers to them, and backward brings it back before the module's part of
--- it begins (core's exchange.h). As gradients of all parameters of a unit are there, the ranks reduce and scatter them: the pieces' .grad is
--- the mean over the ranks. The unit that was used after one is gathered while that works, in backward the one before.
+-- A unit is a module passed to fully_shard, with its parameters except inner units'. Parameters of one
+-- kind are concatenated in a flat tensor, of which each rank owns an equal part. Outside of forward and
+-- backward, the module's fields hold the 1-D pieces (possibly empty) of its parameters in this rank's part,
+-- which optimizers step. Before forward the ranks gather the flat tensor, and the fields hold the full
+-- parameters. After forward their memory is freed, although the graph still refers to them; it is restored
+-- before backward of the module (core's exchange.h). Once all gradients of a unit are complete, they are
+-- reduced and scattered: .grad of the pieces is the mean over the ranks. Meanwhile the next unit is prefetched,
+-- in backward the previous one.
 --
--- Whoever keeps a parameter, or a view of one, beyond the use of its module has a tensor without memory (core's compile/deferred.h): reading or
--- writing it is an error that names the parameter.
+-- A reference to a full parameter, or a view of it, that outlives the use of its module has no memory (core's
+-- compile/deferred.h): to read or write it is an error that names the parameter.
 
 local torch = require 'torch'
 local Module = require 'torch.nn.module'
@@ -25,17 +27,20 @@ local storage_take, storage_drop = torch._C.storage_take, torch._C.storage_drop
 
 local M = {}
 
-local LEAST = 2048 -- bytes: less lies with its tensor and cannot be freed alone
+local LEAST = 2048 -- bytes: smaller storage is allocated with its tensor and cannot be freed alone
 
 local FREED = "fully_shard has freed it after its module's use, and each rank keeps its own part alone. Use parameters within their module's "
   .. "forward, keep a clone() of them, or have the module's unshard() before"
 
--- The units of modules, and the slots of parameters that belong to one.
+-- Units by module.
 local units = setmetatable({}, { __mode = 'k' })
 
--- ---- one tensor of parameters ---------------------------------------------------------------------------------------------
+-- ---- flat parameters ----------------------------------------------------------------------------------------
 
--- Parameters of one dtype, device and requires_grad: slots (where they stand in modules), the rank's part, and what is gathered.
+-- The concatenated parameters of one dtype, device and requires_grad.
+-- - entries: per parameter its slots (fields of modules), offset `at` and size `n` in the flat tensor, piece,
+--   full
+-- - part: this rank's part; whole: the gathered flat tensor
 local Flat = {}
 Flat.__index = Flat
 
@@ -66,23 +71,23 @@ local function new_flat(group, entries)
   return self
 end
 
--- Puts what is under that name in the entries where the modules look.
+-- Stores the field `what` of the entries ('piece' or 'full') in the slots of the modules.
 function Flat:show(what)
   for _, entry in ipairs(self.entries) do
     for _, slot in ipairs(entry.slots) do slot.fields[slot.name] = entry[what] end
   end
 end
 
--- The first time: parameters in what was gathered. They are the same ones from then on.
+-- On the first gather: creates the full parameters as views of `whole`. Later gathers reuse them.
 function Flat:make_parameters(whole)
-  self.whole, self.since = whole, torch._C.version_of(whole) - self.version -- its version grows with the part's
+  self.whole, self.since = whole, torch._C.version_of(whole) - self.version -- whole's version stays at this distance from the part's
   for _, entry in ipairs(self.entries) do
     entry.full = torch.nn.Parameter(whole:narrow(1, entry.at + 1, entry.n):view(entry.shape), { requires_grad = self.trains })
     if self.trains then entry.full:register_post_accumulate_grad_hook(function() self:arrived(entry) end) end
   end
 end
 
--- Begins to gather the parts as they are now.
+-- Starts an asynchronous gather of the current parts.
 function Flat:begin()
   if self.version ~= torch._C.version_of(self.part) then
     self:forget()
@@ -94,7 +99,7 @@ function Flat:begin()
   self.coming, self.version = { work = work, whole = whole }, torch._C.version_of(self.part)
 end
 
--- The parameters are there, and where modules look.
+-- Completes the gather and stores the full parameters in the modules.
 function Flat:gather()
   self:begin()
   if not self.there then
@@ -117,22 +122,22 @@ function Flat:free()
   storage_drop(self.whole, self.entries, FREED)
 end
 
--- What was gathered for nothing.
+-- Drops a prefetch that was not used.
 function Flat:forget()
   if self.coming then self.coming.work:wait() end
   self.coming = nil
 end
 
--- Backward is over.
+-- End of backward.
 function Flat:leave()
   self:show 'piece'
   if self.frees then self:free() end
 end
 
--- A backward may follow.
+-- Prepares for a backward that may follow.
 function Flat:expect() self.expecting, self.left = self.trains, #self.entries end
 
--- A parameter's gradient is there.
+-- Adds the gradient of a parameter to the flat gradient; after the last one, reduces it.
 function Flat:arrived(entry)
   if not self.expecting then return end
   if not self.grads then self.grads = torch.zeros(self.total, { dtype = self.dtype, device = self.device }) end
@@ -142,10 +147,11 @@ function Flat:arrived(entry)
   self.left = self.left - 1
   if self.left > 0 then return end
   self:reduce()
-  if self.frees then self:free() end -- what has used them in backward has come before
+  if self.frees then self:free() end -- all uses in backward are done
 end
 
--- Gradients go out; what has not come is zero. Without sync they stay and the next backward's are added.
+-- Starts the reduce-scatter; missing gradients are zero. Without sync, the gradients stay and the next backward
+-- adds to them.
 function Flat:reduce()
   self.expecting = false
   self.adds_up = not self.syncs and self.grads ~= nil
@@ -155,7 +161,7 @@ function Flat:reduce()
   self.work = dist.reduce_scatter_tensor(self.mine, grads, { op = dist.ReduceOp.AVG, group = self.group, async_op = true })
 end
 
--- The pieces have their gradients.
+-- Waits for the reduce-scatter and adds the result to .grad of the pieces.
 function Flat:finish()
   if self.expecting then self:reduce() end
   if not self.work then return end
@@ -167,10 +173,11 @@ function Flat:finish()
   self.work, self.mine = nil, nil
 end
 
--- ---- units ----------------------------------------------------------------------------------------------------------------
+-- ---- units --------------------------------------------------------------------------------------------------
 
--- What the units of a group have in common: used, those of the forward that a backward will follow, each once, in the order of their first
--- use; order, that of the forward before.
+-- State shared by the units of a group.
+-- - used: the units of the current forward, once each, in the order of their first use
+-- - order: the same of the previous forward
 local chains = setmetatable({}, { __mode = 'k' })
 
 local Unit = {}
@@ -187,7 +194,7 @@ function Unit:prefetch(order, step)
   if other then other:each(Flat.begin) end
 end
 
--- The end of the backward that runs: gradients are waited for, and no memory stays.
+-- End of the running backward: waits for gradients and frees memory.
 local function finish(chain)
   chain.at_end = false
   for _, unit in ipairs(chain.used) do
@@ -199,7 +206,7 @@ local function finish(chain)
   chain.order, chain.used = chain.used, {}
 end
 
--- A backward may follow.
+-- Prepares for a backward that may follow.
 function Unit:expect()
   local chain = self.chain
   if not self.is_used then
@@ -220,7 +227,7 @@ function Unit:before_backward()
   local chain = self.chain
   if self.in_backward then return end
   self.in_backward = true
-  if not self.is_used then self:expect() end -- the same graph once more
+  if not self.is_used then self:expect() end -- a second backward of the same graph
   if not chain.at_end then
     chain.at_end = true
     autograd.__at_end(function() finish(chain) end)
@@ -229,7 +236,7 @@ function Unit:before_backward()
   self:prefetch(chain.used, -1)
 end
 
--- Tensors in outputs call f with their gradients.
+-- Calls f with the gradients of the tensors in outputs.
 local function hook_tensors(value, f)
   if torch.is_tensor(value) then
     if value.requires_grad then value:register_hook(f) end
@@ -247,7 +254,7 @@ function Unit:after_forward(outputs)
   self:each(Flat.free)
 end
 
--- ---- what a module of a unit has -----------------------------------------------------------------------------------------
+-- ---- methods of a unit's module -----------------------------------------------------------------------------
 
 local methods = {}
 
@@ -255,7 +262,7 @@ local function unit_of(name, module)
   return units[module] or fail('%s(): a module that fully_shard was called with is expected, got %s', name, torch.type(module))
 end
 
--- Calls f with the unit of a module, and unless recurse = false with those of the modules inside.
+-- Calls f with the unit of a module and, unless recurse = false, with the units of its submodules.
 local function each_unit(name, module, recurse, f)
   unit_of(name, module)
   for _, part in ipairs(recurse and module:modules() or { module }) do
@@ -263,27 +270,29 @@ local function each_unit(name, module, recurse, f)
   end
 end
 
--- A method that sets something of units to true or false: module:name(on, {recurse = true}).
+-- Defines a method that sets a flag of units: module:name(on, {recurse = true}).
 local function switch(name, set)
   methods[name] = declare.declare(name .. '(any self, boolean on, boolean recurse=true)', function(module, on, recurse)
     each_unit(name, module, recurse, function(unit) set(unit, on) end)
   end)
 end
 
--- Whether backward brings the gradients of the ranks together. Without it they add up, whole, on each rank until a backward does (gradient
--- accumulation).
+-- Whether backward reduces the gradients over the ranks. If not, each rank accumulates full gradients until a
+-- backward with it (gradient accumulation).
 switch('set_requires_gradient_sync', function(unit, on) unit:each(function(flat) flat.syncs = on end) end)
 
--- As the option of fully_shard.
+-- The option of fully_shard.
 switch('set_reshard_after_forward', function(unit, on) unit.reshard = on end)
 
--- Whether the memory of the parameters goes after backward, so that the next forward gathers them; without, it does where the parts have changed.
+-- Whether the full parameters are freed after backward, so that the next forward gathers them; if not, it
+-- gathers only after the parts changed.
 switch('set_reshard_after_backward', function(unit, on) unit:each(function(flat) flat.frees = on end) end)
 
--- Gathers the unit's own parameters into the module's fields, until reshard() or the end of what uses them next. All ranks call it.
+-- Gathers the unit's own parameters into the module's fields, until reshard() or the end of the module's next
+-- use. All ranks must call it.
 function methods.unshard(module) unit_of('unshard', module):gather() end
 
--- The fields hold the rank's pieces, and the memory of the whole parameters goes. What was done to them is gone as well.
+-- Stores the pieces in the fields and frees the full parameters; changes to the latter are lost.
 function methods.reshard(module)
   local unit = unit_of('reshard', module)
   unit:each(Flat.forget)
@@ -292,7 +301,7 @@ end
 
 -- ---- fully_shard ----------------------------------------------------------------------------------------------------------
 
--- The parameters in a module that are no unit's: { parameter, slots }, in order.
+-- The parameters of a module that belong to no unit yet: a list of { parameter =, slots = }, in order.
 local function own_parameters(module)
   local list, by_parameter = {}, {}
   for _, part in ipairs(module:modules()) do
@@ -314,7 +323,7 @@ local function own_parameters(module)
   return list
 end
 
--- Lists of those that can lie in one tensor.
+-- Groups the entries by dtype, device and requires_grad: one list for each flat tensor.
 local function sorted(entries)
   local lists, by_kind = {}, {}
   for _, entry in ipairs(entries) do
@@ -329,7 +338,7 @@ local function sorted(entries)
   return lists
 end
 
--- Names by which messages know the parameters of units inside of the module, from there.
+-- Sets the names of parameters of units in error messages: paths from the module.
 local function name_parameters(module)
   local names = {}
   for name, part in module:named_modules() do names[fields_of(part)] = name end
@@ -343,12 +352,15 @@ local function name_parameters(module)
   end
 end
 
---- fully_shard(module, {process_group =, reshard_after_forward = true}): from now on each rank of the group (all, if not given) has its
--- part of the parameters alone, which become those of the group's first rank; called with the larger parts of a model before the model
--- itself. Optimizers are made afterwards. reshard_after_forward: memory goes after forward and comes again in backward; else it stays until
--- backward is over, which gathers once (gradients and the state of optimizers are shared out, as in ZeRO's stage 2). The module gets the
--- methods set_requires_gradient_sync(on), set_reshard_after_forward(on), set_reshard_after_backward(on), for it and the units in it unless
--- {recurse = false} follows; unshard() and reshard().
+--- fully_shard(module, {process_group =, reshard_after_forward = true}): shards the parameters of the module
+-- over the ranks of the group (default: all), starting from the values of the group's first rank.
+--
+-- Call it on the larger parts of a model before the model itself, and create optimizers afterwards.
+-- reshard_after_forward: frees the parameters after forward and gathers them again in backward; if false, they
+-- stay until the end of backward, which saves a gather (ZeRO stage 2: only gradients and optimizer state are
+-- sharded). The module gets the methods unshard() and reshard(), and set_requires_gradient_sync(on),
+-- set_reshard_after_forward(on) and set_reshard_after_backward(on), which include inner units unless {recurse
+-- = false} follows.
 function M.fully_shard(module, options)
   local group = options.process_group or dist._group(nil)
   if units[module] then fail 'fully_shard should only be called once on a module' end
@@ -367,7 +379,8 @@ function M.fully_shard(module, options)
   return module
 end
 
---- Makes the pieces' gradients so much smaller that the norm over all parameters of all ranks is max_norm at most; gives what it was.
+--- Scales the pieces' gradients so that the norm over all parameters of all ranks is at most max_norm; returns
+-- the previous norm.
 function M.clip_grad_norm_(parameters, max_norm)
   local whole, parts, group = 0, 0, nil
   parameters = require('torch.nn.parameters_of')(parameters)

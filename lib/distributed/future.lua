@@ -6,12 +6,12 @@ local kinds = require 'torch.support.kinds'
 
 local Future = class.Object:extend('Future')
 
--- wait: gives the value, once the operation has ended; ended: whether it has
+-- wait: returns the value after the operation has ended; ended: returns whether it has
 function Future:init(wait, ended)
   self._wait, self._ended = wait, ended
 end
 
---- The value, once it is there.
+--- Waits, and returns the value.
 function Future:wait()
   if self._wait then
     self._value = self._wait()
@@ -22,7 +22,7 @@ end
 
 Future.value = Future.wait
 
---- Whether the value is there without waiting for others.
+--- Whether the value is available without waiting.
 function Future:done() return self._wait == nil or self._ended() end
 
 --- A Future of the result of fn(this one); fn is called by the thread that waits. PyTorch's `then`, which is a

@@ -10,13 +10,13 @@ local GradBucket = class.Object:extend('GradBucket')
 -- The n-th of a reducer.
 function GradBucket:init(reducer, n) self._reducer, self._n, self._bucket = reducer, n, reducer.buckets[n] end
 
---- Its number, from 1: the bucket whose gradients arrive first is the first.
+--- The bucket's number, from 1, in the order in which the gradients arrive.
 function GradBucket:index() return self._n end
 
---- Whether the backward has no other after it.
+--- True for the last bucket of a backward.
 function GradBucket:is_last() return self._n == #self._reducer.buckets end
 
---- The gradients as one tensor, of one dimension.
+--- The gradients as one 1-D tensor.
 function GradBucket:buffer() return self._bucket.flat end
 
 --- The gradients, as views of the buffer.

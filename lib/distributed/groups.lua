@@ -11,7 +11,7 @@ local M = {}
 local NON_GROUP_MEMBER = setmetatable({}, { __name = 'GroupMember', __tostring = function() return 'NON_GROUP_MEMBER' end })
 M.GroupMember = { NON_GROUP_MEMBER = NON_GROUP_MEMBER }
 
-local DEFAULT_TIMEOUT = 1800 -- seconds, as PyTorch's
+local DEFAULT_TIMEOUT = 1800 -- seconds, as in PyTorch
 
 --- True: torch.distributed is part of every build; init_process_group reports a missing engine.
 function M.is_available() return true end
@@ -22,7 +22,7 @@ function M.is_initialized() return here.current ~= nil end
 --- Whether the build has an engine for Open MPI or MPICH. Without one, and without a launcher, a process is a world of one.
 function M.is_mpi_available() return torch.__config__.has 'mpi' end
 
---- Whether init_process_group can take 'nccl': there is a GPU, and NCCL beside it.
+--- Whether init_process_group supports 'nccl': there are a GPU and NCCL.
 function M.is_nccl_available()
   return (pcall(require('torch.distributed.nccl').check))
 end
@@ -32,10 +32,12 @@ local function number_of(name)
   return text and math.tointeger(tonumber(text))
 end
 
---- Makes this process a rank of the world that its launcher (mpirun, srun, `ltensor --nproc`) has started. backend: 'mpi', or
--- 'nccl': tensors on GPUs go by NCCL, others by MPI.
--- timeout: seconds after which an operation that has not ended is an error on every rank. rank, world_size: checked, when given.
--- native_reductions: all_reduce is the MPI's own where it has the dtype; then the order of a sum, and so its bits, depend on the MPI.
+--- Makes this process a rank of the world that its launcher (mpirun, srun, `ltensor --nproc`) has started.
+-- - backend: 'mpi', or 'nccl': NCCL for tensors on GPUs, MPI for others
+-- - timeout: seconds after which an unfinished operation is an error on every rank
+-- - rank, world_size: checked, if present
+-- - native_reductions: all_reduce uses the MPI's own for its dtypes; then the order of a sum, and so its bits,
+--   depend on the MPI
 function M.init_process_group(a)
   if here.current then fail 'trying to initialize the default process group twice!' end
   local timeout = a.timeout or DEFAULT_TIMEOUT
@@ -59,7 +61,7 @@ function M.destroy_process_group(group)
   if group == nil or group == here.current.default then here.current = nil end
 end
 
---- The group, or that of all; nil where this rank is not in it. For the other files of this folder.
+--- For other files of this folder: the group, by default of all ranks; nil if this rank is not in it.
 function M._group(group)
   if not here.current then fail 'Default process group has not been initialized, please make sure to call init_process_group.' end
   if group == nil then return here.current.default end
@@ -71,19 +73,19 @@ local group_of = M._group
 
 M.group = setmetatable({}, { __index = function(_, name) return name == 'WORLD' and here.current and here.current.default or nil end })
 
---- This process's number in the group; -1 where it is not in it.
+--- This process's rank in the group; -1 if it is not a member.
 function M.get_rank(group)
   local g = group_of(group)
   return g and g:me() or -1
 end
 
---- How many ranks the group has; -1 where this one is not in it.
+--- The number of ranks of the group; -1 if this process is not a member.
 function M.get_world_size(group)
   local g = group_of(group)
   return g and g:size() or -1
 end
 
---- This process's number on its machine, from the launcher (LOCAL_RANK); `otherwise` without one.
+--- This process's rank on its machine, from the launcher (LOCAL_RANK), or `otherwise`.
 function M.get_node_local_rank(otherwise)
   local rank = number_of 'LOCAL_RANK' or otherwise
   if rank == nil then fail 'LOCAL_RANK is not in the environment. Consider passing a value for `otherwise`.' end

@@ -1,4 +1,5 @@
--- lists.lua - operations with a list of tensors, one for each rank: all_gather, gather, scatter, reduce_scatter, all_to_all.
+-- lists.lua - operations with a list of tensors, one for each rank: all_gather, gather, scatter,
+-- reduce_scatter, all_to_all.
 
 local torch = require 'torch'
 local begin = require 'torch.distributed.begin'
@@ -88,7 +89,7 @@ function M.scatter(a)
   return (begin.begin('scatter', group, a.async_op, { input = all, output = host, peer = root, result = a.tensor }, back))
 end
 
---- Of the sums of input_list[i] over all ranks, the i-th for the i-th rank.
+--- Sums input_list[i] over all ranks and returns the i-th sum to the i-th rank.
 function M.reduce_scatter(a)
   local op, group = collectives._reduction('reduce_scatter', a.op), groups._group(a.group)
   if not group then return nil end

@@ -1,5 +1,5 @@
--- messages.lua - from one rank to another: send, recv, isend, irecv, batch_isend_irecv. Messages between two ranks with one tag arrive
--- in the order in which they were sent.
+-- messages.lua - point-to-point messages: send, recv, isend, irecv, batch_isend_irecv. Messages between two
+-- ranks with one tag arrive in the order of sending.
 
 local begin = require 'torch.distributed.begin'
 local declare = require 'torch.support.arguments'
@@ -32,13 +32,13 @@ local function receive(what, async, a)
   return work or ended:source_rank()
 end
 
---- Sends a tensor to rank `dst`; returns when it may be changed again.
+--- Sends a tensor to rank `dst`; returns when the tensor may be changed again.
 function M.send(a) send('send', false, a) end
 
 --- Receives a tensor from rank `src` or, without it, from any rank; returns the sender.
 function M.recv(a) return receive('recv', false, a) end
 
---- The same without waiting: each gives a Work.
+--- The same without waiting; each returns a Work.
 function M.isend(a) return send('isend', true, a) end
 function M.irecv(a) return receive('irecv', true, a) end
 
@@ -57,7 +57,7 @@ function M.P2POp:init(op, tensor, peer, group, tag)
 end
 declare.methods(M.P2POp, 'init(self, any op, any tensor, value? peer, value? group, value? tag)')
 
---- Begins all messages of a list of P2POp; a list of Work.
+--- Starts all messages of a list of P2POp; returns a list of Work.
 function M.batch_isend_irecv(list)
   local works = {}
   for i, p in ipairs(list) do

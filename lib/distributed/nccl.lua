@@ -19,7 +19,7 @@ for i, names in ipairs { 'barrier', 'broadcast', 'all_reduce', 'reduce', 'all_ga
   for name in names:gmatch '%S+' do KINDS[name] = i - 1 end
 end
 
---- An error where there is no GPU or no NCCL.
+--- Raises an error if there is no GPU or no NCCL.
 function M.check()
   if not torch.cuda.is_available() then fail "ProcessGroupNCCL is only supported with GPUs, no GPUs found!" end
   C.device_id()
@@ -62,15 +62,15 @@ function Inner:ended()
     if not compared or not same then return compared, same, message end
   end
   local done = self.event:query()
-  local well, message = pcall(self.group.look, self.group) -- after the event: what has failed has done so before it
+  local well, message = pcall(self.group.look, self.group) -- after the query: a failure precedes the end of the event
   if not well then return true, false, message end
   if not done then return false end
   if self.times_[2] == 0 then self.times_[2] = C.clock() end
   return true, true
 end
 
--- seconds: 0: the program waits for the comparison, and the current stream for the end; else the program waits for the end, for so long at
--- most.
+-- seconds = 0: the program waits for the comparison only, and the current stream for the end; otherwise the
+-- program waits for the end, at most this long.
 function Inner:wait(seconds)
   local limit = seconds > 0 and C.clock() + seconds
   if self.comparison then
@@ -91,7 +91,7 @@ end
 function Inner:from() return self.peer end
 function Inner:times() return self.times_[1], self.times_[2] end
 
---- Puts an operation on the stream of its GPU. given: as begin.lua has it.
+--- Enqueues an operation on the stream of its GPU. given: see begin.lua.
 function M.begin(name, group, given)
   local tensor = given.output or given.input
   local device, op = tensor.device, given.op

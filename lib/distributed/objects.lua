@@ -1,4 +1,4 @@
--- objects.lua - operations on other values than tensors: tables, strings, numbers, with tensors in them
+-- objects.lua - operations on values other than tensors: tables, strings, numbers, with tensors in them
 -- (files/parcel.lua). They are sent as data; no code is executed.
 
 local torch = require 'torch'
@@ -53,7 +53,7 @@ function M.gather_object(a)
   for i = 1, is_root and group:size() or 0 do a.object_gather_list[i] = values[i] end
 end
 
---- Replaces the entries of object_list by those of rank `src`; the lists have the same length on all ranks.
+--- Replaces the entries of object_list by the list of rank `src`; the lists have the same length on all ranks.
 function M.broadcast_object_list(a)
   local group = groups._group(a.group)
   if not group then return end

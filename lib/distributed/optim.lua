@@ -19,12 +19,12 @@ local M = {}
 local ZeRO = Optimizer:extend('ZeroRedundancyOptimizer')
 M.ZeroRedundancyOptimizer = ZeRO
 
--- Rules that take matrices, or all parameters, as a whole.
+-- Optimizers that need whole matrices, or all parameters.
 local WHOLE = { LBFGS = true, Muon = true, Adafactor = true }
 
 -- ---- laying out -----------------------------------------------------------------------------------------------------------
 
--- Lists of the parameters of one dtype and device, in order.
+-- Partitions the parameters into lists of one dtype and device, in order.
 local function kinds_of(groups)
   local lists, by_kind = {}, {}
   for _, group in ipairs(groups) do
@@ -40,7 +40,7 @@ local function kinds_of(groups)
   return lists
 end
 
--- The parameters become views of one tensor, of which this rank's part and its pieces are known.
+-- Makes the parameters views of one tensor, and creates this rank's part and its pieces.
 local function lay_out(self, list)
   local group, elements = self.process_group, 0
   for _, p in ipairs(list) do elements = elements + p:numel() end
@@ -63,8 +63,9 @@ local function lay_out(self, list)
   self.flats[#self.flats + 1] = { all = flat, mine = flat:narrow(1, first + 1, each) }
 end
 
---- ZeroRedundancyOptimizer(params, torch.optim.Adam, {lr =, ..., process_group =}): steps as that class does with these options, with the
--- same parameters and gradients on every rank of the group (DistributedDataParallel's).
+--- ZeroRedundancyOptimizer(params, torch.optim.Adam, {lr =, ..., process_group =}): computes the steps of that
+-- class with these options. Parameters and gradients must be equal on every rank of the group (as with
+-- DistributedDataParallel).
 function ZeRO:init(params, class, options)
   kinds.check('ZeroRedundancyOptimizer', 'optimizer_class', class, 'any')
   if WHOLE[class.__classname] then fail('ZeroRedundancyOptimizer: %s looks at more than one element at once', class.__classname) end
@@ -103,7 +104,7 @@ function ZeRO:_update_all()
   self:_step_parts()
 end
 
--- Steps this rank's part with the gradients that there are, and gathers all.
+-- Steps this rank's part with the available gradients, and gathers all parts.
 function ZeRO:_step_parts()
   for g, group in ipairs(self.param_groups) do
     local inner = self.optim.param_groups[g]
@@ -133,7 +134,7 @@ end
 
 -- ---- state ------------------------------------------------------------------------------------------------------------------
 
--- Parameters with their numbers, from 0 as in PyTorch's files.
+-- Calls f with each parameter and its number, from 0 as in PyTorch's files.
 local function each_parameter(self, f)
   local number = 0
   for _, group in ipairs(self.param_groups) do
@@ -144,7 +145,7 @@ local function each_parameter(self, f)
   end
 end
 
---- Brings the state of all ranks together on rank `to` (0 if not given), where state_dict gives it then.
+--- Gathers the state of all ranks on rank `to` (default 0); state_dict returns it there.
 function ZeRO:consolidate_state_dict(to)
   local root = to or self.process_group:global(0)
   local inner, mine, numbers = self.optim:state_dict(), {}, {}
@@ -190,10 +191,10 @@ function ZeRO:state_dict()
   return dict
 end
 
---- Takes the state of a whole optimizer, each rank its part.
+--- Loads the state of a complete optimizer; each rank keeps its part.
 function ZeRO:load_state_dict(state_dict)
   local dict = state_dict
-  Optimizer.load_state_dict(self, dict) -- looks at it, and takes the groups' options
+  Optimizer.load_state_dict(self, dict) -- validates it, and loads the options of the groups
   self.state, self.consolidated = {}, nil
   self.optim.state = {}
   each_parameter(self, function(n, p)

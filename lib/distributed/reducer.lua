@@ -20,7 +20,8 @@ local told = {}
 
 local Reducer = class.Object:extend('Reducer')
 
---- Buckets of parameters: lists, none over `bytes` (the first: FIRST_BYTES) unless one parameter is, each of one dtype and device.
+--- Partitions the parameters into buckets: lists of one dtype and device, of at most `bytes` (the first:
+-- FIRST_BYTES) unless a single parameter is larger.
 function Reducer.plan(parameters, bytes)
   local buckets, current, used = {}, nil, 0
   for _, p in ipairs(parameters) do
@@ -37,13 +38,13 @@ function Reducer.plan(parameters, bytes)
   return buckets
 end
 
--- named: list of { name, parameter }; group: that of the ranks; options: bytes (of a bucket), as_view (gradients are views of the
--- buckets), static (every backward is like the first)
+-- named: list of { name, parameter }; group: of the ranks; options: bytes (of a bucket), as_view (gradients are
+-- views of the buckets), static (every backward is like the first)
 function Reducer:init(named, group, options)
   self.group, self.bytes, self.as_view, self.rebuilt = group, options.bytes, options.as_view, false
   self.learning, self.never = options.static, {}
   self.names, self.number, self.parameters = {}, {}, {}
-  for i = #named, 1, -1 do -- the last layers' come first
+  for i = #named, 1, -1 do -- gradients of the last layers arrive first
     local name, p = named[i][1], named[i][2]
     local place = #self.parameters + 1
     self.parameters[place], self.names[place] = p, name
@@ -92,7 +93,7 @@ end
 
 --- Called before a forward, with true if its backward is reduced.
 function Reducer:expect(expecting)
-  if expecting and self.core:expects() and self.core:left() < #self.parameters then self:refuse_unfinished() end -- an error has ended the backward
+  if expecting and self.core:expects() and self.core:left() < #self.parameters then self:refuse_unfinished() end -- an error ended the backward
   self:reset(expecting)
   if expecting then self:ready(self.never) end
 end
@@ -105,7 +106,7 @@ function Reducer:find_used(places)
   return used:tolist()
 end
 
---- Parameters that will get no gradient, by their place.
+--- Marks parameters that will get no gradient, by their positions.
 function Reducer:mark_unused(places)
   self.used = self:find_used(places)
   self:ready(places)
@@ -129,7 +130,7 @@ function told.twice(self, place)
     .. 'backward inside of backward. static_graph=true first counts how often it gets one', self.names[place])
 end
 
--- The first n buckets go out.
+-- Starts the reduction of the first n buckets.
 function Reducer:begin(n)
   while self.begun < n do self:begin_next() end
 end
@@ -161,7 +162,8 @@ function Reducer:wait(bucket)
   if result:data_ptr() ~= bucket.flat:data_ptr() then bucket.flat:copy_(result:detach():reshape(-1)) end
 end
 
--- Ends the first backward of a static graph, whose counts hold for all. Returns the order of the gradients.
+-- Ends the first backward of a static graph; its counts are kept for all later ones. Returns the order of the
+-- gradients.
 function Reducer:learn()
   local order, all = self.core:order(), {}
   self.never = self.core:unseen()
@@ -184,7 +186,7 @@ function Reducer:take(used)
   end
 end
 
--- Ends backward: the reduced gradients become those of the parameters.
+-- Ends backward: stores the reduced gradients in the parameters.
 function Reducer:finish()
   local order = self.learning and self:learn()
   if self.core:left() > 0 then self:refuse_unfinished() end
@@ -195,7 +197,7 @@ function Reducer:finish()
   self:rebuild(order)
 end
 
--- Buckets in the order in which rank 0 has seen the gradients, once.
+-- Rebuilds the buckets once, in the order of the gradients on rank 0.
 function Reducer:rebuild(order)
   if self.rebuilt then return end
   self.rebuilt = true
@@ -218,7 +220,7 @@ function Reducer:rebuild(order)
 end
 
 --- Participates in the reductions of the others with zeros (join.lua), and receives their gradients.
--- find_unused: they search unused parameters.
+-- find_unused: the others search for unused parameters.
 function Reducer:shadow(find_unused)
   self:reset()
   local all = {}

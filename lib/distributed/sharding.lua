@@ -12,7 +12,8 @@ function M.set(part, shape, first, group) places[part] = { shape = shape, first 
 --- { shape =, first =, group = } of a shard; nil for a complete tensor.
 function M.place(tensor) return places[tensor] end
 
---- The elements of n that are a rank's (from 0) of so many: the first, and how many. Each rank has as many, but the last ones.
+--- The elements, of n, that belong to a rank (from 0) of `size`: the first one, and their number. Parts are
+-- equal except the last ones.
 function M.range(n, rank, size)
   local each = (n + size - 1) // size
   local first = math.min(rank * each, n)

@@ -15,7 +15,7 @@ local ledgers = setmetatable({}, { __mode = 'k' })
 
 local recorded = {}
 
---- The operations begun while the profiler recorded, { name, bytes, inner } each, which are forgotten by this. For the profiler.
+--- For the profiler: returns the operations recorded since the last call, { name, bytes, inner } each.
 function M.take_recorded()
   local list = recorded
   recorded = {}
@@ -35,7 +35,7 @@ end
 
 local function bytes_of(t) return t and t:numel() * t:element_size() or 0 end
 
---- Records the start of an operation; returns its entry, whose seconds increase while it is waited for.
+--- Records the start of an operation; returns its entry, in which `seconds` counts the time spent waiting.
 function M.note(cause, given, inner)
   local bytes = math.max(bytes_of(given.input), bytes_of(given.output))
   local origin, book = C.comm_origin(), ledger()

@@ -21,7 +21,7 @@ local function finish(work)
   if due then due() end
 end
 
---- Waits for the end, at most `timeout` seconds if given; raises errors.
+--- Waits for the end, for at most `timeout` seconds; raises errors.
 function Work:wait(timeout)
   kinds.check('wait', 'timeout', timeout, 'number?')
   local inner, entry = self._inner, self._entry
@@ -57,7 +57,7 @@ function Work:get_future()
   end, function() return self:is_completed() end)
 end
 
---- Of a message that was received: the rank that has sent it. nil before its end.
+--- Of a received message: the sender; nil until it has arrived.
 function Work:source_rank()
   local from = self._inner:from()
   return from >= 0 and self._group:global(from) or nil

@@ -141,8 +141,8 @@ declare.methods(Categorical, 'enumerate_support(self, boolean expand=true)')
 
 -- ---- made of a Categorical --------------------------------------------------------------------------------------------
 
--- A class with a Categorical in its field `categorical`; its probabilities are the fields of this one. first: the declaration of the
--- argument before them, nil where there is none.
+-- A class with a Categorical in its field `categorical`, with the same probabilities. first: the declaration of
+-- the argument before them, or nil.
 local function define(name, parent, first, getters, finish)
   for _, key in ipairs { 'probs', 'logits', 'param_shape', 'num_events' } do
     getters[key] = getters[key] or function(self) return self.categorical[key] end
@@ -171,7 +171,7 @@ end
 
 local function one_hot(self, index) return torch.nn.functional.one_hot(index, self.num_events):to(self.probs.dtype) end
 
---- OneHotCategorical(probs): a Categorical, its draws as one-hot vectors.
+--- OneHotCategorical(probs): a Categorical with one-hot vectors as samples.
 local OneHotCategorical = define('OneHotCategorical', Distribution, nil, {
   mean = function(self) return self.probs end,
   mode = function(self) return one_hot(self, self.probs:argmax(-1)) end,
@@ -199,7 +199,7 @@ local StraightThrough = define('OneHotCategoricalStraightThrough', OneHotCategor
 StraightThrough.has_rsample = true
 function StraightThrough:rsample(...) return self:sample(...) + (self.probs - self.probs:detach()) end
 
---- Multinomial{total_count = 1, probs =}: how often each category came in total_count draws.
+--- Multinomial{total_count = 1, probs =}: the count of each category in total_count draws.
 local Multinomial = define('Multinomial', Distribution, 'any total_count=1', {
   mean = function(self) return self.probs * self.total_count end,
   variance = function(self) return self.probs * (1 - self.probs) * self.total_count end,
@@ -305,7 +305,7 @@ function ExpRelaxedCategorical:log_prob(value)
   return (score - torch.logsumexp(score, -1, true)):sum(-1) + scale
 end
 
--- A transformed one of these.
+-- Defines a distribution as a transformed relaxed one.
 local function define_relaxed(name, base, transform, list, support)
   local getters = { support = function() return support end }
   for _, key in ipairs { 'temperature', 'probs', 'logits' } do
@@ -326,9 +326,10 @@ local function define_relaxed(name, base, transform, list, support)
   M[name] = made
 end
 
---- RelaxedBernoulli(temperature, probs): numbers between 0 and 1, which are near them at a low temperature.
+--- RelaxedBernoulli(temperature, probs): numbers between 0 and 1, close to either at a low temperature.
 define_relaxed('RelaxedBernoulli', LogitRelaxedBernoulli, elementwise.SigmoidTransform, unit_or_real, constraints.unit_interval)
---- RelaxedOneHotCategorical(temperature, probs): shares of a whole, which are near a one-hot vector at a low temperature.
+--- RelaxedOneHotCategorical(temperature, probs): points of the simplex, close to one-hot vectors at a low
+-- temperature.
 define_relaxed('RelaxedOneHotCategorical', ExpRelaxedCategorical, elementwise.ExpTransform, simplex_or_real, constraints.simplex)
 
 return M

@@ -36,7 +36,7 @@ end
 
 -- ---- Independent ----------------------------------------------------------------------------------------------------
 
---- Independent(base, n): the last n dims of the batch as one event, whose log_prob is their sum.
+--- Independent(base, n): the last n dims of the batch become one event; log_prob sums over them.
 local Independent = Distribution:derive('Independent', {
   has_rsample = function(self) return self.base_dist.has_rsample end,
   has_enumerate_support = function(self)
@@ -85,7 +85,7 @@ end
 
 -- ---- TransformedDistribution ------------------------------------------------------------------------------------------
 
---- TransformedDistribution(base, transforms): draws from base, then goes through the transform, or the list of them.
+--- TransformedDistribution(base, transforms): a draw from base, passed through the transforms (one or a list).
 local TransformedDistribution = Distribution:derive('TransformedDistribution', {
   has_rsample = function(self) return self.base_dist.has_rsample end,
   support = function(self)
@@ -161,7 +161,7 @@ function TransformedDistribution:log_prob(value)
   return total + utils.sum_rightmost(self.base_dist:log_prob(y), event_dim - #self.base_dist.event_shape)
 end
 
--- A probability, turned round where the transforms decrease.
+-- 1 - value if the transforms decrease.
 local function monotonized(self, value)
   local sign = 1
   for _, transform in ipairs(self.transforms) do sign = sign * transform.sign end
@@ -176,7 +176,8 @@ function TransformedDistribution:icdf(value) return forward(self, self.base_dist
 
 -- ---- MixtureSameFamily ------------------------------------------------------------------------------------------------
 
---- MixtureSameFamily(Categorical, components): the last dim of the components' batch is the category that is drawn first.
+--- MixtureSameFamily(Categorical, components): the Categorical selects a component along the last dim of the
+-- components' batch.
 local MixtureSameFamily = Distribution:derive('MixtureSameFamily', {
   support = function(self) return constraints.MixtureSameFamilyConstraint(self.component_distribution.support) end,
   mean = function(self) return (self:weights() * self.component_distribution.mean):sum(-1 - #self.event_shape) end,
@@ -228,7 +229,7 @@ end
 -- x with a dim for the components.
 function MixtureSameFamily:padded(x) return x:unsqueeze(-1 - #self.event_shape) end
 
--- The categories' probabilities with as many dims as the components' mean has.
+-- The categories' probabilities, with dims for broadcasting against the components' mean.
 function MixtureSameFamily:weights()
   local probs, ones = self.mixture_distribution.probs, {}
   for i = 1, #self.event_shape do ones[i] = 1 end

@@ -49,7 +49,7 @@ end
 
 both({ constraints.real }, function() return basic.identity_transform end)
 both({ constraints.greater_than, constraints.greater_than_eq }, function(constraint)
-  -- Above 0, which is a number: exp alone.
+  -- Bound 0, a number: exp without a shift.
   if constraint.lower_bound == 0 then return elementwise.ExpTransform() end
   return Compose { elementwise.ExpTransform(), Affine(constraint.lower_bound, 1) }
 end)

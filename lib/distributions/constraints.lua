@@ -41,7 +41,7 @@ end
 
 local function bound_text(bound) return torch.is_tensor(bound) and utils.tensor_text(bound) or python.repr(bound) end
 
--- A class with bounds, which are numbers or tensors; test(value, lower, upper), or (value, bound) with one.
+-- A class with bounds (numbers or tensors); test(value, lower, upper), or test(value, bound) for one.
 local function bounded(name, fields, test, is_discrete)
   local made = define(name, { is_discrete = is_discrete or false })
   function made:init(...)
@@ -122,7 +122,7 @@ end)
 M.square = single('Square', 2, is_square)
 M.symmetric = single('Symmetric', 2, is_symmetric)
 
--- Of a symmetric matrix whether its eigenvalues are not negative, or all positive.
+-- Symmetric matrices with eigenvalues that satisfy a test: nonnegative, or positive.
 local function of_eigenvalues(test)
   return function(x)
     local symmetric = is_symmetric(x)
@@ -152,13 +152,13 @@ M.dependent = Dependent()
 function M.is_dependent(constraint) return Dependent:is_instance(constraint) end
 declare.functions(M, 'is_dependent(any constraint)')
 
--- A mask with its last dims, from the one after `keep`, as one.
+-- Reduces a mask over its dims after `keep`.
 local function joined(mask, keep, dims, expected)
   if keep < 0 then fail('Expected value.dim() >= %d but got %d', expected, dims) end
   return mask:reshape(utils.append(utils.slice(mask.shape, 1, keep), { -1 })):all(-1)
 end
 
---- independent(constraint, n): the last n dims have to satisfy it as a whole.
+--- independent(constraint, n): all elements of the last n dims must satisfy the constraint.
 M.independent = define('IndependentConstraint', {
   init = function(self, base_constraint, reinterpreted_batch_ndims)
     check_constraint('base_constraint', base_constraint)
@@ -222,7 +222,7 @@ M.cat = define('Cat', {
   end,
 }, 'any cseq, integer dim=1, integers? lengths')
 
---- stack({constraints}, dim = 1): one for every entry of a dim.
+--- stack({constraints}, dim = 1): a constraint for each entry of a dim.
 M.stack = define('Stack', {
   init = function(self, cseq, dim)
     self.cseq, self.event_dim, self.is_discrete = several('stack', cseq)

@@ -42,7 +42,7 @@ local M = {}
 
 local Exponentials = Distribution.ExponentialFamily
 
--- A class of two (or one) parameters that are broadcast, which draws with rsample.
+-- A class with one or two broadcast parameters, which samples by rsample.
 local function define(name, list, support, getters, base, finish)
   local class = (base or Distribution):derive(name, getters)
   class.has_rsample = true
@@ -192,8 +192,8 @@ function Cauchy:entropy() return self.scale:log() + math.log(4 * math.pi) end
 
 -- ---- VonMises -----------------------------------------------------------------------------------------------------
 
--- log I_order(x), the modified Bessel function of the first kind of order 0 or 1: the polynomials of Abramowitz and
--- Stegun, 9.8.1 to 9.8.4, which PyTorch takes too.
+-- log I_order(x), the modified Bessel function of the first kind of order 0 or 1: the polynomials of Abramowitz
+-- and Stegun, 9.8.1 to 9.8.4, as in PyTorch.
 local small_terms = {
   [0] = { 1.0, 3.5156229, 3.0899424, 1.2067492, 0.2659732, 0.0360768, 0.0045813 },
   { 0.5, 0.87890594, 0.51498869, 0.15084934, 0.02658733, 0.00301532, 0.00032411 },
@@ -270,7 +270,7 @@ local GeneralizedPareto = define('GeneralizedPareto', { loc, scale, { 'concentra
   end,
 })
 
--- Where the concentration counts as 0, and it with 1 in these places.
+-- A mask of concentrations that count as 0, and the concentration with these replaced by 1.
 local function shape_of(self)
   local k = self.concentration
   local none = torch.isclose(k, torch.zeros_like(k))

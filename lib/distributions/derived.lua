@@ -57,7 +57,7 @@ local unchecked = { validate_args = false }
 local M = {}
 
 -- A class with these parameters ({name, constraint}, ...). parts(a, b) returns the base distribution and the
--- transforms; the parameters are its own fields if `owned`, otherwise those of the base with the same names.
+-- transforms; the parameters are its own fields if `owned`, otherwise fields of the base with the same names.
 local function define(name, list, support, owned, parts, getters)
   for _, entry in ipairs(list) do
     local key = entry[1]
@@ -103,7 +103,7 @@ end, {
 })
 function LogNormal:entropy() return self.base_dist:entropy() + self.loc end
 
---- LogisticNormal(loc, scale): shares of a whole, by StickBreakingTransform of a vector of Normals.
+--- LogisticNormal(loc, scale): points of the simplex, by StickBreakingTransform of a vector of Normals.
 local LogisticNormal = define('LogisticNormal', { loc, scale }, constraints.simplex, false, function(a, b, validate_args)
   local base = continuous.Normal(a, b, { validate_args = validate_args })
   return #base.batch_shape == 0 and base:expand(1) or base, { vector.StickBreakingTransform() }
@@ -111,7 +111,7 @@ end, {
   loc = function(self) return self.base_dist.base_dist.loc end,
   scale = function(self) return self.base_dist.base_dist.scale end,
 })
-LogisticNormal.expand = nil -- that of define, which would be replaced without being declared
+LogisticNormal.expand = nil -- define's method: overwriting it would bypass __newindex, which declares methods
 function LogisticNormal:expand(...)
   local shape = utils.append(utils.dims_of(...), self.base_dist.event_shape)
   return self:renewed { loc = self.loc:expand(shape), scale = self.scale:expand(shape) }
@@ -169,7 +169,8 @@ function Gumbel:log_prob(value)
 end
 function Gumbel:entropy() return self.scale:log() + (1 + euler) end
 
---- Weibull(scale, concentration): lifetimes, which grow old (concentration > 1) or young.
+--- Weibull(scale, concentration): lifetimes with a failure rate that increases (concentration > 1) or
+-- decreases.
 local Weibull = define('Weibull', { scale, { 'concentration', constraints.positive } }, constraints.positive, true, function(a, k)
   return continuous.Exponential(torch.ones_like(a), unchecked), { Power(k:reciprocal()), Affine(0, a) }
 end, {
@@ -202,7 +203,7 @@ end, {
   end,
   support = function(self) return constraints.greater_than_eq(self.scale) end,
 })
-Pareto.parameter_names = { 'alpha', 'scale' } -- the order in which PyTorch prints them
+Pareto.parameter_names = { 'alpha', 'scale' } -- in PyTorch's printed order
 function Pareto:entropy() return (self.scale / self.alpha):log() + (1 + self.alpha:reciprocal()) end
 
 -- ---- of a Uniform and a Gamma -----------------------------------------------------------------------------------------

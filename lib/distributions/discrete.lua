@@ -95,7 +95,7 @@ local function along_batch(self, values, expand)
   return values:expand(utils.append({ values:size(1) }, self.batch_shape))
 end
 
---- Bernoulli(probs): 1 with this probability, else 0.
+--- Bernoulli(probs): 1 with this probability, otherwise 0.
 local Bernoulli = define_odds('Bernoulli', nil, constraints.boolean, {
   mean = function(self) return self.probs end,
   mode = function(self)
@@ -125,8 +125,9 @@ function Bernoulli:enumerate_support(expand)
 end
 declare.methods(Bernoulli, 'enumerate_support(self, boolean expand=true)')
 
---- ContinuousBernoulli(probs): numbers from 0 to 1 with a density that is a Bernoulli's log_prob made to integrate to 1
---- (Loaiza-Ganem and Cunningham, 2019). lims: between these probabilities a Taylor series takes the formula's place.
+--- ContinuousBernoulli(probs): numbers from 0 to 1 with a density that is a Bernoulli's log_prob made to
+--- integrate to 1 (Loaiza-Ganem and Cunningham, 2019). lims: between these probabilities a Taylor series
+--- replaces the formula.
 local ContinuousBernoulli = define_odds('ContinuousBernoulli', nil, constraints.unit_interval, {
   mean = function(self)
     local p, far = self:cut()
@@ -151,7 +152,7 @@ end })
 ContinuousBernoulli.has_rsample = true
 ContinuousBernoulli.lazies.probs = function(self) return utils.clamp_probs(torch.sigmoid(self.logits)) end
 
--- The probabilities, with values near 1/2 replaced by one that is not; and the mask of the others.
+-- The probabilities, with values close to 1/2 replaced by lims[1]; and the mask of the others.
 function ContinuousBernoulli:cut()
   local far = self.probs:le(self.lims[1]):logical_or(self.probs:gt(self.lims[2]))
   return torch.where(far, self.probs, self.lims[1]), far
@@ -249,7 +250,7 @@ function Binomial:entropy()
 end
 
 --- NegativeBinomial(total_count, probs): the number of successes before total_count failures, which may be
---- fractional: a Poisson number whose rate has a Gamma distribution.
+--- fractional: a Poisson distribution with a Gamma distributed rate.
 local NegativeBinomial = define_odds('NegativeBinomial', { 'total_count', constraints.greater_than_eq(0) },
   constraints.nonnegative_integer, {
     mean = function(self) return self.total_count * self.logits:exp() end,

@@ -93,7 +93,7 @@ function Distribution:extended_shape(...)
   return utils.append(utils.dims_of(...), self.batch_shape, self.event_shape)
 end
 
---- Sets the shapes and looks at the parameters.
+--- Sets the shapes and validates the parameters.
 function Distribution:setup(batch_shape, event_shape, validate_args)
   self.batch_shape, self.event_shape = torch.Size(utils.dims_of(batch_shape)), torch.Size(utils.dims_of(event_shape))
   if validate_args == nil then validate_args = validate_by_default end
@@ -139,7 +139,7 @@ function Distribution.parametrize(made, list, defaults, finish)
   end
 end
 
---- A distribution of the same class, made of these named arguments, which are known to be right.
+--- A distribution of the same class from these named arguments, without validation.
 function Distribution:renewed(values)
   values.validate_args = false
   local made = getmetatable(self).__class(values)
@@ -160,7 +160,7 @@ end
 
 function Distribution:perplexity() return self:entropy():exp() end
 
--- The parameters that were given as they print: their values when they are single numbers, their sizes otherwise.
+-- Lists the given parameters: single numbers by value, others by size.
 function Distribution:__tostring()
   local parts, fields = {}, class.fields(self)
   for _, name in ipairs(self.parameter_names) do
@@ -185,7 +185,7 @@ local ExponentialFamily = Distribution:derive('ExponentialFamily', {
 })
 function ExponentialFamily:log_normalizer() refuse(self, 'log_normalizer') end
 
---- The natural parameters as leaves, the normalizer of them, and its derivatives by them.
+--- The natural parameters as leaves, their log-normalizer, and its derivatives.
 function ExponentialFamily:normalizer_gradients()
   local leaves = {}
   for i, value in ipairs(self.natural_params) do leaves[i] = value:detach():clone():requires_grad_() end

@@ -52,7 +52,7 @@ end
 
 -- ---- Gamma --------------------------------------------------------------------------------------------------------
 
---- Gamma(concentration, rate): the sum of `concentration` Exponentials, which need not be a whole number.
+--- Gamma(concentration, rate): the sum of `concentration` Exponentials, generalized to fractions.
 local Gamma = define('Gamma', ExponentialFamily, constraints.nonnegative, {
   mean = function(self) return self.concentration / self.rate end,
   mode = function(self) return ((self.concentration - 1) / self.rate):clamp { min = 0 } end,
@@ -92,7 +92,8 @@ function Chi2:expand(...) return self:renewed { df = self.df:expand(utils.dims_o
 
 -- ---- Dirichlet, Beta ------------------------------------------------------------------------------------------------
 
---- Dirichlet(concentration): shares of a whole, one for each number in the last dim.
+--- Dirichlet(concentration): points of the simplex; the last dim of concentration has one number for each
+-- coordinate.
 local Dirichlet = define('Dirichlet', ExponentialFamily, constraints.simplex, {
   mean = function(self) return self.concentration / self.concentration:sum(-1, true) end,
   mode = function(self)
@@ -135,7 +136,7 @@ function Dirichlet:entropy()
     - ((a - 1) * torch.digamma(a)):sum(-1)
 end
 
--- A Beta is the first share of a Dirichlet of two.
+-- A Beta is the first coordinate of a Dirichlet of two.
 local function as_dirichlet(self)
   return Dirichlet(torch.stack({ self.concentration1, self.concentration0 }, -1), unchecked)
 end
@@ -155,7 +156,7 @@ function Beta:log_prob(value)
   self:check_value(value)
   return as_dirichlet(self):log_prob(torch.stack({ value, 1 - value }, -1))
 end
-function Beta:__tostring() return torch.type(self) .. '()' end -- its parameters are those of a Dirichlet, as in PyTorch
+function Beta:__tostring() return torch.type(self) .. '()' end -- without parameters, as in PyTorch: they belong to its Dirichlet
 function Beta:entropy() return as_dirichlet(self):entropy() end
 
 -- ---- StudentT -----------------------------------------------------------------------------------------------------

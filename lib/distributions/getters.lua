@@ -5,7 +5,8 @@ local torch = require 'torch'
 local class = require 'torch.support.class'
 local fields_of = class.fields
 
---- Makes `class` one with getters: derive(name, getters, lazies) and extend(name) then give such classes.
+--- Adds getters to the class root: derive(name, getters, lazies) and extend(name) return derived classes with
+-- getters.
 return function(root)
   root.getters, root.lazies = {}, {}
 

@@ -13,7 +13,7 @@ local known = {} -- by p's class or name, by q's
 
 local function is_class(value) return type(value) == 'table' and rawget(value, '__classname') ~= nil end
 
---- kl_divergence(p, q) is fn(p, q) for these classes; an exact class goes before its parent.
+--- Registers fn(p, q) as kl_divergence for these classes; an exact class has precedence over its parent.
 function M.register_kl(p, q, fn)
   for i, name in ipairs { 'p', 'q' } do
     local value = select(i, p, q)
@@ -25,7 +25,7 @@ function M.register_kl(p, q, fn)
   known[p][q] = fn
 end
 
--- The function for p's class or the nearest parent that has one, first by p and then by q.
+-- The function for p's class or its closest registered parent, first by p, then by q.
 local function find(p, q)
   local a = getmetatable(p).__class
   while a do
@@ -42,7 +42,7 @@ local function find(p, q)
   end
 end
 
---- The expectation, under p, of how much more probable p finds a value than q does (in nats).
+--- The Kullback-Leibler divergence in nats: the expectation of log p(x) - log q(x) under p.
 function M.kl_divergence(p, q)
   local Distribution = require 'torch.distributions.distribution'
   for i, name in ipairs { 'p', 'q' } do
@@ -192,7 +192,7 @@ end)
 
 -- ---- of two kinds ---------------------------------------------------------------------------------------------------
 
--- Infinity where p has support outside of q.
+-- Infinity where the support of p exceeds the support of q.
 local function infinite(p, others, parameter)
   for q in others:gmatch '%S+' do
     register(p, q, function(a) return torch.full_like(a[parameter], math.huge) end)

@@ -69,7 +69,7 @@ local triangles = {
 }
 local matrix_names = { 'covariance_matrix', 'precision_matrix', 'scale_tril' }
 
--- The name of the one matrix among the options.
+-- The name of the only matrix among the options.
 local function given_matrix(options)
   local which
   for _, name in ipairs(matrix_names) do
@@ -95,7 +95,7 @@ local function matrices_by_name()
   }
 end
 
--- The matrix that was given to self.
+-- The name and value of the matrix argument of the constructor.
 local function own_matrix(self)
   local fields = class.fields(self)
   return fields._given, self[fields._given]
@@ -162,8 +162,8 @@ end
 
 -- ---- LowRankMultivariateNormal --------------------------------------------------------------------------------------
 
---- LowRankMultivariateNormal(loc, cov_factor, cov_diag): covariance W W^T + diag(D), without ever making a matrix of that
---- size: by Woodbury's identity and the matrix determinant lemma.
+--- LowRankMultivariateNormal(loc, cov_factor, cov_diag): covariance W W^T + diag(D), without materializing a
+--- matrix of that size: by Woodbury's identity and the matrix determinant lemma.
 local LowRank = Distribution:derive('LowRankMultivariateNormal', {
   mean = function(self) return self.loc end,
   mode = function(self) return self.loc end,
@@ -283,8 +283,8 @@ end
 
 -- ---- Wishart --------------------------------------------------------------------------------------------------------
 
---- Wishart(df, covariance_matrix) or {precision_matrix =} or {scale_tril =}: the sum of df outer products of normal
---- vectors, which need not be a whole number. Drawn by Bartlett's decomposition.
+--- Wishart(df, covariance_matrix) or {precision_matrix =} or {scale_tril =}: the sum of df outer products of
+--- normal vectors, generalized to fractional df. Drawn by Bartlett's decomposition.
 local Wishart = Distribution.ExponentialFamily:derive('Wishart', {
   mean = function(self) return self.df:reshape(utils.append(self.batch_shape, { 1, 1 })) * self.covariance_matrix end,
   mode = function(self)
@@ -355,7 +355,8 @@ end
 
 function Wishart:rsample(...)
   local shape = utils.dims_of(...)
-  -- PyTorch takes the first draw for singular where it is not, and draws again: its numbers for a seed are the second's.
+  -- PyTorch wrongly treats the first draw as singular and draws again, so its numbers for a seed are the second
+  -- draw.
   bartlett(self, shape)
   local drawn = bartlett(self, shape)
   for _ = 1, 10 do
@@ -389,8 +390,8 @@ end
 -- ---- LKJCholesky ----------------------------------------------------------------------------------------------------
 
 --- LKJCholesky(dim, concentration = 1): the Cholesky factors of correlation matrices; concentration 1 is
---- uniform over all matrices, a larger one prefers those near the identity (Lewandowski, Kurowicka and Joe,
---- 2009: the onion method).
+--- uniform over all matrices, a larger one prefers matrices close to the identity (Lewandowski, Kurowicka and
+--- Joe, 2009: the onion method).
 local LKJCholesky = Distribution:derive('LKJCholesky', { support = function() return constraints.corr_cholesky end })
 M.LKJCholesky = LKJCholesky
 LKJCholesky:constrain { { 'concentration', constraints.positive } }
@@ -410,7 +411,7 @@ end
 function LKJCholesky:sample(...)
   local _ <close> = torch.no_grad()
   local n, a = self.dim, self.concentration
-  -- The lengths of the rows below the diagonal, the first of which is empty, are drawn from Betas.
+  -- The lengths of the rows below the diagonal (empty in the first row) are drawn from Betas.
   local offset = torch.cat({ torch.zeros(1, like(a)), torch.arange(0, n - 1, like(a)) }, 1)
   local beta = torch.distributions.Beta(offset + 0.5, (a + 0.5 * (n - 2)):unsqueeze(-1) - 0.5 * offset, { validate_args = false })
   local lengths = beta:sample(...):unsqueeze(-1)

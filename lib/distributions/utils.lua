@@ -10,7 +10,7 @@ utils.euler_constant = 0.57721566490153286060
 
 -- ---- shapes -------------------------------------------------------------------------------------------------------
 
---- The sizes that a call was given, as numbers, a table or a torch.Size; {sample_shape = ...} too.
+--- The sizes in the arguments of a call: numbers, a table or a torch.Size, or {sample_shape = ...}.
 function utils.dims_of(...)
   local first = ...
   if first == nil then return {} end
@@ -18,7 +18,7 @@ function utils.dims_of(...)
   if type(first) == 'table' and rawget(first, 'sample_shape') then first = first.sample_shape end
   if type(first) ~= 'table' then fail('a shape is numbers or a table of them, not %s', torch.type(first)) end
   local dims = {}
-  for i = 1, #first do -- not table.move, which goes on for whatever length an object claims to have
+  for i = 1, #first do -- not table.move, which trusts the length that an object reports
     local size = first[i]
     if type(size) ~= 'number' then fail('a shape is numbers or a table of them, and element %d is %s', i, torch.type(size)) end
     dims[i] = size
@@ -26,7 +26,7 @@ function utils.dims_of(...)
   return dims
 end
 
---- The lists after each other, as a new one.
+--- Concatenates lists to a new one.
 function utils.append(...)
   local all = {}
   for _, dims in ipairs { ... } do table.move(dims, 1, #dims, #all + 1, all) end
@@ -64,7 +64,7 @@ function utils.same_dims(a, b)
   return true
 end
 
---- A shape as torch.Size prints, and as a tuple does.
+--- A shape in the form of torch.Size, and in the form of a tuple.
 function utils.size_text(dims) return tostring(torch.Size(utils.slice(dims, 1))) end
 function utils.tuple_text(dims) return python.repr(utils.slice(dims, 1)) end
 
@@ -79,7 +79,7 @@ function utils.sum_rightmost(x, n)
   return x:reshape(utils.append(utils.slice(x.shape, 1, x.ndim - n), { -1 })):sum(-1)
 end
 
---- Numbers and tensors as tensors of one shape; numbers take the first tensor's dtype and device.
+--- Converts numbers and tensors to tensors of one shape; numbers get the first tensor's dtype and device.
 function utils.broadcast_all(...)
   local values, n, like = { ... }, select('#', ...), nil
   for i = 1, n do
@@ -124,7 +124,7 @@ end
 
 -- ---- triangles -------------------------------------------------------------------------------------------------------
 
--- Positions of the elements on and below a diagonal, in a matrix as one row of n * n numbers.
+-- Positions of the elements on and below a diagonal, in the flattened n x n matrix.
 local function triangle(n, diagonal, device)
   local at = torch.tril_indices(n, n, diagonal)
   return ((at[1] - 1) * n + at[2]):to(device)

@@ -1,4 +1,4 @@
--- control.lua - torch.cond and while_loop in programs of torch.export: nodes whose arguments are graphs. A
+-- control.lua - torch.cond and while_loop in programs of torch.export: nodes that take graphs as arguments. A
 -- graph has its own names for values and receives all external values as inputs.
 
 local torch = require 'torch'

@@ -45,7 +45,8 @@ M.from_zero = { Dim = place, Index = place, Dims = places, IndexTensor = tensor_
 
 -- ---- overloads ----------------------------------------------------------------------------------------------------------------
 
--- Which parameter each argument is for: a list of { parameter's index = argument }; nil when the overload does not fit.
+-- Assigns arguments to parameters: a list of { parameter's index = argument }; nil if the overload does not
+-- fit.
 local function match(overload, arguments)
   local at, bound = {}, {}
   for i, parameter in ipairs(overload) do at[parameter.name] = i end
@@ -78,8 +79,8 @@ local function to_zero(kinds_of_results, results)
   return table.unpack(results, 1, results.n)
 end
 
---- A function of a node's arguments, a list of { name =, kind =, value = a function of the values that the node reads }; nil and a reason when no op of ours
--- takes them.
+--- A function of a node's arguments, a list of { name =, kind =, value = a function of the values that the node
+-- reads }; nil and a reason if no op accepts them.
 function M.call(op, arguments)
   local known = false
   for _, in_nn in ipairs { false, true } do

@@ -113,7 +113,8 @@ function named.convolution(a)
   end
   return F['conv' .. n .. 'd'](a.input, a.weight, a.bias, a.stride, a.padding, a.dilation, a.groups)
 end
--- PyTorch's kernels leave some results in another order of memory than ours, where a view is one of theirs and none of ours.
+-- Some results of PyTorch's kernels have another memory layout than ours, so a view there may be impossible
+-- here.
 function named.view(a) return a.dtype and a.self:view(a.dtype) or a.self:reshape(a.size) end
 named._unsafe_view = named.view
 

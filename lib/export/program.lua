@@ -1,7 +1,7 @@
 -- program.lua - the nn.Module of a .pt2 file: its archive, tensors and nodes, in the form that onnx/run.lua
 -- executes.
 --
--- models/<name>.json in the archive is the program, a list of nodes whose targets are operators of PyTorch.
+-- models/<name>.json in the archive is the program, a list of nodes that name operators of PyTorch as targets.
 
 local torch = require 'torch'
 local archives = require 'torch.export.archive'
@@ -38,7 +38,8 @@ function Builder:slot(name)
   return self.slots[name]
 end
 
--- A function of the node's values that gives the value of this name.
+-- Adds the value of this name to the node's inputs; returns a function that selects it from the values of the
+-- inputs.
 function Builder:read(node, name)
   if not self.slots[name] then self.archive:fail("%s: its input '%s' is made by no node before it", node.where, tostring(name)) end
   node.inputs[#node.inputs + 1] = self.slots[name]
@@ -59,7 +60,7 @@ local function all_of(list, n)
   end
 end
 
--- A size: a number, or the name of one.
+-- A size: a number, or the name of a symbolic size.
 function Builder:size_of(node, x)
   if type(x) == 'number' then return constant(x) end
   if type(x) ~= 'table' then self.archive:fail('%s: a size that is no number', node.where) end
@@ -104,7 +105,7 @@ local readers = {
   end,
   as_graph = function(self, node, x) return 'graph', constant(self:body(field(self.archive, x, 'graph', 'table'), node.where)) end,
   as_memory_format = function() return 'none', constant(nil) end, as_layout = function() return 'none', constant(nil) end,
-  as_device = function() return 'none', constant(nil) end, -- a program computes where its inputs are
+  as_device = function() return 'none', constant(nil) end, -- a program runs on the device of its inputs
 }
 
 function Builder:argument(node, input)
@@ -154,7 +155,7 @@ function Builder:outputs(node, outputs)
   end
 end
 
--- A node whose arguments are graphs.
+-- A node that takes graphs as arguments.
 local function control_call(fn, arguments)
   return function(_, frame, ...)
     local given = {}

@@ -22,7 +22,7 @@ local dtypes = { b1 = torch.bool, u1 = torch.uint8, i1 = torch.int8, i2 = torch.
   c8 = torch.complex64, c16 = torch.complex128 }
 local codes = {}
 for code, dtype in pairs(dtypes) do codes[dtype] = code end
--- Other words for them, as programs that are not NumPy write them.
+-- Other dtype names, as programs other than NumPy write them.
 local words = { bool = 'b1', ['?'] = 'b1', b = 'i1', B = 'u1', h = 'i2', H = 'u2', i = 'i4', I = 'u4', l = 'i8', L = 'u8', q = 'i8', Q = 'u8', e = 'f2', f = 'f4',
   d = 'f8', F = 'c8', D = 'c16' }
 for code, dtype in pairs(dtypes) do words[tostring(dtype):match '[^.]*$'] = code end
@@ -32,7 +32,7 @@ for code, dtype in pairs(dtypes) do words[tostring(dtype):match '[^.]*$'] = code
 -- `where` names the file, and the entry in it.
 local function fail(where, format, ...) torch._C.raise(where .. ': ' .. shown(format, ...)) end
 
--- The dtype and whether its bytes are swapped; nil and the reason where ltensor has no such elements.
+-- The dtype and whether its bytes are swapped; nil and the reason if ltensor does not support it.
 local function parse_descr(where, value)
   local order, code = value:match "^'([<>|=]?)([%w?]+)'$"
   if not order then order, code = value:match '^"([<>|=]?)([%w?]+)"$' end
@@ -104,8 +104,8 @@ local function read_header(where, file, left)
   return file:text(length), left - length
 end
 
--- The array in the next `left` bytes of the file; nil and the reason where it has elements that ltensor has not. followed: other bytes
--- may come after it.
+-- The array in the next `left` bytes of the file; nil and the reason if its elements are not supported.
+-- followed: other bytes may follow it.
 local function read_array(where, file, left, followed)
   local header
   header, left = read_header(where, file, left)
@@ -126,7 +126,7 @@ local function read_array(where, file, left, followed)
   return flat:view(reversed):permute(order):detach()
 end
 
---- The array of a .npy file; of several that follow each other the first, as numpy.load gives it.
+--- The array of a .npy file; the first of several concatenated ones, as numpy.load.
 function M.load(path)
   local file <close>, size = torch._C.open_file(path)
   local array, reason = read_array(path, file, size, true)

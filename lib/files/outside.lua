@@ -24,8 +24,8 @@ M.make_folder = C.make_folder
 --- The names in a folder, in no order; or nil, a message, the system's number.
 M.list_folder = C.list_folder
 
---- The path of a file that another file names: relative to the folder of `beside`. nil where that leads out of the folder, by the name
---- itself or through symbolic links.
+--- The path of a file named in another file, relative to the folder of that file, `beside`. nil if it leads out
+--- of the folder, by the name itself or through symbolic links.
 M.path_inside = C.path_inside
 
 --- Writes a file that appears complete or not at all. ...: strings.

@@ -20,7 +20,7 @@ function M.pack(...)
   return table.concat(parts)
 end
 
---- The values of a parcel that begins at a byte, the first if not given.
+--- The values of a parcel that begins at byte `at` (default: the first).
 function M.unpack(message, at)
   local tensors, text, count = {}
   text, count, at = string.unpack('<s8I4', message, at or 1)

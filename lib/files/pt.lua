@@ -39,7 +39,8 @@ function M.folder(archive)
   end
 end
 
--- A function of the machine that finds the storage of a persistent id, each read once and put where it belongs.
+-- A function for the unpickler that returns the storage of a persistent id; each storage is read once and moved
+-- by put.
 local function storage_reader(archive, folder, put, mmap)
   local order = archive.by_name[folder .. 'byteorder']
   order = order and archive:text(order, 100) or 'little'
@@ -90,7 +91,8 @@ for name, dtype in pairs(pt_globals.storage_types) do storage_names[dtype] = nam
 local Pickler = {}
 Pickler.__index = Pickler
 
--- Pieces of text, of which long ones are made now and then: 100,000 tensors would be a million pieces.
+-- Appends pieces of text. They are concatenated from time to time, because 100,000 tensors would be a million
+-- pieces.
 function Pickler:put(...)
   local text = self.text
   for i = 1, select('#', ...) do text[#text + 1] = (select(i, ...)) end
@@ -154,8 +156,8 @@ local function new_group(tensor)
   return { first = first, last = last, tensor = tensor, geometry = geometry_of(tensor) }
 end
 
--- Notes which tables a value holds several times, and which memory its tensors share. Most share none: the memory of one tensor has the tensor as its entry, that of
--- several a group.
+-- Counts the occurrences of tables in a value, and groups its tensors by memory. Most memories have one tensor:
+-- then their entry is the tensor instead of a group.
 function Pickler:collect(value, depth)
   if torch.is_tensor(value) and value.layout ~= torch.strided then
     self.apart[value] = self.apart[value] or sparse_parts.apart(value)
@@ -232,7 +234,7 @@ function Pickler:tensor(tensor)
       step = step * math.max(1, tensor:size(i))
     end
   end
-  local class = storage_names[tensor.dtype] -- none: a storage of bytes, and the dtype beside it
+  local class = storage_names[tensor.dtype] -- nil: a storage of bytes, with the dtype stored separately
   local storage = tuple { unicode 'storage', class and ('ctorch\n%s\n'):format(class) or 'ctorch.storage\nUntypedStorage\n',
     unicode(tostring(number)), unicode(tostring(tensor.device)), integer(class and numel or numel * tensor.dtype.itemsize) } .. 'Q'
   local fields = { storage, integer(offset), sizes_text(tensor.shape), sizes_text(strides), tensor.requires_grad and '\x88' or '\x89',
@@ -252,7 +254,7 @@ function Pickler:sparse(tensor)
   self:put 'ttR'
 end
 
--- Items 1 to n and nothing else.
+-- True if the table has items 1 to n only.
 local function is_list(object)
   local n = #object
   if n == 0 or getmetatable(object) then return false end
@@ -270,7 +272,7 @@ function Pickler:table(object, path, depth)
     self:put('ctorch\nSize\n', sizes_text(object), '\x85R')
   else
     self:put(list and ']' or word == 'ordered' and 'ccollections\nOrderedDict\n)R' or '}')
-    if self.repeated[object] then self:remember(object) end -- before its items, which may hold it
+    if self.repeated[object] then self:remember(object) end -- before its items, which may refer to it
     self:put '('
     for _, key in ipairs(keys) do
       if not list then self:put(scalar(key)) end
@@ -301,7 +303,7 @@ function Pickler:value(value, path, depth)
   end
 end
 
---- Writes a value as torch.save of PyTorch does.
+--- Writes a value in the format of PyTorch's torch.save.
 function M.save(value, path)
   local pickler = setmetatable({ text = {}, parts = {}, groups = {}, apart = {}, storages = {}, memo = {}, memos = 0, met = {}, repeated = {} }, Pickler)
   pickler:collect(value, 0)

@@ -17,9 +17,9 @@ M.storage_types = { BoolStorage = torch.bool, ByteStorage = torch.uint8, CharSto
 local dtypes = { 'bool', 'uint8', 'int8', 'int16', 'int32', 'int64', 'float16', 'bfloat16', 'float32', 'float64',
   'complex32', 'complex64', 'complex128', 'uint16', 'uint32', 'uint64', 'float8_e5m2', 'float8_e4m3fn', 'float8_e5m2fnuz',
   'float8_e4m3fnuz', 'float8_e8m0fnu' }
--- Storages of elements that ltensor does not have: named when they are met.
+-- Storages of dtypes that ltensor does not have, for the error message.
 local other_storages = { 'QInt8Storage', 'QUInt8Storage', 'QInt32Storage' }
--- Classes of tensors, which the oldest files name beside each tensor.
+-- Tensor classes, which the oldest files name for each tensor.
 M.tensor_types = { 'ByteTensor', 'CharTensor', 'ShortTensor', 'IntTensor', 'LongTensor', 'HalfTensor', 'FloatTensor',
   'DoubleTensor' }
 
@@ -39,7 +39,7 @@ function M.storage(machine, tensor, dtype, first)
   return storage
 end
 
---- The elements of a storage where put (serialization.lua), which may be a function of the caller's, wants them.
+--- Moves the elements of a storage by put (serialization.lua), which may be a user's function.
 function M.placed(machine, put, tensor, location)
   local dtype, numel = tensor.dtype, tensor:numel()
   tensor = put(tensor, location)
@@ -71,7 +71,8 @@ function M.view(storage, size, stride, offset)
   return nil, 'a tensor does not fit its storage: ' .. tostring(tensor):gsub('^[^:]*:%d+: ', '')
 end
 
--- _rebuild_tensor_v2(storage, offset, size, stride, requires_grad, hooks, metadata); _rebuild_tensor: the first four.
+-- _rebuild_tensor_v2(storage, offset, size, stride, requires_grad, hooks, metadata); _rebuild_tensor: the first
+-- four.
 local function rebuild_tensor(machine, arguments, count)
   local storage, offset, requires_grad = arguments[1], arguments[2], arguments[5] == true
   if count < 4 or machine.kinds[storage] ~= 'storage' or math.type(offset) ~= 'integer' then
@@ -82,15 +83,15 @@ local function rebuild_tensor(machine, arguments, count)
   local stride = integers(machine, arguments[4], 'the strides of a tensor')
   local tensor, message = M.view(storage, size, stride, offset)
   if not tensor then machine:fail('%s', message) end
-  -- Views that PyTorch marks as conjugate or negative; here they are copies.
+  -- PyTorch marks views as conjugate or negative; we copy.
   if type(metadata) == 'table' and metadata.conj and tensor.dtype.is_complex then tensor = tensor:conj() end
   if type(metadata) == 'table' and metadata.neg then tensor = tensor:neg() end
   if requires_grad and tensor.dtype.is_floating_point then tensor:requires_grad_(true) end
   return tensor
 end
 
--- _rebuild_sparse_tensor(layout, components): (indices, values, size, is_coalesced), or of rows and columns (compressed indices, plain
--- indices, values, size).
+-- _rebuild_sparse_tensor(layout, components): (indices, values, size, is_coalesced), or for compressed layouts
+-- (compressed indices, plain indices, values, size).
 local function rebuild_sparse(machine, arguments)
   local layout, parts = arguments[1], { layout = arguments[1] }
   local given, count = machine:arguments(arguments[2], 'the components of a sparse tensor')
@@ -110,7 +111,7 @@ local function rebuild_sparse(machine, arguments)
 end
 
 -- _rebuild_tensor_v3(storage, offset, size, stride, requires_grad, hooks, dtype, metadata): for dtypes without
--- a storage class, whose elements are in a storage of bytes.
+-- a storage class; their elements are in a storage of bytes.
 local function rebuild_of_dtype(machine, arguments, count)
   local storage, dtype = arguments[1], arguments[7]
   if count < 7 or machine.kinds[storage] ~= 'storage' or torch.type(dtype) ~= 'dtype' then
@@ -131,7 +132,7 @@ local function rebuild_parameter(machine, arguments)
   return tensor.dtype.is_floating_point and tensor:requires_grad_(requires_grad) or tensor
 end
 
--- _rebuild_from_type_v2(function, type, arguments, state): a tensor with fields of its own, which are not kept.
+-- _rebuild_from_type_v2(function, type, arguments, state): a tensor with attributes, which are dropped.
 local function rebuild_from_type(machine, arguments)
   local rebuild = arguments[1]
   if machine.kinds[rebuild] ~= 'class' or not rebuild.tensor then machine:fail 'its pickle is damaged: a tensor made by another call' end
@@ -147,7 +148,7 @@ local function make_device(machine, arguments, count)
   return device
 end
 
--- A dict, from pairs of keys and values or from another one.
+-- A dict, from pairs of keys and values or from another dict.
 local function make_dict(kind)
   return function(machine, arguments, count)
     local dict = kind == 'ordered' and machine:ordered() or machine:made({}, 'dict')
@@ -174,7 +175,7 @@ end
 local latin_bytes = {}
 for byte = 128, 255 do latin_bytes[utf8.char(byte)] = string.char(byte) end
 
--- _codecs.encode(text, 'latin1') is how bytes are written.
+-- _codecs.encode(text, 'latin1') is the form of bytes in a pickle.
 local function encode(machine, arguments)
   local text, encoding = arguments[1], arguments[2]
   if type(text) == 'string' then machine:spend(#text) end
@@ -183,7 +184,7 @@ local function encode(machine, arguments)
   return (text:gsub('[\xc2\xc3][\x80-\xbf]', latin_bytes))
 end
 
---- Made anew for every file: the machine marks them as its own.
+--- Created for every file, because the unpickler marks them as its own.
 function M.make()
   local globals = {}
   local function add(full, call, more)

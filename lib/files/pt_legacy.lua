@@ -18,7 +18,7 @@ local M = {}
 local MAGIC = '\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.'
 local PROTOCOL = 1001
 local MAX_PICKLE = 100000000 -- bytes
-local CHUNK = 65536 -- of a pickle, whose length nothing tells
+local CHUNK = 65536 -- bytes; the length of a pickle is not stored
 local MAX_DIMS = 64
 local BLOCK = 512 -- of a tar archive
 
@@ -38,7 +38,7 @@ end
 
 function Part:integer() return (('<i8'):unpack(self:bytes(8))) end
 
--- The number of elements, which stands before them, and the elements.
+-- The number of elements, which precedes them, and the elements.
 function Part:elements(dtype)
   local numel = self:integer()
   if numel < 0 or numel > (self.finish - self.at) // dtype.itemsize then
@@ -53,7 +53,7 @@ end
 
 local function no_storages(machine) machine:fail 'its pickle is damaged: a storage where none can be' end
 
--- The value of the pickle that comes next.
+-- The value of the next pickle.
 function Part:pickle(persistent, globals)
   local start = self.at
   local function more(n)
@@ -71,7 +71,8 @@ local function open(path, file, size) return setmetatable({ path = path, file = 
 
 -- ---- five pickles and the elements ---------------------------------------------------------------------------------
 
--- A function of the machine that gives storages of which only the size is known: `found` gets them by key.
+-- A function for the unpickler that creates storages by size before their elements are read, and stores them in
+-- `found` by key. size: of the file, a limit.
 local function promised(found, put, size)
   local total, views = 0, {}
   local function whole(machine, dtype, key, location, numel)
@@ -111,7 +112,7 @@ local function load_stream(part, put)
   part:pickle()
   local found = {}
   local globals = pt_globals.make()
-  globals['torch._utils._rebuild_sparse_tensor'] = nil -- the indices, which are looked at, come behind the pickles
+  globals['torch._utils._rebuild_sparse_tensor'] = nil -- it would validate the indices, which follow the pickles
   local value = part:pickle(promised(found, put, part.finish), globals)
   local keys = part:pickle()
   if type(keys) ~= 'table' then part:fail 'the keys of its storages are damaged' end
@@ -155,14 +156,14 @@ local function count_of(part)
   return count
 end
 
--- Records a pickle of a tuple whose last value is a class.
+-- Records a pickle of a tuple that ends with a class.
 local function note(part, globals, what)
   local values = part:pickle(nil, globals)
   if type(values) ~= 'table' or values[1] == nil or values[2] == nil or values[3] == nil then part:fail('it is damaged: %s', what) end
   return values[1], values[2], values[3]
 end
 
--- The pickle's own machine refuses to give out classes: here they stand for their names.
+-- Maps classes to dtypes and names, because the unpickler does not return classes.
 local function named_types()
   local globals = {}
   for name, dtype in pairs(pt_globals.storage_types) do globals['torch.' .. name] = dtype end
@@ -199,7 +200,7 @@ local function read_tensors(part, storages)
     local key, storage = note(part, globals, 'a tensor')
     storage = storages[tostring(storage)]
     if not storage then part:fail 'it is damaged: a tensor without a storage' end
-    local ndim = ('<i4'):unpack(part:bytes(8)) -- as 8 bytes, of which 4 count
+    local ndim = ('<i4'):unpack(part:bytes(8)) -- 8 bytes, of which 4 are used
     if ndim < 0 or ndim > MAX_DIMS then part:fail('a tensor of %d dimensions', ndim) end
     local numbers = {}
     for i = 1, 2 * ndim + 1 do
@@ -227,7 +228,7 @@ end
 
 -- ---- the file ------------------------------------------------------------------------------------------------------
 
---- Which of the two a file with this beginning (512 bytes) is; nil: neither.
+--- The format of a file with this beginning (512 bytes), or nil.
 function M.kind(start)
   if start:sub(1, #MAGIC) == MAGIC then return 'stream' end
   if start:sub(258, 262) == 'ustar' then return 'tar' end

@@ -68,7 +68,7 @@ local function texts_of(machine, dtype, bytes)
   return texts
 end
 
--- The array of these bytes. fortran: the first dimension is the closest one.
+-- The array of these bytes. fortran: column-major order.
 local function array_of(machine, dtype, sizes, bytes, fortran)
   check_dtype(machine, dtype)
   local numel, shape = 1, {}
@@ -157,7 +157,7 @@ end
 local function set_of(machine, arguments) return list_of(machine, arguments, 'a set') end
 local function deque_of(machine, arguments) return list_of(machine, arguments, 'a deque') end
 
---- Always there, as for torch.load of PyTorch.
+--- Always allowed, as in PyTorch's torch.load.
 M.always = { ['builtins.bytearray'] = bytes_of, ['builtins.bytes'] = bytes_of, ['builtins.set'] = set_of, ['builtins.complex'] = complex_of }
 
 --- Where a program allows them. `new`: makes an object without a call.
@@ -168,7 +168,7 @@ M.allowable = { ['builtins.frozenset'] = { call = set_of }, ['collections.deque'
 for _, name in ipairs { 'Path', 'PosixPath', 'PurePath', 'PurePosixPath' } do M.allowable['pathlib.' .. name] = { call = path_of '/' } end
 for _, name in ipairs { 'WindowsPath', 'PureWindowsPath' } do M.allowable['pathlib.' .. name] = { call = path_of '\\' } end
 
---- The name that a constructor has here: modules of Python and NumPy were renamed.
+--- The canonical name of a constructor: some modules of Python and NumPy were renamed.
 function M.name(full)
   return (full:gsub('^__builtin__%.', 'builtins.'):gsub('^numpy%.core%.', 'numpy._core.'):gsub('^pathlib%._local%.', 'pathlib.'))
 end

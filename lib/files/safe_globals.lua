@@ -1,7 +1,8 @@
--- safe_globals.lua - torch.serialization: which of Python's data a file of PyTorch may hold besides tensors, numbers, strings and their
--- containers.
+-- safe_globals.lua - torch.serialization: allows more Python data in PyTorch files than tensors, numbers,
+-- strings and their containers.
 --
--- Only constructors that ltensor implements itself can be allowed (files/python_data.lua): none of them runs code of the file.
+-- Only constructors that ltensor implements itself can be allowed (files/python_data.lua): none of them runs
+-- code of the file.
 
 local checked = require 'torch.support.checked'
 local fail = require 'torch.support.fail'
@@ -10,7 +11,7 @@ local python_data = require 'torch.files.python_data'
 
 local serialization = {}
 
--- The names that a name stands for: itself, or as of a module all that are in it.
+-- The constructors that a name selects: itself, or for a module all of its constructors.
 local function names_of(what, name)
   if type(name) ~= 'string' then fail("torch.serialization.%s: the names must be strings such as 'numpy.dtype', got %s", what, kinds.described(name)) end
   local full, found = python_data.name(name), {}
@@ -24,8 +25,10 @@ local function names_of(what, name)
   fail("torch.serialization.%s: ltensor has no constructor '%s'; there are %s", what, name, table.concat(known, ', '))
 end
 
---- Allows torch.load to make more of Python's data: NumPy's arrays and scalars, paths, namespaces, frozensets, deques.
--- @param safe_globals  a list of names as Python has them ('numpy._core.multiarray.scalar', 'pathlib.PosixPath'), or of modules ('numpy': all of its)
+--- Allows torch.load to create more Python data: NumPy's arrays and scalars, paths, namespaces, frozensets,
+-- deques.
+-- @param safe_globals  a list of names as Python has them ('numpy._core.multiarray.scalar',
+--   'pathlib.PosixPath'), or of modules ('numpy': all of its)
 function serialization.add_safe_globals(safe_globals)
   kinds.check('add_safe_globals', 'safe_globals', safe_globals, 'table')
   local added = {}
@@ -43,7 +46,7 @@ function serialization.get_safe_globals()
   return names
 end
 
---- Allows none again.
+--- Removes all allowed names.
 function serialization.clear_safe_globals() python_data.allowed = {} end
 
 --- Calls a function with additional names allowed, and returns its results.

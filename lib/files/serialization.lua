@@ -36,7 +36,7 @@ end
 -- state_dict. The write is atomic. The suffix selects the format:
 --
 -- * `.npy`: one tensor, for NumPy; `.npz`: a table of tensors by name.
--- * `.pt`, `.pth`: for PyTorch, whose torch.load reads it with weights_only=True. Tables 1 to n become lists,
+-- * `.pt`, `.pth`: for PyTorch; torch.load there reads it with weights_only=True. Tables 1 to n become lists,
 --   others dicts; tensors that share memory remain views of one storage.
 -- * any other: the safetensors format. Views are saved as separate tensors.
 --
@@ -63,9 +63,9 @@ local function save(obj, path, options)
   torch._C.save_safetensors(path, names, tensors, { [KEY] = text })
 end
 
--- ---- places ------------------------------------------------------------------------------------------------
+-- ---- devices ------------------------------------------------------------------------------------------------
 
--- The device, when it exists here.
+-- The device, if it exists on this machine.
 local function check_device(name)
   local ok, device = pcall(torch.device, name)
   if not ok then fail('torch.load: %s', (tostring(device):gsub('^[^:]*:%d+: ', ''))) end
@@ -87,7 +87,7 @@ local function place(tensor, device)
   return device.type == 'cpu' and tensor or tensor:to(device)
 end
 
--- A function that takes a tensor on the host and the name of the device it was saved from to where it belongs.
+-- A function that moves a tensor on the host to its target device: f(tensor, name of the saved device).
 local function placer(map)
   if map == nil then return place end
   if type(map) == 'table' then
@@ -132,7 +132,7 @@ local function ours(path, text, names, tensors, put)
   return value
 end
 
--- A table of devices by the names of others: another name in it is one of an argument that there is not.
+-- A table maps device names to devices. A key that is no device name is reported as an unknown argument.
 local function check_map(map)
   if type(map) ~= 'table' then return end
   for name in pairs(map) do

@@ -1,7 +1,8 @@
--- sharded.lua - safetensors in several files (shards) with an index, as Hugging Face's libraries write them: model.safetensors.index.json
--- is a JSON text whose "weight_map" tells by tensor which file beside it holds it, and whose "metadata" has texts.
+-- sharded.lua - safetensors in several files (shards) with an index, in the format of Hugging Face's libraries:
+-- the JSON file model.safetensors.index.json maps tensors to shards ("weight_map") and has texts ("metadata").
 --
--- Indexes come from strangers: a shard lies in the index's folder or below it, and every tensor that the index names must be in its shard.
+-- Indexes are untrusted: a shard must be in the folder of the index or below it, and must contain the tensors
+-- that the index assigns to it.
 
 local torch = require 'torch'
 local shown = require 'torch.support.shown'
@@ -74,7 +75,8 @@ function M.bytes(size)
   return math.floor(bytes)
 end
 
--- Lists of positions of tensors: in order, each of at most so many bytes unless one tensor alone has more.
+-- Splits the positions of tensors into consecutive lists of at most `most` bytes; a larger tensor is a list of
+-- its own.
 local function split(tensors, most)
   local shards, filled = {}, 0
   for i, tensor in ipairs(tensors) do
@@ -100,7 +102,8 @@ local function index_text(map, total, metadata)
   return table.concat(lines, '\n')
 end
 
--- The parts of the names of shards: those of the first save are the ones that other libraries give, those of the nth have its number.
+-- Folder, stem and suffix of the names of shards. Shards of the first save have the names of other libraries,
+-- later ones contain the number of the save.
 local function parts_of(path)
   local folder, base = path:match '^(.*/)' or '', path:match '[^/]*$'
   local stem, suffix = base:match '^(.*)(%.[^.]*)$'
@@ -111,7 +114,7 @@ local function shard_name(stem, suffix, number, k, n)
   return ('%s%s-%05d-of-%05d%s'):format(stem, number > 1 and ('.save-%d'):format(number) or '', k, n, suffix)
 end
 
--- The number of the save that a name in the folder is a shard of; nil: of none.
+-- The number of the save that a file is a shard of; nil if it is no shard.
 local function number_of(name, stem, suffix)
   local middle = name:sub(#stem + 1, #name - #suffix)
   if name ~= stem .. middle .. suffix then return nil end
@@ -134,8 +137,8 @@ local function shards_before(path, stem, suffix)
   return known
 end
 
--- Removes the shards of other saves than those just written: what an index named, and what killed runs have left, whose numbered names no
--- other program gives.
+-- Removes the shards of other saves: the ones that the old index names, and the remains of killed runs, which
+-- are recognized by the save number or the suffix of temporary files.
 local function remove_others(path, before, current)
   local folder, stem, suffix = parts_of(path)
   local names = outside.list_folder(folder == '' and '.' or folder) or {}
@@ -146,10 +149,12 @@ local function remove_others(path, before, current)
   end
 end
 
---- Writes tensors in files of at most so many bytes of elements. What fits into one is one file, at the path; else there are
--- name-00001-of-00003.safetensors and so on beside it, and the index, path .. '.index.json'. An index that is there names its own shards
--- until all new ones are written, which therefore have other names; then it is replaced, and the old shards are removed: whenever
--- saving ends, what the index names is whole.
+--- Writes tensors to files of at most `most` bytes of elements each. If one file suffices, it is `path`;
+-- otherwise the shards are name-00001-of-00003.safetensors and so on beside it, with the index path ..
+-- '.index.json'.
+--
+-- Atomic: new shards have other names than the old ones, the index is replaced after all are written, and the
+-- old shards are removed last. So the shards of the index are complete whenever saving ends.
 function M.save(path, names, tensors, metadata, most)
   local shards = split(tensors, most)
   local folder, stem, suffix = parts_of(path)
@@ -176,7 +181,7 @@ function M.save(path, names, tensors, metadata, most)
   end
   outside.write_file(path .. SUFFIX, index_text(map, total, metadata))
   outside.discard(path)
-  pcall(remove_others, path, before, current) -- what is saved is whole without it
+  pcall(remove_others, path, before, current) -- the save is complete without it
 end
 
 return M

@@ -1,4 +1,5 @@
--- sparse_parts.lua - sparse tensors in files: the components that they are taken apart to and made of again. Indices count from 0 there.
+-- sparse_parts.lua - sparse tensors in files: converts them to components and back. Indices in files count from
+-- 0.
 
 local torch = require 'torch'
 

@@ -51,7 +51,7 @@ local function before(a, b)
   return a < b
 end
 
--- Pieces of text, of which long ones are made now and then.
+-- Appends pieces of text, which are concatenated from time to time.
 function Writer:put(piece)
   local text = self.text
   text[#text + 1] = piece
@@ -65,7 +65,7 @@ function Writer:fail(path, format, ...)
   torch._C.raise('torch.save: ' .. format:format(...) .. where)
 end
 
--- A name for the tensor at path that no other has and that every reader of the format takes.
+-- A unique name for the tensor at path that every reader of the format accepts.
 function Writer:name(path)
   local fits = path and path ~= '' and utf8.len(path) and not path:find('\0', 1, true)
   local base = fits and path or 'tensor'
@@ -91,7 +91,7 @@ function Writer:tensor(tensor, path, depth)
   self:put(('tensor(%s, %s, %s)'):format(quote(name), quote(tostring(tensor.device)), tensor.requires_grad))
 end
 
--- The keys of a table in their order, and the word before its brace.
+-- The keys of a table in order, and the word before its brace.
 function Writer:keys(object, path)
   local meta = getmetatable(object)
   local is_ordered = ordered_dict.is(object)
@@ -199,7 +199,7 @@ function Reader:scalar()
   return number
 end
 
--- The entries of a table up to its closing brace, each handed to store(key, value).
+-- Reads the entries of a table up to its closing brace; passes each to store(key, value).
 function Reader:entries(depth, store)
   if depth >= MAX_DEPTH then self:fail('tables nested deeper than ' .. MAX_DEPTH) end
   if self:take '}' then return end
@@ -250,7 +250,8 @@ function Reader:tensor()
   return self.find(name, device, requires_grad) or self:fail(("there is no tensor '%s'"):format(name))
 end
 
--- The arguments of a word up to its closing parenthesis, handed to make(); wrong ones are an error.
+-- Reads the arguments of a word up to its closing parenthesis, and passes them to make(); wrong ones are an
+-- error.
 function Reader:made(count, make)
   local values = {}
   for i = 1, count do

@@ -43,7 +43,7 @@ function Machine:pop()
   return value
 end
 
--- The values above the last mark, which goes too: a table and their number.
+-- Pops the values above the last mark, and the mark: returns them in a table, and their number.
 function Machine:pop_mark()
   local mark = self.marks[#self.marks]
   if not mark then self:fail 'its pickle has no mark' end
@@ -122,7 +122,7 @@ function Machine:append(list, value)
   list[length] = plain(value)
 end
 
--- The shortest text that is the number again, and a string in quotes, as Python has them.
+-- The shortest text that reads back as the number; strings in quotes, as in Python.
 local function number_text(x)
   if math.type(x) == 'integer' then return ('%d'):format(x) end
   if x ~= x then return 'nan' end
@@ -209,7 +209,7 @@ function Machine:reduce()
   self:push(result == nil and None or result)
 end
 
--- Of classes in python_data.lua: an object that its state completes.
+-- For classes in python_data.lua: an object that its state completes.
 function Machine:new_object()
   local arguments, class = self:pop(), self:pop()
   if self.kinds[class] ~= 'class' or not class.new then self:fail 'its pickle would make an object (NEWOBJ), which ltensor does not do' end
@@ -286,7 +286,7 @@ local opcodes = {
     local version = m:number('B', 1)
     if version < 2 or version > 5 then m:fail('its pickle is of protocol %d', version) end
   end,
-  ['\x95'] = function(m) m:take(8) end, -- FRAME: its length tells nothing new
+  ['\x95'] = function(m) m:take(8) end, -- FRAME: the length is redundant
   ['('] = function(m)
     m:push(MARK)
     m.marks[#m.marks + 1] = m.n

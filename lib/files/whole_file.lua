@@ -1,5 +1,5 @@
--- whole_file.lua - the content of a file as a string, of at most so many bytes: a device or pipe that never ends is an
--- error, not the end of the memory. Read piece by piece, so that Ctrl-C ends it.
+-- whole_file.lua - reads a file as a string, up to a maximum size, so that an endless device or pipe is an
+-- error instead of exhausting memory. Reads in pieces, so that Ctrl-C works.
 
 local fail = require 'torch.support.fail'
 local outside = require 'torch.files.outside'

@@ -14,10 +14,10 @@ local M = {}
 local MAX_DIRECTORY = 100000000 -- bytes
 local MAX_COMMENT = 65535
 local END_SIZE, LOCATOR_SIZE, END64_SIZE, ENTRY_SIZE, LOCAL_SIZE = 22, 20, 56, 46, 30
-local FULL16, FULL32 = 0xffff, 0xffffffff -- the true number is in the zip64 field
+local FULL16, FULL32 = 0xffff, 0xffffffff -- the number is in the zip64 field
 local STORED, DEFLATED = 0, 8
-local ENCRYPTED, DESCRIBED, PATCH, UTF8 = 0x2041, 8, 0x20, 0x800 -- flags; encrypted: weakly, strongly, its header
-local MODERN, WITH_64, NEWEST = 20, 45, 63 -- versions of the format that a reader needs
+local ENCRYPTED, DESCRIBED, PATCH, UTF8 = 0x2041, 8, 0x20, 0x800 -- flags; ENCRYPTED: weak or strong encryption, or of the directory
+local MODERN, WITH_64, NEWEST = 20, 45, 63 -- minimum format versions for readers
 local FIRST_OF_1980 = 0x21
 
 -- ---- reading -----------------------------------------------------------------------------------------------------
@@ -61,7 +61,7 @@ function Archive:find_directory()
   return offset, size, count
 end
 
--- The sizes and the offset of an entry, from the zip64 field where it has one.
+-- The sizes and the offset of an entry, from the zip64 field if present.
 function Archive:wide(extra, size, packed, offset)
   local at = 1
   while at + 3 <= #extra do
@@ -172,7 +172,7 @@ function Archive:begin(entry)
   return self.file
 end
 
---- After the last byte of an entry was taken.
+--- Checks the checksum after the last byte of an entry was read.
 function Archive:finish(entry)
   if self.file:finish() ~= entry.crc then self:fail("entry '%s' is damaged: its checksum is another", entry.name) end
 end
@@ -185,7 +185,7 @@ function Archive:map(entry, dtype, numel)
   return torch._C.mapped_part(self.mapping, self:check_header(entry), dtype, numel)
 end
 
-local OBJECTS = 64 -- bytes that the values of a text take, by byte of the text: a pickle's list of one byte is a table
+local OBJECTS = 64 -- memory of decoded values per byte of the text: one byte of a pickle can be an empty table
 
 --- The content of an entry of at most `most` bytes. Its unpacked size beyond the stored size counts toward the
 -- loader's budget.
@@ -199,7 +199,7 @@ end
 
 -- ---- writing -----------------------------------------------------------------------------------------------------
 
-local PIECES = 1000 -- of the directory, in one write
+local PIECES = 1000 -- pieces of the directory per write
 
 local Writer = {}
 Writer.__index = Writer
@@ -213,7 +213,7 @@ function Writer:put(bytes, n)
   self.at = self.at + (n or #bytes)
 end
 
--- Sizes and offsets as the 4-byte fields hold them, and the zip64 field.
+-- Sizes and offsets for the 4-byte fields, and the zip64 field.
 local function narrow(...)
   local values, wide = { ... }, {}
   for i, value in ipairs(values) do
@@ -229,7 +229,7 @@ end
 
 --- Adds an entry.
 -- @param parts  strings, and tensors in saved form
--- @param align  its first byte stands at a multiple of this; nil: anywhere
+-- @param align  the alignment of its first byte; nil: none
 -- @param compressed  whether to deflate it
 function Writer:add(name, parts, align, compressed)
   local crc, size = 0, 0
@@ -239,7 +239,7 @@ function Writer:add(name, parts, align, compressed)
   end
   if compressed then parts = { torch._C.deflated(parts) } end
   local offset, packed, method = self.at, compressed and #parts[1] or size, compressed and DEFLATED or STORED
-  -- In an entry's own header the field holds both sizes or none.
+  -- In an entry's own header, the zip64 field contains both sizes or none.
   local extra, shown_packed, shown_size = '', packed, size
   if math.max(size, packed) >= FULL32 then
     extra, shown_packed, shown_size = ('<I2I2i8i8'):pack(1, 16, size, packed), FULL32, FULL32
@@ -258,7 +258,7 @@ function Writer:add(name, parts, align, compressed)
     or MODERN, flags, method, 0, FIRST_OF_1980, crc, fields[2], fields[1], #name, #wide, 0, 0, 0, 0, fields[3]) .. name .. wide
 end
 
---- Writes the directory and lets the file appear.
+--- Writes the directory and publishes the file atomically.
 function Writer:finish()
   local start, count = self.at, #self.directory
   for first = 1, count, PIECES do self:put(table.concat(self.directory, '', first, math.min(first + PIECES - 1, count))) end

@@ -1,5 +1,5 @@
--- arguments.lua - which arguments of a function are differentiated: `argnums`, a position from 1 (negative: from the end) or
--- a list of them; and the results of the functions.
+-- arguments.lua - selects the differentiated arguments of a function: `argnums`, a position from 1 (negative:
+-- from the end) or a list of them; and handles the functions' results.
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
@@ -40,7 +40,7 @@ function M.chosen(arguments, argnums)
   return list[1]
 end
 
---- The arguments with the differentiated ones replaced.
+--- Replaces the differentiated arguments.
 function M.replaced(arguments, argnums, value)
   local list = table.move(arguments, 1, arguments.n, 1, { n = arguments.n })
   for i, at in ipairs(M.positions(argnums, arguments.n)) do list[at] = type(argnums) == 'table' and value[i] or value end

@@ -1,8 +1,8 @@
--- forward.lua - torch.func's jvp, jacfwd, hessian and linearize: the Jacobian from its other side, by forward mode
+-- forward.lua - torch.func's jvp, jacfwd, hessian and linearize: Jacobian-vector products by forward mode
 -- (src/core/autograd/dual.h).
 --
--- linearize alone goes another way: it calls f once, and multiplies with any number of tangents later. It records the gradient by a
--- cotangent; the gradient of that by the cotangent, weighted with a tangent, is the product.
+-- linearize calls f once and then multiplies with any number of tangents by double backward: it records the
+-- gradient by a cotangent; the gradient of that by the cotangent, weighted with a tangent, is the product.
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
@@ -21,7 +21,8 @@ local dual_of = torch.autograd.forward_ad.__dual_of
 
 -- ---- products ---------------------------------------------------------------------------------------------------------
 
--- f at the primals, ready to be multiplied: value, function of the tangents' leaves, form of the primals.
+-- Evaluates f for linearize: returns the value, a function from the tangents' leaves to the product, and the
+-- structure of the primals.
 local function prepare(f, primals)
   local level = Level.new()
   local inputs, form = trees.flatten(primals)
@@ -65,7 +66,7 @@ local function tangents_of(tangents, form, primals)
   return list
 end
 
--- The primal and the tangent of a dual output: zeros without one.
+-- The primal and the tangent of a dual output; zeros if it has no tangent.
 local function parts_of(output, level, strict)
   local primal, tangent = C.unpack_dual(output, level)
   if not tangent and strict then
@@ -74,7 +75,8 @@ local function parts_of(output, level, strict)
   return primal, tangent or torch.zeros_like(primal)
 end
 
--- f(arguments...) of the list of tensors that `form` makes them from, with a tangent for each: value, product, aux.
+-- Calls f with dual tensors: `form` converts the list of primals, with a tangent each, to arguments. Returns
+-- value, product, aux.
 local function push(f, form, primals, tangents, options)
   local level
   local _ <close> = scope.open('dual level', function() level = C.dual_enter() end, function() C.dual_leave(level) end)
@@ -88,8 +90,9 @@ local function push(f, form, primals, tangents, options)
   return trees.rebuild(output_form, outputs), trees.rebuild(output_form, products), aux
 end
 
---- jvp(f, primals, tangents, {strict = false, has_aux = false}): the value of f at the list of its arguments, and its derivative
---- in the direction of the tangents, a list of the same form; with has_aux the second value of f too.
+--- jvp(f, primals, tangents, {strict = false, has_aux = false}): the value of f for the list of arguments, and
+--- its derivative in the direction of the tangents, a list of the same structure; with has_aux, also the second
+--- value of f.
 function M.jvp(f, primals, tangents, options)
   if type(primals) ~= 'table' then
     fail('%s: Expected primals to be a tuple. E.g. it should be valid to call f(*primals).', JVP)
@@ -103,8 +106,8 @@ function M.jvp(f, primals, tangents, options)
   return output, product
 end
 
---- linearize(f, primals...): the value of f, and a function that takes a tangent for each primal and gives the derivative in that
---- direction. f is called once.
+--- linearize(f, primals...): the value of f, and a function from tangents, one for each primal, to the
+--- directional derivative. f is called once.
 function M.linearize(f, ...)
   local primals = { ... }
   local output, apply, form = prepare(f, primals)
@@ -147,7 +150,7 @@ local function products_of(f, form, inputs, options)
     return products, output_form, aux
   end
   local output_form, aux, n_outputs
-  -- The tensors of aux leave vmap as its last results do; aux itself keeps their places.
+  -- vmap sees the tensors of aux as additional results; aux keeps their positions.
   local function one(...)
     local _, product, besides = push(f, form, inputs, { ... }, own)
     local results
@@ -198,7 +201,7 @@ function M.jacfwd(options)
   end
 end
 
---- hessian(f, {argnums = 1}): a function that gives the second derivatives of f: jacfwd(jacrev(f)).
+--- hessian(f, {argnums = 1}): a function that returns the second derivatives of f: jacfwd(jacrev(f)).
 function M.hessian(f, argnums)
   local jacrev = require('torch.func.reverse').jacrev
   return M.jacfwd(jacrev(f, { argnums = argnums }), { argnums = argnums })

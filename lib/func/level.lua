@@ -28,7 +28,7 @@ function Level.new()
   return setmetatable({ leaves = {}, outer = torch.is_grad_enabled(), depth = C.batch_depth() }, Level)
 end
 
--- The batch that a tensor shows a sample of, and the tensor as the function sees it. A leaf is the same one again.
+-- The batch behind a batched tensor, and the tensor for the function. A leaf is returned as it is.
 local function whole(self, tensor)
   if self.depth == 0 then return tensor end
   return C.batch_show_below(tensor, self.depth)
@@ -49,7 +49,7 @@ function Level:leaf(tensor)
   return seen(self, leaf)
 end
 
---- The tensor that stands for an input.
+--- The tensor that replaces an input.
 function Level:input(value)
   if not is_tensor(value) then
     fail('Thing passed to transform API must be Tensor, got %s', torch.type(value))
@@ -127,7 +127,7 @@ local function settled(self, tensor)
   return C.dual_detach(tensor, false)
 end
 
---- A value, or tables of them, as it leaves the level.
+--- Converts a value, or tables of values, for use outside the level.
 function Level:leave(value)
   if value == nil then return nil end
   return trees.map(function(leaf) return is_tensor(leaf) and settled(self, leaf) or leaf end, value)

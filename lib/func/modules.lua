@@ -7,9 +7,9 @@ local scope = require 'torch.autograd.scope'
 
 local M = {}
 
--- ---- parameters in place of the module's own ------------------------------------------------------------------------
+-- ---- replacing parameters -----------------------------------------------------------------------------------
 
--- One table of names; a list of such tables is joined.
+-- Joins a list of tables of names; a single table is returned as it is.
 local function joined(given)
   if type(given) ~= 'table' then
     fail('Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, but got %s', torch.type(given))
@@ -30,7 +30,7 @@ local function joined(given)
   return all
 end
 
--- Where every tensor of the module stands: by name, and the names that one tensor has together.
+-- The slot of every tensor of the module by name, and the groups of names of one tensor.
 local function places_of(module, tie)
   local places, first = {}, {}
   for _, kind in ipairs { '_parameters', '_buffers' } do
@@ -92,7 +92,7 @@ local function check_strict(places, values)
   if #parts > 0 then fail('Error(s) in running functional_call: %s', table.concat(parts, ' ')) end
 end
 
--- The named entries of a table alone: an OrderedDict has its names in the list part too.
+-- The named entries of a table, without the list part, in which an OrderedDict has its names.
 local function named(dict)
   local values = {}
   for name, value in pairs(dict) do
@@ -105,10 +105,13 @@ local function named(dict)
   return values
 end
 
---- functional_call(module, parameters, args, kwargs, {tie_weights = true, strict = false}): module(args...) with the tensors of
---- the table `parameters` (by the names of named_parameters and named_buffers; a list of such tables is joined) in place of
---- its own, which are there again afterwards. args is one argument or a list of them; kwargs a table of named arguments,
---- which is passed last. Tensors that the module has under several names are replaced together.
+--- functional_call(module, parameters, args, kwargs, {tie_weights = true, strict = false}): calls
+--- module(args...) with the tensors of the table `parameters` instead of its own, which are restored
+--- afterwards.
+---
+--- - parameters: by the names of named_parameters and named_buffers; a list of such tables is joined
+--- - args: one argument or a list of them; kwargs: a table of named arguments, which is passed last
+--- - tie_weights: replaces a tensor under all of its names in the module
 function M.functional_call(module, parameters, args, kwargs, options)
   local values = named(joined(parameters))
   local places = places_of(module, options.tie_weights ~= false)
@@ -149,8 +152,8 @@ local function stacked(models, walk)
   return result
 end
 
---- Two tables, of the parameters and of the buffers of a list of modules of one class: by name, each the stack of the
---- modules' tensors along a new first dimension, a leaf that requires grad where they do.
+--- Two tables, of the parameters and of the buffers of a list of modules of one class: by name, the modules'
+--- tensors stacked along a new first dimension; leaves that require grad if the originals do.
 function M.stack_module_state(models)
   kinds.check('stack_module_state', 'models', models, 'table')
   if #models == 0 then fail('stack_module_state: Expected at least one model, got 0.') end
@@ -169,8 +172,8 @@ end
 
 -- ---- statistics of batches ----------------------------------------------------------------------------------------------
 
---- Takes the running statistics from every BatchNorm in the module, so that it normalizes by the batch alone: vmap cannot write
---- statistics that all samples share. Returns the module.
+--- Removes the running statistics from every BatchNorm in the module, so that it normalizes by the batch: vmap
+--- cannot write statistics that all samples share. Returns the module.
 function M.replace_all_batch_norm_modules_(module)
   kinds.check('replace_all_batch_norm_modules_', 'root', module, 'Module')
   for _, child in ipairs(module:modules()) do

@@ -1,4 +1,5 @@
--- reverse.lua - torch.func's grad, grad_and_value, vjp and jacrev: derivatives by backward, nested in any order (level.lua).
+-- reverse.lua - torch.func's grad, grad_and_value, vjp and jacrev: derivatives by backward, nested in any order
+-- (level.lua).
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
@@ -12,8 +13,8 @@ local M = {}
 
 -- ---- one call of the function, at a level -------------------------------------------------------------------------
 
--- Calls f with the level's tensors in place of the arguments that are differentiated. Returns the results, the level's
--- tensors as a list, and the form that they have together.
+-- Calls f with the level's tensors instead of the selected arguments. Returns the results, the level's tensors
+-- as a list, and the structure of the selected arguments.
 local function call(level, f, arguments, argnums)
   local inputs, form = trees.flatten(arguments_of.chosen(arguments, argnums))
   if #inputs == 0 then fail('Expected at least one Tensor to differentiate by, but the arguments hold none') end
@@ -101,7 +102,7 @@ local function cotangents_of(given, form, outputs)
   return list
 end
 
--- Value, the function that multiplies by the Jacobian from the left and gives one list of gradients, and aux.
+-- The value, a function that multiplies the Jacobian from the left and returns a list of gradients, and aux.
 local function vjp(f, arguments, argnums, has_aux)
   local level = Level.new()
   local results, inputs, form = call(level, f, arguments, argnums)
@@ -122,8 +123,9 @@ local function vjp(f, arguments, argnums, has_aux)
   return level:leave(output), apply, level:leave(aux)
 end
 
---- vjp(f, primals..., {has_aux = false}): the value of f, several as a list, and a function that takes as many cotangents
---- (in a row or as that list) and gives the gradient for each primal; with has_aux the second value of f too.
+--- vjp(f, primals..., {has_aux = false}): the value of f (several as a list), and a function from as many
+--- cotangents (as arguments or as a list) to the gradient for each primal; with has_aux, also the second value
+--- of f.
 function M.vjp(f, has_aux, ...)
   local primals = table.pack(...)
   if primals.n == 0 then fail('vjp(f, *primals): expected at least one primal') end
@@ -160,8 +162,8 @@ local function joined(a, b)
   return table.move(b, 1, #b, #list + 1, list)
 end
 
---- jacrev(f, {argnums = 1, has_aux = false}): a function that gives the Jacobian of f, a row for every element of its value: of
---- the value's shape followed by the argument's. Tables in f's value hold the tables of the arguments.
+--- jacrev(f, {argnums = 1, has_aux = false}): a function that returns the Jacobian of f with the value's shape
+--- followed by the argument's shape. A table as value or arguments gives nested tables.
 function M.jacrev(options)
   local f, chunk = options.func, options.chunk_size
   if chunk ~= nil and not (math.type(chunk) == 'integer' and chunk > 0) then

@@ -37,7 +37,7 @@ local function flatten(value, leaves)
   return form
 end
 
---- The leaves of a value as a list, and its form. The value is not nil.
+--- The leaves of a value, which is not nil, as a list, and its structure.
 function trees.flatten(value)
   local leaves = {}
   return leaves, flatten(value, leaves)
@@ -50,7 +50,7 @@ local function rebuild(form, leaves, at)
   return node, at
 end
 
---- The value of that form with these leaves.
+--- The value with this structure and these leaves.
 function trees.rebuild(form, leaves) return (rebuild(form, leaves, 1)) end
 
 --- The value with f(leaf) for every leaf.
@@ -81,7 +81,7 @@ function trees.shown(form)
   return '{' .. table.concat(parts, ', ') .. '}'
 end
 
---- The results of a call (table.pack's): one value as it is, several as a list.
+--- The results of a call (table.pack's): a single value unchanged, several as a list.
 function trees.of_results(results)
   if results.n == 1 then return results[1] end
   return { table.unpack(results, 1, results.n) }

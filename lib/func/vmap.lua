@@ -23,7 +23,8 @@ local function position(dim, n, message)
   return dim > 0 and dim or dim + n + 1
 end
 
--- The dim of each leaf of value, from dims: one for all, or a (partial) table of the same form. false: none.
+-- The dim of each leaf of value, from dims: one for all, or a (partial) table of the same structure. false:
+-- none.
 local function spread(dims, value, list, what)
   if type(value) ~= 'table' then
     if type(dims) == 'table' then fail('%s', what) end
@@ -107,8 +108,8 @@ local function shown(leaf, dim, level)
   return place == 1 and front or front:movedim(1, place)
 end
 
--- The results of f over the entries of list, from which `form` makes its arguments: a list of leaves with dims, the form, and how
--- many results there are.
+-- The results of f over the entries of `list`, from which `form` creates its arguments: a list of leaves with
+-- dims, the structure, and the number of results.
 local function run(f, list, form, n, size, options)
   local level
   local _ <close> = scope.open('vmap', function() level = C.batch_enter(size, options.randomness) end, function() C.batch_leave() end)

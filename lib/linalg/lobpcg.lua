@@ -1,9 +1,11 @@
--- lobpcg.lua - torch.lobpcg: the largest or smallest eigenvalues, and their vectors, of symmetric matrices that are only multiplied.
+-- lobpcg.lua - torch.lobpcg: the largest or smallest eigenvalues, and their vectors, of symmetric matrices, by
+-- matrix products only.
 --
--- Each step takes the best vectors in the space of the last ones X, of their residuals R (preconditioned), and of the directions P in which
--- they moved: Knyazev, "Toward the Optimal Preconditioned Eigensolver: LOBPCG" (SIAM J. Sci. Comput. 23, 2001). Method 'ortho' first makes
--- an orthonormal basis of that space: Stathopoulos and Wu, "A Block Orthogonalization Procedure with Constant Synchronization
--- Requirements" (SIAM J. Sci. Comput. 23, 2002); method 'basic' solves the generalized problem of the three as they are.
+-- Each step takes the best vectors in the span of the previous ones X, their residuals R (preconditioned), and
+-- their last change P: Knyazev, "Toward the Optimal Preconditioned Eigensolver: LOBPCG" (SIAM J. Sci. Comput.
+-- 23, 2001). Method 'ortho' orthonormalizes this basis: Stathopoulos and Wu, "A Block Orthogonalization
+-- Procedure with Constant Synchronization Requirements" (SIAM J. Sci. Comput. 23, 2002); method 'basic' solves
+-- the generalized problem of the three directly.
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
@@ -47,7 +49,7 @@ end
 
 local methods = {}
 
--- The next vectors and the directions they moved in. S holds X in its first n columns.
+-- The next vectors and their changes. S has X in its first n columns.
 function methods.basic(A, B, S, X, n, largest)
   local E, C = rayleigh_ritz(A, B, S, n, largest)
   local used = X:size(2)
@@ -91,8 +93,8 @@ local function iterate(A, B, X, k, options)
   return worker.E:narrow(1, 1, k), columns(worker.X, 1, k)
 end
 
--- The same values with the derivative by A and B: that of a step of Newton's method on A x - e B x = 0, x' B x = 1, which moves x and e
--- no more than they are wrong.
+-- The same values with derivatives by A and B: the derivative of one step of Newton's method on A x - e B x =
+-- 0, x' B x = 1, which changes x and e by no more than their error.
 local function with_derivative(A, B, E, X)
   local m, k = X:size(1), X:size(2)
   local x, factory = X:t():unsqueeze(3), { dtype = A.dtype, device = A.device }
@@ -127,7 +129,7 @@ local function check(given)
     tol = given.tol or math.sqrt(A.dtype == torch.float64 and 2.23e-16 or 1.2e-7) }
 end
 
--- One matrix, and its derivative where it is recorded.
+-- One matrix, with its derivative if recorded.
 local function solve(A, B, X, k, options, records)
   local E, V
   torch.no_grad(function() E, V = iterate(A, B, X, k, options) end)

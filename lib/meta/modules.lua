@@ -1,19 +1,19 @@
 ---@meta
--- modules.lua - what editors know of the classes that others derive from: nn.Module and the optimizers. The
--- classes themselves are generated (classes.lua beside this file where ltensor is installed, build/meta/classes.lua after make docs).
+-- modules.lua - annotations for editors of the base classes nn.Module and Optimizer. Derived classes are
+-- generated (classes.lua beside this file in an installation, build/meta/classes.lua after make docs).
 
----What a class makes. Its fields are its own.
+---An object of a class. Each object has its own fields.
 ---@class torch.Object
 ---@field [string] any
 
----What makes objects, and is derived from: Model = nn.Module:extend 'Model'.
+---A class; derive from it with extend: Model = nn.Module:extend 'Model'.
 ---@class torch.Class
 ---@overload fun(...: any): any
 ---@field super torch.Class?
 ---@field [string] any
 local Class = {}
 
----A class that derives from this one.
+---Returns a class that derives from this one.
 ---@param name string
 ---@return torch.Class
 function Class:extend(name) end
@@ -28,7 +28,7 @@ function Class:is_instance(value) end
 ---@overload fun(...: any): torch.Tensor, any
 local Module = {}
 
----Moves parameters and buffers to a device, a dtype, or both; gives the module itself.
+---Moves parameters and buffers to a device, a dtype, or both; returns the module itself.
 ---@generic T: torch.nn.Module
 ---@param self T
 ---@param target torch.device|torch.dtype|torch.Tensor|string|table
@@ -84,14 +84,14 @@ function Module.eval(self) end
 ---@return T
 function Module.requires_grad_(self, on) end
 
----Calls the function with every module in this one, the innermost first; gives the module itself.
+---Calls fn with every module in this one, the innermost first; returns the module itself.
 ---@generic T: torch.nn.Module
 ---@param self T
 ---@param fn fun(module: torch.nn.Module)
 ---@return T
 function Module.apply(self, fn) end
 
----What a call of the module computes: derived classes say it.
+---The computation of a call of the module; derived classes define it.
 ---@param ... any
 ---@return any
 function Module:forward(...) end
@@ -154,7 +154,7 @@ function Module:add_module(name, module) end
 ---@field param_groups table[]
 local Optimizer = {}
 
----One step along the gradients; with a closure, which computes the loss and its gradients, gives the loss.
+---One step along the gradients. With a closure, which computes the loss and its gradients, returns the loss.
 ---@generic T
 ---@param closure? fun(): T
 ---@return T?

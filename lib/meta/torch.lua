@@ -1,6 +1,6 @@
 ---@meta
--- torch.lua - what editors know of the module besides classes (modules.lua) and ops, whose annotations are generated (ops.lua beside this
--- file where ltensor is installed, build/meta/ops.lua after make). No program loads it.
+-- torch.lua - annotations for editors of the module except classes (modules.lua) and ops, which are generated
+-- (ops.lua beside this file in an installation, build/meta/ops.lua after make). No program loads it.
 
 ---@class torch.Size: integer[]
 ---@class torch.dtype
@@ -9,7 +9,7 @@
 ---@field type string
 ---@field index integer?
 
----What ends a scope: local _ <close> = torch.no_grad().
+---Ends a scope when it is closed: local _ <close> = torch.no_grad().
 ---@class torch.Guard
 
 ---@class torch
@@ -64,7 +64,7 @@ local torch = {}
 ---@return torch.Tensor
 function torch.tensor(data, options) end
 
----A tensor over the memory of another (what x:numpy() returns), or a float64, int64 or bool tensor from a table.
+---A tensor that shares the memory of another (the result of x:numpy()), or a float64, int64 or bool tensor from a table.
 ---@param array torch.Tensor|torch.Data[]
 ---@return torch.Tensor
 function torch.from_numpy(array) end
@@ -92,46 +92,46 @@ function torch.manual_seed(seed) end
 ---@param options? {compressed?: boolean, max_shard_size?: integer|string}  of a .npz; of safetensors
 function torch.save(object, path, options) end
 
----Reads what torch.save, NumPy or PyTorch have written. Runs no code, whatever the file holds.
+---Reads files of torch.save, NumPy and PyTorch. Never runs code from the file.
 ---@param path string
 ---@param options? {map_location?: torch.device|string, mmap?: boolean}
 ---@return any
 function torch.load(path, options) end
 
----A tensor of one dimension of the elements that a string holds. It has a copy of the bytes.
+---A 1-dimensional tensor with a copy of the elements in a string.
 ---@param buffer string
 ---@param options {dtype: torch.dtype|string, count?: integer, offset?: integer, requires_grad?: boolean}  offset in bytes
 ---@return torch.Tensor
 function torch.frombuffer(buffer, options) end
 
----A tensor of one dimension over the first elements of a file, which is mapped. shared: what is written goes into it.
+---A 1-dimensional tensor over the first elements of a mapped file. shared: writes to the tensor change the file.
 ---@param path string
 ---@param options? {size?: integer, shared?: boolean, dtype?: torch.dtype|string, requires_grad?: boolean}
 ---@return torch.Tensor
 function torch.from_file(path, options) end
 
----A capsule of DLPack over the tensor's memory, for other libraries in the same process.
+---A DLPack capsule over the tensor's memory, for other libraries in the same process.
 ---@param tensor torch.Tensor
 ---@return userdata
 function torch.to_dlpack(tensor) end
 
----A tensor over the memory of a capsule of DLPack, of an object whose method __dlpack__ gives one, or of a tensor.
+---A tensor over the memory of a DLPack capsule, of an object with a method __dlpack__ that returns one, or of a tensor.
 ---@param object userdata|table
 ---@param options? {device?: torch.device|string, copy?: boolean}
 ---@return torch.Tensor
 function torch.from_dlpack(object, options) end
 
----A capsule of Arrow: the tensor, of one dimension, as a column for other libraries in the same process.
+---An Arrow capsule: the 1-dimensional tensor as a column for other libraries in the same process.
 ---@param tensor torch.Tensor
 ---@return userdata
 function torch.to_arrow(tensor) end
 
----A tensor of a column of Arrow: of a capsule, or of an object whose method __arrow_c_array__ gives one. Without a copy it is read-only.
+---A tensor of an Arrow column: of a capsule, or of an object with a method __arrow_c_array__ that returns one. Read-only if it shares the column's memory.
 ---@param object userdata|table
 ---@return torch.Tensor
 function torch.from_arrow(object) end
 
----A sparse tensor of values at the places in the columns of indices, which count from 1; values at one place add up.
+---A sparse COO tensor: value k has its position, from 1, in column k of indices; values at one position add up.
 ---@param indices torch.Tensor|table
 ---@param values? torch.Tensor|table
 ---@param size? integer[]|torch.Size
@@ -139,7 +139,7 @@ function torch.from_arrow(object) end
 ---@return torch.Tensor
 function torch.sparse_coo_tensor(indices, values, size, options) end
 
----A sparse matrix row by row: where the values of each row begin, their columns, the values.
+---A sparse CSR matrix: the start of each row in the values, the columns of the values, the values.
 ---@param crow_indices torch.Tensor|table
 ---@param col_indices torch.Tensor|table
 ---@param values torch.Tensor|table
@@ -148,7 +148,7 @@ function torch.sparse_coo_tensor(indices, values, size, options) end
 ---@return torch.Tensor
 function torch.sparse_csr_tensor(crow_indices, col_indices, values, size, options) end
 
----No gradients are recorded in the scope: until the guard is closed, or while body runs, whose result is given.
+---Records no gradients until the guard is closed, or while body runs; then returns the result of body.
 ---@generic T
 ---@param body fun(...): T
 ---@param ... any
@@ -156,7 +156,7 @@ function torch.sparse_csr_tensor(crow_indices, col_indices, values, size, option
 ---@overload fun(): torch.Guard
 function torch.no_grad(body, ...) end
 
----Gradients are recorded in the scope, in one where they are not, too.
+---Records gradients in the scope, also inside of no_grad.
 ---@generic T
 ---@param body fun(...): T
 ---@param ... any

@@ -39,8 +39,8 @@ local function numbers_of(backends)
   return allowed
 end
 
---- Attention takes these ways alone, one SDPBackend or a list of them, until the scope ends:
---- local _ <close> = sdpa_kernel(SDPBackend.MATH), or sdpa_kernel(SDPBackend.MATH, function() ... end).
+--- Restricts attention to these algorithms, one SDPBackend or a list of them, until the scope ends: local _
+--- <close> = sdpa_kernel(SDPBackend.MATH), or sdpa_kernel(SDPBackend.MATH, function() ... end).
 function attention.sdpa_kernel(backends, _, body, ...)
   if type(backends) ~= 'table' then
     fail('sdpa_kernel: Backend must be an instance of SDPBackend or a list of SDPBackend instances, got %s', torch.type(backends))

@@ -31,13 +31,13 @@ function DataParallel:init(module, device_ids, output_device, dim)
   self.dim = dim
   self.device_ids = device_ids or all_ids()
   self.devices = parallel.devices(self.device_ids)
-  for _, device in ipairs(self.devices) do torch.cuda.get_device_properties(device) end -- raises when it is not there
+  for _, device in ipairs(self.devices) do torch.cuda.get_device_properties(device) end -- raises an error if it does not exist
   local output = output_device or self.devices[1]
   if output then self.output_device = parallel.devices({ output })[1] end
 end
 declare.methods(DataParallel, 'init(self, any module, list? device_ids, device? output_device, integer dim=1)')
 
--- Raises unless the module, which the copies are made of, is on the first device.
+-- Raises an error unless the module, the source of the copies, is on the first device.
 local function check_place(self)
   local first = self.devices[1]
   for _, list in ipairs { self.module:parameters(), self.module:buffers() } do

@@ -1,6 +1,6 @@
 -- distributed_data_parallel.lua - nn.parallel.DistributedDataParallel(module, {process_group =, bucket_cap_mb
--- =, ...}): a module whose gradients are averaged over the batches of all ranks. Each rank has the module and
--- its own batch; after backward, .grad is the mean over the ranks, with the same bits on all of them.
+-- =, ...}): averages the gradients of a module over the batches of all ranks. Each rank has the module and its
+-- own batch; after backward, .grad is the mean over the ranks, with the same bits on all of them.
 
 local torch = require 'torch'
 local Module = require 'torch.nn.module'
@@ -91,8 +91,9 @@ declare.named(DistributedDataParallel, [[
     boolean gradient_as_bucket_view=false, boolean static_graph=false)
 ]])
 
---- hook(state, bucket) instead of the mean over the ranks, for every bucket of gradients as soon as it is full: it returns a Future of
--- the tensor that the bucket becomes (torch.distributed.algorithms.ddp_comm_hooks has some). Before the first backward, once.
+--- Replaces the mean over the ranks by hook(state, bucket), called for every bucket of gradients as soon as it
+-- is full: it returns a Future of the tensor that the bucket becomes
+-- (torch.distributed.algorithms.ddp_comm_hooks has some). Call it once, before the first backward.
 function DistributedDataParallel:register_comm_hook(state, hook)
   kinds.check('register_comm_hook', 'hook', hook, 'function')
   if self.reducer.hook then fail 'register_comm_hook can only be called once.' end
@@ -111,7 +112,7 @@ local function tensors_in(value, list)
   return list
 end
 
--- The places of the parameters that no output comes from.
+-- The positions of the parameters that no output depends on.
 local function unused(reducer, outputs)
   local reached, places = {}, {}
   for _, leaf in ipairs(torch._C.graph_leaves(tensors_in(outputs, {}))) do reached[leaf:data_ptr()] = true end
@@ -121,15 +122,15 @@ local function unused(reducer, outputs)
   return places
 end
 
--- The greatest number in the group of a rank that has something; mine: whether this one has.
+-- The highest rank in the group with a true value; mine: this rank's value.
 local function common_rank(group, mine)
   local rank = torch.tensor({ mine and group:me() or -1 }, { dtype = torch.int64 })
   dist.all_reduce(rank, { op = dist.ReduceOp.MAX, group = group })
   return rank:item()
 end
 
--- If ranks may have joined: true if the remaining ranks reduce gradients in this step, which a joined rank
--- cannot know. mine: 0 or 1; a joined rank passes 0.
+-- True if the remaining ranks reduce gradients in this step. A joined rank cannot derive this, so it is
+-- communicated. mine: 0 or 1; a joined rank passes 0.
 local function will_sync(group, mine)
   local flag = torch.tensor({ mine }, { dtype = torch.int64 })
   dist.all_reduce(flag, { group = group })
@@ -163,8 +164,8 @@ end
 
 -- ---- scopes -------------------------------------------------------------------------------------------------------
 
---- Until the scope is closed, or while fn(...) runs, backward adds up this rank's gradients alone; the next backward outside brings
--- together all that was added up.
+--- Until the scope is closed, or while fn(...) runs, backward accumulates this rank's gradients only; the next
+-- backward outside reduces the accumulated ones.
 function DistributedDataParallel:no_sync(fn, ...)
   local before = self.require_backward_grad_sync
   local function change() self.require_backward_grad_sync = false end
@@ -173,7 +174,7 @@ end
 
 --- Until the scope is closed, or while fn(...) runs, ranks may have different numbers of batches. A rank
 -- without further batches participates until all have finished, and then has the parameters of the last ranks.
--- Each forward must be of a training batch. options: those of Join.
+-- Each forward must be of a training batch. options: as for Join.
 function DistributedDataParallel:join(options, fn, ...)
   if type(options) == 'function' then return join.Join({ self }, nil, options, fn, ...) end
   return join.Join({ self }, options, fn, ...)

@@ -25,7 +25,7 @@ for _, names in pairs(groups) do
 end
 functional.unfold, functional.fold = torch.im2col, torch.col2im
 
--- Activations that may be done in place; elu_ and its kin always are. own: their other arguments.
+-- Activations with an argument inplace. own: declarations of their n other arguments.
 local function with_inplace(name, own, n)
   local plain, in_place = functional[name], torch._C.methods[name .. '_']
   local calls = {
@@ -44,7 +44,7 @@ with_inplace('leaky_relu', 'negative_slope=0.01, ', 1)
 with_inplace('hardtanh', 'min_val=-1.0, max_val=1.0, ', 2)
 with_inplace('threshold', 'threshold, value, ', 2)
 
--- Max pools: the largest elements, and with return_indices where they are.
+-- Max pools: the maxima, and with return_indices their positions.
 local function max_pool(name, plain, with_indices)
   local text = '%s(input, kernel_size, stride=nil, padding=0, dilation=1, ceil_mode=false, boolean return_indices=false)'
   functional[name] = declare.declare(text:format(name), function(input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
@@ -55,7 +55,7 @@ local function max_pool(name, plain, with_indices)
   end)
 end
 
--- A pool over d dimensions whose output_size may have open entries, which are the input's sizes: {7, false}.
+-- A pool over d dimensions; open entries of output_size ({7, false}) are replaced by the input's sizes.
 local function open_sizes(pool, d)
   return function(input, wanted)
     if type(wanted) ~= 'table' or not torch.is_tensor(input) or input.ndim <= d then return pool(input, wanted) end
@@ -81,7 +81,7 @@ for d = 1, 3 do
   functional[adaptive .. '_with_indices'] = declare.declare(adaptive .. '_with_indices(input, output_size, boolean return_indices=false)', both)
 end
 
--- Here reduction comes before pos_weight, as of torch it does not.
+-- In torch.nn.functional, reduction comes before pos_weight; in torch, after it.
 local with_logits = functional.binary_cross_entropy_with_logits
 functional.binary_cross_entropy_with_logits = declare.declare([[
   binary_cross_entropy_with_logits(input, target, Tensor? weight, string reduction='mean', Tensor? pos_weight)

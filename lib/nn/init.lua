@@ -1,6 +1,6 @@
--- init.lua - torch.nn.init: fills tensors in place with initial values. Every function returns its tensor and records
--- nothing for autograd; options come by position or in a last table. Formulas: Glorot & Bengio 2010 (xavier), He et al.
--- 2015 (kaiming), Saxe et al. 2013 (orthogonal), Martens 2010 (sparse).
+-- init.lua - torch.nn.init: fills tensors in place with initial values. Every function returns its tensor and
+-- records nothing for autograd; options are positional or named in a last table. Formulas: Glorot & Bengio 2010
+-- (xavier), He et al. 2015 (kaiming), Saxe et al. 2013 (orthogonal), Martens 2010 (sparse).
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
@@ -56,8 +56,9 @@ local function share_below(x)
   return (1 + torch.erf(torch.tensor(x / math.sqrt(2), { dtype = torch.float64 })):item()) / 2
 end
 
--- trunc_normal_(tensor, mean = 0, std = 1, a = -2, b = 2, generator): normal, but inside of [a, b]. Normal numbers are
--- drawn where [a, b] has a good share of them, uniform ones that are kept by their density where it is in the tail.
+-- trunc_normal_(tensor, mean = 0, std = 1, a = -2, b = 2, generator): normal, restricted to [a, b], by
+-- rejection: of normal numbers if [a, b] has more than 0.3 of the probability, otherwise of uniform numbers by
+-- their density.
 function init.trunc_normal_(tensor, mean, std, a, b, generator)
   local random = { generator = generator }
   return without_grad(tensor, function(t)
@@ -72,7 +73,7 @@ function init.trunc_normal_(tensor, mean, std, a, b, generator)
   end)
 end
 
--- dirac_(tensor, groups = 1): convolution weights that pass as many channels on as they can.
+-- dirac_(tensor, groups = 1): convolution weights that preserve as many channels as possible.
 function init.dirac_(tensor, groups)
   local ndim = tensor.ndim
   if ndim < 3 or ndim > 5 then fail 'Only tensors with 3, 4, or 5 dimensions are supported' end
@@ -148,7 +149,8 @@ end
 
 -- ---- structured ---------------------------------------------------------------------------------------------------
 
--- orthogonal_(tensor, gain = 1, generator): the rows, or the columns when there are fewer, are orthonormal times gain.
+-- orthogonal_(tensor, gain = 1, generator): the rows, or the columns if there are fewer, are orthonormal times
+-- gain.
 function init.orthogonal_(tensor, gain, generator)
   if tensor.ndim < 2 then fail 'Only tensors with 2 or more dimensions are supported' end
   if tensor:numel() == 0 then return tensor end
@@ -165,7 +167,8 @@ function init.orthogonal_(tensor, gain, generator)
   end)
 end
 
--- sparse_(tensor, sparsity, std = 0.01, generator): that share of each column is zero, the rest normal.
+-- sparse_(tensor, sparsity, std = 0.01, generator): a fraction `sparsity` of each column is zero, the rest
+-- normal.
 function init.sparse_(tensor, sparsity, std, generator)
   if tensor.ndim ~= 2 then fail 'Only tensors with 2 dimensions are supported' end
   local rows, columns = tensor:size(1), tensor:size(2)

@@ -30,10 +30,10 @@ function Module:__new()
   fields.training = true
   fields._parameters, fields._buffers, fields._modules = {}, {}, {} -- names, in order
   fields._registered = {} -- the key of the list that a name is in
-  fields._transient = {} -- buffers that state_dict leaves out
+  fields._transient = {} -- buffers that state_dict omits
 end
 
--- Puts a name at the end of the list `kind`, unless it is in it.
+-- Appends a name to the list `kind`, unless the list contains it.
 local function enroll(fields, name, kind)
   local registered = fields._registered
   if registered[name] == kind then return end
@@ -53,14 +53,14 @@ function Module._unregister_name(fields, name)
   table.remove(list, i)
 end
 
--- Takes a buffer out, which assigning nil does not.
+-- Removes a buffer, which assigning nil does not.
 function Module:_unregister(name)
   local fields = fields_of(self)
   Module._unregister_name(fields, name)
   fields[name] = nil
 end
 
--- Takes all modules out.
+-- Removes all modules.
 function Module:_clear_modules()
   local fields = fields_of(self)
   local names = fields._modules
@@ -68,7 +68,7 @@ function Module:_clear_modules()
   for _, name in ipairs(names) do fields._registered[name], fields[name] = nil, nil end
 end
 
--- Whether value stands for a parameter or buffer that a lazy module has yet to make; lazy.lua sets it.
+-- Whether a value is an uninitialized parameter or buffer of a lazy module; set by lazy.lua.
 function Module.is_unmade() return false end
 
 local function kind_for(value)
@@ -87,7 +87,7 @@ end
 
 local expected = { _parameters = { 'parameter', 'nn.Parameter or nil' }, _modules = { 'child module', 'nn.Module or nil' }, _buffers = { 'buffer', 'Tensor or nil' } }
 
--- Assigning nil takes a parameter or module out; a buffer stays registered.
+-- Assigning nil removes a parameter or module; a buffer stays registered.
 function Module:__setattr(name, value)
   local fields = fields_of(self)
   local kind, present = kind_for(value), fields._registered[name]
@@ -119,8 +119,8 @@ local function register(self, kind, name, value)
   fields_of(self)[name] = through_hooks(self, kind, name, value)
 end
 
--- register_buffer(name, tensor, {persistent = true}): a tensor that moves with the module and, when persistent, is
--- part of its state, but is not learned.
+-- register_buffer(name, tensor, {persistent = true}): a tensor that moves with the module and, if persistent,
+-- is part of its state, but is not trained.
 function Module:register_buffer(name, tensor, persistent)
   check_name(self, name, 'buffer', '_buffers')
   if tensor ~= nil and not torch.is_tensor(tensor) and not Module.is_unmade(tensor) then
@@ -181,7 +181,7 @@ end
 
 -- ---- walking --------------------------------------------------------------------------------------------
 
--- name, child pairs of all places for direct children, in order: one that is registered twice comes twice.
+-- name, child pairs of all direct children, in order; a child with two names occurs twice.
 function Module:_named_places()
   local fields, i = fields_of(self), 0
   return function()
@@ -212,8 +212,8 @@ function Module:children()
   return list
 end
 
--- seen is false where a module that is registered twice shall appear twice. path holds the modules around this one, by
--- name: a walk over a module that contains itself would never end.
+-- seen: false to list a module that is registered twice twice. path: the enclosing modules by name, to detect a
+-- module that contains itself.
 local function collect_modules(module, prefix, list, seen, path)
   if path[module] then
     fail("%s contains itself: '%s' is %s", module:_get_name(), prefix,
@@ -257,7 +257,7 @@ end
 
 function Module:modules(remove_duplicate) return values_of(module_list(self, '', remove_duplicate)) end
 
--- Raises an error when the module contains itself; for walks that do not go through module_list.
+-- Raises an error if the module contains itself; for traversals that do not use module_list.
 local function check_finite(self) module_list(self) end
 Module._check_finite = check_finite
 
@@ -308,7 +308,7 @@ function Module:get_submodule(target)
   return module
 end
 
---- Puts a module in the place of the descendant of that path ('encoder.0.linear'). With {strict = true} there must be one.
+--- Replaces the descendant at a path ('encoder.0.linear'). With {strict = true}, it must exist.
 function Module:set_submodule(target, module, strict)
   if target == '' then fail 'Cannot set the submodule without a target name!' end
   local path, name = target:match '^(.*)%.([^.]*)$'
@@ -433,7 +433,7 @@ function Module:half() return self:to(torch.float16) end
 function Module:bfloat16() return self:to(torch.bfloat16) end
 function Module:type(dst_type) return self:to(dst_type) end
 
--- Memory on a device for all parameters and buffers, with nothing in it: to_empty{device = 'cuda'}.
+-- Allocates uninitialized memory on a device for all parameters and buffers: to_empty{device = 'cuda'}.
 function Module:to_empty(device, recurse)
   if recurse == false then fail 'to_empty(): recurse = false is not supported' end
   return convert(self, function(tensor) return torch.empty_like(tensor, { device = device }) end)
@@ -444,10 +444,10 @@ end
 -- The text between the parentheses of a printed layer without children.
 function Module:extra_repr() return '' end
 
--- The name of the class as it is printed.
+-- The printed name of the class.
 function Module:_get_name() return torch.type(self) end
 
--- A module that holds one module twice prints it twice, as it is registered.
+-- A child that is registered twice is printed twice.
 function Module:__tostring()
   check_finite(self)
   local extra, name = self:extra_repr(), self:_get_name()

@@ -23,7 +23,7 @@ function parallel.devices(ids)
   return devices
 end
 
--- The entries of a table without its metamethods, and one put into a table so; an OrderedDict keeps its order.
+-- Reads and writes the entries of a table without metamethods; an OrderedDict keeps its order.
 local function entries_of(object)
   if ordered_dict.is(object) then return pairs(object) end
   return next, object
@@ -32,7 +32,7 @@ local function set_entry(object, key, entry)
   if ordered_dict.is(object) then object[key] = entry else rawset(object, key, entry) end
 end
 
--- The parts of a value, one a device; fewer when a tensor is too short. nil when the value holds no tensor.
+-- Splits a value into one part per device; fewer if a tensor is too short; nil if it contains no tensor.
 local function parts_of(value, devices, dim)
   if torch.is_tensor(value) then
     if value.ndim == 0 then fail 'scatter(): chunk expects at least a 1-dimensional tensor' end
@@ -66,8 +66,8 @@ local function parts_of(value, devices, dim)
   return result
 end
 
---- Splits the tensors in input along dim (1 if not given) into chunks, one on each device: the first ones are as
--- large, the last may be smaller, and there may be fewer chunks than devices.
+--- Splits the tensors in input along dim (default 1) into chunks, one on each device, of equal size except the
+-- last, which may be smaller; there may be fewer chunks than devices.
 -- @return a list of inputs of the same form
 function parallel.scatter(input, devices, dim)
   devices = parallel.devices(devices)
@@ -78,7 +78,7 @@ function parallel.scatter(input, devices, dim)
   return same
 end
 
--- Joins the values of one place of all outputs.
+-- Joins the corresponding values of all outputs.
 local function join(values, device, dim)
   local first = values[1]
   if torch.is_tensor(first) then
@@ -101,8 +101,8 @@ local function join(values, device, dim)
   return joined
 end
 
---- Joins the results of several devices along dim (by default 1) on one device. Tensors without dimensions
--- become a vector; of other values the first is returned.
+--- Joins the results of several devices along dim (default 1) on one device. 0-dim tensors become a vector; of
+-- other values, returns the first.
 function parallel.gather(outputs, device, dim)
   return join(outputs, device_of(device), dim or 1)
 end
@@ -169,7 +169,7 @@ function parallel.parallel_apply(modules, inputs, devices)
   return outputs
 end
 
--- Loaded when it is first named: it needs torch.distributed.
+-- Loaded on first use, because it requires torch.distributed.
 setmetatable(parallel, { __index = function(_, name)
   if name ~= 'DistributedDataParallel' then return nil end
   local value = require 'torch.nn.distributed_data_parallel'

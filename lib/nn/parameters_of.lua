@@ -28,7 +28,7 @@ local function add(list, value, seen, depth)
   elseif type(value) == 'function' then
     for name, entry in value do
       local found = torch.is_tensor(name) and name or entry
-      if not (torch.is_tensor(found) or is_module(found)) then -- no iterator of parameters: it may have no end
+      if not (torch.is_tensor(found) or is_module(found)) then -- not an iterator of parameters: it may be endless
         list[#list + 1] = found == nil and name or found
         return
       end

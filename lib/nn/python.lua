@@ -2,7 +2,7 @@
 
 local python = {}
 
--- The shortest digits that give the number back; exponents below 1e-4 and from 1e16 on.
+-- The shortest decimal that converts back to x; with an exponent below 1e-4 and from 1e16 on.
 local function float(x)
   if x ~= x then return 'nan' end
   if x == math.huge then return 'inf' end

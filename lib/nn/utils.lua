@@ -37,8 +37,8 @@ function utils.get_total_norm(tensors, norm_type, error_if_nonfinite)
   return total
 end
 
--- parameters, here and below: tensors, modules, nested lists of them (parameters_of.lua). Scales the gradients
--- in place so that the given joint norm becomes at most max_norm.
+-- parameters, also below: tensors, modules, nested lists of them (parameters_of.lua). Scales the gradients in
+-- place so that the joint norm total_norm becomes at most max_norm.
 function utils.clip_grads_with_norm_(parameters, max_norm, total_norm)
   torch.no_grad(function()
     local scale = torch.clamp(max_norm / (total_norm + 1e-6), { max = 1.0 })
@@ -102,7 +102,7 @@ function utils.vector_to_parameters(vec, parameters)
   end
 end
 
--- The other parts, by the file in which they stand: tables of functions, and functions.
+-- Other functions and tables of functions, by their files.
 local parts = { rnn = 'rnn', parametrize = 'parametrize', parametrizations = 'parametrizations', prune = 'prune' }
 for _, name in ipairs { 'weight_norm', 'spectral_norm', 'remove_weight_norm', 'remove_spectral_norm' } do parts[name] = 'norms' end
 
@@ -110,7 +110,7 @@ for _, name in ipairs { 'fuse_conv_bn_eval', 'fuse_conv_bn_weights', 'fuse_linea
   parts[name] = 'fusion'
 end
 
--- foreach chooses how PyTorch computes; it changes nothing here.
+-- foreach selects PyTorch's implementation; it has no effect here.
 declare.functions(utils, [[
   get_total_norm(Tensor|Module|table|function tensors, number|string norm_type=2.0, boolean error_if_nonfinite=false, boolean? foreach)
   clip_grads_with_norm_(Tensor|Module|table|function parameters, number max_norm, Tensor total_norm, boolean? foreach)

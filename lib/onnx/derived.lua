@@ -6,7 +6,7 @@ local torch = require 'torch'
 
 local M = {}
 
-local MOST = 1 << 16 -- elements of a result that is kept, unless it is a view of what it was made of
+local MOST = 1 << 16 -- elements of a result that is kept, unless it is a view of its input
 
 local of_sizes = { Shape = true, Size = true }
 
@@ -30,7 +30,7 @@ function M.mark(graph)
   for _, constant in ipairs(graph.constants) do kinds[constant.slot] = 'constant' end
   for slot in pairs(graph.known) do kinds[slot] = 'constant' end
   for _, input in ipairs(graph.inputs) do kinds[input.slot] = nil end
-  local products = {} -- matrices that others are multiplied by
+  local products = {} -- right operands of matrix products
   for _, node in ipairs(graph.nodes) do
     if node.domain == '' and node.op == 'MatMul' then products[node.inputs[2] or 0] = true end
   end
@@ -58,7 +58,7 @@ local function holds_sizes(made, x)
   return true
 end
 
--- A derived value is a new tensor after a change; constants change in place.
+-- True if the inputs are the same tensors, and constant inputs were neither written in place nor moved.
 local function holds_values(made, node, frame)
   for i, slot in ipairs(node.inputs) do
     local value = frame[slot]

@@ -1,5 +1,5 @@
--- export.lua - torch.onnx.export: a call of a module is recorded (export/record.lua), each of its operations written as nodes
--- (export/ops/) of a graph (export/graph.lua), and that into a file (export/file.lua).
+-- export.lua - torch.onnx.export: records a call of a module (export/record.lua), writes its operations as
+-- nodes (export/ops/) of a graph (export/graph.lua), and the graph to a file (export/file.lua).
 
 local torch = require 'torch'
 local arguments = require 'torch.onnx.export.arguments'
@@ -13,8 +13,8 @@ local record = require 'torch.onnx.export.record'
 local symbols = require 'torch.onnx.export.symbols'
 local tensors = require 'torch.onnx.tensors'
 
-local OLDEST, NEWEST, DEFAULT = 18, 23, 18 -- versions of the operators; what is written means the same in all of them
-local IR_VERSION = 8 -- of the file: opset 18's
+local OLDEST, NEWEST, DEFAULT = 18, 23, 18 -- operator set versions; the written operators have the same meaning in all of them
+local IR_VERSION = 8 -- of the file, for opset 18
 
 -- ---- options ------------------------------------------------------------------------------------------------------------
 
@@ -57,7 +57,7 @@ local function dynamic_sizes(axes, inputs, output_names)
   return sizes
 end
 
--- Dimensions of one name have one size.
+-- Groups dimensions by name: dimensions with one name have one size.
 local function by_name(sizes, inputs)
   local list, found = {}, {}
   for _, size in ipairs(sizes) do
@@ -77,7 +77,7 @@ end
 
 -- ---- recordings -----------------------------------------------------------------------------------------------------------
 
--- The tensor with `n` entries along a dimension: the first ones, or all of them again from the first one on.
+-- The tensor with `n` entries along a dimension: truncated, or repeated cyclically.
 local function resized(tensor, dim, n)
   local size = tensor:size(dim)
   return tensor:index_select(dim, torch.arange(n, { dtype = torch.int64, device = tensor.device }) % size + 1)
@@ -118,7 +118,8 @@ local function record_all(module, args, names, sizes_of)
     end
     recordings[#recordings + 1] = recording
   end
-  -- Fewer entries than were given, since more may be refused, but never one: a size of one may mean something else.
+  -- Changes sizes by a few entries: down, since larger inputs may be rejected, unless the size could become 1,
+  -- which may broadcast.
   local function by(s, amount) return sizes[s].values[1] >= 4 and -amount or amount end
   local all = {}
   for s = 1, #sizes do
@@ -131,7 +132,7 @@ end
 
 -- ---- writing ----------------------------------------------------------------------------------------------------------------
 
--- The arguments of the i-th call by name, as they are in all recordings.
+-- The arguments of the i-th call by name, merged over all recordings.
 local function bound_call(graph, recordings, i)
   local call, list = recordings[1].calls[i], {}
   graph.call = call
@@ -156,7 +157,7 @@ local function write_call(graph, recordings, i)
       for _, size in ipairs(graph:shape(value)) do fixed = fixed and not symbols.is_symbol(size) end
       fixed = fixed and torch._C.version_of(value.tensor) == value.version and not symbols.any(args)
     end
-    if fixed then -- computed here: nothing of it comes from an input or a parameter
+    if fixed then -- a constant: it depends on no input or parameter
       for _, value in pairs(call.results) do value.constant = value.tensor end
       for k = 2, #recordings do
         for _, value in pairs(recordings[k].calls[i].results) do value.constant = value.tensor end
@@ -171,7 +172,7 @@ local function write_call(graph, recordings, i)
   for j, value in pairs(call.results) do value.name_in_file = names[j] end
 end
 
--- The nodes that outputs need; their initializers.
+-- The nodes that the outputs depend on, and their initializers.
 local function needed(graph, outputs)
   local used, nodes, initializers = {}, {}, {}
   for _, name in ipairs(outputs) do used[name] = true end
@@ -190,7 +191,7 @@ local function needed(graph, outputs)
   return nodes, initializers
 end
 
--- Gives the outputs their names, by an Identity.
+-- Adds an Identity for each output, with the output's name.
 local function name_outputs(graph, outputs, names)
   local final = {}
   for i, value in ipairs(outputs) do

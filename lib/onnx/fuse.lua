@@ -10,7 +10,7 @@ local torch = require 'torch'
 local kept = require 'torch.onnx.kept'
 local values = require 'torch.onnx.values'
 
--- Operators whose result is new memory without aliases.
+-- Operators that return new memory without aliases.
 local makes_new = { Conv = true, Gemm = true, MatMul = true, Add = true, Sub = true, Mul = true, BatchNormalization = true, MaxPool = true, AveragePool = true }
 
 -- Counts the reads of each value; outputs and captured values can be read at any time.
@@ -67,7 +67,7 @@ end
 
 -- ---- in-place operators -------------------------------------------------------------------------------------
 
--- An operator of one value by the method that does it in place.
+-- An operator of one value that calls an in-place method.
 local function in_place(method)
   return function(node, x)
     if x.requires_grad or not x.dtype.is_floating_point then return node.plain(node, x) end
@@ -94,7 +94,7 @@ end
 
 -- ---- the pass -----------------------------------------------------------------------------------------------------------------
 
--- The node that alone reads a node's result.
+-- The only node that reads a node's result, or nil.
 local function only_reader(uses, readers, node)
   if #node.outputs ~= 1 or uses[node.outputs[1]] ~= 1 then return nil end
   return readers[node.outputs[1]]
@@ -110,7 +110,7 @@ local function merged_done(first, second, between)
   return done
 end
 
--- Replaces two nodes by one at the place of the first; all inputs are available there.
+-- Replaces two nodes by one at the position of the first, where all inputs are available.
 local function joined(first, second, inputs, more)
   local node = { op = second.op, domain = '', version = second.version, name = second.name, where = second.where, inputs = inputs, outputs = second.outputs,
     attributes = {}, known = {}, done = merged_done(first, second, first.outputs[1]) }
@@ -128,7 +128,7 @@ end
 
 -- ---- values that are let go where they are used last --------------------------------------------------------------------------
 
--- Operators whose result is a new tensor and that keep no reference to their inputs, so an input without other
+-- Operators that return a new tensor and keep no reference to their inputs, so that an input without other
 -- readers can be released.
 local gives_another = {}
 for name in ([[Conv Gemm MatMul Add Sub Mul Div BatchNormalization MaxPool AveragePool GlobalAveragePool Relu LeakyRelu PRelu Sigmoid Tanh Erf Sqrt Softmax
@@ -157,7 +157,7 @@ return function(graph)
   local uses, readers, constants, gone, makers = count_uses(graph), {}, {}, {}, {}
   for _, constant in ipairs(graph.constants) do constants[constant.slot] = true end
   for _, input in ipairs(graph.inputs) do
-    if graph.ir_version >= 4 then constants[input.slot] = nil end -- a caller may give another
+    if graph.ir_version >= 4 then constants[input.slot] = nil end -- a caller may pass another value
   end
   for _, node in ipairs(graph.nodes) do
     for _, slot in ipairs(node.inputs) do readers[slot] = node end

@@ -16,7 +16,7 @@ local tensors = require 'torch.onnx.tensors'
 
 local M = {}
 
-local MAX_NODES = 1 << 17 -- after functions are put in place: a small file can ask for very many
+local MAX_NODES = 1 << 17 -- after inlining of functions: a small file can expand to very many
 local MAX_DEPTH = 50
 
 local Builder = {}
@@ -65,7 +65,7 @@ end
 local fields = { 'f', 'i', 's', 't', 'g', 'floats', 'ints', 'strings', 'tensors', 'graphs', [11] = 'sparse_tensor', [13] = 'tp' }
 local build_graph
 
--- given: the attributes of the call, in a function's body.
+-- given: inside of a function, the attributes of its call.
 local function read_attributes(self, scope, proto, given, where)
   local attributes = {}
   for _, attribute in ipairs(proto.attribute) do
@@ -76,7 +76,7 @@ local function read_attributes(self, scope, proto, given, where)
       attributes[name] = given[reference]
     else
       local field = fields[attribute.type or 0]
-      if not field then -- files of the first version do not say it
+      if not field then -- missing in files of the first version
         for _, candidate in pairs(fields) do
           local value = attribute[candidate]
           if value ~= nil and not (type(value) == 'table' and next(value) == nil) then field = candidate end
@@ -110,7 +110,7 @@ local function versions_of(list)
   return versions
 end
 
--- A call of a function of the model: its nodes in place of the call, their names in a scope of their own.
+-- Inlines a call of a function of the model; its names have their own scope.
 local function call_function(self, scope, proto, fn, inputs, attributes, where)
   self.depth = self.depth + 1
   if self.depth > MAX_DEPTH then self:fail('%s: functions call each other more than %d deep', where, MAX_DEPTH) end
@@ -174,10 +174,10 @@ end
 -- ---- folding ----------------------------------------------------------------------------------------------------------
 
 local MAX_FOLDED = 1 << 16 -- elements of an input
-local MAX_FOLDED_BYTES = 1 << 26 -- of memory that computing a node may take
-local MAX_GROWN = 1 << 26 -- elements that a model's constants of other sizes than their inputs' have together
+local MAX_FOLDED_BYTES = 1 << 26 -- memory limit for evaluating a node
+local MAX_GROWN = 1 << 26 -- total elements of a model's folded constants that differ in size from their inputs
 
--- A node that only constants go into becomes constants, when they are small.
+-- Constant folding: replaces a node with constant inputs by constants if these are small.
 function M.fold(self, graph, node)
   if node.is_random or node.takes_frame or node.grows == true then return end
   local arguments = {}
@@ -195,7 +195,7 @@ function M.fold(self, graph, node)
   local results = table.pack(pcall(torch._C.within_budget, 0, MAX_FOLDED_BYTES, node.fn, node, table.unpack(arguments, 1, #node.inputs)))
   if not results[1] then
     if node.op == 'Constant' then self:fail('%s: %s', node.where, results[2]) end
-    return -- the error appears when the model runs, if this is ever reached
+    return -- the error is raised when the model reaches this node
   end
   for i = 1, #node.outputs do
     if not torch.is_tensor(results[i + 1]) then return end

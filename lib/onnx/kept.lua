@@ -4,7 +4,7 @@ local torch = require 'torch'
 
 local M = {}
 
---- Whether the gradients of any of these are recorded: then nothing made of them is kept.
+--- Whether gradients of any of these are recorded: then nothing computed from them is cached.
 function M.records(...)
   if not torch.is_grad_enabled() then return false end
   for i = 1, select('#', ...) do
@@ -17,7 +17,7 @@ end
 --- True if the cache of `holder` is valid for the tensors in `list`; otherwise records them.
 function M.holds(holder, list)
   local seen = holder.seen
-  local same = seen ~= nil and seen.inference == torch.is_inference_mode_enabled() -- its tensors are no use to backward
+  local same = seen ~= nil and seen.inference == torch.is_inference_mode_enabled() -- backward cannot use inference tensors
   for i, tensor in ipairs(list) do
     same = same and seen[i] == tensor and seen.version[i] == torch._C.version_of(tensor) and seen.place[i] == tensor:data_ptr()
   end

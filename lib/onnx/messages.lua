@@ -1,13 +1,12 @@
 -- messages.lua - the used messages and fields of ONNX files: { [number] = { name =, kind =, list = } }.
 --
 -- A kind is 'int', 'float', 'double', 'string', another message, or 'span': an array that stays in the file
--- (wire.lua), whose elements have the kind `loose` if a program writes them one by one. The numbers are those
--- of onnx.proto.
+-- (wire.lua); elements written one by one have the kind `loose`. The numbers are defined by onnx.proto.
 
 local M = {}
 
---- The list that stands for each of a message's that has no entries: nothing is ever put into it. A schema's `lists` is the metatable by which a message
--- has it.
+--- The shared, immutable list for every empty list of a message. A schema's `lists` is the metatable that
+-- supplies it.
 M.EMPTY = {}
 
 -- '*' before a name: a list.

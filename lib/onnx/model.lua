@@ -1,7 +1,9 @@
--- model.lua - the nn.Module that torch.onnx.load makes of a file: its parameters and buffers, and calls of its graph.
+-- model.lua - the nn.Module of an ONNX file (torch.onnx.load): its parameters and buffers, and calls of its
+-- graph.
 --
--- A name of the file such as 'encoder.0.weight' becomes a tensor 'weight' of a module '0' in a module 'encoder', as the
--- program that wrote it had them. A name that cannot be one (it is a method's, or both a module's and a tensor's) has its dots replaced.
+-- A name in the file such as 'encoder.0.weight' becomes a tensor 'weight' of a module '0' in a module
+-- 'encoder', as in the program that wrote it. If this is impossible (the name of a method, or of both a module
+-- and a tensor), dots are replaced.
 
 local torch = require 'torch'
 local class = require 'torch.support.class'
@@ -52,7 +54,7 @@ local function check_input(input, value)
   local sizes = form.shape and form.shape.dim
   if not sizes then return end
   local fits = #sizes == value:dim()
-  -- Negative ones stand for sizes that are not known.
+  -- Negative sizes are unknown.
   local function known(size) return size.dim_value and size.dim_value >= 0 and size.dim_value or nil end
   for i, size in ipairs(sizes) do fits = fits and (not known(size) or known(size) == value:size(i)) end
   if fits then return end
@@ -166,7 +168,7 @@ end
 --- As torch.onnx.load.
 function M.load(path, max_memory)
   local reader <close> = wire.open(path)
-  reader.grows = not max_memory -- with each file of external data
+  reader.grows = not max_memory -- the limit grows with each file of external data
   return torch._C.within_budget(reader.size, max_memory, read_model, reader, path)
 end
 

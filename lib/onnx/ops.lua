@@ -65,7 +65,7 @@ end
 
 local of_strings = { StringConcat = true, StringNormalizer = true, StringSplit = true, RegexFullMatch = true }
 
---- The entry of an operator of a domain's version; or nil and why there is none.
+--- The entry of an operator for a domain's version; or nil and the reason.
 function M.find(domain, op, version)
   local known = file_of[domain]
   local shown = domain == '' and 'ai.onnx' or domain

@@ -48,8 +48,8 @@ local function run_nodes(graph, frame, at)
   end
 end
 
---- Runs a body, a graph in a node, whose frame is `outer`, with the values of its inputs; returns the values of
--- its outputs.
+--- Runs a body, a graph in a node, with the values of its inputs; `outer` is the frame of the enclosing graph.
+-- Returns the values of its outputs.
 function M.body(graph, outer, ...)
   local frame = {}
   for _, constant in ipairs(graph.constants) do frame[constant.slot] = constant.fields[constant.key] end

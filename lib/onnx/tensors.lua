@@ -1,4 +1,4 @@
--- tensors.lua - the tensors of ONNX's files: their element types, and TensorProto, SparseTensorProto, external data.
+-- tensors.lua - converts tensors of ONNX files: element types, TensorProto, SparseTensorProto, external data.
 
 local torch = require 'torch'
 local outside = require 'torch.files.outside'
@@ -16,7 +16,7 @@ local MAX_DIMS = 16
 
 local function fail(where, format, ...) torch._C.raise(where .. ': ' .. format:format(...)) end
 
---- The dtype of an ONNX element type; `where` begins the message of the error when there is none.
+--- The dtype of an ONNX element type; an unknown one is an error that begins with `where`.
 function M.dtype(code, where)
   local dtype = M.dtypes[code or 0]
   if not dtype then
@@ -42,7 +42,8 @@ local function sizes_of(dims, itemsize, where)
   return numel
 end
 
--- Elements of TensorProto's typed fields: which holds them, the kind of number there, and the dtype it is read as.
+-- By dtype: the typed field of TensorProto with its elements, the kind of the numbers in the field, and their
+-- dtype when read.
 local typed = { float32 = { 'float_data', 'float', torch.float32 }, float64 = { 'double_data', 'double', torch.float64 },
   int64 = { 'int64_data', 'int', torch.int64 }, bfloat16 = { 'int32_data', 'int', torch.int16 }, float16 = { 'int32_data', 'int', torch.int16 },
   uint32 = { 'uint64_data', 'int', torch.int64 }, uint64 = { 'uint64_data', 'int', torch.int64 } }
@@ -122,9 +123,9 @@ function M.read(reader, proto, where)
   return flat:view(proto.dims):detach()
 end
 
-local MAX_DENSE = 1 << 28 -- elements of a sparse tensor made dense: it may be much larger than the file
+local MAX_DENSE = 1 << 28 -- elements of a sparse tensor converted to dense, which may be much larger than the file
 
---- The tensor of a SparseTensorProto, made dense.
+--- The tensor of a SparseTensorProto, converted to dense.
 function M.read_sparse(reader, proto, where)
   if not proto.values or not proto.indices then fail(where, 'a sparse tensor without values or indices') end
   local values, indices = M.read(reader, proto.values, where), M.read(reader, proto.indices, where)

@@ -4,14 +4,14 @@ local torch = require 'torch'
 
 local M = {}
 
---- An optional value that holds nothing.
+--- An empty optional value.
 M.NONE = setmetatable({}, { __name = 'none', __tostring = function() return 'none' end })
 
 --- Raises an error of a node; run.lua adds the node to the message.
 function M.fail(format, ...) error(select('#', ...) > 0 and format:format(...) or format, 0) end
 
---- The numbers of a tensor as a list. Where the i-th input of a node is constant, it is looked at once; where it is derived (derived.lua), until
--- it is another.
+--- The numbers of a tensor as a list. Cached if the i-th input of a node is constant, or derived (derived.lua)
+-- until it changes.
 function M.list(node, i, tensor)
   local lists = node.lists
   if not lists then
@@ -33,13 +33,13 @@ function M.check_list(n)
   if n > MAX_LIST then M.fail('a list of %.0f numbers, more than %d', n, MAX_LIST) end
 end
 
---- The one number of a tensor.
+--- The number in a one-element tensor.
 function M.number(node, i, tensor)
   if tensor:numel() ~= 1 then M.fail('its input %d must be one number, not a tensor of shape [%s]', i, table.concat(tensor.shape, ', ')) end
   return M.list(node, i, tensor)[1]
 end
 
---- A dimension of ONNX's (from 0, or negative from the end) as ours, from 1.
+--- Converts a dimension of ONNX (from 0, or negative from the end) to ours, from 1.
 function M.dim(axis, rank)
   if axis < -rank or axis >= rank then M.fail('axis %d of a tensor of %d dimensions', axis, rank) end
   return axis < 0 and axis + rank + 1 or axis + 1
@@ -59,13 +59,13 @@ function M.sizes(tensor)
   return sizes
 end
 
---- Positions of ONNX's (from 0, negative ones from the end of `size` elements) as ours, from 1.
+--- Converts positions of ONNX (from 0, negative ones from the end of `size` elements) to ours, from 1.
 function M.positions(index, size)
   index = index:to(torch.int64)
   return torch.where(index:lt(0), index + (size + 1), index + 1)
 end
 
---- The product of the entries of a list from one to another.
+--- The product of the entries from ... to of a list.
 function M.product(list, from, to)
   local product = 1
   for i = from or 1, to or #list do product = product * list[i] end

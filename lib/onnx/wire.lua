@@ -36,7 +36,7 @@ local function of_string(bytes, path)
   return setmetatable({ path = path, size = #bytes, base = 0, window = bytes }, Reader)
 end
 
--- Makes the window begin at a byte, with `length` bytes at least, which the file has.
+-- Moves the buffered window to byte `at`; it contains at least `length` bytes, which the file must have.
 local function move(self, at, length)
   local n = math.min(math.max(length, WINDOW), self.size - at)
   self.file:section(at, n, n, false)
@@ -49,7 +49,7 @@ function Reader:bytes(at, length)
   return sub(self.window, at - self.base + 1, at - self.base + length)
 end
 
---- A tensor of one dimension of the elements that a span holds.
+--- A 1-D tensor of the elements of a span.
 function Reader:tensor(dtype, span)
   local n = span.length // dtype.itemsize
   if not self.file then return torch._C.tensor_of_bytes(self.window, dtype, { n }, span.at + 1) end
@@ -57,7 +57,7 @@ function Reader:tensor(dtype, span)
   return self.file:tensor(dtype, n, false)
 end
 
--- The number at a byte, and where it ends.
+-- The varint at a byte, and the offset of its end.
 local function varint(self, at, stop)
   local i = at - self.base + 1
   local window = self.window
@@ -109,7 +109,7 @@ function Reader:numbers(kind, span)
   return list
 end
 
--- A message's list, to put something into.
+-- The list of a field, for appending; created on first use.
 local function own_list(message, name)
   local list = message[name]
   if list == EMPTY then

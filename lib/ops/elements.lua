@@ -1,4 +1,4 @@
--- elements.lua - elementwise ops made of others: signs, scales, parts of floating numbers.
+-- elements.lua - elementwise ops composed of others: signs, scaling, parts of floating-point numbers.
 
 local torch = require 'torch'
 local dimensions = require 'torch.support.dimensions'
@@ -21,7 +21,7 @@ local function float_power(self, exponent)
   return torch.pow(wide(as_tensor(self, like)), torch.is_tensor(exponent) and wide(exponent) or exponent)
 end
 
--- x * 2^e in two steps, for 2^e alone may be out of range where the product is not.
+-- x * 2^e in two steps, because 2^e may overflow although the product does not.
 local function scaled(x, e)
   local half = torch.floor(e / 2)
   return x * torch.exp2(half) * torch.exp2(e - half)
@@ -33,12 +33,12 @@ local function frexp(self)
   local plain = torch.isfinite(x):logical_and(x:ne(0))
   local e = torch.where(plain, torch.floor(torch.log2(torch.where(plain, x:detach():abs(), 1.0))) + 1, 0.0)
   local m = scaled(x:detach(), -e)
-  e = torch.where(m:abs():ge(1):logical_and(plain), e + 1, torch.where(m:abs():lt(0.5):logical_and(plain), e - 1, e)) -- log2 was rounded
+  e = torch.where(m:abs():ge(1):logical_and(plain), e + 1, torch.where(m:abs():lt(0.5):logical_and(plain), e - 1, e)) -- corrects the rounding of log2
   local mantissa = torch.where(plain, scaled(x, -e), x)
   return mantissa:to(self.dtype), e:to(torch.int32)
 end
 
--- self * 2^other. Floats keep their dtype beside integers: in three steps no power leaves the range of a double.
+-- self * 2^other. Floats keep their dtype with integers; in three steps no power leaves the range of a double.
 local function ldexp(self, other)
   local integer = not other:is_floating_point() and not other:is_complex()
   if not self:is_floating_point() or not integer then
@@ -87,7 +87,7 @@ local function words(x)
   return x:long():contiguous():view(torch.uint64)
 end
 
--- Exclusive or over a dimension: halves are joined until one entry is left.
+-- Exclusive or over a dimension: combines halves until one entry remains.
 local function xor_along(x, d)
   if x:size(d) == 0 then fail('hash_tensor: Expected reduction dim %d to have non-zero size.', d) end
   while x:size(d) > 1 do

@@ -1,4 +1,4 @@
--- forms.lua - other names and forms of ops: factories by strides, shapes that broadcast, norms by name.
+-- forms.lua - aliases and alternative forms of ops: factories with strides, broadcast shapes, norms by name.
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'

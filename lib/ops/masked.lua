@@ -16,7 +16,7 @@ local function extreme(x, high)
   return high and info.max or info.min
 end
 
--- x where the mask is true, else a number; the mask broadcasts to x.
+-- x where the mask is true, otherwise `number`; the mask broadcasts to x.
 local function filled(x, mask, number)
   if mask == nil then return x end
   if mask.dtype ~= torch.bool then fail('expected a mask of bools, got %s', tostring(mask.dtype)) end

@@ -44,7 +44,8 @@ end
 
 -- ---- LU ---------------------------------------------------------------------------------------------------------------
 
--- LU, pivots and info of matrices of any shape: square ones are made of them by zeros, which change no pivot that counts.
+-- LU, pivots and info of matrices of any shape, which are padded with zeros to square ones; this changes no
+-- relevant pivot.
 local function factor(A)
   local m, n = A:size(-2), A:size(-1)
   local k, size = math.min(m, n), math.max(m, n)
@@ -86,8 +87,8 @@ local function upper_of(LU) return rows(LU, 1, math.min(LU:size(-2), LU:size(-1)
 
 local lu_function
 
--- The derivative of LU by A, from that of the factors: of the square part by its triangles, of the part below
--- or beside it as of a solution with the other factor.
+-- The derivative of LU by A, from the derivatives of the factors: for the square part by its triangles; the
+-- part below or beside it is the solution of a system with the other factor.
 local function lu_backward(grad, LU, pivots)
   local m, n = LU:size(-2), LU:size(-1)
   local k = math.min(m, n)
@@ -113,8 +114,8 @@ local function lu_backward(grad, LU, pivots)
   return permutation(pivots, m, LU.dtype):matmul(of_square)
 end
 
--- The tangent of LU, from that of A: with M = L^-1 P' T U^-1 of the square part, L changes by L tril(M, -1) and
--- U by triu(M) U; the part below or beside it so that it remains the solution with the other factor.
+-- The tangent of LU, from the tangent of A: with M = L^-1 P' T U^-1 of the square part, L changes by L tril(M,
+-- -1) and U by triu(M) U; the part below or beside it remains the solution of a system with the other factor.
 local function lu_tangent(tangent, LU, pivots)
   local m, n = LU:size(-2), LU:size(-1)
   local k = math.min(m, n)
@@ -233,7 +234,7 @@ end
 
 -- ---- without raising ----------------------------------------------------------------------------------------------------
 
--- f(A, more) of all matrices at once; if that fails, one after the other: info is nonzero for the failing ones.
+-- f(A, more) for all matrices at once; if that fails, one by one: info is nonzero for the failing ones.
 local function each(A, f, number_of)
   local ok, result = pcall(f, A)
   if ok then return result, torch.zeros(batch_of(A), { dtype = torch.int32, device = A.device }) end
@@ -343,7 +344,7 @@ local function reflect(A, tau, i, x)
   return x - tau:narrow(-1, i, 1):unsqueeze(-1) * v:matmul(v.mH:matmul(x))
 end
 
--- Checks the reflectors of `what`: the matrices A, and a list tau for each.
+-- Checks the arguments of the function `what`: Householder reflectors A, and tau, one number for each.
 local function check_reflectors(what, A, tau)
   check_matrix(what, A)
   if tau.ndim ~= A.ndim - 1 then

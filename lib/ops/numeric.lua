@@ -1,4 +1,4 @@
--- numeric.lua - differences, integrals, statistics and histograms, made of other ops.
+-- numeric.lua - differences, integrals, statistics and histograms, composed of other ops.
 
 local torch = require 'torch'
 local dimensions = require 'torch.support.dimensions'
@@ -6,7 +6,7 @@ local fail = require 'torch.support.fail'
 
 local both = 'function method'
 
--- A dimension from 1, where a number has one.
+-- Converts dim to a position from 1; a 0-dim tensor counts as 1-D.
 local function wrap(x, dim) return dimensions.wrap(dim, math.max(x.ndim, 1)) end
 
 -- Entries first .. last of a dimension.
@@ -31,7 +31,7 @@ local function diff(x, n, dim, prepend, append)
       end
     end
   end
-  if n == 0 then return x:clone() end -- PyTorch leaves out what was to be put before and behind, too
+  if n == 0 then return x:clone() end -- as in PyTorch, prepend and append are ignored, too
   local parts = {}
   if prepend then parts[#parts + 1] = prepend end
   parts[#parts + 1] = x
@@ -46,7 +46,7 @@ local function diff(x, n, dim, prepend, append)
   return y
 end
 
--- The gradient along one dimension: of numbers `h` apart, or at the coordinates of a tensor.
+-- The gradient along one dimension, with spacing h: a number, or a tensor of coordinates.
 local function slope(x, dim, h, edge_order)
   local n = x:size(dim)
   local function at(i) return part(x, dim, i, i) end
@@ -61,7 +61,7 @@ local function slope(x, dim, h, edge_order)
     end
     return torch.cat({ first, middle, last }, dim)
   end
-  -- unequal distances: weights of the points before, at and behind
+  -- unequal spacing: weights of the previous, current and next point
   local function along(v)
     local shape = {}
     for d = 1, x.ndim do shape[d] = d == dim and -1 or 1 end
@@ -117,7 +117,7 @@ end
 
 -- ---- integrals --------------------------------------------------------------------------------------------------------
 
--- The steps dx: differences of x along dim, with as many dimensions as y.
+-- The spacings dx: differences of x along dim, with as many dimensions as y.
 local function steps_of(what, y, x, dim)
   if x.ndim == 1 then
     if x:size(1) ~= y:size(dim) then fail('%s: There must be one `x` value for each sample point', what) end

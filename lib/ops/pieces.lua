@@ -1,5 +1,5 @@
--- pieces.lua - parts of tensors written into copies (the twins of select, slices and diagonals), parts as copies, and more ways
--- to cut.
+-- pieces.lua - the out-of-place counterparts of writes to a slice (select_scatter, ...), copies of parts, and
+-- more functions that split tensors.
 
 local torch = require 'torch'
 local dimensions = require 'torch.support.dimensions'
@@ -9,7 +9,7 @@ local both = 'function method'
 
 -- ---- writing a part -----------------------------------------------------------------------------------------------
 
--- A copy of self in which `part` of it holds src.
+-- A copy of self with src written to part(copy), a view of it.
 local function with(self, src, part)
   local copy = self:clone { memory_format = torch.contiguous_format }
   local view = part(copy)
@@ -143,11 +143,12 @@ end
 local initial_of = { sum = 0.0, prod = 1.0, max = -math.huge, min = math.huge, mean = 0.0 }
 local reduce_as = { sum = 'sum', prod = 'prod', max = 'amax', min = 'amin', mean = 'mean' }
 
--- lengths: of the segments along axis, for every row of the dimensions before it; offsets (values from 0): where they begin, and the end.
+-- lengths: of the segments along axis, for every row of the leading dimensions; offsets (values from 0): the
+-- starts of the segments, and the end.
 local function segment_reduce(data, reduce, lengths, offsets, axis, unsafe, initial)
   if not initial_of[reduce] then fail('segment_reduce(): unknown reduction %s', reduce) end
   if not lengths and not offsets then fail 'segment_reduce(): Either lengths or offsets must be defined' end
-  local whole = lengths ~= nil -- lengths say where all entries go, offsets may leave some out
+  local whole = lengths ~= nil -- lengths cover all entries, offsets may leave some out
   if not lengths then lengths = torch.diff(offsets, 1, -1) end
   axis = dimensions.wrap(axis, data.ndim)
   if axis ~= lengths.ndim then fail 'segment_reduce(): the dimensions of lengths must be those of data up to axis' end
@@ -158,7 +159,8 @@ local function segment_reduce(data, reduce, lengths, offsets, axis, unsafe, init
     fail('segment_reduce(): Expected all rows of lengths along axis to sum to data.size(axis), which is %d', data:size(axis))
   end
   local count, n = lengths:size(-1), data:size(axis)
-  -- the number of the segment that each entry is in; entries behind the last go into one more, which is left out
+  -- the segment number of each entry; entries after the last segment are assigned to an additional one, which
+  -- is dropped
   local ends = lengths:to(torch.int64):cumsum(-1)
   local sizes = table.move(lengths.shape, 1, axis - 1, 1, {})
   sizes[axis] = n

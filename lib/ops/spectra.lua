@@ -1,9 +1,9 @@
--- spectra.lua - short-time Fourier transforms: of windows of a signal that follow each other, and back.
+-- spectra.lua - short-time Fourier transforms of the windows of a signal, and their inverse.
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
 
--- The window with zeros on both sides up to n_fft, of ones where there is none.
+-- The window, by default ones, padded with zeros on both sides to n_fft.
 local function full_window(what, x, n_fft, length, window)
   if window and (window.ndim ~= 1 or window:size(1) ~= length) then
     fail('%s(): expected a 1D window tensor of size equal to win_length=%d, but got window with size %s', what, length, tostring(window.shape))
@@ -62,12 +62,12 @@ local function istft(self, n_fft, hop_length, win_length, window, center, normal
   local parts
   if return_complex then
     parts = torch.fft.ifft(x, options)
-  else -- a real signal's: the other half says nothing more
+  else -- of a real signal: the other half is redundant
     parts = torch.fft.irfft(onesided and x or x:narrow(3, 1, n_fft // 2 + 1), options)
   end
   local frames = parts:size(2)
   local total = n_fft + hop * (frames - 1)
-  -- Overlap-adds the windows, and their squares.
+  -- Overlap-add of the windows, and of the squares of the window function.
   local places = (torch.arange(frames, { device = x.device }) * hop):unsqueeze(2) + torch.arange(1, n_fft + 1, { device = x.device })
   places = places:reshape(-1)
   local zeros = torch.zeros(parts:size(1), total, { dtype = parts.dtype, device = x.device })

@@ -26,7 +26,7 @@ function Adagrad:init(given)
   Optimizer.init(self, params, options)
 end
 
--- The state is there from the beginning.
+-- Creates the state at once, as in PyTorch.
 function Adagrad:add_param_group(group)
   Optimizer.add_param_group(self, group)
   local added = self.param_groups[#self.param_groups]

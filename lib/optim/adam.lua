@@ -1,7 +1,8 @@
--- adam.lua - optim.Adam(params, {lr = 0.001, betas = {0.9, 0.999}, eps = 1e-8, weight_decay = 0, amsgrad = false,
--- maximize = false, decoupled_weight_decay = false, capturable = false}) (D. Kingma, J. Ba 2014).
+-- adam.lua - optim.Adam(params, {lr = 0.001, betas = {0.9, 0.999}, eps = 1e-8, weight_decay = 0, amsgrad =
+-- false, maximize = false, decoupled_weight_decay = false, capturable = false}) (D. Kingma, J. Ba 2014).
 --
--- With capturable the number of steps is a tensor beside the parameter, which a replay of a recorded graph counts on.
+-- With capturable, the number of steps is a tensor on the parameter's device, which a replay of a captured
+-- graph increments.
 
 --[=[ examples
 Adam
@@ -39,7 +40,7 @@ function Adam:new_state(parameter, group)
   return state
 end
 
--- The same step by operations that do not depend on the number of steps.
+-- The same step by ops that are independent of the number of steps, for capture.
 local function update_recorded(parameter, grad, state, group)
   local beta1, beta2 = group.betas[1], group.betas[2]
   if group.maximize then grad = -grad end

@@ -39,7 +39,7 @@ end
 
 -- ---- the parameters as one vector -------------------------------------------------------------------------------
 
--- Complex numbers are pairs of real ones.
+-- Views complex numbers as pairs of real ones.
 local function as_real(t) return t.dtype.is_complex and torch.view_as_real(t:resolve_conj()) or t end
 
 local function gather_gradient(params)
@@ -97,7 +97,7 @@ end
 
 -- ---- a step ---------------------------------------------------------------------------------------------------------
 
--- `left`: how many evaluations the search may take.
+-- left: the maximum number of evaluations.
 local function search(params, state, group, closure, loss, gradient, slope, left)
   local start = {}
   for i, parameter in ipairs(params) do start[i] = parameter:clone() end

@@ -1,6 +1,6 @@
 -- muon.lua - optim.Muon(params, {lr = 1e-3, weight_decay = 0.1, momentum = 0.95, nesterov = true,
 -- ns_coefficients = {3.4445, -4.775, 2.0315}, eps = 1e-7, ns_steps = 5, adjust_lr_fn =}): for matrices only;
--- momentum whose update is made nearly orthogonal by a Newton-Schulz iteration in bfloat16 (K. Jordan 2024).
+-- the momentum update is nearly orthogonalized by a Newton-Schulz iteration in bfloat16 (K. Jordan 2024).
 -- adjust_lr_fn: 'original' (the default), or 'match_rms_adamw', which suits the rates and decay of AdamW.
 
 --[=[ examples
@@ -45,7 +45,7 @@ function Muon:init(given)
   end
 end
 
--- A matrix near to the orthogonal one next to x: with the singular vectors of x, and singular values around 1.
+-- A nearly orthogonal matrix: the singular vectors of x, with singular values around 1.
 local function orthogonalized(x, group)
   local a, b, c = table.unpack(group.ns_coefficients)
   local tall = x:size(1) > x:size(2)

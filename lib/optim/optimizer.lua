@@ -1,15 +1,17 @@
 -- optimizer.lua - optim.Optimizer: parameter groups, their options, and the state kept per parameter.
 --
--- A derived class sets its defaults in init and defines one of two methods, which step() calls with autograd off:
+-- A derived class sets its defaults in init and defines one of two methods, which step() calls with autograd
+-- off:
 --
 --   update(parameter, grad, group, state)   for every parameter that has a gradient
---   update_batch(batch, group)              for lists of them, as the fused steps of torch._C take them: batch.params,
+--   update_batch(batch, group)              for lists of them (fused steps of torch._C): batch.params,
 --                                           batch.grads, and a list for every name in columns(group); batch.step
 --
--- A gradient that is a sparse tensor goes, one by one, to update_sparse(parameter, grad, group, state); without that method it is an error.
+-- Sparse gradients are passed to update_sparse(parameter, grad, group, state), one by one; without that method
+-- they are an error.
 --
--- state is a table kept for the parameter. For update_batch it is made by new_state(parameter, group) and has its
--- number of steps in `step`: parameters with equal numbers (key(state), to be exact) are one batch.
+-- state is a table kept for the parameter. For update_batch it is made by new_state(parameter, group) and has
+-- its number of steps in `step`: parameters with equal numbers (key(state), to be exact) are one batch.
 
 --[=[ examples
 Optimizer
@@ -29,10 +31,10 @@ local parameters_of = require 'torch.nn.parameters_of'
 
 local Optimizer = class.Object:extend('Optimizer')
 
--- Such a number, rounded as that tensor would be.
+-- Rounds such a number as the float32 tensor would.
 function Optimizer.rounded(value) return (string.unpack('f', string.pack('f', value))) end
 
--- State that is a number here and a tensor of float32 in PyTorch's files.
+-- State that is a number here, but a float32 tensor in PyTorch's files.
 local NUMBERS = { step = true, mu_product = true, eta = true, mu = true }
 
 -- Why a step cannot be captured.
@@ -40,7 +42,7 @@ Optimizer.FIRST = 'the first step makes what it keeps for the parameters, and a 
 local COUNTS = "it counts its steps in the host's memory, and replays would repeat this one"
 local CAPTURABLE = ' (make it with capturable = true)'
 
--- Whether it stands for a parameter that a lazy layer has yet to make.
+-- Whether the value is an uninitialized parameter of a lazy layer.
 local function is_unmade(parameter) return type(parameter) == 'userdata' and require('torch.nn.module').is_unmade(parameter) end
 
 local function check_parameter(parameter, position)
@@ -97,12 +99,13 @@ local function with_rate(group)
   return torch.is_tensor(group.lr) and setmetatable({ lr = group.lr:item() }, { __index = group }) or group
 end
 
--- Declares the arguments of a class's constructor after the parameters; its init gets them by name, in one table.
+-- Declares the arguments of a class's constructor after the parameters; its init receives them by name, in one
+-- table.
 function Optimizer.declare(made, arguments)
   declare.named(made, ('init(self, any params, %s)'):format(arguments))
 end
 
--- Of the arguments of a constructor by name: the parameters, and the options.
+-- Splits the named arguments of a constructor into the parameters and the options.
 function Optimizer._options_of(self, given)
   local what, options = self.__classname, {}
   for name, value in pairs(given) do options[name] = value end
@@ -209,7 +212,7 @@ end
 local no_hooks = {}
 local function hooks_of(self, list) return self[list] and self[list].entries or no_hooks end
 
--- One update. closure, if given, computes the loss anew (with autograd on) and is called first.
+-- One update. closure, if present, computes the loss (with autograd on) and is called first.
 function Optimizer:step(closure)
   for _, hook in ipairs(hooks_of(self, '_step_pre_hooks')) do hook.fn(self) end
   local loss = closure and torch.enable_grad(closure) or nil
@@ -225,7 +228,7 @@ local function add_hook(self, list, hook)
   return self[list]:add { fn = hook }
 end
 
--- hook(optimizer), before and after every step. The result's remove() takes it away.
+-- hook(optimizer), before and after every step. remove() of the result removes it.
 function Optimizer:register_step_pre_hook(hook) return add_hook(self, '_step_pre_hooks', hook) end
 function Optimizer:register_step_post_hook(hook) return add_hook(self, '_step_post_hooks', hook) end
 
@@ -239,10 +242,10 @@ function Optimizer:_refuse_recording(why)
   end
 end
 
--- Whether the numbers of a step depend on how many there were.
+-- Whether the step depends on the number of previous steps.
 function Optimizer:_counts(batch) return type(batch.states[1].step) == 'number' end
 
--- The state of a parameter, made when there is none.
+-- The state of a parameter, created on first use.
 function Optimizer:state_of(parameter, group)
   local state = self.state[parameter]
   if not state or next(state) == nil then
@@ -266,8 +269,8 @@ local function update_sparse(self, parameter, grad, group)
   self:update_sparse(parameter, grad, group, state)
 end
 
--- Complex parameters are updated as pairs of real numbers, as in PyTorch: their tensors are seen so, and their state is
--- complex to everybody else.
+-- Complex parameters are updated as pairs of real numbers, as in PyTorch: updates use real views of them and of
+-- their state.
 local function as_real(value) return value.dtype.is_complex and torch.view_as_real(value) or value end
 
 local function real_state(state, parameter)
@@ -290,7 +293,7 @@ local function real_parts(parameter, grad, state)
   return real, torch.view_as_real(grad:resolve_conj()), real_state(state, real)
 end
 
---- For state that begins as a number: of a complex parameter in both parts.
+--- State with an initial number, for complex parameters in both parts.
 function Optimizer.full_like(parameter, value)
   return torch.full_like(parameter, parameter.dtype.is_complex and torch.complex(value, value) or value)
 end
@@ -402,14 +405,15 @@ function Optimizer:state_dict()
   return dict
 end
 
---- hook(optimizer) is called before the state is collected; hook(optimizer, dict) after, whose result replaces
---- it; the same before a state is loaded; hook(optimizer) after. remove() of the result removes it.
+--- hook(optimizer) is called before the state is collected; hook(optimizer, dict) after, and its result
+--- replaces the state; the same before a state is loaded; hook(optimizer) after. remove() of the result removes
+--- it.
 function Optimizer:register_state_dict_pre_hook(hook) return add_hook(self, '_state_dict_pre_hooks', hook) end
 function Optimizer:register_state_dict_post_hook(hook) return add_hook(self, '_state_dict_post_hooks', hook) end
 function Optimizer:register_load_state_dict_pre_hook(hook) return add_hook(self, '_load_pre_hooks', hook) end
 function Optimizer:register_load_state_dict_post_hook(hook) return add_hook(self, '_load_post_hooks', hook) end
 
--- A saved value as the state of a parameter keeps it: tensors where the parameter is, floating ones of its dtype.
+-- Converts a saved value for the state of a parameter: tensors to its device, floating-point ones to its dtype.
 local function unpacked(name, value, parameter, group)
   if type(value) == 'table' then
     local copy = {}

@@ -16,8 +16,9 @@ local function cubic_minimum(a, b, least, most)
   return math.min(math.max(t, least), most)
 end
 
--- at(t, d): value and gradient a step t along d. f, g, slope: at 0. Gives value, gradient and t of the step found, and
--- the number of evaluations. options: tolerance_change; most, after how many evaluations it stops narrowing.
+-- at(t, d): value and gradient after a step t along d. f, g, slope: at 0. Returns value, gradient and t of the
+-- step found, and the number of evaluations. options: tolerance_change; most: the maximum number of evaluations
+-- for narrowing.
 return function(at, t, d, f, g, slope, options)
   local evaluations = 0
   local function probe(step)
@@ -57,7 +58,7 @@ return function(at, t, d, f, g, slope, options)
     local least, most = math.min(a, b), math.max(a, b)
     if math.abs(b - a) * size < options.tolerance_change then break end
     local next_t = cubic_minimum(bracket[1], bracket[2])
-    -- A step close to an end twice in a row, or beyond it, makes too little progress.
+    -- A step beyond an end, or close to one twice in succession, makes too little progress.
     local margin = 0.1 * (most - least)
     if math.min(most - next_t, next_t - least) < margin then
       if stuck or next_t >= most or next_t <= least then

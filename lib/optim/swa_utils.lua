@@ -1,5 +1,6 @@
--- swa_utils.lua - torch.optim.swa_utils: averages of a model's parameters over the course of training: AveragedModel,
--- the rate that goes with it (SWALR), and update_bn, which makes anew the statistics of the average's normalizations.
+-- swa_utils.lua - torch.optim.swa_utils: averages of a model's parameters during training: AveragedModel, the
+-- schedule for its rate (SWALR), and update_bn, which recomputes the statistics of the average's batch
+-- normalizations.
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
@@ -18,7 +19,8 @@ local function check_decay(decay)
   return decay
 end
 
---- f(average, value, n): the average in which the newest weighs 1 - decay; of n values so far, in which all weigh alike.
+--- Returns f(average, value, n): the exponential moving average, with weight 1 - decay for the new value;
+-- get_swa_avg_fn: the equal-weight average after n values.
 function swa_utils.get_ema_avg_fn(decay)
   decay = check_decay(decay)
   return function(average, value) return decay * average + (1 - decay) * value end
@@ -27,7 +29,7 @@ function swa_utils.get_swa_avg_fn()
   return function(average, value, n) return average + (value - average) / (n + 1) end
 end
 
--- The same of lists, in place.
+-- Applies fn to lists of tensors, in place.
 local function of_lists(fn)
   return function(averages, values, n)
     torch.no_grad(function()
@@ -35,13 +37,13 @@ local function of_lists(fn)
     end)
   end
 end
---- The same of lists of tensors, in place.
+--- The same for lists of tensors, in place.
 function swa_utils.get_ema_multi_avg_fn(decay) return of_lists(swa_utils.get_ema_avg_fn(decay)) end
 function swa_utils.get_swa_multi_avg_fn() return of_lists(swa_utils.get_swa_avg_fn()) end
 
---- AveragedModel(model, {device =, avg_fn =, multi_avg_fn =, use_buffers = false}): a copy of the model, in
---- `module`, whose parameters are the average over the calls of update_parameters(model). avg_fn(average,
---- value, n) is the mean by default; with use_buffers, buffers are averaged, too, otherwise copied.
+--- AveragedModel(model, {device =, avg_fn =, multi_avg_fn =, use_buffers = false}): `module` is a copy of the
+--- model with its parameters averaged over the calls of update_parameters(model). avg_fn(average, value, n) is
+--- the mean by default; with use_buffers, buffers are averaged, too, otherwise copied.
 local AveragedModel = Module:extend('AveragedModel')
 swa_utils.AveragedModel = AveragedModel
 
@@ -61,7 +63,7 @@ local function tensors_of(model, with_buffers)
   return list
 end
 
---- Takes the model's parameters into the average.
+--- Includes the model's parameters in the average.
 function AveragedModel:update_parameters(model)
   torch.no_grad(function()
     local averages, values = tensors_of(self.module, self.use_buffers), tensors_of(model, self.use_buffers)
@@ -84,8 +86,8 @@ function AveragedModel:update_parameters(model)
   end)
 end
 
---- Makes the running statistics of all batch normalizations anew, from one pass over the loader's inputs (of several
---- values the first).
+--- Recomputes the running statistics of all batch normalizations in one pass over the loader's inputs (the
+--- first value of several).
 function swa_utils.update_bn(loader, model, device)
   local momenta = {}
   for _, module in ipairs(model:modules()) do
@@ -116,8 +118,8 @@ end
 
 -- ---- the rate ---------------------------------------------------------------------------------------------------------
 
---- SWALR(optimizer, swa_lr, {anneal_epochs = 10, anneal_strategy = 'cos'}): from the rates that are to swa_lr (a number, or
---- one for each group), along a cosine or 'linear'ly, and then it stays.
+--- SWALR(optimizer, swa_lr, {anneal_epochs = 10, anneal_strategy = 'cos'}): anneals from the current rates to
+--- swa_lr (a number, or one for each group) by 'cos' or 'linear', and then stays there.
 local SWALR = Scheduler:extend('SWALR')
 swa_utils.SWALR = SWALR
 
@@ -132,7 +134,7 @@ function SWALR:init(optimizer, swa_lr, anneal_epochs, anneal_strategy, last_epoc
 end
 declare.methods(SWALR, "init(self, Optimizer optimizer, number|table swa_lr, integer anneal_epochs=10, any anneal_strategy='cos', integer last_epoch=-1)")
 
--- How far it is after so many epochs, from 0 to 1.
+-- The annealing progress after this number of epochs, from 0 to 1.
 local function progress(self, epochs)
   local t = math.max(0, math.min(1, epochs / math.max(1, self.anneal_epochs)))
   return self.anneal_strategy == 'linear' and t or (1 - math.cos(math.pi * t)) / 2

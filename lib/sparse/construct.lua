@@ -1,5 +1,5 @@
--- construct.lua - how sparse tensors are made in Lua: of tables or tensors, with sizes that follow from the indices, and from
--- tensors of other layouts. The ops that this leads to are src/ops/sparse.lua's. Indices are positions, from 1.
+-- construct.lua - creates sparse tensors: from tables or tensors, with default sizes from the indices, and from
+-- tensors of other layouts. It calls the ops of src/ops/sparse.lua. Indices are positions, from 1.
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
@@ -23,7 +23,8 @@ local function refuse_pinned(what, given)
   if given.pin_memory then fail('%s(): the memory of sparse tensors cannot be pinned', what) end
 end
 
--- The values as a tensor: of the given dtype and device, and without history where the result is to be a leaf.
+-- The values as a tensor of the requested dtype and device; detached if requires_grad is passed, because the
+-- result is then a leaf.
 local function values_of(what, given)
   local values = given.values
   kinds.check(what, 'values', values, 'Tensor|table|number')
@@ -70,9 +71,10 @@ local function empty(size, given)
   return C.sparse_coo_tensor(torch.empty(#size, 0, { dtype = torch.int64, device = given.device }), torch.empty(0, options), size, true)
 end
 
---- torch.sparse_coo_tensor(indices, values, size, {dtype, device, requires_grad, is_coalesced}): the value k of values [nnz, ...] at
---- the place in column k of indices [dimensions, nnz]; values at one place add up. Tables will do for both. Without a size it is as
---- large as the indices need. sparse_coo_tensor(size): without values.
+--- torch.sparse_coo_tensor(indices, values, size, {dtype, device, requires_grad, is_coalesced}): value k of
+--- values [nnz, ...] has its position in column k of indices [dimensions, nnz]; values at one position add up.
+--- Both may be tables. The default size is the smallest one that contains the indices. sparse_coo_tensor(size):
+--- without values.
 function construct.sparse_coo_tensor(given)
   refuse_pinned('sparse_coo_tensor', given)
   if given.values == nil then
@@ -106,8 +108,8 @@ local function compressed(what, names, layout, given)
   return finish(C.sparse_compressed_tensor(first, second, values, sizes_of(what, size), layout), given)
 end
 
---- torch.sparse_csr_tensor(crow_indices, col_indices, values, size, options): a matrix row by row. Row i has the values from position
---- crow_indices[i] to crow_indices[i + 1] - 1, in the columns col_indices.
+--- torch.sparse_csr_tensor(crow_indices, col_indices, values, size, options): a matrix in compressed rows. Row
+--- i has the values from position crow_indices[i] to crow_indices[i + 1] - 1, in the columns col_indices.
 function construct.sparse_csr_tensor(given)
   return compressed('sparse_csr_tensor', { 'crow_indices', 'col_indices' }, torch.sparse_csr, given)
 end
@@ -124,7 +126,8 @@ end
 
 -- ---- from other layouts ---------------------------------------------------------------------------------------------------
 
---- x:to_sparse(), x:to_sparse(sparse_dim): in COO. x:to_sparse{layout = torch.sparse_csr, dense_dim = 0}: in that layout.
+--- x:to_sparse(), x:to_sparse(sparse_dim): to COO. x:to_sparse{layout = torch.sparse_csr, dense_dim = 0}: to
+-- that layout.
 function construct.to_sparse(self, sparse_dim, layout, blocksize, dense_dim)
   if blocksize ~= nil then fail 'to_sparse(): layouts of blocks are not supported' end
   layout = layout_name('to_sparse', layout)

@@ -1,10 +1,11 @@
--- argument_forms.lua - forms of arguments that PyTorch takes and the declarations of ops have no word for. Names are read by the ops that are called.
+-- argument_forms.lua - forms of arguments that PyTorch accepts and declarations of ops cannot express. The
+-- wrapped ops read named arguments.
 
 local torch = require 'torch'
 local arguments = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 
--- Several tensors, in a row (then so are the results) or in a table, each handed to f.
+-- Applies f to several tensors: arguments (then there are several results) or a table.
 local function for_each(f)
   return function(...)
     local first = ...
@@ -36,11 +37,12 @@ function torch.tensordot(a, b, dims, ...)
   return tensordot(a, b, pair[1], pair[2] or {}, ...)
 end
 
--- split and tensor_split into more parts than a declaration has room for, and at the positions of a tensor.
+-- split and tensor_split with more parts than a declaration permits, and tensor_split at the positions in a
+-- tensor.
 local MOST = 16
 local split, tensor_split = torch.split, torch.tensor_split
 
--- The parts before, between and behind positions: a few at a time, each time from the last one on.
+-- Splits at any number of positions: MOST - 1 at a time, each time from the last position on.
 local function cut(x, positions, dim)
   if #positions == 0 then return tensor_split(x, 1, dim or 1) end
   local parts = {}
@@ -89,7 +91,7 @@ end
 torch._C.methods.split, torch._C.methods.tensor_split = torch.split, torch.tensor_split
 for _, name in ipairs { 'tensordot', 'split', 'tensor_split' } do arguments.ops[torch[name]] = name end
 
--- Methods in place that are functions of torch, too: torch.relu_(x).
+-- In-place methods that are also functions of torch: torch.relu_(x).
 local in_place = [[abs_ acos_ acosh_ addmv_ arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_ as_strided_ asin_ asinh_ atan_ atanh_ ceil_ celu_
   clamp_ clamp_max_ clamp_min_ clip_ cos_ cosh_ detach_ erf_ erfc_ exp2_ exp_ expm1_ fill_ fix_ floor_ frac_ index_put_ log10_
   log1p_ log2_ log_ logit_ nan_to_num_ neg_ negative_ reciprocal_ relu_ round_ rsqrt_ selu_ sigmoid_ sin_ sinh_ sqrt_ square_ tan_

@@ -1,18 +1,22 @@
--- arguments.lua - reads the arguments of functions that are written in Lua, by one declaration for each function.
+-- arguments.lua - declares functions written in Lua, and reads their arguments by the declaration.
 --
 --   declare('constant_(Tensor tensor, number|Tensor val)', f)
 --   declare('normal_(Tensor tensor, number mean=0.0, number std=1.0, *, Generator? generator=nil)', f)
 --
--- gives a function that calls f with all values in the declared order, defaults filled in. Values come in a row, then by name
--- in a last table. A kind (kinds.lua) is checked where one is written; a question mark allows nil, and so does a default.
--- After * an argument has a name only. '...' takes the other values in the row, which f gets last; with 'any ...' they belong to
--- a function of the caller, and a last table is a value unless all its names are of arguments that have names only. Missing, surplus, unknown and repeated arguments are errors
--- that name the declared ones. NumPy's names are accepted as by ops (src/lua/arg_messages.c).
+-- returns a function that calls f with all values in the declared order and with defaults. A call passes
+-- positional values, then a last table of named ones.
+-- - A kind (kinds.lua), if written, is checked; a question mark or a default allows nil.
+-- - Arguments after * are keyword-only.
+-- - '...' collects surplus positional values, which f receives last. With 'any ...' they belong to a function
+--   of the caller, and a last table is a value unless all its names are keyword-only arguments.
+-- - Missing, surplus, unknown and repeated arguments are errors that name the declared ones.
+-- - NumPy's names are accepted as by ops (src/lua/arg_messages.c).
+-- - A last table of names is a value if the argument at its position accepts such tables, unless all its names
+--   are declared or misspelled declared ones.
+-- - One table may hold positional values and names: f {2, padding = 1}.
+-- - `false` means absent for arguments that allow nil and no booleans.
 --
--- A last table of names is a value where the argument of that position takes such tables, unless all its names are declared or nearly so. One
--- table alone may hold values in a row and names: f {2, padding = 1}. `false` means absent where nil does and the kind has no booleans.
---
--- Declarations of methods, and of functions in files that every program loads, are read when the function is first called.
+-- Declarations of methods, and of functions in files that every program loads, are parsed on the first call.
 
 local torch = require 'torch'
 local checked = require 'torch.support.checked'
@@ -21,14 +25,14 @@ local kinds = require 'torch.support.kinds'
 
 local M = {}
 
--- The declaration of each declared function and class, or a function that makes it.
+-- The declaration of each declared function and class, or a function that creates it.
 local declared = setmetatable({}, { __mode = 'k' })
 
--- The names of the ops of functions that read their arguments by the declaration of an op (scripted.lua), and the declarations of
--- readers by their names: the constructors of the classes of these names.
+-- ops: op names by function, for functions with the declaration of an op (scripted.lua). constructors:
+-- declarations of readers by class name.
 M.ops, M.constructors = setmetatable({}, { __mode = 'k' }), {}
 
---- The declaration of a function or class, nil where it has none: tests compare them with PyTorch's.
+--- The declaration of a function or class, or nil. Tests compare declarations with PyTorch's.
 function M.signature_of(value)
   local signature = declared[value]
   if type(signature) ~= 'function' then return signature end
@@ -66,8 +70,9 @@ local function index_of(signature, first)
 end
 M.index_of = index_of
 
---- A declaration: { name =, positional = how many may stand in a row, rest = whether more may, foreign = whether these are for a
---- function of the caller, names = {...}, index = { [name] = position }, { name =, kind =, optional =, default = }, ... }.
+--- Parses a declaration: { name =, positional = number of positional arguments, rest = accepts surplus ones,
+--- foreign = these belong to a function of the caller, names = {...}, index = { [name] = position }, { name =,
+--- kind =, optional =, default = }, ... }.
 function M.parse(text)
   local name, inside = text:match '^%s*([%w_.]+)%s*(%b())'
   local list = { name = name, names = {} }
@@ -94,7 +99,8 @@ end
 
 local function fits(value, a) return not a.kind or kinds.fits(value, a.kind) end
 
--- Whether all names in a table are declared, or nearly so: misspelled ones. first: the position of the first argument that counts.
+-- True if all names in a table are declared, or misspelled declared ones. first: the position of the first
+-- argument that may be named.
 local function all_declared(signature, value, first)
   for name in next, value do
     local i = signature.index[name]
@@ -103,13 +109,13 @@ local function all_declared(signature, value, first)
   return true
 end
 
--- Whether the n-th value, the last one, is the table of names.
+-- True if the n-th value, the last one, is the table of names.
 local function is_names(signature, value, n)
   if not kinds.is_named(value) then return false end
   if signature.foreign and n > signature.positional then return next(value) ~= nil and all_declared(signature, value, signature.positional + 1) end
   local a = n <= signature.positional and signature[n] or nil
   if not a or not fits(value, a) then return true end
-  if next(value) == nil then return false end -- an empty list, where the argument may be a list
+  if next(value) == nil then return false end -- an empty list, if the argument may be a list
   return all_declared(signature, value, 1)
 end
 
@@ -130,7 +136,8 @@ local function read_names(signature, values, named)
   end
 end
 
--- The values in a row of a table that holds names, too, and how many; the names. Nil where it is no such table, or a value.
+-- Splits a table with positional values and names: returns the values, their number, and the names; nil if it
+-- is no such table, or is itself a value.
 local function parted(signature, mixed)
   if type(mixed) ~= 'table' or getmetatable(mixed) ~= nil or #mixed == 0 or next(mixed, #mixed) == nil then return nil end
   local values, named, n = {}, {}, #mixed
@@ -144,7 +151,8 @@ local function parted(signature, mixed)
   return values, n + 1
 end
 
---- The n values of a call in the order of the declaration, without defaults and unchecked; how many of them stood in the row.
+--- The n values of a call in the order of the declaration, without defaults and unchecked; and the number of
+-- positional ones.
 function M.bind(signature, given, n)
   local values, named = {}, nil
   while n > 0 and given[n] == nil do n = n - 1 end -- nil is absent
@@ -196,7 +204,7 @@ end
 
 -- ---- the functions ------------------------------------------------------------------------------------------------------
 
--- Tests of a value of these kinds that need no call of kinds.fits.
+-- Inline tests of kinds, which avoid a call of kinds.fits.
 local TESTS = { Tensor = 'is_tensor(%s)', number = "type(%s) == 'number'", boolean = "type(%s) == 'boolean'", string = "type(%s) == 'string'",
   integer = "math_type(%s) == 'integer'" }
 
@@ -209,13 +217,14 @@ local function condition(signature, i)
   local parts = { test and test:format(p, p) or not a.optional and p .. ' ~= nil' or nil }
   if not TESTS[kind] then
     local behind = i < signature.positional and ('p%d ~= nil or '):format(i + 1) or ''
-    parts[#parts + 1] = ("(type(%s) ~= 'table' or %srawlen(%s) > 0)"):format(p, behind, p) -- a list is no table of names
+    parts[#parts + 1] = ("(type(%s) ~= 'table' or %srawlen(%s) > 0)"):format(p, behind, p) -- a list is not a table of names
   end
   local text = #parts > 0 and table.concat(parts, ' and ') or 'true'
   return a.optional and ('(%s == nil or %s)'):format(p, text) or text
 end
 
--- The wrapper of a declaration that reads values in a row without a table. Arguments that have only names are their defaults then.
+-- The source of a wrapper that reads positional values without creating a table; keyword-only arguments then
+-- have their defaults.
 local function source_of(signature)
   local upvalues, parameters, conditions, defaults, values = { 'f', 'read', 'signature', 'fits', 'is_tensor', 'math_type', 'is_self' }, {}, {}, {}, {}
   for i, a in ipairs(signature) do
@@ -243,7 +252,7 @@ end]]):format(table.concat(upvalues, ', '), #parameters > 0 and list .. ', ' or 
     table.concat(defaults, ' '), table.concat(values, ', '), #parameters > 0 and ', ' .. list or '')
 end
 
-local compiled = {} -- by their source: many declarations have the same
+local compiled = {} -- by source, which many declarations share
 
 local function compile(source)
   local chunk = compiled[source]
@@ -254,7 +263,7 @@ local function compile(source)
   return chunk
 end
 
--- f, called with the arguments of a signature.
+-- Wraps f to read the arguments of a signature.
 local function calling(signature, f)
   local constants = {}
   for i, a in ipairs(signature) do
@@ -263,7 +272,7 @@ local function calling(signature, f)
   return compile(source_of(signature))(f, read, signature, kinds.fits, torch.is_tensor, math.type, signature.is_self, table.unpack(constants, 1, 2 * #signature))
 end
 
---- f, called with the declared arguments.
+--- Wraps f to read the declared arguments.
 function M.declare(text, f, form)
   local signature = type(text) == 'string' and M.parse(text) or text
   local wrapped = calling(signature, form and form(signature, f) or f)
@@ -271,7 +280,7 @@ function M.declare(text, f, form)
   return wrapped
 end
 
--- The same; make_signature makes the signature when it is first needed.
+-- The same; make_signature creates the signature on the first call.
 local function declare_later(make_signature, f, form)
   local signature, call
   local function signature_now()
@@ -288,7 +297,8 @@ end
 
 local function each_declaration(text) return text:gmatch '[%w_]+%b()' end
 
--- Where the function of the caller stands among n values, which other values follow: n + 1 where there is none.
+-- The position of the caller's function, which its own arguments follow, among n values; n + 1 if there is
+-- none.
 local function body_of(signature, given, n)
   local named = n > 0 and kinds.is_named(given[1])
   for i = 1, n do
@@ -298,8 +308,8 @@ local function body_of(signature, given, n)
   return n + 1
 end
 
---- The functions of a module that open a scope, declared when they are first called: f(values..., body, ...), where a call may end with
---- a function that runs in the scope, and with its arguments.
+--- Wraps the functions of a module that open a scope, on their first call: f(values..., body, ...); a call may
+--- end with a function to run in the scope, and its arguments.
 function M.scopes_later(module, text)
   for declaration in each_declaration(text) do
     local name, signature = declaration:match '^[%w_]+', nil
@@ -335,7 +345,8 @@ function M.reader(text, class)
   end
 end
 
---- The function `name` of a file of ours, or the one that the file gives, loaded when it is first called.
+--- The function `name` of a library file, or the function that the file returns; the file is loaded on the
+-- first call.
 function M.from_file(file, name)
   local function target()
     local part = require(file)
@@ -352,14 +363,14 @@ local function by_name(signature, first, ...)
   return values
 end
 
---- f, called with one table: all arguments that are declared, by their names.
+--- Wraps f, which receives one table with all declared arguments by name.
 function M.by_name(text, f)
   return M.declare(text, f, function(signature)
     return function(...) return f(by_name(signature, 1, ...)) end
   end)
 end
 
---- The functions of a module of ours that a text declares, each called with such a table.
+--- Wraps the declared functions of a library module; each receives such a table.
 function M.functions_by_name(module, text)
   for declaration in each_declaration(text) do
     local name = declaration:match '^[%w_]+'
@@ -368,7 +379,7 @@ function M.functions_by_name(module, text)
   return module
 end
 
---- The functions of a module of ours that a text declares, one after the other, in place.
+--- Wraps the functions of a library module in place, by a text with one declaration after the other.
 function M.functions(module, text)
   for declaration in each_declaration(text) do
     local name = declaration:match '^[%w_]+'
@@ -377,7 +388,7 @@ function M.functions(module, text)
   return module
 end
 
---- The same, declared when they are first called: for files that every program loads.
+--- The same, on the first call of each function: for files that every program loads.
 function M.functions_later(module, text)
   for declaration in each_declaration(text) do
     local name = declaration:match '^[%w_]+'
@@ -386,7 +397,7 @@ function M.functions_later(module, text)
   return module
 end
 
--- f, which receives its keyword-only arguments in one table, after the positional ones.
+-- Wraps f, which receives its keyword-only arguments in one table after the positional ones.
 local function taking_options(signature, f)
   local n = signature.positional
   return function(...)
@@ -396,10 +407,10 @@ local function taking_options(signature, f)
   end
 end
 
---- f, called with the declared arguments, keyword-only ones in one table after the others.
+--- Wraps f, which receives the positional arguments and then one table with the keyword-only ones.
 function M.with_options(text, f) return M.declare(text, f, taking_options) end
 
---- The same of the functions of a module of ours.
+--- The same for the functions of a library module.
 function M.functions_with_options(module, text)
   for declaration in each_declaration(text) do
     local name = declaration:match '^[%w_]+'
@@ -408,7 +419,7 @@ function M.functions_with_options(module, text)
   return module
 end
 
---- The same, declared when they are first called.
+--- The same, on the first call of each function.
 function M.functions_with_options_later(module, text)
   for declaration in each_declaration(text) do
     local name = declaration:match '^[%w_]+'
@@ -428,14 +439,15 @@ local function method_signature(class, name, text, is_self)
   return signature
 end
 
--- The methods of our classes are declared when they are first called: a file has many. forward is at once, since it runs in every step.
+-- Methods are declared on their first call, because a file has many; forward at once, since it runs in every
+-- step.
 local function declare_method(name, make_signature, f, form)
   if name ~= 'forward' then return declare_later(make_signature, f, form) end
   return M.declare(make_signature(), f, form)
 end
 
---- f, declared by the list of its own parameters: kind_of(parameter) is the kind of each, nil for any. class,
---- is_self: for a method.
+--- Wraps f by its own list of parameters. kind_of(parameter): the kind of each, nil for any. class, is_self:
+--- for a method.
 function M.of_locals(name, f, kind_of, class, is_self)
   local function make_signature()
     local parameters = {}
@@ -452,14 +464,14 @@ function M.of_locals(name, f, kind_of, class, is_self)
   return declare_method(name, make_signature, f)
 end
 
---- f as the method of a class that a text declares. is_self: as for methods.
+--- Wraps f as a method of a class, by the text of its declaration. is_self: as for methods.
 function M.method(class, text, f, is_self)
   local name = text:match '^[%w_]+'
   return declare_method(name, function() return method_signature(class, name, text, is_self) end, f)
 end
 
---- The methods of the tables in which objects find them, declared when they are first called. name: of the class; is_self: whether a
---- value is such an object.
+--- Wraps methods in a metatable, on their first call. name: of the class; is_self: tests whether a value is
+--- such an object.
 function M.methods_later(methods, name, text, is_self)
   for declaration in each_declaration(text) do
     local method = declaration:match '^[%w_]+'
@@ -469,9 +481,8 @@ function M.methods_later(methods, name, text, is_self)
   return methods
 end
 
---- The methods of a class that a text declares, in place: their first argument is self. is_self: whether a value may
---- be (nil: any object).
--- form: as for declare_later.
+--- Wraps the methods of a class in place, by a text of declarations with self as first argument. is_self: tests
+-- whether a value may be self (nil: any object). form: as for declare_later.
 function M.methods(class, text, is_self, form)
   for declaration in each_declaration(text) do
     local name = declaration:match '^[%w_]+'
@@ -487,7 +498,7 @@ local function taking_names(signature, f)
   return function(self, ...) return f(self, by_name(signature, 2, ...)) end
 end
 
---- The methods of a class that a text declares, each called with self and one table: all arguments that are declared, by their names.
+--- Wraps methods of a class, which receive self and one table with all declared arguments by name.
 function M.named(class, text) return M.methods(class, text, nil, taking_names) end
 
 return M

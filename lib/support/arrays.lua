@@ -1,6 +1,5 @@
--- arrays.lua - torch.from_numpy and x:numpy(). Lua has no arrays of numbers but tables and tensors, so both speak
--- of these: a tensor on the CPU stands for the array, and the memory stays shared as it does in PyTorch; a table
--- has NumPy's dtypes, float64 and int64.
+-- arrays.lua - torch.from_numpy and x:numpy(). Lua has no arrays, so both use tensors on the CPU instead, which
+-- share memory as in PyTorch; a table of numbers gets NumPy's dtypes, float64 and int64.
 
 local torch = require 'torch'
 local arguments = require 'torch.support.arguments'

@@ -1,4 +1,5 @@
--- capsule.lua - the capsule that an object of another library gives of its memory, by a method that libraries have agreed upon.
+-- capsule.lua - requests a capsule over the memory of another library's object, by the method of a common
+-- protocol.
 
 --- @param object   a capsule, a userdata of that name; or an object with the method; others are returned
 --   unchanged

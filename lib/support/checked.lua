@@ -1,9 +1,9 @@
--- checked.lua - functions of the library that look at their arguments before they begin: a wrong one is named at the
--- line of the user's code, where otherwise Lua would speak of the insides of the library.
+-- checked.lua - checks arguments on entry to the library's Lua functions, so that a wrong one is reported at
+-- the line of the user's code instead of a line inside the library.
 --
--- What an argument must be follows from its name in the function's own list of parameters: `tensor` is a Tensor wherever
--- it stands. The table `declared` says it once, and by function where a name means several things. Functions that run at
--- every step (forward, an optimizer's rules) are left as they are: what they call checks.
+-- The kind of an argument follows from the parameter's name in the function's definition: `tensor` is always a
+-- Tensor. The table `declared` lists them, per function if a name has several meanings. Functions on the path
+-- of every step (forward, update rules of optimizers) are not wrapped; the functions that they call check.
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
@@ -11,7 +11,7 @@ local kinds = require 'torch.support.kinds'
 
 local checked = {}
 
--- Kinds by the name of the parameter, or by function and parameter.
+-- Kinds by parameter name, or by 'function.parameter'.
 local declared = {
   tensor = 'Tensor', input = 'Tensor', module = 'Module', fn = 'function', hook = 'function', dict = 'table', options = 'named?',
   path = 'string', optimizer = 'Optimizer', closure = 'function?', device = 'device|named?', outputs = 'Tensor|table',
@@ -25,14 +25,14 @@ local declared = {
   token = 'any', ['default_collate.list'] = 'table', ['random_split.dataset'] = 'table|userdata', ['random_split.lengths'] = 'table', tokens = 'table', ['read.path'] = 'string', ['expand.shape'] = 'any', requires_grad = 'boolean?', on = 'boolean?', modules = 'table', layers = 'table', position = 'integer', tensors = 'tensors', epoch = 'integer?', ['step.epoch'] = 'number?', sequences = 'tensors', ['no_sync.fn'] = 'function?', ['join.fn'] = 'function?', ['join.options'] = 'function|named?',
 }
 
--- Methods on the path of every step, and those that take a class or anything for self.
+-- Methods on the path of every step, and methods that take a class or any value as self.
 local left_alone = {}
 for name in ([[init forward extend is_instance update update_batch state_of columns key new_state tensor_list start check
   setup make derive constrain declaration parametrize extended_shape expanded_base alike cached_list check_list
   same_list check_betas check_not_negative declare full_like rate rounded set_rate check_optimizer per_group is_unmade is_layer
   describe rows]]):gmatch '%S+' do left_alone[name] = true end
 
--- The arguments of methods of our classes that take sizes in a row, pass on what they get, or have none.
+-- Declarations of variadic methods, which have no list of parameters.
 local declared_methods = {
   sample = 'sample(self, any? sample_shape, any ...)', rsample = 'rsample(self, any? sample_shape, any ...)',
   expand = 'expand(self, any? batch_shape, any ...)', log_prob = 'log_prob(self, any? value)', cdf = 'cdf(self, any? value)',
@@ -41,22 +41,22 @@ local declared_methods = {
   forward = 'forward(self, any ...)', to = 'to(self, any ...)', cuda = 'cuda(self, any ...)', no_sync = 'no_sync(self, any ...)', join = 'join(self, any ...)',
 }
 
---- Whether a method of that name is one for users: the others are called by our own classes alone.
+--- True for the name of a public method. Other methods are called by the library's classes only.
 function checked.is_public(name) return name:sub(1, 1) ~= '_' and not left_alone[name] end
 
 local originals = setmetatable({}, { __mode = 'k' })
 
--- The functions that checked ones stand for.
+-- The unchecked function for each checked one.
 checked.originals = originals
 
--- Of forward methods that take what stands in the row as it is: the functions that checked ones stand for. A call with one value
--- that is no table goes around the reader of arguments.
+-- The unchecked forward for each checked forward with positional arguments of any kind. A call with one value
+-- that is not a table bypasses the argument reader.
 checked.plain_forwards = setmetatable({}, { __mode = 'k' })
 
---- The function that a checked one stands for; others are themselves.
+--- The unchecked function of a checked one; other functions unchanged.
 function checked.original(f) return originals[f] or f end
 
--- What the parameter of a function must be; nil: anything.
+-- The declared kind of a parameter; nil: any value.
 local function kind_of(what, parameter, declarations)
   local name = what:match '[%w_]+$'
   return declarations and declarations[name .. '.' .. parameter] or declared[name .. '.' .. parameter]
@@ -69,10 +69,10 @@ local function read_by_locals(what, f, declarations, class, is_self)
   return require('torch.support.arguments').of_locals(what, f, function(parameter) return kind_of(what, parameter, declarations) end, class, is_self)
 end
 
---- f, with its arguments read first.
+--- Wraps f to check its arguments; a variadic f is unchanged.
 function checked.wrap(what, f, declarations) return takes_any_number(f) and f or read_by_locals(what, f, declarations) end
 
---- The functions of a module of ours, in place. declarations: kinds beside those that are declared for all.
+--- Wraps the functions of a library module in place. declarations: kinds in addition to `declared`.
 function checked.functions(module, declarations)
   for name, f in pairs(module) do
     if type(f) == 'function' and name:sub(1, 1) ~= '_' and not originals[f] and debug.getinfo(f, 'S').what ~= 'C' then
@@ -82,21 +82,21 @@ function checked.functions(module, declarations)
   return module
 end
 
---- Raises that a method was called with something else for self.
+--- Raises the error of a method call with a wrong self.
 function checked.refuse_self(what, class, self)
   local name = class == 'Tensor' and 'x' or what == 'forward' and 'net' or class:gsub('^_*', ''):lower()
   fail("%s(): argument 'self' must be %s, not %s (a method is called with a colon: %s:%s())", what,
     kinds.with_article(class), kinds.described(self), name, what)
 end
 
---- A method of a class, with its self and its arguments read first.
+--- Wraps a method to check self and the arguments.
 function checked.method(class, what, f, is_self, declarations)
   if not takes_any_number(f) then return read_by_locals(what, f, declarations, class, is_self) end
   local text = declared_methods[what]
   return text and require('torch.support.arguments').method(class, text, f, is_self) or f
 end
 
---- Of a forward that looks at its input itself: that it is a tensor.
+--- For a forward that is not wrapped: raises an error unless input is a tensor.
 function checked.input(self, input, name)
   if torch.is_tensor(input) then return end
   fail("%s.forward(): argument '%s' must be a Tensor, not %s", torch.type(self), name or 'input', kinds.described(input))
@@ -104,7 +104,7 @@ end
 
 local function is_object(value) return type(value) == 'userdata' and not torch.is_tensor(value) end
 
--- A forward whose arguments may be anything.
+-- Wraps a forward that takes any values.
 local function checked_forward(class, f)
   if takes_any_number(f) then return checked.method(class, 'forward', f, is_object) end
   local wrapped = require('torch.support.arguments').of_locals('forward', f, function() return nil end, class)
@@ -112,7 +112,8 @@ local function checked_forward(class, f)
   return wrapped
 end
 
---- What a class of ours shall hold for a function that is assigned to it: a checked method, where it is one that users call.
+--- The value that a library class stores when f is assigned to its field `name`: a checked method if it is a
+-- public method.
 function checked.member(class, name, f)
   if type(f) ~= 'function' or type(name) ~= 'string' or name:sub(1, 1) == '_' then return f end
   if left_alone[name] and name ~= 'forward' or debug.getlocal(f, 1) ~= 'self' or originals[f] then return f end
@@ -121,7 +122,7 @@ function checked.member(class, name, f)
   return checked.method(class, name, f, is_object)
 end
 
---- The methods of a table that is the metatable of its objects, in place.
+--- Wraps the methods of a metatable in place.
 function checked.methods(class, name, declarations)
   local function is_self(value) return debug.getmetatable(value) == class end
   for key, f in pairs(class) do

@@ -1,4 +1,4 @@
--- class.lua - classes whose objects are userdata: nn.Module, Optimizer, Dataset and user classes.
+-- class.lua - classes with userdata objects: nn.Module, Optimizer, Dataset and user classes.
 --
 -- `Model = Base:extend('Model')`; `function Model:init(...)`; `Model(...)` creates an object. Methods with
 -- names of metamethods (__len, __tostring, __call, __eq, __getitem for integer keys, __getslice for slices,
@@ -16,7 +16,7 @@ local metatables = setmetatable({}, { __mode = 'k' })
 local Object = { __classname = 'Object' }
 Object.__index = Object
 
--- Metamethods that are forwarded to the method of the same name, when the class has one.
+-- Forwards metamethods to the methods of the same name, if the class has them.
 local function forward(class, name, missing)
   return function(self, ...)
     local method = class[name]
@@ -25,7 +25,7 @@ local function forward(class, name, missing)
   end
 end
 
--- The fields that pairs shows: all except internal ones, whose names begin with _.
+-- Iterator of pairs: all fields except internal ones, which begin with _.
 local function next_public(fields, key)
   local value
   repeat key, value = next(fields, key) until type(key) ~= 'string' or key:byte() ~= 95

@@ -34,7 +34,7 @@ end
 
 local parsed = {}
 
---- The overloads of an op; in_nn: of the function of torch.nn.functional, where it has that name, too. An empty list where there is none.
+--- The overloads of an op (in_nn: of the function of that name in torch.nn.functional), possibly none.
 function M.overloads(op, in_nn)
   local key = in_nn and 'nn.functional.' .. op or op
   if parsed[key] == nil then

@@ -1,25 +1,27 @@
--- default_device.lua - torch.set_default_device and get_default_device: where tensors are made that name no device.
+-- default_device.lua - torch.set_default_device and get_default_device: the device of tensors that are created
+-- without a device.
 --
--- As in PyTorch a mode over the functions that make tensors from nothing: while a device is set, they stand in torch as
--- ones that add it; while none is, they are the plain ones, which then cost nothing more.
+-- As in PyTorch, this is a mode of the factory functions: while a device is set, torch contains wrappers that
+-- add it; otherwise the plain functions, at no cost.
 
 local torch = require 'torch'
 local arguments = require 'torch.support.arguments'
 
--- The functions, and how many arguments come first that are no named ones: data, where a table is a list.
+-- The factory functions, and the number of leading arguments that are never named ones: data, for which a table
+-- is a list.
 local makers = { tensor = 1, as_tensor = 1, asarray = 1, scalar_tensor = 1 }
 for name in ([[empty empty_strided zeros ones full eye arange range linspace logspace rand randn randint randperm tril_indices
   triu_indices bartlett_window blackman_window hamming_window hann_window kaiser_window]]):gmatch '%S+' do makers[name] = 0 end
 
 local plain, current = nil, nil
 
--- make, with the default device among the named arguments unless one is there.
+-- Wraps a factory function: adds the default device to the named arguments unless they have one.
 local function on_default(make, data)
   return function(...)
     local given = table.pack(...)
     local n = given.n
     local last = n > data and given[n] or nil
-    -- A table without anything in it is a shape where it stands alone, else named arguments of which none is given.
+    -- An empty table is a shape if it is the only argument, otherwise an empty table of named arguments.
     local key = type(last) == 'table' and getmetatable(last) == nil and (next(last) or n > 1 and '')
     local named = type(key) == 'string' and last or nil
     if named and named.device ~= nil then return make(...) end
@@ -45,7 +47,7 @@ function torch.set_default_device(device)
   end
 end
 
---- The device on which tensors are made that name none.
+--- The default device of functions that create tensors.
 function torch.get_default_device()
   if not current then return torch.device 'cpu' end
   if current.index ~= nil or current.type ~= 'cuda' then return current end

@@ -1,10 +1,11 @@
--- dimensions.lua - dimensions as users give them to functions in Lua: counted from 1, or from the end where negative.
+-- dimensions.lua - converts the dimensions that users pass to Lua functions: counted from 1, negative ones from
+-- the end.
 
 local fail = require 'torch.support.fail'
 
 local dimensions = {}
 
--- dim of n dimensions, from 1; an error as core's where there is none of the kind.
+-- Converts dim of n dimensions to a position from 1; out of range, raises core's error.
 function dimensions.wrap(dim, n)
   if n == 0 then fail('Dimension specified as %d but tensor has no dimensions', dim) end
   if dim == 0 or dim > n or dim < -n then
@@ -13,7 +14,7 @@ function dimensions.wrap(dim, n)
   return dim < 0 and dim + n + 1 or dim
 end
 
--- A dim or a list of them, each once, as a list.
+-- Converts a dim or a list of dims, which must be distinct, to a list.
 function dimensions.wrap_all(list, n)
   local wrapped, seen = {}, {}
   for i, dim in ipairs(type(list) == 'number' and { list } or list) do

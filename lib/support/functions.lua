@@ -8,7 +8,7 @@ local kinds = require 'torch.support.kinds'
 
 -- ---- dtypes and shapes --------------------------------------------------------------------------------------------------
 
---- The dtype that both dtypes become when tensors of them meet.
+--- The result dtype of an operation on tensors of both dtypes.
 function torch.promote_types(a, b)
   return torch._C.promote_types(a, b)
 end
@@ -18,7 +18,8 @@ function torch.result_type(a, b)
   return torch._C.result_type(a, b)
 end
 
---- Whether values of a dtype may be stored in another: complex numbers not in others, fractions not in integers, nothing but bools in bools.
+--- Whether a dtype can be converted without changing its kind: complex to complex only, fractions not to
+-- integers, only bools to bool.
 function torch.can_cast(from, to)
   return torch._C.can_cast(from, to)
 end
@@ -35,10 +36,11 @@ function torch.broadcast_shapes(...)
   return torch.broadcast_tensors(tensors)[1].shape
 end
 
---- 'torch.FloatTensor' of a tensor, else the name of the value's type.
+--- 'torch.FloatTensor' for a tensor, otherwise the name of the value's type.
 function torch.typename(value) return torch.is_tensor(value) and value:type() or torch.type(value) end
 
---- The value as a tensor: itself, converted where the dtype or device is another one, or a new one of numbers. copy = true: never itself.
+--- The value as a tensor: itself, a conversion if dtype or device differ, or a new one from numbers. copy =
+-- true: always a copy.
 function torch.asarray(value, options)
   local x
   if torch.is_tensor(value) then
@@ -54,7 +56,7 @@ end
 
 -- ---- older constructors -------------------------------------------------------------------------------------------------
 
--- Of sizes in a row, of a table of numbers, or empty.
+-- Constructor from positional sizes, from a table of numbers, or empty.
 local function constructor(what, dtype)
   return function(first, ...)
     local how = { dtype = dtype or torch.get_default_dtype() }

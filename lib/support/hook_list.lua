@@ -9,7 +9,7 @@ local Handle = { __name = 'RemovableHandle' }
 Handle.__index = Handle
 Handle.__close = function(handle) handle:remove() end
 
---- Takes the hook out of its list; once is enough.
+--- Removes the hook from its list; further calls have no effect.
 function Handle:remove() self.list:remove(self.entry) end
 
 checked.methods(Handle, 'RemovableHandle')
@@ -39,5 +39,5 @@ function HookList:set(entries)
   if self.changed then self.changed() end
 end
 
---- A new list; changed, if given, is called after every change.
+--- A new list; changed, unless nil, is called after every change.
 return function(changed) return setmetatable({ entries = {}, changed = changed }, HookList) end

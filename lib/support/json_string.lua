@@ -1,4 +1,5 @@
--- json_string.lua - a text as a string of JSON, in quotes. Bytes that are no UTF-8, which JSON does not have, become U+FFFD.
+-- json_string.lua - quotes a text as a JSON string. Bytes that are not UTF-8, which JSON does not support,
+-- become U+FFFD.
 
 local short = { ['"'] = '\\"', ['\\'] = '\\\\', ['\b'] = '\\b', ['\f'] = '\\f', ['\n'] = '\\n', ['\r'] = '\\r', ['\t'] = '\\t' }
 

@@ -1,9 +1,9 @@
--- kinds.lua - kinds of arguments: what the library's functions in Lua take, said in words and asked of a value.
+-- kinds.lua - kinds of arguments of the library's Lua functions: their names, predicates and descriptions.
 --
--- A kind is written 'Tensor', 'number|named', 'string?': alternatives between bars; a question mark allows nil, which
--- means absent. kinds.check(what, name, value, kind) raises, at the line of the user's code, when the value is not of
--- the kind: "clip_grad_value_(): argument 'clip_value' must be a number, not a string". Arguments are read by arguments.lua; the message
--- about a wrong name is made by src/lua/refuse.c.
+-- A kind is written 'Tensor', 'number|named', 'string?': alternatives between bars; a question mark allows nil,
+-- which means absent. kinds.check(what, name, value, kind) raises, at the line of the user's code, when the
+-- value is not of the kind: "clip_grad_value_(): argument 'clip_value' must be a number, not a string".
+-- arguments.lua reads arguments; src/lua/refuse.c formats the message about an unknown name.
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
@@ -15,12 +15,12 @@ local function lua_type(name)
   return function(value) return type(value) == name end
 end
 
--- Whether the value is an object of a type of the library's.
+-- Predicate: objects of one of the library's C types.
 local function named_type(name)
   return function(value) return torch.type(value) == name end
 end
 
--- Whether the value is an object of the class that a file of ours returns.
+-- Predicate: objects of the class that a library file returns.
 local function object_of(file)
   return function(value) return type(value) == 'userdata' and require(file):is_instance(value) end
 end
@@ -47,7 +47,7 @@ local function list_of(fits)
       if not fits(value[i]) then return false end
     end
     local name = next(value, #value > 0 and #value or nil)
-    return name == nil or name == 'n' -- table.pack's; another would not be looked at
+    return name == nil or name == 'n' -- table.pack's n; other names would be ignored
   end
 end
 
@@ -61,7 +61,7 @@ end
 
 local function is_dtype(value) return torch.type(value) == 'dtype' or type(value) == 'string' end
 
--- What # gives the number of samples of.
+-- Values with a length, which is the number of samples.
 local function is_data(value)
   return type(value) == 'table' or type(value) == 'userdata' and debug.getmetatable(value).__len ~= nil
 end
@@ -87,7 +87,7 @@ local words = {
   numbers = 'a number or a table of numbers', integers = 'a table of integers', times = 'a list of numbers', functions = 'a list of Modules or functions', tensors = 'a list of Tensors', list = 'a list', Unmade = 'one that a lazy layer will make', PackedSequence = 'a PackedSequence', userdata = 'an object', Ranks = 'a process group (new_group)', none = 'false', complex = 'a complex number', value = 'given',
 }
 
--- The parts of a kind as it is written: { optional =, 'Tensor', 'number' }.
+-- Parsed kinds by their text: { optional =, 'Tensor', 'number' }.
 local parsed = setmetatable({}, { __index = function(known, text)
   local parts = { optional = text:sub(-1) == '?' }
   for name in text:gmatch '[%a]+' do parts[#parts + 1] = assert(fits[name] and name, text) end
@@ -122,7 +122,7 @@ local function expected(kind)
   return table.concat(list, ' or ')
 end
 
---- Raises when the value is not of the kind.
+--- Raises an error if the value is not of the kind.
 function kinds.check(what, name, value, kind)
   if kinds.fits(value, kind) then return end
   if value == nil then fail("%s() missing 1 required argument: '%s' (%s)", what, name, expected(kind)) end
@@ -132,13 +132,14 @@ end
 -- A model of more layers than this exceeds the memory of any machine: the objects of 2^20 empty layers take 10 GB.
 local MOST_LAYERS = 1 << 20
 
---- Raises for a number of layers that would be made in a loop without end.
+--- Raises an error for a number of layers that is negative or too large to be created.
 function kinds.check_count(what, name, n)
   if n >= 0 and n <= MOST_LAYERS then return end
   fail('%s(): %s is %d; it must be between 0 and %d', what, name, n, MOST_LAYERS)
 end
 
---- kinds.refuse_name(what, name, names) raises that what() takes no argument of this name, but those in the list.
+--- kinds.refuse_name(what, name, names) raises that what() takes no argument of this name, and lists the valid
+-- names.
 kinds.refuse_name = torch._C.refuse_name
 
 return kinds

@@ -1,13 +1,13 @@
--- ordered_dict.lua - tables that keep the order in which their names were added, as Python's OrderedDict does:
--- state_dict(), tables from torch.load, columns of a CSV file, rows of a log.
+-- ordered_dict.lua - tables that keep the insertion order of names, as Python's OrderedDict: state_dict(),
+-- tables from torch.load, columns of a CSV file, rows of a log.
 --
--- Invariant: the table itself holds exactly the values under their names, so next(), rawget() and C code see its
--- content. The order is kept beside it, and compared with the content whenever it is used: a removal (dict[name] = nil)
--- triggers no metamethod, and rawset() bypasses __newindex. A name that was added behind the back of the order is put
--- at its end.
+-- Invariant: the table itself contains exactly the values by name, so next(), rawget() and C code see its
+-- content. The order is stored separately and synchronized on each use, because a removal (dict[name] = nil)
+-- triggers no metamethod, and rawset() bypasses __newindex. A name that was added by rawset() is appended.
 --
--- pairs(dict) walks the names as they are when it begins, #dict counts them, and dict[i] is the i-th name where i is an
--- integer. Reading dict[1], dict[2], ... in turn, as ipairs does, walks the names as they were at dict[1].
+-- pairs(dict) iterates over a snapshot of the names, #dict is their number, and dict[i] is the i-th name for an
+-- integer i. Reading dict[1], dict[2], ... in turn, as ipairs does, iterates over the names at the time of
+-- dict[1].
 
 local fail = require 'torch.support.fail'
 local python = require 'torch.nn.python'
@@ -16,8 +16,9 @@ local ordered_dict = {}
 
 local metatable = { __name = 'OrderedDict' }
 
--- The order of each dict: `names` (1..n; a name that was added again stands at its last index), `index` by name, `n`,
--- the `n` at which names that are gone are dropped; of a walk over positions its list, the next position and the last.
+-- The order of each dict: `names` (1..n; a name that was removed and added again is at its last index), `index`
+-- by name, `n`, the `n` at which to drop removed names; for an iteration by position its list, the next
+-- position and the last.
 local orders = setmetatable({}, { __mode = 'k' })
 
 local ranks = { number = 1, string = 2 }
@@ -61,7 +62,7 @@ local function add_unknown(dict, order)
   for _, name in ipairs(unknown) do put(order, name) end
 end
 
--- The order, made to agree with the content.
+-- Synchronizes the order with the content, and returns it.
 local function settled(dict)
   local order = order_of(dict)
   local names, index, present, count = order.names, order.index, 0, 0
@@ -139,14 +140,14 @@ function metatable.__tostring(dict)
   return ('OrderedDict(%s)'):format(#entries > 0 and '[' .. table.concat(entries, ', ') .. ']' or '')
 end
 
---- A new dict; entries, if given, are a list of {name, value}.
+--- A new dict; entries, unless nil, are a list of {name, value}.
 function ordered_dict.new(entries)
   local dict = setmetatable({}, metatable)
   for _, entry in ipairs(entries or {}) do dict[entry[1]] = entry[2] end
   return dict
 end
 
---- Makes reading dict[name] an error while there is no such entry: for an entry that could not be read.
+--- Makes reading dict[name] an error while the entry is absent: for an entry that could not be read.
 function ordered_dict.refuse(dict, name, message)
   local order = order_of(dict)
   order.refused = order.refused or {}

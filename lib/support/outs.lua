@@ -19,7 +19,7 @@ function outs.store(name, out, ...)
   return table.unpack(out)
 end
 
---- f, called with the declared arguments, the last of which is `out`: a tensor, or a table with one tensor for
+--- Wraps f to read the declared arguments, of which the last is `out`: a tensor, or a table with one tensor for
 -- each result.
 function outs.declare(text, f)
   return declare.declare(text, f, function(signature)

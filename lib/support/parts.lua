@@ -1,11 +1,12 @@
--- parts.lua - modules made of the names of their tensors: 'encoder.0.weight' stands in modules `encoder` and `0`, as the program that wrote it had it.
+-- parts.lua - creates modules from the names of tensors: 'encoder.0.weight' is in modules `encoder` and `0`, as
+-- in the program that wrote it.
 
 local class = require 'torch.support.class'
 local nn = require 'torch.nn'
 
 local M = {}
 
--- The module in which a name's last part is free, and that part.
+-- The module in which a name's last part is unused, and that part.
 local function free_place(model, Part, name)
   local at = model
   for part in name:gmatch '([^.]*)%.' do
@@ -22,8 +23,8 @@ local function free_place(model, Part, name)
   return at, last
 end
 
---- The module and the field for a tensor of that name. Where the name cannot be one (it is a method's, or both a module's and a tensor's) its dots are replaced.
--- Part: the class of the modules that are made on the way.
+--- The module and the field for a tensor with this name. If that is impossible (the name of a method, or of
+-- both a module and a tensor), dots are replaced. Part: the class of the modules created on the path.
 function M.place(model, Part, name)
   local at, key = free_place(model, Part, name)
   if at then return at, key end

@@ -7,7 +7,7 @@ local M = {}
 function M.integer(field, n) return varint(field << 3) .. varint(n) end
 function M.double(field, x) return varint(field << 3 | 1) .. string.pack('<d', x) end
 function M.float(field, x) return varint(field << 3 | 5) .. string.pack('<f', x) end
---- Bytes, text or another message.
+--- A length-delimited field: bytes, text or another message.
 function M.text(field, bytes) return varint(field << 3 | 2) .. varint(#bytes) .. bytes end
 function M.doubles(field, list)
   local parts = {}

@@ -7,7 +7,7 @@ local arguments = require 'torch.support.arguments'
 
 local function is_tensor(value) return torch.is_tensor(value) end
 
--- f, whose argument number `place` is the list.
+-- Wraps f to accept its list, argument number `place`, also as separate arguments.
 local function taking_rows(f, place)
   return function(...)
     if not is_tensor((select(place, ...))) then return f(...) end

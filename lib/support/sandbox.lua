@@ -61,7 +61,7 @@ return function(print, is_stopping)
 
   -- ---- coroutines ---------------------------------------------------------------------------------------------------
 
-  local ended = setmetatable({}, { __mode = 'k' }) -- by the hook: hooks stay off in them
+  local ended = setmetatable({}, { __mode = 'k' }) -- coroutines ended by the hook: hooks stay disabled in them
   local function remember(co, ok, ...)
     if not ok and is_stopping() then ended[co] = true end
     return ok, ...
@@ -113,7 +113,7 @@ return function(print, is_stopping)
 
   globals.print = print
   for name, library in pairs(libraries) do globals[name] = view_of(library, name, nil, views) end
-  globals.torch = view_of(torch, 'torch', { _C = true, hub = true, memory_trim = true }, views) -- hub runs programs from files; all contexts share the kept memory
+  globals.torch = view_of(torch, 'torch', { _C = true, hub = true, memory_trim = true }, views) -- hub runs programs from files; memory_trim affects all contexts
   globals._G = globals
 
   function globals.require(name)

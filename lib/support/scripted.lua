@@ -1,7 +1,7 @@
 -- scripted.lua - operations written in Lua: lib/ops/*.lua contain declarations in the form of src/ops, each
 -- with its function, `run`. This module reads the arguments of a call by the declaration, as the binding does
--- for operations in C: positional ones, then a last table of named ones; the first overload whose arguments
--- match is called. A file is loaded when one of its operations is first called.
+-- for operations in C: positional ones, then a last table of named ones; the first overload that accepts the
+-- arguments is called. A file is loaded when one of its operations is first called.
 
 local torch = require 'torch'
 local arguments = require 'torch.support.arguments'
@@ -81,7 +81,8 @@ local function parse(signature)
   return list
 end
 
--- Whether the values from position i on are one argument in a row: the sizes of a shape, tensors of a list.
+-- If the positional values from i on are one argument (the sizes of a shape, the tensors of a list), returns
+-- them as a list.
 local function row_of(a, values, n, i)
   if a.kind == 'Tensor[]' then
     if not is_tensor(values[i]) then return nil end
@@ -135,7 +136,7 @@ local function read(signature, values, n)
   return out
 end
 
--- A factory uses the properties of out= unless the call gives others.
+-- A factory uses the dtype and device of out= unless the call has others.
 local function as_out(signature, values)
   local out = values[signature.out]
   for i, a in ipairs(signature) do
@@ -143,7 +144,7 @@ local function as_out(signature, values)
   end
 end
 
---- The function of Lua that calls the first of the overloads, { signature, run = f }, that takes its arguments.
+--- Returns a function that calls the first overload { signature, run = f } that accepts its arguments.
 function scripted.caller(overloads)
   local signatures = {}
   for i, entry in ipairs(overloads) do
@@ -214,7 +215,7 @@ end
 
 local loaded = {}
 
---- Puts functions for all that the generated list names into torch and among the methods of tensors.
+--- Adds the functions of the generated list to torch and to the methods of tensors.
 function scripted.install()
   for file, names in pairs(require 'torch.ops_scripted') do
     for name, where in pairs(names) do

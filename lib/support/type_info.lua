@@ -13,8 +13,8 @@ local type_info = {}
 -- By dtype: bits of the significand that are stored, the greatest exponent, decimal digits that survive.
 local formats = { float16 = { 10, 15, 3 }, bfloat16 = { 7, 127, 2 }, float32 = { 23, 127, 6 }, float64 = { 52, 1023, 15 } }
 
--- Floats of one byte, as PyTorch describes them: the largest number, the smallest normal one, eps, and the least number where it is not
--- the largest negated.
+-- One-byte floats, as in PyTorch: maximum, smallest normal number, eps, and the minimum if it is not minus the
+-- maximum.
 local one_byte = { float8_e5m2 = { 57344.0, 2.0 ^ -14, 0.25 }, float8_e4m3fn = { 448.0, 2.0 ^ -6, 0.125 },
   float8_e5m2fnuz = { 57344.0, 2.0 ^ -15, 0.125 }, float8_e4m3fnuz = { 240.0, 2.0 ^ -7, 0.125 }, float8_e8m0fnu = { 2.0 ^ 127, 2.0 ^ -127, 1.0, 2.0 ^ -127 } }
 
@@ -25,7 +25,7 @@ local function read(what, dtype)
   return torch.empty(0, { dtype = dtype }).dtype
 end
 
--- shown: the fields that the text has, in this order.
+-- shown: the fields to print, in this order.
 local function object(what, fields, shown)
   return setmetatable({}, {
     __name = 'torch.' .. what,

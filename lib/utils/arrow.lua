@@ -19,9 +19,10 @@ function M.to_arrow(tensor)
   return C.to_arrow(tensor)
 end
 
---- A tensor of a column: of a capsule, of an object whose method `__arrow_c_array__` gives one, or of a tensor. A capsule can be
--- taken once. The memory is the column's where it can be, and no op writes into it, since Arrow's is not to be
--- written: clone() it. Bools, and floats of which some are null (they become nan), are copied; integers of which some are null are refused.
+--- A tensor of a column: of a capsule, of an object with a method `__arrow_c_array__` that returns one, or of a
+-- tensor. A capsule can be used once. The tensor shares the column's memory if possible and is then read-only,
+-- since Arrow's memory is immutable: clone() it to write. Bools, and floats with nulls (they become nan), are
+-- copied; integers with nulls are an error.
 function M.from_arrow(object) return C.from_arrow(capsule_of(object, 'arrow_array', '__arrow_c_array__')) end
 
 declare.functions(M, 'to_arrow(Tensor tensor) from_arrow(any object)')

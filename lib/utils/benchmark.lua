@@ -1,9 +1,10 @@
--- benchmark.lua - torch.utils.benchmark.Timer{stmt = f, label = '', num_threads = n}: times a function, waiting for
--- every GPU before each reading of the clock. timeit(n) times n calls, each on its own; blocked_autorange() as many
--- blocks of calls as fill min_run_time seconds, each long enough for the clock.
+-- benchmark.lua - torch.utils.benchmark.Timer{stmt = f, label = '', num_threads = n}: times a function, and
+-- synchronizes every GPU before each reading of the clock. timeit(n) times n calls individually;
+-- blocked_autorange() times blocks of calls, each long enough for the clock, until min_run_time seconds have
+-- passed.
 --
--- The result, a Measurement, has median, mean, min, max, iqr (seconds of one call), times, number (of measurements),
--- number_per_run (calls in each).
+-- The result, a Measurement, has median, mean, min, max, iqr (seconds of one call), times, number (of
+-- measurements), number_per_run (calls in each).
 
 local torch = require 'torch'
 local class = require 'torch.support.class'
@@ -101,7 +102,7 @@ function Timer:result(times, number_per_run)
   return Measurement(times, label, number_per_run, self.num_threads or nil)
 end
 
---- Times `number` calls (default 100), each on its own, after a warm-up.
+--- Times `number` calls (default 100) individually, after a warm-up.
 function Timer:timeit(number)
   number = number or 100
   if math.type(number) ~= 'integer' or number < 1 then fail 'timeit(): number must be a positive integer' end
@@ -112,7 +113,7 @@ function Timer:timeit(number)
   end)
 end
 
---- Times blocks of calls until they have taken {min_run_time = 0.2} seconds; a block takes a hundredth of it at least.
+--- Times blocks of calls for at least {min_run_time = 0.2} seconds; a block lasts at least a hundredth of it.
 function Timer:blocked_autorange(min_run_time)
   return with_threads(self, function()
     local number, least = 1, min_run_time / 100

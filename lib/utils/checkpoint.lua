@@ -50,7 +50,7 @@ end
 
 local Checkpoint = torch.autograd.Function:extend('CheckpointFunction')
 
--- The arguments, with tensors detached from their graph; and those of them that require grad.
+-- Returns the arguments with detached tensors, and the list of the tensors that require grad.
 local function cut(arguments)
   local fresh, leaves = { n = arguments.n }, {}
   for i = 1, arguments.n do
@@ -73,7 +73,7 @@ local function with_history(values)
   return list
 end
 
--- The leaves that the results lead to besides the arguments.
+-- The leaves that the results depend on besides the arguments.
 local function reached(outputs, arguments)
   local list = {}
   for _, leaf in ipairs(C.graph_leaves(outputs)) do
@@ -117,7 +117,7 @@ local function again(call, arguments)
 end
 
 function Checkpoint.backward(ctx, ...)
-  local call, grads, _ = ctx.call, table.pack(...), ctx.saved_tensors -- raises when one was changed
+  local call, grads, _ = ctx.call, table.pack(...), ctx.saved_tensors -- raises an error if one was changed in place
   if torch.is_grad_enabled() then
     fail 'checkpoint: a derivative of what is computed again cannot be differentiated itself (create_graph)'
   end
@@ -168,7 +168,8 @@ function M.checkpoint(f, _, preserve_rng_state, context_fn, ...)
   return Checkpoint.apply(call, table.unpack(inputs, 1, arguments.n + #call.leaves))
 end
 
--- A Sequential (or a list of functions) in so many segments, of which all but the last are checkpointed.
+-- Splits a Sequential (or a list of functions) into this number of segments, of which all but the last are
+-- checkpointed.
 function M.checkpoint_sequential(functions, segments, input, options)
   local list = {}
   for i = 1, #functions do list[i] = functions[i] end

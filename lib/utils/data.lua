@@ -9,7 +9,7 @@ for _, name in ipairs { 'IterableDataset', 'Subset', 'ConcatDataset', 'StackData
 for _, name in ipairs { '', 'Sequential', 'Random', 'SubsetRandom', 'WeightedRandom', 'Batch' } do
   where[name .. 'Sampler'] = 'sampler'
 end
-local several = { sampler = true, datasets = true, workers = true, image = true } -- modules that hold more than one
+local several = { sampler = true, datasets = true, workers = true, image = true } -- modules with more than one name
 
 local data = { __names = where }
 

@@ -19,7 +19,7 @@ local show, clear, front_end = print_value, nothing, false
 local Shown = {}
 Shown.__index = Shown
 
---- Shows another value in the place of the one before.
+--- Replaces the displayed value.
 function Shown:update(value) show(value, self.id) end
 
 local display = {}

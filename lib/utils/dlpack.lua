@@ -47,8 +47,9 @@ M.export = declare.with_options('__dlpack__(Tensor self, *, any? stream, integer
 --- The type and the number of the tensor's device as DLPack counts them: 1, 0 is the CPU; 2 is a GPU.
 function M.device_of(tensor) return C.dlpack_device(tensor) end
 
---- A tensor over the memory of a capsule, of an object whose method `__dlpack__` returns one, or of a tensor. A
--- capsule can be used once. No operation writes to read-only memory: clone() it, or pass copy = true.
+--- A tensor over the memory of a capsule, of an object with a method `__dlpack__` that returns one, or of a
+-- tensor. A capsule can be used once. No operation writes to read-only memory: clone() it, or pass copy =
+-- true.
 -- @param ext_tensor  the capsule or object
 -- @param options  device (of the result), copy (true: its own memory; false: never)
 function M.from_dlpack(object, options)

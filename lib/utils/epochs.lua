@@ -63,7 +63,7 @@ end
 
 -- ---- an epoch -----------------------------------------------------------------------------------------------------
 
---- Ends the epoch that runs and begins the next: `for epoch in epochs do`. Nil behind the last.
+--- Ends the running epoch and begins the next: `for epoch in epochs do`. Returns nil after the last one.
 function Epochs:__call()
   self:finish()
   local epoch = self.epoch and self.epoch + 1 or self.first
@@ -88,14 +88,14 @@ local function check_name(what, name)
   if OWN[name] then fail("%s(): '%s' is counted here, and cannot be given", what, name) end
 end
 
--- A tensor of one element, as one without dimensions and without a graph.
+-- A one-element tensor, reshaped to 0 dimensions and detached.
 local function single(what, name, value)
   if value:numel() ~= 1 then fail("%s(): '%s' must have one element, not the shape %s", what, name, tostring(value.shape)) end
   return value:detach():reshape({})
 end
 
---- Counts n examples, for which values were measured: {loss = a mean over them}, numbers or tensors of one element. Each is averaged over the
--- examples that it was given for.
+--- Counts n examples, and averages their values: {loss = a mean over them}, numbers or tensors of one element.
+-- Each value is averaged over the examples for which it was passed.
 function Epochs:update(n, values)
   check_running(self, 'update')
   if math.type(n) ~= 'integer' or n < 0 then fail("update(): argument 'n' must be a number of examples, not %s", kinds.described(n)) end
@@ -139,7 +139,7 @@ end
 
 -- ---- its row ------------------------------------------------------------------------------------------------------
 
--- The numbers that tensors hold, by name: one copy for each device.
+-- Reads named tensors as numbers, with one copy per device.
 local function read(tensors)
   local by_device, numbers = {}, {}
   for name, tensor in pairs(tensors) do
@@ -268,7 +268,8 @@ local function figure_of(rows, title)
   return #labels > 0 and torch.utils.plot.lines(x, y, { labels = labels, title = title }) or nil
 end
 
--- On a terminal the figure is drawn again where it stands, and nothing may come between: the line is its title there.
+-- Reports a row to the sinks. On a terminal, the figure is redrawn in place, and output between would break it:
+-- there the line is its title.
 function Epochs:_tell(row)
   local text, told = line(row, self.total), self.quiet
   for _, sink in ipairs(self._sinks) do

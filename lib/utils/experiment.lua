@@ -10,8 +10,8 @@ local Experiment = {}
 Experiment.__index = Experiment
 
 --- An experiment. spec: name; summary, the help's first line; options, a list of {name, default, placeholder,
--- text[, minimum = m]}. The default's type is the option's: an integer, a number, a string; `false` is a string
--- that may be left out.
+-- text[, minimum = m]}. The default's type is the option's: an integer, a number, a string; `false` is an
+-- optional string.
 function M.new(spec)
   return setmetatable({ name = spec.name, summary = spec.summary, options = spec.options }, Experiment)
 end
@@ -48,7 +48,7 @@ end
 
 local KINDS = { integer = 'an integer', float = 'a number' }
 
---- The options given in argv (`--name value`, `--name=value`) over the defaults, by name.
+--- Parses argv (`--name value`, `--name=value`). Returns the options by name, with defaults.
 function Experiment:parse(argv)
   local known, values = {}, {}
   for _, option in ipairs(self.options) do known[option[1]], values[option[1]] = option, option[2] end
@@ -78,7 +78,8 @@ function Experiment:parse(argv)
   return values
 end
 
---- The device that a text names, with its index; fails when there is none such. Not given: the first GPU, else the CPU.
+--- The device with this name, with its index; exits if it does not exist. Default: the first GPU, otherwise the
+-- CPU.
 function Experiment:device(text)
   if not text then return torch.try_gpu() end
   local ok, tensor = pcall(torch.empty, 0, { device = text })
@@ -97,7 +98,8 @@ M.NO_SPEED = [[
 No speed is stated for simulated GPUs: they run the kernels on the host's processor, one block after the
 other, so their times say nothing about a GPU's. What was computed and copied is as on a real one.]]
 
---- The median of `runs` calls of f in seconds, each with waits for the devices at both ends, after a warm-up.
+--- The median duration of `runs` calls of f in seconds, with synchronization of the devices before and after
+-- each, after a warm-up.
 function M.median(f, runs)
   return torch.utils.benchmark.Timer({ fn = f }):timeit(runs).median
 end

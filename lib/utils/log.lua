@@ -27,7 +27,7 @@ local ABSENT = 2 -- ENOENT
 
 -- ---- values -------------------------------------------------------------------------------------------------------
 
--- Digits that give the same number when they are read.
+-- Digits that convert back to the same number.
 local function digits(value)
   if math.type(value) == 'integer' then return ('%d'):format(value) end
   local text = ('%.15g'):format(value)
@@ -82,7 +82,7 @@ end
 
 local Logger = class.Object:extend 'Logger'
 
--- The rows of a file that is there, without one that has no end of line.
+-- The rows of an existing file, without an incomplete last one.
 local function whole_rows(path)
   local file, message, code = outside.open(path, 'rb')
   if not file then
@@ -128,7 +128,7 @@ function Logger:log(row)
   self:_log(names, values)
 end
 
---- Ends the file; a <close> variable does so too.
+--- Closes the file; also called for a <close> variable.
 function Logger:close()
   local file = self._file
   self._file = nil
@@ -139,8 +139,8 @@ end
 
 -- ---- CSV ----------------------------------------------------------------------------------------------------------
 
---- CSVLogger(path, {append = false}): a file whose first line names the columns. A new column is added at the
--- end: the file is replaced atomically by one with that column, empty in earlier rows.
+--- CSVLogger(path, {append = false}): a file with the columns' names in its first line. A new column is added
+-- at the end: the file is replaced atomically by one with that column, empty in earlier rows.
 local CSVLogger = Logger:extend 'CSVLogger'
 M.CSVLogger = CSVLogger
 
@@ -152,7 +152,7 @@ local function cell(value)
   return text:find '[,"\r\n]' and '"' .. text:gsub('"', '""') .. '"' or text
 end
 
--- A line of so many columns.
+-- A CSV line with this number of columns.
 local function csv_line(values, columns)
   local cells = {}
   for i = 1, columns do cells[i] = cell(values[i]) end
@@ -167,7 +167,7 @@ function CSVLogger:_begin(text)
   end
 end
 
--- The file anew, with the columns that there are by now.
+-- Rewrites the file with the current columns.
 function CSVLogger:_widen()
   self._file:close()
   local rows, lines = csv_rows(whole_file.read(self.path), ',', self.path), {}
@@ -211,7 +211,7 @@ local function json_text(value)
   return type(value) == 'string' and json_string(value) or tostring(value)
 end
 
-function JSONLogger:_begin() end -- a line says all of itself
+function JSONLogger:_begin() end -- JSON Lines have no header
 
 function JSONLogger:_log(names, values)
   local members = {}

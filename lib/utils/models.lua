@@ -1,5 +1,5 @@
--- models.lua - models that several scripts train: LeNet (Y. LeCun et al. 1998), with ReLU and maxima, and a small GPT
--- (A. Radford et al. 2019).
+-- models.lua - models shared by several scripts: LeNet (Y. LeCun et al. 1998), with ReLU and max pooling, and a
+-- small GPT (A. Radford et al. 2019).
 
 local torch = require 'torch'
 local nn, F = torch.nn, torch.nn.functional
@@ -54,7 +54,7 @@ function GPT:init(kinds, options)
   for _, embedding in ipairs { self.tokens, self.places } do nn.init.normal_(embedding.weight, { std = 0.02 }) end
 end
 
--- x: (n, length) symbols. Gives the scores of the symbol after each.
+-- x: (n, length) symbols. Returns the scores of the next symbol for each.
 function GPT:forward(x)
   local places = torch.arange(1, x:size(2) + 1, { device = x.device })
   return self.head(self.norm(self.blocks(self.tokens(x) + self.places(places))))

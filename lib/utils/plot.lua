@@ -59,7 +59,7 @@ local function make(kind, fields)
   return figure
 end
 
--- The given limits {low, high} of an axis, or those of the values.
+-- The limits {low, high} of an axis: `given`, or the range of the values.
 local function limits(name, given, lists)
   if not given then return axis.range(lists) end
   local low, high = given[1], given[2]
@@ -79,9 +79,9 @@ local function within(box, x, y)
   return kept
 end
 
---- A line plot of y, or of y over x; both may hold several series (a list, or the rows of a matrix), one x is that of all.
--- plot.lines(y, {title =, labels = {...}, xlabel =, ylabel =, xlim = {low, high}, ylim =}), plot.lines(x, y, {...}). Points beyond
--- xlim and ylim are left out.
+--- A line plot of y, or of y over x; both may hold several series (a list, or the rows of a matrix); a single x
+-- applies to all. plot.lines(y, {title =, labels = {...}, xlabel =, ylabel =, xlim = {low, high}, ylim =}),
+-- plot.lines(x, y, {...}). Points outside of xlim and ylim are omitted.
 function plot.lines(x, y, options)
   if y == nil then x, y = nil, x end
   local rows = is_several(y) and rows_of(y) or { y }
@@ -179,18 +179,18 @@ local function has_colour(columns)
   return columns ~= nil and (not no_colour or no_colour == '') and term ~= nil and term ~= 'dumb'
 end
 
--- How the terminal takes pictures: 'kitty', 'sixel', or nil. LTENSOR_GRAPHICS names it where the terminal does not.
+-- The terminal's image protocol: 'kitty', 'sixel', or nil. LTENSOR_GRAPHICS overrides the detection.
 local function graphics()
   local set, term, program = os.getenv 'LTENSOR_GRAPHICS', os.getenv 'TERM' or '', os.getenv 'TERM_PROGRAM'
   if set and set ~= '' then return (set == 'kitty' or set == 'sixel') and set or nil end
-  if os.getenv 'TMUX' or os.getenv 'STY' then return nil end -- they keep such sequences to themselves
+  if os.getenv 'TMUX' or os.getenv 'STY' then return nil end -- multiplexers do not pass such sequences on
   if os.getenv 'KITTY_WINDOW_ID' or term == 'xterm-kitty' or program == 'ghostty' then return 'kitty' end
   if term:find 'sixel' or term:find '^foot' or term:find '^mlterm' or program == 'WezTerm' or program == 'iTerm.app' then
     return 'sixel'
   end
 end
 
-Figure.__draws = true -- with the terminal's sequences
+Figure.__draws = true -- its text contains escape sequences
 
 function Figure:__tostring()
   local columns = torch._C.terminal(1)
@@ -216,7 +216,7 @@ end
 --- Redraws figures in place; see lib/utils/plot/live.lua.
 function plot.live(file, pause) return require 'torch.utils.plot.live' { file = file, pause = pause } end
 
---- How a notebook shows the figure: torch.utils.display.
+--- The representation of the figure in notebooks: torch.utils.display.
 function Figure:mime_bundle() return { ['image/svg+xml'] = svg_of(self), ['image/png'] = png_of(self) } end
 
 --- Writes the figure into an SVG or PNG file.

@@ -1,10 +1,10 @@
--- progress.lua - torch.utils.progress(source, {label =, total =, every = 10, leave = true}): goes through source and shows
--- on stderr how far it has come: for x in torch.utils.progress(loader) do ... end.
+-- progress.lua - torch.utils.progress(source, {label =, total =, every = 10, leave = true}): iterates over
+-- source and shows the progress on stderr: for x in torch.utils.progress(loader) do ... end.
 --
 -- Source is an integer n (1 to n), a list (its items), an object with iter() (a DataLoader), or an iterator
--- function. On a terminal it is one line that is drawn again; elsewhere a line every `every` seconds and one at
--- the end, so that a log stays short. Leaving the loop early ends the line too. With leave = false nothing of it stays at the end: the line of a
--- terminal is erased, and there is none elsewhere.
+-- function. On a terminal it is one line that is redrawn; elsewhere a line every `every` seconds and one at the
+-- end, so that a log stays short. Leaving the loop early ends the line too. With leave = false nothing remains
+-- at the end: the line on a terminal is erased, and there is none elsewhere.
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
@@ -16,7 +16,7 @@ local clock = torch._C.clock
 local REDRAW = 0.1 -- seconds between two drawings
 local STDERR = 2
 
--- The size of the terminal there, or nil. A front end that draws lines again as terminals do puts a function of its own there.
+-- The size of the terminal at a descriptor, or nil. A front end that supports redrawing replaces this function.
 local function terminal(descriptor) return torch._C.terminal(descriptor) end
 
 local function time_text(seconds)
@@ -52,7 +52,7 @@ end
 
 local function percent(self) return ('%3.0f%%'):format(math.floor(100 * self.done / math.max(self.total, 1))) end
 
--- The line for a terminal of that many columns.
+-- The line for a terminal with this number of columns.
 local function line(self, now, columns)
   local label, right = self.label, counts(self, now)
   if label ~= '' then label = label .. ': ' end
@@ -89,13 +89,13 @@ local function finish(self)
   if self.leave then
     draw(self, clock())
     if terminal(STDERR) then io.stderr:write '\n' end
-  elseif self.width > 0 then -- with blanks, which front ends understand that know no sequences
+  elseif self.width > 0 then -- with blanks, for front ends without escape sequences
     io.stderr:write('\r', (' '):rep(self.width), '\r')
     io.stderr:flush()
   end
 end
 
--- An iterator over the source, and how many values it will give, if that is known.
+-- An iterator over the source, and the number of its values, if known.
 local function open(source)
   if math.type(source) == 'integer' then
     local i = 0

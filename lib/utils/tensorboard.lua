@@ -1,6 +1,6 @@
--- tensorboard.lua - torch.utils.tensorboard.SummaryWriter: event files that TensorBoard reads. A file is a row of
--- records (length, masked CRC32C of the length, message, masked CRC32C of the message); the messages are protocol buffers
--- of TensorFlow's Event, of which the few fields that are needed are written here.
+-- tensorboard.lua - torch.utils.tensorboard.SummaryWriter: event files for TensorBoard. A file is a sequence of
+-- records (length, masked CRC32C of the length, message, masked CRC32C of the message); the messages are
+-- TensorFlow's Event protocol buffers, of which only the required fields are written.
 
 local torch = require 'torch'
 local class = require 'torch.support.class'
@@ -86,7 +86,7 @@ local function default_edges()
   return edges
 end
 
--- The parts that are not empty, from the one before the first.
+-- The buckets from the first to the last nonempty one, preceded by an empty one.
 local function histogram_content(values)
   local x = values:detach():cpu():reshape(-1):double()
   if x:numel() == 0 then fail 'The input has no element.' end
@@ -107,7 +107,7 @@ local function histogram_content(values)
     .. double(5, x:square():sum():item()) .. doubles(6, rights) .. doubles(7, numbers))
 end
 
--- A text, which TensorBoard's plugin of that name shows: a tensor of one string.
+-- A text for TensorBoard's text plugin: a tensor of one string.
 local function text_content(s)
   local metadata = text(9, text(1, text(1, 'text')))
   return metadata .. text(8, integer(1, 7) .. text(2, text(2, integer(1, 1))) .. text(8, s))
@@ -117,8 +117,8 @@ end
 
 local written = 0
 
---- SummaryWriter(log_dir, {comment = '', filename_suffix = ''}): writes into a new file in log_dir (by default
---- runs/DATE_TIME and the comment). Steps are values, from 0. close() it, or let it end with a <close> variable.
+--- SummaryWriter(log_dir, {comment = '', filename_suffix = ''}): writes a new file in log_dir (by default
+--- runs/DATE_TIME and the comment). Steps are values, from 0. Call close(), or use a <close> variable.
 local SummaryWriter = class.Object:extend 'SummaryWriter'
 M.SummaryWriter = SummaryWriter
 
@@ -158,12 +158,12 @@ end
 
 function SummaryWriter:get_logdir() return self.log_dir end
 
---- A number, or a tensor of one.
+--- A number, or a one-element tensor.
 function SummaryWriter:add_scalar(tag, scalar_value, global_step, walltime)
   self:_summary(tag, float(2, number_of('add_scalar', scalar_value)), global_step, walltime)
 end
 
---- Several numbers by name, as lines of one chart; each has a folder of its own, as TensorBoard wants it.
+--- Several numbers by name, as lines of one chart; each has its own folder, as TensorBoard requires.
 function SummaryWriter:add_scalars(main_tag, tag_scalar_dict, global_step, walltime)
   kinds.check('add_scalars', 'tag_scalar_dict', tag_scalar_dict, 'table')
   for name, scalar in pairs(tag_scalar_dict) do
@@ -187,7 +187,7 @@ function SummaryWriter:add_image(tag, img_tensor, global_step, walltime, datafor
   self:_summary(tag, image_content('add_image', img_tensor, dataformats), global_step, walltime)
 end
 
---- Several pictures [n, channels, height, width] of one size, beside each other.
+--- Several pictures [n, channels, height, width] of one size, side by side.
 function SummaryWriter:add_images(tag, img_tensor, global_step, walltime)
   kinds.check('add_images', 'img_tensor', img_tensor, 'Tensor')
   if img_tensor.ndim ~= 4 then fail('add_images: expected a tensor of 4 dims, got %s', tostring(img_tensor.shape)) end
@@ -227,7 +227,7 @@ end
 function SummaryWriter:close()
   local file = self._file
   self._file = nil
-  if file then self:_check(file:close()) end -- what was kept in memory is written now
+  if file then self:_check(file:close()) end -- writes the buffered records
   for _, part in pairs(self._parts) do part:close() end
 end
 class.metatables[SummaryWriter].__close = function(self) self:close() end

@@ -1,6 +1,6 @@
 -- tensorboard_graph.lua - a module's operations as TensorFlow's GraphDef, which TensorBoard draws: a call of
--- the module is recorded as for ONNX; its inputs, parameters, operations and outputs become nodes whose names
--- are paths of modules.
+-- the module is recorded as for ONNX; its inputs, parameters, operations and outputs become nodes, named by
+-- paths of modules.
 
 local torch = require 'torch'
 local fields = require 'torch.support.protobuf'
@@ -31,7 +31,7 @@ end
 -- 'Net/layers.0' for '0.weight' or for a recording's name of a module, 'layers.0 (Linear)'.
 local function scope(root, path) return path == '' and root or ('%s/%s'):format(root, (path:gsub('%.', '/'))) end
 
--- The values in the arguments of a call, and its other arguments.
+-- Splits the arguments of a call into values and others.
 local function arguments_of(args, values, plain)
   for i = 1, args.n or #args do
     local x = args[i]

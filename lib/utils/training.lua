@@ -16,7 +16,7 @@ local M = {}
 
 -- ---- options ----------------------------------------------------------------------------------------------------
 
---- The options of each such script, followed by `own`. defaults: replacements by name.
+--- The common options of these scripts, followed by `own`. defaults: replacements by name.
 function M.options(own, defaults)
   local options = {
     { 'device', 'cpu', 'D', 'cpu, cuda, cuda:1 ...' },
@@ -36,7 +36,7 @@ function M.options(own, defaults)
   return table.move(own or {}, 1, #(own or {}), #options + 1, options)
 end
 
--- Options that a run may change when it goes on.
+-- Options that may change when a run is resumed.
 local FREE = { device = true, epochs = true, steps = true, checkpoint = true, ['save-every'] = true, plot = true,
   losses = true, data = true, text = true, sample = true }
 
@@ -63,8 +63,8 @@ local function read(script, folder, name, shape)
   return bytes
 end
 
---- A split ('train', 't10k') of the data set in a folder: images as float32 in [0, 1], labels as classes from 1, both on
--- the device. limit: only so many of the first images; 0: all.
+--- A split ('train', 't10k') of the data set in a folder: images as float32 in [0, 1], labels as classes from
+-- 1, both on the device. limit: the number of images; 0: all.
 function M.fashion_mnist(script, folder, split, device, limit)
   local images = read(script, folder, split .. '-images-idx3-ubyte', { false, 28, 28 })
   local labels = read(script, folder, split .. '-labels-idx1-ubyte', { #images })
@@ -76,7 +76,7 @@ function M.fashion_mnist(script, folder, split, device, limit)
   }
 end
 
---- The part of a split that net classifies rightly, in batches of 1000. shape: of one image; default 28 x 28.
+--- The accuracy of net on a split, in batches of 1000. shape: of one image; default 28 x 28.
 function M.accuracy(net, split, shape)
   local _ <close> = torch.no_grad()
   local hits = torch.zeros(1, { device = split.images.device, dtype = torch.int64 })
@@ -96,8 +96,8 @@ end
 --- A text file that every Debian has.
 M.TEXT = '/usr/share/common-licenses/GPL-3'
 
---- The bytes of a file as positions in its alphabet: data (int64, on the device), kinds (how many there are), alphabet (a
--- list of bytes as strings).
+--- The bytes of a file as positions in its alphabet: data (int64, on the device), kinds (the size of the
+-- alphabet), alphabet (a list of bytes as strings).
 function M.text(script, path, device)
   local file, message = outside.open(path, 'rb')
   if not file then script:fail(message .. '; name a text file with --text FILE') end
@@ -180,7 +180,7 @@ end
 
 -- ---- the loop -----------------------------------------------------------------------------------------------------
 
--- One step: the samples at positions `picked`.
+-- One training step on the samples at positions `picked`.
 local function step(task, run, picked)
   local loss = task.loss(picked)
   task.optimizer:zero_grad()
@@ -193,7 +193,7 @@ end
 
 local function stopped(task, run) return task.options.steps > 0 and run.steps >= task.options.steps end
 
--- The rest of the epoch, from sample run.done + 1.
+-- Runs the epoch from sample run.done + 1 on.
 local function run_epoch(task, run)
   local options, batch = task.options, task.options['batch-size']
   local order = run.order:to(task.device)
@@ -240,9 +240,10 @@ local function finish(task, run)
   return losses
 end
 
---- Trains. task: script (an Experiment), options (parsed, of M.options), device, net, optimizer, scheduler (or nil; a
--- step of it after every epoch), n (samples), loss(positions) (the mean loss of these samples), clip (greatest norm of
--- the gradient, or nil), report(epoch) (a text, after every epoch). Gives the losses of all steps.
+--- Trains, and returns the losses of all steps. task: script (an Experiment), options (parsed, of M.options),
+-- device, net, optimizer, scheduler (or nil; stepped after every epoch), n (number of samples),
+-- loss(positions) (the mean loss of these samples), clip (maximum norm of the gradient, or nil), report(epoch)
+-- (a text, after every epoch).
 function M.fit(task)
   local options, device = task.options, task.device
   local per_epoch = (task.n + options['batch-size'] - 1) // options['batch-size']

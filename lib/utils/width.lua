@@ -1,8 +1,8 @@
 -- width.lua - torch.utils.width: the number of terminal columns of a text: East Asian characters and emoji take
 -- two, combining ones none.
 --
--- For UTF-8; other bytes count one each. The ranges are those of Unicode 15's EastAsianWidth.txt (W and F),
--- merged over unassigned gaps. Depends on nothing.
+-- For UTF-8; other bytes count one each. The ranges are from Unicode 15's EastAsianWidth.txt (W and F), merged
+-- over unassigned gaps. Depends on nothing.
 
 local width = {}
 
@@ -22,14 +22,14 @@ local function within(ranges, code)
   return false
 end
 
--- Columns of one character.
+-- The width of one character in columns.
 function width.of_code(code)
   if code < 0x300 then return 1 end
   if within(none, code) then return 0 end
   return within(wide, code) and 2 or 1
 end
 
--- Columns of a text without line ends.
+-- The columns of a text without line ends.
 function width.of(text)
   if not text:find '[\xCC-\xF4]' or not utf8.len(text) then return utf8.len(text) or #text end
   local total = 0
@@ -37,7 +37,7 @@ function width.of(text)
   return total
 end
 
--- The text, cut so that it takes at most `columns`, `...` at its end when it was.
+-- Truncates a text to at most `columns`, with `...` at its end.
 function width.cut(text, columns)
   if width.of(text) <= columns then return text end
   if not utf8.len(text) then return text:sub(1, columns - 3) .. '...' end

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes a bare Debian in a folder: packaging/bare/make.sh FOLDER [SUITE]. As root, by debootstrap and a network. BARE names a folder that
-# one was made in before, which is copied.
+# Creates a bare Debian in a folder: packaging/bare/make.sh FOLDER [SUITE]. Requires root and a
+# network (debootstrap). BARE names an existing bare Debian to copy instead.
 set -eu
 folder=$1 suite=${2-bookworm}
 fail() {

@@ -1,7 +1,9 @@
 #!/bin/sh
-# make image: the image of packaging/docker/Dockerfile where docker is not: a bare Debian by debootstrap, the packages of dist/ (make deb) by
-# install.sh, and both as dist/ltensor-<version>-image.tar, which `docker load` and `podman load` take. As root, with a network; BARE names
-# a folder with a bare Debian, which is copied instead. Uses $VERSION, $EPOCH (the image's time).
+# make image: builds the image of packaging/docker/Dockerfile without docker: a bare Debian by
+# debootstrap, and the packages of dist/ (make deb) by install.sh. The result,
+# dist/ltensor-<version>-image.tar, is for `docker load` and `podman load`. Requires root and a
+# network. BARE names a folder with a bare Debian to copy instead. Uses $VERSION, $EPOCH (the
+# image's time).
 set -eu
 work=$(mktemp -d)
 root=$work/root

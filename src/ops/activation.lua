@@ -75,7 +75,7 @@ return {
     doc = 'The derivative of logsigmoid.',
     grad = { grad_output = '_logsigmoid_backward(grad, self)', self = '-(grad * grad_output * sigmoid(self) * sigmoid(-self))' } },
 
-  -- ---- straight lines -----------------------------------------------------------------------------------------
+  -- ---- piecewise linear -------------------------------------------------------------------------------------
   { 'leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor', batch = 'broadcast', variants = 'function inplace',
     doc = 'self where positive, self * negative_slope elsewhere.', forward = 'elementwise', grad = { self = '_leaky_relu_backward(grad, self, negative_slope)' } },
   { '_leaky_relu(Tensor self, Scalar negative_slope) -> Tensor', variants = '', pointwise = 'promote', kernel = 'activations: float', doc = 'leaky_relu.' },

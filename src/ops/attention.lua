@@ -1,5 +1,6 @@
--- attention.lua - scaled dot product attention, in blocks: no memory of queries x keys is ever taken, forward or
--- backward (src/core/cpu/nn/attention.c, src/cuda/kernels/nn/attention.cu). What the kernels don't do is a formula.
+-- attention.lua - scaled dot product attention in blocks: neither forward nor backward allocates memory of
+-- queries x keys (src/core/cpu/nn/attention.c, src/cuda/kernels/nn/attention.cu). Cases without a kernel use a
+-- formula.
 
 return {
   { 'scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=nil, float dropout_p=0.0, bool is_causal=false, *, float? scale=nil, bool enable_gqa=false) -> Tensor', random = 'dropout_p > 0',

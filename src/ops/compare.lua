@@ -1,13 +1,15 @@
--- compare.lua - comparisons and logic, element by element and of whole tensors. A bool result waits for the device.
+-- compare.lua - comparisons and logic, elementwise and of whole tensors. A bool result synchronizes with the
+-- device.
 
--- A comparison: bool results, no derivative. `equal`: it asks what is equal, or 0, and not what is less.
+-- A comparison: bool results, no derivative. `equal`: depends on equality or zero only, so the kernel supports
+-- complex numbers.
 local function comparison(name, doc, aliases, equal)
   local other = name:match '^logical_' and 'Tensor' or 'Tensor|Scalar'
   return { ('%s(Tensor self, %s other) -> Tensor'):format(name, other), variants = 'function method out',
     float8 = name == 'eq' or name == 'ne', pointwise = 'compare', kernel = 'compare: float integer bool' .. (equal and ' complex unsigned' or ' order'), doc = doc, aliases = aliases }
 end
 
--- Its in-place form: 1 and 0 of self's dtype, which no longer depend on what self was.
+-- Its in-place form: 1 and 0 in self's dtype. Self has no gradient, because it is overwritten.
 local function comparison_(name, aliases)
   local other = name:match '^logical_' and 'Tensor' or 'Tensor|Scalar'
   return { ('%s_(Tensor self, %s other) -> self'):format(name, other), variants = 'method', overlap = 'elementwise', aliases = aliases,

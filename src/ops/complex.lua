@@ -1,4 +1,4 @@
--- complex.lua - complex numbers: making them of parts, and their parts. docs/design/complex.md says how they are computed with.
+-- complex.lua - complex numbers: construction from parts, and access to the parts. See docs/design/complex.md.
 
 return {
   -- ---- making them ------------------------------------------------------------------------------------------

@@ -1,4 +1,5 @@
--- convert.lua - copies, other dtypes and devices. A tensor that already is what is asked for is returned as it is.
+-- convert.lua - copies and conversions of dtype and device. A conversion to the present dtype and device
+-- returns the tensor itself.
 
 local function dtype_op(name, dtype)
   -- The C names carry an overload: lt_int and lt_float make numbers.

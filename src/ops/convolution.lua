@@ -1,6 +1,6 @@
--- convolution.lua - convolutions, their transposes, and the windows of images as columns. Sizes of one number stand for
--- all spatial dimensions. convolution and its two derivatives are the parts of one form of three tensors, linear in
--- each: the derivatives of the one are the others.
+-- convolution.lua - convolutions, their transposes, and im2col. A size of one number applies to all spatial
+-- dimensions. convolution and its two derivatives are the parts of a trilinear form in three tensors, so the
+-- derivatives of each are the others.
 
 local fn = 'function'
 local rest = 'Size stride, Size padding, Size dilation, bool transposed, Size output_padding, int groups'

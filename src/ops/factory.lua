@@ -1,4 +1,4 @@
--- factory.lua - ops that make tensors of given values, and those that fill them.
+-- factory.lua - ops that create tensors of given values, and ops that fill tensors.
 
 local fn = 'function'
 
@@ -43,7 +43,7 @@ return {
   { 'new_full(Tensor self, Size size, Scalar fill_value, *, Dtype? dtype=nil, Device? device=nil) -> Tensor', float8 = true, batch = 'dims', variants = 'method',
     factory = true, doc = 'One value, of the dtype and device of self.' },
 
-  -- ---- filling in place -------------------------------------------------------------------------------------
+  -- ---- in-place filling -------------------------------------------------------------------------------------
   { 'fill_(Tensor self, Scalar value) -> self', float8 = true, batch = 'broadcast', overlap = 'one value', variants = 'method', doc = 'Fills self with a number.', grad_fn = 'FillBackward0',
     grad = { self = 'zeros_like(grad)' } },
   { 'fill_.tensor(Tensor self, Tensor value) -> self', float8 = true, batch = 'filled', overlap = 'aside', variants = 'method', doc = 'Fills self with the value of a 0-dim tensor.',

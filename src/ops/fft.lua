@@ -1,5 +1,5 @@
--- fft.lua - Fourier transforms over dimensions: what torch.fft (lib/fft.lua) is made of. normalization: 0 none, 1 divides by the square root of
--- the number of elements, 2 by the number.
+-- fft.lua - Fourier transforms over dimensions, on which torch.fft (lib/fft.lua) is based. normalization: 0
+-- none, 1 divides by the square root of the number of elements, 2 by the number.
 
 return {
   { '_fft_c2c(Tensor self, Dims dim, int normalization, bool forward) -> Tensor', variants = 'library', grad_fn = 'FftC2CBackward0',

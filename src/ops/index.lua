@@ -1,5 +1,5 @@
--- index.lua - reading and writing elements by position. In Lua positions count from 1; the binding has turned
--- them into 0-based ones. _index and _index_put_ stand behind every bracket form with tensors in it.
+-- index.lua - reads and writes elements by position. In Lua positions count from 1; the binding converts them
+-- to 0-based indices. _index and _index_put_ implement every bracket form with tensors.
 
 local all = 'function method inplace'
 
@@ -90,7 +90,7 @@ return {
   { '_scatter_reduce_backward_src(Tensor grad_output, Tensor self, Dim dim, IndexTensor index, Tensor src, string reduce, bool include_self, Tensor result) -> Tensor',
     variants = '', composite = true, reads = true, doc = 'The derivative of scatter_reduce by src.' },
 
-  -- ---- places in sorted sequences ---------------------------------------------------------------------------
+  -- ---- positions in sorted sequences ------------------------------------------------------------------------
   { 'searchsorted(Tensor sorted_sequence, Tensor|Scalar input, *, bool out_int32=false, bool right=false, string? side=nil, IndexTensor? sorter=nil) -> IndexTensor',
     batch = 'searched', variants = 'function copied_out', doc = 'The positions before which values keep a sorted sequence sorted; right: after equal ones.' },
   { 'bucketize(Tensor|Scalar input, Tensor boundaries, *, bool out_int32=false, bool right=false) -> IndexTensor', batch = 'searched', variants = 'function copied_out',

@@ -1,4 +1,4 @@
--- linalg.lua - factorizations, inverses and solutions of matrices. Names that begin with linalg_ are those of
+-- linalg.lua - factorizations, inverses and solutions of matrices. Names that begin with linalg_ belong to
 -- torch.linalg (lib/linalg.lua). All take batches: the matrices are the last two dimensions.
 
 local fn = 'function'

@@ -1,8 +1,9 @@
--- norm.lua - normalization: layer_norm, group_norm, rms_norm, batch_norm and what is made of them. One kernel
--- each way per family (src/core/cpu/nn/norm.c, src/cuda/kernels/nn/norm.cu); second derivatives are formulas.
+-- norm.lua - normalization: layer_norm, group_norm, rms_norm, batch_norm and functions based on them. Each
+-- family has one forward and one backward kernel (src/core/cpu/nn/norm.c, src/cuda/kernels/nn/norm.cu); second
+-- derivatives are formulas.
 --
--- _layer_norm and _group_norm see their input as dense rows, one mean and one deviation each; the parameters of
--- row r are those of group r % groups, an entry per `run` elements.
+-- _layer_norm and _group_norm treat their input as dense rows with one mean and one deviation each. Row r uses
+-- the parameters of group r % groups, one entry per `run` elements.
 
 return {
   { 'layer_norm(Tensor input, Size normalized_shape, Tensor? weight=nil, Tensor? bias=nil, float eps=1e-05) -> Tensor', batch = 'scaled_rows',

@@ -1,5 +1,5 @@
--- optim.lua - the steps of optimizers over lists of parameters, gradients and state: one pass over memory each, and
--- few launches on a GPU. For lib/optim, which keeps the state; the numbers are PyTorch's options.
+-- optim.lua - fused optimizer steps over lists of parameters, gradients and state: one pass over memory each,
+-- and few launches on a GPU. lib/optim keeps the state and calls them; the numbers are PyTorch's options.
 
 local function step(signature, doc)
   return { signature .. ' -> self', variants = 'library', doc = doc }

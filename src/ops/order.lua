@@ -1,5 +1,5 @@
--- order.lua - ops that put elements in order, or rest on it: sorting, the k largest, medians, quantiles, running
--- extremes, distinct elements, counts. nan is larger than every number. Equal elements keep their order.
+-- order.lua - sorting and ops based on it: the k largest, medians, quantiles, running extremes, distinct
+-- elements, counts. nan is larger than every number. Equal elements keep their order.
 
 return {
   -- ---- sorting -----------------------------------------------------------------------------------------------

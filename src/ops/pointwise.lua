@@ -1,12 +1,12 @@
--- pointwise.lua - one result element per element of the (broadcast) arguments.
+-- pointwise.lua - elementwise ops: one result element per element of the broadcast arguments.
 
 local all = 'function method inplace out'
 
--- What keeps 0: sparse tensors have it done to their values.
+-- Functions with f(0) = 0: for sparse tensors they apply to the values only.
 local keeps_zero = {}
 for name in ('abs neg sign sqrt sin tan sinh tanh asin atan erf expm1 log1p floor ceil round trunc relu square'):gmatch '%S+' do keeps_zero[name] = true end
 
--- An op of one tensor.
+-- A unary op.
 local function unary(name, rule, kernel, doc, derivative, more)
   local entry = {
     name .. '(Tensor self) -> Tensor', variants = all, pointwise = rule, kernel = kernel, doc = doc,

@@ -1,5 +1,5 @@
--- pool.lua - extremes and averages of windows that slide over the last dimensions. Indices of extremes are positions
--- in their plane, all its dimensions taken as one. Sizes of one number stand for all spatial dimensions.
+-- pool.lua - maxima and averages over sliding windows of the last dimensions. Indices of maxima are positions
+-- in the flattened plane. A size of one number applies to all spatial dimensions.
 
 local fn = 'function'
 

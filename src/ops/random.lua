@@ -1,5 +1,5 @@
--- random.lua - tensors of random numbers, filling with them, and draws from distributions given by tensors. PyTorch's
--- numbers on the CPU for the same seed; Philox by counter on GPUs.
+-- random.lua - tensors of random numbers, in-place filling, and draws from distributions with tensors as
+-- parameters. The CPU yields PyTorch's numbers for the same seed; GPUs use counter-based Philox.
 
 local fn = 'function'
 
@@ -30,7 +30,7 @@ return {
   { 'bernoulli.p(Tensor self, float p, *, Generator? generator=nil) -> Tensor', variants = 'function method copied_out', batch = 'broadcast', doc = '1 with probability p, else 0, like self, whose elements do not matter.',
     grad_fn = 'BernoulliBackward1', grad = { self = 'zeros_like(grad)' } },
 
-  -- ---- filling in place -------------------------------------------------------------------------------------
+  -- ---- in-place filling -------------------------------------------------------------------------------------
   { 'uniform_(Tensor self, float from=0.0, float to=1.0, *, Generator? generator=nil) -> self', batch = 'broadcast', variants = 'method',
     doc = 'Uniform random numbers in [from, to).', grad = { self = 'zeros_like(grad)' } },
   { 'normal_(Tensor self, float mean=0.0, float std=1.0, *, Generator? generator=nil) -> self', batch = 'broadcast', variants = 'method',
@@ -51,7 +51,7 @@ return {
   { 'log_normal_(Tensor self, float mean=1.0, float std=2.0, *, Generator? generator=nil) -> self', batch = 'broadcast', variants = 'method',
     doc = 'Numbers whose logarithms are normally distributed.', grad = { self = 'zeros_like(grad)' } },
 
-  -- ---- distributions given by tensors ------------------------------------------------------------------------
+  -- ---- distributions with tensors as parameters -------------------------------------------------------------
   { 'normal.tensors(Tensor|Scalar mean, Tensor|Scalar std=1, *, Generator? generator=nil) -> Tensor', variants = 'function copied_out',
     doc = 'Normal random numbers with means and standard deviations per element.', grad = { mean = 'zeros_like(grad)', std = 'zeros_like(grad)' } },
   { 'multinomial(Tensor self, int num_samples, bool replacement=false, *, Generator? generator=nil) -> IndexTensor', variants = 'function method copied_out',
@@ -62,7 +62,7 @@ return {
     doc = 'How many of `count` trials succeed, each with probability `prob`; the time does not depend on the count.',
     grad = { count = '_no_derivative(grad, 2)', prob = '_no_derivative(grad, 2)' } },
 
-  -- ---- draws that carry gradients: what torch.distributions is made of ----------------------------------
+  -- ---- differentiable draws, for torch.distributions --------------------------------------------------------
   { '_standard_gamma(Tensor self, Generator? generator=nil) -> Tensor', batch = 'broadcast', variants = 'library',
     doc = 'Numbers of the gamma distributions with the shapes in self and scale 1.',
     forward = 'elementwise', grad = { self = 'grad * _standard_gamma_grad(self, result)' } },

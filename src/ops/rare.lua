@@ -1,5 +1,6 @@
--- rare.lua - special functions that are asked for seldom. Those of one and of two numbers are one kernel each, which is
--- told by a number what to compute (formulas/rare.h). lib/special.lua has them under torch.special's names.
+-- rare.lua - rarely used special functions. All functions of one number share a kernel, and so do all of two
+-- numbers; an argument selects the function (formulas/rare.h). lib/special.lua has them under torch.special's
+-- names.
 
 local all, fn = 'function method inplace out', 'function out'
 

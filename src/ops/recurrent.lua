@@ -1,5 +1,6 @@
--- recurrent.lua - layers of RNN, GRU and LSTM cells over a whole sequence. lib/nn/layers/rnn.lua puts layers and directions
--- together and gives them their derivative, which one call computes for all arguments. A network is all layers in one call.
+-- recurrent.lua - layers of RNN, GRU and LSTM cells over a whole sequence, and networks of all layers in one
+-- call. lib/nn/layers/rnn.lua combines layers and directions. One call computes the derivatives for all
+-- arguments.
 
 return {
   { '_recurrent(Tensor gates, Tensor hx, Tensor? cx, Tensor weight_hh, Tensor? bias_hh, string cell, bool reverse, Tensor? batch_sizes=nil) -> (Tensor output, Tensor hn, Tensor cn, Tensor kept, Tensor cells)',

@@ -1,5 +1,5 @@
--- reduce.lua - ops that take fewer elements out than in: sums, extremes, norms, softmax. Dimensions count
--- from 1 in Lua. Reductions over several dimensions take one position or a table of them.
+-- reduce.lua - reductions and related ops: sums, extremes, norms, softmax. Dimensions count from 1 in Lua.
+-- Reductions over several dimensions accept one dimension or a table of them.
 
 local both = 'function method'
 

@@ -1,5 +1,6 @@
--- sparse.lua - sparse tensors: how they are made, their components, other layouts (docs/design/sparse.md). What ordinary ops do with
--- them is the field `sparse` of their declarations. The public constructors, which take tables, are lib/sparse.lua's.
+-- sparse.lua - sparse tensors: construction, components, other layouts (docs/design/sparse.md). The support of
+-- ordinary ops for them is the field `sparse` of their declarations. lib/sparse.lua has the public
+-- constructors, which take tables.
 
 return {
   -- ---- construction ---------------------------------------------------------------------------------------------

@@ -1,8 +1,8 @@
--- special.lua - special functions, and elementwise ops that know nan and the infinities.
+-- special.lua - special functions, and elementwise ops that handle nan and the infinities.
 
 local all = 'function method inplace out'
 
--- What keeps 0: sparse tensors have it done to their values.
+-- Functions with f(0) = 0: for sparse tensors they apply to the values only.
 local keeps_zero = {}
 for name in ('asinh atanh erfinv frac'):gmatch '%S+' do keeps_zero[name] = true end
 

@@ -1,5 +1,5 @@
--- vision.lua - images and channels: shuffles, resizing, sampling at given places. Coordinates of grids are values
--- between -1 and 1, not positions.
+-- vision.lua - images and channels: shuffles, resizing, sampling at grid coordinates, which are values between
+-- -1 and 1, not positions.
 
 return {
   { 'pixel_shuffle(Tensor self, int upscale_factor) -> Tensor', batch = 'front', variants = 'function',

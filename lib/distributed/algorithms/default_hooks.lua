@@ -1,5 +1,5 @@
--- default_hooks.lua - communication hooks for DistributedDataParallel:register_comm_hook: how a bucket of gradients becomes the mean over
--- the ranks. state: the group of the ranks; nil: all.
+-- default_hooks.lua - communication hooks for DistributedDataParallel:register_comm_hook, which compute the
+-- mean of a bucket of gradients over the ranks. state: the group of the ranks; nil: all.
 
 local torch = require 'torch'
 local dist = require 'torch.distributed'
@@ -14,7 +14,7 @@ end
 --- The default behaviour without a hook.
 function M.allreduce_hook(group, bucket) return mean(group, bucket:buffer()) end
 
--- Gradients go out as `dtype`; they are summed in float and rounded once, and come back as they were.
+-- Sends gradients as `dtype`; they are summed in float, rounded once, and converted back.
 local function compressed(dtype)
   return function(group, bucket)
     local buffer = bucket:buffer()
@@ -28,7 +28,7 @@ M.bf16_compress_hook = compressed(torch.bfloat16)
 --- Half of the bytes: float16, which is finer and overflows above 65504.
 M.fp16_compress_hook = compressed(torch.float16)
 
--- Another hook is given buffers of the dtype.
+-- Wraps another hook, which receives buffers converted to dtype.
 local function wrapper(dtype)
   return function(hook)
     return function(state, bucket)

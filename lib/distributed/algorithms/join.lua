@@ -32,7 +32,7 @@ function M.notify(joinable)
   if join.throws and join.active < dist.get_world_size(joinable.process_group) then throw() end
 end
 
--- This rank has no more batches.
+-- Runs when this rank has no more batches: shadows the collectives of the others.
 local function shadow(join)
   local is_last, group = true, join.joinables[1].process_group
   while true do
@@ -45,7 +45,7 @@ local function shadow(join)
   for _, hook in ipairs(join.hooks) do hook.post_hook(is_last) end
 end
 
--- Ends a scope. A rank that failed, or whose scope was dropped, does not participate in further steps.
+-- Ends a scope. A rank that failed, or dropped its scope, does not participate in further steps.
 local function leave(join, failure)
   local ok, message = true, nil
   if failure == nil then ok, message = pcall(shadow, join) end

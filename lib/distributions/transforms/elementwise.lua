@@ -65,7 +65,7 @@ simple('ExpTransform', constraints.real, constraints.positive, {
   log_abs_det_jacobian = function(self, x, _) return x end,
 })
 
---- y = 1 / (1 + exp(-x)), kept inside (0, 1)
+--- y = 1 / (1 + exp(-x)), clamped to the interior of (0, 1)
 simple('SigmoidTransform', constraints.real, constraints.unit_interval, {
   _call = function(_, x)
     local limits = torch.finfo(x.dtype)
@@ -93,7 +93,7 @@ simple('TanhTransform', constraints.real, constraints.interval(-1.0, 1.0), {
   log_abs_det_jacobian = function(self, x, _) return (math.log(2) - x - softplus(-2 * x)) * 2 end,
 })
 
---- y = |x|; its inverse takes y for x.
+--- y = |x|; its inverse returns y.
 local AbsTransform = Transform:derive 'AbsTransform'
 AbsTransform:alike()
 AbsTransform.domain, AbsTransform.codomain = constraints.real, constraints.positive
@@ -163,7 +163,8 @@ end
 AffineTransform.inverse_shape = AffineTransform.forward_shape
 M.AffineTransform = AffineTransform
 
---- CumulativeDistributionTransform(distribution): y = distribution:cdf(x), so that y is uniform where x is drawn from it.
+--- CumulativeDistributionTransform(distribution): y = distribution:cdf(x), uniform if x is drawn from the
+-- distribution.
 local CumulativeDistributionTransform = Transform:derive('CumulativeDistributionTransform', {
   domain = function(self) return self.distribution.support end,
   sign = function() return 1 end,

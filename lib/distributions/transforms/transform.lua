@@ -68,7 +68,7 @@ end
 function Transform:init(cache_size) self:set_cache(cache_size) end
 declare.methods(Transform, 'init(self, integer cache_size=0)')
 
---- The arguments of the constructor that makes such a transform, before the table of named ones.
+--- The positional arguments of the constructor for an equal transform.
 function Transform:arguments() return end
 
 --- The same transform with a cache of that size (0 or 1).
@@ -81,12 +81,12 @@ end
 
 function Transform:equal(other) return rawequal(self, other) end
 
--- Whether other is of self's class.
+-- True if other has self's class.
 function Transform:same_kind(other)
   return type(other) == 'userdata' and type(getmetatable(other)) == 'table' and getmetatable(other).__class == getmetatable(self).__class
 end
 
--- Of a transform without parameters: all of its class are equal.
+-- For a transform without parameters: all objects of the class are equal.
 function Transform.alike(made) made.equal = Transform.same_kind end
 
 function Transform:__call(x)
@@ -109,7 +109,7 @@ for _, name in ipairs { '_call', '_inverse', 'log_abs_det_jacobian' } do
   Transform[name] = function(self, ...) fail('%s.%s is not implemented', torch.type(self), name) end
 end
 
---- The shape of y for one of x, and the other way round.
+--- The shape of y for a shape of x, and the inverse.
 function Transform:forward_shape(shape) return shape end
 function Transform:inverse_shape(shape) return shape end
 
@@ -256,9 +256,9 @@ function ComposeTransform:__tostring()
   return ('ComposeTransform(\n    %s\n)'):format(table.concat(texts, ',\n    '))
 end
 
--- ---- dims taken together --------------------------------------------------------------------------------------------
+-- ---- joint dims ---------------------------------------------------------------------------------------------
 
---- IndependentTransform(t, n): t, its last n dims counted as one event: their volume changes are added.
+--- IndependentTransform(t, n): t with its last n dims as one event: log_abs_det_jacobian sums over them.
 local IndependentTransform = Transform:derive('IndependentTransform', {
   domain = function(self) return constraints.independent(self.base_transform.domain, self.reinterpreted_batch_ndims) end,
   codomain = function(self) return constraints.independent(self.base_transform.codomain, self.reinterpreted_batch_ndims) end,
@@ -291,7 +291,7 @@ function IndependentTransform:__tostring()
   return ('IndependentTransform(%s, %d)'):format(tostring(self.base_transform), self.reinterpreted_batch_ndims)
 end
 
---- ReshapeTransform({2, 3}, {6}): the last dims in another shape of as many elements.
+--- ReshapeTransform({2, 3}, {6}): reshapes the last dims.
 local ReshapeTransform = Transform:derive('ReshapeTransform', {
   domain = function(self) return constraints.independent(constraints.real, #self.in_shape) end,
   codomain = function(self) return constraints.independent(constraints.real, #self.out_shape) end,

@@ -56,7 +56,7 @@ local function at_least(shape, n)
   return shape
 end
 
--- x with one more entry of that value at the last dim's front or end.
+-- Pads the last dim of x with one entry at the front or end.
 local function pad_front(x, value) return torch.nn.functional.pad(x, { 1, 0 }, { value = value }) end
 local function pad_end(x, value) return torch.nn.functional.pad(x, { 0, 1 }, { value = value }) end
 local function but_last(x) return x:narrow(-1, 1, x:size(-1) - 1) end
@@ -117,7 +117,7 @@ local LowerCholeskyTransform = derive('LowerCholeskyTransform', matrices, constr
 function LowerCholeskyTransform:_call(x) return cholesky_of(x) end
 function LowerCholeskyTransform:_inverse(y) return free_of(y) end
 
---- L L^T of such a triangle.
+--- x to L L^T, with the lower triangle L of the previous transform.
 local PositiveDefiniteTransform = derive('PositiveDefiniteTransform', matrices, constraints.positive_definite)
 function PositiveDefiniteTransform:_call(x)
   local factor = cholesky_of(x)
@@ -125,8 +125,8 @@ function PositiveDefiniteTransform:_call(x)
 end
 function PositiveDefiniteTransform:_inverse(y) return free_of(torch.linalg.cholesky(y)) end
 
---- From n (n - 1) / 2 real numbers to the Cholesky factor of an n by n correlation matrix: tanh of them are the partial
---- correlations, and the rows have length 1.
+--- From n (n - 1) / 2 real numbers to the Cholesky factor of an n by n correlation matrix: their tanh are the
+--- partial correlations, and the rows have length 1.
 local CorrCholeskyTransform = derive('CorrCholeskyTransform', constraints.real_vector, constraints.corr_cholesky, true)
 CorrCholeskyTransform.equal = nil
 
@@ -187,7 +187,7 @@ local function check_dim(self, x, wanted)
   if x:size(dim) ~= wanted then fail('x.size(%d) = %d must equal length %d', dim, x:size(dim), wanted) end
 end
 
--- The results of part, name and piece(s) for each part.
+-- Calls call(part, piece, second piece) for each part; returns the results.
 local function each(self, pieces, call, more)
   local list = {}
   for i, part in ipairs(self.transforms) do list[i] = call(part, pieces[i], more and more[i]) end
@@ -243,7 +243,7 @@ function CatTransform:log_abs_det_jacobian(x, y)
   return total
 end
 
---- StackTransform({a, b}, dim = 1): one transform for every entry of a dim.
+--- StackTransform({a, b}, dim = 1): a transform for each entry of a dim.
 local StackTransform = Transform:derive('StackTransform', {
   bijective = all_bijective,
   domain = function(self) return constraints.stack(gathered(self, 'domain'), self.dim) end,

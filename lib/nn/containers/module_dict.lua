@@ -57,7 +57,7 @@ end
 
 function ModuleDict:contains(name) return fields_of(self)._registered[name] == '_modules' end
 
--- Takes a module out and returns it.
+-- Removes a module and returns it.
 function ModuleDict:pop(key)
   if not self:contains(key) then fail("KeyError: '%s'", tostring(key)) end
   local module = self[key]

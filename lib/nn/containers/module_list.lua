@@ -35,14 +35,14 @@ for _, name in ipairs { 'append', 'extend', 'insert', 'pop', 'iter', '__len', '_
   ModuleList[name] = Sequential[name]
 end
 
--- A list of the modules of a slice, numbered anew.
+-- A list of the modules of a slice, renumbered.
 function ModuleList:__getslice(key)
   local slice = getmetatable(self).__class()
   for _, i in ipairs(slices.positions(self.__classname, key, #self)) do slice:append(self[i]) end
   return slice
 end
 
--- Modules in a row that print alike are printed once, with their number.
+-- Consecutive modules with equal text are printed once, with their number.
 function ModuleList:__tostring()
   local names, lines = fields_of(self)._modules, {}
   local i = 1

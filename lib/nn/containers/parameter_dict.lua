@@ -74,7 +74,7 @@ function ParameterDict:contains(name)
   return fields_of(self)._registered[name] == '_parameters'
 end
 
--- Takes a parameter out and returns it.
+-- Removes a parameter and returns it.
 function ParameterDict:pop(key)
   if not self:contains(key) then fail("KeyError: '%s'", tostring(key)) end
   local value = self[key]

@@ -1,7 +1,9 @@
--- sequential.lua - nn.Sequential(layer, ...) or nn.Sequential{layer, ...}: the output of each layer is the input of the
--- next. {'name', layer} in the place of a layer names it, a list of layers is a Sequential of them. net[1] is the first layer, net[-1] the last,
--- net['2:3'] and net[{2, 3}] a Sequential of two of them; state_dict keys and the
--- printed form count from 0, as PyTorch's do.
+-- sequential.lua - nn.Sequential(layer, ...) or nn.Sequential{layer, ...}: the output of each layer is the
+-- input of the next.
+--
+-- An entry {'name', layer} names the layer; a list of layers becomes a nested Sequential. net[1] is the first
+-- layer, net[-1] the last, net['2:3'] and net[{2, 3}] a Sequential of two of them; state_dict keys and the
+-- printed form count from 0, as in PyTorch.
 
 --[=[ examples
 Sequential
@@ -43,7 +45,7 @@ function Sequential:append(module)
   return self
 end
 
--- On an object: appends every layer of a table or of another Sequential. On the class it derives a class.
+-- On an object: appends every layer of a table or of another Sequential. On the class: derives a class.
 function Sequential:extend(layers)
   if type(self) ~= 'userdata' then return Module.extend(self, layers) end
   for i = 1, #layers do self:append(layers[i]) end
@@ -56,13 +58,13 @@ local function layers_of(self)
   return layers
 end
 
--- All layers again, under the names 0, 1, 2, ...
+-- Registers all layers again, under the names 0, 1, 2, ...
 local function renumber(self, layers)
   self:_clear_modules()
   for _, layer in ipairs(layers) do self:append(layer) end
 end
 
--- Puts a layer before the one at position.
+-- Inserts a layer before a position.
 function Sequential:insert(index, module)
   local layers = layers_of(self)
   if math.type(index) ~= 'integer' or index < 1 or index > #layers + 1 then
@@ -74,7 +76,7 @@ function Sequential:insert(index, module)
   return self
 end
 
--- Takes the layer at position (the last by default) out and returns it.
+-- Removes the layer at a position (default: the last) and returns it.
 function Sequential:pop(key)
   local layers = layers_of(self)
   kinds.check('pop', 'key', key, 'integer?')

@@ -1,11 +1,11 @@
--- slices.lua - slices of lists of modules and parameters, as of tensors: list['2:4'], list[{2, 4}], both ends included,
--- with an optional step; ends beyond the list are clamped, negative positions count from the end.
+-- slices.lua - slices of lists of modules and parameters, as for tensors: list['2:4'], list[{2, 4}], both ends
+-- included, with an optional step; ends beyond the list are clamped, negative positions count from the end.
 
 local fail = require 'torch.support.fail'
 
 local slices = {}
 
---- Whether a key stands for a slice.
+--- Whether a key is a slice.
 function slices.is(key) return type(key) == 'table' or type(key) == 'string' and key:find(':', 1, true) ~= nil end
 
 local function numbers_of(what, key)
@@ -28,7 +28,7 @@ local function placed(what, position, n, default)
   return position > 0 and position or n + 1 + position
 end
 
---- The positions that a slice of a list of n entries stands for.
+--- The positions of a slice of a list of n entries.
 function slices.positions(what, key, n)
   local first, last, step = numbers_of(what, key)
   step = step or 1

@@ -1,5 +1,5 @@
--- fractional.lua - nn.functional.fractional_max_pool2d and 3d: max pools whose windows start at random steps,
--- for any output size (B. Graham 2014).
+-- fractional.lua - nn.functional.fractional_max_pool2d and 3d: max pools with windows at random steps, for any
+-- output size (B. Graham 2014).
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
@@ -20,7 +20,8 @@ local function each(what, name, value, n)
   return value
 end
 
--- Where the windows of one dim begin, from 0: [batch, channels, out]; samples [batch, channels] are from 0 to 1.
+-- Offsets of the windows along one dim, [batch, channels, out], from 0; samples [batch, channels] are in [0,
+-- 1).
 local function starts(samples, input, window, output)
   local last = samples:new_full({ samples:size(1), samples:size(2), 1 }, input - window):long()
   if output == 1 then return last end
@@ -32,7 +33,7 @@ end
 local function define(n)
   local name = ('fractional_max_pool%dd'):format(n)
 
-  -- The pooled values and where they were, as positions in the flattened image.
+  -- The maxima and their positions in the flattened image.
   local function pool(o)
     local input = o.input
     if o.output_size == nil and o.output_ratio == nil then
@@ -59,7 +60,7 @@ local function define(n)
     -- The position of every element of every window: dims [batch, channels, out..., window...].
     local positions
     for d = 1, n do
-      -- PyTorch's samples of images are for the columns first, those of volumes for the planes first.
+      -- As in PyTorch, the samples of images start with the columns, the samples of volumes with the planes.
       local begin = starts(samples:select(-1, n == 2 and 3 - d or d), sizes[d], window[d], output[d])
       local at = begin:unsqueeze(-1) + torch.arange(0, window[d], { device = input.device })
       local shape = { batch, channels }
@@ -79,7 +80,8 @@ local function define(n)
   end
 
   local text = '%s(Tensor input, any kernel_size, any? output_size, any? output_ratio, boolean return_indices=false, Tensor? _random_samples)'
-  --- Give output_size, or output_ratio (numbers or one per dim); with return_indices also the positions, as max_unpool takes them.
+  --- Requires output_size, or output_ratio (numbers or one per dim); with return_indices also returns the
+  -- positions, as for max_unpool.
   M[name] = declare.by_name(text:format(name), function(o)
     local values, positions, wanted = pool(o)
     if wanted then return values, positions end

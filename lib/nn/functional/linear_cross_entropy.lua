@@ -7,12 +7,12 @@ local fail = require 'torch.support.fail'
 
 local M = {}
 
--- Half types in float, in which losses are summed.
+-- Casts half types to float, in which losses are summed.
 local function widened(x)
   return x and (x.dtype == torch.float16 or x.dtype == torch.bfloat16) and x:float() or x
 end
 
--- The loss of pieces of `size` rows, one after the other; backward computes each piece's logits again.
+-- The loss in chunks of `size` rows, one after the other; backward recomputes each chunk's logits.
 local function in_pieces(input, weight, target, bias, size, loss)
   local checkpoint = require('torch.utils.checkpoint').checkpoint
   local function piece(x, w, b, at) return torch.nn.functional.cross_entropy(widened(torch.linear(x, w, b)), at, loss) end
@@ -51,10 +51,11 @@ local function chunked(input, weight, target, bias, size, loss)
   return result:to(input.dtype)
 end
 
---- linear_cross_entropy(input, linear_weight, target, {linear_bias =, weight =, reduction = 'mean', ignore_index =,
---- label_smoothing = 0, options =}): cross_entropy of linear(input, linear_weight, linear_bias). linear_weight is [classes, in] or
---- [classes, d1, ..., in], which gives as many losses for each input. options, an nn.LinearCrossEntropyOptions, has it computed in
---- pieces of the batch; inputs without a batch, weights of more dimensions and probabilities as targets are computed as a whole.
+--- linear_cross_entropy(input, linear_weight, target, {linear_bias =, weight =, reduction = 'mean',
+--- ignore_index =, label_smoothing = 0, options =}): cross_entropy of linear(input, linear_weight,
+--- linear_bias). linear_weight is [classes, in], or [classes, d1, ..., in] for several losses per input.
+--- options, an nn.LinearCrossEntropyOptions, computes in chunks of the batch, except for inputs without a
+--- batch, weights of more dimensions and probabilities as targets.
 M.linear_cross_entropy = declare.by_name([[
   linear_cross_entropy(Tensor input, Tensor linear_weight, Tensor target, *, Tensor? linear_bias, Tensor? weight, any reduction='mean',
   integer? ignore_index, number label_smoothing=0.0, any? options)

@@ -1,6 +1,6 @@
--- recurrent.lua - one direction of one recurrent layer, differentiable: a single op over the whole sequence with a
--- derivative that is one op too. Where the derivative itself is differentiated (create_graph), and for projected
--- LSTMs, the same steps are done one by one with differentiable ops. And layers of them, one on another.
+-- recurrent.lua - one direction of one recurrent layer, differentiable: an op over the whole sequence, with one
+-- op as its derivative. To differentiate the derivative (create_graph), and for projected LSTMs, the steps are
+-- computed one by one with differentiable ops. Also stacks of layers.
 
 local torch = require 'torch'
 
@@ -29,7 +29,7 @@ function steps.lstm(x, g, _, c)
   return torch.sigmoid(o) * torch.tanh(c), c
 end
 
--- The first row of every step, and how many sequences it has. Of no sequences one step gives all there is: no rows.
+-- The first row and the number of sequences of every step. Without sequences: one step without rows.
 local function places(rows, batch, sizes)
   if batch == 0 then return { { 1, 0 } } end
   local list, row = {}, 1
@@ -54,14 +54,14 @@ function recurrent.by_steps(gates, hx, cx, weight_hh, bias_hh, cell, reverse, si
     local t = reverse and n + 1 - k or k
     local row, size = table.unpack(list[t])
     local now = h:size(1)
-    if size < now then -- sequences end: their state is the last one
+    if size < now then -- sequences end: this state is their last one
       table.insert(last_h, 1, h:narrow(1, size + 1, now - size))
       h = h:narrow(1, 1, size)
       if c then
         table.insert(last_c, 1, c:narrow(1, size + 1, now - size))
         c = c:narrow(1, 1, size)
       end
-    elseif size > now then -- backwards in time they begin
+    elseif size > now then -- in reverse direction, sequences begin
       h = torch.cat({ h, hx:narrow(1, now + 1, size - now) }, 1)
       if c then c = torch.cat({ c, cx:narrow(1, now + 1, size - now) }, 1) end
     end
@@ -78,7 +78,7 @@ end
 
 local Layer
 
--- Made when first needed, since torch.autograd.Function is loaded then.
+-- Created on first use, because it loads torch.autograd.Function.
 local function layer_class()
   if Layer then return Layer end
   Layer = torch.autograd.Function:extend('Recurrent')
@@ -127,8 +127,8 @@ local function layer_class()
   return Layer
 end
 
--- gates [rows, groups * hidden] of the input, step after step; hx, cx [batch, hidden]; sizes: rows of each step, when
--- they differ. Returns the output [rows, hidden] and the last h (and c).
+-- gates [rows, groups * hidden] of the input, step after step; hx, cx [batch, hidden]; sizes: rows of each
+-- step, if they differ. Returns the output [rows, hidden] and the last h (and c).
 function recurrent.layer(gates, hx, cx, weight_hh, bias_hh, cell, reverse, sizes)
   if hx:size(1) == 0 then return recurrent.by_steps(gates, hx, cx, weight_hh, bias_hh, cell, reverse) end
   if (gates.dtype ~= hx.dtype or gates.dtype ~= weight_hh.dtype) and torch.is_autocast_enabled(gates.device.type) then
@@ -162,16 +162,16 @@ local function direction(rows, weights, h, c, cell, reverse, sizes)
   return recurrent.layer(gates, h, c, w_hh, b_hh, cell, reverse, sizes)
 end
 
--- The weights of each of so many directions of layers, as layers takes them, of a flat list of all.
+-- Splits a flat list of weights into a list for each of `cells` directions of layers.
 function recurrent.by_direction(flat, cells)
   local parts, list = #flat // cells, {}
   for i = 1, cells do list[i] = table.move(flat, (i - 1) * parts + 1, i * parts, 1, {}) end
   return list
 end
 
--- rows [rows, input_size], step after step; hx, cx [layers * directions, batch, size]; weights: of each direction of each
--- layer { w_ih, w_hh, b_ih, b_hh, w_hr }, the last three where there are any; dropout: the probability between layers, or nil. Returns the
--- output's rows and the last states.
+-- rows [rows, input_size], step after step; hx, cx [layers * directions, batch, size]; weights: for each
+-- direction of each layer { w_ih, w_hh, b_ih, b_hh, w_hr }, the last three optional; dropout: the probability
+-- between layers, or nil. Returns the output's rows and the last states.
 function recurrent.layers(rows, hx, cx, weights, cell, directions, sizes, dropout)
   local last_h, last_c, layers = {}, {}, #weights // directions
   for layer = 1, layers do

@@ -1,6 +1,6 @@
--- recurrent_network.lua - all layers of a recurrent network in one call, where the device has a library for it (cuDNN):
--- differentiable, and its derivative is one call too. Where that is differentiated itself (create_graph), it is the derivative of the
--- layers one by one (recurrent.lua).
+-- recurrent_network.lua - all layers of a recurrent network in one call, if the device has a library for it
+-- (cuDNN): differentiable, with a derivative in one call. To differentiate that (create_graph), the derivative
+-- is computed layer by layer (recurrent.lua).
 
 local torch = require 'torch'
 local recurrent = require 'torch.nn.functional.recurrent'
@@ -36,7 +36,7 @@ end
 
 local Network
 
--- Made when first needed, since torch.autograd.Function is loaded then.
+-- Created on first use, because it loads torch.autograd.Function.
 local function network_class()
   if Network then return Network end
   Network = torch.autograd.Function:extend('RecurrentNetwork')
@@ -69,9 +69,9 @@ end
 
 -- ---- the network --------------------------------------------------------------------------------------------------
 
---- input [steps, batch, size]; hx, cx [layers * directions, batch, hidden]; weights: of each direction of each layer w_ih, w_hh and,
--- all or none, b_ih and b_hh. Returns the output [steps, batch, directions * hidden] and the last states; nothing where
--- no library does it.
+--- input [steps, batch, size]; hx, cx [layers * directions, batch, hidden]; weights: for each direction of each
+-- layer w_ih, w_hh and, all or none, b_ih and b_hh. Returns the output [steps, batch, directions * hidden] and
+-- the last states; nothing if no library supports it.
 function M.run(input, hx, cx, weights, cell, directions)
   local layers, keep = hx:size(1) // directions, false
   if torch.is_grad_enabled() then

@@ -12,7 +12,8 @@ local M = {}
 
 -- ---- interpolation --------------------------------------------------------------------------------------------------
 
--- PyTorch finds source positions in float32, but for interpolation of float64; so do we, since they are cut to integers.
+-- Source positions in float32, except for interpolation of float64, as in PyTorch: truncation to integers
+-- depends on it.
 local function f32(x) return (string.unpack('f', string.pack('f', x))) end
 
 -- The source elements of output position i (from 0) along a dimension: { {source position from 0, weight}... },
@@ -38,8 +39,8 @@ function taps.cubic(i, scale, align)
   return { { low - 1, far(t + 1) }, { low, near(t) }, { low + 1, near(1 - t) }, { low + 2, far(2 - t) } }
 end
 
--- Antialiasing: a filter with the width of an output position, whose weights are normalized to 1. A filter is a
--- function of the distance and the distance beyond which it is 0.
+-- Antialiasing: a filter as wide as an output position, with weights normalized to 1. A filter is a function of
+-- the distance, and its radius.
 local filters = {
   linear = { function(x) return 1 - x end, 1 },
   cubic = { function(x) return x < 1 and (1.5 * x - 2.5) * x * x + 1 or ((2.5 - 0.5 * x) * x - 4) * x + 2 end, 2 },
@@ -71,8 +72,8 @@ local function working_dtype(input, kind)
   fail('interpolate() with mode %s is not implemented for %s', kind, tostring(input.dtype))
 end
 
--- Pixels are added up in fixed point, as libraries of pictures do, so that all agree: weights of as many bits behind the
--- point as an int16 has room for, each position of the n there are once.
+-- Rounds the weights to fixed point, as image libraries do, for identical results: with as many fractional bits
+-- as an int16 permits. Taps of equal position are merged.
 local function in_fixed_point(read, n)
   local largest, bits = 0, 0
   for i, list in ipairs(read) do
@@ -97,7 +98,8 @@ local function in_fixed_point(read, n)
   end
 end
 
--- The lists that _resample and _resample_planes take, of the taps of each position, on the way there and back: starts, places and weights.
+-- Arguments of _resample and _resample_planes: the starts, positions and weights of the taps in compressed
+-- rows, for forward, and transposed for backward.
 local function lists_of(read, n)
   local starts, places, weights, counts = { 0 }, {}, {}, {}
   for place = 0, n do counts[place] = 0 end
@@ -123,21 +125,21 @@ local function lists_of(read, n)
   return { starts, places, weights, back_starts, back_places, back_weights }
 end
 
--- Cached, because a network requests the same ones repeatedly: the last requested sizes, from FEW to twice as
--- many. Large ones are kept until the collector frees them; those in GPU memory until a collection finds them
--- unused for IDLE seconds.
+-- Cache of tables, because a network requests the same ones repeatedly: the FEW to 2 * FEW most recent sizes.
+-- Large ones are kept until the collector frees them; tables in GPU memory until a collection finds them unused
+-- for IDLE seconds.
 local FEW, LARGE, IDLE = 16, 2 ^ 16, 0.5
-local BYTES_OF_A_POSITION = 1024 -- at most, while its lists are made: 880 were seen of cubic ones
+local BYTES_OF_A_POSITION = 1024 -- maximum while its lists are built; 880 measured for cubic
 local kept, kept_before, count = {}, {}, 0
 local kept_for_now = setmetatable({}, { __mode = 'v' })
-local on_gpu = {} -- { tensors, when they were used }
+local on_gpu = {} -- { tensors, time of the last use }
 
 local function find(key)
   local entry = on_gpu[key]
   return entry and entry[1] or kept[key] or kept_before[key] or kept_for_now[key]
 end
 
--- From each collection to the next, as long as there is something.
+-- Registers a finalizer that runs at each collection, while the cache is not empty.
 local function watch()
   setmetatable({}, { __gc = function()
     local now = torch.time()
@@ -179,10 +181,10 @@ local function lists_along(input, dim, to)
   return tensors
 end
 
--- Whether _resample takes it.
+-- True if _resample supports the dtype.
 local function is_resampled(input) return input.dtype == torch.float32 or input.dtype == torch.float64 end
 
--- Other input is read at the nearest places.
+-- Resamples one dimension. Other dtypes occur in nearest modes only: selects one position for each result.
 local function along(input, dim, to)
   if is_resampled(input) then
     local sum = torch._C._resample(input, dim, table.unpack(lists_along(input, dim, to)))
@@ -244,7 +246,7 @@ local function check_mode(input, mode, align)
   return n
 end
 
--- Accepts float tensors, and uint8 images: for these, bilinear and bicubic give PyTorch's exact numbers.
+-- Accepts float tensors, and uint8 images: for these, bilinear and bicubic return PyTorch's exact numbers.
 M.interpolate = declare.by_name([[
   interpolate(Tensor input, sizes? size, numbers? scale_factor, any mode='nearest', boolean? align_corners, boolean? recompute_scale_factor,
   boolean antialias=false)
@@ -265,7 +267,7 @@ M.interpolate = declare.by_name([[
     end
     shape[i + 2] = size[i]
   end
-  -- Many positions are looked for where the result and they have room.
+  -- For very large sizes, check first that the result and the tables fit in memory.
   local most = math.max(table.unpack(size))
   if most > LARGE then
     torch.empty(shape, { dtype = input.dtype, device = input.device })
@@ -347,8 +349,8 @@ for n = 1, 3 do
     return (torch.sign(mean) * torch.relu(mean:abs()) * product(kernel_size, n)):pow(1 / norm_type)
   end)
 
-  -- max_unpool(input, indices, kernel_size, stride, padding, output_size): the elements back where max_pool took them
-  -- from (indices are positions in a plane, from 1), zeros elsewhere.
+  -- max_unpool(input, indices, kernel_size, stride, padding, output_size): scatters the elements to the
+  -- positions of their maxima (indices are positions in a plane, from 1), with zeros elsewhere.
   local unpool = ('max_unpool%dd'):format(n)
   local text = unpool .. '(Tensor input, Tensor indices, sizes kernel_size, sizes? stride, sizes padding=0, any? output_size)'
   M[unpool] = declare.declare(text, function(input, indices, kernel_size, stride, padding, output_size)
@@ -382,8 +384,8 @@ local NEVER = -1e30
 
 local function lengths_of(lengths) return torch.is_tensor(lengths) and lengths:tolist() or lengths end
 
--- Of one sequence: log_probs [time, classes], its labels as a table. The sum over all alignments (A. Graves et al. 2006),
--- all states of a time step at once.
+-- CTC loss of one sequence: log_probs [time, classes], its labels as a table. The forward algorithm: sums over
+-- all alignments (A. Graves et al. 2006), all states of a time step at once.
 local function ctc_one(log_probs, labels, blank)
   local states, skip = { blank }, { NEVER }
   for i, label in ipairs(labels) do
@@ -407,7 +409,7 @@ local function ctc_one(log_probs, labels, blank)
   return -torch.logsumexp(alpha:narrow(1, math.max(n - 1, 1), math.min(n, 2)), 1)
 end
 
--- Whether no alignment has room in so many steps: equal labels in a row need a blank between them.
+-- True if there are too few steps for an alignment: equal adjacent labels need a blank between them.
 local function too_short(labels, steps)
   local needed = #labels
   for i = 2, #labels do if labels[i] == labels[i - 1] then needed = needed + 1 end end
@@ -454,7 +456,7 @@ function M.ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, re
     local loss = ctc_one(used, row, blank)
     local never = loss:detach():gt(1e29)
     losses[b] = loss:masked_fill(never, zero_infinity and 0 or math.huge)
-    -- An infinite loss has no slope: its gradient is nan, so that no step is taken unseen.
+    -- The gradient of an infinite loss is nan, so that a wrong step does not pass unnoticed.
     if not zero_infinity and too_short(row, lengths[b]) and used.requires_grad then
       used:register_hook(function(grad) return torch.full_like(grad, 0 / 0) end)
     end

@@ -1,6 +1,6 @@
--- sampling.lua - functions of nn.functional: affine_grid and grid_sample, which look up an image
--- between its pixels, and triplet_margin_with_distance_loss. Coordinates of grids are values from -1 to 1, x first, as
--- PyTorch has them, not positions.
+-- sampling.lua - functions of nn.functional: affine_grid and grid_sample, which interpolate an image between
+-- its pixels, and triplet_margin_with_distance_loss. Coordinates of grids are values from -1 to 1, x first, as
+-- in PyTorch, not positions.
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
@@ -18,7 +18,7 @@ local function coordinates(n, align, like)
   return align and line or line * ((n - 1) / n)
 end
 
---- Where each pixel of an image of `size` comes from under theta [n, 2, 3], or [n, 3, 4] for volumes.
+--- The source coordinates of each pixel of an image of `size` under theta [n, 2, 3], or [n, 3, 4] for volumes.
 function M.affine_grid(theta, size, align_corners)
   local spatial = #size - 2
   if spatial ~= 2 and spatial ~= 3 then
@@ -78,8 +78,8 @@ local function check(input, grid, mode, padding_mode)
   if mode == 'bicubic' and input.ndim == 5 then fail 'grid_sampler(): bicubic interpolation only supports 4D input' end
 end
 
---- input [n, channels, ...] at the places of grid [n, ..., 2 or 3]: (grid_sample's mode, padding_mode, align_corners).
--- Half types are computed in float32 and rounded once.
+--- Samples input [n, channels, ...] at the coordinates in grid [n, ..., 2 or 3]. mode, padding_mode, align: as
+-- in grid_sample. Half types are computed in float32 and rounded once.
 function M.grid_sample(input, grid, mode, padding_mode, align)
   check(input, grid, mode, padding_mode)
   local half = input.dtype == torch.float16 or input.dtype == torch.bfloat16

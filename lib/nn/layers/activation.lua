@@ -132,7 +132,7 @@ local function define(name, op, declaration)
   return class
 end
 
--- Without settings and not in place: the call costs nothing but the op.
+-- Activations without settings: forward has no overhead beyond the op.
 local function simple(name, op)
   local class = Module:extend(name)
   function class:init() end
@@ -165,12 +165,12 @@ define('Hardshrink', 'hardshrink', '(number lambd=0.5)')
 define('GLU', 'glu', '(integer dim=-1)')
 
 for _, class in ipairs { M.Softshrink, M.Hardshrink } do
-  class.extra_repr = nil -- the one of all, which would be replaced without being declared
+  class.extra_repr = nil -- define's method: overwriting it would bypass __newindex, which declares methods
   function class:extra_repr() return python.repr(self.lambd) end
 end
 
--- ReLU stands in every network; without settings it is one call.
-M.ReLU.forward = nil -- what a class already has would be replaced unseen, and not looked at
+-- ReLU is used in every network; without settings it is one call.
+M.ReLU.forward = nil -- assigning to an existing field bypasses __newindex and its check
 function M.ReLU:forward(input)
   if self.inplace then return input:relu_() end
   return torch.relu(input)
@@ -209,7 +209,8 @@ function M.RReLU:extra_repr()
   return python.format('lower=%s, upper=%s', self.lower, self.upper) .. (self.inplace and ', inplace=True' or '')
 end
 
--- nn.PReLU(num_parameters = 1, init = 0.25): the slope of the negative side is learned, one or one per channel.
+-- nn.PReLU(num_parameters = 1, init = 0.25): trains the slope of the negative side, one for all or one per
+-- channel.
 M.PReLU = Module:extend('PReLU')
 local read_prelu = declare.reader 'PReLU(integer num_parameters=1, number init=0.25, device? device, dtype? dtype)'
 function M.PReLU:init(...)

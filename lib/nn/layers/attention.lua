@@ -88,7 +88,7 @@ local function thirds(t, e)
   return t:narrow(1, 1, e), t:narrow(1, e + 1, e), t:narrow(1, 2 * e + 1, e)
 end
 
--- Projected query, key and value: one product where they are one tensor.
+-- Projects query, key and value: with one product if they are the same tensor.
 local function project(self, query, key, value)
   local e = self.embed_dim
   if self.in_proj_weight ~= nil and query == key and key == value then
@@ -116,7 +116,7 @@ local function causal(length, keys, like)
   return torch.full({ length, keys }, -math.huge, { dtype = like.dtype, device = like.device }):triu(1)
 end
 
--- Both masks in one, broadcast over (batch, heads, length, keys); nil when there is none.
+-- Combines both masks for broadcasting over (batch, heads, length, keys); nil without masks.
 local function joined(self, options, batch, length, keys, like)
   local mask, padding = options.attn_mask, options.key_padding_mask
   if options.is_causal and not mask then mask = causal(length, keys, like) end
@@ -142,7 +142,7 @@ local function joined(self, options, batch, length, keys, like)
   return mask or nil
 end
 
--- More keys have been put at the end: masks let all see them.
+-- Extends the masks for keys appended at the end, which all queries attend to.
 local function widen(options, by)
   local mask, padding = options.attn_mask, options.key_padding_mask
   if mask then options.attn_mask = F.pad(mask:to(mask.dtype), { 0, by }) end
@@ -156,7 +156,7 @@ local function heads(t, batch, n, head)
   return t:reshape(t:size(1), batch, n, head):permute(2, 3, 1, 4)
 end
 
--- The output (batch, heads, length, head), and the weights where they are wanted.
+-- The output (batch, heads, length, head), and the weights if needed.
 local function attend(self, q, k, v, mask, need_weights)
   if not need_weights then
     return F.scaled_dot_product_attention(q, k, v, mask or nil, self.training and self.dropout or 0.0)

@@ -1,8 +1,9 @@
 -- batchnorm.lua - normalization over a batch or an instance per channel: nn.BatchNorm1d, 2d, 3d and
 -- nn.InstanceNorm1d, 2d, 3d.
 --
--- BatchNorm2d(num_features, eps = 1e-5, momentum = 0.1, {affine = true, track_running_stats = true, bias = true});
--- momentum = false takes the plain average of all batches. In evaluation the running estimates are used, when there are any.
+-- BatchNorm2d(num_features, eps = 1e-5, momentum = 0.1, {affine = true, track_running_stats = true, bias =
+-- true}); momentum = false averages all batches equally. Evaluation uses the running estimates, if there are
+-- any.
 
 --[=[ examples
 BatchNorm1d

@@ -37,7 +37,7 @@ local python = require 'torch.nn.python'
 
 local M = {}
 
--- A number as n numbers; a table as it is, when it has n of them.
+-- Expands a number to n numbers; a table must have n of them.
 local function sizes(value, n, what)
   if type(value) == 'number' then
     local list = {}
@@ -130,7 +130,7 @@ function Convolution:extra_repr()
   return text
 end
 
--- How much a padding mode other than zeros adds: before and after, the last dimension first.
+-- The amounts for padding modes other than zeros: before and after, the last dimension first.
 local function pads(self)
   local list = {}
   for i = #self.kernel_size, 1, -1 do
@@ -213,7 +213,7 @@ for n = 1, 3 do
     self:make(options)
   end
 
-  -- output_size chooses among the sizes that a stride above 1 leaves open.
+  -- output_size selects one of the possible sizes for a stride above 1.
   function class:forward(input, output_size)
     if type(output_size) == 'table' and rawget(output_size, 'output_size') then output_size = output_size.output_size end
     return F[op](input, self.weight, self.bias, self.stride, self.padding, output_padding(self, input, output_size, n),

@@ -1,4 +1,4 @@
--- distance.lua - how far or alike pairs of vectors are: nn.CosineSimilarity(dim = 2, eps = 1e-8) and
+-- distance.lua - distances and similarities of pairs of vectors: nn.CosineSimilarity(dim = 2, eps = 1e-8) and
 -- nn.PairwiseDistance(p = 2, eps = 1e-6, {keepdim = false}).
 
 --[=[ examples

@@ -1,6 +1,6 @@
--- embedding.lua - rows of a table, picked by positions (from 1): nn.Embedding, and nn.EmbeddingBag, which adds up,
--- averages or takes the largest of the rows of each bag. weight (num_embeddings, embedding_dim) starts as N(0, 1), the
--- row padding_idx as zeros; that row gets no gradient.
+-- embedding.lua - rows of a table, selected by positions (from 1): nn.Embedding, and nn.EmbeddingBag, which
+-- reduces the rows of each bag by sum, mean or maximum. weight (num_embeddings, embedding_dim) starts as N(0,
+-- 1), the row padding_idx as zeros; that row gets no gradient.
 
 --[=[ examples
 Embedding
@@ -90,7 +90,7 @@ function M.Embedding:forward(input)
     norm_type = self.norm_type, scale_grad_by_freq = self.scale_grad_by_freq, sparse = self.sparse })
 end
 
--- The settings that are not as by default, in PyTorch's order.
+-- The settings that differ from their defaults, in PyTorch's order.
 local function extra_repr(self)
   local text = ('%d, %d'):format(self.num_embeddings, self.embedding_dim)
   if self.padding_idx then text = text .. ', padding_idx=' .. self.padding_idx end

@@ -1,4 +1,4 @@
--- identity.lua - nn.Identity(): returns its input; takes and ignores any arguments.
+-- identity.lua - nn.Identity(): returns its input; ignores constructor arguments.
 
 --[=[ examples
 Identity

@@ -96,7 +96,7 @@ define('PixelShuffle', 'pixel_shuffle', 'upscale_factor')
 define('PixelUnshuffle', 'pixel_unshuffle', 'downscale_factor')
 define('ChannelShuffle', 'channel_shuffle', 'groups')
 
--- nn.Unfold(kernel_size, dilation = 1, padding = 0, stride = 1): all windows, as columns.
+-- nn.Unfold(kernel_size, dilation = 1, padding = 0, stride = 1): all windows as columns (im2col).
 M.Unfold = Module:extend('Unfold')
 local read_unfold = declare.reader 'Unfold(sizes kernel_size, sizes dilation=1, sizes padding=0, sizes stride=1)'
 

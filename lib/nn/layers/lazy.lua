@@ -111,17 +111,17 @@ end
 
 function Unmade:__tostring() return ('<%s>'):format(torch.type(self)) end
 
--- Applies a change of the module's tensors: another device or dtype.
+-- Applies a conversion of the module's tensors: device or dtype.
 function Unmade:convert(fn)
   local like = fn(torch.empty(0, { device = self.device, dtype = self.dtype }))
   self.device, self.dtype = like.device, like.dtype
 end
 
 function Unmade:make(shape)
-  -- A first call in inference mode leaves parameters that can be trained.
+  -- Outside of inference mode, so that parameters created by a first call in it can be trained.
   local data = torch.inference_mode(false, torch.empty, shape, { device = self.device, dtype = self.dtype })
   if self.is_buffer then return data end
-  self.made = Parameter(data, { requires_grad = self.requires_grad }) -- for optimizers, which may have the object already
+  self.made = Parameter(data, { requires_grad = self.requires_grad }) -- for optimizers that already refer to this object
   return self.made
 end
 
@@ -162,7 +162,7 @@ local function lazy(name, Base, read, setup, shapes)
     end
   end
 
-  -- State that is loaded first gives the shapes.
+  -- If a state is loaded before the first call, it determines the shapes.
   function kind:_before_load(dict, prefix)
     if Base._before_load then Base._before_load(self, dict, prefix) end
     local all, fields = {}, fields_of(self)
@@ -175,11 +175,11 @@ local function lazy(name, Base, read, setup, shapes)
     make(self, all)
   end
 
-  -- There is nothing to fill before the first call, which does it.
+  -- Nothing to do before the first call, which initializes the parameters.
   function kind:reset_parameters() end
 
   function kind:forward(input, ...)
-    if not kind:is_instance(self) then return Base.forward(self, input, ...) end -- it has become what it is named after
+    if not kind:is_instance(self) then return Base.forward(self, input, ...) end -- it has become the regular layer
     checked.input(self, input)
     local fresh = self:has_uninitialized_params()
     make(self, shapes(self, input))

@@ -18,7 +18,7 @@ local read = declare.reader [[
 local POLICIES = { auto = true, accurate = true, balanced = true, compact = true }
 local DTYPES = { [torch.float16] = true, [torch.bfloat16] = true, [torch.float32] = true, [torch.float64] = true }
 
--- The N of 'aspect_ratio:N'; nil of another text.
+-- The N of 'aspect_ratio:N'; nil for other texts.
 local function factor_of(method)
   if method == 'aspect_ratio' then return 1 end
   local factor = math.tointeger(tonumber(method:match '^aspect_ratio:(%d+)$'))
@@ -39,14 +39,15 @@ local function new(_, ...)
   return o
 end
 
---- Raises an error if the argument `options` of `what` is neither nil nor such an object.
+--- Raises an error, which names the function `what`, if its argument `options` is neither nil nor such an
+-- object.
 function Options.check(what, value)
   if value ~= nil and getmetatable(value) ~= Options then
     fail("%s(): argument 'options' must be an nn.LinearCrossEntropyOptions, not %s", what, torch.type(value))
   end
 end
 
---- How many rows of input [rows, features] a piece has, for so many classes.
+--- The number of rows of input [rows, features] in a chunk, for this number of classes.
 function Options:rows(input, classes)
   local n, features, size = input:size(1), input:size(2), self.batch_chunk_size
   local method = self.chunking_method

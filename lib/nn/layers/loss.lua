@@ -1,7 +1,7 @@
--- loss.lua - losses as modules: nn.CrossEntropyLoss, MSELoss, ... Each calls the function of nn.functional of the same
--- meaning; all take {reduction = 'mean' | 'sum' | 'none'} besides the settings of that function. Class targets and
--- ignore_index count from 1. Weights are buffers, so that they move with the module. size_average and reduce, from before
--- there was reduction, are known too.
+-- loss.lua - losses as modules: nn.CrossEntropyLoss, MSELoss, ... Each calls the corresponding function of
+-- nn.functional; all have {reduction = 'mean' | 'sum' | 'none'} besides the settings of that function. Class
+-- targets and ignore_index count from 1. Weights are buffers, so that they move with the module. The deprecated
+-- size_average and reduce are accepted.
 
 --[=[ examples
 L1Loss
@@ -91,7 +91,7 @@ local function reductions_of(name)
   end
 end
 
--- The deprecated arguments size_average and reduce, true if only the other is given.
+-- Reduction of the deprecated arguments size_average and reduce; if only one is present, the other is true.
 local function reduction_of(options)
   local average, reduce = options.size_average, options.reduce
   if average == nil and reduce == nil then return options.reduction end
@@ -99,7 +99,7 @@ local function reduction_of(options)
   return average == false and 'sum' or 'mean'
 end
 
--- define(name, op, the tensors that it takes, declaration of the settings)
+-- op: the function of nn.functional; tensors: its tensor arguments; declaration: of the settings
 local function define(name, op, tensors, declaration)
   local signature = declare.parse(name .. declaration)
   local read, check = declare.reader(signature), reductions_of(name)

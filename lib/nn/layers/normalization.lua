@@ -135,8 +135,9 @@ function M.LocalResponseNorm:extra_repr()
   return python.format('%s, alpha=%s, beta=%s, k=%s', self.size, self.alpha, self.beta, self.k)
 end
 
--- nn.CrossMapLRN2d(size, alpha = 1e-4, beta = 0.75, k = 1): the same of [batch, channels, height, width], as PyTorch has
--- it: windows reach (size + 1) // 2 - 1 channels to both sides, and the first channel stays in all of them.
+-- nn.CrossMapLRN2d(size, alpha = 1e-4, beta = 0.75, k = 1): the same of [batch, channels, height, width], as in
+-- PyTorch: windows reach (size + 1) // 2 - 1 channels to both sides, and the first channel stays in all of
+-- them.
 M.CrossMapLRN2d = Module:extend('CrossMapLRN2d')
 local read_cross = declare.reader 'CrossMapLRN2d(integer size, number alpha=0.0001, number beta=0.75, number k=1)'
 

@@ -1,5 +1,5 @@
--- pooling.lua - pools: nn.MaxPool1d-3d, AvgPool1d-3d, LPPool1d-2d, the adaptive ones, and MaxUnpool1d-3d. Each calls
--- the op of its name; sizes are a number or one per dimension, the stride is the window's size by default.
+-- pooling.lua - pools: nn.MaxPool1d-3d, AvgPool1d-3d, LPPool1d-2d, the adaptive ones, and MaxUnpool1d-3d. Each
+-- calls the op of its name; sizes are a number or one per dimension; stride defaults to the window's size.
 
 --[=[ examples
 MaxPool1d

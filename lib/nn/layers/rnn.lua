@@ -123,7 +123,7 @@ local function check_state(what, state, wanted)
   end
 end
 
--- The states to begin with, as { h, c } of shape (layers * directions, batch, size).
+-- The initial states, as { h, c } of shape (layers * directions, batch, size).
 local function initial(self, given, input, batch, unbatched)
   local lstm = self.mode == 'lstm'
   local n = #self.layers
@@ -156,7 +156,8 @@ end
 
 -- ---- running --------------------------------------------------------------------------------------------------------
 
--- Of each direction of each layer: w_ih, w_hh, b_ih, b_hh, w_hr, of the dtype if one is given.
+-- The weights of each direction of each layer, { w_ih, w_hh, b_ih, b_hh, w_hr }, converted to dtype if it is
+-- not nil.
 local function weights_of(self, dtype)
   local list = {}
   for i, names in ipairs(self.layers) do

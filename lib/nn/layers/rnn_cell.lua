@@ -1,6 +1,6 @@
 -- rnn_cell.lua - one step of a recurrent layer: nn.RNNCell, nn.GRUCell, nn.LSTMCell(input_size, hidden_size,
--- {bias = true}). Input (batch, input_size) or (input_size); the state likewise with hidden_size, zeros when it is not
--- given. An LSTMCell takes a table {h, c} and returns both.
+-- {bias = true}). Input (batch, input_size) or (input_size); the state likewise with hidden_size, by default
+-- zeros. The state of an LSTMCell is a table {h, c}; it returns both.
 
 --[=[ examples
 RNNCell
@@ -59,7 +59,7 @@ function Base:extra_repr()
   return text
 end
 
--- A state as a matrix; zeros when there is none.
+-- The state as a matrix; zeros by default.
 local function state_of(self, state, input, what)
   if state == nil then
     return torch.zeros(input:size(1), self.hidden_size, { dtype = input.dtype, device = input.device })

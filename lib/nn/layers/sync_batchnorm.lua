@@ -34,7 +34,7 @@ end
 
 -- ---- computation --------------------------------------------------------------------------------------------
 
--- All dimensions but that of the channels, and a value per channel beside an input.
+-- All dimensions except the channels, and the shape that broadcasts a value per channel.
 local function around(x)
   local dims, shape = {}, {}
   for d = 1, x.ndim do
@@ -47,7 +47,7 @@ end
 -- Half types are computed in float.
 local function wide(x) return x.dtype == torch.float64 and x or x:float() end
 
--- Count, means and variances per channel of all ranks' batches, and 1 / count as each wants it.
+-- Count, means and variances per channel over the batches of all ranks, and 1 / count for each use.
 local function statistics(x, group)
   local dist, dims, channels = torch.distributed, (around(x)), x:size(2)
   local mine = torch.zeros(1 + 2 * channels, { dtype = x.dtype, device = x.device })

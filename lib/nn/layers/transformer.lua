@@ -1,5 +1,5 @@
--- transformer.lua - nn.TransformerEncoderLayer, TransformerDecoderLayer, TransformerEncoder, TransformerDecoder and
--- Transformer (A. Vaswani et al. 2017). Masks may be given by position or by name, as to PyTorch's.
+-- transformer.lua - nn.TransformerEncoderLayer, TransformerDecoderLayer, TransformerEncoder, TransformerDecoder
+-- and Transformer (A. Vaswani et al. 2017). Masks are positional or named arguments, as in PyTorch.
 
 --[=[ examples
 TransformerEncoderLayer
@@ -115,7 +115,7 @@ end
 
 -- ---- stacks -------------------------------------------------------------------------------------------------------
 
--- Copies of a layer, which begin with equal values.
+-- Copies of a layer, with equal initial values.
 local function copies(layer, n)
   kinds.check_count('a stack of layers', 'num_layers', n)
   local list = {}

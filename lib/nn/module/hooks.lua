@@ -38,8 +38,8 @@ end
 
 -- ---- gradients that pass ------------------------------------------------------------------------------------
 
--- Identity functions around a module whose backward receives its gradients: `gate` is called with them and
--- returns their replacements. Created on first use, which loads torch.autograd.Function.
+-- Identity functions around a module. Their backward calls `gate` with the gradients and returns its
+-- replacements. Created on first use, which loads torch.autograd.Function.
 local Gate
 
 local function gate_class()
@@ -111,7 +111,8 @@ end
 
 -- ---- the call -------------------------------------------------------------------------------------------------
 
--- Packed inputs as a list of positional ones and the table of named ones, empty where there is none; and together again.
+-- Splits packed inputs into a list of positional ones and the table of named ones (empty without any); and
+-- joins them again.
 local function apart(inputs)
   local last = inputs[inputs.n]
   if inputs.n == 0 or not kinds.is_named(last) then return inputs, {} end
@@ -150,7 +151,7 @@ local function run_forward_hook(self, hook, inputs, outputs)
   return given[1] ~= nil and given or outputs
 end
 
--- state: the inputs and outputs as far as they are known, and the hooks that always_call needs no more.
+-- state: updated with the inputs and outputs, and the hooks that were already called.
 local function run(self, own, state)
   local backward, backward_pre = entries_of(own, 'backward'), entries_of(own, 'backward_pre')
   for _, hook in ipairs(entries_of(own, 'forward_pre')) do state.inputs = run_pre_hook(self, hook, state.inputs) end
@@ -167,7 +168,8 @@ local function run(self, own, state)
   return forward_with_gates(self, backward, backward_pre, state.inputs, forward)
 end
 
--- After an error: the hooks that are called all the same. Their own errors become warnings, since the first one is raised.
+-- After an error, calls the always_call hooks that were not called. Their errors become warnings, because the
+-- first error is raised.
 local function run_always_called(self, own, state)
   for _, hook in ipairs(entries_of(own, 'forward')) do
     if hook.always_call and not state.called[hook] then
@@ -217,7 +219,7 @@ local function register(self, kind, fn, options)
   return handle
 end
 
--- Hooks of all modules, by the names of PyTorch's functions: nn.modules.module.register_module_forward_hook(fn, {...}).
+-- Global hooks, by the names of PyTorch's functions: nn.modules.module.register_module_forward_hook(fn, {...}).
 hooks.registering = {}
 for name, kind in pairs { forward_pre = 'forward_pre', forward = 'forward', full_backward_pre = 'backward_pre', full_backward = 'backward' } do
   local what = ('register_module_%s_hook'):format(name)
@@ -227,8 +229,8 @@ for name, kind in pairs { forward_pre = 'forward_pre', forward = 'forward', full
   end)
 end
 
--- Global registration hooks, by the list of module.lua in which a value is registered: fn(module, name, value),
--- whose result replaces the value.
+-- Global registration hooks, by the list of module.lua in which a value is registered: fn(module, name, value);
+-- its result replaces the value.
 hooks.registration = {}
 for kind, name in pairs { _parameters = 'parameter', _buffers = 'buffer', _modules = 'module' } do
   local list, what = hook_list(), ('register_module_%s_registration_hook'):format(name)

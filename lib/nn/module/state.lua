@@ -31,7 +31,7 @@ end
 
 -- ---- saving -----------------------------------------------------------------------------------------------------
 
--- Puts the state of a module and its descendants into dict; a module that is registered twice comes twice.
+-- Adds the state of a module and its descendants to dict; a module that is registered twice is added twice.
 local function collect(module, dict, prefix, keep_vars)
   local fields = fields_of(module)
   for _, hook in ipairs(entries_of(module, 'save_pre')) do hook.fn(module, prefix, keep_vars) end
@@ -56,7 +56,7 @@ end
 
 local function quoted(keys) return '"' .. table.concat(keys, '", "') .. '"' end
 
--- The keys of a dict: in order when it has one, sorted otherwise.
+-- The keys of a dict: in its own order if it has one, otherwise sorted.
 local function keys_of(dict)
   local keys = {}
   if ordered_dict.is(dict) then return ordered_dict.names(dict) end
@@ -122,7 +122,7 @@ local function shallow_copy(dict)
   return copy
 end
 
--- Puts a tensor in the place of another: a parameter stays a parameter.
+-- Replaces a tensor by another: a parameter stays a parameter.
 local function assign(place, value)
   local _, own, fields, name = table.unpack(place)
   if torch._C.is_parameter(own) then
@@ -144,7 +144,7 @@ local function run_after_load(module, missing, unexpected)
   for _, hook in ipairs(entries_of(module, 'load')) do hook.fn(module, missing, unexpected) end
 end
 
--- The values of dict into their places.
+-- Stores the values of dict in the module's tensors, by copying or assigning.
 local function put_values(list, dict, by_assigning)
   for _, place in ipairs(list) do
     local value, own = dict[place[1]], place[2]
@@ -181,8 +181,8 @@ return function(Module)
   end
   base_methods.get_extra_state, base_methods.set_extra_state = Module.get_extra_state, Module.set_extra_state
 
-  -- state_dict{prefix = '', keep_vars = false}: an ordered table of tensors by name (detached, unless keep_vars). pairs()
-  -- walks name, tensor in order; dict[i] is the i-th name, #dict their number.
+  -- state_dict{prefix = '', keep_vars = false}: an ordered table of tensors by name (detached, unless
+  -- keep_vars). pairs() iterates over name, tensor in order; dict[i] is the i-th name, #dict their number.
   function Module:state_dict(prefix, keep_vars)
     self:_check_finite()
     local dict = ordered_dict.new()
@@ -190,10 +190,10 @@ return function(Module)
     return dict
   end
 
-  -- load_state_dict(dict, {strict = true, assign = false}) copies values in by name, or with assign puts the tensors
-  -- themselves in place. strict = false ignores names that do not match. Returns the lists of missing and of unexpected
-  -- names. Nothing is changed when it fails, unless there are post hooks: these may change the lists, so that names are
-  -- judged last.
+  -- load_state_dict(dict, {strict = true, assign = false}) copies values by name, or with assign replaces the
+  -- tensors. strict = false ignores names without counterpart. Returns the lists of missing and of unexpected
+  -- names. A failure changes nothing, except with post hooks: these may change the lists, so names are checked
+  -- after them.
   function Module:load_state_dict(state_dict, strict, assign)
     self:_check_finite()
     local dict = shallow_copy(state_dict)
@@ -213,7 +213,7 @@ return function(Module)
   -- fn(module, prefix, keep_vars) before the module's state is collected.
   function Module:register_state_dict_pre_hook(hook) return add(self, 'save_pre', hook) end
 
-  -- fn(module, dict, prefix) after the state of the module and its descendants was put into dict.
+  -- fn(module, dict, prefix) after the state of the module and its descendants was added to dict.
   function Module:register_state_dict_post_hook(hook) return add(self, 'save', hook) end
 
   -- fn(module, dict, prefix) before the state is read; it may change dict, which is a copy.

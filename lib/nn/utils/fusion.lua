@@ -1,4 +1,4 @@
--- fusion.lua - torch.nn.utils.fuse_...: a layer and the batch normalization behind it as one layer, for evaluation.
+-- fusion.lua - torch.nn.utils.fuse_...: folds a batch normalization into the preceding layer, for evaluation.
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
@@ -7,7 +7,8 @@ local Parameter = require 'torch.nn.parameter'
 
 local fusion = {}
 
--- The weight and bias of a layer followed by the normalization; outputs: the dimension of the weight that counts them.
+-- The weight and bias of a layer with the normalization folded in; outputs: the dimension of outputs in the
+-- weight.
 local function fused(weight, bias, mean, variance, eps, gamma, beta, outputs)
   bias = bias == nil and torch.zeros_like(mean) or bias
   gamma = gamma == nil and torch.ones_like(mean) or gamma
@@ -18,12 +19,13 @@ local function fused(weight, bias, mean, variance, eps, gamma, beta, outputs)
     Parameter(((bias - mean) * scale + beta):detach():to(weight.dtype), { requires_grad = bias.requires_grad })
 end
 
---- The weight and the bias of a convolution (transposed: of one of these) with a batch normalization behind it.
+--- The weight and bias of a convolution (transpose: of a transposed one) with the following batch normalization
+-- folded in.
 function fusion.fuse_conv_bn_weights(conv_w, conv_b, bn_rm, bn_rv, bn_eps, bn_w, bn_b, transpose)
   return fused(conv_w, conv_b, bn_rm, bn_rv, bn_eps, bn_w, bn_b, transpose and 2 or 1)
 end
 
---- The same of a linear layer.
+--- The same for a linear layer.
 function fusion.fuse_linear_bn_weights(linear_w, linear_b, bn_rm, bn_rv, bn_eps, bn_w, bn_b)
   return fused(linear_w, linear_b, bn_rm, bn_rv, bn_eps, bn_w, bn_b, 1)
 end

@@ -1,5 +1,5 @@
--- norms.lua - torch.nn.utils.weight_norm and spectral_norm as they were before parametrizations (parametrizations.lua):
--- the parameters stand in the module itself (weight_g and weight_v; weight_orig with the buffers weight_u and
+-- norms.lua - torch.nn.utils.weight_norm and spectral_norm, the older forms of parametrizations.lua: the
+-- parameters are fields of the module (weight_g and weight_v; weight_orig with the buffers weight_u and
 -- weight_v), and a hook computes the weight from them before every call. Dimensions count from 1.
 
 local torch = require 'torch'
@@ -33,7 +33,7 @@ local function find(module, kind, name)
   end
 end
 
--- The parameter that a norm is to be put on, out of the module's parameters.
+-- Removes the parameter to be normalized from the module's parameters, and returns it.
 local function take(module, kind, name)
   if find(module, kind, name) then fail('Cannot register two %s hooks on the same parameter %s', kind.title, name) end
   local weight = module[name]
@@ -66,8 +66,8 @@ function WeightNorm:compute(module)
   return direction * (module[self.name .. '_g'] / parametrizations._norm_except(direction, self.dim))
 end
 
---- weight_norm(module, name = 'weight', dim = 1): the weight is weight_g times the direction of weight_v, for each entry
--- of dimension dim; false: for all of it.
+--- weight_norm(module, name = 'weight', dim = 1): the weight is weight_g times the direction of weight_v, for
+-- each entry of dimension dim; false: for the whole tensor.
 function norms.weight_norm(module, name, dim)
   local weight = take(module, WeightNorm, name)
   local hook = setmetatable({ name = name, dim = dim == -1 and false or dim }, WeightNorm)
@@ -80,7 +80,7 @@ function norms.weight_norm(module, name, dim)
   return module
 end
 
---- Makes the weight a parameter again, with its present value.
+--- Replaces the computed weight by a parameter with its current value.
 function norms.remove_weight_norm(module, name) return remove(module, WeightNorm, name, { '_g', '_v' }) end
 
 -- ---- the largest singular value -------------------------------------------------------------------------------------
@@ -97,12 +97,12 @@ function SpectralNorm:compute(module, still)
         u:copy_(unit(matrix:mv(v), self.eps))
       end
     end)
-    u, v = u:clone(), v:clone() -- the next call changes them, and this one's backward needs them
+    u, v = u:clone(), v:clone() -- the next call changes them in place, but this call's backward needs them
   end
   return weight / torch.dot(u, matrix:mv(v))
 end
 
--- The state of PyTorch before 1.0: the weight beside weight_orig and weight_u, from which weight_v follows.
+-- Converts the state of PyTorch before 1.0, with weight, weight_orig and weight_u: computes weight_v.
 local function before_load(hook)
   return function(_, dict, prefix)
     local key = prefix .. hook.name
@@ -112,7 +112,7 @@ local function before_load(hook)
     if v == nil then
       torch.no_grad(function()
         local matrix = matrix_of(original, hook.dim)
-        local inverse = matrix:t():mm(matrix):cpu():pinverse():to(matrix.device) -- factorizations are made on the CPU
+        local inverse = matrix:t():mm(matrix):cpu():pinverse():to(matrix.device) -- factorizations run on the CPU
         v = inverse:mm(matrix:t()):mv(u)
         v = v * ((original / weight):mean() / torch.dot(u, matrix:mv(v)))
       end)
@@ -121,8 +121,9 @@ local function before_load(hook)
   end
 end
 
---- spectral_norm(module, name = 'weight', n_power_iterations = 1, eps = 1e-12, dim): the weight is weight_orig divided by
--- its largest singular value, which every call in training comes closer to. dim is 2 for transposed convolutions, else 1.
+--- spectral_norm(module, name = 'weight', n_power_iterations = 1, eps = 1e-12, dim): the weight is weight_orig
+-- divided by an estimate of its largest singular value, which every call in training improves. dim is 2 for
+-- transposed convolutions, otherwise 1.
 function norms.spectral_norm(module, name, n_power_iterations, eps, dim)
   local hook = setmetatable({ name = name, n_power_iterations = n_power_iterations, eps = eps,
     dim = dim or parametrizations._output_dim(module) }, SpectralNorm)
@@ -143,7 +144,7 @@ function norms.spectral_norm(module, name, n_power_iterations, eps, dim)
   return module
 end
 
---- Makes the weight a parameter again, with its present value.
+--- Replaces the computed weight by a parameter with its current value.
 function norms.remove_spectral_norm(module, name) return remove(module, SpectralNorm, name, { '_orig', '_u', '_v' }) end
 
 return declare.functions(norms, [[

@@ -9,7 +9,8 @@ local parametrize = require 'torch.nn.utils.parametrize'
 
 local parametrizations = {}
 
--- The norm over all dimensions but dim, which stays; of the whole tensor when dim is false (in PyTorch also -1).
+-- The norm over all dimensions except dim, which is kept; of the whole tensor if dim is false (in PyTorch also
+-- -1).
 local function norm_except(weight, dim)
   if not dim or dim == -1 then return weight:norm() end
   if math.type(dim) ~= 'integer' or dim < 1 or dim > weight.ndim then
@@ -26,7 +27,8 @@ function WeightNorm:init(dim) self.dim = dim end
 function WeightNorm:forward(magnitude, direction) return direction * (magnitude / norm_except(direction, self.dim)) end
 function WeightNorm:right_inverse(weight) return norm_except(weight, self.dim), weight end
 
--- The size of each entry of dimension dim apart from its direction; false: of all of them.
+-- Separates the norm of each entry of dimension dim from its direction; dim = false: the norm of the whole
+-- tensor.
 function parametrizations.weight_norm(module, name, dim)
   parametrize.register_parametrization(module, name, WeightNorm(dim))
   -- A state of torch.nn.utils.weight_norm is read too.
@@ -40,7 +42,7 @@ function parametrizations.weight_norm(module, name, dim)
   return module
 end
 
---- In a state_dict that is being read, a value under another name.
+--- Renames a value in a state_dict that is being loaded.
 function parametrizations._rename(dict, old, new, value)
   dict[old] = nil
   dict[new] = value
@@ -95,11 +97,12 @@ function SpectralNorm:forward(weight)
   return weight / torch.dot(u, matrix:mv(v))
 end
 
--- Any weight is accepted as it is.
+-- Any weight is accepted unchanged.
 function SpectralNorm:right_inverse(value) return value end
 
--- spectral_norm(module, name = 'weight', {n_power_iterations = 1, eps = 1e-12, dim =}): the weight divided by its largest
--- singular value, which every call in training comes closer to. dim is 2 for transposed convolutions, else 1.
+-- spectral_norm(module, name = 'weight', {n_power_iterations = 1, eps = 1e-12, dim =}): divides the weight by
+-- an estimate of its largest singular value, which every call in training improves. dim is 2 for transposed
+-- convolutions, otherwise 1.
 function parametrizations.spectral_norm(module, name, n_power_iterations, eps, dim)
   local weight = module[name]
   if not torch.is_tensor(weight) then
@@ -115,7 +118,7 @@ local Orthogonal = Module:extend('_Orthogonal')
 
 local maps = { matrix_exp = true, cayley = true, householder = true }
 
--- An orthogonal matrix whose first columns span the columns of a: by QR, with a positive diagonal of R.
+-- An orthogonal matrix with first columns that span the columns of a: by QR, with a positive diagonal of R.
 local function make_orthogonal(a)
   local q, r = torch.linalg.qr(a)
   local sign = r:diagonal(0, -2, -1):sign()
@@ -191,8 +194,8 @@ function Orthogonal:right_inverse(weight)
   return -torch.eye(weight:size(-2), weight:size(-1), { dtype = q.dtype, device = q.device }):expand(table.unpack(weight.shape)):clone()
 end
 
--- orthogonal(module, name = 'weight', {orthogonal_map =}): the weight's rows (or columns, when there are fewer) stay
--- orthonormal. orthogonal_map: 'matrix_exp' (of square ones), 'cayley' or 'householder' (of others).
+-- orthogonal(module, name = 'weight', {orthogonal_map =}): keeps the weight's rows (or columns, if there are
+-- fewer) orthonormal. orthogonal_map: 'matrix_exp' (for square ones), 'cayley' or 'householder' (for others).
 function parametrizations.orthogonal(module, name, orthogonal_map, use_trivialization)
   local weight = module[name]
   if not torch.is_tensor(weight) then fail("Module '%s' has no parameter or buffer with name '%s'", torch.type(module), name) end

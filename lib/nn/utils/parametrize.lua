@@ -76,7 +76,7 @@ end
 
 -- ---- modules ------------------------------------------------------------------------------------------------------
 
--- A class derived from the module's class, whose objects compute the parametrized parameters.
+-- A class derived from the module's class; its objects compute the parametrized parameters.
 local function derive(base)
   local derived = base:extend('Parametrized' .. base.__classname)
   derived.__base = base

@@ -1,9 +1,9 @@
--- prune.lua - torch.nn.utils.prune: parameters with zeros in them that stay zeros. module.weight becomes
--- weight_orig (a parameter) times weight_mask (a buffer), before every forward; remove makes that permanent.
+-- prune.lua - torch.nn.utils.prune: keeps elements of parameters at zero. Before every forward, module.weight
+-- is computed as weight_orig (a parameter) times weight_mask (a buffer); remove makes the result permanent.
 --
--- l1_unstructured(module, 'weight', amount): amount is a number of elements, or a float: a share of them. Dims count from
--- 1. A method of one's own derives from BasePruningMethod: PRUNING_TYPE ('unstructured', 'structured', 'global') and
--- compute_mask(t, default_mask).
+-- l1_unstructured(module, 'weight', amount): amount is a number of elements, or a float: a fraction of them.
+-- Dims count from 1. A custom method derives from BasePruningMethod: PRUNING_TYPE ('unstructured',
+-- 'structured', 'global') and compute_mask(t, default_mask).
 
 local torch = require 'torch'
 local class = require 'torch.support.class'
@@ -28,7 +28,7 @@ function BasePruningMethod:apply_mask(module)
   return mask:to(original.dtype) * original
 end
 
---- t with the zeros that the method gives it: by importance_scores, else by its own values.
+--- t with the method's zeros, selected by importance_scores, otherwise by t's values.
 function BasePruningMethod:prune(t, default_mask, importance_scores)
   if importance_scores ~= nil and importance_scores.shape ~= t.shape then
     fail('importance_scores should have the same shape as tensor t, got %s vs %s', tostring(importance_scores.shape), tostring(t.shape))
@@ -52,7 +52,7 @@ local function set_amount(self, amount)
   self.amount = amount
 end
 
--- How many of n are to go; a half goes to the even number.
+-- The number of elements of n to prune; rounds half to even.
 local function count(amount, n)
   if math.type(amount) == 'float' then
     local share = amount * n
@@ -65,7 +65,7 @@ local function count(amount, n)
   return amount
 end
 
--- default_mask with zeros at the n positions where scores are greatest, or least.
+-- default_mask with zeros at the n positions with the largest (or smallest) scores.
 local function without(default_mask, scores, n, largest)
   local mask = default_mask:clone()
   if n == 0 then return mask end
@@ -175,14 +175,14 @@ end
 
 -- ---- modules ----------------------------------------------------------------------------------------------------------
 
--- The methods of a module, by the parameter's name; they stand in a field, and one hook applies them.
+-- The pruning methods of a module by parameter name, in a field; one hook applies them.
 local function methods_of(module) return fields_of(module)._pruning end
 
 local function apply_all(module)
   for name, method in pairs(methods_of(module).by_name) do fields_of(module)[name] = method:apply_mask(module) end
 end
 
--- An object, so that copies of the module have it too.
+-- An object, so that copies of the module share the hook.
 local before_forward = setmetatable({}, { __call = function(_, module) apply_all(module) end })
 
 -- Prunes a parameter by a method, in addition to the existing ones.
@@ -221,11 +221,11 @@ local function apply(method, module, name, importance_scores)
   return module
 end
 
---- Nothing is pruned, but the mask is there.
+--- Adds a mask of ones without pruning.
 function prune.identity(module, name) return apply(prune.Identity(), module, name) end
 --- Elements at random.
 function prune.random_unstructured(module, name, amount) return apply(prune.RandomUnstructured(amount), module, name) end
---- Prunes the smallest elements, or those with the smallest scores.
+--- Prunes the elements with the smallest absolute values, or with the smallest scores.
 function prune.l1_unstructured(module, name, amount, importance_scores)
   return apply(prune.L1Unstructured(amount), module, name, importance_scores)
 end
@@ -238,7 +238,7 @@ end
 --- Where a mask is 0.
 function prune.custom_from_mask(module, name, mask) return apply(prune.CustomFromMask(mask), module, name) end
 
--- The scores of one of several parameters: the given ones, { {module, name, scores}, ... }, otherwise its
+-- The scores of one of several parameters: importance_scores, { {module, name, scores}, ... }, otherwise its
 -- values.
 local function score_of(importance_scores, place, value)
   for _, given in ipairs(importance_scores or {}) do
@@ -253,7 +253,7 @@ local function score_of(importance_scores, place, value)
   return value
 end
 
---- Of several parameters { {module, name}, ... } together: pruning_method is a class, amount its argument.
+--- Prunes several parameters { {module, name}, ... } jointly: pruning_method is a class, amount its argument.
 function prune.global_unstructured(parameters, pruning_method, importance_scores, amount)
   if type(pruning_method) ~= 'table' or pruning_method.PRUNING_TYPE ~= 'unstructured' then
     fail 'Only "unstructured" PRUNING_TYPE supported for the `pruning_method`.'
@@ -276,7 +276,7 @@ function prune.global_unstructured(parameters, pruning_method, importance_scores
   end
 end
 
---- The parameter keeps its zeros and is one again; no mask is left.
+--- Makes the pruned value a parameter again and removes the mask.
 function prune.remove(module, name)
   local pruning = methods_of(module)
   local method = pruning and pruning.by_name[name]

@@ -1,7 +1,8 @@
 -- rnn.lua - torch.nn.utils.rnn: sequences of different lengths in one batch, padded or packed.
 --
--- A PackedSequence holds the steps of all sequences, longest first, one time step after the other: `data`, how many
--- sequences reach each step (`batch_sizes`, on the CPU), and the positions that sort the batch and put it back.
+-- A PackedSequence contains the steps of all sequences, longest first, one time step after the other: `data`,
+-- the number of sequences of each step (`batch_sizes`, on the CPU), and the permutations that sort and unsort
+-- the batch.
 
 local torch = require 'torch'
 local class = require 'torch.support.class'
@@ -35,7 +36,7 @@ end
 
 local function moved(tensor, device) return tensor ~= nil and tensor:to(device) or nil end
 
--- to(device), to(dtype): the data; the positions go along to a device.
+-- to(device), to(dtype): converts the data; a device also applies to the permutations.
 function PackedSequence:to(...)
   local data = self.data:to(...)
   return PackedSequence(data, self.batch_sizes, moved(self.sorted_indices, data.device),
@@ -125,7 +126,7 @@ function rnn.pad_packed_sequence(sequence, batch_first, padding_value, total_len
   local mask = torch.tensor(padding, { device = data.device })
   for _ = 2, data.ndim do mask = mask:unsqueeze(-1) end
   padded = padded:masked_fill(mask, padding_value):reshape(shape)
-  if total > steps then -- total_length is any number: the tensor is what refuses one that is too large
+  if total > steps then -- total_length is any number; allocation fails if it is too large
     shape[1] = total - steps
     padded = torch.cat { padded, torch.full(shape, padding_value, { dtype = data.dtype, device = data.device }) }
   end

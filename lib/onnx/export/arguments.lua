@@ -1,4 +1,5 @@
--- arguments.lua - the arguments of a recorded call by the names of the op's declaration (support/declarations.lua).
+-- arguments.lua - maps the arguments of a recorded call to the names of the op's declaration
+-- (support/declarations.lua).
 
 local torch = require 'torch'
 local declarations = require 'torch.support.declarations'
@@ -56,7 +57,7 @@ local function match(overload, args)
       at = at + 1
     end
   end
-  local twice = at == 2 and n == 2 and args[1] == args[2] -- Lua gives the operand of -x and ~x two times
+  local twice = at == 2 and n == 2 and args[1] == args[2] -- Lua passes the operand of -x and ~x twice
   if at <= n and not twice then return nil end
   for name, value in pairs(named or {}) do
     if not overload.names[name] then return nil end
@@ -70,7 +71,7 @@ local function match(overload, args)
     elseif fits[parameter.kind] and not fits[parameter.kind](value) then
       return nil
     elseif (parameter.kind == 'Size' or parameter.kind == 'Dims') and is_integer(value) then
-      bound[parameter.name] = { value } -- by name it may be one number
+      bound[parameter.name] = { value } -- a named argument may be a single number
     end
   end
   return bound
@@ -86,10 +87,10 @@ end
 
 local function is_empty(x) return is_list(x) and getmetatable(x) == nil and next(x) == nil end
 
---- The arguments of a call by name, with `op`, the declared name; nil when the op has no declaration that fits.
+--- The arguments of a call by name, with `op`, the declared name; nil if no declaration of the op fits.
 function M.bind(call)
   local args = call.args
-  for _, n in ipairs { args.n, is_empty(args[args.n]) and args.n - 1 or nil } do -- without a table of names that has none
+  for _, n in ipairs { args.n, is_empty(args[args.n]) and args.n - 1 or nil } do -- also without a last empty table of names
     for _, overload in ipairs(declarations.overloads(call.op, call.in_nn)) do
       local bound = match(overload, table.move(args, 1, n, 1, { n = n }))
       if bound then return bound end

@@ -1,5 +1,5 @@
--- file.lua - writes protobuf messages by the tables of fields that reading uses (messages.lua). Elements of tensors go from their
--- memory into the file; the rest of a message is small.
+-- file.lua - writes protobuf messages, by the tables of fields for reading (messages.lua). Elements of tensors
+-- are written directly from their memory; the rest of a message is small.
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
@@ -7,11 +7,11 @@ local varint = require 'torch.support.varint'
 
 local M = {}
 
-local MAX_BYTES = (1 << 31) - 1 -- protobuf's limit of a message
+local MAX_BYTES = (1 << 31) - 1 -- protobuf's limit for a message
 
 local scalars = { int = { 0, varint }, float = { 5, function(x) return ('<f'):pack(x) end }, double = { 1, function(x) return ('<d'):pack(x) end } }
 
--- Pieces of a file: strings and tensors, and how many bytes they have.
+-- Appends to the pieces of a file, strings and tensors, and counts their bytes.
 local function put(pieces, piece)
   pieces[#pieces + 1] = piece
   pieces.bytes = pieces.bytes + (type(piece) == 'string' and #piece or piece:numel() * piece:element_size())
@@ -49,7 +49,7 @@ local function put_list(pieces, number, field, list)
   put_delimited(pieces, number, { text, bytes = #text })
 end
 
--- The pieces of a message, a table by the names of fields.
+-- Encodes a message, a table by field names, as pieces.
 function encode(schema, message)
   local numbers, known, pieces = {}, {}, { bytes = 0 }
   for number, field in pairs(schema) do

@@ -1,4 +1,4 @@
--- graph.lua - the ONNX graph that is made of a recording: its nodes, initializers and the names of values. The files of ops/
+-- graph.lua - the ONNX graph of a recording: its nodes, initializers and the names of values. The files of ops/
 -- write operations with these methods; a name is the name of a value in the file.
 
 local torch = require 'torch'
@@ -10,8 +10,8 @@ local tensors = require 'torch.onnx.tensors'
 local Graph = {}
 Graph.__index = Graph
 
---- recordings: of the same module with inputs of other sizes; sizes: the dynamic ones (symbols.lua), { name =, input =, axis =, values = };
---- opset: the version of the operators.
+--- recordings: of one module with inputs of different sizes; sizes: the dynamic ones (symbols.lua), { name =,
+--- input =, axis =, values = }; opset: the operator set version.
 local function new(recordings, sizes, opset)
   return setmetatable({ recordings = recordings, sizes = sizes, opset = opset, nodes = {}, initializers = {}, names = {}, known = {}, from_zero = {}, size_names = {},
     count = 0 }, Graph)
@@ -34,7 +34,7 @@ end
 
 -- ---- constants ----------------------------------------------------------------------------------------------------------
 
---- The name of an initializer that holds a tensor; small ones of the same elements are one.
+--- The name of an initializer with a tensor's elements; small equal ones are shared.
 function Graph:constant(tensor, name)
   if not tensors.code(tensor.dtype) then self:fail('elements of %s, which ONNX does not have', tostring(tensor.dtype)) end
   local key
@@ -70,7 +70,7 @@ function Graph:node(op, inputs, attributes, n)
   return table.unpack(node.output)
 end
 
---- A value of the recording, or a number (of the dtype `like`).
+--- The name of a value of the recording, or of a number (of the dtype `like`).
 function Graph:name(value, like)
   if not record.is_value(value) then return self:scalar(value, like) end
   if not value.name_in_file then
@@ -89,7 +89,7 @@ function Graph:name(value, like)
   return value.name_in_file
 end
 
---- The same, of another dtype.
+--- The value cast to a dtype.
 function Graph:cast(value, dtype)
   local name = self:name(value, dtype)
   if not record.is_value(value) or value.dtype == dtype then return name end
@@ -102,7 +102,7 @@ function Graph:cast_name(name, dtype)
   return self:node('Cast', { name }, { to = code })
 end
 
---- The dtype in which two values or numbers are computed.
+--- The dtype of a computation on two values or numbers.
 function Graph:common(a, b)
   local function example(x) return record.is_value(x) and x.tensor or symbols.at(x, 1) end
   return torch.result_type(example(a), example(b))
@@ -210,7 +210,8 @@ function Graph:axes(dims, rank)
   return axes
 end
 
---- The name of a tensor of positions, which count from 1 in programs, as ONNX counts: from 0. Negative ones stay.
+--- The name of a tensor of positions, converted from counting from 1 to ONNX's counting from 0. Negative ones
+-- do not change.
 function Graph:positions(value, may_be_negative)
   local name = self:name(value)
   if not self.from_zero[name] then
@@ -225,7 +226,7 @@ function Graph:positions(value, may_be_negative)
   return self.from_zero[name]
 end
 
---- Positions that an operator of ONNX gives, from 0, as the program has them.
+--- Converts positions returned by an ONNX operator, from 0, to positions from 1.
 function Graph:from_positions(name)
   local more = self:node('Add', { name, self:scalar(1, torch.int64) })
   self.from_zero[more] = name

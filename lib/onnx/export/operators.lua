@@ -15,11 +15,11 @@ for _, name in ipairs(files) do
   for op, write in pairs(require('torch.onnx.export.ops.' .. name)) do writers[op] = write end
 end
 
---- Operations that are written by hand in C, or that have no public name: their arguments are as they were given.
+--- Operations written by hand in C, or without a public name: they receive their arguments unconverted.
 M.reads_raw = { index = true, index_assign = true, where_method = true, _recurrent = true, _resample = true,
   _resample_planes = true, _grid_sample = true }
 
---- The function that writes an operation; nil where there is none.
+--- The function that writes an operation, or nil.
 function M.find(op, in_nn)
   local plain = op:match '^(.*[^_])_$'
   if in_nn then return writers['nn.' .. op] end

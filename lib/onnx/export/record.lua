@@ -1,8 +1,8 @@
 -- record.lua - records a call of a module as a list of the core operations that it executes.
 --
--- The call runs in a coroutine whose debug hook observes each call of a C function and its results. Functions
--- that torch._C.op_name identifies, and a few others, are recorded. So Lua control flow (loops, conditions,
--- higher-order functions) is resolved, and the recording is linear.
+-- The call runs in a coroutine with a debug hook, which observes each call of a C function and its results.
+-- Functions that torch._C.op_name identifies, and a few others, are recorded. So Lua control flow (loops,
+-- conditions, higher-order functions) is resolved, and the recording is linear.
 --
 -- A recording is { calls =, values =, inputs =, outputs = }. A value is a tensor at one time: { tensor =, shape
 -- =, dtype =, kind = 'input' | 'parameter' | 'buffer' | 'constant' | 'result', name =, varies =, learned = true
@@ -34,7 +34,7 @@ local function new_value(self, tensor, kind, more)
   return value
 end
 
--- The value of a tensor now. One that comes from elsewhere is a constant, kept as it is now.
+-- The current value of a tensor. A tensor from outside is a constant with its current elements.
 local function value_of(self, tensor)
   local value = self.of_tensor[tensor]
   if value and value.version == torch._C.version_of(tensor) then return value end

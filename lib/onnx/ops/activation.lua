@@ -32,7 +32,7 @@ function ops.SwiGLU(node, x, gate)
   return x * torch.sigmoid(x * alpha) * gate
 end
 
--- Whether a slope that broadcasts is one number, or one for each channel.
+-- Whether the slope is a single number, or one for each channel.
 local function per_channel(x, slope)
   if slope.dtype ~= x.dtype or not x.dtype.is_floating_point or x:dim() < 2 or slope:dim() > x:dim() then return false end
   if slope:numel() == 1 then return true end
@@ -41,7 +41,7 @@ local function per_channel(x, slope)
 end
 
 function ops.PRelu(node, x, slope)
-  -- Before version 7 (and in files that kept the habit) the slope is one number per channel.
+  -- Before version 7 (and in newer files of some writers) the slope is one number per channel.
   if node.version < 7 and slope:dim() == 1 and x:dim() > 2 then
     local sizes = { slope:size(1) }
     for _ = 3, x:dim() do sizes[#sizes + 1] = 1 end
@@ -70,7 +70,7 @@ function ops.Shrink(node, x)
   return result:to(x.dtype)
 end
 
--- Before version 13 the dimensions from the axis on are one.
+-- Before version 13, applies fn to the flattened dimensions from the axis on.
 local function along(fn)
   return function(node, x)
     if node.version >= 13 then return fn(x, values.dim(node.attributes.axis or -1, x:dim())) end

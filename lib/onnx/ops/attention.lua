@@ -25,12 +25,12 @@ local function shared_heads(x, heads)
   return x:repeat_interleave(heads // own, 2)
 end
 
--- 0 where a query may look, -inf elsewhere.
+-- An additive mask: 0 where attention is allowed, -inf elsewhere.
 local function as_bias(allowed, dtype)
   return torch.zeros_like(allowed, { dtype = dtype }):masked_fill(allowed:logical_not(), -INF)
 end
 
--- The sum of all that keeps queries from keys; nil where nothing does.
+-- The sum of all masks and biases of the scores; nil if there are none.
 local function bias_of(node, query, key, mask, past, lengths)
   local a, dtype = node.attributes, query.dtype
   local n_query, n_key = query:size(3), key:size(3)
@@ -44,11 +44,11 @@ local function bias_of(node, query, key, mask, past, lengths)
   end
   local left, right = a.left_window_size or -1, a.right_window_size or -1
   if a.is_causal == 1 or left >= 0 or right >= 0 then
-    -- A query stands at its row plus the keys that came before.
+    -- The position of a query is its row plus the number of past keys.
     local row = torch.arange(n_query, { device = query.device }):unsqueeze(2)
     if past then row = row + past:size(3)
     elseif lengths then row = row + (lengths:view(-1, 1, 1, 1) - n_query) end
-    local ahead = torch.arange(n_key, { device = query.device }) - row -- how far a key is ahead
+    local ahead = torch.arange(n_key, { device = query.device }) - row -- distance of a key after the query
     if a.is_causal == 1 then add(as_bias(ahead:le(0), dtype)) end
     if left >= 0 then add(as_bias(ahead:ge(-left), dtype)) end
     if right >= 0 then add(as_bias(ahead:le(right), dtype)) end
@@ -121,7 +121,7 @@ function ops.LinearAttention(node, query, key, value, past, decay, beta)
   return join_heads(torch.stack(outputs, 3)):to(dtype), state:to(state_dtype)
 end
 
--- A causal window for each channel; the last elements are the state of the next call.
+-- A causal convolution per channel; also returns the last elements as the state for the next call.
 function ops.CausalConvWithState(node, x, weight, bias, past)
   local before = weight:size(3) - 1
   local padded = past and torch.cat({ past, x }, 3) or torch.constant_pad_nd(x, { before, 0 })

@@ -21,7 +21,7 @@ function ops.CastLike(_, x, like) return x:to(like.dtype) end
 ops.BitCast = { check = to_of, fn = function(node, x)
   local dtype = tensors.dtypes[node.attributes.to]
   if dtype.itemsize ~= x.dtype.itemsize then values.fail('elements of %s have not the size of %s', tostring(dtype), tostring(x.dtype)) end
-  if dtype == torch.bool then return x:ne(0) end -- bytes that are no bools would be one
+  if dtype == torch.bool then return x:ne(0) end -- bytes other than 0 and 1 become true
   if x.dtype == torch.bool then return x:to(torch.uint8):view(dtype) end
   return x:contiguous():view(dtype)
 end }

@@ -48,7 +48,7 @@ ops.Loop = { takes_frame = true, check = function(node) return body_of(node, 'bo
   return table.unpack(outputs, 1, n_carried + n_scanned)
 end }
 
--- Over the entries of the last inputs; the others are the state.
+-- Iterates over the entries of the last inputs; the other inputs are the state.
 local function scan(node, frame, inputs, n_states, n_scans, dims, backwards, out_dims, out_backwards)
   local body = node.attributes.body
   local n_outputs = #body.outputs - n_states

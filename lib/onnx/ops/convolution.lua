@@ -1,4 +1,4 @@
--- convolution.lua - Conv, ConvTranspose, DeformConv, and Col2Im, which a convolution's gradient is made of.
+-- convolution.lua - Conv, ConvTranspose, DeformConv, and Col2Im, a part of a convolution's gradient.
 
 local torch = require 'torch'
 local values = require 'torch.onnx.values'
@@ -23,7 +23,7 @@ function ops.ConvTranspose(node, x, weight, bias)
     local full = (x:size(i + 2) - 1) * stride[i] + reach + more[i]
     local auto, total = attributes.auto_pad or 'NOTSET', nil
     if attributes.output_shape then
-      -- Files give the sizes with or without batch and channel.
+      -- output_shape may include batch and channel.
       total = full - attributes.output_shape[#attributes.output_shape - n + i]
     elseif auto == 'SAME_UPPER' or auto == 'SAME_LOWER' then
       total = full - x:size(i + 2) * stride[i]
@@ -35,7 +35,7 @@ function ops.ConvTranspose(node, x, weight, bias)
       after[i] = total - before[i]
     end
   end
-  -- The full result, of which the padding is cut off (or, for a larger shape, to which zeros are added).
+  -- The full result; negative padding crops it, or extends it with zeros for a larger shape.
   local y = conv(x, weight, nil, stride, 0, 0, attributes.group or 1, dilation)
   local cut_before, cut_after = {}, {}
   for i = 1, n do cut_before[i], cut_after[i] = -before[i], more[i] - after[i] end
@@ -46,7 +46,7 @@ function ops.ConvTranspose(node, x, weight, bias)
   return y + bias:view(shape)
 end
 
--- The places that a deformed window reads are found by the offsets; between elements by the mean of the four around.
+-- Deformable convolution: offsets shift the sampling positions, which are read by bilinear interpolation.
 function ops.DeformConv(node, x, weight, offset, bias, mask)
   local w = windows.of(node, x, windows.spatial_sizes(weight))
   if w.n ~= 2 then values.fail('a deformable convolution over %d dimensions', w.n) end
@@ -61,10 +61,10 @@ function ops.DeformConv(node, x, weight, offset, bias, mask)
   local tap_x = (torch.arange(kw, dtype) * w.dilation[2]):unsqueeze(1):expand(kh, kw):reshape(k, 1, 1)
   local py = at:select(4, 1) + (tap_y + base(oh, w.stride[1], w.before[1]):view(1, oh, 1))
   local px = at:select(4, 2) + (tap_x + base(ow, w.stride[2], w.before[2]):view(1, 1, ow))
-  -- As coordinates of grid_sample, where the corners are -1 and 1.
+  -- Converts to coordinates of grid_sample, with corners -1 and 1.
   local function scaled(p, size) return size > 1 and p * (2 / (size - 1)) - 1 or p * 2 - 1 end
   local image = x:reshape(n * parts, channels // parts, height, width)
-  if height == 1 or width == 1 then -- corners of one element: zeros beside it make them two
+  if height == 1 or width == 1 then -- grid coordinates need two elements: pad with zeros
     image = torch.constant_pad_nd(image, { 0, width == 1 and 1 or 0, 0, height == 1 and 1 or 0 })
   end
   local grid = torch.stack({ scaled(px, image:size(4)), scaled(py, image:size(3)) }, -1):reshape(n * parts, k * oh, ow, 2)
@@ -76,7 +76,7 @@ function ops.DeformConv(node, x, weight, offset, bias, mask)
   return bias and y + bias:view(1, -1, 1, 1) or y
 end
 
--- Adds columns to the windows of an image.
+-- Sums columns into the windows of an image.
 function ops.Col2Im(node, x, image, block)
   local sizes, kernel = values.list(node, 2, image), values.list(node, 3, block)
   local attributes, rank = node.attributes, #sizes

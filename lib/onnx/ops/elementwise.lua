@@ -1,4 +1,4 @@
--- elementwise.lua - operators of one result element per element of the broadcast inputs: arithmetic, comparisons, logic.
+-- elementwise.lua - elementwise operators with broadcasting: arithmetic, comparisons, logic.
 
 local torch = require 'torch'
 local values = require 'torch.onnx.values'
@@ -27,8 +27,8 @@ end
 
 ops.Add, ops.Sub, ops.Mul = binary(torch.add), binary(torch.sub), binary(torch.mul)
 
--- Integers of 64 bits without a sign have no division and no shift in core: the same bits as signed ones have, and their quotient is
--- twice that of half the dividend, or one more (H. Warren, Hacker's Delight, 9-3).
+-- Core has no division and shift of uint64. They are computed on the bits as int64: the quotient is twice the
+-- quotient of half the dividend, or one more (H. Warren, Hacker's Delight, 9-3).
 local unsigned = {}
 
 local function signed(x) return x:view(torch.int64) end
@@ -42,7 +42,7 @@ end
 
 function unsigned.div(a, b)
   a, b = signed(a), signed(b)
-  local divisor = torch.where(b:lt(0), 1, b) -- those of 2^63 and more fit once at most
+  local divisor = torch.where(b:lt(0), 1, b) -- a divisor of 2^63 or more fits at most once
   local half = torch.div((a >> 1) & math.maxinteger, divisor, { rounding_mode = 'trunc' })
   local quotient = half * 2
   quotient = quotient + not_below(a - quotient * divisor, divisor):to(torch.int64)
@@ -66,7 +66,7 @@ function ops.Mod(node, a, b)
   if a.dtype == torch.uint64 then return unsigned.remainder(a, b) end
   if node.attributes.fmod == 1 then return torch.fmod(a, b) end
   local rest = torch.remainder(a, b)
-  -- A rest of 0 has the sign of the divisor.
+  -- A zero remainder has the sign of the divisor.
   if rest.dtype.is_floating_point then rest = torch.where(rest:eq(0), torch.copysign(rest, b), rest) end
   return rest
 end
@@ -110,7 +110,7 @@ end
 ops.Max, ops.Min, ops.Sum = variadic(torch.maximum), variadic(torch.minimum), variadic(torch.add)
 ops.Mean = variadic(torch.add, function(sum, n) return sum / n end)
 
--- Bounds are attributes before version 11. The upper one wins where they cross.
+-- Before version 11, the bounds are attributes. If they cross, the upper one wins.
 function ops.Clip(node, x, low, high)
   if node.version < 11 then
     low, high = node.attributes.min, node.attributes.max

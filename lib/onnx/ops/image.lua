@@ -19,7 +19,8 @@ ops.AffineGrid = { grows = true, fn = function(node, theta, size)
   return F.affine_grid(theta, values.list(node, 2, size), node.attributes.align_corners == 1)
 end }
 
--- The two places around each coordinate of a dimension of n elements, and the weights of them; places outside have none.
+-- Linear interpolation: for each coordinate in a dimension of n elements, the two neighbouring positions and
+-- their weights, 0 for coordinates outside.
 local function around(coordinates, n, like)
   local places, weights = { {}, {} }, { {}, {} }
   for i, at in ipairs(coordinates) do
@@ -50,7 +51,7 @@ ops.RoiAlign = { grows = true, fn = function(node, x, regions, batches)
     local width, height = x2 - x1, y2 - y1
     if not is_half then width, height = math.max(width, 1), math.max(height, 1) end
     local function samples(from, extent, bins)
-      local n = ratio > 0 and ratio or math.max(math.ceil(extent / bins), 0) -- of an empty region none
+      local n = ratio > 0 and ratio or math.max(math.ceil(extent / bins), 0) -- none for an empty region
       local coordinates = {}
       for bin = 0, bins - 1 do
         for s = 0, n - 1 do coordinates[#coordinates + 1] = from + (bin + (s + 0.5) / n) * extent / bins end
@@ -83,7 +84,7 @@ end }
 
 -- ---- boxes ------------------------------------------------------------------------------------------------------------
 
--- Corners { y1, x1, y2, x2 } in order, and the area, of a box as the operator gives it.
+-- The sorted corners and the area of a box, { y1, x1, y2, x2, area }.
 local function corners(box, by_center)
   local y1, x1, y2, x2 = box[1], box[2], box[3], box[4]
   if by_center then
@@ -149,7 +150,7 @@ end
 
 local known_forms = { RGB = true, BGR = true, Grayscale = true }
 
--- A PNG or JPEG file as rows of pixels. Gray is the luma of the colours, by the weights of ITU-R BT.601 in 65536ths.
+-- Decodes a PNG or JPEG file. Gray is the luma of the colours, by the weights of ITU-R BT.601 in 65536ths.
 function ops.ImageDecoder(node, stream)
   local form = node.attributes.pixel_format or 'RGB'
   if not known_forms[form] then values.fail("a pixel_format '%s'", form) end

@@ -1,4 +1,4 @@
--- index.lua - operators that read or write the elements at positions that a tensor gives. Positions count from 0 in ONNX.
+-- index.lua - operators that read or write elements at positions in a tensor. Positions count from 0 in ONNX.
 
 local torch = require 'torch'
 local values = require 'torch.onnx.values'
@@ -6,7 +6,7 @@ local values = require 'torch.onnx.values'
 local ops = {}
 local positions = values.positions
 
--- The positions that are constant, as ours; made once per device.
+-- Constant positions, converted to count from 1; cached per device.
 local function places(node, i, index, size)
   if not node.known[i] then return positions(index, size) end
   local cache = node.places
@@ -36,7 +36,7 @@ function ops.GatherElements(node, x, index)
   return torch.gather(x, dim, places(node, 2, index, x:size(dim)))
 end
 
--- Rows of positions as places in the flattened leading dimensions of `sizes`: from 1.
+-- Converts rows of positions to positions, from 1, in the flattened dimensions from + 1 ... of `sizes`.
 local function flat_places(index, sizes, from)
   local flat
   for d = 1, index:size(-1) do
@@ -69,12 +69,13 @@ local combine = {
   max = torch.maximum, min = torch.minimum,
 }
 
--- Rows of x (a matrix) at places get values (a matrix of as many rows) by a reduction; places may come several times.
+-- Combines rows of x (a matrix) at positions `at`, which may repeat, with as many new rows by a reduction.
 local function put_rows(x, at, rows, reduction)
   if reduction == 'none' then return x:index_copy(1, at, rows) end
   if reduction == 'add' then return x:index_add(1, at, rows) end
   local fn = combine[reduction] or values.fail("a reduction '%s'", reduction)
-  -- The n-th row of every place at once, for n = 1, 2, …: no place comes twice in a round.
+  -- Partitions the rows into rounds: round n has the n-th row for every position, so positions are unique in a
+  -- round.
   local order = {}
   for i, place in ipairs(at:tolist()) do
     order[place] = (order[place] or 0) + 1
@@ -106,7 +107,7 @@ function ops.ScatterElements(node, x, index, updates)
   local reduction, at = node.attributes.reduction or 'none', places(node, 2, index, x:size(dim))
   if reduction == 'none' then return x:scatter(dim, at, updates) end
   if reduction == 'add' then return x:scatter_add(dim, at, updates) end
-  -- As rows of one element: the place of each in the flattened tensor.
+  -- Treats elements as rows of one: their positions in the flattened tensor.
   local sizes, flat, stride = values.sizes(x), torch.ones_like(at), 1
   for d = #sizes, 1, -1 do
     local along
@@ -124,7 +125,7 @@ function ops.ScatterElements(node, x, index, updates)
 end
 ops.Scatter = ops.ScatterElements
 
--- A cache of keys or values: the new entries go to their places along a dimension, round about or not.
+-- Updates a cache of keys or values: writes entries along a dimension, in mode 'circular' as a ring buffer.
 function ops.TensorScatter(node, past, update, from)
   local dim = values.dim(node.attributes.axis or -2, past:dim())
   local n, size, batches = update:size(dim), past:size(dim), past:size(1)

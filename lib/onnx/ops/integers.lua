@@ -1,9 +1,9 @@
 -- integers.lua - exact sums of products of integers minus their zero points: products and convolutions of
 -- quantized values.
 --
--- If the processor has 8-bit integer instructions, products with constant weights use them. Others are computed
--- in floats, whose products and convolutions are fast: a sum of integers is exact while its magnitude is below
--- 2^24 in float, 2^53 in double.
+-- If the processor has 8-bit integer instructions, products with constant weights use them. Others use fast
+-- float products and convolutions: a sum of integers is exact while its magnitude is below 2^24 in float, 2^53
+-- in double.
 
 local torch = require 'torch'
 local kept = require 'torch.onnx.kept'
@@ -20,7 +20,8 @@ local function centered(x, zero, dtype, rows)
   return wide - zero
 end
 
---- A number of each filter (or one of all) beside a tensor of `rank` dimensions, of which they are the given one.
+--- Reshapes a vector with a number per filter for broadcasting against a tensor of `rank` dimensions with the
+-- filters in dimension `dim`; a single number becomes 0-dimensional.
 function M.per_filter(vector, rank, dim)
   if vector:dim() == 0 or vector:numel() == 1 then return vector:reshape({}) end
   local shape = {}
@@ -28,7 +29,7 @@ function M.per_filter(vector, rank, dim)
   return vector:view(shape)
 end
 
-local EXACT = 1 << 24 -- integers up to here are floats of single precision
+local EXACT = 1 << 24 -- float32 represents integers up to here exactly
 
 -- The cache of a node for its constant i-th input, the weights, until they or their zero points change; nil if
 -- they are not constant or not on the host, where float may have less precision or transform the data.
@@ -78,15 +79,15 @@ local function less_zero(sums, zero, filters)
   return sums - zero:to(torch.int32) * filters
 end
 
---- The sums of products of two matrices of integers, of which b is the node's i-th input; transposed: b is taken as its transposed, and its zero points are
--- of its rows.
+--- The sums of products of two integer matrices; b is the node's i-th input. transposed: b is stored
+-- transposed, and its zero points belong to its rows.
 function M.product(node, i, a, b, a_zero, b_zero, transposed)
   local beside = b_zero
   if transposed and b_zero and b_zero:numel() > 1 then beside = b_zero:unsqueeze(-1) end
   local held, dims = held_of(node, i, b, b_zero), (transposed or b:dim() < 2) and -1 or -2
   if b:dim() == 2 and a:dim() > 1 and not (a_zero and a_zero:dim() > 1) and as_bytes(held, a, b, beside, dims) then
     held.filters = held.filters or (transposed and held.whole or held.whole:t()):contiguous():unsqueeze(-1)
-    local rows = a:reshape(1, -1, a:size(-1)) -- as the places of one image, whose channels lie last
+    local rows = a:reshape(1, -1, a:size(-1)) -- as the pixels of one image with the channels last
     local sums = torch._C._int8_convolution(rows:transpose(2, 3), held.filters, { 1 }, { 1 }, 1):transpose(2, 3)
     local shape = { table.unpack(a.shape) }
     shape[#shape] = held.filters:size(1)
@@ -97,13 +98,13 @@ function M.product(node, i, a, b, a_zero, b_zero, transposed)
   return torch.matmul(centered(a, a_zero, w.dtype, true), transposed and w:t() or w)
 end
 
---- The same for a convolution whose weight is the node's i-th input.
+--- The same for a convolution with the node's i-th input as weight.
 function M.convolution(node, i, x, weight, x_zero, w_zero)
   local dims = {}
   for d = 2, weight:dim() do dims[d - 1] = d end
   local held, beside = held_of(node, i, weight, w_zero), w_zero and M.per_filter(w_zero, weight:dim(), 1)
   if x_zero then x_zero = x_zero:reshape({}) end
-  local apart = (node.attributes.group or 1) > 1 -- channel by channel floats are faster, since integers want the channels last
+  local apart = (node.attributes.group or 1) > 1 -- for grouped convolutions floats are faster, since the int8 kernel requires channels last
   if not apart and as_bytes(held, x, weight, beside, dims) then
     return less_zero(windows.convolve_whole(node, x, held.whole, x_zero), x_zero, M.per_filter(held.sums, weight:dim(), 2))
   end

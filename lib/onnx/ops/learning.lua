@@ -41,7 +41,7 @@ function ml.FeatureVectorizer(_, ...)
   return torch.cat(parts, 2)
 end
 
--- Each number as a row: 1 where it is the category, 0 elsewhere.
+-- One-hot rows: 1 at the position of the category, 0 elsewhere.
 ml.OneHotEncoder = {
   check = function(node) return node.attributes.cats_strings and 'categories that are strings, which ltensor does not have' or not node.attributes.cats_int64s and 'no categories' or nil end,
   fn = function(node, x)
@@ -97,8 +97,9 @@ local compare = { -- by the numbers of TreeEnsemble's nodes_modes, and the names
   BRANCH_LEQ = torch.le, BRANCH_LT = torch.lt, BRANCH_GTE = torch.ge, BRANCH_GT = torch.gt, BRANCH_EQ = torch.eq, BRANCH_NEQ = torch.ne,
 }
 
--- Sends the samples (places of rows) of a tree's node to its leaves: leaf(number, rows). An entry of `nodes` is { feature =,
--- value =, test =, members =, missing_true =, yes =, no = } or { leaf = number }.
+-- Passes the samples (positions of rows) from a tree's node down to its leaves, and calls leaf(number, rows).
+-- An entry of `nodes` is { feature =, value =, test =, members =, missing_true =, yes =, no = } or { leaf =
+-- number }.
 local function descend(nodes, root, x, leaf)
   local waiting = { { root, torch.arange(x:size(1), { device = x.device }) + 1, 0 } }
   while #waiting > 0 do
@@ -122,7 +123,7 @@ local function descend(nodes, root, x, leaf)
   end
 end
 
--- Sums (or least, largest, mean) of the trees' leaves per target.
+-- Reductions of the trees' leaves per target.
 local AGGREGATES = { [0] = 'AVERAGE', 'SUM', 'MIN', 'MAX' }
 
 local function ensemble(x, trees, n_targets, aggregate, weights_of, dtype)
@@ -144,7 +145,7 @@ local function ensemble(x, trees, n_targets, aggregate, weights_of, dtype)
   return scores:to(dtype)
 end
 
--- Logistic and the like, of ai.onnx.ml.
+-- The post-transforms of ai.onnx.ml, such as LOGISTIC.
 local function transformed(scores, name)
   if name == 'LOGISTIC' or name == 2 then return scores:sigmoid() end
   if name == 'SOFTMAX' or name == 1 or name == 3 then return scores:softmax(-1) end
@@ -161,7 +162,7 @@ function ml.TreeEnsemble(node, x)
   if not trees then
     local splits, modes = a.nodes_splits:tolist(), a.nodes_modes:tolist()
     trees = { nodes = {}, roots = a.tree_roots, weights = {} }
-    -- Interior nodes by their number, leaves by strings.
+    -- Interior nodes are keyed by number, leaves by string.
     local members, sets = a.membership_values and a.membership_values:tolist() or {}, {}
     local set = {}
     for _, value in ipairs(members) do
@@ -233,7 +234,7 @@ function ml.TreeEnsembleRegressor(node, x)
   return transformed(add_base(scores, a.base_values), a.post_transform)
 end
 
--- Labels and scores of classes: with one column of scores there are two classes.
+-- Labels and scores of classes; a single column of scores means two classes.
 local function classified(a, scores, labels)
   local post = a.post_transform
   if scores:size(2) == 1 and #labels == 2 then
@@ -289,7 +290,8 @@ end }
 
 -- ---- support vectors --------------------------------------------------------------------------------------------------
 
--- The kernel of each row of x with each support vector (with the coefficients themselves, where a linear model has no vectors).
+-- The kernel of each row of x with each support vector (for a linear model without vectors, with the
+-- coefficients).
 local function kernels(a, x, vectors)
   local params, kind = a.kernel_params or {}, a.kernel_type or 'LINEAR'
   local gamma, coef, degree = params[1] or 0, params[2] or 0, params[3] or 0

@@ -5,7 +5,7 @@ local torch = require 'torch'
 local values = require 'torch.onnx.values'
 local ops, training = {}, {}
 
--- logits (n, classes, ...), target (n, ...) from 0; entries that are ignored count nothing.
+-- logits (n, classes, ...), target (n, ...) from 0; ignored entries have weight 0.
 local function negative_log_likelihood(node, log_probabilities, target, weight)
   local ignored, n_classes = node.attributes.ignore_index, log_probabilities:size(2)
   target = target:to(torch.int64)
@@ -29,7 +29,8 @@ function ops.SoftmaxCrossEntropyLoss(node, scores, target, weight)
   return negative_log_likelihood(node, log_probabilities, target, weight), log_probabilities
 end
 
--- Inputs R, T, then all X, all gradients, all of each state; outputs: all new X, all of each new state.
+-- An optimizer step. Inputs: R, T, all X, all gradients, then all of each state; outputs: all new X, then all
+-- of each new state.
 local function optimizer(n_states, step)
   return function(node, rate, count, ...)
     local inputs = table.pack(...)

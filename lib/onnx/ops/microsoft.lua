@@ -1,4 +1,5 @@
--- microsoft.lua - operators of com.microsoft that onnxruntime's optimizer writes into files: several of ai.onnx in one.
+-- microsoft.lua - operators of com.microsoft that onnxruntime's optimizer writes: fusions of several operators
+-- of ai.onnx.
 
 local torch = require 'torch'
 local integers = require 'torch.onnx.ops.integers'

@@ -1,4 +1,4 @@
--- norm.lua - operators that bring elements to mean 0 and deviation 1, or to length 1; dropout.
+-- norm.lua - operators that normalize elements to mean 0 and deviation 1, or to length 1; dropout.
 
 local torch = require 'torch'
 local tensors = require 'torch.onnx.tensors'
@@ -7,7 +7,7 @@ local values = require 'torch.onnx.values'
 local F = require 'torch.nn.functional'
 local ops, microsoft = {}, {}
 
--- (c) as (1, c, 1, ...), to stand beside x.
+-- Reshapes (c) to (1, c, 1, ...), to broadcast against x.
 local function per_channel(vector, x)
   local shape = { 1, vector:size(1) }
   for d = 3, x:dim() do shape[d] = 1 end
@@ -17,7 +17,7 @@ end
 function ops.BatchNormalization(node, x, scale, bias, mean, variance)
   local epsilon, momentum = node.attributes.epsilon or 1e-5, node.attributes.momentum or 0.9
   local trains = node.attributes.training_mode == 1 or node.version < 7 and node.attributes.is_test == 0
-  if not trains then return F.batch_norm(x, mean:detach(), variance:detach(), scale, bias, false, 0, epsilon) end -- statistics are not learned
+  if not trains then return F.batch_norm(x, mean:detach(), variance:detach(), scale, bias, false, 0, epsilon) end -- statistics are not trained
   local dims = { 1 }
   for d = 3, x:dim() do dims[#dims + 1] = d end
   local batch_mean = x:mean(dims)
@@ -30,7 +30,7 @@ function ops.InstanceNormalization(node, x, scale, bias)
   return F.instance_norm(x, nil, nil, scale, bias, true, 0, node.attributes.epsilon or 1e-5)
 end
 
--- The dimensions from one to the last.
+-- The list of dimensions from `dim` to the last.
 local function from(dim, x)
   local dims = {}
   for d = dim, x:dim() do dims[#dims + 1] = d end
@@ -97,7 +97,7 @@ function ops.LRN(node, x)
   return F.local_response_norm(x, a.size or values.fail 'no size', a.alpha or 0.0001, a.beta or 0.75, a.bias or 1.0)
 end
 
--- Training is an input since version 12; before, a module's mode decides nothing: files for inference have it off.
+-- Since version 12, training is an input. Earlier, dropout is off, because files for inference disable it.
 ops.Dropout = { is_random = true, fn = function(node, x, ratio, training)
   local p = node.version < 12 and (node.attributes.ratio or 0.5) or ratio and values.number(node, 2, ratio) or 0.5
   if not training or not training:item() or p == 0 then

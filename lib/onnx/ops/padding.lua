@@ -1,9 +1,9 @@
--- padding.lua - pad(node, x, mode, before, after, value): x with elements more (or fewer) around it; for Pad and CenterCropPad.
+-- padding.lua - pad(node, x, mode, before, after, value): pads or crops x; for Pad and CenterCropPad.
 
 local torch = require 'torch'
 local values = require 'torch.onnx.values'
 
--- Where each element of a dimension of n elements that is padded comes from, from 1.
+-- The source position, from 1, of element i of a padded dimension of n elements, by mode.
 local source = {
   edge = function(i, n) return math.min(math.max(i, 1), n) end,
   wrap = function(i, n) return (i - 1) % n + 1 end,
@@ -15,7 +15,7 @@ local source = {
   end,
 }
 
--- The places of a dimension as a tensor, which the node keeps while sizes are the same.
+-- The source positions of a padded dimension as a tensor; the node caches it while the sizes stay the same.
 local function places_of(node, from, mode, d, n, before, after, device)
   local made = node.padded and node.padded[d]
   if made and made.mode == mode and made.n == n and made.before == before and made.after == after and made.index.device == device then return made.index end
@@ -28,7 +28,8 @@ local function places_of(node, from, mode, d, n, before, after, device)
   return made.index
 end
 
---- x with `before[d]` and `after[d]` elements more (fewer, if negative) at the ends of each dimension.
+--- x with `before[d]` and `after[d]` additional elements (removed ones, if negative) at the ends of each
+-- dimension.
 return function(node, x, mode, before, after, value)
   if mode == 'constant' then
     local amounts = {}

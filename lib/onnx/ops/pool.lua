@@ -1,4 +1,4 @@
--- pool.lua - maxima, means and norms over windows or over all of a channel.
+-- pool.lua - maxima, means and norms over windows or whole channels.
 
 local torch = require 'torch'
 local values = require 'torch.onnx.values'
@@ -16,7 +16,8 @@ local function ends(w)
   return windows.amounts(w.before, after, w.n)
 end
 
--- Places in the padded channels as places in the channels themselves, from 0, by rows or by columns.
+-- Converts positions in padded channels to positions in unpadded ones, from 0, in row-major or column-major
+-- order.
 local function unpadded(places, x, padded, w, by_columns)
   local rest, flat, stride = places - 1, nil, 1
   local parts = {}
@@ -35,7 +36,8 @@ local function unpadded(places, x, padded, w, by_columns)
   return flat + (torch.arange(batch * channels, { device = x.device }) * stride):view(shape)
 end
 
--- Whether our pooling pads as this: by equal amounts, at most half a window; where a last window reaches beyond, by its ceil_mode.
+-- True if our pooling supports the padding: symmetric, at most half a window. ceil_mode covers an overhanging
+-- last window.
 local function own_padding(w)
   for i = 1, w.n do
     if w.before[i] ~= w.after[i] or 2 * w.before[i] > w.kernel[i] then return false end
@@ -81,7 +83,7 @@ function ops.AveragePool(node, x)
   local padding, dilated = windows.symmetric(w), false
   for i = 1, w.n do
     dilated = dilated or w.dilation[i] > 1
-    -- Ours takes no more than half a window of padding.
+    -- Our pooling accepts at most half a window of padding.
     if padding and padding[i] > w.kernel[i] // 2 then padding = nil end
   end
   local with_pads = node.attributes.count_include_pad == 1

@@ -1,4 +1,4 @@
--- quantize.lua - integers that stand for floats by a scale and a zero point, and products of them.
+-- quantize.lua - integers that represent floats by a scale and a zero point, and products of them.
 
 local torch = require 'torch'
 local integers = require 'torch.onnx.ops.integers'
@@ -7,7 +7,8 @@ local values = require 'torch.onnx.values'
 
 local ops = {}
 
--- A scale or zero point of one element, of one per entry of a dimension, or of one per block of it, to stand beside x.
+-- Reshapes or repeats a scale or zero point to broadcast against x: per tensor, per entry of a dimension, or
+-- per block of it.
 local function beside(x, vector, axis, block)
   if vector:dim() == 0 or vector:numel() == 1 and (not block or block == 0) then return vector:reshape({}) end
   local dim = values.dim(axis, x:dim())

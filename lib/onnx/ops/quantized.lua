@@ -16,7 +16,7 @@ local function real(x, scale, zero)
   return wide * scale
 end
 
--- Floats as integers of a zero point's dtype; without one, of `dtype`.
+-- Quantizes floats to the zero point's dtype; without one, to `dtype`.
 local function whole(x, scale, zero, dtype)
   local y = (x / scale):round()
   if zero then y, dtype = y + zero:to(torch.float32), zero.dtype end
@@ -26,12 +26,13 @@ end
 
 -- ---- layers of one tensor -----------------------------------------------------------------------------------------------
 
--- fn(node, x) on floats, as an operator of x with its scale and zero point, and those of the result.
+-- Turns fn(node, x) on floats into an operator on x and its scale and zero point, and the scale and zero point
+-- of the result.
 local function of_one(fn)
   return function(node, x, x_scale, x_zero, y_scale, y_zero) return whole(fn(node, real(x, x_scale, x_zero)), y_scale, y_zero, x.dtype) end
 end
 
--- The channels of x as the second dimension, where the node has them last; and the same for a result, the other way round.
+-- If the node has channels last, moves the channels of x to the second dimension; and back for a result.
 local function channels_second(node, x)
   if node.attributes.channels_last ~= 1 then return x end
   return x:movedim(-1, 2)
@@ -52,7 +53,7 @@ ops.QLinearAveragePool = of_one(by_channels(pool.AveragePool))
 ops.QLinearSoftmax = of_one(function(node, x)
   local dim = values.dim(node.attributes.axis or -1, x:dim())
   if (node.attributes.opset or 13) >= 13 then return torch.softmax(x, dim) end
-  return torch.softmax(x:flatten(dim), -1):view(values.sizes(x)) -- up to version 12 of Softmax: over all dimensions from the axis on
+  return torch.softmax(x:flatten(dim), -1):view(values.sizes(x)) -- as Softmax up to version 12: over all dimensions from the axis on
 end)
 ops.QLinearReduceMean = of_one(function(node, x)
   local axes = node.attributes.axes

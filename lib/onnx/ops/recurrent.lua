@@ -22,9 +22,9 @@ local functions = {
   softsign = function() return F.softsign end,
   softplus = function() return function(x) return torch.softplus(x) end end,
 }
-local takes = { affine = 2, leakyrelu = 1, thresholdedrelu = 1, scaledtanh = 2, hardsigmoid = 2, elu = 1 } -- parameters
+local takes = { affine = 2, leakyrelu = 1, thresholdedrelu = 1, scaledtanh = 2, hardsigmoid = 2, elu = 1 } -- number of parameters
 
--- The activations of one direction, of `n` per direction.
+-- The activations of one direction, which has as many as `defaults`.
 local function activations(node, direction, defaults)
   local a, n, made, used_alpha, used_beta = node.attributes, #defaults, {}, 0, 0
   local names = a.activations or {}
@@ -60,7 +60,7 @@ local function ordered(t, order, hidden)
   return #parts == 1 and parts[1] or torch.cat(parts, 1)
 end
 
--- The weights and biases of direction d as our own layers take them: w_ih, w_hh, b_ih, b_hh.
+-- The weights and biases of direction d in the form of our own layers: w_ih, w_hh, b_ih, b_hh.
 local function own_weights(node, d, order, hidden, W, R, B)
   local function make()
     local bias, n = B and B:select(1, d), #order * hidden
@@ -81,7 +81,8 @@ local function own_weights(node, d, order, hidden, W, R, B)
   return own.weights
 end
 
--- A direction by our own layer, of a cell of the usual form: the output (length, batch, hidden) and the last states.
+-- One direction by our own layer, for a cell of the standard form: the output (length, batch, hidden) and the
+-- last states.
 local function by_own(node, d, cell, x, W, R, B, states, backward)
   local length, batch, hidden = x:size(1), x:size(2), R:size(3)
   local w = own_weights(node, d, cell.order, hidden, W, R, B)
@@ -90,8 +91,8 @@ local function by_own(node, d, cell, x, W, R, B, states, backward)
   return output:view(length, batch, hidden), { hn, cn }
 end
 
--- A direction step by step: step(x_t, states) -> states, the first of which is the output. counts: how long each sequence is, nil where all have
--- the whole length.
+-- One direction step by step: step(x_t, states) -> states, with the output first. counts: the length of each
+-- sequence, or nil if all are complete.
 local function by_steps(node, d, cell, x, W, R, B, states, backward, counts)
   local length, batch, hidden, clip = x:size(1), x:size(2), R:size(3), node.attributes.clip
   local bias_x, bias_h
@@ -107,7 +108,7 @@ local function by_steps(node, d, cell, x, W, R, B, states, backward, counts)
     local t = backward and length + 1 - i or i
     local new = { step(given:select(1, t), table.unpack(states)) }
     local output = new[1]
-    if counts then -- sequences that have ended keep their state, and put out zeros
+    if counts then -- ended sequences keep their state and output zeros
       local runs = {}
       for b = 1, batch do runs[b] = t <= counts[b] end
       local alive = torch.tensor(runs, { device = x.device }):unsqueeze(2)
@@ -121,8 +122,8 @@ end
 
 local function stacked(list, dim) return #list == 1 and list[1]:unsqueeze(dim) or torch.stack(list, dim) end
 
--- The layer of any cell: { n_states = 1 or 2 (h, c), prepare = a function that gives the step of a direction; own, order: where it is of
--- a form that our own layers have, their name of it, and which of its gates are theirs }.
+-- A layer of any cell: { n_states = 1 or 2 (h, c), prepare = a function that returns the step function of a
+-- direction; own, order: for cells that our own layers support, their name and the order of their gates }.
 local function layer(node, cell, x, W, R, B, lengths, initial)
   local a = node.attributes
   if not x or not W or not R then values.fail "one of its inputs 'X', 'W' and 'R' is missing" end
@@ -222,7 +223,8 @@ local function rounded_dynamically(x, by_rows)
   return torch.where(scale:eq(0), x, (((x / scale):round() + zero):clamp(0, 255) - zero) * scale)
 end
 
--- Weights (direction, from, gates) of 8 bits as floats (direction, gates, from); their scales and zero points are of a direction or of a gate's row.
+-- Converts 8-bit weights (direction, from, gates) to floats (direction, gates, from); scales and zero points
+-- are per direction or per row of gates.
 local function dequantized(weight, scale, zero)
   local function beside(t) return t:dim() == 2 and t:unsqueeze(2) or t:view(-1, 1, 1) end
   local wide = weight:to(torch.float32)

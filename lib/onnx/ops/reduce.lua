@@ -1,4 +1,4 @@
--- reduce.lua - operators that make one element of many along dimensions, running sums, and the order of elements.
+-- reduce.lua - reductions along dimensions, prefix scans, and sorting.
 
 local torch = require 'torch'
 local values = require 'torch.onnx.values'
@@ -32,7 +32,7 @@ local function is_empty(x, dims)
   end
 end
 
--- Of no elements the result is the end of the type that the others would be compared with.
+-- For empty inputs, the result is the neutral element: an end of the dtype's range.
 local function extreme(fn, info, sign)
   return function(x, dims, keep)
     if not is_empty(x, dims) then
@@ -81,7 +81,7 @@ end
 
 ops.ArgMax, ops.ArgMin = argument(torch.argmax), argument(torch.argmin)
 
--- exclusive: each result is of the elements before it, of none 0 or 1.
+-- Prefix scan. exclusive: without the element itself; the first result is then 0 or 1.
 local function running(fn, first)
   return function(node, x, axis)
     local dim = values.dim(values.number(node, 2, axis), x:dim())
@@ -103,7 +103,7 @@ function ops.TopK(node, x, k)
   local n = node.version < 10 and node.attributes.k or values.number(node, 2, k)
   local largest = node.attributes.largest ~= 0
   if n < 0 or n > x:size(dim) then values.fail('the %d first of %d elements', n, x:size(dim)) end
-  -- Of equal elements the first comes first, which a stable sort gives.
+  -- A stable sort: of equal elements, the first one comes first.
   local sorted, places = torch.sort(x, dim, largest, { stable = true })
   return sorted:narrow(dim, 1, n), places:narrow(dim, 1, n) - 1
 end
@@ -114,7 +114,7 @@ function ops.Unique(node, x)
   if not axis then x = x:reshape(-1) end
   local found, inverse, counts = torch.unique(x, { return_inverse = true, return_counts = true, dim = dim })
   local n, size = found:size(dim), x:size(dim)
-  -- The first place of each: places go from the last to the first, so that the first one stays.
+  -- The first position of each value: positions are written in descending order, so that the first one remains.
   local first = torch.full({ n }, size, { dtype = torch.int64, device = x.device })
   local order = torch.arange(size, { device = x.device })
   first = first:index_copy(1, inverse:reshape(-1):flip(1), order:flip(1))

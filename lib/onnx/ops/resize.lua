@@ -31,7 +31,7 @@ local nearest = {
   ceil = function() return true end,
 }
 
--- The weight of an element at a distance, and how far one reaches.
+-- Interpolation kernels: the weight of an element by its distance, and the radius.
 local function linear(distance) return math.max(1 - math.abs(distance), 0) end
 
 local function cubic(a)

@@ -7,7 +7,7 @@ local values = require 'torch.onnx.values'
 local ops = {}
 local MOST = 1 << 62
 
--- Positions first, first + step, … of a dimension of which `size` are there, until before last, as ONNX clamps them.
+-- Positions first, first + step, … before last, from 0, clamped as in ONNX.
 local function slice(x, dim, first, last, step)
   local size = x:size(dim)
   if step == 0 then values.fail 'steps of 0' end
@@ -15,7 +15,7 @@ local function slice(x, dim, first, last, step)
   if last < 0 and last > -MOST then last = last + size end
   if step > 0 then
     first, last = math.min(math.max(first, 0), size), math.min(math.max(last, 0), size)
-  else -- the same from the other end
+  else -- flips the dimension
     x = x:flip(dim)
     first, last = math.min(math.max(first, -1), size - 1), math.min(math.max(last, -1), size - 1)
     first, last, step = size - 1 - first, size - 1 - last, -step

@@ -1,4 +1,4 @@
--- sequence.lua - lists of tensors, and values that may be absent. A sequence is a Lua list that is never changed.
+-- sequence.lua - lists of tensors, and optional values. A sequence is an immutable Lua list.
 
 local torch = require 'torch'
 local run = require 'torch.onnx.run'
@@ -11,7 +11,7 @@ function ops.SequenceConstruct(_, ...) return { ... } end
 function ops.SequenceEmpty() return {} end
 function ops.SequenceLength(_, list) return torch.tensor(#list, { dtype = torch.int64 }) end
 
--- An entry's place, from 1; `most` is the last one.
+-- The position of an entry, from 1; n: the length, most: the largest valid position.
 local function place(node, i, position, n, most)
   local at = values.number(node, i, position)
   if at < 0 then at = at + n end

@@ -17,7 +17,7 @@ function ops.Constant(node)
   values.fail((a.value_string or a.value_strings) and 'a constant of strings, which ltensor does not have' or 'a constant without a value')
 end
 
--- The number of elements of sizes that the i-th input gives.
+-- The number of elements of a result with the sizes in the i-th input.
 local function numel_of(i)
   return function(node, ...)
     local numel = 1.0
@@ -41,7 +41,7 @@ function ops.Shape(node, x)
   to = math.min(math.max(to < 0 and to + rank or to, 0), rank)
   local sizes = {}
   for i = from + 1, to do sizes[#sizes + 1] = x:size(i) end
-  return torch.tensor(sizes, { dtype = torch.int64, device = x.device }) -- where the constants are that it is combined with
+  return torch.tensor(sizes, { dtype = torch.int64, device = x.device }) -- on the device of the constants that it is combined with
 end
 
 function ops.Size(_, x) return torch.tensor(x:numel(), { dtype = torch.int64, device = x.device }) end

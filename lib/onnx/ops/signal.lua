@@ -1,5 +1,6 @@
--- signal.lua - windows, and Fourier transforms as products with their matrices: of any length, and differentiable. Complex
--- numbers are pairs in a last dimension of 2. Computed in double precision: sums that are 0 come out as such.
+-- signal.lua - window functions, and Fourier transforms as matrix products: of any length, and differentiable.
+-- Complex numbers are pairs in a last dimension of 2. Computed in double precision, so that sums that should be
+-- 0 round to 0.
 
 local torch = require 'torch'
 local tensors = require 'torch.onnx.tensors'
@@ -25,7 +26,7 @@ ops.HannWindow = cosine_window(0.5, -0.5)
 ops.HammingWindow = cosine_window(25 / 46, -21 / 46)
 ops.BlackmanWindow = cosine_window(0.42, -0.5, 0.08)
 
--- cos and sin of 2 pi j k / n for j < rows, k < columns, made in double precision.
+-- cos and sin of 2 pi j k / n for j < rows, k < columns, in double precision.
 local function waves(rows, columns, n, like)
   local j = torch.arange(rows, { dtype = torch.float64, device = like.device }):unsqueeze(2)
   local k = torch.arange(columns, { dtype = torch.float64, device = like.device })
@@ -45,7 +46,7 @@ local function transform(real, imaginary, n, keep, inverse)
   return re:to(dtype), im:to(dtype)
 end
 
--- n elements of the last dimension: cut, or zeros behind.
+-- The last dimension truncated, or padded with zeros, to n elements.
 local function sized(x, n)
   local have = x:size(-1)
   if have == n then return x end
@@ -60,7 +61,7 @@ function ops.DFT(node, x, length, axis)
   local real = x:select(-1, 1):movedim(dim, -1)
   local imaginary = x:size(-1) == 2 and x:select(-1, 2):movedim(dim, -1) or nil
   local n = length and values.number(node, 2, length)
-  if a.onesided == 1 and inverse then -- the other half mirrors this one
+  if a.onesided == 1 and inverse then -- the other half is the conjugate mirror image
     n = n or 2 * (real:size(-1) - 1)
     local half = n // 2 + 1
     real, imaginary = sized(real, half), sized(imaginary, half)

@@ -15,7 +15,7 @@ local function filled(list, n, value)
   return result
 end
 
--- Whether the windows were found for images and kernels of these sizes.
+-- True if the cached windows match the sizes of image and kernel.
 local function same_sizes(w, x, kernel)
   if w.n ~= x:dim() - 2 or not kernel then return false end
   for i = 1, w.n do
@@ -90,7 +90,7 @@ function M.spatial_sizes(weight)
   return sizes
 end
 
---- The convolution of a node; also of ConvInteger and QLinearConv, by floats that hold the integers.
+--- The convolution of a node; for ConvInteger and QLinearConv, on floats with integer values.
 function M.convolve(node, x, weight, bias)
   local w = M.of(node, x, M.spatial_sizes(weight))
   local conv = forward[w.n] or values.fail('a convolution over %d dimensions', w.n)

@@ -48,7 +48,7 @@ end
 
 local SequentialLR = Scheduler:extend('SequentialLR')
 
--- Takes the first steps back that schedulers made by themselves.
+-- Reverts the first step of a scheduler, which its constructor made.
 local function undo(scheduler)
   for _, each in ipairs(scheduler.schedulers or {}) do undo(each) end
   if not scheduler.schedulers then scheduler.last_epoch = scheduler.last_epoch - 1 end
@@ -65,7 +65,7 @@ function SequentialLR:init(a)
   self.optimizer, self.schedulers, self.milestones, self.last_epoch = optimizer, a.schedulers, a.milestones, a.last_epoch + 1
   for _, group in ipairs(optimizer.param_groups) do Optimizer.set_rate(group, group.initial_lr) end
   undo(self)
-  local first = self:scheduler_at(0) -- also of a run that is resumed: the others begin at their milestones
+  local first = self:scheduler_at(0) -- also in a resumed run: the others begin at their milestones
   first:initial_step()
   self._last_lr = first:get_last_lr()
 end

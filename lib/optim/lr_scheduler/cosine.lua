@@ -1,6 +1,6 @@
--- cosine.lua - rates that fall along half a cosine: CosineAnnealingLR(optimizer, T_max, eta_min), and
--- CosineAnnealingWarmRestarts(optimizer, T_0, T_mult, eta_min), which starts again after T_0 epochs, then after T_mult
--- times as many, and so on (I. Loshchilov, F. Hutter 2016).
+-- cosine.lua - rates that decrease along half a cosine: CosineAnnealingLR(optimizer, T_max, eta_min), and
+-- CosineAnnealingWarmRestarts(optimizer, T_0, T_mult, eta_min), which restarts after T_0 epochs, then after
+-- T_mult times as many, and so on (I. Loshchilov, F. Hutter 2016).
 
 --[=[ examples
 CosineAnnealingLR
@@ -38,7 +38,7 @@ function CosineAnnealingLR:get_lr()
   local epoch, T_max, eta_min = self.last_epoch, self.T_max, self.eta_min
   if self._is_initial then return self:present_rates() end
   if self._step_count == 1 and epoch > 0 then return self:closed_form() end
-  if (epoch - 1 - T_max) % (2 * T_max) == 0 then -- from the bottom, where the quotient below is none
+  if (epoch - 1 - T_max) % (2 * T_max) == 0 then -- at the minimum, where the quotient below would divide by 0
     return self:each_rate(function(rate, i)
       return rate + (self.base_lrs[i] - eta_min) * (1 - math.cos(math.pi / T_max)) / 2
     end)
@@ -71,7 +71,7 @@ function WarmRestarts:get_lr()
   return self:each_base(function(base) return self.eta_min + (base - self.eta_min) * factor end)
 end
 
--- epoch may have a fraction: how far the epoch has come.
+-- epoch may have a fraction: the progress within the epoch.
 function WarmRestarts:step(epoch)
   self._step_count = self._step_count + 1
   if epoch == nil and self.last_epoch < 0 then epoch = 0 end

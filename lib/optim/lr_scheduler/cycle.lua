@@ -1,6 +1,6 @@
--- cycle.lua - rates that rise and fall, and momentum against them: OneCycleLR(optimizer, max_lr, ...) once over a
--- number of steps (L. Smith, N. Topin 2017), CyclicLR(optimizer, base_lr, max_lr, ...) again and again (L. Smith 2015).
--- step() is called after every batch.
+-- cycle.lua - rates that increase and decrease, with momentum in the opposite direction: OneCycleLR(optimizer,
+-- max_lr, ...) once over a number of steps (L. Smith, N. Topin 2017), CyclicLR(optimizer, base_lr, max_lr, ...)
+-- repeatedly (L. Smith 2015). Call step() after every batch.
 
 --[=[ examples
 OneCycleLR
@@ -68,7 +68,7 @@ local function number_of_steps(a)
   return a.epochs * a.steps_per_epoch
 end
 
--- Each phase: its last step, and the names of the values at its ends.
+-- The phases: the last step of each, and the names of the rates and momenta at its ends.
 local function phases_of(a, total)
   local up = a.pct_start * total - 1
   if a.three_phase then

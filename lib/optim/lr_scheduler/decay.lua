@@ -62,7 +62,8 @@ PolynomialLR
 local Scheduler = require 'torch.optim.lr_scheduler.scheduler'
 local fail = require 'torch.support.fail'
 
--- A class whose init stores the declared arguments in fields of the same names; check(a) rejects invalid ones.
+-- A class with an init that stores the declared arguments in fields of the same names; check(a) rejects invalid
+-- ones.
 local function scheduler(name, arguments, check)
   local class = Scheduler:extend(name)
   function class:init(a)
@@ -87,7 +88,7 @@ function StepLR:closed_form()
   return self:each_base(function(base) return base * self.gamma ^ (self.last_epoch // self.step_size) end)
 end
 
--- A milestone may be there several times.
+-- A milestone may occur several times.
 local MultiStepLR = scheduler('MultiStepLR', 'any milestones, number gamma=0.1', function(a)
   if type(a.milestones) ~= 'table' then fail 'MultiStepLR: milestones must be a list of epochs' end
 end)

@@ -30,7 +30,7 @@ local function init(self, a)
   for _, f in ipairs(functions) do
     if type(f) ~= 'function' then fail('%s: lr_lambda must be a function or a list of them', self.__classname) end
   end
-  self.lambda_of = function(i) return functions[i] end -- functions are no state
+  self.lambda_of = function(i) return functions[i] end -- functions are not part of the state
   Scheduler.start(self, a.optimizer, a.last_epoch)
 end
 

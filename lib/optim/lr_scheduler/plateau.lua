@@ -53,7 +53,7 @@ function Plateau:reduce()
   end
 end
 
--- metric: a number, or a tensor that holds one.
+-- metrics: a number, or a one-element tensor.
 function Plateau:step(metrics)
   local value = torch.is_tensor(metrics) and metrics:item() or metrics
   if type(value) ~= 'number' then fail 'ReduceLROnPlateau: step() needs the metric' end

@@ -29,7 +29,8 @@ local Scheduler = class.Object:extend('LRScheduler')
 -- Fields that are not part of the state.
 local NOT_SAVED = { optimizer = true, schedulers = true }
 
--- Declares the arguments of a class's constructor between the optimizer and last_epoch; its init gets all by name, in one table.
+-- Declares the arguments of a class's constructor between the optimizer and last_epoch; its init receives all
+-- by name, in one table.
 function Scheduler.declare(made, arguments)
   declare.named(made, ('init(self, Optimizer optimizer, %s, integer last_epoch=-1)'):format(arguments))
 end
@@ -52,7 +53,7 @@ function Scheduler.check_optimizer(optimizer)
   if not Optimizer:is_instance(optimizer) then fail('%s is not an Optimizer', torch.type(optimizer)) end
 end
 
--- Takes note of the initial rates, and does the first step. last_epoch: -1, or where a run that is resumed was.
+-- Records the initial rates, and makes the first step. last_epoch: -1, or the last epoch of a resumed run.
 function Scheduler:start(optimizer, last_epoch)
   Scheduler.check_optimizer(optimizer)
   self.optimizer, self.base_lrs = optimizer, {}
@@ -113,7 +114,7 @@ function Scheduler:set_rates(rates)
   self._last_lr = self:present_rates()
 end
 
--- To the next epoch, or to a given one.
+-- Advances to the next epoch, or to `epoch`.
 function Scheduler:step(epoch)
   self._step_count = self._step_count + 1
   self:update(epoch)
@@ -122,7 +123,7 @@ end
 -- The rates that were set last, by group.
 function Scheduler:get_last_lr() return self._last_lr end
 
--- Tables that stand in several places, or in themselves, are copied once.
+-- Deep copy that preserves shared and cyclic references.
 local function copy(value, seen)
   if type(value) ~= 'table' then return value end
   if seen[value] then return seen[value] end

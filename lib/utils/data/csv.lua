@@ -66,7 +66,7 @@ local function check(options)
   end
 end
 
--- Columns as they are read, with the memory that a file of this size may take.
+-- Reads the columns, with a memory limit by the size of the file.
 local function read(path, max_memory, format)
   local _ <close>, size = torch._C.open_file(path)
   return torch._C.within_budget(size, max_memory, torch._C.read_csv, path, format)

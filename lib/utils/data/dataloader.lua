@@ -1,13 +1,14 @@
--- dataloader.lua - utils.data.DataLoader(dataset, {batch_size = 1, shuffle = false, ...}) or
--- DataLoader{dataset = ..., ...}: for X, Y in loader do ... end. With num_workers, for X, Y in loader:iter() also ends the
+-- dataloader.lua - utils.data.DataLoader(dataset, {batch_size = 1, shuffle = false, ...}) or DataLoader{dataset
+-- = ..., ...}: for X, Y in loader do ... end. With num_workers, for X, Y in loader:iter() also ends the
 -- processes at once when the loop is left early; otherwise the collector does.
 --
--- batch_size = false gives one sample after the other, as the dataset has them, without a dimension of batches.
+-- batch_size = false yields single samples of the dataset, without a batch dimension.
 --
--- Samples are collated along a new first dimension (collate.lua). With num_workers, processes load and decode in the
--- background (workers.lua), at most prefetch_factor batches each ahead; batches come in the same order unless in_order = false. For the
--- same generator the order is PyTorch's. Workers are forks: multiprocessing_context = 'fork' is the only one. pin_memory_device is
--- accepted and means nothing: as in PyTorch, the current accelerator's memory is pinned.
+-- Samples are collated along a new first dimension (collate.lua). With num_workers, processes load and decode
+-- in the background (workers.lua), at most prefetch_factor batches each ahead; batches come in the same order
+-- unless in_order = false. For the same generator, the order equals PyTorch's. Workers are forks:
+-- multiprocessing_context = 'fork' is the only one. pin_memory_device has no effect: as in PyTorch, memory is
+-- pinned for the current accelerator.
 
 local torch = require 'torch'
 local class = require 'torch.support.class'
@@ -99,7 +100,7 @@ function DataLoader:_collate(samples)
   return table.unpack(batches, 1, samples[1].n)
 end
 
--- Without batches: a sample as it is.
+-- Without batches: converts a single sample.
 function DataLoader:_convert(...)
   if self.collate_fn then return self.collate_fn(...) end
   return ...
@@ -159,7 +160,7 @@ end
 
 function DataLoader:_unpinned()
   local next_positions = not self._streams and (self.batch_sampler or self.sampler):iter()
-  local seed = torch.empty({}, { dtype = torch.int64, device = samplers._drawing(self.generator).device }):random_({ generator = self.generator }):item() -- as PyTorch
+  local seed = torch.empty({}, { dtype = torch.int64, device = samplers._drawing(self.generator).device }):random_({ generator = self.generator }):item() -- as in PyTorch
   if self.num_workers > 0 then return require('torch.utils.data.workers').iter(self, next_positions, seed) end
   if self._streams then return self:_batches_of_stream() end
   return function()
@@ -168,7 +169,7 @@ function DataLoader:_unpinned()
   end
 end
 
--- Copies between devices that a batch needs are the loader's.
+-- Attributes copies between devices during loading to the loader.
 local function load_on() torch.cuda._set_loading(true) end
 local function load_off() torch.cuda._set_loading(false) end
 

@@ -1,6 +1,7 @@
--- datasets.lua - data sets made of others: IterableDataset, Subset, ConcatDataset, StackDataset, ChainDataset, random_split.
+-- datasets.lua - data sets composed of others: IterableDataset, Subset, ConcatDataset, StackDataset,
+-- ChainDataset, random_split.
 --
--- A data set of positions has __getitem(position) and __len(); an IterableDataset has iter(), which returns an
+-- A map-style data set has __getitem(position) and __len(); an IterableDataset has iter(), which returns an
 -- iterator function.
 
 local torch = require 'torch'
@@ -18,7 +19,7 @@ local function method(dataset, name)
   return type(dataset) == 'userdata' and not torch.is_tensor(dataset) and dataset[name] or nil
 end
 
---- All values that a data set has at a position; a subscript would give only the first.
+--- All values of a data set at a position; indexing would return only the first.
 function M.item(dataset, position)
   if method(dataset, '__getitem') then return dataset:__getitem(position) end
   return dataset[position]
@@ -90,7 +91,7 @@ function M.ConcatDataset:__getitem(position)
   local sizes = self.cumulative_sizes
   if position < 0 then position = #self + 1 + position end
   if position < 1 or position > #self then fail('position %d is not in a ConcatDataset of %d samples', position, #self) end
-  local low, high = 1, #sizes -- the first whose sum reaches the position
+  local low, high = 1, #sizes -- the first with a cumulative size that reaches the position
   while low < high do
     local middle = (low + high) // 2
     if sizes[middle] < position then low = middle + 1 else high = middle end
@@ -99,7 +100,8 @@ function M.ConcatDataset:__getitem(position)
 end
 
 M.StackDataset = Dataset:extend('StackDataset')
---- Data sets of one length side by side: a sample of StackDataset(a, b) is one of each, of StackDataset{x = a, y = b} a table of these.
+--- Data sets of equal length in parallel: a sample of StackDataset(a, b) is one sample of each, of
+-- StackDataset{x = a, y = b} a table of these.
 function M.StackDataset:init(first, ...)
   local named = type(first) == 'table' and #first == 0
   self.datasets = named and first or { first, ... }
@@ -127,7 +129,7 @@ function M.StackDataset:__getitem(position)
   return table.unpack(sample, 1, #self.datasets)
 end
 
---- Whether a whole batch can be had at once.
+--- Whether the data set can return a whole batch at once.
 function M.gets_batches(dataset)
   if not method(dataset, '__getitems') then return false end
   return not method(dataset, '__gets_batches') or dataset:__gets_batches()
@@ -139,7 +141,7 @@ local function is_fraction(lengths)
   return math.abs(sum - 1) < 1e-9 and sum <= 1 + 1e-9 and #lengths > 0, sum
 end
 
---- Parts of a data set with samples chosen at random: random_split(dataset, {800, 200}) or fractions {0.8, 0.2}.
+--- Random disjoint subsets of a data set: random_split(dataset, {800, 200}) or fractions {0.8, 0.2}.
 function M.random_split(dataset, lengths, generator)
   local fractions, sum = is_fraction(lengths)
   local n = #dataset

@@ -1,6 +1,7 @@
--- distributed.lua - DistributedSampler(dataset, {num_replicas =, rank =, shuffle =, seed =, drop_last =}): each rank's share of a data
--- set, as many samples on each: some come twice where they do not divide, or with drop_last some are left out. set_epoch(n) before each
--- epoch gives another order. For the same seed the order is PyTorch's.
+-- distributed.lua - DistributedSampler(dataset, {num_replicas =, rank =, shuffle =, seed =, drop_last =}):
+-- partitions a data set over the ranks, with equally many samples on each: if they do not divide, some occur
+-- twice, or with drop_last some are dropped. set_epoch(n) before each epoch changes the order. For the same
+-- seed, the order equals PyTorch's.
 
 local torch = require 'torch'
 local samplers = require 'torch.utils.data.sampler'
@@ -23,7 +24,7 @@ end
 
 function DistributedSampler:__len() return self.num_samples end
 
---- The order of this epoch is another than that of the one before.
+--- Selects the order of this epoch; it differs between epochs.
 function DistributedSampler:set_epoch(epoch)
   self.epoch = epoch
 end
@@ -38,7 +39,7 @@ function DistributedSampler:iter()
   local i = 0
   return function()
     if i == self.num_samples then return nil end
-    local position = (self.rank + i * self.num_replicas) % n + 1 -- those that come twice are the first
+    local position = (self.rank + i * self.num_replicas) % n + 1 -- the first samples come twice
     i = i + 1
     return order and order[position] or position
   end

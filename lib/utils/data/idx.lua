@@ -1,9 +1,8 @@
--- Reading idx files (the format of MNIST and Fashion-MNIST), plain or gzipped, into uint8 tensors.
+-- idx.lua - reads idx files (the format of MNIST and Fashion-MNIST), plain or gzipped, into uint8 tensors.
 --
--- The format, big-endian: two zero bytes, the element type (8: unsigned byte), the number of
--- dimensions, the sizes as 32-bit integers, the elements. A file that is missing, damaged or of
--- another kind gives nil and a message that names it; nothing is raised.
--- Uses torch._C.gunzip(path): a uint8 tensor of the decompressed bytes, or nil and a message.
+-- The format, big-endian: two zero bytes, the element type (8: unsigned byte), the number of dimensions, the
+-- sizes as 32-bit integers, the elements. For a missing, damaged or other file, functions return nil and a
+-- message that names it; they raise no error.
 
 local torch = require 'torch'
 local checked = require 'torch.support.checked'
@@ -47,7 +46,7 @@ function M.read(path, shape, max_memory)
   for i = 1, ndim do
     sizes[i] = big_endian(sizes_bytes, 4 * i - 3)
     elements = elements * sizes[i]
-    if elements > length then break end -- before it can overflow
+    if elements > length then break end -- before the product can overflow
   end
   if elements ~= length - header then
     return damaged('%d bytes of elements, %s wanted', length - header, table.concat(sizes, ' x '))

@@ -1,9 +1,9 @@
--- image.lua - utils.data.read_image(path, mode) and decode_image(bytes, mode): PNG and JPEG files as uint8 tensors
--- (channels, height, width), values 0 to 255, as torchvision.io names them.
+-- image.lua - utils.data.read_image(path, mode) and decode_image(bytes, mode): PNG and JPEG files as uint8
+-- tensors (channels, height, width), values 0 to 255, as torchvision.io names them.
 --
--- Modes: 'unchanged' (the file's own channels; palettes become colours, inks too), 'gray', 'gray_alpha', 'rgb', 'rgba';
--- or a table { mode = ... }. PNG values of 16 bits are scaled to 8. A file that is cut short or damaged is an error.
--- Uses torch._C.decode_image, which opens libpng and TurboJPEG when the first image is read.
+-- Modes: 'unchanged' (the file's own channels; palettes become colours, inks too), 'gray', 'gray_alpha', 'rgb',
+-- 'rgba'; or a table { mode = ... }. PNG values of 16 bits are scaled to 8. A truncated or damaged file is an
+-- error. Uses torch._C.decode_image, which opens libpng and TurboJPEG when the first image is read.
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
@@ -28,7 +28,8 @@ local function decode(bytes, channels, max_memory)
   return torch._C.within_budget(#bytes, max_memory or nil, torch._C.decode_image, bytes, channels)
 end
 
---- Decodes the content of a file. options: max_memory, how many bytes decoding may take; else 64 times their number, and at least 256 MB.
+--- Decodes the content of a file. options: max_memory, the maximum memory of decoding in bytes; the default is
+-- 64 times the size of the content, and at least 256 MB.
 function M.decode_image(bytes, mode, options)
   local image, message = decode(bytes, channels_of('decode_image', mode), options.max_memory)
   if not image then fail('decode_image(): %s', message) end

@@ -1,6 +1,6 @@
--- sampler.lua - in which order samples are taken: Sampler (derive and define iter), SequentialSampler,
--- RandomSampler, SubsetRandomSampler, WeightedRandomSampler, BatchSampler. iter() returns an iterator over positions
--- from 1 (BatchSampler: over tables). For the same generator the order is PyTorch's.
+-- sampler.lua - the order of samples: Sampler (derive and define iter), SequentialSampler, RandomSampler,
+-- SubsetRandomSampler, WeightedRandomSampler, BatchSampler. iter() returns an iterator over positions from 1
+-- (BatchSampler: over tables). For the same generator the order is PyTorch's.
 
 local torch = require 'torch'
 local class = require 'torch.support.class'
@@ -32,12 +32,12 @@ function M.RandomSampler:init(data_source, replacement, num_samples, generator)
 end
 function M.RandomSampler:__len() return self.num_samples or #self.data_source end
 
-local DRAWN_AT_ONCE = 32 -- positions with replacement, as PyTorch draws them
+local DRAWN_AT_ONCE = 32 -- positions with replacement, as in PyTorch
 
 --- Options for drawing positions: on the generator's device, otherwise on the CPU, for every default device.
 function M._drawing(generator) return { generator = generator, device = generator and generator.device or 'cpu' } end
 
--- A generator of its own, which the default one seeds.
+-- A new generator, seeded from the default one.
 local function own_generator()
   local generator = torch.Generator()
   generator:manual_seed(torch.empty({}, { dtype = torch.int64, device = 'cpu' }):random_():item())
@@ -116,7 +116,7 @@ function M.BatchSampler:iter()
     local batch = {}
     while not ended and #batch < self.batch_size do
       local position = next_position()
-      ended = position == nil -- a sampler is not called after its end, where it may begin again
+      ended = position == nil -- a sampler is not called after its end, because it may restart
       batch[#batch + 1] = position
     end
     if #batch == self.batch_size or (#batch > 0 and not self.drop_last) then return batch end

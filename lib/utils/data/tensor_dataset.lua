@@ -29,7 +29,7 @@ function TensorDataset:__getitem(index)
   return table.unpack(values)
 end
 
--- A whole batch in one step per tensor, which the DataLoader uses instead of single samples.
+-- Loads a whole batch with one operation per tensor; the DataLoader prefers it to single samples.
 function TensorDataset:__getitems(indices)
   local positions = torch.tensor(indices)
   local values = {}

@@ -14,7 +14,7 @@ local parcel = require 'torch.files.parcel'
 
 local M = {}
 
-local info -- of the worker that this process is
+local info -- of this process, if it is a worker
 
 --- In a worker: {id, num_workers, seed, dataset}; elsewhere nil. A stream of samples uses it to select its
 -- part.
@@ -56,7 +56,7 @@ local function serve(loader, receive, send, seed, id)
     local request = receive()
     if not request then return end
     local result
-    if ok and request == 'r' then -- another time through the data
+    if ok and request == 'r' then -- restarts the iteration
       next_batch, result = nil, 'r'
     elseif ok then
       ok, message = xpcall(answer, describe, request)
@@ -100,7 +100,7 @@ function Pool:first_of(numbers)
   return numbers[first]
 end
 
--- The next message of the worker; raises when there is none.
+-- Receives the next message of the worker; raises an error if the worker has ended.
 function Pool:receive(index)
   local worker, timeout = self.workers[index], self.loader.timeout
   local message, why = worker:receive(timeout > 0 and timeout or nil)
@@ -121,13 +121,13 @@ local function request_of(positions)
   return table.concat(parts)
 end
 
---- An iterator over the loader's batches from workers, and a value that ends them.
+--- An iterator over the loader's batches from workers, and a value that closes it.
 function M.iter(loader, next_positions, seed)
   local pool = loader._pool
   if pool and #pool.workers > 0 then
     for i = 1, #pool.workers do pool.workers[i]:send 'r' end
     for i = 1, #pool.workers do
-      while pool:receive(i) ~= 'r' do end -- batches that an iteration left early has not taken
+      while pool:receive(i) ~= 'r' do end -- drops batches of an iteration that was left early
     end
   else
     pool = start(loader, seed)
@@ -135,7 +135,7 @@ function M.iter(loader, next_positions, seed)
   end
   local count = #pool.workers
   local turn, taken, ended, more = 0, 0, {}, true
-  local pending, done = {}, {} -- by worker: requests without an answer; whether its stream has ended
+  local pending, done = {}, {} -- by worker: number of unanswered requests; whether its stream has ended
   for worker = 1, count do pending[worker] = 0 end
 
   local function ask(worker)
@@ -154,7 +154,8 @@ function M.iter(loader, next_positions, seed)
 
   local queue = {} -- the workers in the order of their requests
 
-  -- The worker that gets the next request: in turn; out of order one that has room. nil: none.
+  -- The worker that gets the next request: round robin if in_order, otherwise any with a free slot; nil if
+  -- none.
   local function worker_to_ask()
     if loader.in_order then return #queue - taken < count * loader.prefetch_factor and turn % count + 1 or nil end
     for i = turn, turn + count - 1 do
@@ -171,7 +172,7 @@ function M.iter(loader, next_positions, seed)
     end
   end
 
-  -- The worker whose message is taken next.
+  -- The worker to receive the next message from.
   local function worker_to_hear()
     taken = taken + 1
     local worker = queue[taken]

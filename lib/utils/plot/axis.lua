@@ -35,7 +35,7 @@ function axis.ticks(low, high, most)
   return ticks
 end
 
--- A number as short as its place on an axis needs.
+-- A number with up to four digits, for labels.
 function axis.text(value)
   if value == 0 then return '0' end
   local text = ('%.4g'):format(value)

@@ -1,6 +1,6 @@
--- font.lua - a font for figures made of pixels: ASCII on a grid of 5 by 7.
+-- font.lua - a bitmap font for figures: ASCII on a grid of 5 by 7.
 --
--- font.of(code) is a string of five bytes, one per column, whose lowest bit is the top row.
+-- font.of(code) is a string of five bytes, one per column, with the top row in the lowest bit.
 
 local font = {}
 
@@ -23,7 +23,7 @@ for hex in columns:gmatch '%x+' do
   glyphs[#glyphs + 1] = hex:gsub('%x%x', function(pair) return string.char(tonumber(pair, 16)) end)
 end
 
---- The columns of a character; a box where there is none.
+--- The columns of a character; a box for an unknown one.
 function font.of(code) return glyphs[code - 31] or unknown end
 
 return font

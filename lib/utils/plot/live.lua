@@ -1,13 +1,14 @@
--- live.lua - torch.utils.plot.live({file =, pause = 0.1}): figures that take each other's place while something is computed.
+-- live.lua - torch.utils.plot.live({file =, pause = 0.1}): figures that replace each other during a
+-- computation.
 --
 --   local live = torch.utils.plot.live()
 --   for step = 1, 1000 do … live:show(torch.utils.plot.lines(losses)) end
 --   live:finish()
 --
--- In a notebook the figure stays one output that changes; on a terminal its lines are drawn again where they stand; where
--- stdout is a file or a pipe nothing is drawn. With `file` (.svg or .png) every figure that is drawn, and the last one, is also
--- written there. Figures that come sooner than `pause` seconds after the one before wait, so that drawing takes little of the time; finish()
--- draws the last one.
+-- In a notebook the figure stays one output that changes; on a terminal its lines are redrawn in place; if
+-- stdout is a file or a pipe, nothing is drawn. With `file` (.svg or .png) every figure that is drawn, and the
+-- last one, is also written there. Within `pause` seconds after a figure, the next ones are deferred, to limit
+-- the time for drawing; finish() draws the last one.
 
 local torch = require 'torch'
 local class = require 'torch.support.class'
@@ -25,7 +26,7 @@ function Live:init(...)
   self._drawn, self._lines = -math.huge, 0
 end
 
--- The cursor goes up to where the figure before begins, and everything below is erased.
+-- Moves the cursor up to the start of the previous figure, and erases everything below.
 function Live:_draw_on_terminal(figure)
   local text = tostring(figure)
   local _, ends = text:gsub('\n', '')
@@ -55,7 +56,7 @@ function Live:is_on_terminal() return not torch.utils.display.in_place() and tor
 --- True if a figure would be drawn now, so that a caller can skip creating others.
 function Live:is_due() return clock() - self._drawn >= self.pause end
 
---- Shows a figure in the place of the one before.
+--- Replaces the figure.
 function Live:show(figure)
   if self:is_due() then self:_draw(figure) else self._waiting = figure end
 end

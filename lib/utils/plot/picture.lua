@@ -24,7 +24,7 @@ end
 
 -- ---- kitty ----
 
---- As kitty takes it: the PNG file in chunks of base64.
+--- For kitty: the PNG file in chunks of base64.
 function picture.kitty(image)
   local text, parts = base64(picture.png(image)), {}
   for i = 1, #text, 4096 do
@@ -42,7 +42,7 @@ local function run(char, count)
   return count > 3 and ('!%d%s'):format(count, char) or char:rep(count)
 end
 
--- One band, six rows high: for each colour in it, the columns where it stands.
+-- A sixel band of six rows: for each colour, the mask of its pixels per column.
 local function band(image, first, palette)
   local width, stride = image.width, image.width * 3
   local masks = {}

@@ -14,7 +14,7 @@ local LEFT, RIGHT, TOP, BOTTOM = 64, 16, 36, 36 -- margins
 local PEN = 2 -- width of a line
 local LETTER, LETTER_HEIGHT = 6, 7
 local TITLE_HEIGHT = 24 -- above a picture
-local SMALL = 256 -- pixels to which matrices and pictures are enlarged
+local SMALL = 256 -- pixels; smaller matrices and pictures are enlarged to this size
 local WHITE, GREY, DARK, BLACK = 0xFFFFFF, 0xDDDDDD, 0x444444, 0x000000
 local colours = { 0x1F5FBF, 0xC2401F, 0x2A8A3E, 0x8A3FB5, 0x14828C, 0xA3720A }
 
@@ -164,7 +164,7 @@ end
 
 local function byte(part) return math.floor(math.max(0, math.min(part, 1)) * 255 + 0.5) end
 
--- The pixels themselves, each a square where there are few.
+-- Draws the pixels of an image, enlarged to squares if there are few.
 function raster.pixels(figure)
   local size = math.max(1, SMALL // math.max(figure.width, figure.height))
   local rows = {}
@@ -179,7 +179,7 @@ function raster.pixels(figure)
   return { width = figure.width * size, height = figure.height * size, data = table.concat(rows) }
 end
 
--- The picture in the middle below its title, in a picture as wide as both need.
+-- Combines a picture with its title above, centred, in the width that both need.
 function raster.titled(picture, title)
   local width = math.max(picture.width, #code_points(title) * LETTER + 2 * LETTER)
   local head = canvas_new(width, TITLE_HEIGHT)

@@ -10,7 +10,7 @@ local text_columns = require('torch.utils.width').of
 local terminal = {}
 
 local HEIGHT = 15 -- rows of a line plot
-local SMALL = 24 -- pixels up to which matrices and pictures are enlarged
+local SMALL = 24 -- pixels; smaller matrices and pictures are enlarged up to this size
 local series_colours = { 34, 31, 32, 35, 36, 33 }
 
 local function paint(code, text, colour) return colour and ('\27[%sm%s\27[0m'):format(code, text) or text end
@@ -144,7 +144,7 @@ end
 
 local shades = { ' ', '░', '▒', '▓', '█' }
 
--- Means of the pixels that fall on each of `height` by `width` places.
+-- Shrinks an image to `height` by `width`, by the means of the pixels.
 local function shrink(figure, height, width)
   local small = {}
   for i = 1, height do
@@ -169,7 +169,7 @@ local function byte(part) return math.floor(math.max(0, math.min(part, 1)) * 255
 
 local function rgb(pixel) return ('%d;%d;%d'):format(byte(pixel[1]), byte(pixel[2]), byte(pixel[3])) end
 
--- Two pixels a character, one above the other.
+-- Draws two pixels per character, one above the other.
 local function half_blocks(small)
   local lines = {}
   for i = 1, #small, 2 do
@@ -197,7 +197,8 @@ end
 
 function terminal.pixels(figure, columns, colour)
   local lines = { figure.title and centred(figure.title, math.min(columns, figure.width * 2)) }
-  -- A character is about twice as high as wide: a pixel is one column and half a row, or two columns and a row.
+  -- A character is about twice as high as wide: a pixel takes one column and half a row, or two columns and a
+  -- row.
   local most = colour and columns or columns // 2
   local enlarged = math.max(1, math.min(SMALL // figure.width, SMALL // figure.height))
   local width = math.min(figure.width * enlarged, most)

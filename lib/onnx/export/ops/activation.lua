@@ -1,4 +1,4 @@
--- activation.lua - activations, softmaxes and dropouts (which do nothing when a model is exported), written in ONNX.
+-- activation.lua - writes activations, softmaxes and dropouts (the identity in an exported model) in ONNX.
 
 local torch = require 'torch'
 

@@ -1,4 +1,4 @@
--- convolution.lua - convolutions and pools, written in ONNX. Without a batch they get one of one entry.
+-- convolution.lua - writes convolutions and pools in ONNX. Inputs without a batch get a batch of one.
 
 local torch = require 'torch'
 
@@ -15,7 +15,7 @@ end
 
 local function pads_of(padding) return table.move(padding, 1, #padding, #padding + 1, table.move(padding, 1, #padding, 1, {})) end
 
--- f(name) of the input with a batch; the result without one if the input has none.
+-- Calls f(name) on the input with a batch dimension; removes it from the result if the input has none.
 local function with_batch(g, x, n, f)
   local name, alone = g:name(x), #x.shape == n + 1
   if not alone then return f(name) end
@@ -93,7 +93,7 @@ for n = 1, 3 do
     end)
   end
 
-  -- Windows of one size that cover the input: { kernel, ... }, or nil.
+  -- The kernel of equal, disjoint windows that cover the input; nil if there is none.
   local function even(shape, output)
     local kernel = {}
     for i = 1, n do
@@ -104,7 +104,7 @@ for n = 1, 3 do
     return kernel
   end
 
-  -- The matrix whose product with a vector is the means over PyTorch's windows.
+  -- The [to, from] matrix that maps a vector to its means over PyTorch's windows.
   local function means(from, to)
     local matrix = torch.zeros(to, from)
     for i = 0, to - 1 do
@@ -150,9 +150,9 @@ for n = 1, 3 do
   end
 end
 
--- ---- windows as columns -------------------------------------------------------------------------------------------------------
+-- ---- im2col and col2im --------------------------------------------------------------------------------------
 
--- A filter for each element of a window, which picks it, for every channel.
+-- For every channel, one-hot filters: filter k selects element k of a window.
 local function picking(g, channels, kernel, dtype)
   local size = kernel[1] * kernel[2]
   return g:constant(torch.eye(size, { dtype = dtype }):view(size, 1, kernel[1], kernel[2]):tile { channels, 1, 1, 1 })

@@ -16,7 +16,7 @@ for op, name in pairs { abs = 'Abs', acos = 'Acos', acosh = 'Acosh', asin = 'Asi
   M[op] = function(g, a, call) return g:node(name, { g:cast(a.self, result_dtype(call)) }) end
 end
 
--- nan has the sign 0, where ONNX leaves it to be nan.
+-- The sign of nan is 0; ONNX's is nan.
 local sign = M.sign
 function M.sign(g, a, call)
   local dtype, y = result_dtype(call), sign(g, a, call)
@@ -65,7 +65,7 @@ end
 
 local function operands(g, a, dtype) return g:cast(a.self, dtype), g:cast(a.other, dtype) end
 
--- other * alpha, then self op that.
+-- Computes self op (other * alpha).
 local function scaled(name, if_bool)
   return function(g, a, call)
     local dtype = result_dtype(call)
@@ -141,7 +141,7 @@ function M.lerp(g, a, call)
   return g:node('Add', { from, g:node('Mul', { way, g:cast(a.weight, dtype) }) })
 end
 
---- Between two bounds, each of which may be nil.
+--- Clamps between two bounds, which may be nil.
 local function clip(g, x, low, high, dtype)
   if low ~= nil then x = g:node('Max', { x, g:cast(low, dtype) }) end
   if high ~= nil then x = g:node('Min', { x, g:cast(high, dtype) }) end
@@ -198,7 +198,7 @@ for op in ([[to float double half bfloat16 long int short char byte bool type_as
   M[op] = converted
 end
 
---- In place: the source, as large as self and of its dtype.
+--- copy_: the source, expanded to self's shape and converted to its dtype.
 function M.copy(g, a, call)
   return g:node('Expand', { g:cast(a.src, result_dtype(call)), g:integers(g:shape(call.results[1])) })
 end

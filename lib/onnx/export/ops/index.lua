@@ -1,4 +1,5 @@
--- index.lua - elements picked by positions, and x[...], written in ONNX. Positions count from 1 in programs, from 0 in ONNX.
+-- index.lua - writes indexing by positions, and x[...], in ONNX. Positions count from 1 in programs, from 0 in
+-- ONNX.
 
 local torch = require 'torch'
 local record = require 'torch.onnx.export.record'
@@ -15,7 +16,8 @@ function M.embedding(g, a)
 end
 M['nn.embedding'] = M.embedding
 
--- Which bag each entry of a list is in, (bags, entries) of 1 and 0: it begins at the entry or before, and the next one does not.
+-- A (bags, entries) matrix of 1 and 0: whether an entry belongs to a bag, which starts at the entry or before
+-- while the next bag does not.
 local function members(g, a, dtype)
   local places = g:node('Range', { g:scalar(0, torch.int64), g:node('Size', { g:name(a.input) }), g:scalar(1, torch.int64) })
   local starts = g:node('Unsqueeze', { g:positions(a.offsets), g:list { 1 } })
@@ -39,7 +41,7 @@ function M.embedding_bag(g, a, call)
     if mode == 'sum' then return sums end
     return g:node('Div', { sums, g:node('Max', { g:node('ReduceSum', { member, g:list { 1 } }, { keepdims = 1 }), g:scalar(1, dtype) }) })
   end
-  -- A bag of nothing is 0.
+  -- The result for an empty bag is 0.
   local inside = g:node('Cast', { g:node('Unsqueeze', { member, g:list { 2 } }) }, { to = tensors.code(torch.bool) })
   local largest = g:node('ReduceMax', { g:node('Where', { inside, rows, g:scalar(-math.huge, dtype) }), g:list { 1 } }, { keepdims = 0 })
   return g:node('Where', { g:node('IsInf', { largest }), g:scalar(0, dtype), largest })
@@ -50,8 +52,8 @@ function M.index_select(g, a)
   return g:node('Gather', { g:name(a.self), g:positions(a.index) }, { axis = g:axis(a.dim, #a.self.shape) })
 end
 
--- Positions of a dimension as weighted sums of others: a product with the matrix of the weights. lists: starts, sources and weights, and
--- starts on the way back.
+-- Linear resampling of a dimension as a product with the matrix of weights. lists: starts, sources and weights,
+-- and the starts for backward.
 local function resampled(g, name, rank, axis, lists, dtype)
   local starts, sources, weights = lists[1].tensor:tolist(), lists[2].tensor:tolist(), lists[3].tensor:tolist()
   local matrix = {}
@@ -80,7 +82,7 @@ function M._resample_planes(g, args, call)
 end
 
 local GRID_MODES = { [0] = 'bilinear', 'nearest', 'bicubic' }
-local NEWER_NAMES = { bilinear = 'linear', bicubic = 'cubic' } -- since version 20, which also has volumes
+local NEWER_NAMES = { bilinear = 'linear', bicubic = 'cubic' } -- since version 20, which also supports volumes
 local GRID_PADDINGS = { [0] = 'zeros', 'border', 'reflection' }
 
 function M._grid_sample(g, args)
@@ -112,7 +114,7 @@ function M.scatter_add(g, a)
   return g:node('ScatterElements', { g:name(a.self), g:positions(a.index), g:name(a.src) }, { axis = g:axis(a.dim, #a.self.shape), reduction = 'add' })
 end
 
--- The number of classes is in the result, also where it was found from the values: of the recorded call alone.
+-- The number of classes is the size of the recorded result.
 function M.one_hot(g, a, call)
   if a.num_classes < 0 then g:fail 'num_classes that depends on the values; say how many there are' end
   local n = call.results[1].shape[#call.results[1].shape]
@@ -145,7 +147,7 @@ local function parsed(g, text)
   return list
 end
 
--- From 1, both ends included, as ONNX's, from 0, without the last.
+-- Converts bounds from 1 with both ends included to ONNX's bounds from 0 without the last.
 local function bounds(g, entry)
   local first = g:map(function(at) return at > 0 and at - 1 or at end, entry[1] or 1)
   local last = g:map(function(at) return at == -1 and math.maxinteger or at < 0 and at + 1 or at end, entry[2] or -1)

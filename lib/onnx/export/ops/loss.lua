@@ -23,7 +23,7 @@ function M.l1_loss(g, a)
   return reduced(g, g:node('Abs', { difference(g, a) }), a.reduction)
 end
 
--- 0.5 d^2 * square below `edge`, (|d| - 0.5 edge) * line above.
+-- With d = |input - target|: 0.5 d^2 * square below `edge`, (d - 0.5 edge) * line above.
 local function huber(g, a, call, edge, square, line)
   local dtype = call.results[1].dtype
   local function number(x) return g:scalar(x, dtype) end
@@ -38,7 +38,7 @@ M['nn.smooth_l1_loss'] = function(g, a, call)
 end
 M['nn.huber_loss'] = function(g, a, call) return huber(g, a, call, a.delta, 1, a.delta) end
 
--- target log p + (1 - target) log(1 - p), where neither logarithm is below -100.
+-- target log p + (1 - target) log(1 - p), with both logarithms clamped to at least -100.
 M['nn.binary_cross_entropy'] = function(g, a, call)
   local dtype = call.results[1].dtype
   local p, target, one = g:name(a.self), g:name(a.target), g:scalar(1, dtype)
@@ -73,7 +73,7 @@ M['nn.margin_ranking_loss'] = function(g, a, call)
   return reduced(g, g:node('Relu', { terms }), a.reduction)
 end
 
--- t log t, 0 where t is 0.
+-- t log t, and 0 for t = 0.
 local function entropy(g, target, dtype)
   local zero = g:scalar(0, dtype)
   return g:node('Where', { g:node('Greater', { target, zero }), g:node('Mul', { target, g:node('Log', { target }) }), zero })
@@ -88,7 +88,7 @@ M['nn.kl_div'] = function(g, a, call)
   return g:node('Div', { reduced(g, terms, 'sum'), g:number(g:shape(a.input)[1], dtype) })
 end
 
--- exp(x) - t x, or x - t log(x); full: Stirling's formula for log(t!) is added where t > 1.
+-- exp(x) - t x, or x - t log(x); full: adds Stirling's formula for log(t!) if t > 1.
 M['nn.poisson_nll_loss'] = function(g, a, call)
   local x, target, dtype = g:name(a.input), g:name(a.target), call.results[1].dtype
   local function number(value) return g:scalar(value, dtype) end
@@ -140,7 +140,7 @@ M['nn.multilabel_soft_margin_loss'] = function(g, a, call)
   return reduced(g, g:node('ReduceMean', { terms, g:list { -1 } }, { keepdims = 0 }), a.reduction)
 end
 
--- Of probabilities, which stand along the dimension of the classes.
+-- With probabilities as targets, along the dimension of the classes.
 local function of_probabilities(g, a)
   local x, rank = g:name(a.input or a.self), #g:shape(a.input or a.self)
   local axis = rank > 1 and 1 or 0

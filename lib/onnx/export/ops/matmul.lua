@@ -63,7 +63,7 @@ M['nn.scaled_dot_product_attention'] = function(g, a, call)
     scores = g:node('Add', { scores, g:cast(a.attn_mask, dtype) })
   end
   local weights = g:node('Softmax', { scores }, { axis = -1 })
-  if a.attn_mask then -- a query that may attend to nothing gets 0, where softmax has nan
+  if a.attn_mask then -- a query without permitted keys gets 0; softmax alone would return nan
     local best = g:node('ReduceMax', { scores, g:list { -1 } }, { keepdims = 1 })
     weights = g:node('Where', { g:node('Equal', { best, g:scalar(-math.huge, dtype) }), g:scalar(0, dtype), weights })
   end

@@ -1,16 +1,16 @@
 -- recurrent.lua - exports one direction of one recurrent layer: LSTM, GRU or RNN.
 --
 -- ltensor multiplies the input by its weights before the recurrent operation; ONNX's operators do both.
--- Therefore the operation that computed the gates is looked up.
+-- Therefore the operation that computed the gates is looked up in the recording.
 
 local torch = require 'torch'
 
 local M = {}
 
--- The order of the gates, ours from 1, in ONNX's files; and the operator.
+-- By cell: the operator, and the order of our gates (from 1) in ONNX.
 local cells = { lstm = { 'LSTM', { 1, 4, 2, 3 } }, gru = { 'GRU', { 2, 1, 3 } }, tanh = { 'RNN', { 1 } }, relu = { 'RNN', { 1 } } }
 
--- The rows of a weight or bias in ONNX's order, with a dimension of one direction in front.
+-- The rows of a weight or bias in ONNX's order, with a leading dimension for the direction.
 local function reordered(g, value, order)
   local parts, n = {}, value.shape[1] // #order
   for i, gate in ipairs(order) do parts[i] = value.tensor:detach():narrow(1, (gate - 1) * n + 1, n) end
@@ -23,7 +23,7 @@ local function weight_of(g, value, order)
   return g:node('Unsqueeze', { g:name(value), g:list { 0 } })
 end
 
--- args: gates, hx, cx, weight_hh, bias_hh, cell, reverse, batch_sizes, as they were given.
+-- args: gates, hx, cx, weight_hh, bias_hh, cell, reverse, batch_sizes, unconverted.
 function M._recurrent(g, a, call)
   local gates, hx, cx, weight_hh, bias_hh, cell, reverse = table.unpack(a, 1, 7)
   if a[8] then g:fail 'a packed sequence' end

@@ -1,11 +1,11 @@
--- shape.lua - other shapes of the same elements, parts, joins, padding, written in ONNX.
+-- shape.lua - writes reshaping, slicing, joining and padding in ONNX.
 
 local torch = require 'torch'
 local symbols = require 'torch.onnx.export.symbols'
 
 local M = {}
 
-local LAST = math.maxinteger -- an end beyond every size
+local LAST = math.maxinteger -- above every size
 
 -- ---- the same elements in another shape ---------------------------------------------------------------------------------
 
@@ -99,7 +99,7 @@ end
 
 function M.cat(g, a, call)
   local names, dtype = {}, call.results[1].dtype
-  for _, value in ipairs(a.tensors) do -- PyTorch's old empty tensors are left out
+  for _, value in ipairs(a.tensors) do -- skips PyTorch's legacy empty tensors
     if not (#value.shape == 1 and value.shape[1] == 0) or #call.results[1].shape == 1 then names[#names + 1] = g:cast(value, dtype) end
   end
   return g:node('Concat', names, { axis = g:axis(a.dim, #call.results[1].shape) })
@@ -200,7 +200,7 @@ local function wrapped(g, a, x, rank)
   return x
 end
 
--- pad: before and after of the last dimension, of the one before it, ...
+-- pad: before and after for the last dimension, then for the one before it, ...
 function M.pad(g, a, call)
   local x, rank, dtype = g:name(a.self), #a.self.shape, call.results[1].dtype
   g:plain(a.pad, 'the padding')

@@ -194,11 +194,21 @@ describe('multinomial', function()
   end)
 end)
 
+describe('mvlgamma', function()
+  it('mvlgamma rejects every p below 1', function()
+    for _, p in ipairs { 0, -1, math.mininteger } do
+      refused('p has to be greater than or equal to 1', torch.mvlgamma, torch.ones(2), p)
+    end
+  end)
+end)
+
 describe('torch._C', function()
   it('refuses arguments of another kind than its callers pass', function()
     refused('batch_leave(): no vmap is active', torch._C.batch_leave, torch.ones(3))
     refused('number expected', torch._C.result_type, { torch.ones(1) })
     refused('number expected', torch._C.result_type, torch.ones(1))
+    refused('must be a table', torch._C.first_worker, torch.ones(1), 1)
+    assert.is_nil(torch._C.first_worker(setmetatable({}, { __len = function() return math.maxinteger end }), 0))
   end)
 
   it('makes objects with the metatables of classes alone', function()

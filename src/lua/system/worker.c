@@ -230,7 +230,8 @@ static int worker_receive(lua_State *L)
  * message or has ended; nil: none within the time */
 static int first_worker(lua_State *L)
 {
-    const int n = (int)luaL_len(L, 1);
+    lt_lua_check_type(L, 1, LUA_TTABLE);
+    const int n = (int)lua_rawlen(L, 1);
     const double deadline = lua_isnoneornil(L, 2) ? -1 : lt_clock() + lt_lua_check_number(L, 2);
     lua_settop(L, 1);
     struct pollfd *p = lua_newuserdatauv(L, (size_t)(n + 1) * sizeof *p, 0);

@@ -261,11 +261,11 @@ static lt_tensor *do_halves_below(lt_scope *s, lt_tensor *self, int64_t p)
 
 lt_status lt_mvlgamma_impl(lt_tensor *self, int64_t p, lt_tensor **out)
 {
-    const double constant =
-        0.25 * 1.14472988584940017414 * (double)p * (double)(p - 1); /* log(pi) p (p - 1) / 4 */
     lt_tensor *logarithms = NULL;
     lt_scope s;
     if (p < 1) return lt_error(LT_ERR_RUNTIME, "p has to be greater than or equal to 1");
+    const double constant =
+        0.25 * 1.14472988584940017414 * (double)p * ((double)p - 1); /* log(pi) p (p - 1) / 4 */
     lt_scope_open(&s, false);
     lt_tensor *arguments = do_halves_below(&s, self, p);
     if (s.status == LT_OK) {

@@ -5,6 +5,37 @@
 -- end). In the scope, products and convolutions are computed in the lower precision, operations that need more
 -- precision in float32.
 
+--[=[ arguments
+device_type: Type of the device: `'cuda'` or `'cpu'`.
+enabled: Whether the scope or the scaler has an effect.
+dtype: Dtype of the lower precision; by default float16 on GPUs and bfloat16 on the CPU.
+cache_enabled: Whether the converted weights are kept until the end of the scope.
+fwd: Method forward of a custom `torch.autograd.Function`.
+bwd: Method backward of a custom `torch.autograd.Function`.
+cast_inputs: Dtype to which floating-point arguments are converted.
+init_scale: Scale at the beginning.
+growth_factor: Factor by which the scale grows.
+backoff_factor: Factor by which the scale shrinks after infinite or NaN gradients.
+growth_interval: Number of steps without infinite or NaN gradients after which the scale grows.
+outputs: Loss: a tensor, or a table of them.
+new_factor: New factor.
+new_interval: New number of steps.
+optimizer: Optimizer with scaled gradients.
+closure: Closure of the optimizer; it must be nil while the scaler is enabled.
+device: Type of the device: `'cuda'` or `'cpu'`.
+is_autocast_available(): Whether autocast supports this type of device.
+GradScaler:get_scale(): The present scale.
+GradScaler:get_growth_factor(): The factor by which the scale grows.
+GradScaler:set_growth_factor(): Sets the factor by which the scale grows.
+GradScaler:get_backoff_factor(): The factor by which the scale shrinks after infinite or NaN gradients.
+GradScaler:set_backoff_factor(): Sets the factor by which the scale shrinks after infinite or NaN gradients.
+GradScaler:get_growth_interval(): The number of steps without infinite or NaN gradients after which the scale grows.
+GradScaler:set_growth_interval(): Sets the number of steps without infinite or NaN gradients after which the scale grows.
+GradScaler:is_enabled(): Whether the scaler has an effect.
+GradScaler:state_dict(): The state as a table, for a checkpoint.
+GradScaler:load_state_dict(): Restores the state of a checkpoint.
+]=]
+
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'

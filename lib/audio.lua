@@ -1,6 +1,28 @@
 -- audio.lua - torch.audio: sound as tensors [channels, frames] of numbers from -1 to 1: reads and writes WAV
 -- files, and converts spectra to mel scales.
 
+--[=[ arguments
+path: File.
+frame_offset: Number of frames to skip at the beginning.
+num_frames: Number of frames to read; -1 for all.
+normalize: Whether the samples become numbers from -1 to 1; otherwise the integers of the file are kept.
+channels_first: Whether the shape is [channels, frames] instead of [frames, channels].
+max_bytes: Number of bytes above which a file is an error.
+src: Samples from -1 to 1, of shape [channels, frames].
+sample_rate: Number of frames per second.
+encoding: Encoding of the samples: `'PCM_S'`, `'PCM_U'` or `'PCM_F'`.
+bits_per_sample: Number of bits of a sample: 8, 16, 24, 32 or 64.
+freq: Frequency in Hz.
+mel: Frequency in mels.
+mel_scale: Formula of the scale: `'htk'` or `'slaney'`.
+n_freqs: Number of frequencies of the spectrum, from 0 to half the sample rate.
+f_min: Lowest frequency in Hz.
+f_max: Highest frequency in Hz.
+n_mels: Number of filters.
+norm: `'slaney'` divides each filter by its width; nil does not.
+mel_to_hz(): Frequency in Hz of a frequency in mels.
+]=]
+
 local torch = require 'torch'
 local checked = require 'torch.support.checked'
 local declare = require 'torch.support.arguments'

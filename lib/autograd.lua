@@ -4,6 +4,23 @@
 -- A scope (no_grad, detect_anomaly, ...) called without a function returns a guard for `local _ <close>`; with
 -- a function, calls it and returns its results. Both restore the previous state, also after an error.
 
+--[=[ arguments
+tensors: Tensors to differentiate: one, or a list.
+grad_tensors: Gradients of these tensors; ones if they have one element.
+gradient: Gradient of the tensor; a one if it has one element.
+inputs: Leaves that receive gradients; all if absent.
+grad.inputs: Tensors by which to differentiate: one, or a list.
+outputs: Tensors to differentiate: one, or a list.
+grad_outputs: Gradients of the outputs; ones if they have one element.
+allow_unused: Whether inputs that the outputs do not depend on are allowed; their gradient is nil. By default the value of `materialize_grads`.
+is_grads_batched: Whether the first dimension of `grad_outputs` is a batch, for each entry of which the gradients are computed.
+materialize_grads: Whether the gradient of an input without influence is zeros instead of nil.
+check_nan: Whether a NaN in a gradient is an error.
+mode: Whether the mode is on.
+register_hook.hook: Function `hook(grad)`, called with the gradient of the tensor; a result replaces it.
+register_post_accumulate_grad_hook.hook: Function `hook(tensor)`, called after the gradient was accumulated in `grad`.
+]=]
+
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 local kinds = require 'torch.support.kinds'

@@ -5,6 +5,21 @@
 -- attention (torch.nn.attention). An unknown setting is an error, also when assigned, because a misspelled one
 -- would have no effect.
 
+--[=[ arguments
+enabled: Whether the implementation of attention may be selected.
+precision: `'highest'` for float32, `'high'` or `'medium'` for TF32.
+is_built(): Whether this build has GPU support, real or simulated.
+enable_cudnn_sdp(): Allows or forbids cuDNN's attention.
+enable_flash_sdp(): Allows or forbids the flash attention kernel.
+enable_math_sdp(): Allows or forbids attention by ordinary ops.
+enable_mem_efficient_sdp(): Allows or forbids the memory-efficient attention kernel.
+cudnn_sdp_enabled(): Whether cuDNN's attention is allowed.
+flash_sdp_enabled(): Whether the flash attention kernel is allowed.
+math_sdp_enabled(): Whether attention by ordinary ops is allowed.
+mem_efficient_sdp_enabled(): Whether the memory-efficient attention kernel is allowed.
+get_float32_matmul_precision(): The precision of products of float32 matrices on a GPU: `'highest'`, `'high'` or `'medium'`.
+]=]
+
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'

@@ -1,6 +1,18 @@
 -- compile.lua - torch.compile: fuses the elementwise ops of a function. src/core/compile/ records and evaluates
 -- them; this file has the options and the reports of `explain`.
 
+--[=[ arguments
+model: Function or module to compile.
+fullgraph: Accepted for compatibility; it has no effect.
+dynamic: Accepted for compatibility; it has no effect.
+backend: `'inductor'`, or `'eager'` to return the model itself.
+mode: `'default'`; `'reduce-overhead'` and `'max-autotune'` replay GPU work as a CUDA graph; `'max-autotune-no-cudagraphs'`.
+options: `{min_numel = n}`: ops on fewer elements run at once.
+explain: True to print each new fused expression to stderr, or a function that receives the notes after each call.
+disable: Whether the model itself is returned.
+compile(): Returns a function that has the same results as the model, but runs its elementwise ops together, in few passes over memory.
+]=]
+
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'

@@ -1,6 +1,43 @@
 -- cuda.lua - the parts of torch.cuda written in Lua: guards (`local _ <close> = torch.cuda.device(1)`, or with
 -- a function to run inside), short forms of properties and statistics, readable tables.
 
+--[=[ arguments
+enabled: Whether the scope or the scaler has an effect.
+cache_enabled: Whether the converted weights are kept until the end of the scope.
+fwd: Method forward of a custom `torch.autograd.Function`.
+bwd: Method backward of a custom `torch.autograd.Function`.
+cast_inputs: Dtype to which floating-point arguments are converted.
+init_scale: Scale at the beginning.
+growth_factor: Factor by which the scale grows.
+backoff_factor: Factor by which the scale shrinks after infinite or NaN gradients.
+growth_interval: Number of steps without infinite or NaN gradients after which the scale grows.
+dtype: Dtype of the lower precision; float16 if absent.
+device: GPU: a number from 0, `'cuda:1'` or a `torch.device`; the current one if absent.
+cause: Cause of the copies: `'item'`, `'print'`, `'to'` or another one; all if absent.
+tensor: Tensor on the GPU that becomes the current one.
+cuda_graph: Graph that records the work.
+pool: Memory pool of another graph, or `graph_pool_handle()`; a new one if absent.
+stream: Stream that becomes the current one; nil changes nothing.
+graph.stream: Stream of the capture; a side stream if absent.
+new_state: State that `get_rng_state` returned.
+new_states: States that `get_rng_state_all` returned.
+get_device_name(): The name of a GPU.
+initial_seed(): The seed of the current GPU's generator.
+seed_all(): Seeds every GPU's generator with the same random number and returns it.
+set_rng_state(): Restores the state of a GPU's generator.
+set_rng_state_all(): Restores the states of all GPUs' generators.
+memory_allocated(): The bytes that tensors on a GPU hold now; 0 without a GPU.
+max_memory_allocated(): The maximum of `memory_allocated` since the start or `reset_peak_memory_stats`, in bytes.
+memory_reserved(): The bytes of a GPU that the allocator holds for tensors and for reuse.
+max_memory_reserved(): The maximum of `memory_reserved` since the start or `reset_peak_memory_stats`, in bytes.
+memory_cached(): The older name of `memory_reserved`.
+max_memory_cached(): The older name of `max_memory_reserved`.
+amp.autocast(): `torch.autocast` for GPUs.
+amp.GradScaler(): `torch.amp.GradScaler` for GPUs.
+amp.custom_fwd(): `torch.amp.custom_fwd` for GPUs.
+amp.custom_bwd(): `torch.amp.custom_bwd` for GPUs.
+]=]
+
 local torch = require 'torch'
 local scopes = require 'torch.autograd.scope'
 local cuda = torch.cuda

@@ -6,6 +6,30 @@
 -- divides by the number of elements), 'ortho' (both divide by its square root), 'forward' (the forward
 -- transform divides by the number).
 
+--[=[ arguments
+n: Number of elements of the transform: a shorter input is padded with zeros, a longer one is cut; that of the input if absent.
+irfft.n: Number of elements of the result; 2 (m - 1) for m elements of the input if absent.
+hfft.n: Number of elements of the result; 2 (m - 1) for m elements of the input if absent.
+fftfreq.n: Number of elements of the transform.
+rfftfreq.n: Number of elements of the transform.
+s: Number of elements along each dimension; the input's sizes if absent.
+dim: Dimension, or dimensions, of the transform: positions from 1, or negative ones from the end.
+norm: Normalization: `'backward'` divides the inverse transform by the number of elements, `'ortho'` both by its root, `'forward'` the forward one.
+d: Distance of neighbouring samples.
+fft2(): The Fourier transform along two dimensions.
+fftn(): The Fourier transform along several dimensions.
+ifft2(): The inverse of `fft2`.
+ifftn(): The inverse of `fftn`.
+rfft2(): `fft2` of real numbers: the last dimension has the frequencies from 0 to the half.
+rfftn(): `fftn` of real numbers: the last dimension has the frequencies from 0 to the half.
+irfft2(): The inverse of `rfft2`.
+irfftn(): The inverse of `rfftn`.
+hfft2(): The real Fourier transform, along two dimensions, of a signal that is Hermitian in the last one.
+hfftn(): The real Fourier transform, along several dimensions, of a signal that is Hermitian in the last one.
+ihfft2(): The inverse of `hfft2`.
+ihfftn(): The inverse of `hfftn`.
+]=]
+
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 local dimensions = require 'torch.support.dimensions'

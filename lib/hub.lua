@@ -1,6 +1,11 @@
 -- hub.lua - torch.hub for local folders: a folder with a file hubconf.lua, which returns a table of functions
 -- that create models (and `dependencies`, a list of required modules). Nothing is downloaded.
 
+--[=[ arguments
+repo_or_dir: Folder with a file `hubconf.lua`.
+model: Name of the function.
+]=]
+
 local checked = require 'torch.support.checked'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'

@@ -1,6 +1,10 @@
 -- init.lua - completes the module torch when it is opened: loads the parts written in Lua on first use, and
 -- adds the book's two functions for code that runs with any number of GPUs.
 
+--[=[ arguments
+i: Number of the GPU, from 0.
+]=]
+
 local torch = require 'torch'
 local arguments = require 'torch.support.arguments'
 

@@ -1,5 +1,13 @@
 -- onnx.lua - torch.onnx: models of the ONNX format.
 
+--[=[ arguments
+input_names: Names of the inputs; input_1, input_2, ... if absent.
+output_names: Names of the outputs.
+opset_version: Version of the operators.
+dynamic_axes: Dimensions of variable size, by the names of inputs and outputs.
+dynamic_shapes: The same in the form of the arguments.
+]=]
+
 local declare = require 'torch.support.arguments'
 
 local M = {}

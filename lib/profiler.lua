@@ -7,6 +7,14 @@
 -- torch.profiler.record_function('name', f, ...) adds a row for f. Recording begins with profile() and belongs
 -- to the thread; otherwise nothing is measured, at no cost.
 
+--[=[ arguments
+activities: Devices to observe: a list of `torch.profiler.ProfilerActivity`; the CPU, and the GPUs if there are any, if absent.
+record_shapes: Accepted for compatibility; it has no effect.
+profile_memory: Accepted for compatibility; it has no effect.
+with_stack: Accepted for compatibility; it has no effect.
+name: Name of the row.
+]=]
+
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'

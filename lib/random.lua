@@ -1,5 +1,10 @@
 -- random.lua - torch.random: the generator of the CPU, and a scope that restores all generators.
 
+--[=[ arguments
+devices: GPUs with generators to restore; all if absent.
+enabled: Whether the scope has an effect.
+]=]
+
 local torch = require 'torch'
 local scope = require 'torch.autograd.scope'
 local declare = require 'torch.support.arguments'

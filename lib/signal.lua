@@ -1,5 +1,20 @@
 -- signal.lua - torch.signal.windows: window functions, also under torch's own names (torch.hann_window).
 
+--[=[ arguments
+M: Number of elements of the window.
+sym: Whether the window is symmetric; otherwise it is one period of a periodic function.
+center: Center of the window, for windows that are not symmetric; the middle if absent.
+tau: Decay length of the window.
+std: Standard deviation of the window.
+a: List of the coefficients.
+alpha: Constant term of the window.
+beta: Shape of the window: the larger it is, the narrower.
+blackman(): A sum of cosines with the coefficients 0.42, 0.5 and 0.08.
+hamming(): A raised cosine, 0.54 - 0.46 cos(x), which does not reach 0 at its ends.
+hann(): A raised cosine, (1 - cos(x)) / 2, which is 0 at its ends.
+nuttall(): A sum of four cosines with low side lobes.
+]=]
+
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'

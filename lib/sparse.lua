@@ -1,6 +1,20 @@
 -- sparse.lua - torch.sparse: functions of sparse tensors. Arithmetic and products use the ordinary operations
 -- (x + y, x:mm(y)); constructors are in lib/sparse/construct.lua.
 
+--[=[ arguments
+mat: Matrix to add.
+mat1: First matrix.
+mat2: Second matrix.
+beta: Factor of the matrix that is added.
+alpha: Factor of the product.
+reduce: Reduction of the products: `'sum'`, `'mean'`, `'amax'` or `'amin'`.
+diagonals: Diagonals, which are rows.
+offsets: Diagonal of each row: 0 is the main one, positive ones are above it.
+shape: Shape of the matrix.
+layout: Layout of the result: `torch.sparse_coo`, `torch.sparse_csr` or `torch.sparse_csc`.
+left: Must be true: the system is input @ x = other.
+]=]
+
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'

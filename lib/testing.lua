@@ -1,6 +1,24 @@
 -- testing.lua - torch.testing: assert_close, which reports the largest difference, and make_tensor, tensors for
 -- tests.
 
+--[=[ arguments
+actual: Value to check: a tensor, a number or a table of them.
+expected: Expected value of the same form.
+allow_subclasses: Accepted for compatibility; it has no effect.
+rtol: Relative tolerance; it follows from the dtype if absent.
+atol: Absolute tolerance; it follows from the dtype if absent.
+equal_nan: Whether NaN equals NaN.
+check_device: Whether the devices must be equal.
+check_dtype: Whether the dtypes must be equal.
+check_layout: Whether the layouts must be equal.
+check_stride: Whether the strides must be equal.
+msg: Message of the error, or a function of the default message.
+low: Lower bound.
+high: Upper bound.
+noncontiguous: Whether the tensor is not contiguous.
+exclude_zero: Whether zeros are replaced.
+]=]
+
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'

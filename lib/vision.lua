@@ -4,6 +4,26 @@
 -- A box is a row {x1, y1, x2, y2} of coordinates, which are values: 0 is the image's left or upper edge. The
 -- results of nms, and the number of the image in the first column of regions, are positions from 1.
 
+--[=[ arguments
+boxes: Boxes {x1, y1, x2, y2}, of shape (N, 4).
+boxes1: First boxes, of shape (N, 4).
+boxes2: Second boxes, of shape (M, 4).
+roi_align.boxes: Regions, of shape (K, 5): the position of the image from 1, then the box; or a list of boxes for each image.
+roi_pool.boxes: Regions, of shape (K, 5): the position of the image from 1, then the box; or a list of boxes for each image.
+scores: Score of each box.
+idxs: Class of each box; boxes of different classes do not suppress each other.
+iou_threshold: Overlap above which the box of the lower score is removed.
+in_fmt: Form of the boxes: `'xyxy'`, `'xywh'` or `'cxcywh'`.
+out_fmt: Form of the result: `'xyxy'`, `'xywh'` or `'cxcywh'`.
+size: Height and width of the image.
+min_size: Smallest width and height.
+masks: Masks, of shape (N, H, W).
+spatial_scale: Factor from coordinates of the boxes to coordinates of the input.
+sampling_ratio: Number of samples in each direction of a cell; -1 chooses it by the size of the box.
+aligned: Whether coordinates are shifted by half a pixel.
+eps: Small number added to a denominator for numerical stability.
+]=]
+
 local torch = require 'torch'
 local checked = require 'torch.support.checked'
 local declare = require 'torch.support.arguments'

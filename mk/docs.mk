@@ -1,7 +1,7 @@
 # docs.mk - pages, editors' annotations, the site, the manual page.
 
 ##@ Documentation
-## docs: a page per group of ops in build/docs, annotations for editors in build/meta
+## docs: a page per subject of ops in build/docs, annotations for editors in build/meta
 ## site: the documentation as a site that needs no server, in build/site/html
 .PHONY: docs site
 

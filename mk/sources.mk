@@ -4,7 +4,7 @@
 DECLARATIONS := $(wildcard src/ops/*.lua)
 SCRIPTED := $(wildcard lib/ops/*.lua)
 GROUPS := $(patsubst src/ops/%.lua,%,$(DECLARATIONS))
-GENERATORS := $(wildcard scripts/gen/*.lua)
+GENERATORS := $(wildcard scripts/gen/*.lua scripts/gen/*.txt)
 GEN_AUTOGRAD := $(GROUPS:%=$(GEN)/ops_autograd_%.c)
 GEN_BIND := $(GROUPS:%=$(GEN)/bind_%.c)
 GEN_CALLS := $(GROUPS:%=$(GEN)/calls_%.c) $(GEN)/calls_table.c

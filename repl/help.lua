@@ -136,6 +136,21 @@ local function print_words(title, words)
   print(line)
 end
 
+-- The line 'name(): text' of a file's long comment `arguments`, for names without a comment of their own; nil without one.
+local function described_in(lines, name)
+  local inside = false
+  for _, line in ipairs(lines) do
+    if line == '--[=[ arguments' then
+      inside = true
+    elseif inside and line == ']=]' then
+      return nil
+    elseif inside and line:sub(1, #name + 4) == name .. '(): ' then
+      return line:sub(#name + 5)
+    end
+  end
+  return nil
+end
+
 local manual = 'https://www.lua.org/manual/5.4/manual.html#pdf-'
 
 local function show_function(session, name, value, with_source)
@@ -150,6 +165,7 @@ local function show_function(session, name, value, with_source)
   -- a module that is a single function is described by its first comment
   local module = info.source:match '^=%[ltensor (.*)%]$'
   if not comment and module and package.loaded[module] == value then comment = comment_of_file(lines) end
+  comment = comment or described_in(lines, name:match '[%w_]+$' or name)
   if comment then print_text(comment) end
   if with_source then print_lines(lines, info.linedefined, info.lastlinedefined) end
 end
@@ -165,7 +181,8 @@ local function comment_of_class(lines, class_name)
       if comment then return comment end
     end
   end
-  return comment_of_file(lines)
+  local description, about = described_in(lines, class_name), comment_of_file(lines)
+  return description and about and description .. '\n\n' .. about or description or about
 end
 
 -- Prints the example of the class from its file's long comment.

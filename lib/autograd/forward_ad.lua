@@ -7,6 +7,12 @@
 --       local value, derivative = fw.unpack_dual(f(x))
 --     end)
 
+--[=[ arguments
+level: Level of forward mode; the current one if absent.
+tensor: Tensor.
+tangent: Tangent of the tensor, of the same shape and dtype.
+]=]
+
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'

@@ -4,6 +4,14 @@
 -- that holds the context. Only Lua refers to the closure and the saved values, so a context that holds its own
 -- outputs is collected with them. The graph's tokens (src/lua/binding.h) keep closures alive.
 
+--[=[ arguments
+name: Name of the class.
+fn: Method backward of a custom `torch.autograd.Function`.
+Function.forward(): Computes the result; define it in your class. It receives `ctx` and the arguments.
+Function.backward(): Computes the gradients of the arguments from the gradients of the results; define it in your class. It receives `ctx` first.
+Function.jvp(): Computes the tangents of the results from the tangents of the arguments; define it in your class for forward mode.
+]=]
+
 local torch = require 'torch'
 local autograd = require 'torch.autograd'
 local declare = require 'torch.support.arguments'

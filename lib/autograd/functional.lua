@@ -6,6 +6,16 @@
 -- linear in its weights. With create_graph, the results are differentiable by the inputs; strict makes
 -- independence of an input an error instead of zeros.
 
+--[=[ arguments
+func: Function of the inputs that returns a tensor or several.
+inputs: Arguments of the function: a tensor, or a list of them.
+v: Vector of the product, of the form of the inputs or outputs; it may be absent if that is one element.
+strict: Whether it is an error if the result does not depend on an input; otherwise the derivative is zero.
+vectorize: True is needed for forward mode, which computes all columns at once by vmap; it has no effect in reverse mode.
+strategy: Mode: `'reverse-mode'`, or with `vectorize` `'forward-mode'`.
+outer_jacobian_strategy: Mode of the outer derivative: `'reverse-mode'`, or with `vectorize` `'forward-mode'`.
+]=]
+
 local torch = require 'torch'
 local autograd = require 'torch.autograd'
 local declare = require 'torch.support.arguments'

@@ -5,6 +5,20 @@
 -- of the real (imaginary) part of an output, which backward returns for the seed 1 (i), contains the
 -- derivatives by both parts of an input. Forward mode returns them for the tangent 1 (i).
 
+--[=[ arguments
+func: Function of the inputs that returns a tensor or several.
+inputs: Arguments of the function: a tensor, or a list of them.
+eps: Step of the finite differences.
+atol: Absolute tolerance.
+rtol: Relative tolerance.
+raise_exception: Whether a mismatch is an error; otherwise the result is false.
+check_forward_ad: Whether forward mode is checked.
+check_backward_ad: Whether backward mode is checked.
+grad_outputs: Weights of the outputs; random numbers if absent.
+check_fwd_over_rev: Whether forward mode of the gradients is checked.
+check_rev_over_rev: Whether backward mode of the gradients is checked.
+]=]
+
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 local autograd = require 'torch.autograd'

@@ -1,6 +1,20 @@
 -- graph.lua - torch.autograd.graph: replacements of saved tensors, edges of the graph, and hooks of several
 -- tensors.
 
+--[=[ arguments
+error_message: Message of the error.
+tensor: Tensor.
+tensors: Tensors with gradients to observe.
+fn: Function that is called with the gradients.
+mode: `'all'` to call the function once with all gradients, `'any'` to call it with the first one.
+device_type: Type of the device from which saved tensors are moved: `'cuda'`.
+pack_hook: Function of a tensor that returns a value to save in its place.
+unpack_hook: Function of this value that returns the tensor.
+node: Node of the graph.
+output_nr: Number of the node's output, from 0.
+ownership_token: Value that keeps the node alive.
+]=]
+
 local torch = require 'torch'
 local class = require 'torch.support.class'
 local declare = require 'torch.support.arguments'

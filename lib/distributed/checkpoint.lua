@@ -9,6 +9,11 @@
 -- own files follow from the index's name. Tensors are named by their paths ("model.fc.weight"), states of
 -- parameters by the parameters.
 
+--[=[ arguments
+state_dict: Tables of tensors to save, or to fill.
+checkpoint_id: Path of the index of the checkpoint; the files of the ranks are stored beside it.
+]=]
+
 local torch = require 'torch'
 local dist = require 'torch.distributed'
 local declare = require 'torch.support.arguments'

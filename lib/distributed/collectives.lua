@@ -3,6 +3,20 @@
 -- order. Each returns nil when it is complete, or a Work immediately with async_op = true. Reductions follow
 -- the order of the ranks, so all ranks, engines and message sizes give the same bits.
 
+--[=[ arguments
+tensor: Tensor that is sent or received, of the same shape and dtype on all ranks.
+op: Reduction, such as `torch.distributed.ReduceOp.SUM`.
+src: Rank that sends, from 0.
+dst: Rank that receives, from 0.
+output: Tensor that receives the result.
+input: Tensor that is sent.
+output_tensor: Tensor that receives the tensors of all ranks, one after the other.
+input_tensor: Tensor that this rank sends.
+output_split_sizes: Number of entries from each rank; equal parts if absent.
+input_split_sizes: Number of entries for each rank; equal parts if absent.
+timeout: Seconds after which a rank that is missing is an error.
+]=]
+
 local begin = require 'torch.distributed.begin'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'

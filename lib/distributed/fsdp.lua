@@ -13,6 +13,13 @@
 -- A reference to a full parameter, or a view of it, that outlives the use of its module has no memory (core's
 -- compile/deferred.h): to read or write it is an error that names the parameter.
 
+--[=[ arguments
+module: Module to divide among the ranks.
+reshard_after_forward: Whether the whole parameters are freed after forward and gathered again in backward.
+parameters: Parameters: a tensor, a list of them or a module.
+max_norm: Maximum of the norm over all gradients.
+]=]
+
 local torch = require 'torch'
 local Module = require 'torch.nn.module'
 local autograd = require 'torch.autograd'

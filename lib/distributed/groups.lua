@@ -1,5 +1,19 @@
 -- groups.lua - init_process_group and its end, groups of ranks, and the numbering of ranks in them.
 
+--[=[ arguments
+backend: `'mpi'` or `'nccl'`; with `'nccl'` tensors on GPUs use NCCL and others MPI.
+init_method: Accepted for compatibility; the launcher connects the ranks.
+timeout: Seconds after which an operation that has not ended is an error on every rank.
+world_size: Number of ranks; it must be that of the launcher.
+rank: Number of this rank, from 0; it must be that of the launcher.
+native_reductions: Whether MPI's own reductions are used; then the bits of a sum depend on the MPI.
+ranks: Ranks of the group, from 0; all if absent.
+group_rank: Rank within the group, from 0.
+global_rank: Rank within the world, from 0.
+fallback_rank: Result without a launcher.
+get_backend(): The name of the group's backend: `'mpi'` or `'nccl'`.
+]=]
+
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'

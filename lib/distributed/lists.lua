@@ -1,6 +1,20 @@
 -- lists.lua - operations with a list of tensors, one for each rank: all_gather, gather, scatter,
 -- reduce_scatter, all_to_all.
 
+--[=[ arguments
+tensor_list: List of tensors, one for each rank, that receive the result.
+tensor: Tensor of this rank.
+output_tensor_list: List of tensors, one from each rank, that receive the result.
+input_tensor_list: List of tensors, one for each rank.
+gather_list: List of tensors, one for each rank, on the rank `dst`; nil on the others.
+scatter_list: List of tensors, one for each rank, on the rank `src`; nil on the others.
+dst: Rank that receives, from 0.
+src: Rank that sends, from 0.
+output: Tensor that receives the result.
+input_list: List of tensors, one for each rank.
+op: Reduction, such as `torch.distributed.ReduceOp.SUM`.
+]=]
+
 local torch = require 'torch'
 local begin = require 'torch.distributed.begin'
 local collectives = require 'torch.distributed.collectives'

@@ -1,6 +1,17 @@
 -- messages.lua - point-to-point messages: send, recv, isend, irecv, batch_isend_irecv. Messages between two
 -- ranks with one tag arrive in the order of sending.
 
+--[=[ arguments
+tensor: Tensor that is sent, or that receives the message.
+dst: Rank that receives, from 0.
+src: Rank that sends, from 0; any if absent.
+tag: Number that distinguishes messages; 0 if absent.
+p2p_op_list: List of `P2POp`s.
+op: Function: `torch.distributed.isend` or `torch.distributed.irecv`.
+peer: Rank of the other side, from 0.
+irecv(): Receives a tensor without waiting: returns a `Work`.
+]=]
+
 local begin = require 'torch.distributed.begin'
 local declare = require 'torch.support.arguments'
 local class = require 'torch.support.class'

@@ -1,6 +1,16 @@
 -- objects.lua - operations on values other than tensors: tables, strings, numbers, with tensors in them
 -- (files/parcel.lua). They are sent as data; no code is executed.
 
+--[=[ arguments
+object_list: List of values, one for each rank.
+obj: Value of this rank.
+object_gather_list: List that receives the values on the rank `dst`; nil on the others.
+scatter_object_output_list: List; its first entry becomes the value of this rank.
+scatter_object_input_list: List of values, one for each rank, on the rank `src`; nil on the others.
+dst: Rank that receives, from 0.
+src: Rank that sends, from 0.
+]=]
+
 local torch = require 'torch'
 local collectives = require 'torch.distributed.collectives'
 local declare = require 'torch.support.arguments'

@@ -6,6 +6,12 @@
 -- steps the pieces of parameters in this rank's part, so its state is 1 / ranks of the whole. This is correct
 -- for elementwise update rules.
 
+--[=[ arguments
+class: Class of the optimizer, such as `torch.optim.Adam`.
+options: Options of this class, and `process_group`.
+to: Rank that receives the whole state, from 0.
+]=]
+
 local torch = require 'torch'
 local Optimizer = require 'torch.optim.optimizer'
 local dist = require 'torch.distributed'

@@ -2,6 +2,10 @@
 -- code, and the time spent waiting for them, like torch.cuda.copies(). While torch.profiler records, each
 -- operation is an event.
 
+--[=[ arguments
+cause: Cause of the messages; all if absent.
+]=]
+
 local torch = require 'torch'
 local here = require 'torch.distributed.state'
 local declare = require 'torch.support.arguments'

@@ -2,6 +2,11 @@
 -- Multinomial, and their relaxations, which are numbers between: RelaxedBernoulli, RelaxedOneHotCategorical. Categories
 -- are positions, from 1. Made of probabilities or of {logits =}, kept normalized; reading the other one computes it.
 
+--[=[ arguments
+RelaxedBernoulli(): Numbers between 0 and 1 near a Bernoulli variable, with differentiable samples.
+RelaxedOneHotCategorical(): Vectors near one-hot ones, with differentiable samples.
+]=]
+
 --[=[ examples
 Categorical
     d = torch.distributions.Categorical(torch.tensor{0.25, 0.75})

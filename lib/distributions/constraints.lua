@@ -5,6 +5,18 @@
 -- (constraints.positive), others are created: constraints.greater_than(0),
 -- constraints.independent(constraints.real, 1). Dims count from 1.
 
+--[=[ arguments
+Constraint(): The base class of constraints: `check(value)` returns a mask of the valid elements.
+greater_than(): Numbers above a bound.
+greater_than_eq(): Numbers from a bound on.
+less_than(): Numbers below a bound.
+interval(): Numbers from a lower to an upper bound.
+half_open_interval(): Numbers from a lower bound to below an upper one.
+integer_interval(): Integers from a lower to an upper bound.
+integer_less_than(): Integers below a bound.
+multinomial(): Vectors of counts with a given sum.
+]=]
+
 local torch = require 'torch'
 local class = require 'torch.support.class'
 local declare = require 'torch.support.arguments'

@@ -1,6 +1,11 @@
 -- derived.lua - distributions that are a transformed simpler one: LogNormal, LogisticNormal, HalfNormal, HalfCauchy,
 -- Gumbel, Weibull, Pareto, Kumaraswamy, InverseGamma.
 
+--[=[ arguments
+HalfNormal(): The distribution of the absolute value of a normal variable.
+HalfCauchy(): The distribution of the absolute value of a Cauchy variable.
+]=]
+
 --[=[ examples
 LogNormal
     d = torch.distributions.LogNormal(0.0, 1.0)

@@ -1,6 +1,14 @@
 -- discrete.lua - distributions of counts: Bernoulli, ContinuousBernoulli, Geometric, Binomial, NegativeBinomial, Poisson.
 -- Each but Poisson is made of probabilities (by position) or of {logits =}; reading the other one computes it.
 
+--[=[ arguments
+Bernoulli(): 1 with a given probability, otherwise 0.
+ContinuousBernoulli(): The continuous Bernoulli distribution, on 0 to 1.
+Geometric(): The number of failures before the first success.
+Binomial(): The number of successes in a number of trials.
+NegativeBinomial(): The number of successes before a number of failures.
+]=]
+
 --[=[ examples
 Bernoulli
     d = torch.distributions.Bernoulli(0.25)

@@ -9,6 +9,19 @@
 -- parameters in fields and calls self:setup(batch_shape, event_shape, validate_args); computed properties are
 -- functions in MyNormal.getters, such as MyNormal.getters.mean = function(self) ... end.
 
+--[=[ arguments
+sample(): Samples, which are not differentiable, of shape sample_shape + batch_shape + event_shape.
+rsample(): Samples that are differentiable by the parameters, of shape sample_shape + batch_shape + event_shape.
+log_prob(): The logarithm of the probability density or mass at the values.
+cdf(): The probability of values up to the given ones.
+icdf(): The value up to which the given probability is reached: the inverse of `cdf`.
+entropy(): The entropy, in nats.
+perplexity(): The exponential of the entropy.
+enumerate_support(): All values of a discrete distribution, along a new first dimension.
+expand(): The distribution with parameters expanded to a batch shape.
+Distribution(): The base class of distributions: `sample`, `log_prob`, `entropy`, `mean`, `variance` and others.
+]=]
+
 --[=[ examples
 Distribution
     d = torch.distributions.Normal(torch.zeros(3), 1.0)

@@ -1,5 +1,12 @@
 -- memory.lua - torch.frombuffer and torch.from_file: tensors of the bytes of a string or of a file.
 
+--[=[ arguments
+shared: Whether writes to the tensor change the file.
+size: Number of elements.
+count: Number of elements; -1 for all.
+offset: Number of bytes to skip at the beginning.
+]=]
+
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'

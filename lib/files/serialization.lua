@@ -6,6 +6,18 @@
 -- format finds them. The enclosing tables, other values, devices and requires_grad are stored as text in the
 -- metadata (structure.lua). A file of another program, without that text, loads as tensors by name, in order.
 
+--[=[ arguments
+f: File; the suffix selects the format.
+load.f: File; its first bytes determine the format.
+map_location: Device of the tensors; the device of the saved ones if absent.
+pickle_module: Accepted for compatibility; it must be nil.
+weights_only: Accepted for compatibility; loading never runs code.
+mmap: Whether the file is mapped into memory instead of read.
+max_memory: Maximum memory in bytes.
+compressed: Whether an .npz file is compressed.
+max_shard_size: Maximum size of a safetensors file, in bytes or as `'5GB'`; larger ones are divided.
+]=]
+
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 local kinds = require 'torch.support.kinds'

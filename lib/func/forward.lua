@@ -4,6 +4,13 @@
 -- linearize calls f once and then multiplies with any number of tangents by double backward: it records the
 -- gradient by a cotangent; the gradient of that by the cotangent, weighted with a tangent, is the product.
 
+--[=[ arguments
+func: Function to differentiate.
+primals: Arguments of the function: a list.
+tangents: Tangents of the arguments: a list of the same form.
+strict: Whether it is an error if the result does not depend on an argument.
+]=]
+
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'

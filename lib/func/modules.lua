@@ -1,5 +1,16 @@
 -- modules.lua - torch.func's functional_call and stack_module_state: a module as a function of its parameters.
 
+--[=[ arguments
+module: Module to call.
+parameter_and_buffer_dicts: Tensors by name, which replace the module's; a table, or a list of tables.
+args: Argument of the call, or a list of them.
+kwargs: Table of named arguments, which is passed last.
+tie_weights: Whether tensors that the module has under several names are replaced together.
+strict: Whether a missing or unexpected name is an error.
+root: Module to change.
+models: List of modules of one class.
+]=]
+
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'

@@ -1,6 +1,10 @@
 -- reverse.lua - torch.func's grad, grad_and_value, vjp and jacrev: derivatives by backward, nested in any order
 -- (level.lua).
 
+--[=[ arguments
+func: Function to differentiate.
+]=]
+
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'

@@ -1,6 +1,12 @@
 -- vmap.lua - torch.func.vmap: vectorizes a function of samples over a batch. Core implements operations on
 -- tensors with hidden batch dimensions (src/core/ops/batch/); this file handles arguments, results and chunks.
 
+--[=[ arguments
+func: Function of one sample.
+in_dims: Dimension of the batch in the arguments, from 1, or a table in their form; false for arguments that all samples share.
+out_dims: Dimension of the batch in the results, in the same way.
+]=]
+
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'

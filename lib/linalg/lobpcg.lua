@@ -7,6 +7,23 @@
 -- Procedure with Constant Synchronization Requirements" (SIAM J. Sci. Comput. 23, 2002); method 'basic' solves
 -- the generalized problem of the three directly.
 
+--[=[ arguments
+A: Symmetric matrix, or a batch of them; it may be sparse.
+k: Number of eigenvalues.
+B: Symmetric positive definite matrix of the generalized problem; the identity if absent.
+X: First approximations of the eigenvectors, which are columns; random numbers if absent.
+n: Number of approximations if `X` is absent; `k` by default.
+iK: Preconditioner, an approximation of the inverse of A.
+niter: Maximum number of iterations; -1 iterates until convergence.
+tol: Residual at which an eigenvalue has converged; it follows from the dtype if absent.
+largest: Whether the largest eigenvalues are computed; otherwise the smallest.
+method: `'ortho'` or `'basic'`.
+tracker: Function that is called after each iteration.
+ortho_iparams: Accepted for compatibility.
+ortho_fparams: Accepted for compatibility.
+ortho_bparams: Accepted for compatibility.
+]=]
+
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'

@@ -36,48 +36,57 @@ local Module = {}
 ---@return T
 function Module.to(self, target, dtype) end
 
+---Moves parameters and buffers to a GPU; returns the module itself.
 ---@generic T: torch.nn.Module
 ---@param self T
 ---@param device? torch.device|string|integer
 ---@return T
 function Module.cuda(self, device) end
 
+---Moves parameters and buffers to the CPU; returns the module itself.
 ---@generic T: torch.nn.Module
 ---@param self T
 ---@return T
 function Module.cpu(self) end
 
+---Converts floating-point parameters and buffers to float32; returns the module itself.
 ---@generic T: torch.nn.Module
 ---@param self T
 ---@return T
 function Module.float(self) end
 
+---Converts floating-point parameters and buffers to float64; returns the module itself.
 ---@generic T: torch.nn.Module
 ---@param self T
 ---@return T
 function Module.double(self) end
 
+---Converts floating-point parameters and buffers to float16; returns the module itself.
 ---@generic T: torch.nn.Module
 ---@param self T
 ---@return T
 function Module.half(self) end
 
+---Converts floating-point parameters and buffers to bfloat16; returns the module itself.
 ---@generic T: torch.nn.Module
 ---@param self T
 ---@return T
 function Module.bfloat16(self) end
 
+---Sets training mode, in which dropout and batch normalization behave differently, in all modules; returns the module itself.
 ---@generic T: torch.nn.Module
 ---@param self T
 ---@param mode? boolean
 ---@return T
 function Module.train(self, mode) end
 
+---Sets evaluation mode in all modules; returns the module itself.
 ---@generic T: torch.nn.Module
 ---@param self T
 ---@return T
 function Module.eval(self) end
 
+---Sets whether autograd records operations on the parameters; returns the module itself.
 ---@generic T: torch.nn.Module
 ---@param self T
 ---@param on? boolean
@@ -96,25 +105,32 @@ function Module.apply(self, fn) end
 ---@return any
 function Module:forward(...) end
 
+---The parameters, each once.
 ---@param recurse? boolean
 ---@return torch.Tensor[]
 function Module:parameters(recurse) end
 
+---An iterator over the names and the parameters.
 ---@return fun(): string, torch.Tensor
 function Module:named_parameters() end
 
+---The buffers, each once.
 ---@return torch.Tensor[]
 function Module:buffers() end
 
+---An iterator over the names and the buffers.
 ---@return fun(): string, torch.Tensor
 function Module:named_buffers() end
 
+---The direct submodules.
 ---@return torch.nn.Module[]
 function Module:children() end
 
+---All modules in this one, itself first.
 ---@return torch.nn.Module[]
 function Module:modules() end
 
+---Sets the gradients of the parameters to nil or, with set_to_none = false, to zeros.
 ---@param options? {set_to_none?: boolean}
 function Module:zero_grad(options) end
 
@@ -122,19 +138,23 @@ function Module:zero_grad(options) end
 ---@return table<string, torch.Tensor>
 function Module:state_dict() end
 
+---Copies a state into parameters and buffers.
 ---@param dict table<string, torch.Tensor>
 ---@param options? {strict?: boolean, assign?: boolean}
 function Module:load_state_dict(dict, options) end
 
+---Registers a tensor that moves with the module but is not learned; part of state_dict if it is persistent.
 ---@param name string
 ---@param tensor torch.Tensor?
 ---@param persistent? boolean
 function Module:register_buffer(name, tensor, persistent) end
 
+---Registers a parameter under a name; assigning it to the field does the same.
 ---@param name string
 ---@param parameter torch.Tensor?
 function Module:register_parameter(name, parameter) end
 
+---Registers a module under a name; assigning it to the field does the same.
 ---@param name string
 ---@param module torch.nn.Module
 function Module:add_module(name, module) end
@@ -160,15 +180,19 @@ local Optimizer = {}
 ---@return T?
 function Optimizer:step(closure) end
 
+---Sets the gradients of all parameters to nil or, with set_to_none = false, to zeros.
 ---@param options? {set_to_none?: boolean}
 function Optimizer:zero_grad(options) end
 
+---Adds a group of parameters with options of its own.
 ---@param group {params: torch.Tensor[]}
 function Optimizer:add_param_group(group) end
 
+---The state and the options of the groups, for a checkpoint.
 ---@return table
 function Optimizer:state_dict() end
 
+---Restores the state and the options of a checkpoint.
 ---@param dict table
 function Optimizer:load_state_dict(dict) end
 

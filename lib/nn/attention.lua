@@ -4,6 +4,11 @@
 -- it is installed and supports the arguments; otherwise our kernels, if another backend is allowed. If no
 -- allowed backend supports the call, it is an error.
 
+--[=[ arguments
+backends: Implementation that is allowed, or a list of them.
+set_priority: Whether the order of the list is the order of preference.
+]=]
+
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'

@@ -1,6 +1,13 @@
 -- data_parallel.lua - nn.DataParallel(module, {device_ids =, output_device =, dim =}): splits each batch over the
 -- GPUs, runs a copy of the module on each, and joins the outputs on one. device_ids count from 0, as names do.
 
+--[=[ arguments
+module: Module that runs on several GPUs.
+device_ids: GPUs; all if absent.
+output_device: GPU of the results; the first one if absent.
+dim: Dimension of the batch, from 1.
+]=]
+
 --[=[ examples
 DataParallel
     net = nn.DataParallel(nn.Linear(3, 2):to(try_gpu()))

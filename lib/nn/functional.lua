@@ -1,6 +1,29 @@
 -- functional.lua - torch.nn.functional: the functional forms. Functions that torch has with the same name and
 -- arguments are torch's; the others are declared for this module (torch._C.nn).
 
+--[=[ arguments
+query: Query vectors, of shape (L, N, E).
+key: Key vectors, of shape (S, N, E).
+value: Value vectors, of shape (S, N, E).
+in_proj_weight: Weights of the projections of query, key and value, one below the other.
+in_proj_bias: Bias of these projections.
+q_proj_weight: Weights of the projection of the query, with `use_separate_proj_weight`.
+k_proj_weight: Weights of the projection of the key, with `use_separate_proj_weight`.
+v_proj_weight: Weights of the projection of the value, with `use_separate_proj_weight`.
+use_separate_proj_weight: Whether the three projections have weights of their own.
+out_proj_weight: Weights of the output projection.
+out_proj_bias: Bias of the output projection.
+bias_k: Learned vector that is appended to the keys.
+bias_v: Learned vector that is appended to the values.
+static_k: Keys to use instead of projected ones.
+static_v: Values to use instead of projected ones.
+embed_dim_to_check: Size of the model's vectors; it must be that of the query.
+adaptive_max_pool1d_with_indices(): `adaptive_max_pool1d` with `return_indices = true`.
+adaptive_max_pool2d_with_indices(): `adaptive_max_pool2d` with `return_indices = true`.
+adaptive_max_pool3d_with_indices(): `adaptive_max_pool3d` with `return_indices = true`.
+multi_head_attention_forward(): The attention of `nn.MultiheadAttention`, as a function of its parameters: the output and, with `need_weights`, the weights.
+]=]
+
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 

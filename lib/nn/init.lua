@@ -2,6 +2,28 @@
 -- records nothing for autograd; options are positional or named in a last table. Formulas: Glorot & Bengio 2010
 -- (xavier), He et al. 2015 (kaiming), Saxe et al. 2013 (orthogonal), Martens 2010 (sparse).
 
+--[=[ arguments
+tensor: Tensor to fill.
+a: Lower bound.
+b: Upper bound.
+kaiming_normal_.a: Slope of the negative part of leaky_relu.
+kaiming_uniform_.a: Slope of the negative part of leaky_relu.
+mode: `'fan_in'` keeps the variance in forward, `'fan_out'` in backward.
+mean: Mean of the distribution.
+std: Standard deviation of the distribution.
+gain: Factor of the values.
+val: Value of all elements.
+sparsity: Share of the elements in each column that become zero.
+param: Slope of the negative part of leaky_relu.
+groups: Number of groups of a convolution.
+constant_(): Fills a tensor with a number.
+ones_(): Fills a tensor with ones.
+zeros_(): Fills a tensor with zeros.
+eye_(): Fills a matrix with the identity.
+kaiming_normal_(): Normal random numbers that keep the variance of ReLU layers (He et al. 2015).
+xavier_normal_(): Normal random numbers that keep the variance of linear layers (Glorot, Bengio 2010).
+]=]
+
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'

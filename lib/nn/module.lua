@@ -5,6 +5,31 @@
 -- fields, with a table that maps each name to its list; names of non-persistent buffers are also in a set.
 -- Hooks are in module/hooks.lua, state in module/state.lua.
 
+--[=[ arguments
+name: Name of the field.
+module: Module to register; nil removes it.
+param: Parameter to register; nil reserves the name.
+tensor: Tensor to register; nil reserves the name.
+persistent: Whether the buffer is part of `state_dict`.
+fn: Function that is called with each module.
+mode: Whether the module is in training mode; false selects evaluation mode.
+dst_type: Dtype of the parameters and buffers.
+target: Name of the submodule, parameter or buffer: the names on its path, joined by dots.
+set_submodule.module: Module that replaces the submodule.
+set_submodule.strict: Whether a missing submodule is an error; otherwise it is added.
+prefix: Text before each name.
+options: Options of `torch.compile`.
+requires_grad: Whether autograd records operations on the parameters.
+device: Device of the parameters and buffers: `'cpu'`, `'cuda'`, `'cuda:1'` or a `torch.device`.
+add_module(): Registers a module under a name; assigning it to the field does the same.
+register_module(): The same as `add_module`.
+register_parameter(): Registers a parameter under a name; assigning it to the field does the same.
+named_modules(): An iterator over the names and all modules in this one, itself first, with an empty name.
+get_parameter(): The parameter of this name, which may contain dots.
+get_buffer(): The buffer of this name, which may contain dots.
+type(): Converts parameters and buffers to a dtype; returns the module itself.
+]=]
+
 --[=[ examples
 Module
     Double = nn.Module:extend('Double')

@@ -4,6 +4,17 @@
 -- Several inputs of one call, or several outputs, are packed by table.pack. Devices are devices, their names or
 -- GPU numbers. Work on different GPUs overlaps because a launch does not block.
 
+--[=[ arguments
+ids: Devices: numbers of GPUs, names or `torch.device`s.
+outputs: Results of the devices.
+modules: Functions or modules, one for each device.
+inputs: Arguments of each call.
+devices: Devices, one for each call.
+module: Module to copy.
+parallel_apply.devices: Devices, one for each call; the inputs' devices if absent.
+dim: Dimension of the batch, from 1.
+]=]
+
 local torch = require 'torch'
 local class = require 'torch.support.class'
 local Module = require 'torch.nn.module'

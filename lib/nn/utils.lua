@@ -1,6 +1,19 @@
 -- utils.lua - torch.nn.utils: gradient clipping, parameters as one vector, weight_norm and spectral_norm
 -- (norms.lua); these, rnn, parametrize and parametrizations are loaded on first use.
 
+--[=[ arguments
+parameters: Parameters: a tensor, a list of them, an iterator or a module.
+tensors: Tensors: one, a list of them, an iterator or a module.
+max_norm: Maximum of the norm over all gradients.
+error_if_nonfinite: Whether a norm of NaN or infinity is an error.
+clip_value: Largest absolute value of an element of the gradients.
+total_norm: Norm over all gradients, as `get_total_norm` returns it.
+vec: Vector with the elements of all parameters, one after the other.
+module_cls: Class of the module; its parameters stay uninitialized.
+parameters_to_vector(): The elements of all parameters, one after the other, in a vector.
+vector_to_parameters(): Copies the elements of such a vector into the parameters.
+]=]
+
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'

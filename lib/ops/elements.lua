@@ -140,6 +140,13 @@ return {
     return self:clone():fill_(value)
   end, doc = 'A tensor like self, filled with one value.' },
 
+  arguments = [=[
+mode: Method of the hash; 0, the exclusive or, is the only one.
+exponent: Exponent: a tensor that broadcasts with the base, or a number.
+alpha: Factor of self, which is subtracted from the other operand.
+value: Value of all elements: a number, or a tensor without dimensions.
+]=],
+
   examples = [=[
 hash_tensor
     torch.hash_tensor(torch.tensor{1, 2})

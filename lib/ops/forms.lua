@@ -60,6 +60,16 @@ return {
     run = function(self, dim, keepdim) return torch.linalg.matrix_norm(self, 'nuc', matrix_dims(self, dim), keepdim) end,
     doc = 'The sum of the singular values.' },
 
+  arguments = [=[
+physical_layout: Dimensions from the one with the largest stride to the one with the smallest.
+s: The number.
+start: First number.
+end: End of the interval, which is included.
+step: Difference between neighbouring numbers.
+is_same_size.other: Tensor to compare with.
+stride: Distance in elements between neighbours along each dimension.
+]=],
+
   examples = [=[
 empty_permuted
     torch.empty_permuted({2, 3}, {2, 1}):stride()

@@ -177,6 +177,15 @@ return {
   entry('normalize', '(Tensor input, Scalar ord, Dim dim, *, float eps=1e-12, Dtype? dtype=nil, Tensor? mask=nil) -> Tensor', normalize,
     'input over the norm, along a dimension, of the elements where the mask is true.'),
 
+  arguments = [=[
+mask: Bool tensor, true for the elements that count; all of them if absent.
+input_mask: Bool tensor, true for the elements of input that count.
+other_mask: Bool tensor, true for the elements of other that count.
+ord: Order of the norm.
+unbiased: Whether the correction is 1; otherwise it is 0.
+correction: Number that is subtracted from the number of elements in the denominator.
+]=],
+
   examples = [=[
 masked_sum
     x, mask = torch.tensor{3.0, 5.0, 1.0}, torch.tensor{true, false, true}

@@ -555,6 +555,43 @@ return {
   entry('pca_lowrank(Tensor A, int? q=nil, bool center=true, int niter=2) -> (Tensor U, Tensor S, Tensor V)', pca_lowrank,
     'The q principal components, about, of rows, by svd_lowrank.', 'function'),
 
+  arguments = [=[
+A: Matrix, or a batch of matrices.
+B: Right-hand side: a matrix, or a batch of matrices.
+b: Right-hand side: a matrix, or a batch of matrices.
+L: Cholesky factor, or a batch of them.
+LU: Factors that `lu_factor` returned.
+LD: Factors that `ldl_factor` returned.
+LU_data: Factors that `lu_factor` returned.
+LU_pivots: Pivots that `lu_factor` returned.
+pivots: Pivots that the factorization returned.
+pivot: Whether rows are exchanged, for numerical stability.
+check_errors: Whether a failed factorization raises an error; otherwise `info` reports it.
+get_infos: Whether `infos` is returned, too: 0, or the position of a zero pivot.
+hermitian: Whether the matrix is Hermitian; otherwise it is symmetric.
+left: Whether the matrix stands on the left of the product.
+upper: Whether the upper triangle is used; otherwise the lower one.
+adjoint: Whether the system of the conjugate transpose is solved.
+transpose: Whether the transpose, or the conjugate transpose if complex, is used.
+unitriangular: Whether the diagonal is assumed to be ones.
+unpack_data: Whether L and U are returned; otherwise they are empty.
+unpack_pivots: Whether the permutation matrix is returned; otherwise it is empty.
+tau: Scalar factors of the reflectors.
+linalg_cond.p: Kind of the norm: `'fro'`, `'nuc'`, inf, -inf, 1, -1, 2 or -2; 2 if absent.
+ind: Number of leading dimensions that the map results in.
+dims: Dimensions of A that are moved to the end first.
+x: First vectors.
+y: Second vectors, which broadcast with the first ones.
+svd_lowrank.q: Number of singular values, slightly more than the rank that is needed.
+pca_lowrank.q: Number of components; min(6, rows, columns) if absent.
+niter: Number of subspace iterations, which improve the accuracy.
+M: Tensor that is subtracted from A, for example its mean.
+center: Whether the mean of the columns is subtracted first.
+orgqr.self: Reflectors, as `geqrf` returns them.
+ormqr.self: Reflectors, as `geqrf` returns them.
+ormqr.other: Matrix to multiply.
+]=],
+
   examples = [=[
 linalg_lu_factor
     torch.linalg.lu_factor(torch.tensor{ {1.0, 2.0}, {4.0, 4.0} })

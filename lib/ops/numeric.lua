@@ -464,6 +464,40 @@ return {
     run = function(elements, test, _, invert) return isin(elements, test, invert) end,
     doc = 'Which of the elements are among the others; invert: which are not.' },
 
+  arguments = [=[
+n: Number of times that differences are formed.
+prepend: Entries that are added before the first one.
+append: Entries that are added after the last one.
+spacing (Scalar): Distance of neighbouring values, the same in each dimension.
+spacing (Scalar[]): Distances of neighbouring values, one for each dimension.
+spacing (Tensor[]): Coordinates of the values, one vector for each dimension.
+edge_order: Order of the differences at the ends, 1 or 2.
+y: Values to integrate.
+x: Coordinates of the values.
+dx: Distance of neighbouring values, if no coordinates are given.
+correction: Number that is subtracted from the number of observations in the denominator.
+unbiased: Whether the correction is 1; otherwise it is 0.
+fweights: Number of times that each observation counts, integers.
+aweights: Relative weight of each observation.
+p: Order p of the norm.
+maxnorm: Maximum norm of an entry.
+vander.x: Vector of the bases.
+linalg_vander.x: Bases, of shape (..., n).
+N: Number of columns; that of the bases if absent.
+increasing: Whether the powers increase from left to right.
+histogram.bins (int): Number of bins of equal width.
+bins (Tensor): Edges of the bins, ascending.
+bins (Size): Number of bins in each dimension.
+bins (Tensor[]): Edges of the bins in each dimension, ascending.
+range: Lower and upper end of the range; for several dimensions two numbers for each; that of the data if absent.
+weight: Weight of each element or point; ones if absent.
+density: Whether the counts are divided by the total weight and the size of their bin.
+elements: Values to look up: a tensor, or a number.
+test_elements: Values among which they are looked up: a tensor, or a number.
+assume_unique: Whether the values are known to be distinct, which may be faster.
+invert: Whether the result is true for values that are not among the others.
+]=],
+
   examples = [=[
 diff
     torch.tensor{1, 4, 9, 16}:diff()

@@ -230,6 +230,46 @@ return split_entries {
     variants = 'function', run = function(data, reduce, lengths, _, offsets, axis, unsafe, initial) return segment_reduce(data, reduce, lengths, offsets, axis, unsafe, initial) end,
     doc = "Reduces segments of a dimension, one after the other, of the given lengths: 'sum', 'prod', 'mean', 'max' or 'min'." },
 
+  arguments = [=[
+src: Tensor that replaces the selected part.
+index: Position of the entry, from 1; negative from the end.
+start: First position of the range, from 1; negative from the end.
+slice_scatter.end: Last position of the range.
+slice_scatter.step: Distance of the selected entries.
+length: Number of entries of the range.
+offset: Diagonal: 0 is the main one, positive ones are above it.
+stride: Distance in elements between neighbours along each dimension.
+storage_offset: Elements of the storage before the first one; that of self if absent.
+dimension: Dimension along which the windows are taken, from 1.
+unfold_copy.size: Number of entries of a window.
+unfold_copy.step: Distance between the beginnings of neighbouring windows.
+permute_copy.dims: New order of the dimensions, each a position from 1.
+transpose_copy.dim0: First of the two dimensions, from 1.
+transpose_copy.dim1: Second of the two dimensions, from 1.
+unsqueeze_copy.dim: Position of the new dimension, from 1; negative from the end.
+split_size: Number of entries of each part; the last one may have fewer.
+split_sizes: Number of entries of each part.
+chunks: Number of parts.
+unravel_index.indices: Positions of elements, counted from 1 in row-major order.
+unravel_index.shape: Shape of the tensor that the positions belong to.
+nonzero_static.size: Number of rows of the result.
+fill_value: Value of the rows that are left over.
+index_reduce.index: Positions from 1 along the dimension.
+index_reduce.source: Entries to combine, in the order of the positions.
+index_reduce.reduce: Combination: `'prod'`, `'mean'`, `'amax'` or `'amin'`.
+include_self: Whether the present entries take part in the combination.
+segment_reduce.reduce: Reduction of a segment: `'sum'`, `'prod'`, `'mean'`, `'max'` or `'min'`.
+data: Input tensor.
+lengths: Length of each segment.
+segment_reduce.indices: Accepted for compatibility; it has no effect.
+segment_reduce.offsets: Beginning of each segment and the end of the last one, instead of the lengths.
+axis: Dimension of the segments, from 1.
+unsafe: Whether the check of the lengths is left out.
+initial: Value with which each reduction begins.
+sections: Number of parts of equal size.
+indices: Position from 1 of the first entry of each part after the first one.
+]=],
+
   examples = [=[
 select_scatter
     torch.zeros(2, 2):select_scatter(torch.ones(2), 1, 2)

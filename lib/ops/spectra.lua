@@ -93,6 +93,21 @@ return {
     'bool normalized=false, bool? onesided=nil, int? length=nil, bool return_complex=false) -> Tensor', variants = 'function method', run = istft,
     doc = 'The signal of which stft has the transforms.' },
 
+  arguments = [=[
+n_fft: Number of elements of each transform.
+hop_length: Distance of neighbouring windows in elements; n_fft / 4 if absent.
+win_length: Number of elements of the window; n_fft if absent.
+window: Window by which the elements are multiplied; ones if absent.
+stft.center: Whether the signal is padded so that each window is centered at its position.
+istft.center: Whether the signal was padded so that each window was centered at its position.
+pad_mode: Values of this padding, as in `torch.nn.functional.pad`.
+normalized: Whether the transforms are divided by sqrt(n_fft).
+onesided: Whether only the frequencies up to the half are stored; true for real signals if absent.
+istft.length: Number of elements of the signal; the whole signal if absent.
+stft.return_complex: Whether the result is complex; it must be true for real signals.
+istft.return_complex: Whether the signal is complex.
+]=],
+
   examples = [=[
 stft
     torch.ones(8):stft(4, {hop_length = 4, window = torch.ones(4), return_complex = true})

@@ -32,6 +32,14 @@ return {
       return windows().kaiser(n, options(periodic, dtype, device, requires_grad, { beta = beta }))
     end },
 
+  arguments = [=[
+window_length: Number of elements of the window.
+periodic: Whether the window is one period of a periodic function; otherwise it is symmetric.
+alpha: Constant term of the window.
+hamming_window.beta: Factor of the cosine.
+kaiser_window.beta: Shape of the window: the larger it is, the narrower.
+]=],
+
   examples = [=[
 bartlett_window
     torch.bartlett_window(4)

@@ -3,6 +3,13 @@
 -- (N. Shazeer, M. Stern 2018). eps: the divisor is at least eps[1] (nil or false: the dtype's), the step is
 -- scaled by at least eps[2]; d: the maximum root mean square of an update.
 
+--[=[ arguments
+beta2_decay: Exponent of the decay rate of the running averages.
+d: Maximum root mean square of an update.
+eps: Two numbers: the minimum of the divisor, and the minimum of the scale of a step.
+weight_decay: Factor of the weight decay, which acts on the parameters directly.
+]=]
+
 --[=[ examples
 Adafactor
     w = torch.tensor({1.0, -2.0}, {requires_grad = true})

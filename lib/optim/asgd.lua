@@ -2,6 +2,12 @@
 -- maximize = false}): averaged stochastic gradient descent (B. Polyak, A. Juditsky 1992); the averages are the
 -- state's `ax`.
 
+--[=[ arguments
+lambd: Decay of the parameters.
+alpha: Exponent of the decay of the learning rate.
+t0: Step at which averaging begins.
+]=]
+
 --[=[ examples
 ASGD
     w = torch.tensor({1.0, -2.0}, {requires_grad = true})

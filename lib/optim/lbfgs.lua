@@ -5,6 +5,15 @@
 -- step(closure) needs the closure, which clears the gradients, computes the loss, calls backward and returns the
 -- loss. All parameters, of one group, are handled as one vector.
 
+--[=[ arguments
+max_iter: Maximum number of iterations of a step.
+max_eval: Maximum number of evaluations of the closure in a step; 1.25 times `max_iter` if absent.
+tolerance_grad: Largest gradient element at which a step ends.
+tolerance_change: Change of the loss and the parameters at which a step ends.
+history_size: Number of past updates that approximate the Hessian.
+line_search_fn: Line search: `'strong_wolfe'`, or nil for none.
+]=]
+
 --[=[ examples
 LBFGS
     w = torch.tensor({1.0, -2.0}, {requires_grad = true})

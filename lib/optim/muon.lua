@@ -3,6 +3,14 @@
 -- the momentum update is nearly orthogonalized by a Newton-Schulz iteration in bfloat16 (K. Jordan 2024).
 -- adjust_lr_fn: 'original' (the default), or 'match_rms_adamw', which suits the rates and decay of AdamW.
 
+--[=[ arguments
+weight_decay: Factor of the weight decay, which acts on the parameters directly.
+momentum: Factor of the momentum.
+ns_coefficients: Three coefficients of the Newton-Schulz iteration.
+ns_steps: Number of Newton-Schulz iterations.
+adjust_lr_fn: Adjustment of the learning rate to the shape of the matrix: `'original'` or `'match_rms_adamw'`.
+]=]
+
 --[=[ examples
 Muon
     w = torch.eye(2):requires_grad_()

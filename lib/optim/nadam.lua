@@ -1,6 +1,10 @@
 -- nadam.lua - optim.NAdam(params, {lr = 0.002, betas = {0.9, 0.999}, eps = 1e-8, weight_decay = 0,
 -- momentum_decay = 0.004, decoupled_weight_decay = false, maximize = false}) (T. Dozat 2016).
 
+--[=[ arguments
+momentum_decay: Decay of the momentum.
+]=]
+
 --[=[ examples
 NAdam
     w = torch.tensor({1.0, -2.0}, {requires_grad = true})

@@ -13,6 +13,16 @@
 -- state is a table kept for the parameter. For update_batch it is made by new_state(parameter, group) and has
 -- its number of steps in `step`: parameters with equal numbers (key(state), to be exact) are one batch.
 
+--[=[ arguments
+defaults: Options that groups have by default.
+param_group: Group `{params = {...}, lr = ...}` with options of its own.
+hook: Function to call; `remove()` of the returned handle removes it.
+register_step_post_hook(): Registers a function `hook(optimizer)` that is called after each step.
+register_state_dict_post_hook(): Registers a function `hook(optimizer, state_dict)` that is called after `state_dict`; a result replaces the state.
+register_load_state_dict_pre_hook(): Registers a function `hook(optimizer, state_dict)` that is called before `load_state_dict`; a result replaces the state.
+register_load_state_dict_post_hook(): Registers a function `hook(optimizer)` that is called after `load_state_dict`.
+]=]
+
 --[=[ examples
 Optimizer
     w = torch.tensor({1.0, -2.0}, {requires_grad = true})

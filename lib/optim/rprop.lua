@@ -2,6 +2,11 @@
 -- steps by the gradient's sign, with a size that grows while the sign does not change (M. Riedmiller, H. Braun
 -- 1993).
 
+--[=[ arguments
+etas: Two factors: the decrease and the increase of a step size.
+step_sizes: Two numbers: the minimum and the maximum of a step size.
+]=]
+
 --[=[ examples
 Rprop
     w = torch.tensor({1.0, -2.0}, {requires_grad = true})

@@ -2,6 +2,22 @@
 -- schedule for its rate (SWALR), and update_bn, which recomputes the statistics of the average's batch
 -- normalizations.
 
+--[=[ arguments
+decay: Weight of the old average, between 0 and 1.
+loader: Iterable of batches: inputs, or lists with the input as their first entry.
+model: Model with the parameters to average.
+update_bn.model: Model with the running statistics to compute.
+avg_fn: Function `avg_fn(average, value, n)` that returns the new average; the mean if absent.
+multi_avg_fn: Function of the same kind for lists of tensors, which changes them in place.
+use_buffers: Whether buffers are averaged, too; otherwise they are copied.
+swa_lr: Learning rate at the end: a number, or one for each group.
+anneal_epochs: Number of epochs until the rate is reached.
+anneal_strategy: Path to the rate: `'cos'` or `'linear'`.
+get_swa_avg_fn(): A function of a tensor's average, of a new value and of the number of values so far, which returns the new mean.
+get_swa_multi_avg_fn(): The same of lists of tensors, in place.
+get_lr(): The learning rates of the groups after this step.
+]=]
+
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'

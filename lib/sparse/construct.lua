@@ -1,6 +1,27 @@
 -- construct.lua - creates sparse tensors: from tables or tensors, with default sizes from the indices, and from
 -- tensors of other layouts. It calls the ops of src/ops/sparse.lua. Indices are positions, from 1.
 
+--[=[ arguments
+compressed_indices: Position from 1 at which the values of each row or column begin, and the end.
+plain_indices: Column or row of each value, from 1.
+crow_indices: Position from 1 at which the values of each row begin, and the end.
+col_indices: Column of each value, from 1.
+ccol_indices: Position from 1 at which the values of each column begin, and the end.
+row_indices: Row of each value, from 1.
+indices: Positions from 1, of shape (dimensions, number of values).
+values: Values: a tensor, or a table.
+size: Shape of the tensor; it follows from the indices if absent.
+check_invariants: Whether the indices are checked.
+is_coalesced: Whether the indices are known to be sorted and distinct.
+dense_dim: Number of trailing dimensions that are stored as dense blocks.
+sparse_dim: Number of leading dimensions that are stored sparsely; all if absent.
+blocksize: Must be nil: layouts of blocks are not supported.
+self: Tensor to convert.
+to_sparse_coo(): The tensor in the layout `torch.sparse_coo`.
+to_sparse_csr(): The matrix in the layout `torch.sparse_csr`.
+to_sparse_csc(): The matrix in the layout `torch.sparse_csc`.
+]=]
+
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 local kinds = require 'torch.support.kinds'

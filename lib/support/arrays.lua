@@ -1,6 +1,11 @@
 -- arrays.lua - torch.from_numpy and x:numpy(). Lua has no arrays, so both use tensors on the CPU instead, which
 -- share memory as in PyTorch; a table of numbers gets NumPy's dtypes, float64 and int64.
 
+--[=[ arguments
+ndarray: Tensor, or table of numbers.
+force: Whether a tensor on a GPU, or one with a history, is copied instead of an error.
+]=]
+
 local torch = require 'torch'
 local arguments = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'

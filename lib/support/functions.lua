@@ -1,6 +1,33 @@
 -- functions.lua - functions of torch that are not operations: promotion of dtypes and shapes, legacy tensor
 -- constructors, in-place methods as functions.
 
+--[=[ arguments
+first: Sizes in a row, a `torch.Size`, a table of numbers, or a tensor of the dtype.
+obj: Value to convert: a tensor, a number or a table of numbers.
+typename.obj: Any value.
+copy: True to copy always, false to refuse a copy.
+from: Dtype of the values.
+to: Dtype to which they are converted.
+type1: First dtype.
+type2: Second dtype.
+tensor1: First operand: a tensor, or a number.
+tensor2: Second operand: a tensor, or a number.
+...: Shapes: numbers, tables or `torch.Size`s.
+BFloat16Tensor....: Further sizes.
+input: Tensor.
+Tensor(): A tensor of the default dtype from sizes, from a table of numbers, or empty; `torch.tensor` and `torch.empty` are the newer ways.
+FloatTensor(): A float32 tensor from sizes, from a table of numbers, or empty.
+DoubleTensor(): A float64 tensor from sizes, from a table of numbers, or empty.
+HalfTensor(): A float16 tensor from sizes, from a table of numbers, or empty.
+BFloat16Tensor(): A bfloat16 tensor from sizes, from a table of numbers, or empty.
+LongTensor(): An int64 tensor from sizes, from a table of numbers, or empty.
+IntTensor(): An int32 tensor from sizes, from a table of numbers, or empty.
+ShortTensor(): An int16 tensor from sizes, from a table of numbers, or empty.
+CharTensor(): An int8 tensor from sizes, from a table of numbers, or empty.
+ByteTensor(): A uint8 tensor from sizes, from a table of numbers, or empty.
+BoolTensor(): A bool tensor from sizes, from a table of numbers, or empty.
+]=]
+
 local torch = require 'torch'
 local arguments = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'

@@ -3,6 +3,10 @@
 -- torch.finfo(torch.float16).max is 65504.0; without an argument: of the default dtype. An object has bits, dtype, min
 -- and max, one of finfo also eps, tiny, smallest_normal and resolution; another name is an error.
 
+--[=[ arguments
+type: Dtype; finfo without one describes the default dtype.
+]=]
+
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'

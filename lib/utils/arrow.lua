@@ -4,6 +4,11 @@
 -- pandas, Polars or DuckDB into capsules, and take ours out of them (ltensor_lua.h: lt_lua_push_arrow,
 -- lt_lua_take_arrow).
 
+--[=[ arguments
+tensor: Tensor of one dimension on the CPU.
+object: Capsule, object with a method `__arrow_c_array__`, or tensor.
+]=]
+
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 local capsule_of = require 'torch.support.capsule'

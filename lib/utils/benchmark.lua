@@ -6,6 +6,23 @@
 -- The result, a Measurement, has median, mean, min, max, iqr (seconds of one call), times, number (of
 -- measurements), number_per_run (calls in each).
 
+--[=[ arguments
+times: Seconds of each measurement.
+label: Name in the output.
+number_per_run: Number of calls of each measurement.
+threads: Number of threads.
+stmt: Function to measure.
+fn: Function to measure, instead of `stmt`.
+setup: Function that is called once before.
+warmup: Number of calls before the measurement.
+description: Second name in the output.
+num_threads: Number of threads during the measurement.
+min_run_time: Seconds that the measurements take at least.
+number: Number of calls.
+Timer(): Measures the time of a function.
+Measurement(): The result of a measurement: median, mean, min, max, iqr and times in seconds.
+]=]
+
 local torch = require 'torch'
 local class = require 'torch.support.class'
 local declare = require 'torch.support.arguments'

@@ -8,6 +8,17 @@
 -- and autograd.grad all work. f runs on copies of its arguments without history; other leaves that it uses
 -- (mostly parameters) are arguments of the node, too, so their gradients are computed as usual.
 
+--[=[ arguments
+function: Function; its intermediate results are computed again in backward.
+functions: Modules or functions to call one after the other: a list or `nn.Sequential`.
+segments: Number of parts, each of which is recomputed as a whole.
+use_reentrant: Accepted for compatibility; it has no effect.
+preserve_rng_state: Whether the second run draws the random numbers of the first one.
+context_fn: Function that returns two scopes, for the first and the second run.
+...: Arguments of the function.
+checkpoint(): Calls a function and computes its intermediate results again in backward instead of storing them.
+]=]
+
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'

@@ -9,6 +9,12 @@
 -- {['image/svg+xml'] = text, ['text/html'] = text, ['image/png'] = bytes}. Figures of torch.utils.plot have
 -- one.
 
+--[=[ arguments
+wait: Whether the output is cleared only when the next value is shown.
+show_value: Function that shows a value; nil restores the default.
+clear_output: Function that clears the output.
+]=]
+
 local declare = require 'torch.support.arguments'
 local function print_value(value) print(value) end
 

@@ -3,6 +3,16 @@
 -- contents were taken. C programs put NumPy's and PyTorch's arrays into capsules, and take ours out of them
 -- (ltensor.h: lt_lua_push_dlpack, lt_lua_take_dlpack).
 
+--[=[ arguments
+tensor: Tensor to share.
+self: Tensor to share.
+stream: Stream of the consumer, which waits for the tensor.
+max_version: Highest version of DLPack that the consumer reads.
+dl_device: Device of the capsule, as two numbers of DLPack.
+copy: True to copy always, false to refuse a copy.
+device: Device of the result; that of the object if absent.
+]=]
+
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 local capsule_of = require 'torch.support.capsule'

@@ -18,6 +18,15 @@
 -- its end). The speed of simulated GPUs has no meaning: their rows have neither seconds nor
 -- examples_per_second.
 
+--[=[ arguments
+total: Number of epochs; without limit if absent.
+first: Number of the first epoch.
+device: Device of the displayed memory; the current GPU or the CPU if absent.
+quiet: Whether nothing is printed.
+log: Logger, or list of loggers, that receive the rows.
+values: Further entries of the row, by name.
+]=]
+
 local torch = require 'torch'
 local class = require 'torch.support.class'
 local declare = require 'torch.support.arguments'

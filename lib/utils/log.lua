@@ -10,6 +10,11 @@
 -- numbers, strings, booleans and tensors of one element. In CSV, nan and infinity are nan, inf and -inf; JSON
 -- has no such numbers, so they are the strings "NaN", "Infinity" and "-Infinity".
 
+--[=[ arguments
+path: File.
+append: Whether an existing file is continued instead of overwritten.
+]=]
+
 local torch = require 'torch'
 local class = require 'torch.support.class'
 local declare = require 'torch.support.arguments'

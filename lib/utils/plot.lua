@@ -5,6 +5,22 @@
 -- Options of all: title. Values are tensors on any device, or lists of numbers. plot.live() redraws figures in
 -- place.
 
+--[=[ arguments
+title: Text above the figure.
+labels: Names of the lines or bars.
+x: Coordinates, or the values if `y` is absent.
+y: Values of a line, or a list with the values of each line.
+xlabel: Name of the horizontal axis.
+ylabel: Name of the vertical axis.
+xlim: Ends of the horizontal axis, {left, right}.
+ylim: Ends of the vertical axis, {bottom, top}.
+values: Heights of the bars.
+matrix: Matrix of numbers.
+picture: Image, of shape [height, width] or [channels, height, width].
+file: File that receives each figure.
+pause: Seconds between two figures.
+]=]
+
 local torch = require 'torch'
 local class = require 'torch.support.class'
 local declare = require 'torch.support.arguments'

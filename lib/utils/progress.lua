@@ -6,6 +6,14 @@
 -- end, so that a log stays short. Leaving the loop early ends the line too. With leave = false nothing remains
 -- at the end: the line on a terminal is erased, and there is none elsewhere.
 
+--[=[ arguments
+source: Integer n for 1 to n, list, object with a method `iter`, or iterator function.
+label: Text in front.
+total: Number of items; that of the source if absent.
+every: Seconds between two lines where the output is no terminal.
+leave: Whether the last line stays.
+]=]
+
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 local width = require 'torch.utils.width'

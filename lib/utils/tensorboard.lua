@@ -2,6 +2,29 @@
 -- records (length, masked CRC32C of the length, message, masked CRC32C of the message); the messages are
 -- TensorFlow's Event protocol buffers, of which only the required fields are written.
 
+--[=[ arguments
+log_dir: Folder of the event file; a new one below runs/ if absent.
+comment: Text at the end of the default folder's name.
+filename_suffix: Text at the end of the file's name.
+tag: Name of the series.
+main_tag: Name in front of the names of the series.
+scalar_value: Number.
+tag_scalar_dict: Numbers by the names of their series.
+numbers: Values; their distribution is stored.
+img_tensor: Image, of the shape that `dataformats` names.
+add_images.img_tensor: Images, of shape (N, C, H, W).
+dataformats: Order of the dimensions: `'CHW'`, `'HWC'` or `'HW'`.
+snd_tensor: Samples from -1 to 1.
+sample_rate: Number of samples per second.
+text_string: Text.
+model: Module with the graph to store.
+input_to_model: Arguments of the module.
+global_step: Number of the step.
+walltime: Time in seconds since 1970; now if absent.
+close(): Writes the pending records and closes the file.
+get_logdir(): The folder of the event file.
+]=]
+
 local torch = require 'torch'
 local class = require 'torch.support.class'
 local declare = require 'torch.support.arguments'

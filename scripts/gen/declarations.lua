@@ -6,6 +6,7 @@
 local M = {}
 
 local examples = dofile((debug.getinfo(1, 'S').source:match '^@(.*/)' or './') .. 'examples.lua')
+local described = dofile((debug.getinfo(1, 'S').source:match '^@(.*/)' or './') .. 'described.lua')
 
 -- Lua-side type -> C parameter type.
 local c_types = {
@@ -284,6 +285,10 @@ function M.load(dir, scripted)
     for name, example in pairs(examples.read(entries.examples or '', dir .. '/' .. file)) do
       if not named[name] then error(('%s/%s: an example of %s, which is not declared there'):format(dir, file, name), 0) end
       for _, op in ipairs(model.by_name[name]) do op.example = example end
+    end
+    local sentences = described.read(entries.arguments or '', dir .. '/' .. file)
+    for _, op in ipairs(model.ops) do
+      if op.group == group then op.described = sentences end
     end
   end
   if scripted then

@@ -4,13 +4,15 @@
 -- A function here is one Lua name from binding.lua: { name, aliases, operator, is_function, is_method,
 -- overloads = { { op, args, returns, form, signature } } }.
 
+local described = dofile((debug.getinfo(1, 'S').source:match '^@(.*/)' or './') .. 'described.lua')
+
 local M = {}
 
 local keywords = {}
 for word in ([[and break do else elseif end false for function goto if in local nil not or repeat return then true
   until while]]):gmatch('%S+') do keywords[word] = true end
 
-M.keywords = keywords -- reserved words, invalid after a colon
+M.keywords = keywords -- names that no program can write after a colon
 
 local function results_of(o)
   if o.form == 'inplace' then return 'Tensor' end
@@ -25,7 +27,7 @@ local function doc_of(f)
   return (in_place and 'In place: ' or '') .. o.op.doc:gsub('%s*\n%s*', ' ')
 end
 
--- The example of the op; in-place variants have none.
+-- The example of the op; a variant in place has none of its own.
 local function example_of(f)
   for _, o in ipairs(f.overloads) do
     if (o.form == 'new' or o.op.inplace_only) and o.op.example then return o.op.example end
@@ -69,7 +71,7 @@ local function editor_type(type_name) return editor_types[(type_name:gsub('%?$',
 
 local function parameter_name(a) return keywords[a.name] and a.name .. '_' or a.name end
 
--- Positional parameters from the given one on, with the table of named ones as the last.
+-- Positional parameters from the given one on, and the table of names as the last.
 local function parameters_of(o, from)
   local list, named = {}, {}
   for i = from, #o.args do
@@ -78,7 +80,7 @@ local function parameters_of(o, from)
       local key = keywords[a.name] and ('["%s"]'):format(a.name) or a.name
       named[#named + 1] = ('%s%s: %s'):format(key, a.has_default and '?' or '', editor_type(a.type))
     else
-      list[#list + 1] = { name = parameter_name(a), type = editor_type(a.type), optional = a.has_default or a.optional }
+      list[#list + 1] = { name = parameter_name(a), type = editor_type(a.type), optional = a.has_default or a.optional, text = described.of_op(o.op, a) }
     end
   end
   if #named > 0 then list[#list + 1] = { name = 'options', type = '{' .. table.concat(named, ', ') .. '}', optional = true } end
@@ -102,8 +104,8 @@ local function overload_type(o, is_method)
   return ('fun(%s): %s'):format(table.concat(parts, ', '), table.concat(returns, ', '))
 end
 
--- Alternative forms of an overload's arguments: optional ones by name in a last table; the numbers of a shape
--- as separate arguments. Function types, or nothing if they are equal.
+-- Alternative forms of an overload's arguments: optional ones by name in a last table; separate numbers of a
+-- shape. Types of functions, or nothing if they are equal.
 local function other_forms(o, is_method)
   local from, required, by_name, row = is_method and 2 or 1, {}, {}, nil
   for i = from, #o.args do
@@ -138,7 +140,7 @@ local function emit_stub(out, f, name, holder, is_method)
   if example then out[#out + 1] = '---```lua\n---' .. example:gsub('\n', '\n---') .. '\n---```\n' end
   local names = is_method and keywords[name] and { 'self' } or {}
   for _, p in ipairs(parameters_of(first, is_method and 2 or 1)) do
-    out[#out + 1] = ('---@param %s%s %s\n'):format(p.name, p.optional and '?' or '', p.type)
+    out[#out + 1] = ('---@param %s%s %s%s\n'):format(p.name, p.optional and '?' or '', p.type, p.text and ' ' .. p.text or '')
     names[#names + 1] = p.name
   end
   for _, r in ipairs(returns_of(first)) do out[#out + 1] = '---@return ' .. r .. '\n' end
@@ -160,17 +162,33 @@ local operator_names = {
   __add = 'add', __sub = 'sub', __mul = 'mul', __div = 'div', __mod = 'mod', __pow = 'pow', __idiv = 'idiv',
   __unm = 'unm', __band = 'band', __bor = 'bor', __bxor = 'bxor', __shl = 'shl', __shr = 'shr', __bnot = 'bnot',
 }
-local fields = {
-  'shape torch.Size', 'dtype torch.dtype', 'device torch.device', 'grad torch.Tensor?', 'data torch.Tensor', 'T torch.Tensor',
-  'mT torch.Tensor', 'H torch.Tensor', 'mH torch.Tensor', 'real torch.Tensor', 'imag torch.Tensor',
-  'ndim integer', 'requires_grad boolean', 'grad_fn any', 'is_leaf boolean', 'is_cuda boolean',
-  '[integer] torch.Tensor', '[table] torch.Tensor', '[torch.Tensor] torch.Tensor', -- subscripts; editors cannot distinguish strings from names
+-- The fields of a tensor: name, type, description; subscripts have no name.
+M.fields = {
+  { 'shape', 'torch.Size', 'The sizes of the dimensions.' }, { 'dtype', 'torch.dtype', 'The dtype of the elements.' },
+  { 'device', 'torch.device', 'The device that has the memory.' }, { 'layout', 'string', 'The layout: `torch.strided` or one of sparse tensors.' },
+  { 'grad', 'torch.Tensor?', 'The gradient that backward accumulated; nil without one.' },
+  { 'data', 'torch.Tensor', 'The same memory without a history.' },
+  { 'T', 'torch.Tensor', 'A view with the dimensions in reverse order.' }, { 'mT', 'torch.Tensor', 'A view with the last two dimensions exchanged.' },
+  { 'H', 'torch.Tensor', 'The conjugate transpose of a matrix.' }, { 'mH', 'torch.Tensor', 'The conjugate transpose of each matrix of a batch.' },
+  { 'real', 'torch.Tensor', 'A view of the real parts.' }, { 'imag', 'torch.Tensor', 'A view of the imaginary parts of complex numbers.' },
+  { 'ndim', 'integer', 'The number of dimensions.' }, { 'nbytes', 'integer', 'The bytes of all elements.' },
+  { 'itemsize', 'integer', 'The bytes of an element.' }, { 'requires_grad', 'boolean', 'Whether autograd records operations on the tensor.' },
+  { 'retains_grad', 'boolean', 'Whether backward stores the gradient of this tensor although it is no leaf.' },
+  { 'grad_fn', 'any', 'The node of the graph that made the tensor; nil for leaves.' },
+  { 'output_nr', 'integer', 'The number of the result among the results of `grad_fn`, from 0.' },
+  { 'is_leaf', 'boolean', 'Whether the tensor was not made by a recorded operation.' },
+  { 'is_cuda', 'boolean', 'Whether the memory is on a GPU.' }, { 'is_cpu', 'boolean', 'Whether the memory is on the CPU.' },
+  { 'is_meta', 'boolean', 'Whether the tensor has no memory: always false.' },
+  { 'is_sparse', 'boolean', 'Whether the layout is `torch.sparse_coo`.' }, { 'is_sparse_csr', 'boolean', 'Whether the layout is `torch.sparse_csr`.' },
+  { '[integer]', 'torch.Tensor' }, { '[table]', 'torch.Tensor' }, { '[torch.Tensor]', 'torch.Tensor' },
 }
 
 function M.stubs(functions)
   local out = { '---@meta\n-- Generated by scripts/gen/binding.lua from src/ops. Do not edit.\n\n' }
   out[#out + 1] = '---@class torch.Tensor\n'
-  for _, field in ipairs(fields) do out[#out + 1] = '---@field ' .. field .. '\n' end
+  for _, field in ipairs(M.fields) do
+    out[#out + 1] = ('---@field %s %s%s\n'):format(field[1], field[2], field[3] and ' ' .. field[3] or '')
+  end
   for _, f in ipairs(functions) do
     local operator = operator_names[f.operator]
     if operator == 'unm' or operator == 'bnot' then

@@ -1,37 +1,23 @@
--- pages.lua - generates the reference of the ops: a Markdown page per group, from the declarations and the
--- table of the prompt's help (torch.ops_docs), and an index.
+-- pages.lua - writes the reference of the ops: a Markdown page per subject (subjects.lua), from the declarations and the table
+-- that the REPL's help shows (torch.ops_docs), and an index.
 --
 -- Usage: lua5.4 scripts/gen/pages.lua OPS_DOCS OUT_DIR
 
 package.path = (arg[0]:match('^(.*)/') or '.') .. '/?.lua;' .. package.path
 local declarations = require 'declarations'
 local keywords = require('docs').keywords
+local described = require 'described'
 local examples = require 'examples'
+local subjects = require 'subjects'
 
 local docs_path, out_dir = assert(arg[1], 'usage: pages.lua OPS_DOCS OUT_DIR'), assert(arg[2], 'OUT_DIR is missing')
 local docs = assert(loadfile(docs_path))()
 local model = declarations.load()
-local folder_of = {}
-for _, group in ipairs(model.groups) do folder_of[group] = 'src/ops/' end
 local scripted = declarations.load_scripted()
-for _, group in ipairs(scripted.groups) do
-  model.groups[#model.groups + 1], folder_of[group] = group, 'lib/ops/'
-end
 for _, op in ipairs(scripted.ops) do model.ops[#model.ops + 1] = op end
 
--- The file's first comment describes the group: "-- reduce.lua - sums, ...".
-local function about(group)
-  local lines = {}
-  for line in io.lines(folder_of[group] .. group .. '.lua') do
-    local text = line:match '^%-%-%s?(.*)$'
-    if not text or text == '' then break end
-    lines[#lines + 1] = text
-  end
-  local text = table.concat(lines, ' '):gsub('^%S+%.lua %- ', '')
-  return text:sub(1, 1):upper() .. text:sub(2)
-end
-
--- False for operations that only the library's own Lua calls (such as the one behind torch.sparse_coo_tensor).
+-- False for operations that only the library's own Lua calls (sparse_coo_tensor, below
+-- torch.sparse_coo_tensor).
 local function public(op) return op.name:sub(1, 1) ~= '_' and next(op.variants) ~= nil and not op.variants.library end
 
 local function where_of(op)
@@ -57,7 +43,7 @@ local function derivative_of(op)
   return op.composite and 'Made of other ops, whose derivatives it has.' or 'Not differentiable.'
 end
 
--- A signature in lines of page width, broken after commas.
+-- Lines of a signature no wider than a page, broken after a comma.
 local function folded(signature)
   local lines = {}
   for line in (signature .. '\n'):gmatch '([^\n]*)\n' do
@@ -74,6 +60,28 @@ local function folded(signature)
   return table.concat(lines, '\n')
 end
 
+-- A default as Lua writes it.
+local function default_of(a)
+  if not a.has_default then return 'required' end
+  return a.default == 'nil' and 'nil' or '`' .. a.default .. '`'
+end
+
+-- The arguments of all overloads, each meaning once.
+local function arguments_of(overloads)
+  local rows, seen = {}, {}
+  for _, op in ipairs(overloads) do
+    for _, a in ipairs(described.arguments_of(op)) do
+      local text = described.of_op(op, a)
+      local key = a.name .. '\n' .. text
+      if not seen[key] then
+        seen[key] = true
+        rows[#rows + 1] = ('| `%s` | `%s` | %s | %s |'):format(a.name, (a.type:gsub('|', '\\|')), default_of(a), (text:gsub('|', '\\|')))
+      end
+    end
+  end
+  return #rows > 0 and '| argument | type | default | meaning |\n|---|---|---|---|\n' .. table.concat(rows, '\n') .. '\n' or nil
+end
+
 local function entry_of(name, overloads)
   local first = overloads[1]
   local entry = docs[(first.variants.nn and 'nn.functional.' or '') .. name]
@@ -81,6 +89,7 @@ local function entry_of(name, overloads)
   for _, op in ipairs(overloads) do
     if op == first or op.doc ~= first.doc then lines[#lines + 1] = op.doc:gsub('%s*\n%s*', ' ') .. '\n' end
   end
+  lines[#lines + 1] = arguments_of(overloads)
   lines[#lines + 1] = where_of(first) .. '. ' .. derivative_of(first) .. '\n'
   if #first.aliases > 0 then lines[#lines + 1] = 'Also called `' .. table.concat(first.aliases, '`, `') .. '`.\n' end
   if entry.example then lines[#lines + 1] = examples.markdown(entry.example) end
@@ -102,14 +111,11 @@ A type that ends in `?` may be nil. Every argument may be named in a last table:
 stands after `*` must be.
 ]]
 
--- Site builders use index.md as the page of a folder, so the group index is written to indexing.md.
-local function page_of(group) return group == 'index' and 'indexing' or group end
-
 local index = { '# Reference of the ops\n', types }
-for _, group in ipairs(model.groups) do
+for _, subject in ipairs(subjects.list) do
   local names, by_name = {}, {}
   for _, op in ipairs(model.ops) do
-    if op.group == group and op.chosen and public(op) then
+    if op.chosen and public(op) and subjects.of(op) == subject then
       if not by_name[op.name] then
         by_name[op.name] = {}
         names[#names + 1] = op.name
@@ -118,12 +124,13 @@ for _, group in ipairs(model.groups) do
     end
   end
   if #names > 0 then
-    local page = { '# ' .. page_of(group) .. '\n', about(group) .. '\n' }
+    table.sort(names)
+    local page = { '# ' .. subject.title .. '\n', subject.about .. '\n' }
     for _, name in ipairs(names) do page[#page + 1] = entry_of(name, by_name[name]) end
-    declarations.write(('%s/%s.md'):format(out_dir, page_of(group)), table.concat(page, '\n'))
+    declarations.write(('%s/%s.md'):format(out_dir, subject.id), table.concat(page, '\n'))
     local links = {}
-    for i, name in ipairs(names) do links[i] = ('[%s](%s.md#%s)'):format(name, page_of(group), name) end
-    index[#index + 1] = ('## [%s](%s.md)\n\n%s\n\n%s\n'):format(page_of(group), page_of(group), about(group), table.concat(links, ' · '))
+    for i, name in ipairs(names) do links[i] = ('[%s](%s.md#%s)'):format(name, subject.id, name) end
+    index[#index + 1] = ('## [%s](%s.md)\n\n%s\n\n%s\n'):format(subject.title, subject.id, subject.about, table.concat(links, ' · '))
   end
 end
 declarations.write(out_dir .. '/README.md', table.concat(index, '\n'))

@@ -11,6 +11,7 @@
 local here = arg[0]:match '^(.*)/' or '.'
 package.path = here .. '/?.lua;' .. here .. '/../gen/?.lua;' .. package.path
 local checked = require 'torch.support.checked'
+local inventory = require 'inventory'
 local library = require 'library'
 local source = require 'source'
 local write = require('declarations').write
@@ -26,6 +27,15 @@ local function type_of(default)
   if type(default) == 'number' then return 'number|integer[]' end
   if type(default) == 'string' then return 'string' end
   return 'any'
+end
+
+-- Class -> its description in the reference.
+local described = {}
+local constructors = require('torch.support.arguments').constructors
+local before = {}
+for name, text in pairs(constructors) do before[name] = text end
+for _, e in ipairs(inventory.collect(library)) do
+  if e.kind == 'class' then described[e.value] = e.doc end
 end
 
 local function plain(name) return keywords[name] and name .. '_' or name end
@@ -96,7 +106,7 @@ local function emit(page, holder, module, folder, names)
     for _, name in ipairs(lists[path]) do
       local value, full = module[name], holder .. '.' .. name
       if library.is_class(value) and not by_hand[value] then
-        page[#page + 1] = ('\n%s---@class %s: %s\n%slocal %s = {}\n'):format(comment(source.comment_of_class(file, value.__classname) or file.head), full,
+        page[#page + 1] = ('\n%s---@class %s: %s\n%slocal %s = {}\n'):format(comment(described[value] or source.comment_of_class(file, value.__classname) or file.head), full,
           parent_of(value), is_module(value) and '---@overload fun(...: any): torch.Tensor, any\n' or '', name)
         for _, method in ipairs(methods_of(value)) do
           page[#page + 1] = ('function %s:%s(%s) end\n'):format(name, method.name, table.concat(method.parameters, ', '))
@@ -130,6 +140,8 @@ for _, module in ipairs {
 end
 write(out .. '/classes.lua', table.concat(page))
 
+-- Constructors are known by the names of their classes; the inventory loaded classes that have the name of one of the book's.
+for name in pairs(constructors) do constructors[name] = before[name] end
 local d2l = require 'd2l'
 page = { head, '---@class d2l\nlocal d2l = {}\n' }
 for name in pairs(d2l.__names) do

@@ -22,6 +22,7 @@ $LUA $here/header.lua "$site/reference/c_ops.md" 'C: a function per op' "$BUILD/
 cp $here/reference.md "$site/reference/README.md"
 {
     echo README.md
+    echo classes/names.md
     echo '- Ops:'
     echo '  ops/README.md'
     for page in "$site"/reference/ops/*.md; do

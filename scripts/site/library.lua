@@ -15,7 +15,7 @@ local function of_signature(signature, first)
   local row, named = {}, {}
   for i = first, #signature do
     local a = signature[i]
-    table.insert(i <= signature.positional and row or named, { name = a.name, required = not a.optional, default = a.default })
+    table.insert(i <= signature.positional and row or named, { name = a.name, required = not a.optional, default = a.default, kind = a.kind })
   end
   return { row = row, named = named }
 end

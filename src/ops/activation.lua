@@ -112,6 +112,24 @@ return {
   { 'gumbel_softmax(Tensor logits, float tau=1.0, bool hard=false, float eps=1e-10, Dim dim=-1) -> Tensor', random = true, variants = 'nn',
     composite = true, doc = 'A sample of the Gumbel-softmax distribution; hard: one-hot, with the derivative of the soft one.' },
 
+  arguments = [=[
+min_val: Lower bound of the result.
+max_val: Upper bound of the result.
+elu.alpha: Value that the function approaches for large negative inputs, negated.
+celu.alpha: Value that the function approaches for large negative inputs, negated.
+beta: Steepness of the function.
+softplus.threshold: Value of beta * self above which the function is linear, for numerical stability.
+threshold.threshold: Values that are not above it are replaced.
+value: Value that replaces these elements.
+prelu.weight: Learned slope of negative values: one number, or one for each channel.
+lower: Lower bound of the slope of negative values.
+upper: Upper bound of the slope of negative values.
+lambd: Elements between -lambd and lambd become zero.
+logits: Unnormalized logarithms of probabilities.
+tau: Temperature, above 0: the lower it is, the nearer the samples are to one-hot vectors.
+hard: Whether the samples are one-hot; their gradient is that of the soft ones.
+]=],
+
   examples = [=[
 relu6
     nn.functional.relu6(torch.tensor{-1.0, 3.0, 9.0})

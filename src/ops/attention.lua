@@ -17,6 +17,15 @@ return {
   { '_attention_tangent(Tensor query, Tensor key, Tensor value, Tensor? attn_mask, Tensor? seed, float dropout_p, bool is_causal, float scale, Tensor query_t, Tensor key_t, Tensor value_t) -> Tensor',
     variants = '', composite = true, reads = true, doc = 'The tangent of attention.' },
 
+  arguments = [=[
+query: Query vectors, of shape (..., L, E).
+key: Key vectors, of shape (..., S, E).
+value: Value vectors, of shape (..., S, V).
+attn_mask: Mask that broadcasts to (..., L, S): bool, true where attention is allowed, or a float tensor that is added to the scores.
+scale: Factor of the scores; 1 / sqrt(E) if absent.
+enable_gqa: Whether groups of query heads share a head of key and value.
+]=],
+
   examples = [=[
 scaled_dot_product_attention
     q, k, v = torch.zeros(1, 1, 2), torch.zeros(1, 2, 2), torch.tensor{ { {1.0, 2.0}, {3.0, 4.0} } }

@@ -53,6 +53,15 @@ return {
     doc = 'Whether isclose holds everywhere.' },
   { 'is_nonzero(Tensor self) -> bool', float8 = true, doc = 'Whether the only element of a tensor is not 0.' },
 
+  arguments = [=[
+rtol: Relative tolerance.
+atol: Absolute tolerance.
+equal_nan: Whether NaN equals NaN.
+equal.other: Tensor to compare with.
+isclose.other: Tensor to compare with, which broadcasts.
+allclose.other: Tensor to compare with, which broadcasts.
+]=],
+
   examples = [=[
 eq
     torch.tensor{1, 2, 3}:eq(torch.tensor{1, 0, 3})

@@ -47,6 +47,13 @@ return {
   { '_acosh_backward(Tensor grad_output, Tensor self) -> Tensor', variants = '', composite = true,
     doc = 'grad_output / sqrt(self^2 - 1), on the branch that acosh has for complex numbers.' },
 
+  arguments = [=[
+real: Real part.
+imag: Imaginary part, of the same dtype.
+abs: Absolute value.
+angle: Angle in radians, of the same dtype.
+]=],
+
   examples = [=[
 complex
     torch.complex(torch.tensor{1.0, 2.0}, torch.tensor{3.0, 4.0})

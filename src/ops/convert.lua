@@ -46,6 +46,13 @@ return {
   dtype_op('float', 'float32'), dtype_op('double', 'float64'),
   dtype_op('chalf', 'complex32'), dtype_op('cfloat', 'complex64'), dtype_op('cdouble', 'complex128'),
 
+  arguments = [=[
+src: Tensor to copy; it broadcasts to the shape of self.
+copy: Whether a new tensor is returned even if nothing changes.
+to.other: Tensor with the dtype and device of the result.
+type_as.other: Tensor with the dtype of the result.
+]=],
+
   examples = [=[
 detach
     x = torch.ones(2, {requires_grad = true})

@@ -55,6 +55,12 @@ table.insert(list, { 'col2im(Tensor input, Size output_size, Size kernel_size, S
 table.insert(list, { '_col2im(Tensor input, Size sizes, Size kernel_size, Size dilation, Size padding, Size stride) -> Tensor', variants = '',
   composite = true, doc = 'The derivative of im2col.' })
 
+list.arguments = [=[
+weight: Kernels, of shape (out_channels, in_channels / groups, ...); for transposed convolutions (in_channels, out_channels / groups, ...).
+transposed: Whether the convolution is transposed.
+col2im.output_size: Height and width of the image.
+]=]
+
 list.examples = [=[
 convolution
     x, w = torch.ones(1, 1, 4), torch.ones(1, 1, 2)

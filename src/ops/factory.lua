@@ -50,6 +50,24 @@ return {
     grad_fn = 'FillBackward1', forward = 'linear', grad = { self = 'zeros_like(grad)', value = 'sum(grad)' } },
   { 'zero_(Tensor self) -> self', float8 = true, sparse = 'form', batch = 'broadcast', overlap = 'one value', variants = 'method', doc = 'Fills self with zeros.', grad = { self = 'zeros_like(grad)' } },
 
+  arguments = [=[
+fill_value: Value of all elements.
+eye.n: Number of rows.
+eye.m: Number of columns; `n` if absent.
+arange.start: First number.
+arange.end: End of the interval, which is excluded.
+step: Difference between neighbouring numbers.
+start: First number; for `logspace` its exponent.
+end: Last number; for `logspace` its exponent.
+steps: Number of elements.
+base: Base of the powers.
+row: Number of rows of the matrix.
+col: Number of columns of the matrix.
+offset: Diagonal that bounds the triangle: 0 is the main one, positive ones are above it.
+value: Value of all elements.
+empty_strided.stride: Distance in elements between neighbours along each dimension.
+]=],
+
   examples = [=[
 empty
     torch.empty(2, 3).shape

@@ -117,6 +117,34 @@ return {
   { 'one_hot(IndexTensor self, int num_classes=-1) -> Tensor', batch = 'front', variants = 'function',
     doc = 'Rows with a 1 at the position that self gives; num_classes -1 means the largest one that occurs.' },
 
+  arguments = [=[
+index: Positions from 1 along the dimension.
+gather.index: Positions from 1 along the dimension; the result has this shape.
+scatter.index: Positions from 1 along the dimension at which elements are written.
+take.index: Positions from 1 in the flattened tensor.
+put.index: Positions from 1 in the flattened tensor.
+indices: Positions from 1 along the dimension.
+index_put.indices: Table of index tensors or masks, one for each of the first dimensions.
+values: Values to write; they broadcast to the shape of the selected elements.
+accumulate: Whether values are added to the elements instead of replacing them.
+src: Values to write; at least as large as the index in each dimension.
+scatter.value: Number to write.
+source: Values to write, in the order of the positions.
+alpha: Factor of the source.
+value: Value that is written.
+scatter.reduce: Combination with the present elements: `'add'` or `'multiply'`.
+reduce: Combination of elements: `'sum'`, `'prod'`, `'mean'`, `'amax'` or `'amin'`.
+include_self: Whether the present elements take part in the combination.
+sorted_sequence: Sorted values, ascending along the last dimension.
+boundaries: Sorted boundaries of the buckets, of one dimension.
+out_int32: Whether the result has the dtype int32 instead of int64.
+right: Whether the position after equal values is returned instead of that before them.
+side: The same by name: `'left'` or `'right'`.
+sorter: Positions that sort the sequence, if it is not sorted.
+mask: Bool tensor, true for the selected elements; it broadcasts with self.
+num_classes: Number of classes, which is the size of the new dimension; the largest class if -1.
+]=],
+
   examples = [=[
 index_put
     torch.zeros(2, 3):index_put({torch.tensor{1, 2}, torch.tensor{3, 1}}, torch.tensor{5.0, 6.0})

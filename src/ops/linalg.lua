@@ -140,6 +140,22 @@ return {
 
   -- ---- products -------------------------------------------------------------------------------------------------
 
+  arguments = [=[
+left: Whether the equation is A X = B; otherwise X A = B.
+upper: Whether the upper triangle is used; otherwise the lower one.
+unitriangular: Whether the diagonal is assumed to be ones.
+rcond: Singular values below this fraction of the largest one count as zero.
+rtol: Singular values below this fraction of the largest one count as zero.
+hermitian: Whether the matrix is symmetric, or Hermitian if complex, so that only one triangle is read.
+linalg_qr.mode: Shape of the factors: `'reduced'`, `'complete'`, or `'r'` for R alone.
+some: Whether the factors are reduced to the smaller size.
+full_matrices: Whether U and V are square.
+compute_uv: Whether the singular vectors are computed; otherwise they are zeros.
+UPLO: Triangle that is read: `'L'` or `'U'`.
+linalg_matrix_norm.ord: Kind of the norm: `'fro'`, `'nuc'`, inf, -inf, 1, -1, 2 or -2.
+other: Right-hand side of the equation: a matrix or vector, or a batch.
+]=],
+
   examples = [=[
 inverse
     torch.linalg.inv(torch.tensor{ {1.0, 2.0}, {3.0, 4.0} })

@@ -89,6 +89,36 @@ return {
   { 'pdist(Tensor input, float p=2.0) -> Tensor', variants = 'function', composite = true, grad_fn = 'PdistBackward0',
     doc = 'The p-norm distances of the rows of a matrix, each pair once.' },
 
+  arguments = [=[
+weight: Weight of each class or element; it broadcasts to the loss.
+nll_loss.target: Class of each sample, from 1.
+nll_loss.weight: Weight of each class.
+cross_entropy.target (IndexTensor): Class of each sample, from 1.
+cross_entropy.target (Tensor): Probabilities of the classes, of the shape of the input.
+cross_entropy.weight: Weight of each class.
+multi_margin_loss.target: Class of each sample, from 1.
+multi_margin_loss.weight: Weight of each class.
+multi_margin_loss.p: Exponent of the loss, 1 or 2.
+multilabel_margin_loss.target: Classes of each sample, from 1; the first 0 ends them.
+multilabel_soft_margin_loss.weight: Weight of each class.
+soft_margin_loss.target: Labels 1 or -1, of the shape of the input.
+hinge_embedding_loss.target: Labels 1 or -1, of the shape of the input.
+margin_ranking_loss.target: 1 where the first input shall rank higher, -1 where the second one shall.
+cosine_embedding_loss.target: 1 for similar pairs, -1 for dissimilar ones.
+beta: Difference at which the loss changes from quadratic to linear.
+delta: Difference at which the loss changes from quadratic to linear.
+var: Variance of each expected value: a tensor, or a number.
+p: Order p of the norm.
+x1: First tensor.
+x2: Second tensor, which broadcasts with the first one.
+poisson_nll_loss.eps: Small number added to the argument of the logarithm.
+gaussian_nll_loss.eps: Smallest variance.
+triplet_margin_loss.eps: Small number added to the differences, for numerical stability.
+pairwise_distance.eps: Small number added to the differences, for numerical stability.
+cosine_similarity.eps: Smallest denominator.
+normalize.eps: Smallest denominator.
+]=],
+
   examples = [=[
 nll_loss
     nn.functional.nll_loss(torch.tensor{ {-0.5, -1.5}, {-2.0, -0.1} }, torch.tensor{1, 2})

@@ -80,6 +80,35 @@ return {
   { 'linalg_cross(Tensor self, Tensor other, *, Dim dim=-1) -> Tensor', variants = 'function copied_out', composite = true,
     doc = 'The cross products of vectors of 3 elements along a dimension.' },
 
+  arguments = [=[
+mat1: First matrix, of shape (n, k).
+mat2: Second matrix, of shape (k, m); for batches (b, k, m).
+mat: Matrix, of shape (n, m).
+vec: Vector, of shape (m).
+vec1: First vector, of shape (n).
+vec2: Second vector, of shape (m).
+tensor: Second vector, of the same size.
+batch1: Batch of matrices, of shape (b, n, k).
+batch2: Batch of matrices, of shape (b, k, m).
+beta: Factor of self; with 0, self is not read.
+alpha: Factor of the product.
+dims (int): Number of dimensions that are summed: the last ones of self and the first ones of other.
+dims_self: Dimensions of self that are summed, from 1.
+dims_other: Dimensions of other that are summed, in the same order.
+equation: Letters of the dimensions of each operand and of the result, as in `'ij,jk->ik'`.
+operands: Tensors, one for each group of letters.
+x1: First points, of shape (..., P, M).
+x2: Second points, of shape (..., R, M).
+p: Order p of the norm.
+compute_mode: Method for p = 2: `'use_mm_for_euclid_dist_if_necessary'`, `'use_mm_for_euclid_dist'` or `'donot_use_mm_for_euclid_dist'`.
+matrices: Matrices of matching sizes.
+tensors: Matrices of matching sizes; the first and the last one may be vectors.
+linear.weight: Weights, of shape (out_features, in_features).
+linear.bias: Bias, of shape (out_features).
+n: Exponent; a negative one inverts the matrix.
+other: Second operand.
+]=],
+
   examples = [=[
 mm
     torch.mm(torch.tensor{ {1.0, 2.0}, {3.0, 4.0} }, torch.eye(2) * 10)

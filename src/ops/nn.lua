@@ -30,6 +30,16 @@ return {
     variants = 'nn', composite = true, reads = true,
     doc = "The sum, mean or max of the rows of each bag: a row of input, or what begins at a position in offsets." },
 
+  arguments = [=[
+p: Probability with which an element or channel is zeroed, between 0 and 1.
+weight: Table of the embeddings, of shape (num_embeddings, embedding_dim).
+indices: Positions from 1 of rows of the table.
+input (IndexTensor): Positions from 1 of rows of the table.
+sparse: Whether the gradient of the table is a sparse tensor.
+embedding_bag.mode: Reduction of a bag: `'sum'`, `'mean'` or `'max'`.
+offsets: Position from 1 at which each bag begins in the indices, which are one-dimensional.
+]=],
+
   examples = [=[
 dropout
     torch.manual_seed(0);

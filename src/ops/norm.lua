@@ -60,6 +60,17 @@ return {
   { 'local_response_norm(Tensor input, int size, float alpha=0.0001, float beta=0.75, float k=1.0) -> Tensor', variants = 'nn',
     composite = true, doc = 'input over (k + alpha * mean square of `size` neighbouring channels) ^ beta.' },
 
+  arguments = [=[
+weight: Scale of each element or channel.
+bias: Shift of each element or channel.
+num_groups: Number of groups into which the channels are divided.
+use_input_stats: Whether the statistics of the input are used instead of the running ones.
+local_response_norm.size: Number of neighbouring channels.
+local_response_norm.alpha: Factor of the mean square.
+local_response_norm.beta: Exponent of the denominator.
+local_response_norm.k: Number that is added to the mean square.
+]=],
+
   examples = [=[
 layer_norm
     nn.functional.layer_norm(torch.tensor{ {1.0, 2.0, 3.0} }, 3)

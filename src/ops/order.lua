@@ -57,6 +57,25 @@ return {
   { 'histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor', variants = 'function method copied_out', forward = 'constant',
     doc = 'How many elements lie in each of `bins` equal parts of [min, max]; of the range of the elements if both are 0.' },
 
+  arguments = [=[
+descending: Whether the largest element comes first.
+stable: Whether equal elements keep their order.
+topk.k: Number of elements.
+kthvalue.k: Rank of the element, from 1 for the smallest.
+largest: Whether the largest elements are returned instead of the smallest.
+sorted: Whether the result is sorted.
+q: Share of the elements, between 0 and 1: a number, or a tensor of one dimension.
+interpolation: Value between two elements: `'linear'`, `'lower'`, `'higher'`, `'midpoint'` or `'nearest'`.
+return_inverse: Whether the position in the result is returned for each element.
+return_counts: Whether the number of elements is returned for each value.
+weights: Weight of each element; ones if absent.
+minlength: Minimum number of bins.
+bins: Number of bins of equal width.
+min: Lower end of the range; if it equals max, the range is that of the elements.
+max: Upper end of the range, which is included.
+bincount.self: Non-negative integers, of one dimension.
+]=],
+
   examples = [=[
 sort
     torch.tensor{3, 1, 2}:sort()

@@ -184,6 +184,24 @@ return {
   { '_pow_backward_exponent(Tensor grad_output, Tensor|Scalar self, Tensor|Scalar exponent, Tensor result) -> Tensor', batch = 'broadcast',
     variants = '', composite = true, doc = 'grad_output * result * log(self), 0 where self is 0 and the exponent is not negative.' },
 
+  arguments = [=[
+alpha: Factor of the second operand.
+rounding_mode: Rounding of the quotient: `'trunc'` towards zero or `'floor'` downwards.
+exponent: Exponent: a tensor that broadcasts with the base, or a number.
+pow.self: Base: a tensor, or a number.
+decimals: Number of decimal places; a negative one rounds to powers of ten.
+min: Lower bound of the result; none if absent.
+max: Upper bound of the result; none if absent.
+condition: Bool tensor, true where the first value is chosen.
+where.self: Values where the condition is true.
+where.other: Values where the condition is false.
+tensor1: First factor or numerator.
+tensor2: Second factor or denominator.
+value: Factor of the product or quotient.
+lerp.end: End points; self has the starting points.
+lerp.weight: Weight of the end points: a tensor, or a number; 0 gives self and 1 gives end.
+]=],
+
   examples = [=[
 add
     torch.tensor{1, 2} + 10

@@ -48,6 +48,10 @@ for spatial, shape in ipairs { 'length', 'height, width', 'depth, height, width'
     grad = { self = ('_adaptive_max_pool_backward(grad, indices, sizes_of(self), %s)'):format(d) } })
 end
 
+list.arguments = [=[
+stride: Step of the window: a number, or one for each spatial dimension; the size of the window if absent.
+]=]
+
 list.examples = [=[
 max_pool1d
     nn.functional.max_pool1d(torch.tensor{ { {1.0, 4.0, 2.0, 3.0} } }, 2)

@@ -82,6 +82,31 @@ return {
   { '_no_derivative(Tensor grad_output, int op) -> Tensor', variants = '',
     doc = 'The error that an op, by number, has no derivative.' },
 
+  arguments = [=[
+low: Smallest number.
+high: Upper bound, which is excluded.
+n: Number of positions: the result has the integers from 1 to n.
+mean: Mean of the distribution.
+std: Standard deviation of the distribution, not negative.
+bernoulli.p: Probability of a 1, between 0 and 1.
+bernoulli_.p: Probability of a 1, between 0 and 1.
+geometric_.p: Probability of success, between 0 and 1.
+uniform_.from: Lower bound.
+uniform_.to: Upper bound, which is excluded.
+random_.from: Smallest number.
+random_.to: Upper bound, which is excluded.
+lambd: Rate of the distribution, above 0.
+median: Median of the distribution.
+sigma: Half width at half maximum of the distribution.
+num_samples: Number of draws for each row.
+replacement: Whether a position may be drawn several times.
+count: Number of trials.
+prob: Probability of success, between 0 and 1.
+bernoulli.self: Probabilities of a 1, between 0 and 1.
+poisson.self: Rates of the distribution.
+multinomial.self: Weights of the positions: a vector, or a matrix with a distribution in each row.
+]=],
+
   examples = [=[
 rand
     torch.manual_seed(0); torch.rand(2)

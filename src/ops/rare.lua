@@ -87,6 +87,13 @@ return {
   integral('gcd', 'The greatest common divisor.'),
   integral('lcm', 'The least common multiple.'),
 
+  arguments = [=[
+x: Argument of the polynomial: a tensor, or a number.
+n: Degree of the polynomial: a tensor that broadcasts with x, or a number.
+polygamma.n: Order of the derivative, not negative.
+p: Number of dimensions, at least 1.
+]=],
+
   examples = [=[
 special_airy_ai
     torch.special.airy_ai(torch.tensor{0.0, 1.0})

@@ -158,6 +158,13 @@ return {
   { '_log_softmax_double_backward(Tensor grad, Tensor grad_output, Tensor output, Dim dim) -> Tensor', variants = '', composite = true,
     doc = 'The derivative of _log_softmax_backward by its output.' },
 
+  arguments = [=[
+p: Order p of the norm.
+ord: Order of the norm: a number, inf or -inf.
+correction: Number that is subtracted from the number of elements in the denominator; 1 gives the unbiased estimate.
+unbiased: Whether the correction is 1; otherwise it is 0.
+]=],
+
   examples = [=[
 sum
     torch.tensor{ {1, 2}, {3, 4} }:sum()

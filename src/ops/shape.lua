@@ -180,6 +180,58 @@ return {
     variants = '', composite = true,
     doc = 'What reaches a tensor of the given sizes, strides and offset when grad_output reaches an as_strided view of it.' },
 
+  arguments = [=[
+start_dim: First dimension of the range, from 1.
+end_dim: Last dimension of the range.
+sizes: Sizes of the new dimensions; one may be -1 and follows from the others.
+axis0: First of the two dimensions, from 1.
+axis1: Second of the two dimensions, from 1.
+movedim.source: Dimensions to move, from 1.
+movedim.destination: Their new positions.
+transpose.dim0: First of the two dimensions, from 1.
+transpose.dim1: Second of the two dimensions, from 1.
+permute.dims: New order of the dimensions, each a position from 1.
+tile.dims: Number of repetitions along each dimension.
+narrow.start: First position of the range, from 1; negative from the end.
+length: Number of entries of the range.
+select.index: Position of the entry, from 1; negative from the end.
+offset: Diagonal: 0 is the main one, positive ones are above it.
+diagonal: Diagonal: 0 is the main one, positive ones are above it.
+unfold.dimension: Dimension along which the windows are taken, from 1.
+unfold.size: Number of entries of a window.
+step: Distance between the beginnings of neighbouring windows.
+as_strided.stride: Distance in elements between neighbours along each dimension.
+storage_offset: Elements of the storage before the first one; that of self if absent.
+the_template: Tensor with the new shape of self.
+split_size: Number of entries of each part; the last one may have fewer.
+split_sizes: Number of entries of each part.
+chunks: Number of parts.
+indices_or_sections (int): Number of parts.
+indices_or_sections (Dims): Position from 1 of the first entry of each part after the first one.
+tensors: Tensors, in a row or in a table.
+cat.tensors: Tensors that differ at most in the size of this dimension.
+stack.tensors: Tensors of the same shape.
+stack.dim: Position of the new dimension, from 1; negative from the end.
+unsqueeze.dim: Position of the new dimension, from 1; negative from the end.
+repeats: Number of repetitions of each entry.
+repeat.repeats: Number of repetitions along each dimension.
+repeat_interleave.output_size: Size of the result along the dimension, if it is known, which saves a pass.
+shifts: Number of places by which entries move along each dimension; entries that leave it return at the other end.
+fill_value: Value of the diagonal.
+wrap: Whether the diagonal begins again below itself in tall matrices.
+rot90.k: Number of rotations by 90 degrees.
+indexing: Order of the first two dimensions: `'ij'` or `'xy'`.
+r: Number of elements of each combination.
+with_replacement: Whether an element may occur several times in a combination.
+pad: Number of elements before and after, from the last dimension to the first: {left, right, top, bottom, ...}.
+pad.mode: Values of the padding: `'constant'`, `'reflect'`, `'replicate'` or `'circular'`.
+value: Value of the padding, for the mode `'constant'`.
+expand.size: Sizes of the result; -1 keeps the size of a dimension.
+view_as.other: Tensor with the shape of the result.
+reshape_as.other: Tensor with the shape of the result.
+expand_as.other: Tensor with the shape of the result.
+]=],
+
   examples = [=[
 view
     torch.arange(6):view(2, 3)

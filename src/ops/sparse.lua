@@ -71,6 +71,11 @@ return {
   { 'sparse_mask(Tensor self, Tensor mask) -> Tensor', variants = 'method', composite = true, sparse = true, batch = 'loop',
     doc = 'The elements of self, of any layout, at the places of the sparse tensor mask.' },
 
+  arguments = [=[
+mask: Sparse tensor with the positions of the result.
+masked_grad: Accepted for compatibility; it has no effect.
+]=],
+
   examples = [=[
 values
     torch.eye(2):to_sparse():values()

@@ -84,6 +84,14 @@ return {
   { '_nan_to_num(Tensor self, Scalar nan, Scalar posinf, Scalar neginf) -> Tensor', variants = '', pointwise = 'promote', kernel = 'arithmetic: float', numbers = 'any',
     doc = 'nan_to_num.' },
 
+  arguments = [=[
+values: Result where self is 0.
+nan: Number that replaces NaN; 0 if absent.
+posinf: Number that replaces infinity; the largest number of the dtype if absent.
+neginf: Number that replaces negative infinity; the smallest number of the dtype if absent.
+logit.eps: Distance from 0 and 1 to which the input is clamped; it is not clamped if absent.
+]=],
+
   examples = [=[
 asinh
     torch.tensor{0.0, 1.0}:asinh()

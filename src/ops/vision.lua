@@ -24,6 +24,11 @@ return {
   { 'bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=nil) -> Tensor', variants = 'function', composite = true,
     doc = 'input1 weight[o] input2, for every output o, plus bias.' },
 
+  arguments = [=[
+bilinear.weight: Weights, of shape (out_features, in1_features, in2_features).
+bilinear.bias: Bias, of shape (out_features).
+]=],
+
   examples = [=[
 pixel_shuffle
     nn.functional.pixel_shuffle(torch.zeros(1, 8, 2, 2), 2).shape

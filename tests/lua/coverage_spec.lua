@@ -207,7 +207,8 @@ describe('the annotations for editors #cpu', function()
   end
 
   it('are Lua, each function once with its own parameters, their types closed', function()
-    for _, path in ipairs { build .. '/gen/ltensor.d.lua', root .. 'lib/meta/torch.lua', root .. 'lib/meta/modules.lua' } do
+    for _, path in ipairs { build .. '/gen/ltensor.d.lua', root .. 'lib/meta/torch.lua', root .. 'lib/meta/modules.lua', root .. 'lib/meta/cuda.lua',
+      root .. 'lib/meta/values.lua' } do
       local text, seen, parameters = lines_of(path), {}, {}
       for line in (text or ''):gmatch '[^\n]+' do
         local name = line:match '^%-%-%-@param ([%w_%.]+)%?? %S'

@@ -1,6 +1,15 @@
 -- default_hooks.lua - communication hooks for DistributedDataParallel:register_comm_hook, which compute the
 -- mean of a bucket of gradients over the ranks. state: the group of the ranks; nil: all.
 
+--[=[ arguments
+bucket: Bucket of gradients.
+hook: Hook to run on the converted gradients.
+fp16_compress_hook(): Sums the gradients of a bucket as float16.
+bf16_compress_hook(): Sums the gradients of a bucket as bfloat16.
+fp16_compress_wrapper(): A hook that converts the gradients to float16 for another hook.
+bf16_compress_wrapper(): A hook that converts the gradients to bfloat16 for another hook.
+]=]
+
 local torch = require 'torch'
 local dist = require 'torch.distributed'
 local declare = require 'torch.support.arguments'

@@ -6,6 +6,14 @@
 -- collectives of a step) and post_hook(is_last_joiner) (after all; is_last_joiner: this rank was among the
 -- last). In one scope, only the first joinable notifies.
 
+--[=[ arguments
+joinables: List of modules and optimizers that take part.
+enable: Whether the scope has an effect.
+throw_on_early_termination: Whether the end of a rank's batches is an error on all ranks.
+divide_by_initial_world_size: Whether gradients are divided by the number of all ranks instead of the ranks that still have batches.
+joinable: Module or optimizer that begins a step.
+]=]
+
 local torch = require 'torch'
 local dist = require 'torch.distributed'
 local declare = require 'torch.support.arguments'

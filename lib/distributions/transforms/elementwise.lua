@@ -1,6 +1,13 @@
 -- elementwise.lua - transforms of every element for itself: Exp, Power, Sigmoid, Softplus, Tanh, Abs, Affine, and by a
 -- distribution's cdf.
 
+--[=[ arguments
+ExpTransform(): y = exp(x).
+SigmoidTransform(): y = 1 / (1 + exp(-x)).
+SoftplusTransform(): y = log(1 + exp(x)).
+TanhTransform(): y = tanh(x).
+]=]
+
 --[=[ examples
 ExpTransform
     t = torch.distributions.ExpTransform()

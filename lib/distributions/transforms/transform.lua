@@ -7,6 +7,15 @@
 --
 -- Your own class defines _call(x), _inverse(y) and log_abs_det_jacobian(x, y), and sets domain and codomain.
 
+--[=[ arguments
+log_abs_det_jacobian(): The logarithm of the absolute value of the Jacobian's determinant, log |dy/dx|.
+forward_shape(): The shape of the result for a shape of the argument.
+inverse_shape(): The shape of the argument for a shape of the result.
+equal(): Whether another transform is equal.
+set_cache(): The transform with another size of the cache, 0 or 1.
+Transform(): The base class of transforms: `t(x)`, `t.inv(y)`, `t:log_abs_det_jacobian(x, y)`.
+]=]
+
 --[=[ examples
 Transform
     t = torch.distributions.ExpTransform()

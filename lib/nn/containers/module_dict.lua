@@ -2,6 +2,15 @@
 -- sorted; {{'name', layer}, ...} keeps the order given. dict.name, dict['name'], keys, values, pairs, #dict, update,
 -- pop, clear, contains. It cannot be called.
 
+--[=[ arguments
+modules: Modules by name: a table, or a list of pairs {name, module}.
+name: Name of the module.
+key: Name of the module.
+contains(): Whether there is a module of this name.
+keys(): An iterator over the names, in order.
+values(): An iterator over the modules, in order.
+]=]
+
 --[=[ examples
 ModuleDict
     layers = nn.ModuleDict{first = nn.Linear(2, 3)}

@@ -2,6 +2,16 @@
 -- its names are sorted; {{'name', parameter}, ...} keeps the order given. dict.name, dict['name'], keys, values, pairs,
 -- #dict, update, pop, clear, contains.
 
+--[=[ arguments
+parameters: Parameters by name: a table, or a list of pairs {name, parameter}.
+name: Name of the parameter.
+key: Name of the parameter.
+clear(): Removes all parameters.
+contains(): Whether there is a parameter of this name.
+keys(): An iterator over the names, in order.
+values(): An iterator over the parameters, in order.
+]=]
+
 --[=[ examples
 ParameterDict
     values = nn.ParameterDict{scale = nn.Parameter(torch.ones(2))}

@@ -1,6 +1,12 @@
 -- parameter_list.lua - nn.ParameterList{parameter, ...} or nn.ParameterList(parameter, ...): a list of
 -- registered parameters. list[1], list['1:2'], #list, append, extend, iter. Tensors become parameters.
 
+--[=[ arguments
+value: Parameter, or tensor, to add at the end.
+append(): Adds a parameter at the end and returns the list.
+iter(): An iterator over the parameters with their positions from 1.
+]=]
+
 --[=[ examples
 ParameterList
     list = nn.ParameterList{nn.Parameter(torch.zeros(2)), nn.Parameter(torch.zeros(3))}

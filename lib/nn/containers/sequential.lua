@@ -5,6 +5,14 @@
 -- layer, net[-1] the last, net['2:3'] and net[{2, 3}] a Sequential of two of them; state_dict keys and the
 -- printed form count from 0, as in PyTorch.
 
+--[=[ arguments
+module: Module to add.
+index: Position from 1 of the new module; negative from the end.
+key: Position from 1 of the module; negative from the end.
+append(): Adds a module at the end and returns the container.
+iter(): An iterator over the modules with their positions from 1.
+]=]
+
 --[=[ examples
 Sequential
     net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))

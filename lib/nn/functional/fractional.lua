@@ -1,6 +1,11 @@
 -- fractional.lua - nn.functional.fractional_max_pool2d and 3d: max pools with windows at random steps, for any
 -- output size (B. Graham 2014).
 
+--[=[ arguments
+fractional_max_pool2d_with_indices(): `fractional_max_pool2d` with `return_indices = true`.
+fractional_max_pool3d_with_indices(): `fractional_max_pool3d` with `return_indices = true`.
+]=]
+
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'

@@ -1,6 +1,15 @@
 -- linear_cross_entropy.lua - nn.functional.linear_cross_entropy: the cross entropy of a linear layer's output,
 -- as a whole or in chunks of the batch, with the logits of one chunk in memory.
 
+--[=[ arguments
+linear_weight: Weights of the linear layer, of shape (classes, in_features).
+linear_bias: Bias of the linear layer, of shape (classes).
+weight: Weight of each class.
+options: Options of the computation in parts: an `nn.LinearCrossEntropyOptions`.
+target: Class of each sample, from 1, or the probabilities of the classes.
+linear_cross_entropy(): The cross entropy of a linear layer's output, without the whole matrix of logits in memory.
+]=]
+
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'

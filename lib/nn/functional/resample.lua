@@ -1,6 +1,23 @@
 -- resample.lua - functions of nn.functional made of other ops: interpolate, upsample, lp_pool1d-3d, max_unpool1d-3d and
 -- ctc_loss. Each is differentiable because the ops are.
 
+--[=[ arguments
+size: Size of the output: a number, or one for each spatial dimension.
+mode: Interpolation: `'nearest'`, `'nearest-exact'`, `'linear'`, `'bilinear'`, `'bicubic'`, `'trilinear'` or `'area'`.
+indices: Positions of the maxima, as `return_indices` gives them.
+stride: Step of the window: a number, or one for each spatial dimension; the size of the window if absent.
+interpolate(): Resizes images or other data, of shape (N, C, ...), to a size or by a factor.
+upsample(): The older name of `interpolate`.
+upsample_nearest(): `interpolate` with the mode `'nearest'`.
+upsample_bilinear(): `interpolate` with the mode `'bilinear'` and `align_corners`.
+lp_pool1d(): The p-norm of each window of a sequence.
+lp_pool2d(): The p-norm of each window of an image.
+lp_pool3d(): The p-norm of each window of a volume.
+max_unpool1d(): Puts the maxima of `max_pool1d` back at their positions; all other elements are 0.
+max_unpool2d(): Puts the maxima of `max_pool2d` back at their positions; all other elements are 0.
+max_unpool3d(): Puts the maxima of `max_pool3d` back at their positions; all other elements are 0.
+]=]
+
 local torch = require 'torch'
 local checked = require 'torch.support.checked'
 local fail = require 'torch.support.fail'

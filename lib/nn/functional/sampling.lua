@@ -2,6 +2,14 @@
 -- its pixels, and triplet_margin_with_distance_loss. Coordinates of grids are values from -1 to 1, x first, as
 -- in PyTorch, not positions.
 
+--[=[ arguments
+theta: Affine matrices, of shape (N, 2, 3) for images or (N, 3, 4) for volumes.
+size: Size of the output, {N, C, H, W} or {N, C, D, H, W}.
+grid: Places at which the input is read, of shape (N, H, W, 2) or (N, D, H, W, 3), with coordinates x, y, z from -1 to 1.
+mode: Interpolation: `'bilinear'`, `'nearest'` or `'bicubic'`.
+padding_mode: Values outside of the input: `'zeros'`, `'border'` or `'reflection'`.
+]=]
+
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'

@@ -2,6 +2,45 @@
 -- Each calls the function of nn.functional that `op` names, with its settings in order. `inplace` is accepted where
 -- PyTorch has it and writes the result into the input.
 
+--[=[ arguments
+min_val: Lower bound of the result.
+max_val: Upper bound of the result.
+alpha: Value that the function approaches for large negative inputs, negated.
+beta: Steepness of the function.
+Softplus.threshold: Value of beta * input above which the function is linear, for numerical stability.
+Threshold.threshold: Values that are not above it are replaced.
+value: Value that replaces these elements.
+lambd: Elements between -lambd and lambd become zero.
+lower: Lower bound of the slope of negative values.
+upper: Upper bound of the slope of negative values.
+num_parameters: Number of learned slopes: 1, or the number of channels.
+init: Slope at the beginning.
+dim: Dimension along which the layer works: a position from 1, or a negative one from the end.
+ReLU(): max(0, x).
+ReLU6(): min(max(0, x), 6).
+Sigmoid(): 1 / (1 + exp(-x)).
+Tanh(): tanh(x).
+Softmax(): exp(x) / sum of exp(x) along a dimension: probabilities that add up to 1.
+LogSoftmax(): The logarithm of softmax, computed in a stable way.
+Softmin(): Softmax of -x.
+SiLU(): x * sigmoid(x), also called Swish.
+Mish(): x * tanh(softplus(x)).
+LeakyReLU(): x where positive, negative_slope * x elsewhere.
+ELU(): x where positive, alpha * (exp(x) - 1) elsewhere.
+CELU(): x where positive, alpha * (exp(x / alpha) - 1) elsewhere.
+SELU(): ELU with the constants that keep mean 0 and variance 1 from layer to layer.
+Softplus(): log(1 + exp(beta * x)) / beta, a smooth ReLU.
+LogSigmoid(): log(sigmoid(x)).
+Softsign(): x / (1 + |x|).
+Tanhshrink(): x - tanh(x).
+Softshrink(): x moved towards 0 by lambd, and 0 where |x| is at most lambd.
+Hardshrink(): x where |x| is above lambd, otherwise 0.
+Hardtanh(): x limited to min_val and max_val.
+Hardsigmoid(): relu6(x + 3) / 6.
+Hardswish(): x * relu6(x + 3) / 6.
+GLU(): The first half of a dimension times the sigmoid of the second half.
+]=]
+
 --[=[ examples
 ReLU
     nn.ReLU()(torch.tensor{-2.0, 0.0, 2.0})

@@ -7,6 +7,15 @@
 -- input (n, in_features) and target (n), classes from 1, it returns the log-probabilities of the targets (n)
 -- and the mean loss; without a batch, input (in_features) and a target of no dimensions.
 
+--[=[ arguments
+n_classes: Number of classes.
+cutoffs: Ends of the clusters of classes, ascending; the most frequent classes come first.
+div_value: Factor by which the size of each further cluster's projection shrinks.
+head_bias: Whether the layer of the first cluster has a bias.
+target: Class of each sample, from 1.
+reset_parameters(): Draws all weights anew.
+]=]
+
 --[=[ examples
 AdaptiveLogSoftmaxWithLoss
     head = nn.AdaptiveLogSoftmaxWithLoss(8, 20, {5, 10})

@@ -6,6 +6,12 @@
 -- without a batch; batch first if so made. Masks: true is left out, a float is added. key_padding_mask (batch, keys),
 -- attn_mask (length, keys) or (batch * heads, length, keys).
 
+--[=[ arguments
+query: Query vectors, of shape (L, N, E), or (N, L, E) with `batch_first`.
+key: Key vectors, of shape (S, N, E), or (N, S, E) with `batch_first`.
+value: Value vectors, of the same order.
+]=]
+
 --[=[ examples
 MultiheadAttention
     x = torch.zeros(2, 5, 8)

@@ -5,6 +5,17 @@
 -- true}); momentum = false averages all batches equally. Evaluation uses the running estimates, if there are
 -- any.
 
+--[=[ arguments
+bias: Whether the layer has a learned shift, besides the scale.
+reset_parameters(): Sets the scale to 1, the shift to 0 and the running statistics to the values of a new layer.
+BatchNorm1d(): Normalizes each channel of (N, C) or (N, C, L) over the batch.
+BatchNorm2d(): Normalizes each channel of images (N, C, H, W) over the batch.
+BatchNorm3d(): Normalizes each channel of volumes (N, C, D, H, W) over the batch.
+InstanceNorm1d(): Normalizes each channel of each sequence by itself.
+InstanceNorm2d(): Normalizes each channel of each image by itself.
+InstanceNorm3d(): Normalizes each channel of each volume by itself.
+]=]
+
 --[=[ examples
 BatchNorm1d
     nn.BatchNorm1d(3)(torch.rand(2, 3, 4)).shape

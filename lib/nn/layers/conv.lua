@@ -5,6 +5,16 @@
 -- (out, in / groups, sizes...), transposed (in, out / groups, sizes...); both start uniform in [-k, k],
 -- k = 1 / sqrt(fan in).
 
+--[=[ arguments
+reset_parameters(): Draws weights and bias anew.
+Conv1d(): Convolution of sequences (N, C, L) with learned kernels.
+Conv2d(): Convolution of images (N, C, H, W) with learned kernels.
+Conv3d(): Convolution of volumes (N, C, D, H, W) with learned kernels.
+ConvTranspose1d(): Transposed convolution of sequences, which makes them longer.
+ConvTranspose2d(): Transposed convolution of images, which makes them larger.
+ConvTranspose3d(): Transposed convolution of volumes, which makes them larger.
+]=]
+
 --[=[ examples
 Conv1d
     nn.Conv1d(3, 5, 3, {padding = 1})(torch.zeros(2, 3, 8)).shape

@@ -1,6 +1,17 @@
 -- distance.lua - distances and similarities of pairs of vectors: nn.CosineSimilarity(dim = 2, eps = 1e-8) and
 -- nn.PairwiseDistance(p = 2, eps = 1e-6, {keepdim = false}).
 
+--[=[ arguments
+x1: First tensor.
+x2: Second tensor, which broadcasts with the first one.
+p: Order p of the norm.
+dim: Dimension along which the vectors are stored: a position from 1, or a negative one from the end.
+CosineSimilarity(): The cosine of the angle between vectors.
+PairwiseDistance(): The p-norm of the difference of vectors.
+CosineSimilarity.eps: Smallest denominator.
+PairwiseDistance.eps: Small number added to the differences, for numerical stability.
+]=]
+
 --[=[ examples
 PairwiseDistance
     nn.PairwiseDistance()(torch.tensor{ {0.0, 0.0} }, torch.tensor{ {3.0, 4.0} })

@@ -2,6 +2,16 @@
 -- 1 / (1 - p); in evaluation returns its input. Dropout1d, 2d, 3d zero whole channels; AlphaDropout and
 -- FeatureAlphaDropout keep mean and variance of inputs that come from SELU.
 
+--[=[ arguments
+p: Probability with which an element or channel is zeroed, between 0 and 1.
+Dropout(): Zeroes random elements in training and scales the others up.
+Dropout1d(): Zeroes random channels of sequences in training and scales the others up.
+Dropout2d(): Zeroes random channels of images in training and scales the others up.
+Dropout3d(): Zeroes random channels of volumes in training and scales the others up.
+AlphaDropout(): Dropout that keeps mean and variance, for SELU networks.
+FeatureAlphaDropout(): `AlphaDropout` of whole channels.
+]=]
+
 --[=[ examples
 Dropout
     nn.Dropout(0.5):eval()(torch.ones(3))

@@ -2,6 +2,19 @@
 -- reduces the rows of each bag by sum, mean or maximum. weight (num_embeddings, embedding_dim) starts as N(0,
 -- 1), the row padding_idx as zeros; that row gets no gradient.
 
+--[=[ arguments
+input: Positions from 1 of rows of the table.
+mode: Reduction of a bag: `'sum'`, `'mean'` or `'max'`.
+offsets: Position from 1 at which each bag begins in the input, which is one-dimensional.
+sparse: Whether the gradient of the table is a sparse tensor.
+_weight: Table to use instead of a new one.
+_freeze: Whether the table is not trained.
+from_pretrained(): A layer with the given table.
+reset_parameters(): Draws the table anew.
+Embedding(): A learned table; its rows are looked up by position.
+EmbeddingBag(): The sum, mean or maximum of several rows of a learned table.
+]=]
+
 --[=[ examples
 Embedding
     nn.Embedding(10, 3)(torch.tensor{1, 10}).shape

@@ -1,6 +1,14 @@
 -- flatten.lua - nn.Flatten(start_dim = 2, end_dim = -1) merges dimensions, by default all but the batch;
 -- nn.Unflatten(dim, sizes) splits one.
 
+--[=[ arguments
+start_dim: First dimension to join, from 1.
+end_dim: Last dimension to join.
+unflattened_size: Sizes of the new dimensions; one may be -1 and follows from the others.
+Flatten(): Joins a range of dimensions, by default all except the batch.
+Unflatten(): Splits a dimension.
+]=]
+
 --[=[ examples
 Flatten
     nn.Flatten()(torch.zeros(2, 3, 4)).shape

@@ -1,6 +1,17 @@
 -- image.lua - layers that change the size of images or rearrange them: nn.Upsample, UpsamplingNearest2d,
 -- UpsamplingBilinear2d, PixelShuffle, PixelUnshuffle, ChannelShuffle, Unfold, Fold.
 
+--[=[ arguments
+size: Size of the output: a number, or one for each spatial dimension.
+mode: Interpolation: `'nearest'`, `'nearest-exact'`, `'linear'`, `'bilinear'`, `'bicubic'`, `'trilinear'` or `'area'`.
+Upsample(): Resizes sequences, images or volumes.
+UpsamplingNearest2d(): Enlarges images by repeating the nearest pixel.
+UpsamplingBilinear2d(): Enlarges images by bilinear interpolation.
+PixelShuffle(): Moves channels to pixels: (C r^2, H, W) to (C, H r, W r).
+PixelUnshuffle(): Moves pixels to channels: (C, H r, W r) to (C r^2, H, W).
+ChannelShuffle(): Interleaves the channels of several groups.
+]=]
+
 --[=[ examples
 PixelShuffle
     nn.PixelShuffle(2)(torch.zeros(1, 8, 2, 2)).shape

@@ -4,6 +4,24 @@
 -- Before that, their parameters and buffers are objects of UninitializedParameter and UninitializedBuffer with
 -- a device and a dtype. The first call creates them, and the layer becomes one of the class of its name.
 
+--[=[ arguments
+options: Dtype and device of the parameter: `{dtype = ..., device = ...}`.
+has_uninitialized_params(): Whether a parameter has no shape yet, because no input was seen.
+LazyLinear(): `Linear` that finds in_features at its first input.
+LazyConv1d(): `Conv1d` that finds in_channels at its first input.
+LazyConv2d(): `Conv2d` that finds in_channels at its first input.
+LazyConv3d(): `Conv3d` that finds in_channels at its first input.
+LazyConvTranspose1d(): `ConvTranspose1d` that finds in_channels at its first input.
+LazyConvTranspose2d(): `ConvTranspose2d` that finds in_channels at its first input.
+LazyConvTranspose3d(): `ConvTranspose3d` that finds in_channels at its first input.
+LazyBatchNorm1d(): `BatchNorm1d` that finds num_features at its first input.
+LazyBatchNorm2d(): `BatchNorm2d` that finds num_features at its first input.
+LazyBatchNorm3d(): `BatchNorm3d` that finds num_features at its first input.
+LazyInstanceNorm1d(): `InstanceNorm1d` that finds num_features at its first input.
+LazyInstanceNorm2d(): `InstanceNorm2d` that finds num_features at its first input.
+LazyInstanceNorm3d(): `InstanceNorm3d` that finds num_features at its first input.
+]=]
+
 --[=[ examples
 LazyConv1d
     nn.LazyConv1d(5, 3)(torch.zeros(2, 3, 8)).shape
@@ -125,7 +143,9 @@ function Unmade:make(shape)
   return self.made
 end
 
+-- A parameter of a lazy module before its first input, when it has no shape.
 M.UninitializedParameter = Unmade:extend('UninitializedParameter')
+-- A buffer of a lazy module before its first input, when it has no shape.
 M.UninitializedBuffer = Unmade:extend('UninitializedBuffer')
 M.UninitializedBuffer.is_buffer = true
 guard(M.UninitializedParameter)

@@ -4,6 +4,14 @@
 -- Linear: input (*, in_features), output (*, out_features); weight (out_features, in_features) and bias (out_features)
 -- start uniform in [-k, k], k = 1 / sqrt(in_features). Bilinear: weight (out, in1, in2), k = 1 / sqrt(in1_features).
 
+--[=[ arguments
+in1_features: Size of the last dimension of the first input.
+in2_features: Size of the last dimension of the second input.
+reset_parameters(): Draws weights and bias anew.
+Linear(): x W' + b: a linear map of the last dimension, with learned weights and bias.
+Bilinear(): x1 A x2 + b: a bilinear map of two inputs, with learned weights and bias.
+]=]
+
 --[=[ examples
 Linear
     nn.Linear(3, 2)(torch.ones(4, 3)).shape

@@ -5,6 +5,12 @@
 -- which may be called repeatedly while the graph exists, and accumulate in the input's dtype: acc_policy,
 -- acc_dtype and allow_retain_graph are PyTorch's, are validated, and have no effect.
 
+--[=[ arguments
+what: Name of the option, for the error message.
+value: Value to check.
+classes: Number of classes.
+]=]
+
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'

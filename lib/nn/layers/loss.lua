@@ -3,6 +3,56 @@
 -- targets and ignore_index count from 1. Weights are buffers, so that they move with the module. The deprecated
 -- size_average and reduce are accepted.
 
+--[=[ arguments
+size_average: Deprecated: false selects the reduction `'sum'`. Use `reduction`.
+reduce: Deprecated: false selects the reduction `'none'`. Use `reduction`.
+weight: Weight of each class or element; it broadcasts to the loss.
+CrossEntropyLoss.weight: Weight of each class.
+NLLLoss.weight: Weight of each class.
+MultiMarginLoss.weight: Weight of each class.
+LinearCrossEntropyLoss.weight: Weight of each class.
+MultiLabelSoftMarginLoss.weight: Weight of each class.
+beta: Difference at which the loss changes from quadratic to linear.
+delta: Difference at which the loss changes from quadratic to linear.
+p: Order p of the norm.
+MultiMarginLoss.p: Exponent of the loss, 1 or 2.
+CrossEntropyLoss:forward.target: Class of each sample, from 1, or the probabilities of the classes.
+NLLLoss:forward.target: Class of each sample, from 1.
+MultiMarginLoss:forward.target: Class of each sample, from 1.
+MultiLabelMarginLoss:forward.target: Classes of each sample, from 1; the first 0 ends them.
+SoftMarginLoss:forward.target: Labels 1 or -1, of the shape of the input.
+HingeEmbeddingLoss:forward.target: Labels 1 or -1, of the shape of the input.
+MarginRankingLoss:forward.target: 1 where the first input shall rank higher, -1 where the second one shall.
+CosineEmbeddingLoss:forward.target: 1 for similar pairs, -1 for dissimilar ones.
+var: Variance of each expected value.
+num_classes: Number of classes.
+options: Options of the computation in parts: an `nn.LinearCrossEntropyOptions`.
+L1Loss(): The absolute difference.
+MSELoss(): The squared difference.
+SmoothL1Loss(): The squared difference up to beta, the absolute one above it.
+HuberLoss(): The squared difference up to delta, delta times the absolute one above it.
+CrossEntropyLoss(): The cross entropy of logits and classes: log softmax, then `NLLLoss`.
+NLLLoss(): The negative logarithm of the probability of the target class.
+BCELoss(): The cross entropy of probabilities and targets between 0 and 1.
+BCEWithLogitsLoss(): The cross entropy of logits and targets between 0 and 1, computed in a stable way.
+KLDivLoss(): The Kullback-Leibler divergence of target probabilities from log probabilities.
+PoissonNLLLoss(): The negative log likelihood of counts under a Poisson distribution.
+GaussianNLLLoss(): The negative log likelihood under a normal distribution.
+SoftMarginLoss(): log(1 + exp(-target * input)).
+HingeEmbeddingLoss(): The input for similar pairs, max(0, margin - input) for dissimilar ones.
+MarginRankingLoss(): max(0, -target * (input1 - input2) + margin).
+CosineEmbeddingLoss(): 1 - cosine for similar pairs, max(0, cosine - margin) for dissimilar ones.
+TripletMarginLoss(): max(0, distance of anchor and positive - distance of anchor and negative + margin).
+TripletMarginWithDistanceLoss(): The triplet loss with your own distance.
+MultiMarginLoss(): The hinge loss of one class among several.
+MultiLabelMarginLoss(): The hinge loss of several classes.
+MultiLabelSoftMarginLoss(): The mean over the classes of the cross entropy of logits.
+CTCLoss(): Connectionist temporal classification: the negative log likelihood of a target sequence, over all alignments.
+PoissonNLLLoss.eps: Small number added to the argument of the logarithm.
+GaussianNLLLoss.eps: Smallest variance.
+TripletMarginLoss.eps: Small number added to the differences, for numerical stability.
+]=]
+
 --[=[ examples
 L1Loss
     nn.L1Loss()(torch.tensor{1.0, 2.0}, torch.tensor{1.0, 4.0})

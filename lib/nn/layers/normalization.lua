@@ -1,5 +1,15 @@
 -- normalization.lua - normalization of each sample: nn.LayerNorm, RMSNorm, GroupNorm, LocalResponseNorm.
 
+--[=[ arguments
+num_channels: Number of channels of the input.
+size: Number of neighbouring channels.
+alpha: Factor of the mean square.
+beta: Exponent of the denominator.
+k: Number that is added to the mean square.
+bias: Whether the layer has a learned shift, besides the scale.
+reset_parameters(): Sets the scale to 1 and the shift to 0.
+]=]
+
 --[=[ examples
 LayerNorm
     nn.LayerNorm(3)(torch.tensor{ {1.0, 2.0, 3.0} }):detach()

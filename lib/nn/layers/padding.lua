@@ -1,6 +1,26 @@
 -- padding.lua - layers that pad the last dimensions: nn.ZeroPad, ConstantPad, ReflectionPad, ReplicationPad and
 -- CircularPad, each 1d, 2d and 3d. padding is one number or before and after of each dimension, the last first.
 
+--[=[ arguments
+padding: Number of elements at each end: a number for all, or a table from the last dimension to the first, {left, right, top, bottom, ...}.
+value: Value of the padding.
+ZeroPad1d(): Pads sequences with zeros.
+ZeroPad2d(): Pads images with zeros.
+ZeroPad3d(): Pads volumes with zeros.
+ConstantPad1d(): Pads sequences with a number.
+ConstantPad2d(): Pads images with a number.
+ConstantPad3d(): Pads volumes with a number.
+ReflectionPad1d(): Pads sequences with their mirror image, without the edge.
+ReflectionPad2d(): Pads images with their mirror image, without the edge.
+ReflectionPad3d(): Pads volumes with their mirror image, without the edge.
+ReplicationPad1d(): Pads sequences with copies of the edge.
+ReplicationPad2d(): Pads images with copies of the edge.
+ReplicationPad3d(): Pads volumes with copies of the edge.
+CircularPad1d(): Pads sequences with their opposite end.
+CircularPad2d(): Pads images with their opposite sides.
+CircularPad3d(): Pads volumes with their opposite sides.
+]=]
+
 --[=[ examples
 ConstantPad1d
     nn.ConstantPad1d(1, 9.0)(torch.zeros(2, 3, 4)).shape

@@ -1,6 +1,31 @@
 -- pooling.lua - pools: nn.MaxPool1d-3d, AvgPool1d-3d, LPPool1d-2d, the adaptive ones, and MaxUnpool1d-3d. Each
 -- calls the op of its name; sizes are a number or one per dimension; stride defaults to the window's size.
 
+--[=[ arguments
+stride: Step of the window: a number, or one for each spatial dimension; the size of the window if absent.
+indices: Positions of the maxima, as `return_indices` gives them.
+MaxPool1d(): The maximum of each window of sequences (N, C, L).
+MaxPool2d(): The maximum of each window of images (N, C, H, W).
+MaxPool3d(): The maximum of each window of volumes (N, C, D, H, W).
+AvgPool1d(): The mean of each window of sequences (N, C, L).
+AvgPool2d(): The mean of each window of images (N, C, H, W).
+AvgPool3d(): The mean of each window of volumes (N, C, D, H, W).
+LPPool1d(): The p-norm of each window of sequences.
+LPPool2d(): The p-norm of each window of images.
+LPPool3d(): The p-norm of each window of volumes.
+AdaptiveAvgPool1d(): The mean of windows that give an output of a fixed length.
+AdaptiveAvgPool2d(): The mean of windows that give an output of a fixed height and width.
+AdaptiveAvgPool3d(): The mean of windows that give an output of a fixed size.
+AdaptiveMaxPool1d(): The maximum of windows that give an output of a fixed length.
+AdaptiveMaxPool2d(): The maximum of windows that give an output of a fixed height and width.
+AdaptiveMaxPool3d(): The maximum of windows that give an output of a fixed size.
+MaxUnpool1d(): Puts maxima back at their positions in sequences.
+MaxUnpool2d(): Puts maxima back at their positions in images.
+MaxUnpool3d(): Puts maxima back at their positions in volumes.
+FractionalMaxPool2d(): The maximum of random windows of images, for an output of any smaller size.
+FractionalMaxPool3d(): The maximum of random windows of volumes, for an output of any smaller size.
+]=]
+
 --[=[ examples
 MaxPool1d
     nn.MaxPool1d(2)(torch.zeros(2, 3, 8)).shape

@@ -5,6 +5,15 @@
 -- a PackedSequence; the state is (layers * directions, batch, hidden_size), for an LSTM a table of two. Returns the
 -- output of the last layer and the last state. Weights start uniform in [-k, k], k = 1 / sqrt(hidden_size).
 
+--[=[ arguments
+mode: Kind of the cells: `'RNN_TANH'`, `'RNN_RELU'`, `'LSTM'` or `'GRU'`.
+bias: Whether the cells have learned biases.
+reset_parameters(): Draws all weights anew.
+GRU(): A network of gated recurrent units, of several layers.
+LSTM(): A network with long short-term memory, of several layers.
+RNNBase(): The base class of the recurrent networks.
+]=]
+
 --[=[ examples
 RNN
     output = nn.RNN(4, 8, {batch_first = true})(torch.zeros(2, 5, 4))

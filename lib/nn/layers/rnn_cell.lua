@@ -2,6 +2,11 @@
 -- {bias = true}). Input (batch, input_size) or (input_size); the state likewise with hidden_size, by default
 -- zeros. The state of an LSTMCell is a table {h, c}; it returns both.
 
+--[=[ arguments
+GRUCell(): One step of a gated recurrent unit.
+LSTMCell(): One step of a long short-term memory.
+]=]
+
 --[=[ examples
 RNNCell
     h = nn.RNNCell(4, 8)(torch.zeros(2, 4))

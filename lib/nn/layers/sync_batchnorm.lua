@@ -6,6 +6,10 @@
 -- normalize by the same bits; ranks may have different numbers of samples, including none. Backward sums two
 -- numbers per channel over the ranks.
 
+--[=[ arguments
+module: Module with batch normalizations to replace.
+]=]
+
 --[=[ examples
 SyncBatchNorm
     nn.SyncBatchNorm(3):eval()(torch.zeros(2, 3, 4)).shape

@@ -1,6 +1,20 @@
 -- transformer.lua - nn.TransformerEncoderLayer, TransformerDecoderLayer, TransformerEncoder, TransformerDecoder
 -- and Transformer (A. Vaswani et al. 2017). Masks are positional or named arguments, as in PyTorch.
 
+--[=[ arguments
+activation: Activation function of the feed-forward network: a name such as `'relu'` or `'gelu'`, or a function.
+norm: Module that normalizes the output; none if absent.
+src: Sequence for the encoder, of shape (S, N, E), or (N, S, E) with `batch_first`.
+tgt: Sequence for the decoder, of shape (T, N, E), or (N, T, E) with `batch_first`.
+memory: Output of the encoder.
+mask: Mask of the attention within `src`.
+TransformerEncoderLayer(): Self-attention and a feed-forward network, each with residual connection and normalization.
+TransformerDecoderLayer(): Self-attention, attention to the encoder's output and a feed-forward network.
+TransformerEncoder(): A stack of encoder layers.
+TransformerDecoder(): A stack of decoder layers.
+Transformer(): Encoder and decoder.
+]=]
+
 --[=[ examples
 TransformerEncoderLayer
     nn.TransformerEncoderLayer(8, 2, {batch_first = true})(torch.zeros(2, 5, 8)).shape

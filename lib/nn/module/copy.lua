@@ -2,6 +2,10 @@
 -- is preserved. Fields are copied, tables with their contents. Of the hooks, only objects (of weight_norm and
 -- spectral_norm) are copied, because functions may refer to the original module.
 
+--[=[ arguments
+deepcopy(): A copy with parameters and buffers of its own.
+]=]
+
 local torch = require 'torch'
 local class = require 'torch.support.class'
 

@@ -4,6 +4,27 @@
 -- A module's own hooks are lists in its field _hooks, which is absent while it has none; global ones, for all modules,
 -- are called before them.
 
+--[=[ arguments
+register_forward_pre_hook.hook: Function `hook(module, args)`, called before forward; a result replaces the arguments.
+register_forward_hook.hook: Function `hook(module, args, output)`, called after forward; a result replaces the output.
+register_full_backward_pre_hook.hook: Function `hook(module, grad_output)`, called before the gradients are computed; a result replaces `grad_output`.
+register_full_backward_hook.hook: Function `hook(module, grad_input, grad_output)`, called after the gradients are computed; a result replaces `grad_input`.
+register_module_forward_pre_hook.hook: Function `hook(module, args)`, called before every forward; a result replaces the arguments.
+register_module_forward_hook.hook: Function `hook(module, args, output)`, called after every forward; a result replaces the output.
+register_module_full_backward_pre_hook.hook: Function `hook(module, grad_output)`, called before the gradients of any module are computed.
+register_module_full_backward_hook.hook: Function `hook(module, grad_input, grad_output)`, called after the gradients of any module are computed.
+register_module_buffer_registration_hook.hook: Function `hook(module, name, buffer)`, called when a buffer is registered; a result replaces it.
+register_module_parameter_registration_hook.hook: Function `hook(module, name, parameter)`, called when a parameter is registered; a result replaces it.
+register_module_module_registration_hook.hook: Function `hook(module, name, submodule)`, called when a submodule is registered; a result replaces it.
+register_module_forward_pre_hook(): Registers a function that is called before the forward of every module.
+register_module_forward_hook(): Registers a function that is called after the forward of every module.
+register_module_full_backward_pre_hook(): Registers a function that is called before the gradients of any module are computed.
+register_module_full_backward_hook(): Registers a function that is called after the gradients of any module are computed.
+register_module_buffer_registration_hook(): Registers a function that is called when a module registers a buffer.
+register_module_parameter_registration_hook(): Registers a function that is called when a module registers a parameter.
+register_module_module_registration_hook(): Registers a function that is called when a module registers a submodule.
+]=]
+
 local torch = require 'torch'
 local class = require 'torch.support.class'
 local declare = require 'torch.support.arguments'

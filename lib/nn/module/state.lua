@@ -1,5 +1,15 @@
 -- state.lua - the state of nn.Module by name: state_dict and load_state_dict, and their hooks.
 
+--[=[ arguments
+hook: Function to call; `remove()` of the returned handle removes it.
+prefix: Text before each name.
+keep_vars: Whether the tensors keep their history instead of being detached.
+strict: Whether missing and unexpected names are errors.
+assign: Whether the tensors of the table become the module's own, instead of being copied into them.
+state: Value that `get_extra_state` returned.
+set_extra_state(): Receives the value of `get_extra_state` from a state; define it in your class.
+]=]
+
 local torch = require 'torch'
 local class = require 'torch.support.class'
 local fail = require 'torch.support.fail'

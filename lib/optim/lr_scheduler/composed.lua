@@ -1,6 +1,12 @@
 -- composed.lua - schedulers of schedulers: SequentialLR(optimizer, schedulers, milestones), one after the other, and
 -- ChainedScheduler(schedulers, optimizer), all at every step.
 
+--[=[ arguments
+milestones: Numbers of the epochs at which the next scheduler takes over.
+ChainedScheduler(): Several schedulers that all step together.
+SequentialLR(): Several schedulers, one after the other, which change at the given epochs.
+]=]
+
 --[=[ examples
 SequentialLR
     optimizer = torch.optim.SGD({torch.ones(1, {requires_grad = true})}, {lr = 1.0})

@@ -2,6 +2,16 @@
 -- CosineAnnealingWarmRestarts(optimizer, T_0, T_mult, eta_min), which restarts after T_0 epochs, then after
 -- T_mult times as many, and so on (I. Loshchilov, F. Hutter 2016).
 
+--[=[ arguments
+T_max: Number of steps of half a period.
+T_0: Number of steps until the first restart.
+T_mult: Factor by which the distance between restarts grows.
+eta_min: Minimum of the learning rate.
+epoch: Number of the epoch, which may be a fraction; the next one if absent.
+CosineAnnealingLR(): Half a cosine from the initial rate to eta_min.
+CosineAnnealingWarmRestarts(): Half a cosine again and again, over longer and longer periods.
+]=]
+
 --[=[ examples
 CosineAnnealingLR
     optimizer = torch.optim.SGD({torch.ones(1, {requires_grad = true})}, {lr = 1.0})

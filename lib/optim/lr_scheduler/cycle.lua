@@ -2,6 +2,30 @@
 -- max_lr, ...) once over a number of steps (L. Smith, N. Topin 2017), CyclicLR(optimizer, base_lr, max_lr, ...)
 -- repeatedly (L. Smith 2015). Call step() after every batch.
 
+--[=[ arguments
+base_lr: Minimum of the learning rate: a number, or one for each group.
+max_lr: Maximum of the learning rate: a number, or one for each group.
+step_size_up: Number of steps of the rising half of a cycle.
+step_size_down: Number of steps of the falling half of a cycle; `step_size_up` if absent.
+mode: Form of the cycles: `'triangular'`, `'triangular2'` or `'exp_range'`.
+gamma: Base of the decay, for the mode `'exp_range'`.
+scale_fn: Function that scales the amplitude, instead of a mode.
+scale_mode: Argument of `scale_fn`: the number of the `'cycle'`, or of `'iterations'`.
+cycle_momentum: Whether the momentum moves against the learning rate.
+base_momentum: Minimum of the momentum: a number, or one for each group.
+max_momentum: Maximum of the momentum: a number, or one for each group.
+total_steps: Number of steps of the cycle.
+epochs: Number of epochs, with `steps_per_epoch` instead of `total_steps`.
+steps_per_epoch: Number of steps of an epoch.
+pct_start: Share of the cycle in which the learning rate rises.
+anneal_strategy: Path of the learning rate: `'cos'` or `'linear'`.
+div_factor: The learning rate begins at max_lr / div_factor.
+final_div_factor: The learning rate ends at its beginning / final_div_factor.
+three_phase: Whether a third phase ends the cycle, which is symmetric otherwise.
+CyclicLR(): Rises and falls between two rates in cycles.
+OneCycleLR(): Rises once to a maximum and falls below the initial rate.
+]=]
+
 --[=[ examples
 OneCycleLR
     optimizer = torch.optim.SGD({torch.ones(1, {requires_grad = true})}, {lr = 1.0})

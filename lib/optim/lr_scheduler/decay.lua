@@ -2,6 +2,21 @@
 -- MultiStepLR(optimizer, milestones, gamma), ConstantLR(optimizer, factor, total_iters), LinearLR(optimizer,
 -- start_factor, end_factor, total_iters), ExponentialLR(optimizer, gamma), PolynomialLR(optimizer, total_iters, power).
 
+--[=[ arguments
+gamma: Factor by which the learning rate is multiplied.
+factor: Factor of the learning rate until `total_iters`.
+start_factor: Factor of the learning rate at the beginning.
+end_factor: Factor of the learning rate at the end.
+milestones: Numbers of the epochs at which the rate changes.
+power: Exponent of the polynomial.
+step_size: Number of epochs between changes of the rate.
+StepLR(): Multiplies the rate by gamma every step_size epochs.
+ConstantLR(): Multiplies the rate by factor until total_iters.
+LinearLR(): Changes the factor of the rate linearly from start_factor to end_factor.
+ExponentialLR(): Multiplies the rate by gamma every epoch.
+PolynomialLR(): Lets the rate fall to 0 as a power of the remaining steps.
+]=]
+
 --[=[ examples
 StepLR
     optimizer = torch.optim.SGD({torch.ones(1, {requires_grad = true})}, {lr = 1.0})

@@ -1,6 +1,12 @@
 -- lambda.lua - schedulers by functions of the epoch: LambdaLR(optimizer, lr_lambda), the initial rate times it;
 -- MultiplicativeLR(optimizer, lr_lambda), the last rate times it. lr_lambda: a function, or one for each group.
 
+--[=[ arguments
+lr_lambda: Function of the epoch's number that returns a factor, or a list with one for each group.
+LambdaLR(): The initial rate times a function of the epoch.
+MultiplicativeLR(): Multiplies the rate by a function of the epoch, every epoch.
+]=]
+
 --[=[ examples
 LambdaLR
     optimizer = torch.optim.SGD({torch.ones(1, {requires_grad = true})}, {lr = 1.0})

@@ -1,6 +1,18 @@
 -- plateau.lua - ReduceLROnPlateau(optimizer, mode, factor, patience, threshold, threshold_mode, cooldown,
 -- min_lr, eps): decreases the rate if the metric passed to step(metric) does not improve.
 
+--[=[ arguments
+mode: `'min'` if the metric shall fall, `'max'` if it shall rise.
+factor: Factor by which the learning rate is multiplied.
+patience: Number of epochs without improvement after which the rate is reduced.
+threshold: Smallest change that counts as an improvement.
+threshold_mode: Whether the threshold is relative to the best value, `'rel'`, or a difference, `'abs'`.
+cooldown: Number of epochs after a reduction in which none is counted.
+min_lr: Minimum of the learning rate: a number, or one for each group.
+eps: Smallest change of the rate that is carried out.
+metrics: Value of the metric.
+]=]
+
 --[=[ examples
 ReduceLROnPlateau
     optimizer = torch.optim.SGD({torch.ones(1, {requires_grad = true})}, {lr = 1.0})

@@ -5,6 +5,12 @@
 --
 -- Epochs are values, counted from 0 as in PyTorch. The constructor does the first step.
 
+--[=[ arguments
+epoch: Number of the epoch; the next one if absent.
+get_lr(): The learning rates of the groups after this step; define it in your class.
+load_state_dict(): Restores the state of a checkpoint.
+]=]
+
 --[=[ examples
 LRScheduler
     optimizer = torch.optim.SGD({torch.ones(1, {requires_grad = true})}, {lr = 1.0})

@@ -3,6 +3,10 @@
 -- Tensors are stacked along a new first dimension, integers become int64, floats float64, booleans bool tensors;
 -- strings stay a list; lists are collated position by position and other tables field by field.
 
+--[=[ arguments
+batch: List of samples.
+]=]
+
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'

@@ -16,6 +16,20 @@
 --
 -- A malformed table is an error with its line.
 
+--[=[ arguments
+path: File.
+separator: Characters between fields; `'blanks'` for runs of blanks and tabs.
+header: Whether the first line names the columns, or a list of their names.
+types: Types of columns by name: `'integer'`, `'float'`, `'double'`, `'string'` or a dtype.
+dtype: Dtype of the columns that would be float64.
+missing: Texts that stand for missing values.
+fill: Number for missing values.
+comment: Character that begins a comment.
+skip: Number of lines to skip at the beginning.
+max_bytes: Number of bytes above which a text is an error.
+max_memory: Maximum memory in bytes.
+]=]
+
 local torch = require 'torch'
 local checked = require 'torch.support.checked'
 local declare = require 'torch.support.arguments'

@@ -10,6 +10,26 @@
 -- multiprocessing_context = 'fork' is the only one. pin_memory_device has no effect: as in PyTorch, memory is
 -- pinned for the current accelerator.
 
+--[=[ arguments
+dataset: Data set: an object with a length and entries from 1, or an iterable one.
+batch_size: Number of samples in a batch; false gives single samples without a dimension of batches.
+shuffle: Whether the samples are in a new random order in each epoch.
+sampler: Iterable of positions from 1, instead of `shuffle`.
+batch_sampler: Iterable of lists of positions from 1, instead of `batch_size`, `shuffle`, `sampler` and `drop_last`.
+num_workers: Number of processes that load batches; 0 loads in this process.
+collate_fn: Function that makes a batch of a list of samples; the default stacks tensors and numbers.
+pin_memory: Whether batches are in page-locked host memory, from which copies to a GPU are faster.
+drop_last: Whether a last batch that is not full is left out.
+timeout: Seconds to wait for a batch of a worker; 0 waits without limit.
+worker_init_fn: Function that each worker calls with its number first.
+multiprocessing_context: Kind of the workers: `'fork'` is the only one.
+generator: Generator of the random order; the default generator if absent.
+prefetch_factor: Number of batches that each worker loads ahead.
+persistent_workers: Whether the workers stay alive after an epoch.
+pin_memory_device: Accepted for compatibility; the memory of the current accelerator is used.
+in_order: Whether batches arrive in the order of the sampler; otherwise as soon as they are loaded.
+]=]
+
 local torch = require 'torch'
 local class = require 'torch.support.class'
 local datasets = require 'torch.utils.data.datasets'

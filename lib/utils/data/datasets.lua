@@ -4,6 +4,19 @@
 -- A map-style data set has __getitem(position) and __len(); an IterableDataset has iter(), which returns an
 -- iterator function.
 
+--[=[ arguments
+datasets: List of data sets.
+dataset: Data set.
+indices: Positions from 1 of the samples.
+lengths: Number of samples of each part, or fractions that add up to 1.
+iter(): An iterator over the samples.
+ConcatDataset(): Several data sets, one after the other.
+StackDataset(): Several data sets side by side: a sample has an entry of each.
+ChainDataset(): Several iterable data sets, one after the other.
+IterableDataset(): The base class of data sets without positions: a derived class defines iter().
+Subset(): The samples of a data set at the given positions.
+]=]
+
 local torch = require 'torch'
 local checked = require 'torch.support.checked'
 local Dataset = require 'torch.utils.data.dataset'

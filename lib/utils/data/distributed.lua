@@ -3,6 +3,17 @@
 -- twice, or with drop_last some are dropped. set_epoch(n) before each epoch changes the order. For the same
 -- seed, the order equals PyTorch's.
 
+--[=[ arguments
+dataset: Data set.
+num_replicas: Number of ranks; all if absent.
+rank: Number of this rank, from 0; the own one if absent.
+shuffle: Whether the samples are in a random order.
+seed: Seed of this order; the same on all ranks.
+drop_last: Whether samples that do not divide among the ranks are left out; otherwise some are repeated.
+epoch: Number of the epoch, which changes the order.
+iter(): An iterator over the positions of this rank, from 1.
+]=]
+
 local torch = require 'torch'
 local samplers = require 'torch.utils.data.sampler'
 local Sampler = samplers.Sampler

@@ -5,6 +5,14 @@
 -- 'rgba'; or a table { mode = ... }. PNG values of 16 bits are scaled to 8. A truncated or damaged file is an
 -- error. Uses torch._C.decode_image, which opens libpng and TurboJPEG when the first image is read.
 
+--[=[ arguments
+input: Bytes of a PNG or JPEG file.
+path: File.
+mode: Channels of the result: `'unchanged'`, `'gray'`, `'gray_alpha'`, `'rgb'` or `'rgba'`.
+max_bytes: Number of bytes above which a file is an error.
+max_memory: Maximum memory in bytes.
+]=]
+
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'

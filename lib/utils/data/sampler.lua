@@ -2,6 +2,21 @@
 -- SubsetRandomSampler, WeightedRandomSampler, BatchSampler. iter() returns an iterator over positions from 1
 -- (BatchSampler: over tables). For the same generator the order is PyTorch's.
 
+--[=[ arguments
+data_source: Data set; its length determines the positions.
+replacement: Whether a position may be drawn several times.
+num_samples: Number of draws; the length of the data set if absent.
+indices: Positions from 1.
+weights: Weight of each position; they need not add up to 1.
+sampler: Iterable of positions.
+batch_size: Number of positions in a batch.
+drop_last: Whether a last batch that is not full is left out.
+iter(): An iterator over the positions of one epoch, from 1.
+SequentialSampler(): All positions in order.
+RandomSampler(): All positions in random order, or random draws.
+WeightedRandomSampler(): Random draws of positions with the given weights.
+]=]
+
 local torch = require 'torch'
 local class = require 'torch.support.class'
 local fail = require 'torch.support.fail'
@@ -9,6 +24,7 @@ local declare = require 'torch.support.arguments'
 
 local M = {}
 
+-- The base class of samplers: a derived class defines iter(), and __len if it knows its length.
 M.Sampler = class.Object:extend('Sampler')
 
 M.SequentialSampler = M.Sampler:extend('SequentialSampler')

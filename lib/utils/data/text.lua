@@ -9,6 +9,18 @@
 -- Position 1 is the unknown token, then come the reserved ones, then all others by decreasing frequency (ties
 -- in byte order). #vocab is their number, vocab.list the list of tokens, vocab.counts their frequencies.
 
+--[=[ arguments
+path: File.
+normalize: Whether letters become lower-case and everything else a blank.
+max_bytes: Number of bytes above which a file is an error.
+text: Line, or list of lines.
+by: Kind of the tokens: `'word'` for words between blanks, `'char'` for UTF-8 characters, `'byte'` for bytes.
+tokens: List of tokens, or of lists of tokens.
+min_freq: Number of occurrences below which a token is left out.
+reserved: Tokens that come first.
+unknown: Token that stands for all others.
+]=]
+
 local torch = require 'torch'
 local checked = require 'torch.support.checked'
 local declare = require 'torch.support.arguments'

@@ -1,5 +1,5 @@
-/* programs.cuh - two-level cache of generated kernels: in memory by the plan's key, on disk by
- * source (cache.cuh). */
+/* programs.cuh - the JIT compiler of fused kernels (NVRTC) and its two-level cache: in memory by the
+ * plan's key, on disk by source (cache.cuh). */
 #ifndef LT_FUSED_PROGRAMS_CUH
 #define LT_FUSED_PROGRAMS_CUH
 

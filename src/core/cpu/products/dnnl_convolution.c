@@ -20,12 +20,12 @@
 #include "saturating.h"
 #include "cpu/common/sizes.h"
 
-typedef enum axis { WHOLE, IMAGES, OUT_CHANNELS, IN_CHANNELS } axis;
+typedef enum partition_axis { WHOLE, IMAGES, OUT_CHANNELS, IN_CHANNELS } partition_axis;
 
 typedef struct dnnl_job {
     const lt_conv *c;
     lt_conv_part part;
-    axis axis;
+    partition_axis axis;
     int64_t n, size;  /* number of parts; images or channels of each except the last */
     char *arrays[3];  /* x, w, y */
     int64_t steps[3]; /* bytes between parts of an array */
@@ -57,7 +57,7 @@ static int64_t y_size(const lt_conv *c)
 static int64_t divide_up(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
 /* The axis of the result's channels; WHOLE: too few to partition. */
-static axis channel_axis(lt_conv_part part, const lt_conv *c)
+static partition_axis channel_axis(lt_conv_part part, const lt_conv *c)
 {
     const int64_t channels = part == LT_CONV_X ? c->in_channels : c->out_channels;
     if (c->groups > 1 || channels < 2 * LT_LANES) return WHOLE;
@@ -65,9 +65,9 @@ static axis channel_axis(lt_conv_part part, const lt_conv *c)
 }
 
 /* Partial sums of half precision are not added up: such gradients are not split by images. */
-static axis choose_axis(lt_conv_part part, const lt_conv *c)
+static partition_axis choose_axis(lt_conv_part part, const lt_conv *c)
 {
-    const axis channels = channel_axis(part, c);
+    const partition_axis channels = channel_axis(part, c);
     const bool by_images = c->batch > 1 && !(part == LT_CONV_W && c->dtype != LT_FLOAT32);
     const bool heavy = w_count(c) * 8 > (part == LT_CONV_X ? y_count(c) : x_count(c));
     if (channels != WHOLE && (heavy || !by_images)) return channels;

@@ -20,10 +20,11 @@ $(GENERATED): $(GEN_STAMP) ;
 # embed.lua reads.
 op_modules = $(1)/ops_docs.lua=torch.ops_docs:packed $(1)/ops_scripted.lua=torch.ops_scripted:compiled
 
-$(GEN)/embedded_lib.c: $(LIB_LUA) $(GEN)/ops_docs.lua $(GEN)/ops_scripted.lua scripts/embed.lua scripts/embed_args.lua
+EMBED_SCRIPTS := $(addprefix scripts/,embed.lua embed_args.lua source_files.lua)
+$(GEN)/embedded_lib.c: $(LIB_LUA) $(GEN)/ops_docs.lua $(GEN)/ops_scripted.lua $(EMBED_SCRIPTS)
 	$(LUA) scripts/embed.lua $@ lib $$($(LUA) scripts/embed_args.lua lib $(LIB_LUA)) $(call op_modules,$(GEN))
 
-$(GEN)/embedded_repl.c: $(REPL_LUA) scripts/embed.lua scripts/embed_args.lua
+$(GEN)/embedded_repl.c: $(REPL_LUA) $(EMBED_SCRIPTS)
 	@mkdir -p $(GEN)
 	$(LUA) scripts/embed.lua $@ repl $$($(LUA) scripts/embed_args.lua repl $(REPL_LUA))
 
@@ -66,7 +67,7 @@ CHAIN_HEADERS := $(wildcard src/core/formulas/*.h src/core/formulas/*.inc $(addp
   kernels/conversion.cuh kernels/unrolled.cuh kernels/join.cuh kernels/row_passes.cuh kernels/reduce/steps.cuh \
   kernels/nn/softmax_rows.cuh kernels/nn/norm_rows.cuh kernels/compile/*.cuh kernels/compile/device/* \
   kernels/compile/device/nvrtc/* sim/include/sim/*.h))
-$(FUSED_SOURCES): scripts/gen/fused_sources.lua $(CHAIN_HEADERS)
+$(FUSED_SOURCES): scripts/gen/fused_sources.lua scripts/source_files.lua $(CHAIN_HEADERS)
 	@mkdir -p $(@D)
 	$(LUA) scripts/gen/fused_sources.lua $@
 $(foreach kind,sim checked cuda cuda12,$(OBJ)/src/cuda/kernels/compile/programs.$(kind).o): $(FUSED_SOURCES)

@@ -20,13 +20,14 @@ $(JOINED):
 
 # ---- exported symbols ----
 SYMBOLS = $(LUA) scripts/symbols.lua $(VERSION) $(@:.map=)
+SYMBOL_SCRIPTS := scripts/symbols.lua scripts/source_files.lua
 RELEASED_HEADERS := $(wildcard tests/abi/*/*.h)
 LUA_HEADERS := include/ltensor_lua.h include/ltensor_script.h
-$(OBJ)/libltensor.map: $(OBJ)/ltensor.o $(OBJ)/ltensor_lua.o scripts/symbols.lua $(RELEASED_HEADERS)
+$(OBJ)/libltensor.map: $(OBJ)/ltensor.o $(OBJ)/ltensor_lua.o $(SYMBOL_SCRIPTS) $(RELEASED_HEADERS)
 	$(SYMBOLS) $(PUBLIC_HEADERS) -- $(OBJ)/ltensor.o $(OBJ)/ltensor_lua.o
-$(OBJ)/libltensor_lua.map: $(LUA_HEADERS) scripts/symbols.lua $(RELEASED_HEADERS)
+$(OBJ)/libltensor_lua.map: $(LUA_HEADERS) $(SYMBOL_SCRIPTS) $(RELEASED_HEADERS)
 	$(SYMBOLS) $(LUA_HEADERS)
-$(OBJ)/libltensor_repl.map: include/ltensor_prompt.h scripts/symbols.lua
+$(OBJ)/libltensor_repl.map: include/ltensor_prompt.h $(SYMBOL_SCRIPTS)
 	$(SYMBOLS) include/ltensor_prompt.h
 
 # ---- libraries ----

@@ -58,9 +58,9 @@ $(MIN_OBJ)/shared.o: $(MIN_SHARED_OBJ) $(TABLE_OBJ)
 $(MIN_OBJ)/ltensor_lua.o: $(MIN_BIND_OBJ)
 	@echo '  JOIN $@'
 	$(JOIN)
-$(MIN_OBJ)/libltensor.map: $(MIN_OBJ)/shared.o $(MIN_OBJ)/ltensor_lua.o $(MIN_GEN)/ltensor_ops.h scripts/symbols.lua
+$(MIN_OBJ)/libltensor.map: $(MIN_OBJ)/shared.o $(MIN_OBJ)/ltensor_lua.o $(MIN_GEN)/ltensor_ops.h $(SYMBOL_SCRIPTS)
 	$(LUA) scripts/symbols.lua $(VERSION) $(@:.map=) $(MIN_HEADERS) -- $(MIN_OBJ)/shared.o $(MIN_OBJ)/ltensor_lua.o
-$(MIN_OBJ)/absent.h: $(MIN_OBJ)/libltensor.map scripts/reached.lua src/core/cpu/backend.c
+$(MIN_OBJ)/absent.h: $(MIN_OBJ)/libltensor.map scripts/reached.lua scripts/source_files.lua src/core/cpu/backend.c
 	@echo '  REACH $@'
 	$(LUA) scripts/reached.lua $(GEN) $(MIN_OBJ) $(MIN_OBJ)/libltensor.keep '$(MIN_FAMILIES)' $(MIN_SHARED_OBJ)
 

@@ -8,6 +8,9 @@
 -- "=[ltensor module.name]", so that tracebacks can recognize our code. A file that does not compile is a build
 -- error.
 
+package.path = (arg[0]:match '^(.*)/' or '.') .. '/?.lua;' .. package.path
+local source_files = require 'source_files'
+
 local out, prefix = arg[1], arg[2]
 if not prefix then
   io.stderr:write('usage: embed.lua OUT.c PREFIX file.lua=module.name[:packed|:compiled] ...\n')
@@ -17,14 +20,6 @@ end
 local function fail(message)
   io.stderr:write('embed.lua: ', message, '\n')
   os.exit(1)
-end
-
-local function read(path)
-  local file, message = io.open(path, 'rb')
-  if not file then return nil, message end
-  local text = file:read 'a'
-  file:close()
-  return text
 end
 
 -- The file compressed by gzip, without its name and time, so that equal text produces equal bytes.
@@ -63,8 +58,7 @@ end
 for index = 3, #arg do
   local path, name, form = arg[index]:match '^(.+)=([%w_.]+):?(%l*)$'
   if not path or form ~= '' and form ~= 'packed' and form ~= 'compiled' then fail('not file.lua=module.name[:packed|:compiled]: ' .. arg[index]) end
-  local text, message = read(path)
-  if not text then fail(message) end
+  local text = source_files.read(path)
   local chunk, syntax = load(text, form == 'compiled' and ('=[ltensor %s]'):format(name) or '@' .. path)
   if not chunk then fail(syntax) end
   local symbol = ('module_%d'):format(index - 2)

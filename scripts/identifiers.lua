@@ -8,6 +8,10 @@
 -- - At most MAX_REPEATED names of static functions occur in three or more files of src and repl: a specific
 --   name leads `grep` and a debugger to one function.
 
+package.path = (arg[0]:match '^(.*)/' or '.') .. '/?.lua;' .. package.path
+local source_files = require 'source_files'
+local read = source_files.read
+
 local MAX_REPEATED = 15
 
 -- Private identifiers and their replacements. A name that ends in "*" stands for all names with this beginning.
@@ -33,20 +37,6 @@ local faults = 0
 local function fault(format, ...)
   io.stderr:write('identifiers: ', format:format(...), '\n')
   faults = faults + 1
-end
-
-local function read(path)
-  local file = assert(io.open(path))
-  local text = file:read 'a'
-  file:close()
-  return text
-end
-
-local function lines_of(command)
-  local lines, pipe = {}, assert(io.popen(command))
-  for line in pipe:lines() do lines[#lines + 1] = line end
-  assert(pipe:close(), command)
-  return lines
 end
 
 local function replacement_of(name)
@@ -104,14 +94,12 @@ local function sorted_names(files_of)
   return names
 end
 
-local SOURCES = "find %s -name '*.[ch]' -o -name '*.inc' -o -name '*.cu' -o -name '*.cuh' -o -name '*.cpp' | sort"
-
 -- The headers of released versions in tests/abi do not change.
-for _, path in ipairs(lines_of((SOURCES:format 'src include repl lib tests':gsub(' | sort', " -o -name '*.lua' | sort")))) do
+for _, path in ipairs(source_files.c_files('src include repl lib tests', 'lua')) do
   if not path:find '^tests/abi/' then check_private_words(path, read(path)) end
 end
 
-for _, path in ipairs(lines_of(SOURCES:format 'src repl include')) do
+for _, path in ipairs(source_files.c_files 'src repl include') do
   local text = declarations_of(read(path))
   collect_types(path, text)
   collect_static_functions(path, text)

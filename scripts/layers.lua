@@ -10,6 +10,7 @@ local scripts = arg[0]:match '^(.*)/' or '.'
 package.path = ('%s/?.lua;%s/gen/?.lua;'):format(scripts, scripts) .. package.path
 local declarations = require 'declarations'
 local links = require 'links'
+local source_files = require 'source_files'
 local BUILD = arg[1] or 'build'
 
 local faults = 0
@@ -18,22 +19,8 @@ local function fault(format, ...)
   faults = faults + 1
 end
 
-local function lines_of(command)
-  local lines, pipe = {}, assert(io.popen(command))
-  for line in pipe:lines() do lines[#lines + 1] = line end
-  pipe:close()
-  return lines
-end
-
-local function read(path)
-  local file = assert(io.open(path))
-  local text = file:read 'a'
-  file:close()
-  return text
-end
-
-local files, text_of = lines_of 'find src repl -name "*.[ch]" -o -name "*.inc" -o -name "*.cu" -o -name "*.cuh" -o -name "*.cpp" | sort', {}
-for _, path in ipairs(files) do text_of[path] = read(path) end
+local files, text_of = source_files.c_files 'src repl', {}
+for _, path in ipairs(files) do text_of[path] = source_files.read(path) end
 
 -- ---- dependencies between the parts ----------------------------------------------------------------------------------------
 
@@ -188,7 +175,7 @@ end
 -- A folder has about twenty files. If it has more, move a coherent group into a subfolder.
 local MOST = 28
 local held = {}
-for _, path in ipairs(lines_of 'find src lib repl -type f') do
+for _, path in ipairs(source_files.lines_of 'find src lib repl -type f') do
   local folder = path:match '^(.*)/'
   held[folder] = (held[folder] or 0) + 1
 end

@@ -6,6 +6,9 @@
 -- Rates are per 1,000 words. The rate "what" counts noun clauses only, not the questions "what is this" and
 -- "what if". Code in documents does not count.
 
+package.path = (arg[0]:match '^(.*)/' or '.') .. '/?.lua;' .. package.path
+local source_files = require 'source_files'
+
 -- Ceilings of the rates.
 local ceilings = {
   comments = { what = 1.0, who = 0.3, lies = 0.1, those = 0.4 },
@@ -33,19 +36,10 @@ for word in ('Use Run See Note Call Set Install Build Create Add Make To Pass Wr
   imperatives[word] = true
 end
 
-local function lines_of(command)
-  local lines, pipe = {}, assert(io.popen(command))
-  for line in pipe:lines() do lines[#lines + 1] = line end
-  pipe:close()
-  return lines
-end
-
+-- A file that git lists and that was deleted is empty.
 local function read(path)
-  local file = io.open(path)
-  if not file then return '' end
-  local text = file:read 'a'
-  file:close()
-  return text
+  local exists, text = pcall(source_files.read, path)
+  return exists and text or ''
 end
 
 -- ---- texts ------------------------------------------------------------------------------------
@@ -149,7 +143,7 @@ local function count(kind, path, text)
   end
 end
 
-for _, path in ipairs(lines_of 'git ls-files') do
+for _, path in ipairs(source_files.lines_of 'git ls-files') do
   local kind, texts_of = kind_of(path)
   if kind then
     for _, text in ipairs(texts_of(path)) do count(kind, path, text) end

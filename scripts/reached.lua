@@ -13,13 +13,11 @@
 -- Usage: lua5.4 scripts/reached.lua GEN OUT KEEP 'FAMILY ...' OBJECT...
 --   KEEP lists the exported names; the objects are core without the two tables and the families
 
+package.path = (arg[0]:match '^(.*)/' or '.') .. '/?.lua;' .. package.path
+local read = require('source_files').read
+
 local gen, out, keep = arg[1], arg[2], arg[3]
 local objects = table.concat(arg, ' ', 5)
-
-local function read(path)
-  local file <close> = assert(io.open(path))
-  return file:read 'a'
-end
 
 local function write(path, text)
   local file <close> = assert(io.open(path, 'w'))

@@ -7,17 +7,13 @@
 -- the body, and it ends with a "}" in the same column; within namespaces and classes at the column of its first
 -- line.
 
+package.path = (arg[0]:match '^(.*)/' or '.') .. '/?.lua;' .. package.path
+local source_files = require 'source_files'
+
 local FUNCTION_LINES, PARAMETERS, FILE_LINES, MACRO_LINES = 80, 7, 600, 10
 
 -- How many may exceed a limit: lower a ceiling when you have removed some. Data tables count as files, too.
 local ceilings = { ['function'] = 3, parameters = 35, file = 3, macro = 38 }
-
-local function read(path)
-  local file = assert(io.open(path))
-  local text = file:read 'a'
-  file:close()
-  return text
-end
 
 -- Replaces comments, strings and characters by blanks; the line structure is kept.
 local function code_of(text)
@@ -73,7 +69,7 @@ end
 
 -- Whether the parameters of a function are fixed elsewhere: by the declaration of an op, the public header, or,
 -- in the simulator, NVIDIA's API.
-local public = read 'include/ltensor.h'
+local public = source_files.read 'include/ltensor.h'
 local function is_given(path, name)
   return name:find '^lt_.*_impl$' or path:find '^src/cuda/sim/' or public:find('%f[%w_]' .. name:gsub('%p', '%%%0') .. '%(')
 end
@@ -129,15 +125,13 @@ local function measure_macros(path, lines)
   end
 end
 
-local pipe = assert(io.popen "find src repl include -name '*.[ch]' -o -name '*.inc' -o -name '*.cu' -o -name '*.cuh' -o -name '*.cpp' | sort")
-for path in pipe:lines() do
-  local text = read(path)
+for _, path in ipairs(source_files.c_files 'src repl include') do
+  local text = source_files.read(path)
   local lines = lines_of(code_of(text))
   if #lines > FILE_LINES then note('file', path, 1, path:match '[^/]+$', #lines) end
   measure_functions(path, lines)
   measure_macros(path, lines)
 end
-pipe:close()
 
 local failed = false
 for _, kind in ipairs { 'function', 'parameters', 'file', 'macro' } do

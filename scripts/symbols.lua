@@ -9,6 +9,9 @@
 -- Usage: lua5.4 scripts/symbols.lua VERSION OUT HEADER... [-- OBJECT USER...]
 --   OBJECT defines the functions, USER is an object of the other library
 
+package.path = (arg[0]:match '^(.*)/' or '.') .. '/?.lua;' .. package.path
+local source_files = require 'source_files'
+
 local version, out = arg[1], arg[2]
 local headers, objects = {}, nil
 for i = 3, #arg do
@@ -16,8 +19,7 @@ for i = 3, #arg do
 end
 
 local function functions_of(path)
-  local file <close> = assert(io.open(path))
-  local text = ('\n' .. file:read 'a'):gsub('/%*.-%*/', '')
+  local text = ('\n' .. source_files.read(path)):gsub('/%*.-%*/', '')
   local names = {}
   for declaration in text:gmatch '\nLT_API ([^;{]*)' do
     names[#names + 1] = declaration:match '([%w_]+)%s*%(' or error(path .. ': no function in: ' .. declaration, 0)
@@ -25,17 +27,10 @@ local function functions_of(path)
   return names
 end
 
-local function lines_of(command)
-  local pipe <close> = assert(io.popen(command))
-  local lines = {}
-  for line in pipe:lines() do lines[#lines + 1] = line end
-  return lines
-end
-
 -- The set of global symbols that an object defines or leaves undefined, by nm's option.
 local function symbols(object, option)
   local found = {}
-  for _, line in ipairs(lines_of(("nm -g %s -P '%s'"):format(option, object))) do found[line:match '^%S+'] = true end
+  for _, line in ipairs(source_files.lines_of(("nm -g %s -P '%s'"):format(option, object))) do found[line:match '^%S+'] = true end
   return found
 end
 
@@ -48,7 +43,7 @@ end
 
 -- First version of each function, from the headers of earlier versions.
 local since, versions = {}, {}
-for _, folder in ipairs(lines_of 'ls -d tests/abi/[0-9]*/ 2>/dev/null') do versions[#versions + 1] = folder:match '([%d.]+)/$' end
+for _, folder in ipairs(source_files.lines_of 'ls -d tests/abi/[0-9]*/ 2>/dev/null || :') do versions[#versions + 1] = folder:match '([%d.]+)/$' end
 table.sort(versions, in_order)
 for _, earlier in ipairs(versions) do
   for _, header in ipairs(headers) do

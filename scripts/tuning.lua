@@ -8,6 +8,9 @@
 -- literal of at least 8 needs such a marker, or `/* fixed: reason */` if a register, a format or a guarantee
 -- determines it. A number derived from another constant or from lt_cpu_info (src/core/cpu_info.h) needs none.
 
+package.path = (arg[0]:match '^(.*)/' or '.') .. '/?.lua;' .. package.path
+local source_files = require 'source_files'
+
 local MAX = 60
 
 -- Fusion has its own folders and markers.
@@ -17,13 +20,6 @@ local faults, names, count = 0, {}, 0
 local function fault(path, line, format, ...)
   io.stderr:write(('tuning: %s:%d: '):format(path, line), format:format(...), '\n')
   faults = faults + 1
-end
-
-local function read(path)
-  local file = assert(io.open(path))
-  local text = file:read 'a'
-  file:close()
-  return text
 end
 
 -- The text of a comment, without its delimiters.
@@ -66,7 +62,7 @@ local function check_definition(path, line, name, value, before, behind)
 end
 
 local function check(path)
-  local text = read(path)
+  local text = source_files.read(path)
   -- Joins each comment into one line, next to its definition; its newlines are kept after it for the line
   -- numbers.
   local flat = text:gsub('/%*.-%*/', function(comment) return '/*' .. words_of(comment):gsub('%*/', '') .. '*/' .. ('\1'):rep(select(2, comment:gsub('\n', ''))) end)
@@ -89,9 +85,7 @@ local function check(path)
   end
 end
 
-local pipe = assert(io.popen 'find src -name "*.[ch]" -o -name "*.inc" -o -name "*.cu" -o -name "*.cuh" -o -name "*.cpp" | sort')
-for path in pipe:lines() do check(path) end
-pipe:close()
+for _, path in ipairs(source_files.c_files 'src') do check(path) end
 
 if count > MAX then
   io.stderr:write(('tuning: %d tuning constants, at most %d are allowed: delete one, or derive it from another or from lt_cpu_info\n'):format(count, MAX))

@@ -4,6 +4,9 @@
 --
 -- Usage: lua5.4 scripts/gen/fused_sources.lua OUT
 
+package.path = (arg[0]:match '^(.*)/' or '.') .. '/../?.lua;' .. package.path
+local source_files = require 'source_files'
+
 local formulas, fusion, sim = 'src/core/formulas/', 'src/cuda/kernels/compile/', 'src/cuda/sim/include/sim/'
 
 local common = { 'formulas.h', 'floats.h', 'float.inc', 'int.inc', 'bool.inc', 'unused_begin.h', 'unused_end.h', 'activation.h', 'activation.inc',
@@ -21,10 +24,8 @@ local nvrtc = { { 'cuda_runtime.h', device .. 'cuda_runtime.h' }, { 'stdbool.h',
 local host = { { 'cuda_runtime.h', fusion .. 'device/host.h' }, { 'float_bits.h', sim .. 'float_bits.h' }, { 'truncated.h', sim .. 'truncated.h' },
   { 'cuda_fp16.h', sim .. 'half.h' }, { 'cuda_bf16.h', sim .. 'bfloat16.h' } }
 
-local function read(path)
-  local file = assert(io.open(path))
-  local text = file:read 'a'
-  file:close()
+local function source_of(path)
+  local text = source_files.read(path)
   assert(not text:find(')lt"', 1, true), path)
   return (text:gsub('(#include ")[%w_/]*/', '%1'))
 end
@@ -40,7 +41,7 @@ end
 
 local function emit(out, files)
   local names, texts = {}, {}
-  for i, file in ipairs(files) do names[i], texts[i] = file[1], read(file[2]) end
+  for i, file in ipairs(files) do names[i], texts[i] = file[1], source_of(file[2]) end
   out[#out + 1] = ('enum { LT_FUSED_SOURCES = %d };\n#define LT_FUSED_SOURCES_HASH 0x%016xu\n'):format(#files, hash_of(texts))
   out[#out + 1] = ('static const char *const lt_fused_source_names[] = {\n    "%s"};\n'):format(table.concat(names, '",\n    "'))
   out[#out + 1] = 'static const char *const lt_fused_source_texts[] = {\n'

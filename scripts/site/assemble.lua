@@ -7,14 +7,10 @@
 -- OUT_DIR/pages/** and OUT_DIR/mkdocs.yml.
 
 local here = arg[0]:match '^(.*)/' or '.'
-local reference, out = assert(arg[1], 'REFERENCE_DIR is missing'), assert(arg[2], 'OUT_DIR is missing')
+package.path = here .. '/../?.lua;' .. package.path
+local read = require('source_files').read
 
-local function read(path)
-  local file = assert(io.open(path, 'rb'))
-  local text = file:read 'a'
-  file:close()
-  return text
-end
+local reference, out = assert(arg[1], 'REFERENCE_DIR is missing'), assert(arg[2], 'OUT_DIR is missing')
 
 local function write(path, text)
   os.execute(("mkdir -p '%s'"):format(path:match '^(.*)/'))

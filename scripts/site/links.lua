@@ -3,15 +3,16 @@
 --
 -- Usage: lua5.4 scripts/site/links.lua HTML_DIR
 
+package.path = (arg[0]:match '^(.*)/' or '.') .. '/../?.lua;' .. package.path
+local source_files = require 'source_files'
+
 local root = assert(arg[1], 'HTML_DIR is missing')
 
 local pages, files = {}, {}
-for path in io.popen(("find '%s' -type f"):format(root)):lines() do
+for _, path in ipairs(source_files.lines_of(("find '%s' -type f"):format(root))) do
   files[path:sub(#root + 2)] = true
   if path:find '%.html$' then
-    local file = assert(io.open(path))
-    local text = file:read 'a'
-    file:close()
+    local text = source_files.read(path)
     local ids = {}
     for id in text:gmatch ' id="([^"]+)"' do ids[id] = true end
     for id in text:gmatch ' id=([^%s">]+)' do ids[id] = true end

@@ -7,21 +7,11 @@
 -- LT_ and occurs in a source; `lt_sim_*` needs one name with this prefix. Fenced blocks are not checked, nor
 -- file names that occur in a page's blocks.
 
+package.path = (arg[0]:match '^(.*)/' or '.') .. '/../?.lua;' .. package.path
+local source_files = require 'source_files'
+local read, lines_of = source_files.read, source_files.lines_of
+
 local build = assert(arg[1], 'usage: lua5.4 scripts/site/names.lua BUILD')
-
-local function lines_of(command)
-  local pipe, lines = assert(io.popen(command)), {}
-  for line in pipe:lines() do lines[#lines + 1] = line end
-  pipe:close()
-  return lines
-end
-
-local function read(path)
-  local file = assert(io.open(path, 'rb'))
-  local text = file:read 'a'
-  file:close()
-  return text
-end
 
 local ROOTS = { src = true, lib = true, docs = true, tests = true, scripts = true, repl = true, include = true, packaging = true, mk = true }
 local ENDINGS = { c = true, h = true, cu = true, cuh = true, inc = true, cpp = true, lua = true, sh = true, py = true, mk = true }

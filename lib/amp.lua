@@ -78,7 +78,7 @@ function amp.autocast(device_type, asked, enabled, cache_enabled, body, ...)
     if depth == 0 then torch.clear_autocast_cache() end
   end, body, ...)
 end
-declare.scopes_later(amp, 'autocast(string device_type, dtype? dtype, boolean enabled=true, boolean? cache_enabled)')
+declare.functions(amp, 'autocast(string device_type, dtype? dtype, boolean enabled=true, boolean? cache_enabled)', 'scope')
 
 -- ---- custom Functions -------------------------------------------------------------------------------------------------
 

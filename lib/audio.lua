@@ -199,11 +199,11 @@ function audio.melscale_fbanks(n_freqs, f_min, f_max, n_mels, sample_rate, optio
   return bank:to(torch.get_default_dtype())
 end
 
-declare.functions_with_options(audio, [[
+declare.functions(audio, [[
   load(string path, *, integer frame_offset=0, integer num_frames=-1, boolean normalize=true, boolean channels_first=true, integer? max_bytes)
   save(string path, Tensor src, integer sample_rate, *, boolean channels_first=true, string? encoding, integer? bits_per_sample)
   melscale_fbanks(integer n_freqs, number f_min, number f_max, integer n_mels, integer sample_rate, *, string? norm, string mel_scale='htk')
-]])
+]], 'options')
 
 return checked.functions(audio, {
   src = 'Tensor', sample_rate = 'integer', freq = 'number', mel = 'number', n_freqs = 'integer', f_min = 'number', f_max = 'number',

@@ -71,7 +71,7 @@ local ON, OFF = MODES[true][false], MODES[false][true]
 --- written in place or saved for backward. inference_mode(false) is the opposite, in any enclosing scope.
 function torch.inference_mode(mode, ...) return within('grad', set_inference, mode and ON or OFF, ...) end
 
-declare.scopes_later(torch, 'no_grad() enable_grad() set_grad_enabled(boolean mode) inference_mode(boolean mode=true)')
+declare.functions(torch, 'no_grad() enable_grad() set_grad_enabled(boolean mode) inference_mode(boolean mode=true)', 'scope')
 
 local function refuse_unchecked(what, check_nan)
   if not check_nan then fail('%s(): check_nan = false is not supported: anomaly mode always checks for nan', what) end
@@ -89,7 +89,7 @@ function autograd.detect_anomaly(check_nan, body, ...)
   return within('anomaly', C.set_anomaly, true, body, ...)
 end
 
-declare.scopes_later(autograd, 'set_detect_anomaly(boolean mode, boolean check_nan=true) detect_anomaly(boolean check_nan=true)')
+declare.functions(autograd, 'set_detect_anomaly(boolean mode, boolean check_nan=true) detect_anomaly(boolean check_nan=true)', 'scope')
 
 -- ---- backward -------------------------------------------------------------------------------------------------
 
@@ -234,13 +234,13 @@ autograd.grad = function(outputs, inputs, grad_outputs, options)
   return table.unpack(results, 1, #inputs)
 end
 
-declare.functions_later(autograd, [[
+declare.functions(autograd, [[
   backward(any tensors, value|list? grad_tensors, boolean? retain_graph, boolean create_graph=false, any? inputs)
 ]])
-declare.functions_with_options_later(autograd, [[
+declare.functions(autograd, [[
   grad(any outputs, any inputs, value|list? grad_outputs, *, boolean? retain_graph, boolean create_graph=false, boolean? allow_unused,
     boolean is_grads_batched=false, boolean materialize_grads=false)
-]])
+]], 'options')
 
 -- ---- methods of tensors -----------------------------------------------------------------------------------------
 
@@ -248,7 +248,7 @@ declare.functions_with_options_later(autograd, [[
 function methods.backward(self, gradient, retain_graph, create_graph, inputs)
   backward({ self }, gradient, retain_graph, create_graph, inputs)
 end
-declare.methods_later(methods, 'Tensor', 'backward(self, value|list? gradient, boolean? retain_graph, boolean create_graph=false, any? inputs)', is_tensor)
+declare.metatable_methods(methods, 'Tensor', 'backward(self, value|list? gradient, boolean? retain_graph, boolean create_graph=false, any? inputs)', is_tensor)
 
 -- Refers to its tensor weakly, so that a handle does not keep it alive.
 local Handle = { __name = 'RemovableHandle', __mode = 'v' }
@@ -272,7 +272,7 @@ function methods.register_post_accumulate_grad_hook(self, hook)
   return setmetatable({ tensor = self, hook = id, closure = closure }, Handle)
 end
 
-declare.methods_later(methods, 'Tensor', 'register_hook(self, function hook) register_post_accumulate_grad_hook(self, function hook)', is_tensor)
+declare.metatable_methods(methods, 'Tensor', 'register_hook(self, function hook) register_post_accumulate_grad_hook(self, function hook)', is_tensor)
 
 -- ---- hooks of nodes ------------------------------------------------------------------------------------------------
 
@@ -322,7 +322,7 @@ end
 function C.node_methods.register_prehook(node, hook)
   return register_node_hook(node, hook, true)
 end
-declare.functions_later(C.node_methods, 'register_hook(any self, function fn) register_prehook(any self, function fn)')
+declare.functions(C.node_methods, 'register_hook(any self, function fn) register_prehook(any self, function fn)')
 
 -- ---- the rest, when it is named ------------------------------------------------------------------------------------
 

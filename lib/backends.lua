@@ -77,13 +77,13 @@ for number, name in pairs { [0] = 'math', 'flash', 'mem_efficient', 'cudnn' } do
   backends.cuda[setter] = switch(setter, function(on) cuda._set_attention_allowed(number, on) end)
   backends.cuda[('%s_sdp_enabled'):format(name)] = function() return cuda._attention_allowed(number) end
 end
-declare.functions_later(backends.cuda, [[
+declare.functions(backends.cuda, [[
   is_built()
   enable_math_sdp(boolean enabled) math_sdp_enabled()
   enable_flash_sdp(boolean enabled) flash_sdp_enabled()
   enable_mem_efficient_sdp(boolean enabled) mem_efficient_sdp_enabled()
   enable_cudnn_sdp(boolean enabled) cudnn_sdp_enabled()
 ]])
-declare.functions_later(torch, 'set_float32_matmul_precision(any precision) get_float32_matmul_precision()')
+declare.functions(torch, 'set_float32_matmul_precision(any precision) get_float32_matmul_precision()')
 
 return backends

@@ -109,12 +109,12 @@ function cuda.graph(g, pool, stream, fn, ...)
   end, fn, ...)
 end
 
-declare.scopes_later(cuda, [[
+declare.functions(cuda, [[
   device(device|integer? device)
   device_of(Tensor tensor)
   stream(Stream? stream)
   graph(CUDAGraph cuda_graph, value? pool, Stream? stream)
-]])
+]], 'scope')
 
 -- ---- properties ----
 
@@ -193,7 +193,7 @@ local entries = cuda.copies
 -- entries {from, to, count, bytes, seconds, cause, origin, implicit} with the totals in count, bytes, seconds.
 function cuda.copies(cause) return setmetatable(entries(cause), Copies) end
 
-declare.functions_later(cuda, [[
+declare.functions(cuda, [[
   get_device_name(value? device)
   get_device_capability(value? device)
   seed() seed_all() initial_seed()
@@ -219,8 +219,8 @@ cuda.amp = {
   autocast = function(enabled, dtype, cache_enabled, ...) return torch.amp.autocast('cuda', dtype, enabled, cache_enabled, ...) end,
   GradScaler = function(...) return torch.amp.GradScaler('cuda', ...) end,
 }
-declare.scopes_later(cuda.amp, 'autocast(boolean enabled=true, dtype? dtype, boolean? cache_enabled)')
-declare.functions_later(cuda.amp, [[
+declare.functions(cuda.amp, 'autocast(boolean enabled=true, dtype? dtype, boolean? cache_enabled)', 'scope')
+declare.functions(cuda.amp, [[
   custom_fwd(function? fwd, *, dtype? cast_inputs)
   custom_bwd(function? bwd)
   GradScaler(number init_scale=65536.0, number growth_factor=2.0, number backoff_factor=0.5, integer growth_interval=2000, boolean enabled=true)

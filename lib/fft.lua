@@ -230,10 +230,10 @@ function fft.rfftfreq(n, d, options)
   return frequencies(n, d, options, function(count, how) return torch.arange(0, count // 2 + 1, how) end)
 end
 
-declare.functions_with_options(fft, [[
+declare.functions(fft, [[
   fftfreq(integer n, number d=1.0, *, Tensor? out, dtype? dtype, device? device, boolean requires_grad=false)
   rfftfreq(integer n, number d=1.0, *, Tensor? out, dtype? dtype, device? device, boolean requires_grad=false)
-]])
+]], 'options')
 
 local function shifted(x, dim, share)
   local dims, shifts = {}, {}

@@ -70,7 +70,7 @@ for file, names in pairs {
 end
 torch.compile, torch.lobpcg = arguments.from_file 'torch.compile', arguments.from_file 'torch.linalg.lobpcg'
 
-arguments.functions_later(torch, 'try_gpu(integer i=0) try_all_gpus() memory_trim()')
+arguments.functions(torch, 'try_gpu(integer i=0) try_all_gpus() memory_trim()')
 
 -- The documentation of the ops, by name: for the program's help and completion.
 function torch._docs() return require 'torch.ops_docs' end

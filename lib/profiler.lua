@@ -39,7 +39,7 @@ function M.record_function(name, body, ...)
   end
   return scope.open(finish, function() end, finish, body, ...)
 end
-declare.scopes_later(M, 'record_function(string name)')
+declare.functions(M, 'record_function(string name)', 'scope')
 
 -- ---- tables -------------------------------------------------------------------------------------------------------
 
@@ -247,6 +247,6 @@ function M.profile(activities, _, _, _, body, ...)
   local _ <close> = profile
   return profile, body(...)
 end
-declare.scopes_later(M, 'profile(*, table? activities, boolean record_shapes=false, boolean profile_memory=false, boolean with_stack=false)')
+declare.functions(M, 'profile(*, table? activities, boolean record_shapes=false, boolean profile_memory=false, boolean with_stack=false)', 'scope')
 
 return M

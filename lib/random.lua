@@ -31,6 +31,6 @@ function random.fork_rng(devices, enabled, body, ...)
     for device, of_device in pairs(states) do torch.cuda.set_rng_state(of_device, device) end
   end, body, ...)
 end
-declare.scopes_later(random, 'fork_rng(table? devices, boolean enabled=true)')
+declare.functions(random, 'fork_rng(table? devices, boolean enabled=true)', 'scope')
 
 return random

@@ -107,7 +107,7 @@ function windows.kaiser(M, options)
   end)
 end
 
-require('torch.support.arguments').functions_with_options(windows, [[
+require('torch.support.arguments').functions(windows, [[
   bartlett(integer M, *, boolean sym=true, dtype? dtype, device? device, boolean requires_grad=false)
   general_cosine(integer M, *, any a, boolean sym=true, dtype? dtype, device? device, boolean requires_grad=false)
   general_hamming(integer M, *, number alpha=0.54, boolean sym=true, dtype? dtype, device? device, boolean requires_grad=false)
@@ -119,6 +119,6 @@ require('torch.support.arguments').functions_with_options(windows, [[
   exponential(integer M, *, number? center, number tau=1.0, boolean sym=true, dtype? dtype, device? device, boolean requires_grad=false)
   gaussian(integer M, *, number std=1.0, boolean sym=true, dtype? dtype, device? device, boolean requires_grad=false)
   kaiser(integer M, *, number beta=12.0, boolean sym=true, dtype? dtype, device? device, boolean requires_grad=false)
-]])
+]], 'options')
 
 return { windows = windows }

@@ -139,10 +139,10 @@ function testing.make_tensor(dtype, device, low, high, requires_grad, noncontigu
   return requires_grad and x:requires_grad_() or x
 end
 
-declare.functions_with_options(testing, [[
+declare.functions(testing, [[
   assert_close(any actual, any expected, *, boolean allow_subclasses=true, number? rtol, number? atol, boolean equal_nan=false,
     boolean check_device=true, boolean check_dtype=true, boolean check_layout=true, boolean check_stride=false, any? msg)
-]])
+]], 'options')
 declare.functions(testing, [[
   make_tensor(..., dtype? dtype, device? device, number? low, number? high, boolean requires_grad=false, boolean noncontiguous=false,
     boolean exclude_zero=false)

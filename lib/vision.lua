@@ -297,9 +297,9 @@ function vision.roi_pool(input, boxes, output_size, scale)
   return torch.stack(results)
 end
 
-declare.functions_with_options(vision, [[
+declare.functions(vision, [[
   roi_align(Tensor input, any boxes, any output_size, *, number spatial_scale=1.0, integer sampling_ratio=-1, boolean aligned=false)
-]])
+]], 'options')
 declare.functions(vision, 'roi_pool(Tensor input, any boxes, any output_size, *, number spatial_scale=1.0)')
 
 return checked.functions(vision, {

@@ -89,6 +89,6 @@ declare.functions(forward_ad, [[
   make_dual(Tensor tensor, Tensor tangent, *, integer? level)
   unpack_dual(Tensor tensor, *, integer? level)
 ]])
-declare.scopes_later(forward_ad, 'dual_level()')
+declare.functions(forward_ad, 'dual_level()', 'scope')
 
 return { forward_ad = forward_ad }

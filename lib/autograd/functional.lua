@@ -359,7 +359,7 @@ function functional.hessian(o)
   return result[1]
 end
 
-declare.functions_by_name(functional, [[
+declare.functions(functional, [[
   vjp(function func, Tensor|table inputs, value? v, boolean create_graph=false, boolean strict=false)
   jvp(function func, Tensor|table inputs, value? v, boolean create_graph=false, boolean strict=false)
   vhp(function func, Tensor|table inputs, value? v, boolean create_graph=false, boolean strict=false)
@@ -368,6 +368,6 @@ declare.functions_by_name(functional, [[
     string strategy='reverse-mode')
   hessian(function func, Tensor|table inputs, boolean create_graph=false, boolean strict=false, boolean vectorize=false,
     string outer_jacobian_strategy='reverse-mode')
-]])
+]], 'names')
 
 return { functional = functional }

@@ -203,11 +203,11 @@ declare.functions(graph, [[
   get_gradient_edge(Tensor tensor)
   register_multi_grad_hook(tensors tensors, function fn, *, string mode='all')
 ]])
-declare.scopes_later(graph, [[
+declare.functions(graph, [[
   saved_tensors_hooks(function pack_hook, function unpack_hook)
   save_on_cpu(boolean pin_memory=false, string device_type='cuda')
   disable_saved_tensors_hooks(string error_message)
   allow_mutation_on_saved_tensors()
-]])
+]], 'scope')
 
 return { graph = graph }

@@ -152,7 +152,7 @@ function M.all_to_all_single(a)
     { input = begin.input(a.input), output = host, given = given, got = got, result = a.output }, back))
 end
 
-declare.functions_by_name(M, [[
+declare.functions(M, [[
   barrier(value? group, boolean? async_op)
   monitored_barrier(value? group, number? timeout)
   all_reduce(Tensor tensor, value? op, value? group, boolean? async_op)
@@ -161,6 +161,6 @@ declare.functions_by_name(M, [[
   all_gather_into_tensor(Tensor output_tensor, Tensor input_tensor, value? group, boolean? async_op)
   reduce_scatter_tensor(Tensor output, Tensor input, value? op, value? group, boolean? async_op)
   all_to_all_single(Tensor output, Tensor input, integers? output_split_sizes, integers? input_split_sizes, value? group, boolean? async_op)
-]])
+]], 'names')
 
 return M

@@ -410,7 +410,7 @@ function M.clip_grad_norm_(parameters, max_norm)
   return norm
 end
 
-declare.functions_with_options(M, 'fully_shard(Module module, *, value? process_group, boolean reshard_after_forward=true)')
+declare.functions(M, 'fully_shard(Module module, *, value? process_group, boolean reshard_after_forward=true)', 'options')
 declare.functions(M, 'clip_grad_norm_(any parameters, number max_norm)')
 
 return M

@@ -159,10 +159,10 @@ function M.new_group(a)
   return group
 end
 
-declare.functions_by_name(M, [[
+declare.functions(M, [[
   init_process_group(string? backend, string? init_method, number? timeout, integer? world_size, integer? rank, boolean? native_reductions)
   new_group(integers? ranks, number? timeout)
-]])
+]], 'names')
 
 declare.functions(M, [[
   is_available() is_initialized() is_mpi_available() is_nccl_available()

@@ -129,12 +129,12 @@ function M.all_to_all(a)
     results = a.output_tensor_list }, divide))
 end
 
-declare.functions_by_name(M, [[
+declare.functions(M, [[
   all_gather(tensors tensor_list, Tensor tensor, value? group, boolean? async_op)
   gather(Tensor tensor, tensors? gather_list, integer? dst, value? group, boolean? async_op)
   scatter(Tensor tensor, tensors? scatter_list, integer? src, value? group, boolean? async_op)
   reduce_scatter(Tensor output, tensors input_list, value? op, value? group, boolean? async_op)
   all_to_all(tensors output_tensor_list, tensors input_tensor_list, value? group, boolean? async_op)
-]])
+]], 'names')
 
 return M

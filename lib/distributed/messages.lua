@@ -53,12 +53,12 @@ function M.recv(a) return receive('recv', false, a) end
 function M.isend(a) return send('isend', true, a) end
 function M.irecv(a) return receive('irecv', true, a) end
 
-declare.functions_by_name(M, [[
+declare.functions(M, [[
   send(Tensor tensor, integer dst, value? group, integer? tag)
   recv(Tensor tensor, integer? src, value? group, integer? tag)
   isend(Tensor tensor, integer dst, value? group, integer? tag)
   irecv(Tensor tensor, integer? src, value? group, integer? tag)
-]])
+]], 'names')
 
 -- P2POp(op, tensor, peer, group, tag): one of the messages of batch_isend_irecv; op is isend or irecv.
 M.P2POp = class.Object:extend('P2POp')

@@ -95,11 +95,11 @@ function M.scatter_object_list(a)
   a.scatter_object_output_list[1] = list[1][group:me() + 1]
 end
 
-declare.functions_by_name(M, [[
+declare.functions(M, [[
   all_gather_object(table object_list, any? obj, value? group)
   gather_object(any? obj, table? object_gather_list, integer? dst, value? group)
   broadcast_object_list(table object_list, integer src, value? group)
   scatter_object_list(table scatter_object_output_list, table? scatter_object_input_list, integer? src, value? group)
-]])
+]], 'names')
 
 return M

@@ -214,8 +214,8 @@ function M.hessian(f, argnums)
   return M.jacfwd(jacrev(f, { argnums = argnums }), { argnums = argnums })
 end
 
-declare.functions_with_options(M, 'jvp(function func, any primals, any tangents, *, boolean strict=false, boolean has_aux=false)')
-declare.functions_by_name(M, "jacfwd(function func, value argnums=1, boolean has_aux=false, value? chunk_size, string randomness='error')")
+declare.functions(M, 'jvp(function func, any primals, any tangents, *, boolean strict=false, boolean has_aux=false)', 'options')
+declare.functions(M, "jacfwd(function func, value argnums=1, boolean has_aux=false, value? chunk_size, string randomness='error')", 'names')
 declare.functions(M, 'linearize(function func, any ...) hessian(function func, value argnums=1)')
 
 return M

@@ -202,6 +202,6 @@ declare.functions(M, [[
   replace_all_batch_norm_modules_(Module root)
 ]])
 
-return declare.functions_with_options(M, [[
+return declare.functions(M, [[
   functional_call(Module module, any parameter_and_buffer_dicts, any? args, named? kwargs, *, boolean tie_weights=true, boolean strict=false)
-]])
+]], 'options')

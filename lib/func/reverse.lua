@@ -194,11 +194,11 @@ function M.jacrev(options)
   end
 end
 
-declare.functions_by_name(M, [[
+declare.functions(M, [[
   grad(function func, value argnums=1, boolean has_aux=false)
   grad_and_value(function func, value argnums=1, boolean has_aux=false)
   jacrev(function func, value argnums=1, boolean has_aux=false, value? chunk_size)
-]])
+]], 'names')
 declare.functions(M, 'vjp(function func, any ..., *, boolean has_aux=false)')
 
 return M

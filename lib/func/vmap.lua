@@ -193,6 +193,6 @@ function M.vmap(options)
   end
 end
 
-declare.functions_by_name(M, "vmap(function func, any in_dims=1, any out_dims=1, any randomness='error', any? chunk_size)")
+declare.functions(M, "vmap(function func, any in_dims=1, any out_dims=1, any randomness='error', any? chunk_size)", 'names')
 
 return M

@@ -61,6 +61,6 @@ function attention.sdpa_kernel(backends, _, body, ...)
   end, body, ...)
 end
 
-declare.scopes_later(attention, 'sdpa_kernel(any backends, boolean set_priority=false)')
+declare.functions(attention, 'sdpa_kernel(any backends, boolean set_priority=false)', 'scope')
 
 return attention

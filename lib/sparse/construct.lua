@@ -168,12 +168,12 @@ construct.to_sparse_csc = to_compressed(torch.sparse_csc)
 function construct.to_sparse_coo(self) return C.to_sparse_coo(self) end
 
 local OPTIONS = 'any? size, *, dtype? dtype, device? device, boolean? requires_grad, boolean? check_invariants, boolean? pin_memory'
-declare.functions_by_name(construct, (([[
+declare.functions(construct, (([[
   sparse_coo_tensor(any? indices, any? values, OPTIONS, boolean is_coalesced=false)
   sparse_csr_tensor(any? crow_indices, any? col_indices, any? values, OPTIONS)
   sparse_csc_tensor(any? ccol_indices, any? row_indices, any? values, OPTIONS)
   sparse_compressed_tensor(any? compressed_indices, any? plain_indices, any? values, OPTIONS, string? layout)
-]]):gsub('OPTIONS', OPTIONS)))
+]]):gsub('OPTIONS', OPTIONS)), 'names')
 declare.functions(construct, [[
   to_sparse(Tensor self, integer? sparse_dim, *, string layout='torch.sparse_coo', any? blocksize, integer? dense_dim)
   to_sparse_csr(Tensor self, integer dense_dim=0)

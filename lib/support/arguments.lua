@@ -16,7 +16,7 @@
 -- - One table may hold positional values and names: f {2, padding = 1}.
 -- - `false` means absent for arguments that allow nil and no booleans.
 --
--- Declarations of methods, and of functions in files that every program loads, are parsed on the first call.
+-- Declarations are parsed on the first call, because a program calls few of the functions that it loads.
 
 local torch = require 'torch'
 local checked = require 'torch.support.checked'
@@ -272,30 +272,11 @@ local function calling(signature, f)
   return compile(source_of(signature))(f, read, signature, kinds.fits, torch.is_tensor, math.type, signature.is_self, table.unpack(constants, 1, 2 * #signature))
 end
 
---- Wraps f to read the declared arguments.
-function M.declare(text, f, form)
-  local signature = type(text) == 'string' and M.parse(text) or text
-  local wrapped = calling(signature, form and form(signature, f) or f)
-  declared[wrapped], checked.originals[wrapped] = signature, f
-  return wrapped
+local function by_name(signature, first, ...)
+  local values = {}
+  for i = first, #signature do values[signature[i].name] = (select(i - first + 1, ...)) end
+  return values
 end
-
--- The same; make_signature creates the signature on the first call.
-local function declare_later(make_signature, f, form)
-  local signature, call
-  local function signature_now()
-    signature = signature or make_signature()
-    return signature
-  end
-  local function wrapped(...)
-    call = call or calling(signature_now(), form and form(signature, f) or f)
-    return call(...)
-  end
-  declared[wrapped], checked.originals[wrapped] = signature_now, f
-  return wrapped
-end
-
-local function each_declaration(text) return text:gmatch '[%w_]+%b()' end
 
 -- The position of the caller's function, which its own arguments follow, among n values; n + 1 if there is
 -- none.
@@ -308,24 +289,74 @@ local function body_of(signature, given, n)
   return n + 1
 end
 
---- Wraps the functions of a module that open a scope, on their first call: f(values..., body, ...); a call may
---- end with a function to run in the scope, and its arguments.
-function M.scopes_later(module, text)
+-- Wraps the unchecked f by each form of a declared function.
+local FORMS = {
+  -- f receives one table with all arguments by name.
+  names = function(signature, f)
+    return calling(signature, function(...) return f(by_name(signature, 1, ...)) end)
+  end,
+  -- f receives the positional arguments, and then one table with the keyword-only ones.
+  options = function(signature, f)
+    local n = signature.positional
+    return calling(signature, function(...)
+      local values = { ... }
+      values[n + 1] = by_name(signature, n + 1, select(n + 1, ...))
+      return f(table.unpack(values, 1, n + 1))
+    end)
+  end,
+  -- f receives self, and one table with all other arguments by name.
+  named_method = function(signature, f)
+    return calling(signature, function(self, ...) return f(self, by_name(signature, 2, ...)) end)
+  end,
+  -- f opens a scope: a call may end with a function to run in the scope, and its arguments, which f receives
+  -- last.
+  scope = function(signature, f)
+    return function(...)
+      local given, n = { ... }, select('#', ...)
+      local body = body_of(signature, given, n)
+      local values = M.complete(signature, (M.bind(signature, given, body - 1)))
+      table.move(given, body, n, #signature + 1, values)
+      return f(table.unpack(values, 1, #signature + math.max(n - body + 1, 0)))
+    end
+  end,
+}
+
+-- Wraps f to read the arguments of the signature that make_signature creates, on the first call.
+local function declare_lazily(make_signature, f, form)
+  local signature, call
+  local function signature_now()
+    signature = signature or make_signature()
+    return signature
+  end
+  function call(...)
+    call = (FORMS[form] or calling)(signature_now(), f)
+    return call(...)
+  end
+  local function wrapped(...) return call(...) end
+  declared[wrapped], checked.originals[wrapped] = signature_now, f
+  return wrapped
+end
+
+--- Wraps f to read the declared arguments. text: the declaration, or the result of parse. form: a key of FORMS;
+--- nil: f receives the values in the declared order.
+function M.declare(text, f, form)
+  return declare_lazily(function() return type(text) == 'string' and M.parse(text) or text end, f, form)
+end
+
+--- Wraps f, which receives one table with all declared arguments by name.
+function M.by_name(text, f) return M.declare(text, f, 'names') end
+
+--- Wraps f, which receives the positional arguments and then one table with the keyword-only ones.
+function M.with_options(text, f) return M.declare(text, f, 'options') end
+
+local function each_declaration(text) return text:gmatch '[%w_]+%b()' end
+
+--- Wraps the functions of a library module in place, by a text with one declaration after the other. form: as
+--- for declare.
+function M.functions(module, text, form)
   for declaration in each_declaration(text) do
-    local name, signature = declaration:match '^[%w_]+', nil
-    local f = assert(module[name], declaration)
-    local function signature_now()
-      signature = signature or M.parse(declaration)
-      return signature
-    end
-    local function wrapped(...)
-      local known, given, n = signature_now(), { ... }, select('#', ...)
-      local body = body_of(known, given, n)
-      local values = M.complete(known, (M.bind(known, given, body - 1)))
-      table.move(given, body, n, #known + 1, values)
-      return f(table.unpack(values, 1, #known + math.max(n - body + 1, 0)))
-    end
-    module[name], declared[wrapped], checked.originals[wrapped] = wrapped, signature_now, f
+    local name = declaration:match '^[%w_]+'
+    module[name] = M.declare(declaration, (assert(module[name], declaration)), form)
   end
   return module
 end
@@ -357,77 +388,6 @@ function M.from_file(file, name)
   return call
 end
 
-local function by_name(signature, first, ...)
-  local values = {}
-  for i = first, #signature do values[signature[i].name] = (select(i - first + 1, ...)) end
-  return values
-end
-
---- Wraps f, which receives one table with all declared arguments by name.
-function M.by_name(text, f)
-  return M.declare(text, f, function(signature)
-    return function(...) return f(by_name(signature, 1, ...)) end
-  end)
-end
-
---- Wraps the declared functions of a library module; each receives such a table.
-function M.functions_by_name(module, text)
-  for declaration in each_declaration(text) do
-    local name = declaration:match '^[%w_]+'
-    module[name] = M.by_name(declaration, (assert(module[name], declaration)))
-  end
-  return module
-end
-
---- Wraps the functions of a library module in place, by a text with one declaration after the other.
-function M.functions(module, text)
-  for declaration in each_declaration(text) do
-    local name = declaration:match '^[%w_]+'
-    module[name] = M.declare(declaration, (assert(module[name], declaration)))
-  end
-  return module
-end
-
---- The same, on the first call of each function: for files that every program loads.
-function M.functions_later(module, text)
-  for declaration in each_declaration(text) do
-    local name = declaration:match '^[%w_]+'
-    module[name] = declare_later(function() return M.parse(declaration) end, (assert(module[name], declaration)))
-  end
-  return module
-end
-
--- Wraps f, which receives its keyword-only arguments in one table after the positional ones.
-local function taking_options(signature, f)
-  local n = signature.positional
-  return function(...)
-    local values = { ... }
-    values[n + 1] = by_name(signature, n + 1, select(n + 1, ...))
-    return f(table.unpack(values, 1, n + 1))
-  end
-end
-
---- Wraps f, which receives the positional arguments and then one table with the keyword-only ones.
-function M.with_options(text, f) return M.declare(text, f, taking_options) end
-
---- The same for the functions of a library module.
-function M.functions_with_options(module, text)
-  for declaration in each_declaration(text) do
-    local name = declaration:match '^[%w_]+'
-    module[name] = M.with_options(declaration, (assert(module[name], declaration)))
-  end
-  return module
-end
-
---- The same, on the first call of each function.
-function M.functions_with_options_later(module, text)
-  for declaration in each_declaration(text) do
-    local name = declaration:match '^[%w_]+'
-    module[name] = declare_later(function() return M.parse(declaration) end, (assert(module[name], declaration)), taking_options)
-  end
-  return module
-end
-
 local function is_object(value) return type(value) == 'userdata' and not torch.is_tensor(value) end
 
 local function method_signature(class, name, text, is_self)
@@ -437,13 +397,6 @@ local function method_signature(class, name, text, is_self)
   signature.index = index_of(signature, 2)
   table.remove(signature.names, 1)
   return signature
-end
-
--- Methods are declared on their first call, because a file has many; forward at once, since it runs in every
--- step.
-local function declare_method(name, make_signature, f, form)
-  if name ~= 'forward' then return declare_later(make_signature, f, form) end
-  return M.declare(make_signature(), f, form)
 end
 
 --- Wraps f by its own list of parameters. kind_of(parameter): the kind of each, nil for any. class, is_self:
@@ -461,44 +414,40 @@ function M.of_locals(name, f, kind_of, class, is_self)
     end
     return signature
   end
-  return declare_method(name, make_signature, f)
+  return declare_lazily(make_signature, f)
 end
 
 --- Wraps f as a method of a class, by the text of its declaration. is_self: as for methods.
 function M.method(class, text, f, is_self)
   local name = text:match '^[%w_]+'
-  return declare_method(name, function() return method_signature(class, name, text, is_self) end, f)
+  return declare_lazily(function() return method_signature(class, name, text, is_self) end, f)
 end
 
---- Wraps methods in a metatable, on their first call. name: of the class; is_self: tests whether a value is
+--- Wraps methods in a metatable in place. name: of the class; is_self: tests whether a value is
 --- such an object.
-function M.methods_later(methods, name, text, is_self)
+function M.metatable_methods(methods, name, text, is_self)
   for declaration in each_declaration(text) do
     local method = declaration:match '^[%w_]+'
-    methods[method] = declare_later(function() return method_signature({ __classname = name }, method, declaration, is_self) end,
+    methods[method] = declare_lazily(function() return method_signature({ __classname = name }, method, declaration, is_self) end,
       (assert(methods[method], declaration)))
   end
   return methods
 end
 
 --- Wraps the methods of a class in place, by a text of declarations with self as first argument. is_self: tests
--- whether a value may be self (nil: any object). form: as for declare_later.
+-- whether a value may be self (nil: any object). form: as for declare.
 function M.methods(class, text, is_self, form)
   for declaration in each_declaration(text) do
     local name = declaration:match '^[%w_]+'
     local f = checked.original((assert(class[name], declaration)))
-    local method = declare_method(name, function() return method_signature(class, name, declaration, is_self) end, f, form)
+    local method = declare_lazily(function() return method_signature(class, name, declaration, is_self) end, f, form)
     if name == 'init' then declared[class] = declared[method] end
     rawset(class, name, method)
   end
   return class
 end
 
-local function taking_names(signature, f)
-  return function(self, ...) return f(self, by_name(signature, 2, ...)) end
-end
-
 --- Wraps methods of a class, which receive self and one table with all declared arguments by name.
-function M.named(class, text) return M.methods(class, text, nil, taking_names) end
+function M.named(class, text) return M.methods(class, text, nil, 'named_method') end
 
 return M

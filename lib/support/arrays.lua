@@ -38,5 +38,5 @@ function torch._C.methods.numpy(self, force)
   return self:detach()
 end
 
-arguments.functions_later(torch, 'from_numpy(any ndarray)')
-arguments.methods_later(torch._C.methods, 'Tensor', 'numpy(self, *, boolean force=false)', torch.is_tensor)
+arguments.functions(torch, 'from_numpy(any ndarray)')
+arguments.metatable_methods(torch._C.methods, 'Tensor', 'numpy(self, *, boolean force=false)', torch.is_tensor)

@@ -54,4 +54,4 @@ function torch.get_default_device()
   return torch.device('cuda:' .. torch.cuda.current_device())
 end
 
-arguments.functions_later(torch, 'set_default_device(device? device) get_default_device()')
+arguments.functions(torch, 'set_default_device(device? device) get_default_device()')

@@ -113,14 +113,14 @@ for name in ('no_grad enable_grad set_grad_enabled inference_mode'):gmatch '%S+'
 -- As a method, polygamma has its tensor before the order.
 function torch._C.methods.polygamma(x, n) return torch.polygamma(n, x) end
 function torch._C.methods.polygamma_(x, n) return x:copy_(torch.polygamma(n, x)) end
-arguments.methods_later(torch._C.methods, 'Tensor', 'polygamma(self, any n) polygamma_(self, any n)', torch.is_tensor)
+arguments.metatable_methods(torch._C.methods, 'Tensor', 'polygamma(self, any n) polygamma_(self, any n)', torch.is_tensor)
 
 --- The number of the GPU that a tensor is on, -1 for the CPU.
 function torch.get_device(x)
   return x.device.index or -1
 end
 
-arguments.functions_later(torch, [[
+arguments.functions(torch, [[
   promote_types(dtype type1, dtype type2)
   result_type(Tensor|number|boolean|complex tensor1, Tensor|number|boolean|complex tensor2)
   can_cast(dtype from_, dtype to)
@@ -128,6 +128,6 @@ arguments.functions_later(torch, [[
   typename(any? obj)
   get_device(Tensor input)
 ]])
-arguments.functions_with_options_later(torch, [[
+arguments.functions(torch, [[
   asarray(Tensor|number|boolean|table obj, *, dtype? dtype, device? device, boolean? copy, boolean requires_grad=false)
-]])
+]], 'options')

@@ -22,13 +22,12 @@ end
 --- Wraps f to read the declared arguments, of which the last is `out`: a tensor, or a table with one tensor for
 -- each result.
 function outs.declare(text, f)
-  return declare.declare(text, f, function(signature)
-    local n = #signature
-    return function(...)
-      local out = select(n, ...)
-      if out == nil then return f(...) end
-      return outs.store(signature.name, out, f(...))
-    end
+  local signature = declare.parse(text)
+  local n = #signature
+  return declare.declare(signature, function(...)
+    local out = select(n, ...)
+    if out == nil then return f(...) end
+    return outs.store(signature.name, out, f(...))
   end)
 end
 

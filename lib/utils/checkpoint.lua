@@ -200,8 +200,8 @@ function M.checkpoint_sequential(functions, segments, input, options)
 end
 
 declare.functions(M, 'checkpoint(function function, any ..., *, boolean? use_reentrant, boolean preserve_rng_state=true, function? context_fn)')
-declare.functions_with_options(M, [[
+declare.functions(M, [[
   checkpoint_sequential(any functions, integer segments, any input, *, boolean? use_reentrant, boolean preserve_rng_state=true)
-]])
+]], 'options')
 
 return setmetatable(M, { __call = function(_, ...) return M.checkpoint(...) end })

@@ -74,6 +74,6 @@ function M.from_dlpack(object, options)
 end
 
 declare.functions(M, 'to_dlpack(Tensor tensor) device_of(Tensor self)')
-declare.functions_with_options(M, 'from_dlpack(any ext_tensor, *, device? device, boolean? copy)')
+declare.functions(M, 'from_dlpack(any ext_tensor, *, device? device, boolean? copy)', 'options')
 
 return M

@@ -242,12 +242,12 @@ function Figure:save(path)
   outside.write_file(path, (suffix == 'svg' and svg_of or png_of)(self))
 end
 
-declare.functions_with_options(plot, [[
+declare.functions(plot, [[
   lines(any x, any? y, *, string? title, table labels={}, string? xlabel, string? ylabel, table? xlim, table? ylim)
   bars(any values, *, string? title, table labels={})
   heatmap(any matrix, *, string? title)
   image(any picture, *, string? title)
-]])
+]], 'options')
 
 declare.functions(plot, 'live(*, string? file, number pause=0.1)')
 

@@ -57,7 +57,7 @@ describe('a declared function', function()
 end)
 
 describe('a declared scope', function()
-  local scopes = declare.scopes_later({ open = function(...) return table.pack(...) end }, 'open(string kind, integer level=1)')
+  local scopes = declare.functions({ open = function(...) return table.pack(...) end }, 'open(string kind, integer level=1)', 'scope')
 
   it('passes the function of the caller and its arguments on behind its own', function()
     local function body() end

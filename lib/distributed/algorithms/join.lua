@@ -83,8 +83,8 @@ function M.Join(joinables, enable, throw_on_early_termination, divide_by_initial
   end, fn, ...)
 end
 declare.functions(M, 'notify(any joinable)')
-declare.scopes_later(M, [[
+declare.functions(M, [[
   Join(any joinables, boolean enable=true, boolean throw_on_early_termination=false, boolean divide_by_initial_world_size=true)
-]])
+]], 'scope')
 
 return M

@@ -53,9 +53,9 @@ function M.read_image(path, mode, options)
   return image
 end
 
-declare.functions_with_options(M, ([[
+declare.functions(M, ([[
   decode_image(string input, string mode='unchanged', *, integer? max_memory)
   read_image(string path, string mode='unchanged', *, number max_bytes=%d, integer? max_memory)
-]]):format(whole_file.MAX_BYTES))
+]]):format(whole_file.MAX_BYTES), 'options')
 
 return M

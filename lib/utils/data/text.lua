@@ -153,9 +153,9 @@ function methods:tokens(ids)
   return found
 end
 
-declare.functions_with_options(M, ([[
+declare.functions(M, ([[
   read_lines(string path, *, boolean normalize=false, number max_bytes=%d)
   Vocabulary(table? tokens, *, integer min_freq=1, table reserved={}, string|none unknown='<unk>')
-]]):format(whole_file.MAX_BYTES))
+]]):format(whole_file.MAX_BYTES), 'options')
 
 return checked.functions(M)

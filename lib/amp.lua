@@ -1,9 +1,9 @@
--- amp.lua - mixed precision: torch.autocast, torch.amp.GradScaler, and their names under torch.cuda.amp and
--- torch.cpu.amp.
+-- amp.lua - mixed precision: torch.autocast, torch.amp.GradScaler, and their names under
+-- torch.cuda.amp and torch.cpu.amp.
 --
--- local _ <close> = torch.autocast('cuda'), or torch.autocast('cuda', {dtype = torch.bfloat16}, function() ...
--- end). In the scope, products and convolutions are computed in the lower precision, operations that need more
--- precision in float32.
+-- local _ <close> = torch.autocast('cuda'), or torch.autocast('cuda', {dtype = torch.bfloat16},
+-- function() ... end). In the scope, products and convolutions are computed in the lower precision,
+-- operations that need more precision in float32.
 
 --[=[ arguments
 device_type: Type of the device: `'cuda'` or `'cpu'`.
@@ -44,7 +44,7 @@ local scope = require 'torch.autograd.scope'
 
 local amp = { __names = { autocast = true, GradScaler = true, custom_fwd = true, custom_bwd = true, is_autocast_available = true } }
 
--- ---- autocast -----------------------------------------------------------------------------------------------------
+-- ---- autocast -----------------------------------------------------------------------------------
 
 local LOWER = { cpu = { 'torch.bfloat16', 'torch.float16' }, cuda = { 'torch.float16', 'torch.bfloat16' } }
 local depth = 0
@@ -80,12 +80,13 @@ function amp.autocast(device_type, asked, enabled, cache_enabled, body, ...)
 end
 declare.functions(amp, 'autocast(string device_type, dtype? dtype, boolean enabled=true, boolean? cache_enabled)', 'scope')
 
--- ---- custom Functions -------------------------------------------------------------------------------------------------
+-- ---- custom Functions ---------------------------------------------------------------------------
 
 -- State that forward stores in the context for backward: the dtype, and true if autocast was on.
 local STATE = {}
 
--- Copies a value with its floating-point tensors on devices of this kind, except float64, cast to `dtype`.
+-- Copies a value with its floating-point tensors on devices of this kind, except float64, cast to
+-- `dtype`.
 local function cast(value, kind, dtype)
   if torch.is_tensor(value) then
     local fits = value:is_floating_point() and value.device.type == kind and value.dtype ~= torch.float64
@@ -102,8 +103,8 @@ local function check_device_type(what, kind)
 end
 
 --- Wraps forward of a custom Function for autocast on {device_type = 'cuda'} (or 'cpu').
---- - With {cast_inputs = dtype}, if autocast is enabled: casts the floating-point tensors of the arguments (on
----   that device, not float64; in tables, too) and runs forward without autocast.
+--- - With {cast_inputs = dtype}, if autocast is enabled: casts the floating-point tensors of the
+---   arguments (on that device, not float64; in tables, too) and runs forward without autocast.
 --- - Otherwise forward runs unchanged; autocast, if enabled, applies to its operations.
 --- - Without forward, returns a decorator.
 function amp.custom_fwd(forward, kind, dtype)
@@ -138,7 +139,7 @@ declare.functions(amp, [[
   custom_bwd(function? bwd, *, string device_type)
 ]])
 
--- ---- the loss's scale -----------------------------------------------------------------------------------------------
+-- ---- the loss's scale ---------------------------------------------------------------------------
 
 local class = require 'torch.support.class'
 local GradScaler = class.Object:extend('GradScaler')
@@ -146,9 +147,9 @@ local GradScaler = class.Object:extend('GradScaler')
 -- States of an optimizer since the last update.
 local READY, UNSCALED, STEPPED = 'ready', 'unscaled', 'stepped'
 
--- GradScaler(device, {init_scale = 65536, growth_factor = 2, backoff_factor = 0.5, growth_interval = 2000,
--- enabled = true}): scales the loss, so that gradients of float16 do not underflow, and unscales the gradients
--- before a step; skips the step if one of them is inf or nan.
+-- GradScaler(device, {init_scale = 65536, growth_factor = 2, backoff_factor = 0.5, growth_interval
+-- = 2000, enabled = true}): scales the loss, so that gradients of float16 do not underflow, and
+-- unscales the gradients before a step; skips the step if one of them is inf or nan.
 function GradScaler:init(options)
   if options.growth_factor <= 1 then fail 'The growth factor must be > 1.0.' end
   if options.backoff_factor >= 1 then fail 'The backoff factor must be < 1.0.' end
@@ -211,7 +212,8 @@ local function divide(optimizer, scale)
   return graded, finite
 end
 
--- Divides an optimizer's gradients by the scale, before you read or clip them. Otherwise step does it.
+-- Divides an optimizer's gradients by the scale, before you read or clip them. Otherwise step does
+-- it.
 function GradScaler:unscale_(optimizer)
   if not self.enabled then return end
   local state = self:state_of(optimizer)
@@ -236,8 +238,8 @@ function GradScaler:step(optimizer, closure)
   if state.finite then return optimizer:step() end
 end
 
--- Call after the steps: reduces the scale if a gradient was not finite, and increases it after growth_interval
--- steps with finite ones.
+-- Call after the steps: reduces the scale if a gradient was not finite, and increases it after
+-- growth_interval steps with finite ones.
 function GradScaler:update(new_scale)
   if not self.enabled then return end
   if new_scale ~= nil then

@@ -1,5 +1,5 @@
--- audio.lua - torch.audio: sound as tensors [channels, frames] of numbers from -1 to 1: reads and writes WAV
--- files, and converts spectra to mel scales.
+-- audio.lua - torch.audio: sound as tensors [channels, frames] of numbers from -1 to 1: reads and
+-- writes WAV files, and converts spectra to mel scales.
 
 --[=[ arguments
 path: File.
@@ -32,7 +32,7 @@ local whole_file = require 'torch.files.whole_file'
 
 local audio = {}
 
--- ---- WAV files --------------------------------------------------------------------------------------------------------
+-- ---- WAV files ----------------------------------------------------------------------------------
 
 local PCM, FLOAT, EXTENSIBLE = 1, 3, 0xFFFE
 
@@ -43,7 +43,8 @@ local function chunks_of(path, max_bytes)
   local chunks, at = {}, 13
   while at + 8 <= #bytes + 1 do
     local name, size = string.unpack('<c4I4', bytes, at)
-    -- An interrupted recorder leaves a size beyond the end of the file; accepted for the data chunk only.
+    -- An interrupted recorder leaves a size beyond the end of the file; accepted for the data chunk
+    -- only.
     if at + 7 + size > #bytes and name ~= 'data' then fail('%s: chunk %q goes beyond the end of the file', path, name) end
     chunks[name] = chunks[name] or bytes:sub(at + 8, math.min(at + 7 + size, #bytes))
     at = at + 8 + size + size % 2
@@ -69,7 +70,8 @@ local function format_of(path, chunks)
     encoding = code == FLOAT and 'PCM_F' or bits == 8 and 'PCM_U' or 'PCM_S' }
 end
 
--- The interleaved samples, as numbers from -1 to 1, or with normalize = false as stored in the file.
+-- The interleaved samples, as numbers from -1 to 1, or with normalize = false as stored in the
+-- file.
 local function samples_of(data, format, normalize)
   local bits, n = format.bits_per_sample, format.num_frames * format.num_channels
   if n == 0 then return torch.zeros { 0 } end
@@ -91,12 +93,13 @@ local function samples_of(data, format, normalize)
   return normalize and x:float() / 2 ^ 23 or x
 end
 
---- The format of a WAV file: sample_rate, num_frames, num_channels, bits_per_sample, encoding ('PCM_S',
--- 'PCM_U', 'PCM_F').
+--- The format of a WAV file: sample_rate, num_frames, num_channels, bits_per_sample, encoding
+-- ('PCM_S', 'PCM_U', 'PCM_F').
 function audio.info(path) return format_of(path, chunks_of(path)) end
 
---- load(path, {frame_offset = 0, num_frames = -1, normalize = true, channels_first = true, max_bytes =}): the samples
---- [channels, frames] and the sample rate. normalize = false keeps the integers of the file.
+--- load(path, {frame_offset = 0, num_frames = -1, normalize = true, channels_first = true,
+--- max_bytes =}): the samples [channels, frames] and the sample rate. normalize = false keeps the
+--- integers of the file.
 function audio.load(path, options)
   local chunks = chunks_of(path, options.max_bytes)
   local format = format_of(path, chunks)
@@ -142,9 +145,9 @@ function audio.wav_bytes(src, sample_rate)
   return encoded((src.ndim == 1 and src:unsqueeze(1) or src):t(), sample_rate, 'PCM_S', 16)
 end
 
---- save(path, src, sample_rate, {channels_first = true, encoding = 'PCM_S', bits_per_sample = 16}): writes
---- samples from -1 to 1, [channels, frames]; others are clipped. encoding: 'PCM_S' (16, 24, 32 bits), 'PCM_U'
---- (8), 'PCM_F' (32, 64).
+--- save(path, src, sample_rate, {channels_first = true, encoding = 'PCM_S', bits_per_sample = 16}):
+--- writes samples from -1 to 1, [channels, frames]; others are clipped. encoding: 'PCM_S' (16, 24,
+--- 32 bits), 'PCM_U' (8), 'PCM_F' (32, 64).
 function audio.save(path, src, sample_rate, options)
   options = options or {}
   if src.ndim ~= 2 then fail('Expected 2D Tensor, got %dD.', src.ndim) end
@@ -154,7 +157,7 @@ function audio.save(path, src, sample_rate, options)
   outside.write_file(path, bytes)
 end
 
--- ---- mel scales -------------------------------------------------------------------------------------------------------
+-- ---- mel scales ---------------------------------------------------------------------------------
 
 local function check_scale(scale)
   if scale ~= 'htk' and scale ~= 'slaney' then fail 'mel_scale should be one of "htk" or "slaney".' end
@@ -179,8 +182,9 @@ function audio.mel_to_hz(mel, mel_scale)
   return KNEE * math.exp(LOG_STEP * (mel - KNEE / STEP))
 end
 
---- melscale_fbanks(n_freqs, f_min, f_max, n_mels, sample_rate, {norm =, mel_scale = 'htk'}): a matrix [n_freqs, n_mels] of
---- triangles, evenly spaced in mels, by which a spectrum [..., n_freqs] is multiplied. norm 'slaney': of equal areas.
+--- melscale_fbanks(n_freqs, f_min, f_max, n_mels, sample_rate, {norm =, mel_scale = 'htk'}): a
+--- matrix [n_freqs, n_mels] of triangles, evenly spaced in mels, by which a spectrum [..., n_freqs]
+--- is multiplied. norm 'slaney': of equal areas.
 function audio.melscale_fbanks(n_freqs, f_min, f_max, n_mels, sample_rate, options)
   local norm, scale = options.norm, options.mel_scale
   if norm ~= nil and norm ~= 'slaney' then fail 'norm must be one of None or "slaney"' end

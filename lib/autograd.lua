@@ -1,8 +1,9 @@
--- autograd.lua - torch.autograd: grad modes, backward and grad, hooks; Function and gradcheck are loaded from
--- their own files on first use.
+-- autograd.lua - torch.autograd: grad modes, backward and grad, hooks; Function and gradcheck are
+-- loaded from their own files on first use.
 --
--- A scope (no_grad, detect_anomaly, ...) called without a function returns a guard for `local _ <close>`; with
--- a function, calls it and returns its results. Both restore the previous state, also after an error.
+-- A scope (no_grad, detect_anomaly, ...) called without a function returns a guard for
+-- `local _ <close>`; with a function, calls it and returns its results. Both restore the previous
+-- state, also after an error.
 
 --[=[ arguments
 tensors: Tensors to differentiate: one, or a list.
@@ -32,10 +33,10 @@ local methods = C.methods
 
 local autograd = {}
 
--- ---- scopes ---------------------------------------------------------------------------------------------------
+-- ---- scopes -------------------------------------------------------------------------------------
 
--- set(mode) returns the previous mode. key: the same for scopes that change the same mode, which may end in any
--- order (scope.lua).
+-- set(mode) returns the previous mode. key: the same for scopes that change the same mode, which
+-- may end in any order (scope.lua).
 local function within(key, set, mode, ...)
   local previous
   return scope.open(key, function() previous = set(mode) end, function() set(previous) end, ...)
@@ -57,8 +58,8 @@ function torch.set_grad_enabled(mode, body, ...)
   return setting(C.set_grad_enabled, mode, body, ...)
 end
 
--- All pairs of modes, created in advance: restoring them at the end of a scope must not allocate, because a
--- collection could end a dropped scope meanwhile.
+-- All pairs of modes, created in advance: restoring them at the end of a scope must not allocate,
+-- because a collection could end a dropped scope meanwhile.
 local function both(inference, grad) return { inference = inference, grad = grad } end
 local MODES = { [true] = { [true] = both(true, true), [false] = both(true, false) }, [false] = { [true] = both(false, true), [false] = both(false, false) } }
 
@@ -67,8 +68,9 @@ local function set_inference(modes) return MODES[C.set_inference_mode(modes.infe
 
 local ON, OFF = MODES[true][false], MODES[false][true]
 
---- Records no gradients in the scope. New tensors are inference tensors: outside of the scope they cannot be
---- written in place or saved for backward. inference_mode(false) is the opposite, in any enclosing scope.
+--- Records no gradients in the scope. New tensors are inference tensors: outside of the scope they
+--- cannot be written in place or saved for backward. inference_mode(false) is the opposite, in any
+--- enclosing scope.
 function torch.inference_mode(mode, ...) return within('grad', set_inference, mode and ON or OFF, ...) end
 
 declare.functions(torch, 'no_grad() enable_grad() set_grad_enabled(boolean mode) inference_mode(boolean mode=true)', 'scope')
@@ -77,7 +79,8 @@ local function refuse_unchecked(what, check_nan)
   if not check_nan then fail('%s(): check_nan = false is not supported: anomaly mode always checks for nan', what) end
 end
 
---- Sets at once whether backward checks for nan and names the lines of the forward ops; the guard restores it.
+--- Sets at once whether backward checks for nan and names the lines of the forward ops; the guard
+--- restores it.
 function autograd.set_detect_anomaly(mode, check_nan, body, ...)
   refuse_unchecked('set_detect_anomaly', check_nan)
   return setting(C.set_anomaly, mode, body, ...)
@@ -91,18 +94,18 @@ end
 
 declare.functions(autograd, 'set_detect_anomaly(boolean mode, boolean check_nan=true) detect_anomaly(boolean check_nan=true)', 'scope')
 
--- ---- backward -------------------------------------------------------------------------------------------------
+-- ---- backward -----------------------------------------------------------------------------------
 
--- The options of the running backward: a custom Function's backward reads them to decide if its saved values
--- are needed again. Restored by __close, because hooks may call backward.
+-- The options of the running backward: a custom Function's backward reads them to decide if its
+-- saved values are needed again. Restored by __close, because hooks may call backward.
 local current = { retain = true }
 autograd.__current = current
 -- Functions to call after the outermost backward, a list; nil if there are none.
 local due
 local depth = 0
 
--- For the library only: calls f() after the running backward, unless it ends in an error. Unlike a hook, f may
--- wait for other ranks (lib/distributed/fake.lua lets them continue).
+-- For the library only: calls f() after the running backward, unless it ends in an error. Unlike a
+-- hook, f may wait for other ranks (lib/distributed/fake.lua lets them continue).
 function autograd.__at_end(f)
   due = due or {}
   due[#due + 1] = f
@@ -174,8 +177,8 @@ local function backward(tensors, gradients, retain, create, inputs)
   run(retain, tensors, gradients_of(tensors, gradients), retain, create, inputs, true, true)
 end
 
---- Adds the gradients of tensors (each weighted by its grad_tensor) to the leaves' grad. Entries may be
--- GradientEdges.
+--- Adds the gradients of tensors (each weighted by its grad_tensor) to the leaves' grad. Entries
+-- may be GradientEdges.
 autograd.backward = function(tensors, grad_tensors, retain_graph, create_graph, inputs)
   backward(list_of(tensors, 'tensors'), grad_tensors, retain_graph, create_graph, inputs)
 end
@@ -210,9 +213,9 @@ local function grad_of_batch(outputs, inputs, grad_outputs, options)
   return table.unpack(stacked, 1, count)
 end
 
---- The gradients of outputs by inputs, one result each: nil for unused ones if allow_unused. A GradientEdge may
---- represent a tensor. With is_grads_batched, grad_outputs have an additional first dimension, and so have the
---- results: one gradient for each entry.
+--- The gradients of outputs by inputs, one result each: nil for unused ones if allow_unused. A
+--- GradientEdge may represent a tensor. With is_grads_batched, grad_outputs have an additional
+--- first dimension, and so have the results: one gradient for each entry.
 autograd.grad = function(outputs, inputs, grad_outputs, options)
   if options.is_grads_batched then return grad_of_batch(outputs, inputs, grad_outputs, options) end
   outputs, inputs = list_of(outputs, 'outputs'), list_of(inputs, 'inputs')
@@ -242,9 +245,10 @@ declare.functions(autograd, [[
     boolean is_grads_batched=false, boolean materialize_grads=false)
 ]], 'options')
 
--- ---- methods of tensors -----------------------------------------------------------------------------------------
+-- ---- methods of tensors -------------------------------------------------------------------------
 
---- x:backward(gradient, {retain_graph =, create_graph =, inputs =}); gradient is optional for a single element.
+--- x:backward(gradient, {retain_graph =, create_graph =, inputs =}); gradient is optional for a
+--- single element.
 function methods.backward(self, gradient, retain_graph, create_graph, inputs)
   backward({ self }, gradient, retain_graph, create_graph, inputs)
 end
@@ -260,7 +264,8 @@ function Handle:remove()
   self.tensor = nil
 end
 
---- Calls hook(grad) with each gradient of the tensor; a result other than nil replaces the gradient.
+--- Calls hook(grad) with each gradient of the tensor; a result other than nil replaces the
+--- gradient.
 function methods.register_hook(self, hook)
   local id, closure = C.register_hook(self, hook)
   return setmetatable({ tensor = self, hook = id, closure = closure }, Handle)
@@ -274,7 +279,7 @@ end
 
 declare.metatable_methods(methods, 'Tensor', 'register_hook(self, function hook) register_post_accumulate_grad_hook(self, function hook)', is_tensor)
 
--- ---- hooks of nodes ------------------------------------------------------------------------------------------------
+-- ---- hooks of nodes -----------------------------------------------------------------------------
 
 -- The closure in the graph refers to the handle only, so clearing `hook` removes the hook.
 local NodeHandle = { __name = 'RemovableHandle' }
@@ -311,20 +316,21 @@ local function register_node_hook(node, hook, before)
   return handle
 end
 
---- node:register_hook(fn): calls fn(grad_inputs, grad_outputs), lists with n, after backward has run the node.
---- A returned list replaces grad_inputs, the gradients that the node passes on. Entries without a gradient are
---- nil. Returns a handle.
+--- node:register_hook(fn): calls fn(grad_inputs, grad_outputs), lists with n, after backward has
+--- run the node. A returned list replaces grad_inputs, the gradients that the node passes on.
+--- Entries without a gradient are nil. Returns a handle.
 function C.node_methods.register_hook(node, hook)
   return register_node_hook(node, hook, false)
 end
 
---- node:register_prehook(fn): fn(grad_outputs) before backward runs the node; a list that it returns replaces them.
+--- node:register_prehook(fn): fn(grad_outputs) before backward runs the node; a list that it
+--- returns replaces them.
 function C.node_methods.register_prehook(node, hook)
   return register_node_hook(node, hook, true)
 end
 declare.functions(C.node_methods, 'register_hook(any self, function fn) register_prehook(any self, function fn)')
 
--- ---- the rest, when it is named ------------------------------------------------------------------------------------
+-- ---- the rest, when it is named -----------------------------------------------------------------
 
 local where = { Function = 'function', once_differentiable = 'function', gradcheck = 'gradcheck', gradgradcheck = 'gradcheck',
   functional = 'functional', forward_ad = 'forward_ad', graph = 'graph' }

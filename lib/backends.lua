@@ -1,9 +1,10 @@
--- backends.lua - torch.backends: settings of backends. cuda.matmul.allow_tf32: true if products of float32
--- matrices on a GPU may be rounded to TF32 (default false; also torch.set_float32_matmul_precision).
--- cudnn.allow_tf32: the same for convolutions and recurrent networks (default true). cudnn.enabled: false to
--- use our kernels instead of cuDNN. cuda.enable_flash_sdp and similar functions select the implementation of
--- attention (torch.nn.attention). An unknown setting is an error, also when assigned, because a misspelled one
--- would have no effect.
+-- backends.lua - torch.backends: settings of backends. cuda.matmul.allow_tf32: true if products of
+-- float32 matrices on a GPU may be rounded to TF32 (default false; also
+-- torch.set_float32_matmul_precision).
+-- cudnn.allow_tf32: the same for convolutions and recurrent networks (default true). cudnn.enabled:
+-- false to use our kernels instead of cuDNN. cuda.enable_flash_sdp and similar functions select the
+-- implementation of attention (torch.nn.attention). An unknown setting is an error, also when
+-- assigned, because a misspelled one would have no effect.
 
 --[=[ arguments
 enabled: Whether the implementation of attention may be selected.
@@ -47,7 +48,8 @@ end
 
 local precision = 'highest'
 
---- How exact products of float32 matrices on a GPU are: 'highest' (float32), 'high' or 'medium' (TF32).
+--- How exact products of float32 matrices on a GPU are: 'highest' (float32), 'high' or 'medium'
+--- (TF32).
 function torch.set_float32_matmul_precision(name)
   if name ~= 'highest' and name ~= 'high' and name ~= 'medium' then
     fail(("expected 'highest', 'high' or 'medium', got '%s'"):format(tostring(name)))

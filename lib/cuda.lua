@@ -1,5 +1,6 @@
--- cuda.lua - the parts of torch.cuda written in Lua: guards (`local _ <close> = torch.cuda.device(1)`, or with
--- a function to run inside), short forms of properties and statistics, readable tables.
+-- cuda.lua - the parts of torch.cuda written in Lua: guards
+-- (`local _ <close> = torch.cuda.device(1)`, or with a function to run inside), short forms of
+-- properties and statistics, readable tables.
 
 --[=[ arguments
 enabled: Whether the scope or the scaler has an effect.
@@ -48,12 +49,12 @@ local declare = require 'torch.support.arguments'
 
 local function nothing() end
 
--- Returns the guard, or calls fn and returns its results; the change is restored when fn ends, also by an
--- error.
+-- Returns the guard, or calls fn and returns its results; the change is restored when fn ends, also
+-- by an error.
 local function scope(change, restore, fn, ...) return scopes.open('cuda', change, restore, fn, ...) end
 
---- Makes a GPU the current one: until the guard is closed, or while fn(...) runs. nil, or a negative number,
--- changes nothing.
+--- Makes a GPU the current one: until the guard is closed, or while fn(...) runs. nil, or a
+-- negative number, changes nothing.
 function cuda.device(device, fn, ...)
   if device == nil or math.type(device) == 'integer' and device < 0 then return scope(nothing, nothing, fn, ...) end
   local previous
@@ -83,16 +84,17 @@ end
 
 local capture_streams = {} -- by GPU index; created on first use
 
---- Captures the work of the current GPU into the CUDAGraph g until the guard is closed, or while fn(...) runs,
--- on a side stream unless one is given. pool: of another graph, or graph_pool_handle(). An error drops the
--- capture.
+--- Captures the work of the current GPU into the CUDAGraph g until the guard is closed, or while
+-- fn(...) runs, on a side stream unless one is given. pool: of another graph, or
+-- graph_pool_handle(). An error drops the capture.
 function cuda.graph(g, pool, stream, fn, ...)
   if not stream then
     local device = cuda.current_device()
     stream = capture_streams[device] or cuda.Stream()
     capture_streams[device] = stream
   end
-  -- Queued work may use memory that the capture will use, and a collection must not run during the capture.
+  -- Queued work may use memory that the capture will use, and a collection must not run during the
+  -- capture.
   cuda.synchronize(stream.device)
   collectgarbage()
   cuda.empty_cache()
@@ -131,8 +133,8 @@ cuda.is_bf16_supported = cuda.is_available
 
 -- ---- random numbers ----
 
---- Seeds the current GPU's generator, or (seed_all) the generators of all GPUs equally, from the system's
--- entropy; returns the seed.
+--- Seeds the current GPU's generator, or (seed_all) the generators of all GPUs equally, from the
+-- system's entropy; returns the seed.
 function cuda.seed() return cuda.default_generator():seed() end
 
 function cuda.seed_all()
@@ -143,7 +145,8 @@ end
 
 function cuda.initial_seed() return cuda.default_generator():initial_seed() end
 
---- The state of a GPU's generator: a uint8 tensor of 16 bytes on the CPU, as PyTorch's. device: default 'cuda'.
+--- The state of a GPU's generator: a uint8 tensor of 16 bytes on the CPU, as PyTorch's. device:
+--- default 'cuda'.
 function cuda.get_rng_state(device) return cuda.default_generator(device):get_state() end
 
 function cuda.set_rng_state(state, device) cuda.default_generator(device):set_state(state) end
@@ -189,8 +192,9 @@ end
 
 local entries = cuda.copies
 
---- The ledger of copies between devices, of all causes or of one ('item', 'print', 'to', ...): a list of
--- entries {from, to, count, bytes, seconds, cause, origin, implicit} with the totals in count, bytes, seconds.
+--- The ledger of copies between devices, of all causes or of one ('item', 'print', 'to', ...): a
+-- list of entries {from, to, count, bytes, seconds, cause, origin, implicit} with the totals in
+-- count, bytes, seconds.
 function cuda.copies(cause) return setmetatable(entries(cause), Copies) end
 
 declare.functions(cuda, [[

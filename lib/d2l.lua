@@ -1,12 +1,13 @@
--- d2l.lua - the companion of the book "Dive into Deep Learning" (A. Zhang, Z. C. Lipton, M. Li, A. J. Smola;
--- d2l.ai): the functions and classes that its chapters save, under the book's names.
+-- d2l.lua - the companion of the book "Dive into Deep Learning" (A. Zhang, Z. C. Lipton, M. Li, A.
+-- J. Smola; d2l.ai): the functions and classes that its chapters save, under the book's names.
 --
 --   d2l = require 'd2l'
 --   trainer = d2l.Trainer {max_epochs = 3}
---   trainer:fit(d2l.SoftmaxRegression {num_outputs = 10, lr = 0.1}, d2l.FashionMNIST {batch_size = 256})
+--   model = d2l.SoftmaxRegression {num_outputs = 10, lr = 0.1}
+--   trainer:fit(model, d2l.FashionMNIST {batch_size = 256})
 --
--- Each name is loaded from its file on first use. Positions (tokens, classes, boxes, states) count from 1. Data
--- that the book downloads are read from local files or generated: see each dataset.
+-- Each name is loaded from its file on first use. Positions (tokens, classes, boxes, states) count
+-- from 1. Data that the book downloads are read from local files or generated: see each dataset.
 
 local where = {}
 for file, names in pairs {

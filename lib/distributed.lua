@@ -1,8 +1,8 @@
--- distributed.lua - torch.distributed: operations between processes, on the MPI that started them with mpirun,
--- and for GPUs on NCCL.
+-- distributed.lua - torch.distributed: operations between processes, on the MPI that started them
+-- with mpirun, and for GPUs on NCCL.
 --
--- Ranks are names and count from 0; positions count from 1. A process without a launcher is a world of one
--- rank. src/comm transfers the bytes, and handles timeouts and failures.
+-- Ranks are names and count from 0; positions count from 1. A process without a launcher is a world
+-- of one rank. src/comm transfers the bytes, and handles timeouts and failures.
 
 local torch = require 'torch'
 

@@ -1,4 +1,5 @@
--- distributions.lua - torch.distributions: finds each distribution in its family's file when it is first named.
+-- distributions.lua - torch.distributions: finds each distribution in its family's file when it is
+-- first named.
 
 local families = {
   continuous = 'Normal Uniform Exponential Laplace Cauchy VonMises GeneralizedPareto',

@@ -1,4 +1,5 @@
--- func.lua - torch.func: function transforms. Names are loaded from the files of func/ on first use.
+-- func.lua - torch.func: function transforms. Names are loaded from the files of func/ on first
+-- use.
 
 local where = {
   grad = 'reverse', grad_and_value = 'reverse', vjp = 'reverse', jacrev = 'reverse',

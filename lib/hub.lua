@@ -1,5 +1,6 @@
--- hub.lua - torch.hub for local folders: a folder with a file hubconf.lua, which returns a table of functions
--- that create models (and `dependencies`, a list of required modules). Nothing is downloaded.
+-- hub.lua - torch.hub for local folders: a folder with a file hubconf.lua, which returns a table of
+-- functions that create models (and `dependencies`, a list of required modules). Nothing is
+-- downloaded.
 
 --[=[ arguments
 repo_or_dir: Folder with a file `hubconf.lua`.
@@ -13,8 +14,8 @@ local outside = require 'torch.files.outside'
 
 local hub = {}
 
--- The table of a folder's hubconf.lua. While it is loaded, and while it creates a model, require finds modules
--- in the folder.
+-- The table of a folder's hubconf.lua. While it is loaded, and while it creates a model, require
+-- finds modules in the folder.
 local function entries_of(folder)
   local path = folder .. '/hubconf.lua'
   local file, message = outside.open(path, 'rb')

@@ -1,5 +1,5 @@
--- init.lua - completes the module torch when it is opened: loads the parts written in Lua on first use, and
--- adds the book's two functions for code that runs with any number of GPUs.
+-- init.lua - completes the module torch when it is opened: loads the parts written in Lua on first
+-- use, and adds the book's two functions for code that runs with any number of GPUs.
 
 --[=[ arguments
 i: Number of the GPU, from 0.
@@ -52,8 +52,8 @@ for _, name in ipairs { 'to_sparse', 'to_sparse_coo', 'to_sparse_csr', 'to_spars
   torch._C.methods[name] = arguments.from_file('torch.sparse.construct', name)
 end
 
---- Collects garbage and returns the memory that the library keeps for later results to the system; returns the
--- number of bytes. For GPUs, use torch.cuda.empty_cache().
+--- Collects garbage and returns the memory that the library keeps for later results to the system;
+-- returns the number of bytes. For GPUs, use torch.cuda.empty_cache().
 function torch.memory_trim()
   collectgarbage()
   return torch._C.memory_trim()

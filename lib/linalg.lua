@@ -1,5 +1,5 @@
--- linalg.lua - torch.linalg: the operations linalg_..., and torch's operations of the same names, with the
--- named arguments (atol, rtol, driver) of torch.linalg.
+-- linalg.lua - torch.linalg: the operations linalg_..., and torch's operations of the same names,
+-- with the named arguments (atol, rtol, driver) of torch.linalg.
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
@@ -15,7 +15,7 @@ for name, value in pairs(torch) do
   if own then linalg[own] = value end
 end
 
--- ---- tolerances --------------------------------------------------------------------------------------------------------
+-- ---- tolerances ---------------------------------------------------------------------------------
 
 -- A tolerance as a tensor that broadcasts against one number per matrix.
 local function tolerance(value, like)
@@ -23,8 +23,8 @@ local function tolerance(value, like)
   return torch.full({}, value, { dtype = like.dtype, device = like.device })
 end
 
--- The number below which singular values count as 0, one per matrix: max(atol, rtol * largest). Without either, rtol is
--- eps * max(rows, columns); with atol alone, 0.
+-- The number below which singular values count as 0, one per matrix: max(atol, rtol * largest).
+-- Without either, rtol is eps * max(rows, columns); with atol alone, 0.
 local function threshold(values, matrix, atol, rtol)
   if rtol == nil then
     local absolute = atol ~= nil and (torch.is_tensor(atol) or atol > 0)
@@ -39,8 +39,8 @@ local function magnitudes(matrix, hermitian)
   return linalg.svdvals(matrix)
 end
 
---- The ranks of matrices: how many singular values (hermitian: eigenvalues) are above max(atol, rtol * the largest).
---- tol is atol's older name. Tolerances may be tensors, one number per matrix.
+--- The ranks of matrices: how many singular values (hermitian: eigenvalues) are above max(atol,
+--- rtol * the largest). tol is atol's older name. Tolerances may be tensors, one number per matrix.
 function linalg.matrix_rank(A, tol, hermitian, atol, rtol)
   if tol ~= nil then atol, rtol = tol, 0.0 end
   local values = magnitudes(A:detach(), hermitian)
@@ -49,8 +49,8 @@ end
 
 local pinv = torch.linalg_pinv
 
---- The pseudo-inverses of matrices: singular values up to max(atol, rtol * the largest) count as 0. rcond is rtol's older
---- name. Tolerances may be tensors, one number per matrix.
+--- The pseudo-inverses of matrices: singular values up to max(atol, rtol * the largest) count as 0.
+--- rcond is rtol's older name. Tolerances may be tensors, one number per matrix.
 function linalg.pinv(A, rcond, hermitian, atol, rtol)
   if rtol == nil then rtol = rcond end
   if atol == nil and not torch.is_tensor(rtol) then return pinv(A, { rtol = rtol, hermitian = hermitian }) end
@@ -68,7 +68,7 @@ function linalg.pinv(A, rcond, hermitian, atol, rtol)
   return torch.stack(inverses):reshape(shape)
 end
 
--- ---- drivers -----------------------------------------------------------------------------------------------------------
+-- ---- drivers ------------------------------------------------------------------------------------
 
 -- cuSOLVER's drivers are accepted for GPUs only, and have no effect.
 local function check_driver(what, A, driver)
@@ -96,9 +96,10 @@ end
 local lstsq = linalg.lstsq
 local LSTSQ_DRIVERS = { gelsy = true, gels = true, gelsd = true, gelss = true }
 
---- X that minimizes the norm of A X - B: solution, residuals, rank, singular_values. driver selects additional
---- results of the LAPACK routine of that name: 'gelsy' (the default) the ranks; 'gels' the residuals, for
---- matrices of full rank; 'gelsd' and 'gelss' the residuals, ranks and singular values.
+--- X that minimizes the norm of A X - B: solution, residuals, rank, singular_values. driver selects
+--- additional results of the LAPACK routine of that name: 'gelsy' (the default) the ranks; 'gels'
+--- the residuals, for matrices of full rank; 'gelsd' and 'gelss' the residuals, ranks and singular
+--- values.
 function linalg.lstsq(A, B, rcond, driver)
   if not LSTSQ_DRIVERS[driver] then
     fail 'torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)'
@@ -116,11 +117,12 @@ function linalg.lstsq(A, B, rcond, driver)
   return solution, residuals, rank, linalg.svdvals(A)
 end
 
---- A view of the diagonals of the last two dimensions: diagonal(A, {offset = 0, dim1 = -2, dim2 = -1}).
+--- A view of the diagonals of the last two dimensions: diagonal(A, {offset = 0, dim1 = -2, dim2 =
+--- -1}).
 linalg.diagonal = declare.declare('linalg.diagonal(Tensor A, *, integer offset=0, integer dim1=-2, integer dim2=-1)', torch.diagonal)
 
---- The norm of vectors or of matrices: without ord and dim, of all elements as one vector; of matrices over two
---- dimensions; otherwise of vectors.
+--- The norm of vectors or of matrices: without ord and dim, of all elements as one vector; of
+--- matrices over two dimensions; otherwise of vectors.
 function linalg.norm(x, ord, dim, keepdim, dtype)
   local named = { keepdim = keepdim, dtype = dtype }
   local dims = type(dim) == 'number' and 1 or dim and #dim or nil

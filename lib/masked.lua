@@ -1,5 +1,5 @@
--- masked.lua - torch.masked: reductions and normalizations with a mask (lib/ops/masked.lua), called masked_...
--- in torch.
+-- masked.lua - torch.masked: reductions and normalizations with a mask (lib/ops/masked.lua), called
+-- masked_... in torch.
 
 local torch = require 'torch'
 

@@ -1,5 +1,5 @@
--- nn.lua - torch.nn: loads each class from its file on first use, so that a program with three kinds of layers
--- loads three files.
+-- nn.lua - torch.nn: loads each class from its file on first use, so that a program with three
+-- kinds of layers loads three files.
 
 -- Files that return a single value.
 local where = {

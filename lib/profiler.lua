@@ -1,11 +1,13 @@
--- profiler.lua - torch.profiler: which ops ran, how often, for how long, on which device, with how much memory.
+-- profiler.lua - torch.profiler: which ops ran, how often, for how long, on which device, with how
+-- much memory.
 --
---   local prof = torch.profiler.profile(function() ... end)      or   local prof <close> = torch.profiler.profile()
+--   local prof = torch.profiler.profile(function() ... end)
+--   local prof <close> = torch.profiler.profile()     -- the same for the rest of the block
 --   print(prof:key_averages():table{sort_by = 'self_cpu_time_total', row_limit = 10})
---   prof:export_chrome_trace 'trace.json'                         for chrome://tracing or ui.perfetto.dev
+--   prof:export_chrome_trace 'trace.json'             -- for chrome://tracing or ui.perfetto.dev
 --
--- torch.profiler.record_function('name', f, ...) adds a row for f. Recording begins with profile() and belongs
--- to the thread; otherwise nothing is measured, at no cost.
+-- torch.profiler.record_function('name', f, ...) adds a row for f. Recording begins with profile()
+-- and belongs to the thread; otherwise nothing is measured, at no cost.
 
 --[=[ arguments
 activities: Devices to observe: a list of `torch.profiler.ProfilerActivity`; the CPU, and the GPUs if there are any, if absent.
@@ -27,7 +29,7 @@ local M = { __names = { profile = true, record_function = true, ProfilerActivity
 
 M.ProfilerActivity = { CPU = 'cpu', CUDA = 'cuda' }
 
--- ---- spans of the user's ----------------------------------------------------------------------------------------
+-- ---- spans of the user's ------------------------------------------------------------------------
 
 local recordings = 0 -- number of started recordings: the event of a span belongs to one
 
@@ -41,7 +43,7 @@ function M.record_function(name, body, ...)
 end
 declare.functions(M, 'record_function(string name)', 'scope')
 
--- ---- tables -------------------------------------------------------------------------------------------------------
+-- ---- tables -------------------------------------------------------------------------------------
 
 local Averages = {}
 Averages.__index = Averages
@@ -137,7 +139,7 @@ end
 
 function Averages:__tostring() return self:table() end
 
--- ---- a recording ----------------------------------------------------------------------------------------------------
+-- ---- a recording --------------------------------------------------------------------------------
 
 local Profile = {}
 Profile.__index = Profile
@@ -153,8 +155,8 @@ local function recorded_operations()
   return distributed and distributed._take_recorded() or {}
 end
 
--- Adds the operations of torch.distributed during the recording as events. Their times are transfers, which
--- overlap with computation.
+-- Adds the operations of torch.distributed during the recording as events. Their times are
+-- transfers, which overlap with computation.
 local function communications(profile)
   local now = C.clock()
   for _, one in ipairs(recorded_operations()) do
@@ -175,13 +177,15 @@ function Profile:stop()
   return self
 end
 
---- The events in the order of their starts: name, kind ('op', 'backward', 'user'), parent (a position, 0:
--- none), start, time, self (seconds), memory, copies, copied (bytes), device (-1: none), device_start,
--- device_time, device_self. Then events of torch.distributed with the kind 'communication'.
+--- The events in the order of their starts: name, kind ('op', 'backward', 'user'), parent (a
+-- position, 0: none), start, time, self (seconds), memory, copies, copied (bytes), device (-1:
+-- none), device_start, device_time, device_self. Then events of torch.distributed with the kind
+-- 'communication'.
 function Profile:events() return self:stop().list end
 
---- One row for each name: key, count, cpu_time_total, self_cpu_time_total, cpu_time (of one call), device_time_total,
--- self_device_time_total (seconds), memory, copied (bytes), copies; in the order of the first calls.
+--- One row for each name: key, count, cpu_time_total, self_cpu_time_total, cpu_time (of one call),
+-- device_time_total, self_device_time_total (seconds), memory, copied (bytes), copies; in the order
+-- of the first calls.
 function Profile:key_averages()
   local rows, by_key = { self_cpu_time_total = 0, self_device_time_total = 0, gpu = self.gpu, simulated = simulated() }, {}
   for _, e in ipairs(self:events()) do
@@ -210,8 +214,8 @@ local function trace_line(e, place, start, time)
     quoted(e.kind), quoted(e.name), quoted(place), quoted(place), start * 1e6, time * 1e6, e.memory, e.copied)
 end
 
---- Writes the events as a Chrome trace: a row for the host, one for each GPU, and one for transfers between
--- ranks.
+--- Writes the events as a Chrome trace: a row for the host, one for each GPU, and one for transfers
+-- between ranks.
 function Profile:export_chrome_trace(path)
   local lines = {}
   for _, e in ipairs(self:events()) do
@@ -233,8 +237,9 @@ local function wants_gpu(activities)
   return false
 end
 
---- Records until the result is closed or stopped; with body, while body(...) runs, and returns the recording
--- and body's results. options: activities, a list of torch.profiler.ProfilerActivity (default: CPU, and the
+--- Records until the result is closed or stopped; with body, while body(...) runs, and returns the
+-- recording and body's results. options: activities, a list of torch.profiler.ProfilerActivity
+-- (default: CPU, and the
 -- GPU if there is one).
 function M.profile(activities, _, _, _, body, ...)
   local gpu = wants_gpu(activities)

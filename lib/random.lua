@@ -13,8 +13,8 @@ local random = { manual_seed = torch.manual_seed, seed = torch.seed, initial_see
   set_rng_state = torch.set_rng_state }
 
 --- A scope that restores the generators of the CPU and of the GPUs at its end: local _ <close> =
---- torch.random.fork_rng{devices = {'cuda:0'}}, or with a function as the last argument. devices: the GPUs, by
---- default all; enabled = false: no effect.
+--- torch.random.fork_rng{devices = {'cuda:0'}}, or with a function as the last argument. devices:
+--- the GPUs, by default all; enabled = false: no effect.
 function random.fork_rng(devices, enabled, body, ...)
   local state, states = nil, {}
   local function keep()

@@ -1,4 +1,5 @@
--- signal.lua - torch.signal.windows: window functions, also under torch's own names (torch.hann_window).
+-- signal.lua - torch.signal.windows: window functions, also under torch's own names
+-- (torch.hann_window).
 
 --[=[ arguments
 M: Number of elements of the window.

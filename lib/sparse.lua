@@ -1,5 +1,5 @@
--- sparse.lua - torch.sparse: functions of sparse tensors. Arithmetic and products use the ordinary operations
--- (x + y, x:mm(y)); constructors are in lib/sparse/construct.lua.
+-- sparse.lua - torch.sparse: functions of sparse tensors. Arithmetic and products use the ordinary
+-- operations (x + y, x:mm(y)); constructors are in lib/sparse/construct.lua.
 
 --[=[ arguments
 mat: Matrix to add.
@@ -46,13 +46,13 @@ end
 -- Converts to a layout with values ordered by row-major indices.
 local function in_order(x) return x.layout == torch.sparse_csc and C.to_sparse_coo(x) or x end
 
--- ---- products ------------------------------------------------------------------------------------------------------------
+-- ---- products -----------------------------------------------------------------------------------
 
 local reductions = { sum = 'sum', mean = 'mean', amax = 'amax', amin = 'amin' }
 
---- torch.sparse.mm(mat1, mat2): the product of two matrices, at least one of them sparse. With reduce ('sum',
---- 'mean', 'amax', 'amin'), the products are combined in that way, over the stored values of mat1; then mat1 is
---- sparse and mat2 dense.
+--- torch.sparse.mm(mat1, mat2): the product of two matrices, at least one of them sparse. With
+--- reduce ('sum', 'mean', 'amax', 'amin'), the products are combined in that way, over the stored
+--- values of mat1; then mat1 is sparse and mat2 dense.
 function sparse.mm(mat1, mat2, reduce)
   check_matrix('sparse.mm', 'mat1', mat1)
   check_matrix('sparse.mm', 'mat2', mat2)
@@ -74,17 +74,18 @@ end
 --- torch.sparse.addmm(mat, mat1, mat2, {beta = 1, alpha = 1}): beta * mat + alpha * mat1 @ mat2.
 function sparse.addmm(mat, mat1, mat2, beta, alpha) return torch.addmm(mat, mat1, mat2, { beta = beta, alpha = alpha }) end
 
---- torch.sparse.spsolve(input, other, {left = true}): the solution of input @ x = other, a system of n
---- equations with a sparse matrix (n, n) and a dense vector (n), on the CPU, by LU factors (CXSparse). left =
---- false, x @ input = other, is an error, as in PyTorch.
+--- torch.sparse.spsolve(input, other, {left = true}): the solution of input @ x = other, a system
+--- of n equations with a sparse matrix (n, n) and a dense vector (n), on the CPU, by LU factors
+--- (CXSparse). left = false, x @ input = other, is an error, as in PyTorch.
 function sparse.spsolve(input, other, left)
   check_sparse('sparse.spsolve', 'input', input)
   if not left then fail 'sparse.spsolve(): only left = true is supported' end
   return C.sparse_solve(input, other)
 end
 
---- torch.sparse.sampled_addmm(input, mat1, mat2, {beta = 1, alpha = 1}): beta * input + alpha * mat1 @ mat2 at
---- the positions of the sparse matrix input; other elements of the product are not computed.
+--- torch.sparse.sampled_addmm(input, mat1, mat2, {beta = 1, alpha = 1}): beta * input + alpha *
+--- mat1 @ mat2 at the positions of the sparse matrix input; other elements of the product are not
+--- computed.
 function sparse.sampled_addmm(input, mat1, mat2, beta, alpha, out)
   check_sparse('sparse.sampled_addmm', 'input', input)
   for name, x in pairs { input = input, mat1 = mat1, mat2 = mat2 } do check_matrix('sparse.sampled_addmm', name, x) end
@@ -106,10 +107,10 @@ function sparse.sampled_addmm(input, mat1, mat2, beta, alpha, out)
   return out and outs.store('sparse.sampled_addmm', out, result) or result
 end
 
--- ---- reductions --------------------------------------------------------------------------------------------------------------
+-- ---- reductions ---------------------------------------------------------------------------------
 
---- torch.sparse.sum(input, dim, {dtype}): the sum of all elements, or over dimensions: a sparse tensor of the
---- remaining ones, or a dense one if no sparse dimension remains.
+--- torch.sparse.sum(input, dim, {dtype}): the sum of all elements, or over dimensions: a sparse
+--- tensor of the remaining ones, or a dense one if no sparse dimension remains.
 function sparse.sum(input, dim, dtype)
   check_sparse('sparse.sum', 'input', input)
   if dim == nil then return input:sum { dtype = dtype } end
@@ -154,18 +155,19 @@ local function softmax(what, logarithm, input, dim, dtype)
   return result:to_sparse { layout = input.layout, dense_dim = input:dense_dim() }
 end
 
---- torch.sparse.softmax(input, dim, {dtype}): softmax along a dimension over the stored elements; others count
---- as minus infinity, and remain 0.
+--- torch.sparse.softmax(input, dim, {dtype}): softmax along a dimension over the stored elements;
+--- others count as minus infinity, and remain 0.
 function sparse.softmax(input, dim, dtype) return softmax('sparse.softmax', false, input, dim, dtype) end
 
---- torch.sparse.log_softmax(input, dim, {dtype}): the logarithm of softmax, of the elements that are stored.
+--- torch.sparse.log_softmax(input, dim, {dtype}): the logarithm of softmax, of the elements that
+--- are stored.
 function sparse.log_softmax(input, dim, dtype) return softmax('sparse.log_softmax', true, input, dim, dtype) end
 
--- ---- diagonals ------------------------------------------------------------------------------------------------------------------
+-- ---- diagonals ----------------------------------------------------------------------------------
 
---- torch.sparse.spdiags(diagonals, offsets, shape, layout): a matrix with row i of diagonals on the diagonal at
---- offsets[i] above the main one: element (j - offset, j) is diagonals[i][j]. layout: by default
---- torch.sparse_coo.
+--- torch.sparse.spdiags(diagonals, offsets, shape, layout): a matrix with row i of diagonals on the
+--- diagonal at offsets[i] above the main one: element (j - offset, j) is diagonals[i][j]. layout:
+--- by default torch.sparse_coo.
 function sparse.spdiags(diagonals, offsets, shape, layout)
   if #shape ~= 2 then fail('sparse.spdiags(): Output shape must be 2d, but got %d sizes', #shape) end
   if diagonals.ndim == 1 then diagonals = diagonals:unsqueeze(1) end

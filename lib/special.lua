@@ -1,5 +1,5 @@
--- special.lua - torch.special: the operations special_..., and torch's operations under the same or another
--- name.
+-- special.lua - torch.special: the operations special_..., and torch's operations under the same or
+-- another name.
 
 local torch = require 'torch'
 

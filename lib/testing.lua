@@ -1,5 +1,5 @@
--- testing.lua - torch.testing: assert_close, which reports the largest difference, and make_tensor, tensors for
--- tests.
+-- testing.lua - torch.testing: assert_close, which reports the largest difference, and make_tensor,
+-- tensors for tests.
 
 --[=[ arguments
 actual: Value to check: a tensor, a number or a table of them.
@@ -107,8 +107,10 @@ local function compare(actual, expected, options, where)
   end
 end
 
---- Raises an error unless two tensors, numbers or tables of them are close, |actual - expected| <= atol + rtol
---- * |expected|, and of the same shape, dtype and device. Named: rtol, atol (defaults by dtype), equal_nan,
+--- Raises an error unless two tensors, numbers or tables of them are close, |actual - expected| <=
+--- atol + rtol
+--- * |expected|, and of the same shape, dtype and device. Named: rtol, atol (defaults by dtype),
+---   equal_nan,
 --- check_device, check_dtype, check_stride, msg (a text, or a function of the message).
 function testing.assert_close(actual, expected, options)
   if (options.rtol == nil) ~= (options.atol == nil) then
@@ -117,8 +119,8 @@ function testing.assert_close(actual, expected, options)
   compare(actual, expected, options, '')
 end
 
---- A tensor for tests: uniform numbers between low and high. Named: dtype, device, low, high, requires_grad,
--- noncontiguous, exclude_zero.
+--- A tensor for tests: uniform numbers between low and high. Named: dtype, device, low, high,
+-- requires_grad, noncontiguous, exclude_zero.
 function testing.make_tensor(dtype, device, low, high, requires_grad, noncontiguous, exclude_zero, ...)
   local first = ...
   local shape = type(first) == 'number' and { ... } or first or {}

@@ -1,5 +1,5 @@
--- utils.lua - torch.utils: data, benchmark, progress, plot, display, checkpoint, dlpack, arrow, tensorboard,
--- log, epochs; each loaded on first use.
+-- utils.lua - torch.utils: data, benchmark, progress, plot, display, checkpoint, dlpack, arrow,
+-- tensorboard, log, epochs; each loaded on first use.
 
 local where = { data = true, benchmark = true, progress = true, plot = true, display = true, checkpoint = true, dlpack = true, arrow = true,
   tensorboard = true, log = true, epochs = true }

@@ -1,8 +1,9 @@
--- vision.lua - torch.vision: operators of torchvision.ops: boxes and their overlap (box_iou and similar, nms),
--- and features of regions (roi_align, roi_pool).
+-- vision.lua - torch.vision: operators of torchvision.ops: boxes and their overlap (box_iou and
+-- similar, nms), and features of regions (roi_align, roi_pool).
 --
--- A box is a row {x1, y1, x2, y2} of coordinates, which are values: 0 is the image's left or upper edge. The
--- results of nms, and the number of the image in the first column of regions, are positions from 1.
+-- A box is a row {x1, y1, x2, y2} of coordinates, which are values: 0 is the image's left or upper
+-- edge. The results of nms, and the number of the image in the first column of regions, are
+-- positions from 1.
 
 --[=[ arguments
 boxes: Boxes {x1, y1, x2, y2}, of shape (N, 4).
@@ -32,7 +33,7 @@ local kinds = require 'torch.support.kinds'
 
 local vision = {}
 
--- ---- boxes ----------------------------------------------------------------------------------------------------------
+-- ---- boxes --------------------------------------------------------------------------------------
 
 local function columns(boxes) return table.unpack(torch.unbind(boxes, -1)) end
 
@@ -74,7 +75,8 @@ local function around(a, b)
   return (high - low):clamp { min = 0 }
 end
 
---- box_iou minus the fraction of the smallest enclosing box that neither box covers (Rezatofighi et al. 2019).
+--- box_iou minus the fraction of the smallest enclosing box that neither box covers (Rezatofighi et
+--- al. 2019).
 function vision.generalized_box_iou(boxes1, boxes2)
   local inner, outer = overlaps(boxes1, boxes2)
   local size = around(boxes1, boxes2)
@@ -87,8 +89,8 @@ local function middles(boxes)
   return (column(b, 1) + column(b, 3)) / 2, (column(b, 2) + column(b, 4)) / 2
 end
 
---- box_iou minus the squared ratio of the centres' distance to the diagonal of the enclosing box (Zheng et al.
--- 2020).
+--- box_iou minus the squared ratio of the centres' distance to the diagonal of the enclosing box
+-- (Zheng et al. 2020).
 function vision.distance_box_iou(boxes1, boxes2, eps)
   local iou, size = vision.box_iou(boxes1, boxes2), around(boxes1, boxes2)
   local diagonal = size:square():sum(-1) + (eps or 1e-7)
@@ -143,7 +145,8 @@ function vision.remove_small_boxes(boxes, min_size)
   return keep:nonzero():squeeze(2)
 end
 
---- The boxes around masks [n, height, width]; their edges are the outermost pixels' numbers, from 0.
+--- The boxes around masks [n, height, width]; their edges are the outermost pixels' numbers, from
+--- 0.
 function vision.masks_to_boxes(masks)
   local n, result = masks:size(1), {}
   if n == 0 then return torch.zeros({ 0, 4 }, { device = masks.device }) end
@@ -155,10 +158,10 @@ function vision.masks_to_boxes(masks)
   return torch.stack(result):float()
 end
 
--- ---- suppression ------------------------------------------------------------------------------------------------------
+-- ---- suppression --------------------------------------------------------------------------------
 
---- Non-maximum suppression: the positions of the remaining boxes, best first, after each box suppresses boxes
---- of lower score that overlap it by more than iou_threshold.
+--- Non-maximum suppression: the positions of the remaining boxes, best first, after each box
+--- suppresses boxes of lower score that overlap it by more than iou_threshold.
 function vision.nms(boxes, scores, iou_threshold)
   if boxes.ndim ~= 2 or boxes:size(2) ~= 4 then
     fail('boxes should be a 2d tensor with 4 elements in dimension 2, got %s', tostring(boxes.shape))
@@ -189,9 +192,10 @@ function vision.batched_nms(boxes, scores, idxs, iou_threshold)
   return vision.nms(boxes + offsets:unsqueeze(2), scores, iou_threshold)
 end
 
--- ---- regions ----------------------------------------------------------------------------------------------------------
+-- ---- regions ------------------------------------------------------------------------------------
 
--- The regions as one tensor {image, x1, y1, x2, y2}: from such a tensor, or from a list with the boxes of each image.
+-- The regions as one tensor {image, x1, y1, x2, y2}: from such a tensor, or from a list with the
+-- boxes of each image.
 local function regions_of(what, boxes, input)
   if type(boxes) == 'table' then
     local rows = {}
@@ -213,9 +217,9 @@ local function pair(value)
   return value, value
 end
 
--- The weight of each of `size` pixels in each of `bins` parts of an interval: [regions, bins, size]. Bilinear
--- interpolation at `samples` points of a part weights pixels by distance; points more than one pixel outside
--- count as 0.
+-- The weight of each of `size` pixels in each of `bins` parts of an interval: [regions, bins,
+-- size]. Bilinear interpolation at `samples` points of a part weights pixels by distance; points
+-- more than one pixel outside count as 0.
 local function weights(start, length, bins, samples, size)
   local like = { dtype = start.dtype, device = start.device }
   local step = (torch.arange(0, bins * samples, like) + 0.5) / samples
@@ -226,9 +230,10 @@ local function weights(start, length, bins, samples, size)
   return (near * inside:unsqueeze(3)):reshape(start:size(1), bins, samples, size):mean { dim = 3 }
 end
 
---- roi_align(input, boxes, output_size, {spatial_scale = 1, sampling_ratio = -1, aligned = false}): the
---- features of regions of images [n, channels, height, width], as [regions, channels, output_size...]: the mean
---- of bilinear samples in each part. sampling_ratio: samples per side (-1: the number of pixels of the part);
+--- roi_align(input, boxes, output_size, {spatial_scale = 1, sampling_ratio = -1, aligned = false}):
+--- the features of regions of images [n, channels, height, width], as [regions, channels,
+--- output_size...]: the mean of bilinear samples in each part. sampling_ratio: samples per side
+--- (-1: the number of pixels of the part);
 --- aligned: pixel values are at the pixels' centres.
 function vision.roi_align(input, boxes, output_size, options)
   local rois = regions_of('roi_align', boxes, input)
@@ -264,8 +269,8 @@ function vision.roi_align(input, boxes, output_size, options)
   return torch.cat(parts):index_select(1, torch.argsort(torch.cat(places)))
 end
 
---- roi_pool(input, boxes, output_size, {spatial_scale = 1}): the same with the maximum of each part; edges of
---- parts are rounded outwards, and a part without pixels is 0.
+--- roi_pool(input, boxes, output_size, {spatial_scale = 1}): the same with the maximum of each
+--- part; edges of parts are rounded outwards, and a part without pixels is 0.
 function vision.roi_pool(input, boxes, output_size, scale)
   local rois = regions_of('roi_pool', boxes, input)
   local rows, cols = pair(output_size)

@@ -1,18 +1,18 @@
--- Cells as functions: compiles the text of a cell so that its last expression is its value and its top-level
--- locals remain for later cells.
+-- Cells as functions: compiles the text of a cell so that its last expression is its value and its
+-- top-level locals remain for later cells.
 --
--- A cell becomes the body of a function inside of a function that declares the live locals that the cell names.
--- Their upvalues are then joined to the variables (debug.upvaluejoin), so earlier closures and later cells
--- share them. After each top-level `local` of the cell, a call is inserted that passes a closure over the new
--- variables to the scope, so that a later error loses none of them. Inserted code adds no lines, so line
--- numbers are correct; the user reads the compiler's messages for the plain cell. May use repl.parser and
--- repl.later.
+-- A cell becomes the body of a function inside of a function that declares the live locals that the
+-- cell names. Their upvalues are then joined to the variables (debug.upvaluejoin), so earlier
+-- closures and later cells share them. After each top-level `local` of the cell, a call is inserted
+-- that passes a closure over the new variables to the scope, so that a later error loses none of
+-- them. Inserted code adds no lines, so line numbers are correct; the user reads the compiler's
+-- messages for the plain cell. May use repl.parser and repl.later.
 
 local parser = require 'repl.later' 'repl.parser'
 
 local cell = {}
 
--- ---- the live locals ----------------------------------------------------------------------------------------
+-- ---- the live locals ----------------------------------------------------------------------------
 
 -- A scope maps a name to its variable {closure, index, attribute}: upvalue `index` of `closure`.
 local Scope = {}
@@ -47,8 +47,8 @@ function Scope:names()
   return names
 end
 
--- Adds the variables that `closure` returns, which `declared` describes. A compile-time constant is not an
--- upvalue; it is stored by value.
+-- Adds the variables that `closure` returns, which `declared` describes. A compile-time constant is
+-- not an upvalue; it is stored by value.
 function Scope:keep(closure, declared)
   local index_of = {}
   for index = 1, 255 do
@@ -70,8 +70,8 @@ end
 
 -- ---- compiling -----------------------------------------------------------------------------
 
--- With `return 1,` in front, the last expression is not a tail call: the cell stays on the stack, so that
--- errors and notes on copies can name its line.
+-- With `return 1,` in front, the last expression is not a tail call: the cell stays on the stack,
+-- so that errors and notes on copies can name its line.
 local RETURN = 'return 1, '
 
 local function with_tail(source, tail)

@@ -6,8 +6,9 @@ local torch = require 'torch'
 
 local doctor = {}
 
--- Libraries that are opened on first use: their names (the first one found is used), their purpose, and the
--- Debian package. tests/lua/repl/doctor_spec.lua compares them with the names in the sources.
+-- Libraries that are opened on first use: their names (the first one found is used), their purpose,
+-- and the Debian package. tests/lua/repl/doctor_spec.lua compares them with the names in the
+-- sources.
 doctor.libraries = {
   { 'OpenBLAS', { 'libopenblas.so.0' }, 'torch.linalg on the CPU', 'libopenblas0-openmp' },
   { 'libpng', { 'libpng16.so.16' }, 'reading and writing PNG images', 'libpng16-16' },
@@ -27,7 +28,8 @@ doctor.gpu_libraries = {
   { 'NVRTC', { 'libnvrtc.so.13', 'libnvrtc.so.12' }, 'fused elementwise ops (torch.compile) on a GPU' },
 }
 
--- The first name that can be opened, or nil. '*' only loads the library and runs its initialization.
+-- The first name that can be opened, or nil. '*' only loads the library and runs its
+-- initialization.
 local function opens(names)
   for _, name in ipairs(names) do
     if package.loadlib(name, '*') then return name end

@@ -1,9 +1,9 @@
 -- Values as readable text, for Out[n] at the prompt and for notebooks.
 --
--- A value with a literal in Lua is shown as that literal. Objects define their text: a metatable's __repr (a
--- string, or a function that returns one), else __tostring. Each object is converted once per echo, because
--- printing a GPU tensor copies it. Errors and wrong results of an object's function do not leave this module.
--- May use torch.utils.width.
+-- A value with a literal in Lua is shown as that literal. Objects define their text: a metatable's
+-- __repr (a string, or a function that returns one), else __tostring. Each object is converted once
+-- per echo, because printing a GPU tensor copies it. Errors and wrong results of an object's
+-- function do not leave this module. May use torch.utils.width.
 
 local echo = {}
 
@@ -34,7 +34,8 @@ local function quote(text)
   return mark .. text .. mark
 end
 
--- The shortest decimal that reads back as the same number; integers and floats remain distinguishable.
+-- The shortest decimal that reads back as the same number; integers and floats remain
+-- distinguishable.
 local function number(value)
   if math.type(value) == 'integer' then
     return value == math.mininteger and 'math.mininteger' or ('%d'):format(value)
@@ -103,8 +104,8 @@ end
 
 local columns = require('torch.utils.width').of
 
--- Entries between brackets on one line if they fit in `width`, otherwise one per line, each line indented by
--- one. An entry is {label, text}; further lines of a text are aligned with its start.
+-- Entries between brackets on one line if they fit in `width`, otherwise one per line, each line
+-- indented by one. An entry is {label, text}; further lines of a text are aligned with its start.
 local function bracket(open, entries, close, width)
   local texts, total, broken = {}, #open + #close, false
   for index, entry in ipairs(entries) do
@@ -204,8 +205,8 @@ end
 -- One value as text; lines are at most `width` columns wide where they can be broken.
 function echo.value(value, width) return renderer()(value, width or WIDTH) end
 
--- A description of the value in one line: size, dtype and device of a tensor, otherwise the value. Does not
--- copy elements of a tensor.
+-- A description of the value in one line: size, dtype and device of a tensor, otherwise the value.
+-- Does not copy elements of a tensor.
 function echo.kind(value)
   if type(value) == 'userdata' then
     local ok, size, dtype, device, grad = pcall(function()

@@ -87,8 +87,8 @@ end
 -- The width of text, in columns.
 local function text_columns() return math.max(20, math.min(79, (require('repl.system').size()) - 1)) end
 
--- Prints text in lines no wider than the terminal, broken between words; continuation lines are indented by
--- `hanging` more than their line.
+-- Prints text in lines no wider than the terminal, broken between words; continuation lines are
+-- indented by `hanging` more than their line.
 local function print_wrapped(text, hanging)
   local columns = text_columns()
   for line in (text .. '\n'):gmatch '([^\n]*)\n' do
@@ -136,7 +136,8 @@ local function print_words(title, words)
   print(line)
 end
 
--- The line 'name(): text' of a file's long comment `arguments`, for names without a comment of their own; nil without one.
+-- The line 'name(): text' of a file's long comment `arguments`, for names without a comment of
+-- their own; nil without one.
 local function described_in(lines, name)
   local inside = false
   for _, line in ipairs(lines) do
@@ -172,8 +173,8 @@ end
 
 -- ---- classes -------------------------------------------------------------------------------
 
--- The description of a class: the comment above the line that creates it, otherwise the first comment of the
--- file.
+-- The description of a class: the comment above the line that creates it, otherwise the first
+-- comment of the file.
 local function comment_of_class(lines, class_name)
   for number, line in ipairs(lines) do
     if line:find(":extend%s*%(?%s*['\"]" .. class_name .. "['\"]") then
@@ -275,15 +276,16 @@ local function documented_by_value(value)
   return nil
 end
 
--- Shows help on a name; with_source also shows the text of a Lua function. No name: an overview. Returns false
--- if the name does not exist.
+-- Shows help on a name; with_source also shows the text of a Lua function. No name: an overview.
+-- Returns false if the name does not exist.
 function help.show(session, name, with_source)
   if name == '' then
     print(overview)
     print_words('  %name         a magic:', require('repl.magic').names())
     return true
   end
-  -- The value comes first; only a name without a value, or the name of an op, is looked up in the declarations.
+  -- The value comes first; only a name without a value, or the name of an op, is looked up in the
+  -- declarations.
   local value = value_of(session, name)
   local entry = (value == nil or is_op(name, value)) and documented(name) or nil
   if not entry and type(value) == 'function' then entry = documented_by_value(value) end
@@ -304,8 +306,8 @@ function help.show(session, name, with_source)
   return true
 end
 
--- The first page of the documentation (make site): in the build folder or in the installation; nil if neither
--- exists.
+-- The first page of the documentation (make site): in the build folder or in the installation; nil
+-- if neither exists.
 local function first_page()
   local system = require 'repl.system'
   local folder = system.program_folder()

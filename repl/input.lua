@@ -1,8 +1,9 @@
 -- Splits the typed text into parts: Lua, `!command`, `%magic`, `?name`.
 --
--- A cell is Lua, except for command lines at its start. They run in order, then the rest runs as Lua with its
--- line numbers. A magic with takes_code receives the complete rest. A `%` or `!` further down is part of the
--- Lua code. May use the interface of repl.session, repl.printed, repl.magic, repl.help and repl.reload.
+-- A cell is Lua, except for command lines at its start. They run in order, then the rest runs as
+-- Lua with its line numbers. A magic with takes_code receives the complete rest. A `%` or `!`
+-- further down is part of the Lua code. May use the interface of repl.session, repl.printed,
+-- repl.magic, repl.help and repl.reload.
 
 local cell = require 'repl.cell'
 local printed = require 'repl.later' 'repl.printed'
@@ -11,7 +12,8 @@ local input = {}
 
 -- ---- !command ------------------------------------------------------------------------------
 
--- Replaces `{expression}` by its value; braces without an evaluable expression are left to the shell.
+-- Replaces `{expression}` by its value; braces without an evaluable expression are left to the
+-- shell.
 local function fill_in(session, command)
   return (command:gsub('(%$?)(%b{})', function(dollar, braces)
     if dollar == '$' then return nil end
@@ -29,8 +31,8 @@ end
 
 -- ---- command lines -------------------------------------------------------------------------
 
--- Parses a command line: {run, first, second} with kind 'shell', 'magic' or 'help', the name of the magic, and
--- the start of its code if it takes code. Nil for Lua.
+-- Parses a command line: {run, first, second} with kind 'shell', 'magic' or 'help', the name of the
+-- magic, and the start of its code if it takes code. Nil for Lua.
 local function command_of(line)
   local command = line:match '^%s*!(.*)$'
   if command then return {run = shell, first = command, kind = 'shell'} end
@@ -51,8 +53,8 @@ local function command_of(line)
   if marks then return {run = require('repl.help').show, first = topic, second = #marks == 2, kind = 'help'} end
 end
 
--- The commands at the cell's start, each with its text, and the Lua code after them (nil: none), preceded by
--- newlines that keep its line numbers.
+-- The commands at the cell's start, each with its text, and the Lua code after them (nil: none),
+-- preceded by newlines that keep its line numbers.
 function input.parts(source)
   local commands, line_ends, position = {}, 0, 1
   while position <= #source do
@@ -77,7 +79,8 @@ function input.parts(source)
   return commands, rest:find '%S' and ('\n'):rep(line_ends) .. rest or nil
 end
 
--- Whether the text, which may begin with command lines, is incomplete: `%time for` and `%time` alone are.
+-- Whether the text, which may begin with command lines, is incomplete: `%time for` and `%time`
+-- alone are.
 function input.is_unfinished(session, text)
   local commands, code = input.parts(text)
   local last = commands[#commands]
@@ -141,8 +144,8 @@ local function run_parts(session, source, number)
   return session:run(code, number)
 end
 
--- Runs the text as the session's next cell and returns session.run's result. The values are not printed; the
--- output of commands is.
+-- Runs the text as the session's next cell and returns session.run's result. The values are not
+-- printed; the output of commands is.
 function input.run(session, source)
   if session.autoreload then session:protect(require('repl.reload').changed, session.autoreload) end
   local number = session:begin_cell(source)

@@ -1,9 +1,10 @@
--- Jupyter: `ltensor --kernel install` installs a kernel specification, `ltensor --kernel connection.json` runs
--- a kernel.
+-- Jupyter: `ltensor --kernel install` installs a kernel specification,
+-- `ltensor --kernel connection.json` runs a kernel.
 --
--- The kernel runs cells, completion, help and errors with the prompt's modules, and sends the same output as
--- messages of Jupyter's protocol (jupyter-client.readthedocs.io, "Messaging in Jupyter"). The sockets are a
--- plugin (repl/jupyter/plugin), loaded only here. May use repl.jupyter.*, repl.notebook.json.
+-- The kernel runs cells, completion, help and errors with the prompt's modules, and sends the same
+-- output as messages of Jupyter's protocol (jupyter-client.readthedocs.io, "Messaging in Jupyter").
+-- The sockets are a plugin (repl/jupyter/plugin), loaded only here. May use repl.jupyter.*,
+-- repl.notebook.json.
 
 local json = require 'repl.notebook.json'
 
@@ -11,8 +12,8 @@ local jupyter = {}
 
 local PORTS = {control = 'control_port', shell = 'shell_port', stdin = 'stdin_port', iopub = 'iopub_port', heartbeat = 'hb_port'}
 
--- Reads the connection file. Returns the key and the addresses by channel; raises an error if the file is
--- invalid.
+-- Reads the connection file. Returns the key and the addresses by channel; raises an error if the
+-- file is invalid.
 function jupyter.connection(path)
   local function fail(format, ...) error(('--kernel %s: '):format(path) .. format:format(...), 0) end
   local file, problem = io.open(path)
@@ -39,8 +40,8 @@ function jupyter.connection(path)
   return field('key', 'string', ''), addresses
 end
 
--- Runs the option --kernel with its arguments. open_plugin() returns the module of the sockets; own: the
--- program's path and the options before --kernel.
+-- Runs the option --kernel with its arguments. open_plugin() returns the module of the sockets;
+-- own: the program's path and the options before --kernel.
 function jupyter.main(open_plugin, own, arguments)
   if arguments[1] == 'install' then
     open_plugin() -- fails before a kernel is installed that cannot start

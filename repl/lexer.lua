@@ -1,8 +1,9 @@
 -- A lexer for Lua: splits text into tokens with their byte positions.
 --
--- Used where Lua's compiler gives no information: to find the top-level locals and the last expression of a
--- cell (repl.parser), to indent, and to find the expression before the cursor (repl.edit.complete). It accepts
--- any text: an invalid token has the kind 'unknown', an unfinished string or comment the kind 'unfinished'.
+-- Used where Lua's compiler gives no information: to find the top-level locals and the last
+-- expression of a cell (repl.parser), to indent, and to find the expression before the cursor
+-- (repl.edit.complete). It accepts any text: an invalid token has the kind 'unknown', an unfinished
+-- string or comment the kind 'unfinished'.
 -- load() determines whether source is valid. Depends on nothing.
 
 local lexer = {}
@@ -109,7 +110,8 @@ function lexer.tokens(source)
   end
 end
 
--- The number of blocks and brackets that are open at the end of `source`, for indenting the next line.
+-- The number of blocks and brackets that are open at the end of `source`, for indenting the next
+-- line.
 function lexer.depth(source)
   local depth = 0
   for _, token in ipairs(lexer.tokens(source)) do

@@ -1,8 +1,9 @@
 -- The magics: `%name arguments` at the start of a cell.
 --
--- Each is an entry of a table in repl/magic: {usage, description, function(session, arguments)}, with
--- takes_code if the rest of the cell belongs to it, and varies if its output differs between runs. They run
--- protected, as cells do, and may return a result like that of session.run. May use the other modules of repl.
+-- Each is an entry of a table in repl/magic: {usage, description, function(session, arguments)},
+-- with takes_code if the rest of the cell belongs to it, and varies if its output differs between
+-- runs. They run protected, as cells do, and may return a result like that of session.run. May use
+-- the other modules of repl.
 
 local errors = require 'repl.errors'
 

@@ -1,8 +1,8 @@
 -- The outline of a cell: its top-level local declarations and its last expression.
 --
--- A recognizer for Lua 5.4 that builds no tree. load() validates the source, so this module needs no messages:
--- unrecognized source has no outline. A failing parse raises the private value `failure`, caught in outline().
--- May use repl.lexer.
+-- A recognizer for Lua 5.4 that builds no tree. load() validates the source, so this module needs
+-- no messages: unrecognized source has no outline. A failing parse raises the private value
+-- `failure`, caught in outline(). May use repl.lexer.
 
 local lexer = require 'repl.lexer'
 
@@ -210,8 +210,8 @@ function State:statement()
   self:expression_list()
 end
 
--- True if everything from here to the end of the text is one list of expressions, then the index of its last
--- token and whether a `;` follows. Does not change the position.
+-- True if everything from here to the end of the text is one list of expressions, then the index of
+-- its last token and whether a `;` follows. Does not change the position.
 function State:tail()
   local start = self.at
   local ok = pcall(self.expression_list, self)
@@ -222,9 +222,10 @@ function State:tail()
   return ok, last, silent
 end
 
--- The outline of `source`: {tokens, locals, tail, start}. `locals` lists the declaration of each top-level
--- local statement; `tail` is {start, stop, silent} of the last expression, or nil; `start` is the byte offset
--- of the last parsed statement, also in invalid text (then `broken` is true).
+-- The outline of `source`: {tokens, locals, tail, start}. `locals` lists the declaration of each
+-- top-level local statement; `tail` is {start, stop, silent} of the last expression, or nil;
+-- `start` is the byte offset of the last parsed statement, also in invalid text (then `broken` is
+-- true).
 function parser.outline(source)
   local self = setmetatable({tokens = lexer.tokens(source), at = 1}, State)
   local outline = {tokens = self.tokens, locals = {}, start = 1}

@@ -1,8 +1,9 @@
--- The prompt and notebooks over several processes (`ltensor --nproc 2`): rank 0 has the prompt; the other ranks
--- wait for the cells that `%%ranks` sends to all, and run them in their own sessions.
+-- The prompt and notebooks over several processes (`ltensor --nproc 2`): rank 0 has the prompt; the
+-- other ranks wait for the cells that `%%ranks` sends to all, and run them in their own sessions.
 --
--- Ranks communicate through the default group, independently of the cells' use of torch.distributed, without a
--- timeout. May use repl.session, repl.system, repl.notebook.plain and torch.
+-- Ranks communicate through the default group, independently of the cells' use of
+-- torch.distributed, without a timeout. May use repl.session, repl.system, repl.notebook.plain and
+-- torch.
 
 local ranks = {}
 
@@ -57,7 +58,8 @@ end
 -- The number of ranks.
 function ranks.count() return own and own.world:size() or 1 end
 
--- Joins the other ranks, if there are any. On ranks above 0, serves cells until rank 0 ends, then returns true.
+-- Joins the other ranks, if there are any. On ranks above 0, serves cells until rank 0 ends, then
+-- returns true.
 function ranks.begin()
   local size, rank = place()
   if size == 1 then return false end
@@ -112,8 +114,8 @@ local function show(rank, text)
   for line in (text:gsub('\n$', '') .. '\n'):gmatch '([^\n]*)\n' do print(('[%d] %s'):format(rank, line)) end
 end
 
--- Runs the cell on all ranks and shows their outputs; the output of rank 0 has no prefix, because it is printed
--- directly.
+-- Runs the cell on all ranks and shows their outputs; the output of rank 0 has no prefix, because
+-- it is printed directly.
 function ranks.run(session, code)
   if not own then return session:run(code, session.count) end
   from_first {code = code, number = session.count}

@@ -1,8 +1,8 @@
 -- %autoreload: reloads changed modules in place.
 --
--- A module is watched if its file is found as `require` finds it. The new result of a file is copied into the
--- table that it returned before, so that all references to that table use the new functions. May use
--- repl.system.
+-- A module is watched if its file is found as `require` finds it. The new result of a file is
+-- copied into the table that it returned before, so that all references to that table use the new
+-- functions. May use repl.system.
 
 local system = require 'repl.system'
 
@@ -10,8 +10,8 @@ local library = package.loaded.package -- the user's copy: its path may have cha
 
 local reload = {}
 
--- Records the modification times of new modules; returns the names of modules that have changed since the last
--- call.
+-- Records the modification times of new modules; returns the names of modules that have changed
+-- since the last call.
 local function look(watched)
   local names = {}
   for name in pairs(package.loaded) do
@@ -34,8 +34,8 @@ function reload.watch()
   return watched
 end
 
--- Reloads the modules that have changed since the last call; returns their names. A module that fails to load
--- raises an error and stays unchanged.
+-- Reloads the modules that have changed since the last call; returns their names. A module that
+-- fails to load raises an error and stays unchanged.
 function reload.changed(watched)
   local names = look(watched)
   for _, name in ipairs(names) do

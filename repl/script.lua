@@ -1,7 +1,8 @@
 -- Scripts in a session: %run and `-i file` run one, %save creates one from cells.
 --
--- A script runs as if started alone, without the session's locals; its own top-level locals are added to the
--- session when it ends, also after an error. May use repl.cell, repl.parser, repl.input, repl.errors.
+-- A script runs as if started alone, without the session's locals; its own top-level locals are
+-- added to the session when it ends, also after an error. May use repl.cell, repl.parser,
+-- repl.input, repl.errors.
 
 local cell = require 'repl.cell'
 local errors = require 'repl.errors'
@@ -19,8 +20,8 @@ function script.run(session, path, arguments)
   local scope = cell.scope()
   local compiled, message, more = cell.compile(source, '@' .. path, scope)
   local run = compiled and compiled.run
-  -- A chunk that cannot be compiled for keeping its locals, for example because it has too many, runs without
-  -- it.
+  -- A chunk that cannot be compiled for keeping its locals, for example because it has too many,
+  -- runs without it.
   if not run and not more then run = load(source, '@' .. path, 't') end
   if not run then return errors.from_message(message) end
   local ok, report = session:protect(run, table.unpack(arguments or {}))
@@ -32,7 +33,8 @@ end
 
 local function as_comment(text) return '-- ' .. text:gsub('\n', '\n-- ') end
 
--- The Lua code as statements: a final expression is printed as the prompt shows it; nil if it is not valid Lua.
+-- The Lua code as statements: a final expression is printed as the prompt shows it; nil if it is
+-- not valid Lua.
 local function as_statements(code)
   code = code:gsub('^(%s*)=', '%1', 1)
   if load(code .. '\nlocal _') then return code end
@@ -48,8 +50,8 @@ local function as_statements(code)
   return load(text .. '\nlocal _') and text or nil
 end
 
--- The cells first to last as the text of a script: commands become comments, except the code of magics. The
--- second result is an error if the cells do not form one script.
+-- The cells first to last as the text of a script: commands become comments, except the code of
+-- magics. The second result is an error if the cells do not form one script.
 function script.text(session, first, last)
   local input = require 'repl.input'
   local parts = {}

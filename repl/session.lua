@@ -1,9 +1,10 @@
 -- A session: runs cells in order, with In, Out, `_` and persistent top-level locals.
 --
--- All front ends (the prompt, notebooks, tests) run cells through this module. User code and the display of
--- values run inside of a protected call; the session never raises. It keeps the last 20 results, large tensors
--- for three cells, and none if memory is exhausted. May use repl.cell, repl.echo, repl.errors, repl.lexer,
--- repl.edit.values and the program's repl.interrupt and repl.shell; torch only through package.loaded.
+-- All front ends (the prompt, notebooks, tests) run cells through this module. User code and the
+-- display of values run inside of a protected call; the session never raises. It keeps the last 20
+-- results, large tensors for three cells, and none if memory is exhausted. May use repl.cell,
+-- repl.echo, repl.errors, repl.lexer, repl.edit.values and the program's repl.interrupt and
+-- repl.shell; torch only through package.loaded.
 
 local cell = require 'repl.cell'
 local later = require 'repl.later'
@@ -65,7 +66,8 @@ function session.new(options)
   return self
 end
 
--- Sets In, Out and, if the name is unused, help. Out reads the session's results and holds none itself.
+-- Sets In, Out and, if the name is unused, help. Out reads the session's results and holds none
+-- itself.
 function Session:publish()
   local out = setmetatable({}, {
     __index = function(_, number)
@@ -157,8 +159,8 @@ function Session:protect(f, ...) return protected(f, ...) end
 -- The chunk name of the current cell.
 function Session:chunk_name() return ('(cell %d)'):format(self.count) end
 
--- Assigns a number to the next cell and stores its text; with self.unrecorded, the number is used only in its
--- errors.
+-- Assigns a number to the next cell and stores its text; with self.unrecorded, the number is used
+-- only in its errors.
 function Session:begin_cell(source)
   local number = self.count + 1
   if not self.unrecorded then self.count = number end
@@ -209,8 +211,8 @@ function Session:end_cell(result)
   end
 end
 
--- Runs the text as cell `number` (from begin_cell). Returns {number, seconds} and, after success, values
--- (packed), text (to show, or nil) and hint (or nil); after an error, report.
+-- Runs the text as cell `number` (from begin_cell). Returns {number, seconds} and, after success,
+-- values (packed), text (to show, or nil) and hint (or nil); after an error, report.
 function Session:run(source, number)
   local name = ('(cell %d)'):format(number)
   local result = {number = number, seconds = 0}
@@ -255,8 +257,8 @@ function Session:line_of(source, number)
   end
 end
 
--- The candidates for a misspelled name in the message: the misspelled name, the other names, and the text
--- before a suggestion.
+-- The candidates for a misspelled name in the message: the misspelled name, the other names, and
+-- the text before a suggestion.
 local function fellows(self, message, line)
   local name = message:match "nil value %(global '([^']+)'%)"
   if name then
@@ -285,7 +287,8 @@ end
 -- A sentence about a misspelled name, or nil.
 function Session:suggest(message, line) return suggestion(fellows(self, message, line)) end
 
--- The message for a cell with the value nil: undefined, if the cell is only a name or a path of fields.
+-- The message for a cell with the value nil: undefined, if the cell is only a name or a path of
+-- fields.
 function Session:undefined(source)
   local path = source:match '^%s*=?%s*([%a_][%w_.]*)%s*$'
   if not path or lexer.keywords[path] or path:find '%.%.' then return nil end

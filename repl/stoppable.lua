@@ -1,5 +1,5 @@
--- Versions of Lua's library functions that Ctrl-C can stop, installed while the prompt runs cells. Scripts, and
--- programs that use only the library, keep Lua's.
+-- Versions of Lua's library functions that Ctrl-C can stop, installed while the prompt runs cells.
+-- Scripts, and programs that use only the library, keep Lua's.
 
 local torch = require 'torch'
 

@@ -1,4 +1,5 @@
--- A large and a small matrix product, on the CPU and on a GPU: the faster device depends on the size.
+-- A large and a small matrix product, on the CPU and on a GPU: the faster device depends on the
+-- size.
 --
 --   ltensor scripts/big_and_small.lua --big 1000 --small 5
 --

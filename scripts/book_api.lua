@@ -2,8 +2,8 @@
 --
 -- Usage: build/ltensor scripts/book_api.lua [-m]      -m lists missing names only
 --
--- A missing name in a group of the tensor library (operations, methods and functional forms) sets exit status
--- 1; the other groups (layers, training, data, distributions) are only listed.
+-- A missing name in a group of the tensor library (operations, methods and functional forms) sets
+-- exit status 1; the other groups (layers, training, data, distributions) are only listed.
 
 local torch = require 'torch'
 

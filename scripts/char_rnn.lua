@@ -1,5 +1,5 @@
--- A recurrent network that learns a text byte by byte and then generates text: a GRU or an LSTM between an
--- embedding and a linear layer, trained on fixed-length windows of the text.
+-- A recurrent network that learns a text byte by byte and then generates text: a GRU or an LSTM
+-- between an embedding and a linear layer, trained on fixed-length windows of the text.
 --
 --   ltensor scripts/char_rnn.lua --text book.txt --cell LSTM --sample 300
 

@@ -2,11 +2,11 @@
 --
 --   lua5.4 scripts/embed.lua OUT.c PREFIX file.lua=module.name[:FORM] ...
 --
--- OUT.c defines `const struct lt_embedded PREFIX_modules[]`, one row per module, terminated by a NULL name.
--- Without a form the text is stored unchanged; `packed` compresses it with gzip to a third; `compiled` also
--- adds bytecode with debug information, which loads ten times as fast as text. The loader names a chunk of text
--- "=[ltensor module.name]", so that tracebacks can recognize our code. A file that does not compile is a build
--- error.
+-- OUT.c defines `const struct lt_embedded PREFIX_modules[]`, one row per module, terminated by a
+-- NULL name. Without a form the text is stored unchanged; `packed` compresses it with gzip to a
+-- third; `compiled` also adds bytecode with debug information, which loads ten times as fast as
+-- text. The loader names a chunk of text "=[ltensor module.name]", so that tracebacks can recognize
+-- our code. A file that does not compile is a build error.
 
 package.path = (arg[0]:match '^(.*)/' or '.') .. '/?.lua;' .. package.path
 local source_files = require 'source_files'
@@ -30,8 +30,8 @@ local function packed(path)
   return bytes
 end
 
--- The text as a C string, one source line per line: compilers parse this ten times as fast as a list of
--- numbers. Question marks are escaped because of trigraphs.
+-- The text as a C string, one source line per line: compilers parse this ten times as fast as a
+-- list of numbers. Question marks are escaped because of trigraphs.
 local escapes = { ['\n'] = '\\n', ['"'] = '\\"', ['\\'] = '\\\\', ['?'] = '\\?' }
 local function escaped(character)
   return escapes[character] or ('\\%03o'):format(character:byte())

@@ -1,12 +1,12 @@
 -- identifiers.lua - checks names of the sources: part of `make lint`.
 --
 --   lua5.4 scripts/identifiers.lua         prints the faults, and fails if there is one
---   lua5.4 scripts/identifiers.lua list    also prints the names of static functions in three or more files
+--   lua5.4 scripts/identifiers.lua list    also prints the repeated names of static functions
 --
 -- - A private word in an identifier is an error: use the standard term of the field.
 -- - A C type has one definition in src, repl and include. C++ classes are local to their files.
--- - At most MAX_REPEATED names of static functions occur in three or more files of src and repl: a specific
---   name leads `grep` and a debugger to one function.
+-- - At most MAX_REPEATED names of static functions occur in three or more files of src and repl: a
+--   specific name leads `grep` and a debugger to one function.
 
 package.path = (arg[0]:match '^(.*)/' or '.') .. '/?.lua;' .. package.path
 local source_files = require 'source_files'
@@ -14,7 +14,8 @@ local read = source_files.read
 
 local MAX_REPEATED = 15
 
--- Private identifiers and their replacements. A name that ends in "*" stands for all names with this beginning.
+-- Private identifiers and their replacements. A name that ends in "*" stands for all names with
+-- this beginning.
 local replacements = {
   ['lt_apart*'] = 'lt_call_detached, lt_detached_count', ['lt_chain*'] = 'lt_fused_*, lt_fusion',
   lt_cpu_hand_out = 'lt_parallel_for_dynamic', lt_cpu_share = 'lt_parallel_for', ['lt_fed*'] = 'lt_fused_*',
@@ -27,7 +28,8 @@ local replacements = {
 -- The name of torch.chain_matmul.
 local allowed = { lt_chain_matmul = true, lt_chain_matmul_impl = true }
 
--- Every engine of src/comm defines these opaque types of its interface for itself; one engine is loaded at a time.
+-- Every engine of src/comm defines these opaque types of its interface for itself; one engine is
+-- loaded at a time.
 local opaque_types = { lt_engine_world = true, lt_engine_group = true, lt_engine_request = true }
 
 -- Macros that form a name from their argument, for sources that are instantiated several times.

@@ -1,7 +1,10 @@
--- layers.lua - checks the dependencies between the parts of the program (docs/design/architecture.md), for `make layers`:
--- - includes point one way: repl -> src/lua -> src/core, src/lua -> src/comm -> src/core, src/cuda -> src/core;
+-- layers.lua - checks the dependencies between the parts of the program
+-- (docs/design/architecture.md), for `make layers`:
+-- - includes point one way: repl -> src/lua -> src/core, src/lua -> src/comm -> src/core, src/cuda
+--   -> src/core;
 -- - so do references between the objects of the build in arg[1] (default 'build');
--- - core has no include cycles (a source counts with its header), and few and small cycles of references;
+-- - core has no include cycles (a source counts with its header), and few and small cycles of
+--   references;
 -- - files outside src/core/cpu use the CPU backend through its table;
 -- - an op declared in src/ops/<group>.lua is implemented in src/core/ops/<group>/;
 -- - a folder has at most 28 files.
@@ -22,7 +25,7 @@ end
 local files, text_of = source_files.c_files 'src repl', {}
 for _, path in ipairs(files) do text_of[path] = source_files.read(path) end
 
--- ---- dependencies between the parts ----------------------------------------------------------------------------------------
+-- ---- dependencies between the parts -------------------------------------------------------------
 
 -- Includes that the files of a folder must not have: Lua patterns for the name between the quotes.
 local refused = {
@@ -58,9 +61,10 @@ for _, path in ipairs(files) do
   end
 end
 
--- ---- include cycles in core ---------------------------------------------------------------------------------
+-- ---- include cycles in core ---------------------------------------------------------------------
 
--- The file of core that an include refers to, relative to the folder of the including file or to src/core.
+-- The file of core that an include refers to, relative to the folder of the including file or to
+-- src/core.
 local function target_of(path, name)
   for _, folder in ipairs { path:match '^(.*/)', 'src/core/' } do
     if text_of[folder .. name] then return folder .. name end
@@ -102,7 +106,7 @@ for _, path in ipairs(files) do
   if leads_to[unit] and not state[unit] then visit(unit) end
 end
 
--- ---- references between objects -----------------------------------------------------------------------------------------
+-- ---- references between objects -----------------------------------------------------------------
 
 local is_unit = {}
 for _, path in ipairs(files) do
@@ -113,8 +117,8 @@ if next(uses) == nil then fault('%s/obj holds no objects to read by nm: build fi
 
 local function begins(name, prefix) return name:sub(1, #prefix) == prefix end
 
--- Per folder: the folders with symbols that its objects must not use. Plugins (backends, engines) receive
--- core's functions in a table.
+-- Per folder: the folders with symbols that its objects must not use. Plugins (backends, engines)
+-- receive core's functions in a table.
 local unlinked = {
   { 'src/core/', 'src/comm/', 'src/lua/', 'src/cuda/', 'repl/' },
   { 'src/comm/', 'src/lua/', 'src/cuda/', 'repl/' },
@@ -157,7 +161,7 @@ for _, part in ipairs(ceilings) do
   end
 end
 
--- ---- a folder per group of ops -----------------------------------------------------------------------------------------
+-- ---- a folder per group of ops ------------------------------------------------------------------
 
 local model = declarations.load()
 for _, path in ipairs(files) do
@@ -170,7 +174,7 @@ for _, path in ipairs(files) do
   end
 end
 
--- ---- folders ---------------------------------------------------------------------------------------------------------------
+-- ---- folders ------------------------------------------------------------------------------------
 
 -- A folder has about twenty files. If it has more, move a coherent group into a subfolder.
 local MOST = 28

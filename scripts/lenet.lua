@@ -1,6 +1,7 @@
--- LeNet (Y. LeCun et al. 1998), with ReLU and max-pooling, on Fashion-MNIST: two convolutions, three linear
--- layers, SGD with momentum and cosine annealing. The learning rate is low, so that small differences stay
--- small: for equal seeds, the losses equal PyTorch's (tests/bench/training.py).
+-- LeNet (Y. LeCun et al. 1998), with ReLU and max-pooling, on Fashion-MNIST: two convolutions,
+-- three linear layers, SGD with momentum and cosine annealing. The learning rate is low, so that
+-- small differences stay small: for equal seeds, the losses equal PyTorch's
+-- (tests/bench/training.py).
 --
 --   ltensor scripts/lenet.lua --checkpoint lenet.safetensors --plot lenet.svg
 

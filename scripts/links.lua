@@ -1,13 +1,15 @@
--- links.lua - link-level dependencies between source files: references to symbols that another file defines,
--- read with nm from the objects of a build. Includes do not show these: a source can call a function that a
--- header of its own layer declares and a higher layer defines.
+-- links.lua - link-level dependencies between source files: references to symbols that another file
+-- defines, read with nm from the objects of a build. Includes do not show these: a source can call
+-- a function that a header of its own layer declares and a higher layer defines.
 --
--- A unit is a source without its extension ('src/core/tensor'). All objects of a unit (one per instruction set,
--- for example) count together. Generated sources are not units: they connect every op with every other one.
+-- A unit is a source without its extension ('src/core/tensor'). All objects of a unit (one per
+-- instruction set, for example) count together. Generated sources are not units: they connect every
+-- op with every other one.
 
 local links = {}
 
--- nm's types of global symbols that an object defines: code, data, bss, read-only data, common, weak.
+-- nm's types of global symbols that an object defines: code, data, bss, read-only data, common,
+-- weak.
 local DEFINES = '[TDBRCVW]'
 
 -- { [unit] = { [used unit] = the alphabetically first symbol } } for the objects below build/obj;
@@ -45,8 +47,8 @@ local function sorted_keys(t)
   return keys
 end
 
--- Cycles among the units with names that begin with prefix, as lists of units, largest first: strongly
--- connected components (Tarjan 1972).
+-- Cycles among the units with names that begin with prefix, as lists of units, largest first:
+-- strongly connected components (Tarjan 1972).
 function links.cycles(uses, prefix)
   local index, low, stack, on_stack, count, cycles = {}, {}, {}, {}, 0, {}
   local function visit(unit)

@@ -1,8 +1,10 @@
--- A log of one number per step: read on the host at each step, or kept on the device and copied once.
+-- A log of one number per step: read on the host at each step, or kept on the device and copied
+-- once.
 --
 --   ltensor scripts/logging.lua --size 100 --steps 1000
 --
--- item() blocks until the device has finished all queued work, so the queue is empty after each step.
+-- item() blocks until the device has finished all queued work, so the queue is empty after each
+-- step.
 
 local torch = require 'torch'
 local experiment = require 'torch.utils.experiment'

@@ -1,6 +1,6 @@
--- A multilayer perceptron on Fashion-MNIST in two versions: from scratch (layers, loss and optimizer in a few
--- lines each, with tensors and autograd only) and concise (nn.Sequential, cross_entropy, optim.SGD). Both
--- compute the same.
+-- A multilayer perceptron on Fashion-MNIST in two versions: from scratch (layers, loss and
+-- optimizer in a few lines each, with tensors and autograd only) and concise (nn.Sequential,
+-- cross_entropy, optim.SGD). Both compute the same.
 --
 --   ltensor scripts/mlp.lua --epochs 5 --plot mlp.svg
 --   ltensor scripts/mlp.lua --model scratch --checkpoint mlp.safetensors
@@ -21,7 +21,7 @@ local script = experiment.new {
   }, { ['batch-size'] = 256, epochs = 10, lr = 0.1 }),
 }
 
--- ---- from scratch -------------------------------------------------------------------------------------------------
+-- ---- from scratch -------------------------------------------------------------------------------
 
 local Scratch = nn.Module:extend 'Scratch'
 
@@ -50,7 +50,7 @@ local Descent = optim.Optimizer:extend 'Descent'
 function Descent:init(params, lr) optim.Optimizer.init(self, params, { lr = lr }) end
 function Descent:update(parameter, grad, group) parameter:sub_(grad * group.lr) end
 
--- ---- concise ------------------------------------------------------------------------------------------------------
+-- ---- concise ------------------------------------------------------------------------------------
 
 local function init_weights(module)
   if nn.Linear:is_instance(module) then
@@ -65,7 +65,7 @@ local function concise(hidden)
   return net
 end
 
--- ---- training -----------------------------------------------------------------------------------------------------
+-- ---- training -----------------------------------------------------------------------------------
 
 local function main(argv)
   local options = script:parse(argv)

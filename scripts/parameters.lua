@@ -1,10 +1,10 @@
--- Reads and writes the parameters of a network on a GPU in several ways: prints the time of each, and checks
--- that the values survive saving and loading.
+-- Reads and writes the parameters of a network on a GPU in several ways: prints the time of each,
+-- and checks that the values survive saving and loading.
 --
 --   ltensor scripts/parameters.lua --hidden 256
 --
--- A file stores values without their device: map_location selects it. Times are medians, with the device
--- synchronized at both ends; the copies between devices are counted in a single call.
+-- A file stores values without their device: map_location selects it. Times are medians, with the
+-- device synchronized at both ends; the copies between devices are counted in a single call.
 
 local torch = require 'torch'
 local experiment = require 'torch.utils.experiment'

@@ -1,10 +1,10 @@
--- prose.lua - measures the language of comments, documents and test titles, and fails above ceilings: `make
--- lint`.
+-- prose.lua - measures the language of comments, documents and test titles, and fails above
+-- ceilings: `make lint`.
 --
 --   lua5.4 scripts/prose.lua [--list WORD]    WORD: the name of a rate; prints every occurrence
 --
--- Rates are per 1,000 words. The rate "what" counts noun clauses only, not the questions "what is this" and
--- "what if". Code in documents does not count.
+-- Rates are per 1,000 words. The rate "what" counts noun clauses only, not the questions "what is
+-- this" and "what if". Code in documents does not count.
 
 package.path = (arg[0]:match '^(.*)/' or '.') .. '/?.lua;' .. package.path
 local source_files = require 'source_files'

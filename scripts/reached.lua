@@ -1,14 +1,15 @@
--- reached.lua - finds the CPU kernels that a library of selected ops can reach, for `make MINIMAL=1`.
+-- reached.lua - finds the CPU kernels that a library of selected ops can reach, for
+-- `make MINIMAL=1`.
 --
--- Kernels are referenced by tables (cpu/backend.c, cpu/common/loops.c), which the linker keeps whole. So this
--- script computes reachability without them: it links the exported functions with --gc-sections, scans the kept
--- sources for the table entries that they use (`->softmax`, `lt_loops.rows`, LT_PW_EXP), adds these as roots,
--- and repeats until nothing changes. A source counts as a whole, since its functions may be inlined into one
--- another.
+-- Kernels are referenced by tables (cpu/backend.c, cpu/common/loops.c), which the linker keeps
+-- whole. So this script computes reachability without them: it links the exported functions with
+-- --gc-sections, scans the kept sources for the table entries that they use (`->softmax`,
+-- `lt_loops.rows`, LT_PW_EXP), adds these as roots, and repeats until nothing changes. A source
+-- counts as a whole, since its functions may be inlined into one another.
 --
--- Writes OUT/absent.h, which defines the unreached functions and tables as NULL for the two tables, and for
--- each family of elementwise kernels OUT/kernels_<family>.h, a copy of $GEN's with loops for the reached
--- kernels only.
+-- Writes OUT/absent.h, which defines the unreached functions and tables as NULL for the two tables,
+-- and for each family of elementwise kernels OUT/kernels_<family>.h, a copy of $GEN's with loops
+-- for the reached kernels only.
 --
 -- Usage: lua5.4 scripts/reached.lua GEN OUT KEEP 'FAMILY ...' OBJECT...
 --   KEEP lists the exported names; the objects are core without the two tables and the families
@@ -24,7 +25,7 @@ local function write(path, text)
   assert(file:write(text))
 end
 
--- ---- the tables ------------------------------------------------------------------------------------------------------
+-- ---- the tables ---------------------------------------------------------------------------------
 
 local function uncommented(path) return (read(path):gsub('/%*.-%*/', ''):gsub('\n#[^\n]*', '')) end
 
@@ -41,7 +42,7 @@ for family in arg[4]:gmatch '%S+' do
 end
 local sets = { 'baseline', 'avx2', 'avx512' }
 
--- ---- reachability by the linker -----------------------------------------------------------------------------
+-- ---- reachability by the linker -----------------------------------------------------------------
 
 local roots = {}
 for name in io.lines(keep) do roots[name] = true end
@@ -121,7 +122,7 @@ for name in pairs(functions) do
   if kernel then kernels[kernel:gsub('^_', ''):upper()] = true end
 end
 
--- ---- unreached kernels --------------------------------------------------------------------------------------
+-- ---- unreached kernels --------------------------------------------------------------------------
 
 local absent = {}
 local function leave_out(name)

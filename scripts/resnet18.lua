@@ -1,6 +1,6 @@
 -- ResNet-18 (K. He et al. 2015) on Fashion-MNIST: eight residual blocks of two convolutions, batch
--- normalization, SGD with momentum and weight decay and a one-cycle learning rate. Sized for a GPU; for a CPU,
--- use --limit and --width.
+-- normalization, SGD with momentum and weight decay and a one-cycle learning rate. Sized for a GPU;
+-- for a CPU, use --limit and --width.
 --
 --   ltensor scripts/resnet18.lua --device cuda --checkpoint resnet18.safetensors
 

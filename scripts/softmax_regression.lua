@@ -2,10 +2,10 @@
 --
 --   ltensor scripts/softmax_regression.lua --epochs 5
 --
--- The data (Debian: the package dataset-fashion-mnist) is read once into one tensor per split; a minibatch is
--- index_select by a slice of a random permutation. Loss and accuracy are summed on the device and read once per
--- epoch, so a GPU is not synchronized in between. The learning rate decays linearly to zero; with momentum,
--- this reaches 83% in five epochs for every seed.
+-- The data (Debian: the package dataset-fashion-mnist) is read once into one tensor per split; a
+-- minibatch is index_select by a slice of a random permutation. Loss and accuracy are summed on the
+-- device and read once per epoch, so a GPU is not synchronized in between. The learning rate decays
+-- linearly to zero; with momentum, this reaches 83% in five epochs for every seed.
 
 local torch = require 'torch'
 local experiment = require 'torch.utils.experiment'

@@ -1,5 +1,5 @@
--- source_files.lua - lists and reads the files that a script checks or assembles. Paths are relative to the
--- working directory. Uses only Lua's standard library.
+-- source_files.lua - lists and reads the files that a script checks or assembles. Paths are
+-- relative to the working directory. Uses only Lua's standard library.
 
 local M = {}
 
@@ -19,8 +19,8 @@ end
 
 local extensions = { 'c', 'h', 'inc', 'cu', 'cuh', 'cpp' }
 
--- The sorted paths of the C, C++ and CUDA files below folders ('src repl'), and of the files with another
--- extension.
+-- The sorted paths of the C, C++ and CUDA files below folders ('src repl'), and of the files with
+-- another extension.
 function M.c_files(folders, another)
   local names = {}
   for _, extension in ipairs(extensions) do names[#names + 1] = ("-name '*.%s'"):format(extension) end

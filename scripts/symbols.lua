@@ -1,10 +1,10 @@
--- symbols.lua - writes the exports of a library: OUT.map, a version script for the shared library, and
--- OUT.keep, the symbols that stay global in the static one (objcopy --keep-global-symbols).
+-- symbols.lua - writes the exports of a library: OUT.map, a version script for the shared library,
+-- and OUT.keep, the symbols that stay global in the static one (objcopy --keep-global-symbols).
 --
 -- Functions marked LT_API in its headers are public. Each has the symbol version in which it first
--- appeared, found in the headers of earlier versions in tests/abi; new functions get VERSION. Functions that
--- another of our libraries uses in addition get the version LTENSOR_PRIVATE_<version>, so that only libraries
--- of one build work together.
+-- appeared, found in the headers of earlier versions in tests/abi; new functions get VERSION.
+-- Functions that another of our libraries uses in addition get the version
+-- LTENSOR_PRIVATE_<version>, so that only libraries of one build work together.
 --
 -- Usage: lua5.4 scripts/symbols.lua VERSION OUT HEADER... [-- OBJECT USER...]
 --   OBJECT defines the functions, USER is an object of the other library

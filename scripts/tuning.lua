@@ -1,12 +1,15 @@
--- tuning.lua - checks the tuning constants of src: numbers chosen by measurement, which affect speed but not
--- results. `make lint` fails if there are more than MAX of them, or if one lacks a reason:
+-- tuning.lua - checks the tuning constants of src: numbers chosen by measurement, which affect
+-- speed but not results. `make lint` fails if there are more than MAX of them, or if one lacks a
+-- reason:
 --
---   /* tuning: elements; a buffer on the stack leaves room in L1; half as many 3 % slower (Zen 5, 2026-11-28) */
+--   /* tuning: elements; a buffer on the stack leaves room in L1; half as many 3 % slower
+--    * (Zen 5, 2026-11-28) */
 --   #define LT_BLOCK 512
 --
--- A marker has three parts: unit, reason, and measurement with machine and date. In kernel folders, every named
--- literal of at least 8 needs such a marker, or `/* fixed: reason */` if a register, a format or a guarantee
--- determines it. A number derived from another constant or from lt_cpu_info (src/core/cpu_info.h) needs none.
+-- A marker has three parts: unit, reason, and measurement with machine and date. In kernel folders,
+-- every named literal of at least 8 needs such a marker, or `/* fixed: reason */` if a register, a
+-- format or a guarantee determines it. A number derived from another constant or from lt_cpu_info
+-- (src/core/cpu_info.h) needs none.
 
 package.path = (arg[0]:match '^(.*)/' or '.') .. '/?.lua;' .. package.path
 local source_files = require 'source_files'
@@ -63,8 +66,8 @@ end
 
 local function check(path)
   local text = source_files.read(path)
-  -- Joins each comment into one line, next to its definition; its newlines are kept after it for the line
-  -- numbers.
+  -- Joins each comment into one line, next to its definition; its newlines are kept after it for
+  -- the line numbers.
   local flat = text:gsub('/%*.-%*/', function(comment) return '/*' .. words_of(comment):gsub('%*/', '') .. '*/' .. ('\1'):rep(select(2, comment:gsub('\n', ''))) end)
   local line, before = 1, ''
   for row in (flat .. '\n'):gmatch '([^\n]*)\n' do

@@ -2,7 +2,8 @@
 --
 --   ltensor scripts/two_gpus.lua --size 2048 --steps 20
 --
--- The host only queues work: if it queues both tasks before it waits for either GPU, they run in parallel.
+-- The host only queues work: if it queues both tasks before it waits for either GPU, they run in
+-- parallel.
 
 local torch = require 'torch'
 local experiment = require 'torch.utils.experiment'

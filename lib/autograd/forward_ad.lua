@@ -1,5 +1,5 @@
--- forward_ad.lua - torch.autograd.forward_ad: tensors that carry a tangent through a computation. Core
--- implements the operations (src/core/autograd/dual.h).
+-- forward_ad.lua - torch.autograd.forward_ad: tensors that carry a tangent through a computation.
+-- Core implements the operations (src/core/autograd/dual.h).
 --
 --     local fw = torch.autograd.forward_ad
 --     fw.dual_level(function()
@@ -31,8 +31,8 @@ function forward_ad.exit_dual_level(level)
   C.dual_leave((level or depth) - 1)
 end
 
---- Opens a level while body(...) runs, and returns its results; without body, returns a guard for `local _
--- <close>`.
+--- Opens a level while body(...) runs, and returns its results; without body, returns a guard for
+-- `local _ <close>`.
 function forward_ad.dual_level(body, ...)
   local level
   return scope.open('dual level', function() level = forward_ad.enter_dual_level() end, function() C.dual_leave(level - 1) end, body, ...)
@@ -44,7 +44,8 @@ local function check_inexact(what, tensor)
   end
 end
 
--- The dual tensor at a level, which counts from 0. Under vmap both are batches that show all levels of it.
+-- The dual tensor at a level, which counts from 0. Under vmap both are batches that show all levels
+-- of it.
 local function dual_of(primal, tangent, level)
   check_inexact('primal', primal)
   check_inexact('tangent', tangent)
@@ -66,8 +67,8 @@ local function dual_of(primal, tangent, level)
 end
 forward_ad.__dual_of = dual_of
 
---- A view of the tensor with a tangent of the same shape, dtype and device, which is propagated to results;
---- {level =}: at another level than the innermost one. In-place writes change both.
+--- A view of the tensor with a tangent of the same shape, dtype and device, which is propagated to
+--- results; {level =}: at another level than the innermost one. In-place writes change both.
 function forward_ad.make_dual(tensor, tangent, level)
   level = level or C.dual_depth()
   if level == 0 then

@@ -1,8 +1,9 @@
 -- function.lua - torch.autograd.Function: operations with a derivative written in Lua.
 --
--- forward runs without recording; its outputs then become the results of one node. The node calls a closure
--- that holds the context. Only Lua refers to the closure and the saved values, so a context that holds its own
--- outputs is collected with them. The graph's tokens (src/lua/binding.h) keep closures alive.
+-- forward runs without recording; its outputs then become the results of one node. The node calls a
+-- closure that holds the context. Only Lua refers to the closure and the saved values, so a context
+-- that holds its own outputs is collected with them. The graph's tokens (src/lua/binding.h) keep
+-- closures alive.
 
 --[=[ arguments
 name: Name of the class.
@@ -20,7 +21,7 @@ local C = torch._C
 local is_tensor = torch.is_tensor
 local current = autograd.__current
 
--- ---- the context ------------------------------------------------------------------------------------------------
+-- ---- the context --------------------------------------------------------------------------------
 
 -- Keys of a context, distinct from any key of a user.
 local SAVED, FORWARD, DIRTY, PLAIN, MATERIALIZE, NAME = {}, {}, {}, {}, {}, {}
@@ -73,7 +74,8 @@ function methods:save_for_backward(...)
   rawset(self, SAVED, saved)
 end
 
---- Keeps tensors (inputs, outputs or nil) for jvp, which sees them as saved_tensors; called once, in forward.
+--- Keeps tensors (inputs, outputs or nil) for jvp, which sees them as saved_tensors; called once,
+--- in forward.
 function methods:save_for_forward(...) rawset(self, FORWARD, table.pack(...)) end
 
 --- Names the outputs that have no derivative.
@@ -98,10 +100,11 @@ local function holds(list, tensor)
   return false
 end
 
--- ---- backward ---------------------------------------------------------------------------------------------------
+-- ---- backward -----------------------------------------------------------------------------------
 
--- The list that keeps the closures of Functions called while a recorded backward runs. Tensors that are made
--- there are known to core alone until the whole backward ends, so no token of theirs would.
+-- The list that keeps the closures of Functions called while a recorded backward runs. Tensors that
+-- are made there are known to core alone until the whole backward ends, so no token of theirs
+-- would.
 local nested
 
 local nested_metatable = { __close = function(outer) nested = outer.list end }
@@ -131,7 +134,8 @@ local function check_results(name, results, inputs)
   end
 end
 
--- The closure that core calls with the list of inputs that need gradients, then a gradient per output.
+-- The closure that core calls with the list of inputs that need gradients, then a gradient per
+-- output.
 local function derivative(class, context, is_input, likes)
   local name, own = context[NAME], {}
   return function(needs, ...)
@@ -152,10 +156,10 @@ local function derivative(class, context, is_input, likes)
   end
 end
 
--- ---- forward ----------------------------------------------------------------------------------------------------
+-- ---- forward ------------------------------------------------------------------------------------
 
--- Returns the outputs, and the list of them that core makes results of the node. An output that is an input,
--- was returned before or has a history is replaced by an alias.
+-- Returns the outputs, and the list of them that core makes results of the node. An output that is
+-- an input, was returned before or has a history is replaced by an alias.
 local function results_of(context, outputs, tensors)
   local plain, dirty = rawget(context, PLAIN), rawget(context, DIRTY)
   local results, seen = {}, {}
@@ -234,8 +238,8 @@ local function record(class, context, inputs, outputs, results)
   if nested then nested[#nested + 1] = closure end
 end
 
--- Runs forward without recording, and returns its outputs. If the class has setup_context, forward receives no
--- context.
+-- Runs forward without recording, and returns its outputs. If the class has setup_context, forward
+-- receives no context.
 local function run_forward(class, context, arguments)
   local setup = class.setup_context
   if not setup then return table.pack(torch.no_grad(class.forward, context, table.unpack(arguments, 1, arguments.n))) end
@@ -253,8 +257,8 @@ local function level_of(arguments)
   end
 end
 
--- Under vmap, the class's own rule is used: vmap(info, in_dims, ...) returns its outputs, then their batch
--- dimensions.
+-- Under vmap, the class's own rule is used: vmap(info, in_dims, ...) returns its outputs, then
+-- their batch dimensions.
 local function apply_batched(class, arguments, level)
   if not class.vmap then
     fail('You tried to vmap over %s, but it does not have vmap support. Please override and implement the vmap method: '
@@ -293,10 +297,10 @@ local function apply_plain(class, arguments)
   return outputs, context
 end
 
--- ---- forward mode -----------------------------------------------------------------------------------------------
+-- ---- forward mode -------------------------------------------------------------------------------
 
--- Returns the level at which arguments have tangents (nil if none has), the arguments without them, and the
--- tangents (false for an argument without one).
+-- Returns the level at which arguments have tangents (nil if none has), the arguments without them,
+-- and the tangents (false for an argument without one).
 local function without_tangents(class, arguments)
   local level, primals, tangents
   for at = 0, C.dual_depth() - 1 do
@@ -315,7 +319,8 @@ local function without_tangents(class, arguments)
   return level, primals, tangents
 end
 
--- Calls the class's jvp, which returns a tangent or nil for each output, and makes the outputs dual.
+-- Calls the class's jvp, which returns a tangent or nil for each output, and makes the outputs
+-- dual.
 local function push(class, context, outputs, tangents, n, level)
   local own = table.pack(class.jvp(context, table.unpack(tangents, 1, n)))
   if own.n ~= outputs.n then
@@ -369,7 +374,7 @@ local function apply(class, ...)
   return table.unpack(outputs, 1, outputs.n)
 end
 
--- ---- classes ----------------------------------------------------------------------------------------------------
+-- ---- classes ------------------------------------------------------------------------------------
 
 local Function = { __classname = 'Function' }
 
@@ -385,14 +390,14 @@ function Function.jvp()
   fail('You must implement the jvp function for custom autograd.Function to use it with forward mode AD.')
 end
 
---- A class derived from this one; define its forward(ctx, ...) and backward(ctx, ...), then call the class or
---- its apply.
+--- A class derived from this one; define its forward(ctx, ...) and backward(ctx, ...), then call
+--- the class or its apply.
 ---
 --- - forward(...) and setup_context(ctx, inputs, output): an alternative to forward(ctx, ...)
---- - vmap(info, in_dims, ...), for torch.func.vmap: receives the batches, with info.batch_size, and returns the
----   output, or a table of them, and its out_dims
---- - jvp(ctx, tangents...), for forward mode: called after forward with the tangents of the inputs (nil if
----   there is none); returns one for each output
+--- - vmap(info, in_dims, ...), for torch.func.vmap: receives the batches, with info.batch_size, and
+---   returns the output, or a table of them, and its out_dims
+--- - jvp(ctx, tangents...), for forward mode: called after forward with the tangents of the inputs
+---   (nil if there is none); returns one for each output
 function Function:extend(name)
   if type(name) ~= 'string' then fail("extend(): the class's name must be a string, not %s", type(name)) end
   local class = { __classname = name, super = self }
@@ -403,7 +408,7 @@ function Function:extend(name)
   })
 end
 
--- ---- derivatives that have none themselves ------------------------------------------------------------------------
+-- ---- derivatives that have none themselves ------------------------------------------------------
 
 local DelayedError = Function:extend('Error')
 function DelayedError.forward(_, ...) return ... end

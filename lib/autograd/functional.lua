@@ -1,10 +1,10 @@
--- functional.lua - torch.autograd.functional: products with Jacobians and Hessians of a function of tensors,
--- and the complete matrices.
+-- functional.lua - torch.autograd.functional: products with Jacobians and Hessians of a function of
+-- tensors, and the complete matrices.
 --
--- inputs is a tensor or a list of tensors, and results have the same form; a function with several results has
--- a list as output. jvp is forward mode; hvp, and strict jvp, apply backward twice: the first gradient is
--- linear in its weights. With create_graph, the results are differentiable by the inputs; strict makes
--- independence of an input an error instead of zeros.
+-- inputs is a tensor or a list of tensors, and results have the same form; a function with several
+-- results has a list as output. jvp is forward mode; hvp, and strict jvp, apply backward twice: the
+-- first gradient is linear in its weights. With create_graph, the results are differentiable by the
+-- inputs; strict makes independence of an input an error instead of zeros.
 
 --[=[ arguments
 func: Function of the inputs that returns a tensor or several.
@@ -25,7 +25,7 @@ local trees = require 'torch.func.trees'
 local is_tensor = torch.is_tensor
 local functional = {}
 
--- ---- arguments ------------------------------------------------------------------------------------------------------
+-- ---- arguments ----------------------------------------------------------------------------------
 
 -- Converts a tensor or list to a list; also returns whether it was a list.
 local function as_list(value, what, name)
@@ -77,7 +77,8 @@ local function check_vector(v, others, is_list)
   end
 end
 
--- The vector v as a list of detached tensors; nil means ones if the only other tensor has one element.
+-- The vector v as a list of detached tensors; nil means ones if the only other tensor has one
+-- element.
 local function vector_of(v, name, others, is_list, message)
   if v == nil then
     if #others ~= 1 or others[1]:numel() ~= 1 then fail('%s', message) end
@@ -91,7 +92,7 @@ end
 local no_output_vector = 'The vector v can only be None if the user-provided function returns a single Tensor with a single element.'
 local no_input_vector = 'The vector v can only be None if the input to the user-provided function is a single Tensor with a single element.'
 
--- ---- gradients ------------------------------------------------------------------------------------------------------
+-- ---- gradients ----------------------------------------------------------------------------------
 
 -- Gradients as a list with holes, n entries: by outputs that have a history.
 local function gradients_of(outputs, inputs, weights, create_graph)
@@ -165,9 +166,10 @@ end
 -- Records gradients as the enclosing scope does, and always if a graph is requested.
 local function recording(create_graph, f, ...) return torch.set_grad_enabled(create_graph or torch.is_grad_enabled(), f, ...) end
 
--- ---- products -------------------------------------------------------------------------------------------------------
+-- ---- products -----------------------------------------------------------------------------------
 
---- vjp(func, inputs, v, {create_graph = false, strict = false}): the value of func, and v times its Jacobian.
+--- vjp(func, inputs, v, {create_graph = false, strict = false}): the value of func, and v times its
+--- Jacobian.
 function functional.vjp(o)
   local func = o.func
   return torch.enable_grad(function()
@@ -181,8 +183,8 @@ function functional.vjp(o)
   end)
 end
 
--- The inputs for forward mode, and func as a function that returns a list; several() is true if it returned
--- one.
+-- The inputs for forward mode, and func as a function that returns a list; several() is true if it
+-- returned one.
 local function for_forward(func, given, name, create_graph)
   local inputs, is_list = {}, false
   for i, input in ipairs(given) do inputs[i] = create_graph and input or input:detach() end
@@ -194,7 +196,8 @@ local function for_forward(func, given, name, create_graph)
   return inputs, f, function() return is_list end
 end
 
---- jvp(func, inputs, v, {create_graph = false, strict = false}): the value of func, and its Jacobian times v.
+--- jvp(func, inputs, v, {create_graph = false, strict = false}): the value of func, and its
+--- Jacobian times v.
 function functional.jvp(o)
   local func = o.func
   return torch.enable_grad(function()
@@ -217,7 +220,8 @@ function functional.jvp(o)
   end)
 end
 
--- The value of func, a number, and multiply(its gradient, inputs, v, options) of its second derivatives.
+-- The value of func, a number, and multiply(its gradient, inputs, v, options) of its second
+-- derivatives.
 local function second_order(name, multiply, o)
   local func = o.func
   return torch.enable_grad(function()
@@ -244,14 +248,15 @@ local function times_vector(slope, inputs, v, o)
   return filled(gradients_of(second, weights, v, o.create_graph), inputs, o.strict, 'hessian', o.create_graph, 'second')
 end
 
---- vhp(func, inputs, v, {create_graph = false, strict = false}): the value of func, a number, and v times its Hessian.
+--- vhp(func, inputs, v, {create_graph = false, strict = false}): the value of func, a number, and v
+--- times its Hessian.
 function functional.vhp(o) return second_order('vhp', vector_times, o) end
 
---- hvp(func, inputs, v, {create_graph = false, strict = false}): the value of func, a number, and its Hessian
---- times v. If second derivatives are continuous, vhp is equal and faster.
+--- hvp(func, inputs, v, {create_graph = false, strict = false}): the value of func, a number, and
+--- its Hessian times v. If second derivatives are continuous, vhp is equal and faster.
 function functional.hvp(o) return second_order('hvp', times_vector, o) end
 
--- ---- whole matrices ---------------------------------------------------------------------------------------------------
+-- ---- whole matrices -----------------------------------------------------------------------------
 
 -- The Jacobian of one output by every input.
 local function rows_of(output, k, inputs, o)
@@ -292,9 +297,10 @@ local function columns_of(func, given)
 end
 
 --- jacobian(func, inputs, {create_graph = false, strict = false, vectorize = false, strategy =
---- 'reverse-mode'}): the Jacobian, with the output's shape followed by the input's; for lists of inputs or
---- outputs, lists of Jacobians, outputs outermost. 'reverse-mode': row by row, by backward, for every
---- vectorize; 'forward-mode', with vectorize = true: all columns at once, by forward mode under vmap.
+--- 'reverse-mode'}): the Jacobian, with the output's shape followed by the input's; for lists of
+--- inputs or outputs, lists of Jacobians, outputs outermost. 'reverse-mode': row by row, by
+--- backward, for every vectorize; 'forward-mode', with vectorize = true: all columns at once, by
+--- forward mode under vmap.
 function functional.jacobian(o)
   local func, strategy = o.func, o.strategy
   if strategy ~= 'forward-mode' and strategy ~= 'reverse-mode' then
@@ -328,10 +334,10 @@ function functional.jacobian(o)
   end)
 end
 
---- hessian(func, inputs, {create_graph = false, strict = false, vectorize = false, outer_jacobian_strategy =
---- 'reverse-mode'}): the second derivatives of func, which returns a single number. The shape is the input's
---- shape twice; for a list of inputs, a list of lists. 'forward-mode', which requires vectorize = true,
---- computes forward mode over backward.
+--- hessian(func, inputs, {create_graph = false, strict = false, vectorize = false,
+--- outer_jacobian_strategy = 'reverse-mode'}): the second derivatives of func, which returns a
+--- single number. The shape is the input's shape twice; for a list of inputs, a list of lists.
+--- 'forward-mode', which requires vectorize = true, computes forward mode over backward.
 function functional.hessian(o)
   local func = o.func
   local given, is_list = as_list(o.inputs, 'inputs', 'hessian')

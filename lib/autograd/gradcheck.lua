@@ -1,9 +1,11 @@
--- gradcheck.lua - torch.autograd.gradcheck and gradgradcheck: compare derivatives with finite differences.
+-- gradcheck.lua - torch.autograd.gradcheck and gradgradcheck: compare derivatives with finite
+-- differences.
 --
--- Inputs that require grad are changed in place, element by element, and restored. Use float64: central
--- differences of smaller dtypes are inaccurate. Complex numbers are compared by their two parts: the gradient
--- of the real (imaginary) part of an output, which backward returns for the seed 1 (i), contains the
--- derivatives by both parts of an input. Forward mode returns them for the tangent 1 (i).
+-- Inputs that require grad are changed in place, element by element, and restored. Use float64:
+-- central differences of smaller dtypes are inaccurate. Complex numbers are compared by their two
+-- parts: the gradient of the real (imaginary) part of an output, which backward returns for the
+-- seed 1 (i), contains the derivatives by both parts of an input. Forward mode returns them for the
+-- tangent 1 (i).
 
 --[=[ arguments
 func: Function of the inputs that returns a tensor or several.
@@ -127,7 +129,8 @@ local function analytical(output, inputs)
   return jacobians
 end
 
--- Jacobians by forward mode, of all outputs by input i: [output][element of input][element of output].
+-- Jacobians by forward mode, of all outputs by input i: [output][element of input][element of
+-- output].
 local function pushed(fn, inputs, i)
   local input, jacobians = inputs[i], {}
   for k = 1, parts(input):numel() do
@@ -201,9 +204,9 @@ local function mismatch(fn, inputs, options)
   return nil
 end
 
---- True if the derivatives of fn(inputs...) agree with finite differences; raises the first mismatch unless
---- raise_exception is false. check_forward_ad: checks forward mode, too; check_backward_ad = false: checks
---- forward mode only.
+--- True if the derivatives of fn(inputs...) agree with finite differences; raises the first
+--- mismatch unless raise_exception is false. check_forward_ad: checks forward mode, too;
+--- check_backward_ad = false: checks forward mode only.
 local function gradcheck(fn, inputs, options)
   local message = mismatch(fn, list_of(inputs), options)
   if message and options.raise_exception then fail('%s', message) end

@@ -1,5 +1,5 @@
--- graph.lua - torch.autograd.graph: replacements of saved tensors, edges of the graph, and hooks of several
--- tensors.
+-- graph.lua - torch.autograd.graph: replacements of saved tensors, edges of the graph, and hooks of
+-- several tensors.
 
 --[=[ arguments
 error_message: Message of the error.
@@ -24,8 +24,8 @@ local scopes = require 'torch.autograd.scope'
 local C = torch._C
 local graph = {}
 
--- The open scopes of hooks, for custom Functions, and of messages that reject hooks; `outer` of the list is the
--- innermost one. Guards may end in any order.
+-- The open scopes of hooks, for custom Functions, and of messages that reject hooks; `outer` of the
+-- list is the innermost one. Guards may end in any order.
 local hooks, refusals = {}, {}
 
 local function open(list, scope)
@@ -39,7 +39,8 @@ local function close(list, scope)
   if inner then inner.outer = scope.outer end
 end
 
--- leave() may have to be called again: if a running hook closes the scope, it is restored afterwards.
+-- leave() may have to be called again: if a running hook closes the scope, it is restored
+-- afterwards.
 local guard_metatable = {
   __name = 'guard',
   __close = function(guard)
@@ -48,7 +49,8 @@ local guard_metatable = {
   end,
 }
 
--- A guard that calls leave; with a body its results. Scopes have their own list and may end in any order.
+-- A guard that calls leave; with a body its results. Scopes have their own list and may end in any
+-- order.
 local function within(leave, body, ...)
   local guard = setmetatable({ leave = leave, scope = scopes.open(leave, function() end, leave) }, guard_metatable)
   if body == nil then return guard end
@@ -56,10 +58,11 @@ local function within(leave, body, ...)
   return body(...)
 end
 
---- While body(...) runs, or until the returned guard is closed, pack_hook(tensor) is called for each tensor
---- that is saved for backward, and its result, any value but nil, is stored instead. unpack_hook(value) returns
---- a tensor of the same shape, dtype and device when backward needs it. Neither is recorded, and pack_hook must
---- not change its tensor. Only the innermost hooks are called.
+--- While body(...) runs, or until the returned guard is closed, pack_hook(tensor) is called for
+--- each tensor that is saved for backward, and its result, any value but nil, is stored instead.
+--- unpack_hook(value) returns a tensor of the same shape, dtype and device when backward needs it.
+--- Neither is recorded, and pack_hook must not change its tensor. Only the innermost hooks are
+--- called.
 function graph.saved_tensors_hooks(pack_hook, unpack_hook, body, ...)
   if refusals.outer then fail('%s', refusals.outer.message) end
   local opened = C.open_saved_hooks(pack_hook, unpack_hook)
@@ -70,9 +73,9 @@ function graph.saved_tensors_hooks(pack_hook, unpack_hook, body, ...)
   end, body, ...)
 end
 
---- While body(...) runs, or until the guard is closed, saved tensors are stored in host memory and copied back
---- to their device for backward, which saves device memory for additional copies (shown in the copies ledger).
---- With pin_memory, the copies overlap with the device's work.
+--- While body(...) runs, or until the guard is closed, saved tensors are stored in host memory and
+--- copied back to their device for backward, which saves device memory for additional copies (shown
+--- in the copies ledger). With pin_memory, the copies overlap with the device's work.
 function graph.save_on_cpu(pin_memory, _, body, ...)
   local function pack(tensor)
     if not pin_memory then return { tensor.device, tensor:cpu() } end
@@ -84,17 +87,17 @@ function graph.save_on_cpu(pin_memory, _, body, ...)
   return graph.saved_tensors_hooks(pack, unpack, body, ...)
 end
 
---- While body(...) runs, or until the guard is closed, setting hooks of saved tensors is an error with this
--- message. If hooks are set already, this call raises it.
+--- While body(...) runs, or until the guard is closed, setting hooks of saved tensors is an error
+-- with this message. If hooks are set already, this call raises it.
 function graph.disable_saved_tensors_hooks(error_message, body, ...)
   if hooks.outer then fail('%s', error_message) end
   local scope = open(refusals, { message = error_message })
   return within(function() close(refusals, scope) end, body, ...)
 end
 
---- While body(...) runs, or until the guard is closed, you may write to tensors in place after they were saved
---- for backward: values that were saved in the scope are copied first. Backward may run later if nothing writes
---- to them any more. Such scopes do not nest.
+--- While body(...) runs, or until the guard is closed, you may write to tensors in place after they
+--- were saved for backward: values that were saved in the scope are copied first. Backward may run
+--- later if nothing writes to them any more. Such scopes do not nest.
 function graph.allow_mutation_on_saved_tensors(body, ...)
   C.open_saved_copies()
   -- Saved tensors of custom Functions, which core does not store, are copied immediately.
@@ -105,22 +108,23 @@ function graph.allow_mutation_on_saved_tensors(body, ...)
   end, body, ...)
 end
 
---- Records that a tensor, or each of a list, was written in place by other code, for example your own kernel.
+--- Records that a tensor, or each of a list, was written in place by other code, for example your
+--- own kernel.
 function graph.increment_version(tensor)
   if torch.is_tensor(tensor) then tensor = { tensor } end
   for _, entry in ipairs(tensor) do C.increment_version(entry) end
 end
 
--- ---- edges ----------------------------------------------------------------------------------------------------------
+-- ---- edges --------------------------------------------------------------------------------------
 
 -- The key of the tensor that an edge represents, for gradient requests.
 local TENSOR = {}
 
 local GradientEdge = class.Object:extend('GradientEdge')
 
---- GradientEdge(node, output_nr): the gradient of one of a node's results (from 1). torch.autograd.backward and
---- grad accept it instead of a tensor as root or input, and the tensor need not be kept. Fields: node,
---- output_nr.
+--- GradientEdge(node, output_nr): the gradient of one of a node's results (from 1).
+--- torch.autograd.backward and grad accept it instead of a tensor as root or input, and the tensor
+--- need not be kept. Fields: node, output_nr.
 function GradientEdge:init(node, output_nr)
   if torch.type(node) ~= 'Node' then fail("GradientEdge(): argument 'node' must be a Node of the graph, as x.grad_fn is, got %s", torch.type(node)) end
   self[TENSOR], self.node, self.output_nr = C.edge_tensor(node, output_nr), node, output_nr
@@ -129,7 +133,8 @@ declare.methods(GradientEdge, 'init(self, any node, integer output_nr, any? owne
 
 function GradientEdge:__tostring() return ('GradientEdge(node=%s, output_nr=%d)'):format(self.node, self.output_nr) end
 
---- The edge of a tensor's gradient: torch.autograd.grad(y, x) and grad(y, get_gradient_edge(x)) are equal.
+--- The edge of a tensor's gradient: torch.autograd.grad(y, x) and grad(y, get_gradient_edge(x)) are
+--- equal.
 function graph.get_gradient_edge(tensor)
   return GradientEdge(C.gradient_edge(tensor))
 end
@@ -139,7 +144,7 @@ graph.GradientEdge = GradientEdge
 --- For torch.autograd: the tensor of an edge.
 function graph.__tensor_of(edge) return edge[TENSOR] end
 
--- ---- hooks of several tensors -----------------------------------------------------------------------------------------
+-- ---- hooks of several tensors -------------------------------------------------------------------
 
 local Handles = { __name = 'RemovableHandle' }
 Handles.__index = Handles
@@ -149,8 +154,8 @@ function Handles:remove()
   for _, handle in ipairs(self) do handle:remove() end
 end
 
--- The function that each of n hooks calls: fn with all gradients, after the last one that this backward
--- computes.
+-- The function that each of n hooks calls: fn with all gradients, after the last one that this
+-- backward computes.
 local function when_all(edges, fn)
   local number, waits, grads
   return function(i, grad)
@@ -178,9 +183,10 @@ local function when_any(fn)
   end
 end
 
---- Calls fn in each backward that computes gradients of some of the tensors. {mode = 'all'}, the default: with
---- a list of the gradients, after the last one (false for tensors without a gradient in this backward); {mode =
---- 'any'}: with the first gradient. fn must not change them. Returns a handle; its remove() removes the hook.
+--- Calls fn in each backward that computes gradients of some of the tensors. {mode = 'all'}, the
+--- default: with a list of the gradients, after the last one (false for tensors without a gradient
+--- in this backward); {mode = 'any'}: with the first gradient. fn must not change them. Returns a
+--- handle; its remove() removes the hook.
 function graph.register_multi_grad_hook(tensors, fn, mode)
   if mode ~= 'all' and mode ~= 'any' then fail("Expects mode to be one of ('all', 'any') but got %s", mode) end
   local edges, handles = {}, setmetatable({}, Handles)

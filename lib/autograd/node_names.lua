@@ -1,5 +1,6 @@
--- node_names.lua - PyTorch's names of nodes (x.grad_fn) for composite operations: printed tensors, errors and
--- profiles name the called operation. Names of operations in C are in their declarations (grad_fn).
+-- node_names.lua - PyTorch's names of nodes (x.grad_fn) for composite operations: printed tensors,
+-- errors and profiles name the called operation. Names of operations in C are in their declarations
+-- (grad_fn).
 
 local C = require 'torch'._C
 
@@ -36,8 +37,8 @@ end
 --- Calls f(...), and names the nodes that it creates for its results.
 function node_names.call(name, f, ...) return named(name, C.last_node(), f(...)) end
 
---- f with nodes named after an overload of the operation; f itself if PyTorch's nodes have the names of the
---- operations in f.
+--- f with nodes named after an overload of the operation; f itself if PyTorch's nodes have the
+--- names of the operations in f.
 function node_names.wrap(overload, op, f)
   local name = names[overload] or names[op]
   if not name then return f end

@@ -1,10 +1,11 @@
--- scope.lua - scopes that change a setting until they end: guards for `local _ <close>`, and bodies that run
--- inside of a scope.
+-- scope.lua - scopes that change a setting until they end: guards for `local _ <close>`, and bodies
+-- that run inside of a scope.
 --
--- A scope ends when its guard is closed. A dropped guard, for example of a coroutine, ends the scope when it is
--- collected, with a warning that names the line that opened it. The scopes of one setting are a list and may
--- end in any order: a scope that ends while inner ones are open passes its restoring to the scope above it. The
--- list does not refer to guards; otherwise none would be collected.
+-- A scope ends when its guard is closed. A dropped guard, for example of a coroutine, ends the
+-- scope when it is collected, with a warning that names the line that opened it. The scopes of one
+-- setting are a list and may end in any order: a scope that ends while inner ones are open passes
+-- its restoring to the scope above it. The list does not refer to guards; otherwise none would be
+-- collected.
 
 local kinds = require 'torch.support.kinds'
 local getinfo = debug and debug.getinfo
@@ -42,7 +43,8 @@ local function finish(record, failure)
   end
 end
 
---- Ends the scope of a guard. Scopes of the same coroutine that were opened later and never closed end first.
+--- Ends the scope of a guard. Scopes of the same coroutine that were opened later and never closed
+--- end first.
 function M.close(guard, failure)
   local record = guard.record
   if record.ended then return end
@@ -69,11 +71,12 @@ local function run(guard, body, ...)
   return body(...)
 end
 
---- A scope of a setting, identified by any value: change() changes it, and restore(failure) undoes the change.
---- Returns the guard, or the results of body(...), which runs inside. failure: the error that ended the scope,
---- or a text if the guard was dropped. The scope is added to the list before the change: a dropped scope that
---- is collected in between passes its restoring to this one. change, restore and setting must not refer to the
---- guard; otherwise it would never be collected.
+--- A scope of a setting, identified by any value: change() changes it, and restore(failure) undoes
+--- the change. Returns the guard, or the results of body(...), which runs inside. failure: the
+--- error that ended the scope, or a text if the guard was dropped. The scope is added to the list
+--- before the change: a dropped scope that is collected in between passes its restoring to this
+--- one. change, restore and setting must not refer to the guard; otherwise it would never be
+--- collected.
 function M.open(setting, change, restore, body, ...)
   local record = { setting = setting, restore = restore, below = newest[setting], coroutine = tostring(coroutine.running()), place = place() }
   newest[setting] = record

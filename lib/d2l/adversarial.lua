@@ -1,11 +1,12 @@
--- adversarial.lua - d2l: the two steps of adversarial training (I. Goodfellow et al. 2014). loss is a function
--- of scores and targets, such as BCEWithLogitsLoss.
+-- adversarial.lua - d2l: the two steps of adversarial training (I. Goodfellow et al. 2014). loss is
+-- a function of scores and targets, such as BCEWithLogitsLoss.
 
 local torch = require 'torch'
 
 local M = {}
 
---- A step of the discriminator: real data against the generator's output for the noise Z. Returns the loss.
+--- A step of the discriminator: real data against the generator's output for the noise Z. Returns
+--- the loss.
 function M.update_D(X, Z, net_D, net_G, loss, trainer_D)
   trainer_D:zero_grad()
   local fake = torch.no_grad(function() return net_G(Z) end)

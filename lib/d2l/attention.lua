@@ -1,8 +1,8 @@
--- attention.lua - d2l: attention: scores of keys for queries, weighted means of values, multiple heads,
--- positional encoding.
+-- attention.lua - d2l: attention: scores of keys for queries, weighted means of values, multiple
+-- heads, positional encoding.
 --
--- Queries, keys and values are (batch, number, size); valid_lens is the number of valid keys: (batch), or
--- (batch, queries).
+-- Queries, keys and values are (batch, number, size); valid_lens is the number of valid keys:
+-- (batch), or (batch, queries).
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
@@ -14,7 +14,8 @@ local nn = torch.nn
 
 local M = {}
 
---- The softmax of X (batch, queries, keys) over the keys; keys beyond valid_lens (nil: none) get weight 0.
+--- The softmax of X (batch, queries, keys) over the keys; keys beyond valid_lens (nil: none) get
+--- weight 0.
 function M.masked_softmax(X, valid_lens)
   if valid_lens == nil then return X:softmax(-1) end
   if valid_lens:dim() > 2 then fail('masked_softmax(): valid_lens has one or two dimensions, not %d', valid_lens:dim()) end
@@ -23,7 +24,8 @@ function M.masked_softmax(X, valid_lens)
   return X:masked_fill(places:gt(lens), -1e6):softmax(-1)
 end
 
---- DotProductAttention(dropout): attention with scaled dot products as scores (A. Vaswani et al. 2017).
+--- DotProductAttention(dropout): attention with scaled dot products as scores (A. Vaswani et al.
+--- 2017).
 -- attention_weights: of the last call.
 M.DotProductAttention = nn.Module:extend 'd2l.DotProductAttention'
 
@@ -35,8 +37,8 @@ function M.DotProductAttention:forward(queries, keys, values, valid_lens)
   return torch.bmm(self.dropout(self.attention_weights), values)
 end
 
---- AdditiveAttention(num_hiddens, dropout): attention with scores from a tanh layer (D. Bahdanau et al. 2014),
--- for queries and keys of different sizes.
+--- AdditiveAttention(num_hiddens, dropout): attention with scores from a tanh layer (D. Bahdanau et
+-- al. 2014), for queries and keys of different sizes.
 M.AdditiveAttention = nn.Module:extend 'd2l.AdditiveAttention'
 
 function M.AdditiveAttention:init(num_hiddens, dropout)
@@ -52,8 +54,8 @@ end
 
 local read_heads = declare.reader 'd2l.MultiHeadAttention(integer num_hiddens, integer num_heads, number dropout=0, boolean bias=false)'
 
---- MultiHeadAttention(num_hiddens, num_heads, dropout = 0, bias = false): attention in num_heads groups of the
--- hidden units.
+--- MultiHeadAttention(num_hiddens, num_heads, dropout = 0, bias = false): attention in num_heads
+-- groups of the hidden units.
 M.MultiHeadAttention = nn.Module:extend 'd2l.MultiHeadAttention'
 
 function M.MultiHeadAttention:init(...)
@@ -81,7 +83,8 @@ function M.MultiHeadAttention:forward(queries, keys, values, valid_lens)
   return self.W_o(self:transpose_output(self.attention(q, k, v, valid_lens)))
 end
 
---- PositionalEncoding(num_hiddens, dropout, max_len = 1000): adds sines and cosines of the positions, counted from 0 in the formula.
+--- PositionalEncoding(num_hiddens, dropout, max_len = 1000): adds sines and cosines of the
+--- positions, counted from 0 in the formula.
 M.PositionalEncoding = nn.Module:extend 'd2l.PositionalEncoding'
 
 function M.PositionalEncoding:init(num_hiddens, dropout, max_len)
@@ -99,7 +102,7 @@ function M.PositionalEncoding:forward(X)
   return self.dropout(X + self.P:narrow(2, 1, X:size(2)))
 end
 
--- ---- a decoder that looks back ------------------------------------------------------------------------------------------
+-- ---- a decoder that looks back ------------------------------------------------------------------
 
 --- A decoder that keeps its weights: attention_weights(), of a derived class.
 M.AttentionDecoder = sequences.Decoder:extend 'd2l.AttentionDecoder'
@@ -110,8 +113,8 @@ local read_decoder = declare.reader [[
   d2l.Seq2SeqAttentionDecoder(integer vocab_size, integer embed_size, integer num_hiddens, integer num_layers,
     number dropout=0)]]
 
---- Seq2SeqAttentionDecoder(vocab_size, embed_size, num_hiddens, num_layers, dropout = 0): at every step attends
---- to the encoder's outputs, with its last state as query.
+--- Seq2SeqAttentionDecoder(vocab_size, embed_size, num_hiddens, num_layers, dropout = 0): at every
+--- step attends to the encoder's outputs, with its last state as query.
 M.Seq2SeqAttentionDecoder = M.AttentionDecoder:extend 'd2l.Seq2SeqAttentionDecoder'
 
 function M.Seq2SeqAttentionDecoder:init(...)

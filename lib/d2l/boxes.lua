@@ -1,8 +1,9 @@
--- boxes.lua - d2l: anchor boxes: generating them, matching them with true boxes, and selecting predictions.
+-- boxes.lua - d2l: anchor boxes: generating them, matching them with true boxes, and selecting
+-- predictions.
 --
--- Boxes are rows {x1, y1, x2, y2}; anchors are fractions of the image's width and height. Classes count from 1.
--- In targets, the background is class 1 and class c of an object is c + 1, as cross_entropy expects. An
--- unmatched box has number 0, and a removed box has class 0.
+-- Boxes are rows {x1, y1, x2, y2}; anchors are fractions of the image's width and height. Classes
+-- count from 1. In targets, the background is class 1 and class c of an object is c + 1, as
+-- cross_entropy expects. An unmatched box has number 0, and a removed box has class 0.
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
@@ -17,8 +18,9 @@ function M.box_center_to_corner(boxes) return vision.box_convert(boxes, 'cxcywh'
 --- Intersection over union of every pair of boxes.
 function M.box_iou(boxes1, boxes2) return vision.box_iou(boxes1, boxes2) end
 
---- Anchors at every pixel of a feature map (n, c, height, width): of all sizes with the first ratio, and of the first size with the other
---- ratios. Returns (1, height * width * (#sizes + #ratios - 1), 4).
+--- Anchors at every pixel of a feature map (n, c, height, width): of all sizes with the first
+--- ratio, and of the first size with the other ratios. Returns (1, height * width * (#sizes +
+--- #ratios - 1), 4).
 function M.multibox_prior(data, sizes, ratios)
   local height, width = data:size(-2), data:size(-1)
   local like = { device = data.device, dtype = torch.float32 }
@@ -37,8 +39,8 @@ function M.multibox_prior(data, sizes, ratios)
   return (middles + around):reshape(1, -1, 4)
 end
 
---- The true box assigned to each anchor, as a position, or 0: each true box is assigned to its best anchor,
---- then the other anchors to the box that they overlap most, if by at least iou_threshold.
+--- The true box assigned to each anchor, as a position, or 0: each true box is assigned to its best
+--- anchor, then the other anchors to the box that they overlap most, if by at least iou_threshold.
 function M.assign_anchor_to_bbox(ground_truth, anchors, iou_threshold)
   local overlaps = vision.box_iou(anchors, ground_truth)
   local most, at = overlaps:max(2)
@@ -70,9 +72,9 @@ function M.offset_inverse(anchors, offset_preds)
   return M.box_center_to_corner(torch.cat({ xy, wh }, 2))
 end
 
---- Targets of a detector: anchors (1, n, 4) and labels (batch, objects, 5), rows {class, box} with class 0 for
---- no object. Returns offsets and masks (batch, n * 4), and classes (batch, n): 1 is the background, c + 1
---- class c.
+--- Targets of a detector: anchors (1, n, 4) and labels (batch, objects, 5), rows {class, box} with
+--- class 0 for no object. Returns offsets and masks (batch, n * 4), and classes (batch, n): 1 is
+--- the background, c + 1 class c.
 function M.multibox_target(anchors, labels)
   local n = anchors:size(2)
   anchors = anchors:squeeze(1)
@@ -96,13 +98,13 @@ function M.multibox_target(anchors, labels)
   return torch.stack(offsets), torch.stack(masks), torch.stack(classes)
 end
 
---- Non-maximum suppression: the positions of the remaining boxes, best first, after each box suppresses boxes
--- of lower score that overlap it by more than iou_threshold.
+--- Non-maximum suppression: the positions of the remaining boxes, best first, after each box
+-- suppresses boxes of lower score that overlap it by more than iou_threshold.
 function M.nms(boxes, scores, iou_threshold) return vision.nms(boxes, scores, iou_threshold) end
 
---- Detections: cls_probs (batch, classes with the background first, n), offset_preds (batch, n * 4), anchors
---- (1, n, 4). Returns (batch, n, 6), rows {class, confidence, box}, best first; class 0: the background, or a
---- box that a better one suppresses.
+--- Detections: cls_probs (batch, classes with the background first, n), offset_preds (batch, n *
+--- 4), anchors (1, n, 4). Returns (batch, n, 6), rows {class, confidence, box}, best first; class
+--- 0: the background, or a box that a better one suppresses.
 function M.multibox_detection(cls_probs, offset_preds, anchors, nms_threshold, pos_threshold)
   nms_threshold, pos_threshold = nms_threshold or 0.5, pos_threshold or 0.009999999
   if cls_probs:dim() ~= 3 then fail('multibox_detection(): cls_probs has three dimensions, not %d', cls_probs:dim()) end
@@ -125,7 +127,8 @@ function M.multibox_detection(cls_probs, offset_preds, anchors, nms_threshold, p
   return torch.stack(found)
 end
 
---- A figure: an image (3, height, width) with the outlines of boxes {x1, y1, x2, y2} in pixels, in six colours.
+--- A figure: an image (3, height, width) with the outlines of boxes {x1, y1, x2, y2} in pixels, in
+--- six colours.
 function M.show_bboxes(image, bboxes)
   local colours = { { 0, 0, 1 }, { 0, 1, 0 }, { 1, 0, 0 }, { 1, 0, 1 }, { 0, 1, 1 }, { 1, 1, 0 } }
   local picture = (image:is_floating_point() and image or image:float() / 255):clone()

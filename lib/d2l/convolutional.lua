@@ -1,4 +1,5 @@
--- convolutional.lua - d2l: convolutional networks: LeNet (Y. LeCun et al. 1998), residual networks (K. He et al. 2016; S. Xie et al. 2017).
+-- convolutional.lua - d2l: convolutional networks: LeNet (Y. LeCun et al. 1998), residual networks
+-- (K. He et al. 2016; S. Xie et al. 2017).
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
@@ -32,8 +33,8 @@ end
 
 local read = declare.reader 'd2l.LeNet(number|Tensor lr=0.1, integer num_classes=10)'
 
---- LeNet {lr = 0.1, num_classes = 10}: two convolutions with sigmoids and average pooling, three linear layers;
--- for images (n, 1, 28, 28).
+--- LeNet {lr = 0.1, num_classes = 10}: two convolutions with sigmoids and average pooling, three
+-- linear layers; for images (n, 1, 28, 28).
 M.LeNet = models.Classifier:extend 'd2l.LeNet'
 
 function M.LeNet:init(...)
@@ -46,7 +47,8 @@ end
 
 local read_residual = declare.reader 'd2l.Residual(integer num_channels, boolean use_1x1conv=false, integer strides=1)'
 
---- Residual(num_channels, use_1x1conv = false, strides = 1): two 3 x 3 convolutions, added to the input.
+--- Residual(num_channels, use_1x1conv = false, strides = 1): two 3 x 3 convolutions, added to the
+--- input.
 M.Residual = nn.Module:extend 'd2l.Residual'
 
 function M.Residual:init(...)
@@ -66,8 +68,9 @@ local read_next = declare.reader [[
   d2l.ResNeXtBlock(integer num_channels, integer groups, integer bot_mul, boolean use_1x1conv=false,
     integer strides=1)]]
 
---- ResNeXtBlock(num_channels, groups, bot_mul, use_1x1conv = false, strides = 1): the same with a grouped
---- convolution between two of 1 x 1; bot_mul: the number of channels between them over num_channels.
+--- ResNeXtBlock(num_channels, groups, bot_mul, use_1x1conv = false, strides = 1): the same with a
+--- grouped convolution between two of 1 x 1; bot_mul: the number of channels between them over
+--- num_channels.
 M.ResNeXtBlock = nn.Module:extend 'd2l.ResNeXtBlock'
 
 function M.ResNeXtBlock:init(...)
@@ -101,8 +104,8 @@ local function stage(num_residuals, num_channels, is_first)
   return blocks
 end
 
---- ResNet(arch, lr = 0.1, num_classes = 10): arch is a list of stages {num_residuals, num_channels}; {{2, 64}, {2, 128}, {2, 256}, {2,
---- 512}} is ResNet-18.
+--- ResNet(arch, lr = 0.1, num_classes = 10): arch is a list of stages {num_residuals,
+--- num_channels}; {{2, 64}, {2, 128}, {2, 256}, {2, 512}} is ResNet-18.
 M.ResNet = models.Classifier:extend 'd2l.ResNet'
 
 function M.ResNet:init(...)

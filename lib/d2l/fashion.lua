@@ -1,4 +1,5 @@
--- fashion.lua - d2l: Fashion-MNIST (H. Xiao, K. Rasul, R. Vollgraf 2017), from Debian's package dataset-fashion-mnist.
+-- fashion.lua - d2l: Fashion-MNIST (H. Xiao, K. Rasul, R. Vollgraf 2017), from Debian's package
+-- dataset-fashion-mnist.
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
@@ -50,9 +51,10 @@ local read = declare.reader(([[
   d2l.FashionMNIST(integer batch_size=64, table resize={28, 28}, *, integer num_train=0, integer num_val=0,
     string folder=%q)]]):format(training.FASHION_MNIST))
 
---- FashionMNIST {batch_size = 64, resize = {28, 28}, num_train = 0, num_val = 0, folder =}: images (n, 1,
---- height, width) with values from 0 to 1 and their classes, 1 to 10. num_train, num_val: the number of images,
---- 0 for all (60000 and 10000). folder: of the four files; by default Debian's package.
+--- FashionMNIST {batch_size = 64, resize = {28, 28}, num_train = 0, num_val = 0, folder =}: images
+--- (n, 1, height, width) with values from 0 to 1 and their classes, 1 to 10. num_train, num_val:
+--- the number of images, 0 for all (60000 and 10000). folder: of the four files; by default
+--- Debian's package.
 M.FashionMNIST = data.DataModule:extend 'd2l.FashionMNIST'
 
 function M.FashionMNIST:init(...)
@@ -82,8 +84,8 @@ function M.FashionMNIST:visualize(batch, nrows, ncols, labels)
   return board.show_images(batch[1]:squeeze(2), nrows, ncols, labels or self:text_labels(batch[2]))
 end
 
---- The loaders of training and test images, for the book's later chapters: load_data_fashion_mnist(batch_size,
--- resize).
+--- The loaders of training and test images, for the book's later chapters:
+-- load_data_fashion_mnist(batch_size, resize).
 function M.load_data_fashion_mnist(batch_size, resize, options)
   local all = M.FashionMNIST { batch_size = batch_size, resize = resize or { 28, 28 }, num_train = options and options.num_train or 0,
     num_val = options and options.num_val or 0 }

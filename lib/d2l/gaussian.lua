@@ -11,8 +11,8 @@ function M.distance_matrix(X, Y)
   return (X:unsqueeze(2) - Y:unsqueeze(1)):square():sum(3)
 end
 
---- The squared exponential kernel: amplitude^2 exp(-|x1 - x2|^2 / (2 ls^2)) for all pairs; ls: the length
--- scale.
+--- The squared exponential kernel: amplitude^2 exp(-|x1 - x2|^2 / (2 ls^2)) for all pairs; ls: the
+-- length scale.
 function M.rbfkernel(x1, x2, ls, amplitude)
   return torch.exp(M.distance_matrix(x1, x2) / (-2 * (ls or 4) ^ 2)) * (amplitude or 1) ^ 2
 end

@@ -1,5 +1,5 @@
--- judgements.lua - d2l: sentiment of reviews, and inference between two sentences. Classes count from 1:
--- reviews 1 negative, 2 positive; pairs 1 entailment, 2 contradiction, 3 neutral.
+-- judgements.lua - d2l: sentiment of reviews, and inference between two sentences. Classes count
+-- from 1: reviews 1 negative, 2 positive; pairs 1 entailment, 2 contradiction, 3 neutral.
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
@@ -13,11 +13,11 @@ local nn = torch.nn
 
 local M = {}
 
--- ---- reviews ------------------------------------------------------------------------------------------------------------
+-- ---- reviews ------------------------------------------------------------------------------------
 
---- read_imdb(data_dir, is_train): lists of the texts and classes of reviews in the form of aclImdb (download it
---- from https://ai.stanford.edu/~amaas/data/sentiment/). The files of train/pos, train/neg, test/pos and
---- test/neg are read in the order of their names.
+--- read_imdb(data_dir, is_train): lists of the texts and classes of reviews in the form of aclImdb
+--- (download it from https://ai.stanford.edu/~amaas/data/sentiment/). The files of train/pos,
+--- train/neg, test/pos and test/neg are read in the order of their names.
 function M.read_imdb(data_dir, is_train)
   local texts, labels = {}, {}
   for class, label in ipairs { 'neg', 'pos' } do
@@ -44,9 +44,9 @@ function M.read_imdb(data_dir, is_train)
   return texts, labels
 end
 
---- Loaders of reviews, truncated or padded to num_steps words, and the vocabulary: load_data_imdb(batch_size,
---- num_steps, {train = {texts, classes}, test = {texts, classes}, min_freq = 5}); with data_dir instead of
---- both, the data of read_imdb.
+--- Loaders of reviews, truncated or padded to num_steps words, and the vocabulary:
+--- load_data_imdb(batch_size, num_steps, {train = {texts, classes}, test = {texts, classes},
+--- min_freq = 5}); with data_dir instead of both, the data of read_imdb.
 function M.load_data_imdb(batch_size, num_steps, options)
   local train = options.train or { M.read_imdb(options.data_dir, true) }
   local test = options.test or { M.read_imdb(options.data_dir, false) }
@@ -68,8 +68,8 @@ function M.predict_sentiment(net, vocab, sequence)
   return torch.no_grad(function() return net(words):argmax(2):item() end) == 2 and 'positive' or 'negative'
 end
 
---- BiRNN(vocab_size, embed_size, num_hiddens, num_layers): a bidirectional LSTM; classifies by its first and
--- last outputs.
+--- BiRNN(vocab_size, embed_size, num_hiddens, num_layers): a bidirectional LSTM; classifies by its
+-- first and last outputs.
 M.BiRNN = nn.Module:extend 'd2l.BiRNN'
 
 function M.BiRNN:init(vocab_size, embed_size, num_hiddens, num_layers)
@@ -83,8 +83,8 @@ function M.BiRNN:forward(inputs)
   return self.decoder(torch.cat({ outputs[1], outputs[-1] }, 2))
 end
 
---- TextCNN(vocab_size, embed_size, kernel_sizes, num_channels): convolutions over words, with the maximum of
---- each channel (Y. Kim 2014); the second embedding is not trained.
+--- TextCNN(vocab_size, embed_size, kernel_sizes, num_channels): convolutions over words, with the
+--- maximum of each channel (Y. Kim 2014); the second embedding is not trained.
 M.TextCNN = nn.Module:extend 'd2l.TextCNN'
 
 function M.TextCNN:init(vocab_size, embed_size, kernel_sizes, num_channels)
@@ -106,7 +106,7 @@ function M.TextCNN:forward(inputs)
   return self.decoder(self.dropout(torch.cat(found, 2)))
 end
 
--- ---- pairs of sentences -------------------------------------------------------------------------------------------------
+-- ---- pairs of sentences -------------------------------------------------------------------------
 
 M.SNLI_LABELS = { 'entailment', 'contradiction', 'neutral' }
 
@@ -127,7 +127,8 @@ function M.read_snli(data_dir, is_train)
   return premises, hypotheses, labels
 end
 
---- SNLIDataset({premises, hypotheses, classes}, num_steps, vocab): a sample is a list {premise, hypothesis} of positions and the class.
+--- SNLIDataset({premises, hypotheses, classes}, num_steps, vocab): a sample is a list {premise,
+--- hypothesis} of positions and the class.
 M.SNLIDataset = torch.utils.data.Dataset:extend 'd2l.SNLIDataset'
 
 function M.SNLIDataset:init(dataset, num_steps, vocab)
@@ -148,8 +149,8 @@ end
 function M.SNLIDataset:__len() return #self.labels end
 function M.SNLIDataset:__getitem(i) return { self.premises[i], self.hypotheses[i] }, self.labels[i] end
 
---- Loaders of such pairs and the vocabulary: load_data_snli(batch_size, num_steps, train, test), each
---- {premises, hypotheses, classes}; without them the data of read_snli.
+--- Loaders of such pairs and the vocabulary: load_data_snli(batch_size, num_steps, train, test),
+--- each {premises, hypotheses, classes}; without them the data of read_snli.
 function M.load_data_snli(batch_size, num_steps, train, test)
   local train_set = M.SNLIDataset(train or { M.read_snli(nil, true) }, num_steps)
   local test_set = M.SNLIDataset(test or { M.read_snli(nil, false) }, num_steps, train_set.vocab)
@@ -163,8 +164,8 @@ local function mlp(num_hiddens, flatten)
   return net
 end
 
---- DecomposableAttention(vocab_size, embed_size, num_hiddens): words of both sentences are aligned, compared and summed up (A. Parikh et
---- al. 2016). forward {premises, hypotheses}.
+--- DecomposableAttention(vocab_size, embed_size, num_hiddens): words of both sentences are aligned,
+--- compared and summed up (A. Parikh et al. 2016). forward {premises, hypotheses}.
 M.DecomposableAttention = nn.Module:extend 'd2l.DecomposableAttention'
 
 function M.DecomposableAttention:init(vocab_size, embed_size, num_hiddens)

@@ -15,8 +15,9 @@ local read_data = declare.reader [[
   d2l.SyntheticRegressionData(any w, any b, number noise=0.01, integer num_train=1000, integer num_val=1000,
     integer batch_size=32)]]
 
---- SyntheticRegressionData {w = tensor, b = number, noise = 0.01, num_train = 1000, num_val = 1000, batch_size = 32}: X of
---- standard normal numbers (num_train + num_val, #w), and y = X w + b + noise, a column.
+--- SyntheticRegressionData {w = tensor, b = number, noise = 0.01, num_train = 1000, num_val = 1000,
+--- batch_size = 32}: X of standard normal numbers (num_train + num_val, #w), and y = X w + b +
+--- noise, a column.
 M.SyntheticRegressionData = data.DataModule:extend 'd2l.SyntheticRegressionData'
 
 function M.SyntheticRegressionData:init(...)
@@ -32,7 +33,8 @@ function M.SyntheticRegressionData:get_dataloader(train)
   return self:get_tensorloader({ self.X, self.y }, train, { first, first + n - 1 })
 end
 
---- SGD(params, lr): gradient descent on a list of parameters, with the methods step() and zero_grad() of an optimizer.
+--- SGD(params, lr): gradient descent on a list of parameters, with the methods step() and
+--- zero_grad() of an optimizer.
 M.SGD = tools.HyperParameters:extend 'd2l.SGD'
 
 function M.SGD:init(params, lr) self.params, self.lr = params, lr end
@@ -50,7 +52,8 @@ end
 
 local read_scratch = declare.reader 'd2l.LinearRegressionScratch(integer num_inputs, number|Tensor lr, number sigma=0.01)'
 
---- LinearRegressionScratch(num_inputs, lr, sigma = 0.01): a weight (num_inputs, 1) of small normal numbers and a bias.
+--- LinearRegressionScratch(num_inputs, lr, sigma = 0.01): a weight (num_inputs, 1) of small normal
+--- numbers and a bias.
 M.LinearRegressionScratch = models.Module:extend 'd2l.LinearRegressionScratch'
 
 function M.LinearRegressionScratch:init(...)

@@ -1,4 +1,5 @@
--- models.lua - d2l: Module, the base class of the book's models, and Classifier, for classification.
+-- models.lua - d2l: Module, the base class of the book's models, and Classifier, for
+-- classification.
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
@@ -9,9 +10,10 @@ local nn = torch.nn
 
 local M = {}
 
---- The base class of models: it has the loss (a method of the derived class), the steps of training and validation, which a Trainer calls,
---- and the board on which they draw: plot_train_per_epoch points of the training in each epoch, plot_valid_per_epoch of the validation (fields
---- of the class or of the model).
+--- The base class of models: it has the loss (a method of the derived class), the steps of training
+--- and validation, which a Trainer calls, and the board on which they draw: plot_train_per_epoch
+--- points of the training in each epoch, plot_valid_per_epoch of the validation (fields of the
+--- class or of the model).
 M.Module = nn.Module:extend 'd2l.Module'
 M.Module.save_hyperparameters = tools.save_hyperparameters
 M.Module.plot_train_per_epoch, M.Module.plot_valid_per_epoch = 2, 1
@@ -67,9 +69,10 @@ function M.Module:apply_init(inputs, init)
   if init then self.net:apply(init) end
 end
 
--- ---- classifiers ------------------------------------------------------------------------------------------------------
+-- ---- classifiers --------------------------------------------------------------------------------
 
---- A model with a score for each class: its loss is cross-entropy, and validation also plots the accuracy.
+--- A model with a score for each class: its loss is cross-entropy, and validation also plots the
+--- accuracy.
 M.Classifier = M.Module:extend 'd2l.Classifier'
 
 function M.Classifier:validation_step(batch)

@@ -1,5 +1,5 @@
--- optimization.lua - d2l: test problems of the chapter on optimization: paths in the plane, and linear
--- regression.
+-- optimization.lua - d2l: test problems of the chapter on optimization: paths in the plane, and
+-- linear regression.
 
 local torch = require 'torch'
 local board = require 'torch.d2l.board'
@@ -9,8 +9,8 @@ local nn = torch.nn
 
 local M = {}
 
---- The path of a trainer from (-5, -2): trainer(x1, x2, s1, s2[, f_grad]) returns the next four. Returns a list
--- of points {x1, x2}.
+--- The path of a trainer from (-5, -2): trainer(x1, x2, s1, s2[, f_grad]) returns the next four.
+-- Returns a list of points {x1, x2}.
 function M.train_2d(trainer, steps, f_grad)
   local x1, x2, s1, s2 = -5.0, -2.0, 0.0, 0.0
   local results = { { x1, x2 } }
@@ -28,8 +28,9 @@ function M.show_trace_2d(_, results)
   return board.plot(x, y, { xlabel = 'x1', ylabel = 'x2' })
 end
 
---- Returns a loader of n samples of five features with mean 0 and variance 1, with a noisy linear function of
---- them as target, and the number of features. (The book downloads measurements of airfoil noise.)
+--- Returns a loader of n samples of five features with mean 0 and variance 1, with a noisy linear
+--- function of them as target, and the number of features. (The book downloads measurements of
+--- airfoil noise.)
 function M.get_data_ch11(batch_size, n)
   n = n or 1500
   local X = torch.randn(n, 5)
@@ -47,8 +48,8 @@ local function mean_loss(net, loss, loader)
   return sum / n
 end
 
---- Trains a linear model by trainer_fn(params, states, hyperparams), which must also zero the gradients.
---- Returns the elapsed times and the losses of the epochs.
+--- Trains a linear model by trainer_fn(params, states, hyperparams), which must also zero the
+--- gradients. Returns the elapsed times and the losses of the epochs.
 function M.train_ch11(trainer_fn, states, hyperparams, data_iter, feature_dim, num_epochs)
   local w = (torch.randn(feature_dim, 1) * 0.01):requires_grad_()
   local b = torch.zeros(1):requires_grad_()
@@ -68,7 +69,8 @@ function M.train_ch11(trainer_fn, states, hyperparams, data_iter, feature_dim, n
   return timer:cumsum(), losses
 end
 
---- The same with an optimizer of torch.optim: trainer_fn is its class, hyperparams its named arguments. Returns the losses of the epochs.
+--- The same with an optimizer of torch.optim: trainer_fn is its class, hyperparams its named
+--- arguments. Returns the losses of the epochs.
 function M.train_concise_ch11(trainer_fn, hyperparams, data_iter, num_epochs)
   local net = nn.Sequential(nn.LazyLinear(1))
   for X in data_iter do -- initializes the lazy layer

@@ -54,14 +54,15 @@ function M.evaluate_loss(net, data_iter, loss)
   return metric[1] / metric[2]
 end
 
---- Shrinks the gradient of a module, or of an object with a list `params`, so that its norm is at most theta.
+--- Shrinks the gradient of a module, or of an object with a list `params`, so that its norm is at
+--- most theta.
 function M.grad_clipping(net, theta)
   local params = nn.Module:is_instance(net) and net:parameters() or net.params
   return torch.nn.utils.clip_grad_norm_(params, theta)
 end
 
---- A training step on a batch: net on devices[1] (or DataParallel over all). Returns the sum of the losses and
--- the number of correct predictions.
+--- A training step on a batch: net on devices[1] (or DataParallel over all). Returns the sum of the
+-- losses and the number of correct predictions.
 function M.train_batch_ch13(net, X, y, loss, trainer, devices)
   X, y = to_device(X, devices[1]), to_device(y, devices[1])
   net:train()
@@ -73,9 +74,9 @@ function M.train_batch_ch13(net, X, y, loss, trainer, devices)
   return l:sum():detach(), tools.accuracy(pred, y)
 end
 
---- Trains net on devices (default: all GPUs); loss returns a number for each sample (reduction = 'none').
---- Prints the last loss and the accuracies, and returns the mean loss, the training and test accuracy, and the
---- animator.
+--- Trains net on devices (default: all GPUs); loss returns a number for each sample (reduction =
+--- 'none'). Prints the last loss and the accuracies, and returns the mean loss, the training and
+--- test accuracy, and the animator.
 function M.train_ch13(net, train_iter, test_iter, loss, trainer, num_epochs, devices)
   devices = devices or torch.try_all_gpus()
   local animator = board.Animator { xlabel = 'epoch', xlim = { 1, math.max(num_epochs, 2) }, ylim = { 0, 1 }, legend = { 'train loss', 'train acc', 'test acc' } }

@@ -1,4 +1,5 @@
--- pictures.lua - d2l: synthetic pictures for detection and segmentation, and readers of the book's data files.
+-- pictures.lua - d2l: synthetic pictures for detection and segmentation, and readers of the book's
+-- data files.
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
@@ -10,9 +11,9 @@ local M = {}
 
 local read = declare.reader 'd2l.BananasDataset(boolean is_train=true, integer? num_images, sizes size=64)'
 
---- BananasDataset {is_train = true, num_images = 1000 | 100, size = 64}: synthetic replacements of the book's
---- pictures of one banana each: noise (3, size, size), values 0 to 1, with a yellow crescent. The label is (1,
---- 5): class 1 and the box, as fractions of the picture.
+--- BananasDataset {is_train = true, num_images = 1000 | 100, size = 64}: synthetic replacements of
+--- the book's pictures of one banana each: noise (3, size, size), values 0 to 1, with a yellow
+--- crescent. The label is (1, 5): class 1 and the box, as fractions of the picture.
 M.BananasDataset = data.Dataset:extend 'd2l.BananasDataset'
 
 function M.BananasDataset:init(...)
@@ -47,10 +48,10 @@ function M.load_data_bananas(batch_size, options)
   return data.DataLoader(train, { batch_size = batch_size, shuffle = true }), data.DataLoader(val, { batch_size = batch_size })
 end
 
--- ---- classes of pixels ------------------------------------------------------------------------------------------------
+-- ---- classes of pixels --------------------------------------------------------------------------
 
---- Colours of the 21 classes of Pascal VOC 2012 (M. Everingham et al.), as in its development kit: the bits of
---- class k, from 0, are distributed over the three channels, highest first.
+--- Colours of the 21 classes of Pascal VOC 2012 (M. Everingham et al.), as in its development kit:
+--- the bits of class k, from 0, are distributed over the three channels, highest first.
 M.VOC_COLORMAP = {}
 for k = 0, 20 do
   local colour = { 0, 0, 0 }
@@ -66,7 +67,8 @@ end
 M.VOC_CLASSES = { 'background', 'aeroplane', 'bicycle', 'bird', 'boat', 'bottle', 'bus', 'car', 'cat', 'chair', 'cow', 'diningtable', 'dog', 'horse',
   'motorbike', 'person', 'potted plant', 'sheep', 'sofa', 'train', 'tv/monitor' }
 
---- A table from colours (red * 65536 + green * 256 + blue, plus one) to classes; unknown colours are the background.
+--- A table from colours (red * 65536 + green * 256 + blue, plus one) to classes; unknown colours
+--- are the background.
 function M.voc_colormap2label()
   local label = torch.ones(1 << 24, { dtype = torch.uint8 })
   for class, c in ipairs(M.VOC_COLORMAP) do label[(c[1] << 16 | c[2] << 8 | c[3]) + 1] = class end
@@ -89,8 +91,9 @@ function M.voc_rand_crop(feature, label, height, width)
   return crop(feature), crop(label)
 end
 
---- Pictures and labels of Pascal VOC 2012 (download it from http://host.robots.ox.ac.uk/pascal/VOC/voc2012):
---- lists of bytes (3, height, width). voc_dir is its folder VOCdevkit/VOC2012; limit: the maximum number.
+--- Pictures and labels of Pascal VOC 2012 (download it from
+--- http://host.robots.ox.ac.uk/pascal/VOC/voc2012): lists of bytes (3, height, width). voc_dir is
+--- its folder VOCdevkit/VOC2012; limit: the maximum number.
 function M.read_voc_images(voc_dir, is_train, limit)
   local find = require('torch.d2l.data').find_file
   local list = find(('%s/ImageSets/Segmentation/%s.txt'):format(voc_dir, is_train == false and 'val' or 'train'), '',
@@ -104,8 +107,8 @@ function M.read_voc_images(voc_dir, is_train, limit)
   return features, labels
 end
 
---- VOCSegDataset(is_train, {height, width}, voc_dir): crops of that size with the classes of their pixels;
--- smaller pictures are dropped.
+--- VOCSegDataset(is_train, {height, width}, voc_dir): crops of that size with the classes of their
+-- pixels; smaller pictures are dropped.
 M.VOCSegDataset = data.Dataset:extend 'd2l.VOCSegDataset'
 
 function M.VOCSegDataset:init(is_train, crop_size, voc_dir)

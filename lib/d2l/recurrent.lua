@@ -1,7 +1,8 @@
--- recurrent.lua - d2l: recurrent networks from scratch and of torch.nn, and language models on top of them.
+-- recurrent.lua - d2l: recurrent networks from scratch and of torch.nn, and language models on top
+-- of them.
 --
--- Inputs of a network are (steps, batch, features); inputs of a language model are token positions, (batch,
--- steps).
+-- Inputs of a network are (steps, batch, features); inputs of a language model are token positions,
+-- (batch, steps).
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
@@ -16,7 +17,8 @@ local function small(sigma, ...) return nn.Parameter(torch.randn(...) * sigma) e
 
 local read_scratch = declare.reader 'd2l.RNNScratch(integer num_inputs, integer num_hiddens, number sigma=0.01)'
 
---- RNNScratch(num_inputs, num_hiddens, sigma = 0.01): H = tanh(X W_xh + H W_hh + b). Returns the list of all H, and the last.
+--- RNNScratch(num_inputs, num_hiddens, sigma = 0.01): H = tanh(X W_xh + H W_hh + b). Returns the
+--- list of all H, and the last.
 M.RNNScratch = models.Module:extend 'd2l.RNNScratch'
 
 function M.RNNScratch:init(...)
@@ -36,7 +38,8 @@ function M.RNNScratch:forward(inputs, state)
   return outputs, state
 end
 
---- LSTMScratch(num_inputs, num_hiddens, sigma = 0.01): S. Hochreiter, J. Schmidhuber 1997. Returns the list of all H, and {H, C}.
+--- LSTMScratch(num_inputs, num_hiddens, sigma = 0.01): S. Hochreiter, J. Schmidhuber 1997. Returns
+--- the list of all H, and {H, C}.
 M.LSTMScratch = models.Module:extend 'd2l.LSTMScratch'
 
 local read_lstm = declare.reader 'd2l.LSTMScratch(integer num_inputs, integer num_hiddens, number sigma=0.01)'
@@ -88,10 +91,10 @@ function M.GRU:init(...)
   self.rnn = nn.GRU(self.num_inputs, self.num_hiddens, { num_layers = self.num_layers, dropout = self.dropout })
 end
 
--- ---- language models ------------------------------------------------------------------------------------------------
+-- ---- language models ----------------------------------------------------------------------------
 
---- RNNLMScratch(rnn, vocab_size, lr = 0.01): scores of the next token at every step, (batch, steps, vocab_size). Its board draws the
---- perplexity.
+--- RNNLMScratch(rnn, vocab_size, lr = 0.01): scores of the next token at every step, (batch, steps,
+--- vocab_size). Its board draws the perplexity.
 M.RNNLMScratch = models.Classifier:extend 'd2l.RNNLMScratch'
 
 function M.RNNLMScratch:init(rnn, vocab_size, lr)
@@ -127,7 +130,8 @@ function M.RNNLMScratch:forward(X, state)
   return self:output_layer(outputs)
 end
 
---- Continues the text prefix by num_preds tokens (characters), the most likely one each. Returns a string.
+--- Continues the text prefix by num_preds tokens (characters), the most likely one each. Returns a
+--- string.
 function M.RNNLMScratch:predict(prefix, num_preds, vocab, device)
   local _ <close> = torch.no_grad()
   local state, outputs = nil, {}
@@ -147,7 +151,8 @@ function M.RNNLMScratch:predict(prefix, num_preds, vocab, device)
   return table.concat(vocab:to_tokens(outputs))
 end
 
---- RNNLM(rnn, vocab_size, lr = 0.01): the same over a recurrent layer of torch.nn with one output tensor.
+--- RNNLM(rnn, vocab_size, lr = 0.01): the same over a recurrent layer of torch.nn with one output
+--- tensor.
 M.RNNLM = M.RNNLMScratch:extend 'd2l.RNNLM'
 
 function M.RNNLM:init_params() self.linear = nn.LazyLinear(self.vocab_size) end

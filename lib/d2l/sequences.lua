@@ -1,4 +1,5 @@
--- sequences.lua - d2l: sequence to sequence: pairs of sentences, encoder and decoder, their training, and BLEU.
+-- sequences.lua - d2l: sequence to sequence: pairs of sentences, encoder and decoder, their
+-- training, and BLEU.
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
@@ -14,7 +15,7 @@ local nn, F = torch.nn, torch.nn.functional
 
 local M = {}
 
--- ---- pairs of sentences -----------------------------------------------------------------------------------------------
+-- ---- pairs of sentences -------------------------------------------------------------------------
 
 --- The line cut, or padded with padding_token, to num_steps entries.
 function M.truncate_pad(line, num_steps, padding_token)
@@ -27,12 +28,12 @@ local read = declare.reader [[
   d2l.MTFraEng(integer batch_size, integer num_steps=9, integer num_train=512, integer num_val=128,
     string? path)]]
 
---- MTFraEng(batch_size, num_steps = 9, num_train = 512, num_val = 128): English and French sentences, cut or
---- padded to num_steps tokens.
+--- MTFraEng(batch_size, num_steps = 9, num_train = 512, num_val = 128): English and French
+--- sentences, cut or padded to num_steps tokens.
 ---
---- A batch is the source, the target from <bos> on, the number of source tokens before the padding, and the
---- target's next tokens. Download https://www.manythings.org/anki/fra-eng.zip, and store fra.txt in the data
---- folder; {path = } reads another file with lines "source TAB target".
+--- A batch is the source, the target from <bos> on, the number of source tokens before the padding,
+--- and the target's next tokens. Download https://www.manythings.org/anki/fra-eng.zip, and store
+--- fra.txt in the data folder; {path = } reads another file with lines "source TAB target".
 M.MTFraEng = data.DataModule:extend 'd2l.MTFraEng'
 
 function M.MTFraEng:init(...)
@@ -83,8 +84,8 @@ function M.MTFraEng:_build_arrays(source, target, src_vocab, tgt_vocab)
   return { src, tgt:narrow(2, 1, self.num_steps), valid_len, tgt:narrow(2, 2, self.num_steps) }, src_known, tgt_known
 end
 
---- Sentences with tokens separated by blanks, as the tensors of a batch: four results, or one list with
--- as_list.
+--- Sentences with tokens separated by blanks, as the tensors of a batch: four results, or one list
+-- with as_list.
 function M.MTFraEng:build(src_sentences, tgt_sentences, as_list)
   local source, target = {}, {}
   for i, sentence in ipairs(src_sentences) do
@@ -100,19 +101,19 @@ function M.MTFraEng:get_dataloader(train)
   return self:get_tensorloader(self.arrays, train, { first, first + n - 1 })
 end
 
--- ---- encoder and decoder ------------------------------------------------------------------------------------------------
+-- ---- encoder and decoder ------------------------------------------------------------------------
 
 --- Reads a sequence: forward(X, …).
 M.Encoder = nn.Module:extend 'd2l.Encoder'
 
---- Writes a sequence: init_state(enc_all_outputs, …) returns the initial state from the encoder's outputs (a
---- list), forward(X, state) returns the scores and the next state.
+--- Writes a sequence: init_state(enc_all_outputs, …) returns the initial state from the encoder's
+--- outputs (a list), forward(X, state) returns the scores and the next state.
 M.Decoder = nn.Module:extend 'd2l.Decoder'
 
 function M.Decoder:init_state(...) fail('%s has no method init_state(enc_all_outputs, …)', torch.type(self)) end
 
---- EncoderDecoder(encoder, decoder): the scores of the target's next tokens: forward(enc_X, dec_X, …); further
---- arguments are passed to the encoder and to init_state.
+--- EncoderDecoder(encoder, decoder): the scores of the target's next tokens: forward(enc_X, dec_X,
+--- …); further arguments are passed to the encoder and to init_state.
 M.EncoderDecoder = models.Classifier:extend 'd2l.EncoderDecoder'
 
 function M.EncoderDecoder:init(encoder, decoder) self.encoder, self.decoder = encoder, decoder end
@@ -122,8 +123,9 @@ function M.EncoderDecoder:forward(enc_X, dec_X, ...)
   return (self.decoder(dec_X, state))
 end
 
---- Predictions for a batch {source, target, source_valid_len, …}: the most likely positions (batch, num_steps);
---- and, if the decoder keeps them and save_attention_weights is true, the weights of each step.
+--- Predictions for a batch {source, target, source_valid_len, …}: the most likely positions (batch,
+--- num_steps); and, if the decoder keeps them and save_attention_weights is true, the weights of
+--- each step.
 function M.EncoderDecoder:predict_step(batch, device, num_steps, save_attention_weights)
   local _ <close> = torch.no_grad()
   local moved = {}
@@ -156,8 +158,9 @@ local read_coder = declare.reader [[
   d2l.Seq2SeqEncoder(integer vocab_size, integer embed_size, integer num_hiddens, integer num_layers,
     number dropout=0)]]
 
---- Seq2SeqEncoder(vocab_size, embed_size, num_hiddens, num_layers, dropout = 0): a GRU over embeddings of X (batch, steps). Returns its
---- outputs (steps, batch, hiddens) and its last state (layers, batch, hiddens).
+--- Seq2SeqEncoder(vocab_size, embed_size, num_hiddens, num_layers, dropout = 0): a GRU over
+--- embeddings of X (batch, steps). Returns its outputs (steps, batch, hiddens) and its last state
+--- (layers, batch, hiddens).
 M.Seq2SeqEncoder = M.Encoder:extend 'd2l.Seq2SeqEncoder'
 
 function M.Seq2SeqEncoder:init(...)
@@ -173,9 +176,9 @@ local read_decoder = declare.reader [[
   d2l.Seq2SeqDecoder(integer vocab_size, integer embed_size, integer num_hiddens, integer num_layers,
     number dropout=0)]]
 
---- Seq2SeqDecoder(vocab_size, embed_size, num_hiddens, num_layers, dropout = 0): the same, with the encoder's
---- last state as additional input at every step. Returns scores (batch, steps, vocab_size) and its state, a
---- list {context, hidden}.
+--- Seq2SeqDecoder(vocab_size, embed_size, num_hiddens, num_layers, dropout = 0): the same, with the
+--- encoder's last state as additional input at every step. Returns scores (batch, steps,
+--- vocab_size) and its state, a list {context, hidden}.
 M.Seq2SeqDecoder = M.Decoder:extend 'd2l.Seq2SeqDecoder'
 
 function M.Seq2SeqDecoder:init(...)
@@ -221,7 +224,8 @@ local function runs(tokens, n)
   return counts
 end
 
---- BLEU score of a translation, both strings, by their common runs of 1 to k tokens (K. Papineni et al. 2002).
+--- BLEU score of a translation, both strings, by their common runs of 1 to k tokens (K. Papineni et
+--- al. 2002).
 function M.bleu(pred_seq, label_seq, k)
   local pred, label = text.tokenize(pred_seq), text.tokenize(label_seq)
   if #pred == 0 then return 0.0 end

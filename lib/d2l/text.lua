@@ -11,10 +11,11 @@ local tools = require 'torch.d2l.tools'
 
 local M = {}
 
--- ---- vocabularies -----------------------------------------------------------------------------------------------------
+-- ---- vocabularies -------------------------------------------------------------------------------
 
---- Vocab(tokens, min_freq = 0, reserved_tokens = {}): tokens in a list, or in lists. vocab[token] is its
---- position, vocab[{…}] the positions of a (nested) list; unknown tokens are vocab.unk, position 1. #vocab;
+--- Vocab(tokens, min_freq = 0, reserved_tokens = {}): tokens in a list, or in lists. vocab[token]
+--- is its position, vocab[{…}] the positions of a (nested) list; unknown tokens are vocab.unk,
+--- position 1. #vocab;
 --- token_freqs: {token, count} by decreasing count.
 M.Vocab = class.Object:extend 'd2l.Vocab'
 
@@ -55,15 +56,16 @@ end
 --- Lines as lists of tokens: 'word' (separated by blanks) or 'char'.
 function M.tokenize(lines, by) return text.tokenize(lines, by or 'word') end
 
--- ---- a text --------------------------------------------------------------------------------------------------------------
+-- ---- a text -------------------------------------------------------------------------------------
 
 local read = declare.reader [[
   d2l.TimeMachine(integer batch_size, integer num_steps, integer num_train=10000, integer num_val=5000,
     string? path)]]
 
---- TimeMachine(batch_size, num_steps, num_train = 10000, num_val = 5000): sequences of num_steps characters of
---- H. G. Wells' The Time Machine with the next character of each. Download https://www.gutenberg.org/ebooks/35
---- as timemachine.txt to the data folder; {path = } reads another text.
+--- TimeMachine(batch_size, num_steps, num_train = 10000, num_val = 5000): sequences of num_steps
+--- characters of H. G. Wells' The Time Machine with the next character of each. Download
+--- https://www.gutenberg.org/ebooks/35 as timemachine.txt to the data folder; {path = } reads
+--- another text.
 M.TimeMachine = data.DataModule:extend 'd2l.TimeMachine'
 
 function M.TimeMachine:init(...)
@@ -87,7 +89,8 @@ function M.TimeMachine:_preprocess(raw) return (raw:gsub('[^A-Za-z]+', ' '):lowe
 
 function M.TimeMachine:_tokenize(clean) return text.tokenize(clean, 'char') end
 
---- The positions of all tokens of a text, as a list, and the vocabulary: vocab, or one of the text's tokens.
+--- The positions of all tokens of a text, as a list, and the vocabulary: vocab, or one of the
+--- text's tokens.
 function M.TimeMachine:build(raw_text, vocab)
   local tokens = self:_tokenize(self:_preprocess(raw_text))
   vocab = vocab or M.Vocab(tokens)

@@ -1,4 +1,5 @@
--- transformer.lua - d2l: the transformer (A. Vaswani et al. 2017), for sequences and for images (A. Dosovitskiy et al. 2020).
+-- transformer.lua - d2l: the transformer (A. Vaswani et al. 2017), for sequences and for images (A.
+-- Dosovitskiy et al. 2020).
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
@@ -53,8 +54,8 @@ local read_encoder = declare.reader [[
   d2l.TransformerEncoder(integer vocab_size, integer num_hiddens, integer ffn_num_hiddens, integer num_heads,
     integer num_blks, number dropout=0, boolean use_bias=false)]]
 
---- TransformerEncoder(vocab_size, num_hiddens, ffn_num_hiddens, num_heads, num_blks, dropout = 0, use_bias =
---- false): maps token positions (batch, steps) to (batch, steps, num_hiddens).
+--- TransformerEncoder(vocab_size, num_hiddens, ffn_num_hiddens, num_heads, num_blks, dropout = 0,
+--- use_bias = false): maps token positions (batch, steps) to (batch, steps, num_hiddens).
 M.TransformerEncoder = sequences.Encoder:extend 'd2l.TransformerEncoder'
 
 function M.TransformerEncoder:init(...)
@@ -82,8 +83,9 @@ end
 --- The weights of the last call, by block: (batch * heads, queries, keys).
 function M.TransformerEncoder:attention_weights() return self._weights end
 
---- TransformerDecoderBlock(num_hiddens, ffn_num_hiddens, num_heads, dropout, i): attention to earlier steps, to
---- the encoder's outputs, then the two layers. i: its number; state[3][i] contains the earlier inputs.
+--- TransformerDecoderBlock(num_hiddens, ffn_num_hiddens, num_heads, dropout, i): attention to
+--- earlier steps, to the encoder's outputs, then the two layers. i: its number; state[3][i]
+--- contains the earlier inputs.
 M.TransformerDecoderBlock = nn.Module:extend 'd2l.TransformerDecoderBlock'
 
 function M.TransformerDecoderBlock:init(num_hiddens, ffn_num_hiddens, num_heads, dropout, i)
@@ -113,9 +115,9 @@ local read_decoder = declare.reader [[
   d2l.TransformerDecoder(integer vocab_size, integer num_hiddens, integer ffn_num_hiddens, integer num_heads,
     integer num_blks, number dropout=0)]]
 
---- TransformerDecoder(vocab_size, num_hiddens, ffn_num_hiddens, num_heads, num_blks, dropout = 0): scores
---- (batch, steps, vocab_size). Training passes all steps at once; in evaluation, the state contains the earlier
---- ones.
+--- TransformerDecoder(vocab_size, num_hiddens, ffn_num_hiddens, num_heads, num_blks, dropout = 0):
+--- scores (batch, steps, vocab_size). Training passes all steps at once; in evaluation, the state
+--- contains the earlier ones.
 M.TransformerDecoder = attention.AttentionDecoder:extend 'd2l.TransformerDecoder'
 
 function M.TransformerDecoder:init(...)
@@ -149,15 +151,15 @@ end
 --- The weights of the last call: {self-attention by block, attention to the source by block}.
 function M.TransformerDecoder:attention_weights() return self._weights end
 
--- ---- images ------------------------------------------------------------------------------------------------------------
+-- ---- images -------------------------------------------------------------------------------------
 
 local function pair(size)
   if type(size) == 'table' then return size[1], size[2] end
   return size, size
 end
 
---- PatchEmbedding(img_size = 96, patch_size = 16, num_hiddens = 512): an image as a sequence of square patches,
---- (batch, num_patches, num_hiddens).
+--- PatchEmbedding(img_size = 96, patch_size = 16, num_hiddens = 512): an image as a sequence of
+--- square patches, (batch, num_patches, num_hiddens).
 M.PatchEmbedding = nn.Module:extend 'd2l.PatchEmbedding'
 
 function M.PatchEmbedding:init(img_size, patch_size, num_hiddens)
@@ -179,8 +181,8 @@ end
 
 function M.ViTMLP:forward(x) return self.net(x) end
 
---- ViTBlock(num_hiddens, norm_shape, mlp_num_hiddens, num_heads, dropout, use_bias = false): an encoder block
--- that normalizes first.
+--- ViTBlock(num_hiddens, norm_shape, mlp_num_hiddens, num_heads, dropout, use_bias = false): an
+-- encoder block that normalizes first.
 M.ViTBlock = nn.Module:extend 'd2l.ViTBlock'
 
 function M.ViTBlock:init(num_hiddens, norm_shape, mlp_num_hiddens, num_heads, dropout, use_bias)
@@ -200,8 +202,9 @@ local read_vit = declare.reader [[
     integer num_blks, number emb_dropout=0, number blk_dropout=0, number|Tensor lr=0.1,
     boolean use_bias=false, integer num_classes=10)]]
 
---- ViT(img_size, patch_size, num_hiddens, mlp_num_hiddens, num_heads, num_blks, emb_dropout = 0, blk_dropout =
---- 0, lr = 0.1, use_bias = false, num_classes = 10): classifies by an additional token in front of the patches.
+--- ViT(img_size, patch_size, num_hiddens, mlp_num_hiddens, num_heads, num_blks, emb_dropout = 0,
+--- blk_dropout = 0, lr = 0.1, use_bias = false, num_classes = 10): classifies by an additional
+--- token in front of the patches.
 M.ViT = models.Classifier:extend 'd2l.ViT'
 
 function M.ViT:init(...)

@@ -1,5 +1,5 @@
--- word_vectors.lua - d2l: word2vec data: centres, contexts and negative samples (T. Mikolov et al. 2013), and
--- files of vectors.
+-- word_vectors.lua - d2l: word2vec data: centres, contexts and negative samples (T. Mikolov et al.
+-- 2013), and files of vectors.
 
 local torch = require 'torch'
 local class = require 'torch.support.class'
@@ -12,8 +12,9 @@ local M = {}
 
 local function uniform() return torch.rand(1):item() end
 
---- Returns sentences (lists of words) without unknown words and with frequent words dropped at random, and the
---- original counts of the words: a word stays with probability sqrt(t / frequency), by default t = 1e-4.
+--- Returns sentences (lists of words) without unknown words and with frequent words dropped at
+--- random, and the original counts of the words: a word stays with probability sqrt(t / frequency),
+--- by default t = 1e-4.
 function M.subsample(sentences, vocab, t)
   local counts, total, kept = {}, 0, {}
   for _, line in ipairs(sentences) do
@@ -30,8 +31,8 @@ function M.subsample(sentences, vocab, t)
   return kept, counts
 end
 
---- For each word of lines with at least two words: the word, and its neighbours up to a random distance of 1 to
--- max_window_size. Two lists.
+--- For each word of lines with at least two words: the word, and its neighbours up to a random
+-- distance of 1 to max_window_size. Two lists.
 function M.get_centers_and_contexts(corpus, max_window_size)
   local centers, contexts = {}, {}
   for _, line in ipairs(corpus) do
@@ -61,8 +62,8 @@ function M.RandomGenerator:draw()
   return self._drawn[self._next - 1]
 end
 
---- For each context, K times as many words outside of it, sampled by their counts to the power of 0.75.
--- Requires at least two words.
+--- For each context, K times as many words outside of it, sampled by their counts to the power of
+-- 0.75. Requires at least two words.
 function M.get_negatives(all_contexts, vocab, counter, K)
   local weights = {}
   for i = 1, #vocab do weights[i] = (counter[vocab:to_tokens(i)] or 0) ^ 0.75 end
@@ -82,8 +83,9 @@ function M.get_negatives(all_contexts, vocab, counter, K)
   return all
 end
 
---- A batch of samples {center, contexts, negatives} as tensors: centers (n, 1), contexts and negatives (n, most), masks (1: an entry, 0:
---- padding) and labels (1: a context). Padding is position 1.
+--- A batch of samples {center, contexts, negatives} as tensors: centers (n, 1), contexts and
+--- negatives (n, most), masks (1: an entry, 0: padding) and labels (1: a context). Padding is
+--- position 1.
 function M.batchify(samples)
   local most = 0
   for _, sample in ipairs(samples) do most = math.max(most, #sample[2] + #sample[3]) end
@@ -100,9 +102,9 @@ function M.batchify(samples)
   return torch.tensor(centers), torch.tensor(joined), torch.tensor(masks), torch.tensor(labels)
 end
 
---- load_data_ptb(batch_size, max_window_size, num_noise_words, {path = , min_freq = 10, t = 1e-4}): a loader of
---- such batches of a text with one sentence per line, and the vocabulary. The book uses the Penn Tree Bank,
---- ptb.train.txt in the data folder.
+--- load_data_ptb(batch_size, max_window_size, num_noise_words, {path = , min_freq = 10, t = 1e-4}):
+--- a loader of such batches of a text with one sentence per line, and the vocabulary. The book uses
+--- the Penn Tree Bank, ptb.train.txt in the data folder.
 function M.load_data_ptb(batch_size, max_window_size, num_noise_words, options)
   options = options or {}
   local raw = whole_file.read(data.find_file(options.path, 'ptb.train.txt', 'the book has it from http://www.fit.vutbr.cz/~imikolov/rnnlm/simple-examples.tgz'))
@@ -118,7 +120,8 @@ function M.load_data_ptb(batch_size, max_window_size, num_noise_words, options)
   return torch.utils.data.DataLoader(dataset, { batch_size = batch_size, shuffle = true, collate_fn = M.batchify }), vocab
 end
 
---- TokenEmbedding(path): vectors from a text file with a word and its numbers on each line (GloVe, fastText).
+--- TokenEmbedding(path): vectors from a text file with a word and its numbers on each line (GloVe,
+--- fastText).
 --- embedding(words) is (n, size); unknown words are zeros. idx_to_token, idx_to_vec.
 M.TokenEmbedding = class.Object:extend 'd2l.TokenEmbedding'
 

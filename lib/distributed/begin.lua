@@ -1,5 +1,6 @@
--- begin.lua - starts operations. Contiguous tensors that the engine can access (on the host; with nccl on the
--- GPU) are passed as they are, others through a copy that is copied back at the end of the operation.
+-- begin.lua - starts operations. Contiguous tensors that the engine can access (on the host; with
+-- nccl on the GPU) are passed as they are, others through a copy that is copied back at the end of
+-- the operation.
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
@@ -48,8 +49,9 @@ function M.rank_in(group, what, name, rank, otherwise)
   return groups.get_group_rank(group, rank)
 end
 
---- Starts an operation; returns its Work if async, otherwise waits. given: input, output, peer, tag, op, splits
--- (given, got), timeout, and the caller's output tensors: result, or results; finish: called at the end.
+--- Starts an operation; returns its Work if async, otherwise waits. given: input, output, peer,
+-- tag, op, splits (given, got), timeout, and the caller's output tensors: result, or results;
+-- finish: called at the end.
 function M.begin(what, group, async, given, finish)
   local op = given.op
   local tensor = given.output or given.input

@@ -1,13 +1,13 @@
--- checkpoint.lua - torch.distributed.checkpoint: saves the state of all ranks together and loads it with any
--- number of ranks.
+-- checkpoint.lua - torch.distributed.checkpoint: saves the state of all ranks together and loads it
+-- with any number of ranks.
 --
--- Each rank writes a safetensors file: its shards, and its part of the replicated values. Then rank 0 writes an
--- index with the location of each tensor's elements at the requested path, and removes the files of earlier
--- checkpoints. So the index always belongs to the last complete checkpoint, even if a run is killed. The files
--- are in the folder of the index, which all ranks must be able to read. An index may be untrusted: only files
--- in its folder are read, and none of the files that it names is removed, because the names of a checkpoint's
--- own files follow from the index's name. Tensors are named by their paths ("model.fc.weight"), states of
--- parameters by the parameters.
+-- Each rank writes a safetensors file: its shards, and its part of the replicated values. Then rank
+-- 0 writes an index with the location of each tensor's elements at the requested path, and removes
+-- the files of earlier checkpoints. So the index always belongs to the last complete checkpoint,
+-- even if a run is killed. The files are in the folder of the index, which all ranks must be able
+-- to read. An index may be untrusted: only files in its folder are read, and none of the files that
+-- it names is removed, because the names of a checkpoint's own files follow from the index's name.
+-- Tensors are named by their paths ("model.fc.weight"), states of parameters by the parameters.
 
 --[=[ arguments
 state_dict: Tables of tensors to save, or to fill.
@@ -24,7 +24,7 @@ local structure = require 'torch.files.structure'
 
 local M = {}
 
--- ---- collecting the state -----------------------------------------------------------------------------------
+-- ---- collecting the state -----------------------------------------------------------------------
 
 local function is_module(value) return torch.nn.Module:is_instance(value) end
 local function is_optimizer(value) return torch.optim.Optimizer:is_instance(value) end
@@ -77,8 +77,8 @@ local function each_parameter(optimizer, names, f)
   end
 end
 
--- The optimizer that stores the state of a parameter, for which tensor, and its location in the parameter (nil:
--- it is the parameter). The tensor is nil if another rank stores the state.
+-- The optimizer that stores the state of a parameter, for which tensor, and its location in the
+-- parameter (nil: it is the parameter). The tensor is nil if another rank stores the state.
 local function keeper(optimizer, p)
   if optimizer.part_of then return optimizer.optim, optimizer:part_of(p) end
   return optimizer, p, sharding.place(p)
@@ -136,8 +136,8 @@ function Collector:collect(path, value)
   return values
 end
 
--- The tensors of a state, a list of { path, name, tensor, place } (place: the part of a sharded tensor), and
--- the other values.
+-- The tensors of a state, a list of { path, name, tensor, place } (place: the part of a sharded
+-- tensor), and the other values.
 local function collected(state)
   local collector = setmetatable({ entries = {}, names = parameter_names(state, {}) }, Collector)
   local values = collector:collect({}, state)
@@ -146,7 +146,7 @@ local function collected(state)
   return collector.entries, values
 end
 
--- ---- files -----------------------------------------------------------------------------------------------------------
+-- ---- files --------------------------------------------------------------------------------------
 
 local function exists(path)
   local file = outside.open(path, 'rb')
@@ -169,8 +169,9 @@ local function base_of(path) return (path:match '([^/]*)$':gsub('%.safetensors$'
 
 local OWN_FILE = '^%.%d+%.rank%-%d+%-of%-%d+%.safetensors$'
 
--- Removes files beside an index with names of a checkpoint of this index, except these: files of the previous
--- checkpoint and of killed runs, including unfinished ones (core/files/atomic_file.h). No rank writes any more.
+-- Removes files beside an index with names of a checkpoint of this index, except these: files of
+-- the previous checkpoint and of killed runs, including unfinished ones (core/files/atomic_file.h).
+-- No rank writes any more.
 local function remove_others(path, files)
   local base, current = base_of(path), {}
   for _, file in ipairs(files) do current[file] = true end
@@ -241,7 +242,8 @@ local function make_index(files, parts)
   return index
 end
 
--- The results of f of all ranks, on the first rank of the group; an error on any rank is an error on all.
+-- The results of f of all ranks, on the first rank of the group; an error on any rank is an error
+-- on all.
 local function together(group, f)
   local well, result = pcall(f)
   local root, all, failure = group:global(0), {}, { false }
@@ -255,8 +257,9 @@ local function together(group, f)
   return all
 end
 
---- Saves a table of modules, optimizers, schedulers, tensors and other values (and tables of these), which are
--- equal on all ranks except for sharded parts. checkpoint_id: the path of the index, which is written last.
+--- Saves a table of modules, optimizers, schedulers, tensors and other values (and tables of
+-- these), which are equal on all ranks except for sharded parts. checkpoint_id: the path of the
+-- index, which is written last.
 -- process_group: the ranks that save.
 local function save(a)
   local group, path = dist._group(a.process_group), a.checkpoint_id
@@ -286,7 +289,7 @@ local function save(a)
   end)
 end
 
--- ---- loading ---------------------------------------------------------------------------------------------------------
+-- ---- loading ------------------------------------------------------------------------------------
 
 -- The targets of a load: tensors, each with the saved tensor's name and its location.
 local Filler = {}
@@ -432,9 +435,9 @@ function Filler:read()
   end
 end
 
---- Fills the modules, optimizers, schedulers and tensors of a table from a checkpoint of any number of ranks;
--- each rank reads its own parts. Returns the other saved values as a table. checkpoint_id: the path of the
--- index.
+--- Fills the modules, optimizers, schedulers and tensors of a table from a checkpoint of any number
+-- of ranks; each rank reads its own parts. Returns the other saved values as a table.
+-- checkpoint_id: the path of the index.
 local function load(a)
   local index = read_index(a.checkpoint_id)
   local state = a.state_dict or {}

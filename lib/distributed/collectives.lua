@@ -1,7 +1,8 @@
--- collectives.lua - collective operations on one tensor per rank: all_reduce, broadcast, reduce, barrier,
--- all_gather_into_tensor, reduce_scatter_tensor, all_to_all_single. Each rank calls the same ones in the same
--- order. Each returns nil when it is complete, or a Work immediately with async_op = true. Reductions follow
--- the order of the ranks, so all ranks, engines and message sizes give the same bits.
+-- collectives.lua - collective operations on one tensor per rank: all_reduce, broadcast, reduce,
+-- barrier, all_gather_into_tensor, reduce_scatter_tensor, all_to_all_single. Each rank calls the
+-- same ones in the same order. Each returns nil when it is complete, or a Work immediately with
+-- async_op = true. Reductions follow the order of the ranks, so all ranks, engines and message
+-- sizes give the same bits.
 
 --[=[ arguments
 tensor: Tensor that is sent or received, of the same shape and dtype on all ranks.
@@ -85,7 +86,8 @@ function M.reduce(a)
   return (begin.begin('reduce', group, a.async_op, { input = host, output = host, peer = root, op = op, result = a.tensor }, back))
 end
 
---- The tensors of all ranks one after another, in every rank's output_tensor: concatenated or stacked.
+--- The tensors of all ranks one after another, in every rank's output_tensor: concatenated or
+--- stacked.
 function M.all_gather_into_tensor(a)
   local group = groups._group(a.group)
   if not group then return nil end
@@ -137,8 +139,8 @@ local function all_splits(tensor, elements, n)
   return even
 end
 
---- Sends the n-th part of each rank's input to the n-th rank. Sizes of the parts along the first dimension are
--- equal by default.
+--- Sends the n-th part of each rank's input to the n-th rank. Sizes of the parts along the first
+-- dimension are equal by default.
 function M.all_to_all_single(a)
   local what = 'all_to_all_single'
   local group = groups._group(a.group)

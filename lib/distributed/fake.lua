@@ -1,6 +1,6 @@
--- fake.lua - simulated worlds of any size in one process, for tests: run(size, f) calls f(rank, size) for each
--- rank, with torch.distributed as in a process of its own. Ranks switch when they wait, in a deterministic
--- order.
+-- fake.lua - simulated worlds of any size in one process, for tests: run(size, f) calls f(rank,
+-- size) for each rank, with torch.distributed as in a process of its own. Ranks switch when they
+-- wait, in a deterministic order.
 
 local torch = require 'torch'
 local here = require 'torch.distributed.state'
@@ -8,7 +8,8 @@ local kinds = require 'torch.support.kinds'
 
 local M = {}
 
---- The results and the errors of the ranks: two tables, by rank (from 0). timeout: seconds, 20 by default.
+--- The results and the errors of the ranks: two tables, by rank (from 0). timeout: seconds, 20 by
+--- default.
 function M.run(size, f, timeout)
   kinds.check('run', 'size', size, 'integer')
   kinds.check('run', 'f', f, 'function')

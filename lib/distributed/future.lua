@@ -1,5 +1,5 @@
--- future.lua - Future: the result of an operation in progress, and functions of it. value() and the argument of
--- next() are the list of tensors of an operation's get_future().
+-- future.lua - Future: the result of an operation in progress, and functions of it. value() and the
+-- argument of next() are the list of tensors of an operation's get_future().
 
 local class = require 'torch.support.class'
 local kinds = require 'torch.support.kinds'
@@ -25,8 +25,8 @@ Future.value = Future.wait
 --- Whether the value is available without waiting.
 function Future:done() return self._wait == nil or self._ended() end
 
---- A Future of the result of fn(this one); fn is called by the thread that waits. PyTorch's `then`, which is a
--- Lua keyword.
+--- A Future of the result of fn(this one); fn is called by the thread that waits. PyTorch's `then`,
+-- which is a Lua keyword.
 function Future:next(fn)
   kinds.check('next', 'fn', fn, 'function')
   return Future(function()

@@ -1,5 +1,5 @@
--- grad_bucket.lua - GradBucket, the argument of a communication hook of DistributedDataParallel: gradients of
--- some parameters of this rank, concatenated in a tensor.
+-- grad_bucket.lua - GradBucket, the argument of a communication hook of DistributedDataParallel:
+-- gradients of some parameters of this rank, concatenated in a tensor.
 
 local torch = require 'torch'
 local class = require 'torch.support.class'

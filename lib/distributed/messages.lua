@@ -1,5 +1,5 @@
--- messages.lua - point-to-point messages: send, recv, isend, irecv, batch_isend_irecv. Messages between two
--- ranks with one tag arrive in the order of sending.
+-- messages.lua - point-to-point messages: send, recv, isend, irecv, batch_isend_irecv. Messages
+-- between two ranks with one tag arrive in the order of sending.
 
 --[=[ arguments
 tensor: Tensor that is sent, or that receives the message.
@@ -60,7 +60,8 @@ declare.functions(M, [[
   irecv(Tensor tensor, integer? src, value? group, integer? tag)
 ]], 'names')
 
--- P2POp(op, tensor, peer, group, tag): one of the messages of batch_isend_irecv; op is isend or irecv.
+-- P2POp(op, tensor, peer, group, tag): one of the messages of batch_isend_irecv; op is isend or
+-- irecv.
 M.P2POp = class.Object:extend('P2POp')
 function M.P2POp:init(op, tensor, peer, group, tag)
   if op ~= M.isend and op ~= M.irecv then fail 'Invalid ``op``. Expected ``op`` to be of type ``torch.distributed.isend`` or ``torch.distributed.irecv``.' end

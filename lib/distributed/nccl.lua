@@ -1,9 +1,10 @@
--- nccl.lua - operations on GPU tensors by NCCL. Each runs on its own stream after the work of the current
--- stream; waiting for it makes the current stream wait, and the program only until all ranks have started it.
--- NCCL reduces in its own order. Groups are created with their first operation; their ids are exchanged by MPI.
+-- nccl.lua - operations on GPU tensors by NCCL. Each runs on its own stream after the work of the
+-- current stream; waiting for it makes the current stream wait, and the program only until all
+-- ranks have started it. NCCL reduces in its own order. Groups are created with their first
+-- operation; their ids are exchanged by MPI.
 --
--- NCCL does not compare the calls of the ranks: different dtypes yield garbage, different sizes a hang. MPI
--- compares them on the host, at the same time as NCCL computes.
+-- NCCL does not compare the calls of the ranks: different dtypes yield garbage, different sizes a
+-- hang. MPI compares them on the host, at the same time as NCCL computes.
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
@@ -69,8 +70,8 @@ function Inner:ended()
   return true, true
 end
 
--- seconds = 0: the program waits for the comparison only, and the current stream for the end; otherwise the
--- program waits for the end, at most this long.
+-- seconds = 0: the program waits for the comparison only, and the current stream for the end;
+-- otherwise the program waits for the end, at most this long.
 function Inner:wait(seconds)
   local limit = seconds > 0 and C.clock() + seconds
   if self.comparison then

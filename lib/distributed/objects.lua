@@ -1,5 +1,5 @@
--- objects.lua - operations on values other than tensors: tables, strings, numbers, with tensors in them
--- (files/parcel.lua). They are sent as data; no code is executed.
+-- objects.lua - operations on values other than tensors: tables, strings, numbers, with tensors in
+-- them (files/parcel.lua). They are sent as data; no code is executed.
 
 --[=[ arguments
 object_list: List of values, one for each rank.
@@ -63,7 +63,8 @@ function M.gather_object(a)
   for i = 1, is_root and group:size() or 0 do a.object_gather_list[i] = values[i] end
 end
 
---- Replaces the entries of object_list by the list of rank `src`; the lists have the same length on all ranks.
+--- Replaces the entries of object_list by the list of rank `src`; the lists have the same length on
+--- all ranks.
 function M.broadcast_object_list(a)
   local group = groups._group(a.group)
   if not group then return end
@@ -82,7 +83,8 @@ function M.broadcast_object_list(a)
   for i = 1, n do a.object_list[i] = values[i] end
 end
 
---- The first entry of scatter_object_output_list becomes the i-th of rank `src`'s list, on the i-th rank.
+--- The first entry of scatter_object_output_list becomes the i-th of rank `src`'s list, on the i-th
+--- rank.
 function M.scatter_object_list(a)
   local group = groups._group(a.group)
   if not group then return end

@@ -1,10 +1,10 @@
--- optim.lua - torch.distributed.optim: ZeroRedundancyOptimizer, an optimizer with sharded state (S. Rajbhandari
--- et al. 2020: ZeRO, stage 1).
+-- optim.lua - torch.distributed.optim: ZeroRedundancyOptimizer, an optimizer with sharded state (S.
+-- Rajbhandari et al. 2020: ZeRO, stage 1).
 --
--- Parameters of one dtype and device are concatenated in a tensor (they become views of it). Each rank steps an
--- equal part of it, regardless of parameter boundaries; then the ranks gather all parts. An ordinary optimizer
--- steps the pieces of parameters in this rank's part, so its state is 1 / ranks of the whole. This is correct
--- for elementwise update rules.
+-- Parameters of one dtype and device are concatenated in a tensor (they become views of it). Each
+-- rank steps an equal part of it, regardless of parameter boundaries; then the ranks gather all
+-- parts. An ordinary optimizer steps the pieces of parameters in this rank's part, so its state is
+-- 1 / ranks of the whole. This is correct for elementwise update rules.
 
 --[=[ arguments
 class: Class of the optimizer, such as `torch.optim.Adam`.
@@ -28,7 +28,7 @@ M.ZeroRedundancyOptimizer = ZeRO
 -- Optimizers that need whole matrices, or all parameters.
 local WHOLE = { LBFGS = true, Muon = true, Adafactor = true }
 
--- ---- laying out -----------------------------------------------------------------------------------------------------------
+-- ---- laying out ---------------------------------------------------------------------------------
 
 -- Partitions the parameters into lists of one dtype and device, in order.
 local function kinds_of(groups)
@@ -69,9 +69,9 @@ local function lay_out(self, list)
   self.flats[#self.flats + 1] = { all = flat, mine = flat:narrow(1, first + 1, each) }
 end
 
---- ZeroRedundancyOptimizer(params, torch.optim.Adam, {lr =, ..., process_group =}): computes the steps of that
--- class with these options. Parameters and gradients must be equal on every rank of the group (as with
--- DistributedDataParallel).
+--- ZeroRedundancyOptimizer(params, torch.optim.Adam, {lr =, ..., process_group =}): computes the
+-- steps of that class with these options. Parameters and gradients must be equal on every rank of
+-- the group (as with DistributedDataParallel).
 function ZeRO:init(params, class, options)
   kinds.check('ZeroRedundancyOptimizer', 'optimizer_class', class, 'any')
   if WHOLE[class.__classname] then fail('ZeroRedundancyOptimizer: %s looks at more than one element at once', class.__classname) end
@@ -103,7 +103,7 @@ function ZeRO:part_of(p)
   if one then return one.piece, sharding.place(one.piece) end
 end
 
--- ---- steps ------------------------------------------------------------------------------------------------------------------
+-- ---- steps --------------------------------------------------------------------------------------
 
 function ZeRO:_update_all()
   join.notify(self)
@@ -131,14 +131,14 @@ function ZeRO:_step_parts()
   for _, work in ipairs(works) do work:wait() end
 end
 
---- The action of a rank that has joined (called by Join): its part is stepped with the gradients of the others,
--- which DistributedDataParallel, listed before, has reduced, and with the current options of its groups. So
--- each batch is followed by a step.
+--- The action of a rank that has joined (called by Join): its part is stepped with the gradients of
+-- the others, which DistributedDataParallel, listed before, has reduced, and with the current
+-- options of its groups. So each batch is followed by a step.
 function ZeRO:join_hook(...)
   return { main_hook = function() self:_step_parts() end, post_hook = function() end }
 end
 
--- ---- state ------------------------------------------------------------------------------------------------------------------
+-- ---- state --------------------------------------------------------------------------------------
 
 -- Calls f with each parameter and its number, from 0 as in PyTorch's files.
 local function each_parameter(self, f)

@@ -1,6 +1,6 @@
--- traffic.lua - dist.traffic(): the transfers of this rank's operations, by operation and line of the user's
--- code, and the time spent waiting for them, like torch.cuda.copies(). While torch.profiler records, each
--- operation is an event.
+-- traffic.lua - dist.traffic(): the transfers of this rank's operations, by operation and line of
+-- the user's code, and the time spent waiting for them, like torch.cuda.copies(). While
+-- torch.profiler records, each operation is an event.
 
 --[=[ arguments
 cause: Cause of the messages; all if absent.
@@ -19,7 +19,8 @@ local ledgers = setmetatable({}, { __mode = 'k' })
 
 local recorded = {}
 
---- For the profiler: returns the operations recorded since the last call, { name, bytes, inner } each.
+--- For the profiler: returns the operations recorded since the last call, { name, bytes, inner }
+--- each.
 function M.take_recorded()
   local list = recorded
   recorded = {}
@@ -39,7 +40,8 @@ end
 
 local function bytes_of(t) return t and t:numel() * t:element_size() or 0 end
 
---- Records the start of an operation; returns its entry, in which `seconds` counts the time spent waiting.
+--- Records the start of an operation; returns its entry, in which `seconds` counts the time spent
+--- waiting.
 function M.note(cause, given, inner)
   local bytes = math.max(bytes_of(given.input), bytes_of(given.output))
   local origin, book = C.comm_origin(), ledger()
@@ -66,10 +68,10 @@ function Traffic:__tostring()
   return table.concat(lines, '\n')
 end
 
---- The ledger of this rank's operations since the group was initialized or reset_traffic was called, of all
--- causes or of one ('all_reduce', ...): a list of entries {cause, origin, count, bytes, seconds} with the
--- totals in count, bytes, seconds. bytes: the larger of an operation's input and output on this rank; seconds:
--- the time in wait().
+--- The ledger of this rank's operations since the group was initialized or reset_traffic was
+-- called, of all causes or of one ('all_reduce', ...): a list of entries {cause, origin, count,
+-- bytes, seconds} with the totals in count, bytes, seconds. bytes: the larger of an operation's
+-- input and output on this rank; seconds: the time in wait().
 function M.traffic(cause)
   local list = setmetatable({ count = 0, bytes = 0, seconds = 0 }, Traffic)
   for _, entry in ipairs(ledger().list) do

@@ -1,5 +1,5 @@
--- work.lua - Work: an operation in progress. Its result is available after wait returned, or is_completed
--- returned true.
+-- work.lua - Work: an operation in progress. Its result is available after wait returned, or
+-- is_completed returned true.
 
 local class = require 'torch.support.class'
 local fail = require 'torch.support.fail'

@@ -1,6 +1,7 @@
--- categories.lua - distributions of categories: Categorical, OneHotCategorical, OneHotCategoricalStraightThrough,
--- Multinomial, and their relaxations, which are numbers between: RelaxedBernoulli, RelaxedOneHotCategorical. Categories
--- are positions, from 1. Made of probabilities or of {logits =}, kept normalized; reading the other one computes it.
+-- categories.lua - distributions of categories: Categorical, OneHotCategorical,
+-- OneHotCategoricalStraightThrough, Multinomial, and their relaxations, which are numbers between:
+-- RelaxedBernoulli, RelaxedOneHotCategorical. Categories are positions, from 1. Made of
+-- probabilities or of {logits =}, kept normalized; reading the other one computes it.
 
 --[=[ arguments
 RelaxedBernoulli(): Numbers between 0 and 1 near a Bernoulli variable, with differentiable samples.
@@ -63,7 +64,7 @@ end
 
 local simplex_or_real = { { 'probs', constraints.simplex }, { 'logits', constraints.real_vector } }
 
--- ---- Categorical ------------------------------------------------------------------------------------------------------
+-- ---- Categorical --------------------------------------------------------------------------------
 
 local function nowhere(self) return torch.full(self.batch_shape, 0 / 0, utils.like(self.probs)) end
 
@@ -133,7 +134,8 @@ function Categorical:entropy()
   return -(logits:clamp { min = torch.finfo(logits.dtype).min } * self.probs):sum(-1)
 end
 
--- Values of all categories, the batch's dims after the first; expanded over them unless {expand = false}.
+-- Values of all categories, the batch's dims after the first; expanded over them unless {expand =
+-- false}.
 local function along_batch(self, values, expand, event)
   for _ = 1, #self.batch_shape do values = values:unsqueeze(2) end
   if not expand then return values end
@@ -144,10 +146,10 @@ function Categorical:enumerate_support(expand)
 end
 declare.methods(Categorical, 'enumerate_support(self, boolean expand=true)')
 
--- ---- made of a Categorical --------------------------------------------------------------------------------------------
+-- ---- made of a Categorical ----------------------------------------------------------------------
 
--- A class with a Categorical in its field `categorical`, with the same probabilities. first: the declaration of
--- the argument before them, or nil.
+-- A class with a Categorical in its field `categorical`, with the same probabilities. first: the
+-- declaration of the argument before them, or nil.
 local function define(name, parent, first, getters, finish)
   for _, key in ipairs { 'probs', 'logits', 'param_shape', 'num_events' } do
     getters[key] = getters[key] or function(self) return self.categorical[key] end
@@ -198,8 +200,8 @@ function OneHotCategorical:enumerate_support(expand)
 end
 declare.methods(OneHotCategorical, 'enumerate_support(self, boolean expand=true)')
 
---- OneHotCategoricalStraightThrough(probs): the same; rsample lets gradients through to the probabilities as if the draw
---- were these (Bengio et al., 2013).
+--- OneHotCategoricalStraightThrough(probs): the same; rsample lets gradients through to the
+--- probabilities as if the draw were these (Bengio et al., 2013).
 local StraightThrough = define('OneHotCategoricalStraightThrough', OneHotCategorical, nil, {})
 StraightThrough.has_rsample = true
 function StraightThrough:rsample(...) return self:sample(...) + (self.probs - self.probs:detach()) end
@@ -240,7 +242,7 @@ function Multinomial:log_prob(value)
   return torch.lgamma(v:sum(-1) + 1) - torch.lgamma(v + 1):sum(-1) + (logits * v):sum(-1)
 end
 
--- ---- relaxations --------------------------------------------------------------------------------------------------------
+-- ---- relaxations --------------------------------------------------------------------------------
 
 local function check_temperature(self, options)
   local temperature = options.temperature
@@ -331,10 +333,11 @@ local function define_relaxed(name, base, transform, list, support)
   M[name] = made
 end
 
---- RelaxedBernoulli(temperature, probs): numbers between 0 and 1, close to either at a low temperature.
+--- RelaxedBernoulli(temperature, probs): numbers between 0 and 1, close to either at a low
+--- temperature.
 define_relaxed('RelaxedBernoulli', LogitRelaxedBernoulli, elementwise.SigmoidTransform, unit_or_real, constraints.unit_interval)
---- RelaxedOneHotCategorical(temperature, probs): points of the simplex, close to one-hot vectors at a low
--- temperature.
+--- RelaxedOneHotCategorical(temperature, probs): points of the simplex, close to one-hot vectors at
+-- a low temperature.
 define_relaxed('RelaxedOneHotCategorical', ExpRelaxedCategorical, elementwise.ExpTransform, simplex_or_real, constraints.simplex)
 
 return M

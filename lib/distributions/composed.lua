@@ -1,4 +1,5 @@
--- composed.lua - distributions made of others: TransformedDistribution, Independent, MixtureSameFamily.
+-- composed.lua - distributions made of others: TransformedDistribution, Independent,
+-- MixtureSameFamily.
 
 --[=[ examples
 TransformedDistribution
@@ -34,7 +35,7 @@ local function check_distribution(what, name, value)
   end
 end
 
--- ---- Independent ----------------------------------------------------------------------------------------------------
+-- ---- Independent --------------------------------------------------------------------------------
 
 --- Independent(base, n): the last n dims of the batch become one event; log_prob sums over them.
 local Independent = Distribution:derive('Independent', {
@@ -83,9 +84,10 @@ function Independent:__tostring()
   return ('Independent(%s, %d)'):format(tostring(self.base_dist), self.reinterpreted_batch_ndims)
 end
 
--- ---- TransformedDistribution ------------------------------------------------------------------------------------------
+-- ---- TransformedDistribution --------------------------------------------------------------------
 
---- TransformedDistribution(base, transforms): a draw from base, passed through the transforms (one or a list).
+--- TransformedDistribution(base, transforms): a draw from base, passed through the transforms (one
+--- or a list).
 local TransformedDistribution = Distribution:derive('TransformedDistribution', {
   has_rsample = function(self) return self.base_dist.has_rsample end,
   support = function(self)
@@ -174,10 +176,10 @@ function TransformedDistribution:cdf(value)
 end
 function TransformedDistribution:icdf(value) return forward(self, self.base_dist:icdf(monotonized(self, value))) end
 
--- ---- MixtureSameFamily ------------------------------------------------------------------------------------------------
+-- ---- MixtureSameFamily --------------------------------------------------------------------------
 
---- MixtureSameFamily(Categorical, components): the Categorical selects a component along the last dim of the
--- components' batch.
+--- MixtureSameFamily(Categorical, components): the Categorical selects a component along the last
+-- dim of the components' batch.
 local MixtureSameFamily = Distribution:derive('MixtureSameFamily', {
   support = function(self) return constraints.MixtureSameFamilyConstraint(self.component_distribution.support) end,
   mean = function(self) return (self:weights() * self.component_distribution.mean):sum(-1 - #self.event_shape) end,

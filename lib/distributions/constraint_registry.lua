@@ -1,7 +1,9 @@
--- constraint_registry.lua - biject_to(constraint) and transform_to(constraint): a transform from unconstrained
--- real numbers to the constraint; the first is a bijection, the second any that suits optimization.
+-- constraint_registry.lua - biject_to(constraint) and transform_to(constraint): a transform from
+-- unconstrained real numbers to the constraint; the first is a bijection, the second any that suits
+-- optimization.
 --
--- For your own constraint: biject_to.register(MyConstraint, function(constraint) return a_transform end).
+-- For your own constraint: biject_to.register(MyConstraint, function(constraint) return a_transform
+-- end).
 
 local torch = require 'torch'
 local class = require 'torch.support.class'
@@ -18,8 +20,8 @@ local ConstraintRegistry = class.Object:extend 'ConstraintRegistry'
 
 function ConstraintRegistry:init()
   self._factories = {}
-  --- Registers the transform of a class of constraints (or of the class of an object): register(constraint,
-  -- factory).
+  --- Registers the transform of a class of constraints (or of the class of an object):
+  -- register(constraint, factory).
   self.register = function(constraint, factory)
     if constraints.Constraint:is_instance(constraint) then constraint = getmetatable(constraint).__class end
     if type(constraint) ~= 'table' or rawget(constraint, '__classname') == nil then

@@ -1,8 +1,8 @@
 -- constraints.lua - torch.distributions.constraints: domains of parameters and values.
 --
--- A constraint has check(value), a mask of valid elements (without the last event_dim dims, which it checks
--- together), event_dim and is_discrete, and prints as PyTorch's. Constraints without parameters are values
--- (constraints.positive), others are created: constraints.greater_than(0),
+-- A constraint has check(value), a mask of valid elements (without the last event_dim dims, which
+-- it checks together), event_dim and is_discrete, and prints as PyTorch's. Constraints without
+-- parameters are values (constraints.positive), others are created: constraints.greater_than(0),
 -- constraints.independent(constraints.real, 1). Dims count from 1.
 
 --[=[ arguments
@@ -49,11 +49,12 @@ local function check_constraint(what, value)
   return value
 end
 
--- ---- bounds -------------------------------------------------------------------------------------------------------
+-- ---- bounds -------------------------------------------------------------------------------------
 
 local function bound_text(bound) return torch.is_tensor(bound) and utils.tensor_text(bound) or python.repr(bound) end
 
--- A class with bounds (numbers or tensors); test(value, lower, upper), or test(value, bound) for one.
+-- A class with bounds (numbers or tensors); test(value, lower, upper), or test(value, bound) for
+-- one.
 local function bounded(name, fields, test, is_discrete)
   local made = define(name, { is_discrete = is_discrete or false })
   function made:init(...)
@@ -88,7 +89,7 @@ M.integer_interval = bounded('IntegerInterval', { 'lower_bound', 'upper_bound' }
 local IntegerGreaterThan = bounded('IntegerGreaterThan', { 'lower_bound' }, at_least, true)
 M.integer_less_than = bounded('IntegerLessThan', { 'upper_bound' }, at_most, true)
 
--- ---- of numbers -----------------------------------------------------------------------------------------------------
+-- ---- of numbers ---------------------------------------------------------------------------------
 
 -- A constraint without parameters.
 local function single(name, event_dim, check, is_discrete)
@@ -103,7 +104,7 @@ M.positive, M.nonnegative = M.greater_than(0.0), M.greater_than_eq(0.0)
 M.nonnegative_integer, M.positive_integer = IntegerGreaterThan(0), IntegerGreaterThan(1)
 M.unit_interval = M.interval(0.0, 1.0)
 
--- ---- of vectors and matrices ----------------------------------------------------------------------------------------
+-- ---- of vectors and matrices --------------------------------------------------------------------
 
 M.one_hot = single('OneHot', 1, function(x) return is_boolean(x):all(-1):logical_and(x:sum(-1):eq(1)) end, true)
 M.simplex = single('Simplex', 1, function(x) return x:ge(0):all(-1):logical_and((x:sum(-1) - 1):abs():lt(1e-6)) end)
@@ -145,7 +146,7 @@ end
 M.positive_semidefinite = single('PositiveSemidefinite', 2, of_eigenvalues(function(v) return v:ge(0) end))
 M.positive_definite = single('PositiveDefinite', 2, of_eigenvalues(function(v) return v:gt(0) end))
 
--- ---- of other constraints -------------------------------------------------------------------------------------------
+-- ---- of other constraints -----------------------------------------------------------------------
 
 -- A constraint that depends on other parameters of the object; a parameter with it is not checked.
 local read_dependent = declare.reader 'dependent(*, boolean? is_discrete, integer? event_dim)'
@@ -215,8 +216,8 @@ local function several(what, list)
   return copy, event_dim, is_discrete
 end
 
---- cat({constraints}, dim = 1, lengths): concatenated along a dim, each for the number of entries in lengths
--- (1).
+--- cat({constraints}, dim = 1, lengths): concatenated along a dim, each for the number of entries
+-- in lengths (1).
 M.cat = define('Cat', {
   init = function(self, cseq, dim, lengths)
     self.cseq, self.event_dim, self.is_discrete = several('cat', cseq)

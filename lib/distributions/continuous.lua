@@ -1,5 +1,5 @@
--- continuous.lua - distributions of real numbers with a closed form: Normal, Uniform, Exponential, Laplace, Cauchy,
--- VonMises, GeneralizedPareto.
+-- continuous.lua - distributions of real numbers with a closed form: Normal, Uniform, Exponential,
+-- Laplace, Cauchy, VonMises, GeneralizedPareto.
 
 --[=[ examples
 Normal
@@ -54,7 +54,7 @@ end
 
 local loc, scale = { 'loc', constraints.real }, { 'scale', constraints.positive }
 
--- ---- Normal -------------------------------------------------------------------------------------------------------
+-- ---- Normal -------------------------------------------------------------------------------------
 
 --- Normal(loc, scale): mean loc, standard deviation scale.
 local Normal = define('Normal', { loc, scale }, constraints.real, {
@@ -89,7 +89,7 @@ end
 function Normal:icdf(value) return self.loc + self.scale * torch.erfinv(value * 2 - 1) * math.sqrt(2) end
 function Normal:entropy() return self.scale:log() + (0.5 + 0.5 * math.log(2 * math.pi)) end
 
--- ---- Uniform ------------------------------------------------------------------------------------------------------
+-- ---- Uniform ------------------------------------------------------------------------------------
 
 --- Uniform(low, high): every number from low to below high alike.
 local Uniform = define('Uniform', { { 'low', constraints.dependent }, { 'high', constraints.dependent } }, nil, {
@@ -116,7 +116,7 @@ end
 function Uniform:icdf(value) return value * (self.high - self.low) + self.low end
 function Uniform:entropy() return (self.high - self.low):log() end
 
--- ---- Exponential --------------------------------------------------------------------------------------------------
+-- ---- Exponential --------------------------------------------------------------------------------
 
 --- Exponential(rate): the waiting time between events with `rate` events per unit.
 local Exponential = define('Exponential', { { 'rate', constraints.positive } }, constraints.nonnegative, {
@@ -139,7 +139,7 @@ end
 function Exponential:icdf(value) return -(-value):log1p() / self.rate end
 function Exponential:entropy() return 1 - self.rate:log() end
 
--- ---- Laplace ------------------------------------------------------------------------------------------------------
+-- ---- Laplace ------------------------------------------------------------------------------------
 
 --- Laplace(loc, scale): an Exponential to both sides of loc.
 local Laplace = define('Laplace', { loc, scale }, constraints.real, {
@@ -168,7 +168,7 @@ function Laplace:icdf(value)
 end
 function Laplace:entropy() return (self.scale * 2):log() + 1 end
 
--- ---- Cauchy -------------------------------------------------------------------------------------------------------
+-- ---- Cauchy -------------------------------------------------------------------------------------
 
 --- Cauchy(loc, scale): the ratio of two normal numbers, which has no mean.
 local Cauchy = define('Cauchy', { loc, scale }, constraints.real, {
@@ -190,10 +190,10 @@ end
 function Cauchy:icdf(value) return torch.tan((value - 0.5) * math.pi) * self.scale + self.loc end
 function Cauchy:entropy() return self.scale:log() + math.log(4 * math.pi) end
 
--- ---- VonMises -----------------------------------------------------------------------------------------------------
+-- ---- VonMises -----------------------------------------------------------------------------------
 
--- log I_order(x), the modified Bessel function of the first kind of order 0 or 1: the polynomials of Abramowitz
--- and Stegun, 9.8.1 to 9.8.4, as in PyTorch.
+-- log I_order(x), the modified Bessel function of the first kind of order 0 or 1: the polynomials
+-- of Abramowitz and Stegun, 9.8.1 to 9.8.4, as in PyTorch.
 local small_terms = {
   [0] = { 1.0, 3.5156229, 3.0899424, 1.2067492, 0.2659732, 0.0360768, 0.0045813 },
   { 0.5, 0.87890594, 0.51498869, 0.15084934, 0.02658733, 0.00301532, 0.00032411 },
@@ -214,7 +214,8 @@ local function log_bessel(x, order)
   return torch.where(x:lt(3.75), small:log(), large)
 end
 
---- VonMises(loc, concentration): angles from -pi to pi around loc. Drawn in float64 by rejection (Best and Fisher, 1979).
+--- VonMises(loc, concentration): angles from -pi to pi around loc. Drawn in float64 by rejection
+--- (Best and Fisher, 1979).
 local VonMises = define('VonMises', { loc, { 'concentration', constraints.positive } }, constraints.real, {
   mean = function(self) return self.loc end,
   mode = function(self) return self.loc end,
@@ -247,10 +248,10 @@ function VonMises:sample(...)
   return ((x + math.pi + centre) % (2 * math.pi) - math.pi):to(self.loc.dtype)
 end
 
--- ---- GeneralizedPareto ----------------------------------------------------------------------------------------------
+-- ---- GeneralizedPareto --------------------------------------------------------------------------
 
---- GeneralizedPareto(loc, scale, concentration): the excess over a high threshold; with concentration 0 an
--- Exponential.
+--- GeneralizedPareto(loc, scale, concentration): the excess over a high threshold; with
+-- concentration 0 an Exponential.
 local GeneralizedPareto = define('GeneralizedPareto', { loc, scale, { 'concentration', constraints.real } }, nil, {
   mean = function(self)
     local k = self.concentration

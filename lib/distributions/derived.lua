@@ -1,5 +1,5 @@
--- derived.lua - distributions that are a transformed simpler one: LogNormal, LogisticNormal, HalfNormal, HalfCauchy,
--- Gumbel, Weibull, Pareto, Kumaraswamy, InverseGamma.
+-- derived.lua - distributions that are a transformed simpler one: LogNormal, LogisticNormal,
+-- HalfNormal, HalfCauchy, Gumbel, Weibull, Pareto, Kumaraswamy, InverseGamma.
 
 --[=[ arguments
 HalfNormal(): The distribution of the absolute value of a normal variable.
@@ -61,8 +61,9 @@ local unchecked = { validate_args = false }
 
 local M = {}
 
--- A class with these parameters ({name, constraint}, ...). parts(a, b) returns the base distribution and the
--- transforms; the parameters are its own fields if `owned`, otherwise fields of the base with the same names.
+-- A class with these parameters ({name, constraint}, ...). parts(a, b) returns the base
+-- distribution and the transforms; the parameters are its own fields if `owned`, otherwise fields
+-- of the base with the same names.
 local function define(name, list, support, owned, parts, getters)
   for _, entry in ipairs(list) do
     local key = entry[1]
@@ -93,7 +94,7 @@ end
 
 local loc, scale = { 'loc', constraints.real }, { 'scale', constraints.positive }
 
--- ---- of a Normal --------------------------------------------------------------------------------------------------
+-- ---- of a Normal --------------------------------------------------------------------------------
 
 --- LogNormal(loc, scale): exp of a Normal.
 local LogNormal = define('LogNormal', { loc, scale }, constraints.positive, false, function(a, b, validate_args)
@@ -108,7 +109,8 @@ end, {
 })
 function LogNormal:entropy() return self.base_dist:entropy() + self.loc end
 
---- LogisticNormal(loc, scale): points of the simplex, by StickBreakingTransform of a vector of Normals.
+--- LogisticNormal(loc, scale): points of the simplex, by StickBreakingTransform of a vector of
+--- Normals.
 local LogisticNormal = define('LogisticNormal', { loc, scale }, constraints.simplex, false, function(a, b, validate_args)
   local base = continuous.Normal(a, b, { validate_args = validate_args })
   return #base.batch_shape == 0 and base:expand(1) or base, { vector.StickBreakingTransform() }
@@ -122,7 +124,7 @@ function LogisticNormal:expand(...)
   return self:renewed { loc = self.loc:expand(shape), scale = self.scale:expand(shape) }
 end
 
--- ---- absolute values ------------------------------------------------------------------------------------------------
+-- ---- absolute values ----------------------------------------------------------------------------
 
 -- The half of a symmetric distribution around 0 that is positive.
 local function define_half(name, whole, getters)
@@ -154,7 +156,7 @@ define_half('HalfCauchy', continuous.Cauchy, {
   variance = function(self) return self.base_dist.variance end,
 })
 
--- ---- extremes -------------------------------------------------------------------------------------------------------
+-- ---- extremes -----------------------------------------------------------------------------------
 
 --- Gumbel(loc, scale): the greatest of many.
 local Gumbel = define('Gumbel', { loc, scale }, constraints.real, true, function(a, b)
@@ -174,8 +176,8 @@ function Gumbel:log_prob(value)
 end
 function Gumbel:entropy() return self.scale:log() + (1 + euler) end
 
---- Weibull(scale, concentration): lifetimes with a failure rate that increases (concentration > 1) or
--- decreases.
+--- Weibull(scale, concentration): lifetimes with a failure rate that increases (concentration > 1)
+-- or decreases.
 local Weibull = define('Weibull', { scale, { 'concentration', constraints.positive } }, constraints.positive, true, function(a, k)
   return continuous.Exponential(torch.ones_like(a), unchecked), { Power(k:reciprocal()), Affine(0, a) }
 end, {
@@ -211,7 +213,7 @@ end, {
 Pareto.parameter_names = { 'alpha', 'scale' } -- in PyTorch's printed order
 function Pareto:entropy() return (self.scale / self.alpha):log() + (1 + self.alpha:reciprocal()) end
 
--- ---- of a Uniform and a Gamma -----------------------------------------------------------------------------------------
+-- ---- of a Uniform and a Gamma -------------------------------------------------------------------
 
 -- E[x^n] of a Kumaraswamy.
 local function moment(a, b, n)

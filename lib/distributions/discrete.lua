@@ -1,5 +1,6 @@
--- discrete.lua - distributions of counts: Bernoulli, ContinuousBernoulli, Geometric, Binomial, NegativeBinomial, Poisson.
--- Each but Poisson is made of probabilities (by position) or of {logits =}; reading the other one computes it.
+-- discrete.lua - distributions of counts: Bernoulli, ContinuousBernoulli, Geometric, Binomial,
+-- NegativeBinomial, Poisson. Each but Poisson is made of probabilities (by position) or of {logits
+-- =}; reading the other one computes it.
 
 --[=[ arguments
 Bernoulli(): 1 with a given probability, otherwise 0.
@@ -49,10 +50,11 @@ local M = {}
 
 local ExponentialFamily = Distribution.ExponentialFamily
 
--- ---- probabilities of one thing -----------------------------------------------------------------------------------
+-- ---- probabilities of one thing -----------------------------------------------------------------
 
--- A class of one probability per element, and perhaps another parameter first (a name and a constraint). options: parent,
--- the parameter's default, the constraint of the probabilities, names of more arguments.
+-- A class of one probability per element, and perhaps another parameter first (a name and a
+-- constraint). options: parent, the parameter's default, the constraint of the probabilities, names
+-- of more arguments.
 local function define_odds(name, more, support, getters, options)
   options = options or {}
   local kind = (options.parent or Distribution):derive(name, getters, {
@@ -96,7 +98,8 @@ local function define_odds(name, more, support, getters, options)
   return kind
 end
 
--- Values of all categories, as a column before the batch's dims; expanded over it unless {expand = false}.
+-- Values of all categories, as a column before the batch's dims; expanded over it unless {expand =
+-- false}.
 local function along_batch(self, values, expand)
   for _ = 1, #self.batch_shape do values = values:unsqueeze(-1) end
   if not expand then return values end
@@ -133,9 +136,9 @@ function Bernoulli:enumerate_support(expand)
 end
 declare.methods(Bernoulli, 'enumerate_support(self, boolean expand=true)')
 
---- ContinuousBernoulli(probs): numbers from 0 to 1 with a density that is a Bernoulli's log_prob made to
---- integrate to 1 (Loaiza-Ganem and Cunningham, 2019). lims: between these probabilities a Taylor series
---- replaces the formula.
+--- ContinuousBernoulli(probs): numbers from 0 to 1 with a density that is a Bernoulli's log_prob
+--- made to integrate to 1 (Loaiza-Ganem and Cunningham, 2019). lims: between these probabilities a
+--- Taylor series replaces the formula.
 local ContinuousBernoulli = define_odds('ContinuousBernoulli', nil, constraints.unit_interval, {
   mean = function(self)
     local p, far = self:cut()
@@ -257,8 +260,8 @@ function Binomial:entropy()
   return -(log_prob:exp() * log_prob):sum(1)
 end
 
---- NegativeBinomial(total_count, probs): the number of successes before total_count failures, which may be
---- fractional: a Poisson distribution with a Gamma distributed rate.
+--- NegativeBinomial(total_count, probs): the number of successes before total_count failures, which
+--- may be fractional: a Poisson distribution with a Gamma distributed rate.
 local NegativeBinomial = define_odds('NegativeBinomial', { 'total_count', constraints.greater_than_eq(0) },
   constraints.nonnegative_integer, {
     mean = function(self) return self.total_count * self.logits:exp() end,
@@ -277,7 +280,7 @@ function NegativeBinomial:log_prob(value)
   return n * F.logsigmoid(-logits) + value * F.logsigmoid(logits) - choose:masked_fill((n + value):eq(0), 0)
 end
 
--- ---- Poisson ------------------------------------------------------------------------------------------------------
+-- ---- Poisson ------------------------------------------------------------------------------------
 
 --- Poisson(rate): the number of events with `rate` events per unit.
 local Poisson = ExponentialFamily:derive('Poisson', {

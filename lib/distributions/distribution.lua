@@ -1,13 +1,14 @@
 -- distribution.lua - torch.distributions.Distribution: the base class of distributions.
 --
--- A distribution has parameters (tensors broadcast to batch_shape), draws with sample(shape) and, if samples
--- are differentiable by the parameters, rsample(shape); log_prob, entropy, cdf, icdf; mean, variance, stddev,
--- mode, support and arg_constraints are fields. Shapes are numbers, a table or a torch.Size. Positions (of
--- categories) count from 1.
+-- A distribution has parameters (tensors broadcast to batch_shape), draws with sample(shape) and,
+-- if samples are differentiable by the parameters, rsample(shape); log_prob, entropy, cdf, icdf;
+-- mean, variance, stddev, mode, support and arg_constraints are fields. Shapes are numbers, a table
+-- or a torch.Size. Positions (of categories) count from 1.
 --
--- Your own class: MyNormal = torch.distributions.Distribution:extend('MyNormal'); its init stores the
--- parameters in fields and calls self:setup(batch_shape, event_shape, validate_args); computed properties are
--- functions in MyNormal.getters, such as MyNormal.getters.mean = function(self) ... end.
+-- Your own class: MyNormal = torch.distributions.Distribution:extend('MyNormal'); its init stores
+-- the parameters in fields and calls self:setup(batch_shape, event_shape, validate_args); computed
+-- properties are functions in MyNormal.getters, such as MyNormal.getters.mean = function(self) ...
+-- end.
 
 --[=[ arguments
 sample(): Samples, which are not differentiable, of shape sample_shape + batch_shape + event_shape.
@@ -60,11 +61,12 @@ local validate_by_default = true
 function Distribution.set_default_validate_args(value) validate_by_default = value end
 declare.functions(Distribution, 'set_default_validate_args(boolean value)')
 
--- ---- checks -------------------------------------------------------------------------------------------------------
+-- ---- checks -------------------------------------------------------------------------------------
 
 local function all_true(mask) return mask:all():item() end
 
--- Raises an error unless the parameters satisfy their constraints; absent ones are computed from others.
+-- Raises an error unless the parameters satisfy their constraints; absent ones are computed from
+-- others.
 local function check_parameters(self)
   local fields = class.fields(self)
   for _, name in ipairs(self.parameter_names) do
@@ -77,7 +79,8 @@ local function check_parameters(self)
   end
 end
 
---- Raises an error unless the value is in the support; called with the argument of log_prob and cdf.
+--- Raises an error unless the value is in the support; called with the argument of log_prob and
+--- cdf.
 function Distribution:check_value(value)
   if not torch.is_tensor(value) then
     fail('The value argument to log_prob must be a Tensor, got %s', torch.type(value))
@@ -99,7 +102,7 @@ function Distribution:check_value(value)
     .. 'invalid values:\n%s', utils.tuple_text(value.shape), tostring(support), tostring(self), utils.tensor_text(value))
 end
 
--- ---- the class ------------------------------------------------------------------------------------------------------
+-- ---- the class ----------------------------------------------------------------------------------
 
 --- The shape of a draw: the sample's, the batch's, the event's.
 function Distribution:extended_shape(...)
@@ -120,8 +123,8 @@ function Distribution.constrain(made, list)
   for i, entry in ipairs(list) do made.arg_constraints[entry[1]], made.parameter_names[i] = entry[2], entry[1] end
 end
 
--- The declaration of the constructor of a class with parameters (constrain). defaults: of some of them, by
--- name.
+-- The declaration of the constructor of a class with parameters (constrain). defaults: of some of
+-- them, by name.
 function Distribution.declaration(made, defaults)
   local parts = {}
   for i, name in ipairs(made.parameter_names) do
@@ -130,8 +133,8 @@ function Distribution.declaration(made, defaults)
   return ('%s(%s, boolean? validate_args)'):format(made.__classname, table.concat(parts, ', '))
 end
 
--- Defines parameters that are broadcast to the batch shape: init and expand of the class. list as for
--- constrain; defaults of optional ones; finish(self): the rest of the constructor.
+-- Defines parameters that are broadcast to the batch shape: init and expand of the class. list as
+-- for constrain; defaults of optional ones; finish(self): the rest of the constructor.
 function Distribution.parametrize(made, list, defaults, finish)
   made:constrain(list)
   local names = made.parameter_names
@@ -187,11 +190,12 @@ function Distribution:__tostring()
   return ('%s(%s)'):format(torch.type(self), table.concat(parts, ', '))
 end
 
--- ---- the exponential family -----------------------------------------------------------------------------------------
+-- ---- the exponential family ---------------------------------------------------------------------
 
---- Distributions with the density exp(natural parameters · statistics - log_normalizer). Your own class defines
---- getters.natural_params (a list of tensors), getters.mean_carrier_measure (0 by default) and
---- log_normalizer(a, b, ...); entropy and kl_divergence follow from the derivatives of the normalizer.
+--- Distributions with the density exp(natural parameters · statistics - log_normalizer). Your own
+--- class defines getters.natural_params (a list of tensors), getters.mean_carrier_measure (0 by
+--- default) and log_normalizer(a, b, ...); entropy and kl_divergence follow from the derivatives of
+--- the normalizer.
 local ExponentialFamily = Distribution:derive('ExponentialFamily', {
   mean_carrier_measure = function() return 0 end,
   natural_params = function(self) refuse(self, 'natural_params') end,

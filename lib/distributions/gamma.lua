@@ -1,6 +1,6 @@
--- gamma.lua - Gamma and distributions derived from it: Chi2, Beta, Dirichlet, StudentT, FisherSnedecor. Samples
--- use rejection, with PyTorch's numbers for a seed on the CPU; rsample has the implicit gradient by the
--- parameters.
+-- gamma.lua - Gamma and distributions derived from it: Chi2, Beta, Dirichlet, StudentT,
+-- FisherSnedecor. Samples use rejection, with PyTorch's numbers for a seed on the CPU; rsample has
+-- the implicit gradient by the parameters.
 
 --[=[ examples
 Gamma
@@ -50,7 +50,7 @@ local function define(name, parent, support, getters)
   return made
 end
 
--- ---- Gamma --------------------------------------------------------------------------------------------------------
+-- ---- Gamma --------------------------------------------------------------------------------------
 
 --- Gamma(concentration, rate): the sum of `concentration` Exponentials, generalized to fractions.
 local Gamma = define('Gamma', ExponentialFamily, constraints.nonnegative, {
@@ -90,10 +90,10 @@ function Chi2:init(...)
 end
 function Chi2:expand(...) return self:renewed { df = self.df:expand(utils.dims_of(...)) } end
 
--- ---- Dirichlet, Beta ------------------------------------------------------------------------------------------------
+-- ---- Dirichlet, Beta ----------------------------------------------------------------------------
 
---- Dirichlet(concentration): points of the simplex; the last dim of concentration has one number for each
--- coordinate.
+--- Dirichlet(concentration): points of the simplex; the last dim of concentration has one number
+-- for each coordinate.
 local Dirichlet = define('Dirichlet', ExponentialFamily, constraints.simplex, {
   mean = function(self) return self.concentration / self.concentration:sum(-1, true) end,
   mode = function(self)
@@ -141,7 +141,8 @@ local function as_dirichlet(self)
   return Dirichlet(torch.stack({ self.concentration1, self.concentration0 }, -1), unchecked)
 end
 
---- Beta(concentration1, concentration0): a probability, after concentration1 - 1 hits and concentration0 - 1 misses.
+--- Beta(concentration1, concentration0): a probability, after concentration1 - 1 hits and
+--- concentration0 - 1 misses.
 local Beta = define('Beta', ExponentialFamily, constraints.unit_interval, {
   mean = function(self) return self.concentration1 / (self.concentration1 + self.concentration0) end,
   mode = function(self) return as_dirichlet(self).mode:select(-1, 1) end,
@@ -159,7 +160,7 @@ end
 function Beta:__tostring() return torch.type(self) .. '()' end -- without parameters, as in PyTorch: they belong to its Dirichlet
 function Beta:entropy() return as_dirichlet(self):entropy() end
 
--- ---- StudentT -----------------------------------------------------------------------------------------------------
+-- ---- StudentT -----------------------------------------------------------------------------------
 
 --- StudentT(df, loc = 0, scale = 1): a normal number over the root of a Chi2.
 local StudentT = define('StudentT', Distribution, constraints.real, {
@@ -191,7 +192,7 @@ function StudentT:entropy()
   return self.scale:log() + half * (torch.digamma(half) - torch.digamma(0.5 * self.df)) + 0.5 * self.df:log() + beta
 end
 
--- ---- FisherSnedecor -----------------------------------------------------------------------------------------------
+-- ---- FisherSnedecor -----------------------------------------------------------------------------
 
 --- FisherSnedecor(df1, df2): the ratio of two Chi2, each over its df.
 local FisherSnedecor = define('FisherSnedecor', Distribution, constraints.positive, {

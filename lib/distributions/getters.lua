@@ -1,12 +1,12 @@
--- getters.lua - classes with computed fields: getters are computed on each read, lazies once, with gradients,
--- and then stored as fields. Derived classes inherit getters.
+-- getters.lua - classes with computed fields: getters are computed on each read, lazies once, with
+-- gradients, and then stored as fields. Derived classes inherit getters.
 
 local torch = require 'torch'
 local class = require 'torch.support.class'
 local fields_of = class.fields
 
---- Adds getters to the class root: derive(name, getters, lazies) and extend(name) return derived classes with
--- getters.
+--- Adds getters to the class root: derive(name, getters, lazies) and extend(name) return derived
+-- classes with getters.
 return function(root)
   root.getters, root.lazies = {}, {}
 

@@ -1,4 +1,5 @@
--- kl.lua - kl_divergence(p, q): the Kullback-Leibler divergence of two distributions with a closed form.
+-- kl.lua - kl_divergence(p, q): the Kullback-Leibler divergence of two distributions with a closed
+-- form.
 -- register_kl(P, Q, fn) adds one for these classes, or names of classes, and derived ones.
 
 local torch = require 'torch'
@@ -13,7 +14,8 @@ local known = {} -- by p's class or name, by q's
 
 local function is_class(value) return type(value) == 'table' and rawget(value, '__classname') ~= nil end
 
---- Registers fn(p, q) as kl_divergence for these classes; an exact class has precedence over its parent.
+--- Registers fn(p, q) as kl_divergence for these classes; an exact class has precedence over its
+--- parent.
 function M.register_kl(p, q, fn)
   for i, name in ipairs { 'p', 'q' } do
     local value = select(i, p, q)
@@ -62,7 +64,7 @@ local kl, register = M.kl_divergence, M.register_kl
 local lgamma, digamma = torch.lgamma, torch.digamma
 local euler = utils.euler_constant
 
--- ---- of one kind ----------------------------------------------------------------------------------------------------
+-- ---- of one kind --------------------------------------------------------------------------------
 
 local function normals(p, q)
   local ratio = (p.scale / q.scale):square()
@@ -190,7 +192,7 @@ register('ExponentialFamily', 'ExponentialFamily', function(p, q)
   return result
 end)
 
--- ---- of two kinds ---------------------------------------------------------------------------------------------------
+-- ---- of two kinds -------------------------------------------------------------------------------
 
 -- Infinity where the support of p exceeds the support of q.
 local function infinite(p, others, parameter)

@@ -1,5 +1,5 @@
--- multivariate.lua - distributions of vectors and matrices: MultivariateNormal, LowRankMultivariateNormal, Wishart,
--- LKJCholesky.
+-- multivariate.lua - distributions of vectors and matrices: MultivariateNormal,
+-- LowRankMultivariateNormal, Wishart, LKJCholesky.
 
 --[=[ examples
 MultivariateNormal
@@ -36,7 +36,7 @@ local like = utils.like
 
 local M = {}
 
--- ---- matrices -------------------------------------------------------------------------------------------------------
+-- ---- matrices -----------------------------------------------------------------------------------
 
 local function times_vector(matrix, vector) return matrix:matmul(vector:unsqueeze(-1)):squeeze(-1) end
 local function log_diagonal(triangle) return triangle:diagonal(0, -2, -1):log():sum(-1) end
@@ -101,10 +101,10 @@ local function own_matrix(self)
   return fields._given, self[fields._given]
 end
 
--- ---- MultivariateNormal -----------------------------------------------------------------------------------------------
+-- ---- MultivariateNormal -------------------------------------------------------------------------
 
---- MultivariateNormal(loc, covariance_matrix) or {precision_matrix =} or {scale_tril =}, the lower triangle L with
---- covariance L L^T.
+--- MultivariateNormal(loc, covariance_matrix) or {precision_matrix =} or {scale_tril =}, the lower
+--- triangle L with covariance L L^T.
 local MultivariateNormal = Distribution:derive('MultivariateNormal', {
   mean = function(self) return self.loc end,
   mode = function(self) return self.loc end,
@@ -160,10 +160,10 @@ function MultivariateNormal:entropy()
   return h:expand(self.batch_shape)
 end
 
--- ---- LowRankMultivariateNormal --------------------------------------------------------------------------------------
+-- ---- LowRankMultivariateNormal ------------------------------------------------------------------
 
---- LowRankMultivariateNormal(loc, cov_factor, cov_diag): covariance W W^T + diag(D), without materializing a
---- matrix of that size: by Woodbury's identity and the matrix determinant lemma.
+--- LowRankMultivariateNormal(loc, cov_factor, cov_diag): covariance W W^T + diag(D), without
+--- materializing a matrix of that size: by Woodbury's identity and the matrix determinant lemma.
 local LowRank = Distribution:derive('LowRankMultivariateNormal', {
   mean = function(self) return self.loc end,
   mode = function(self) return self.loc end,
@@ -242,7 +242,7 @@ function LowRank:entropy()
   return (0.5 * (self.event_shape[1] * (1 + math.log(2 * math.pi)) + self:log_determinant())):expand(self.batch_shape)
 end
 
--- ---- their divergences ------------------------------------------------------------------------------------------------
+-- ---- their divergences --------------------------------------------------------------------------
 
 local function same_event(p, q, which)
   if not utils.same_dims(p.event_shape, q.event_shape) then
@@ -281,10 +281,10 @@ function M.normal_divergence(p, q)
   return 0.5 * (determinant_of(q) - determinant_of(p) + trace + distance - p.event_shape[1])
 end
 
--- ---- Wishart --------------------------------------------------------------------------------------------------------
+-- ---- Wishart ------------------------------------------------------------------------------------
 
---- Wishart(df, covariance_matrix) or {precision_matrix =} or {scale_tril =}: the sum of df outer products of
---- normal vectors, generalized to fractional df. Drawn by Bartlett's decomposition.
+--- Wishart(df, covariance_matrix) or {precision_matrix =} or {scale_tril =}: the sum of df outer
+--- products of normal vectors, generalized to fractional df. Drawn by Bartlett's decomposition.
 local Wishart = Distribution.ExponentialFamily:derive('Wishart', {
   mean = function(self) return self.df:reshape(utils.append(self.batch_shape, { 1, 1 })) * self.covariance_matrix end,
   mode = function(self)
@@ -355,8 +355,8 @@ end
 
 function Wishart:rsample(...)
   local shape = utils.dims_of(...)
-  -- PyTorch wrongly treats the first draw as singular and draws again, so its numbers for a seed are the second
-  -- draw.
+  -- PyTorch wrongly treats the first draw as singular and draws again, so its numbers for a seed
+  -- are the second draw.
   bartlett(self, shape)
   local drawn = bartlett(self, shape)
   for _ = 1, 10 do
@@ -387,11 +387,11 @@ function Wishart:log_normalizer(x, y)
   return a * (p * math.log(2) - log_determinant) + utils.mvlgamma(a, p)
 end
 
--- ---- LKJCholesky ----------------------------------------------------------------------------------------------------
+-- ---- LKJCholesky --------------------------------------------------------------------------------
 
---- LKJCholesky(dim, concentration = 1): the Cholesky factors of correlation matrices; concentration 1 is
---- uniform over all matrices, a larger one prefers matrices close to the identity (Lewandowski, Kurowicka and
---- Joe, 2009: the onion method).
+--- LKJCholesky(dim, concentration = 1): the Cholesky factors of correlation matrices; concentration
+--- 1 is uniform over all matrices, a larger one prefers matrices close to the identity
+--- (Lewandowski, Kurowicka and Joe, 2009: the onion method).
 local LKJCholesky = Distribution:derive('LKJCholesky', { support = function() return constraints.corr_cholesky end })
 M.LKJCholesky = LKJCholesky
 LKJCholesky:constrain { { 'concentration', constraints.positive } }

@@ -1,4 +1,5 @@
--- transforms.lua - torch.distributions.transforms: all of them, as torch.distributions has them too.
+-- transforms.lua - torch.distributions.transforms: all of them, as torch.distributions has them
+-- too.
 
 local all = {}
 for _, file in ipairs { 'transform', 'elementwise', 'vector' } do

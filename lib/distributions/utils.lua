@@ -1,4 +1,5 @@
--- utils.lua - torch.distributions.utils: shapes, and probabilities as numbers that their logarithms can bear.
+-- utils.lua - torch.distributions.utils: shapes, and probabilities as numbers that their logarithms
+-- can bear.
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
@@ -8,7 +9,7 @@ local utils = {}
 
 utils.euler_constant = 0.57721566490153286060
 
--- ---- shapes -------------------------------------------------------------------------------------------------------
+-- ---- shapes -------------------------------------------------------------------------------------
 
 --- The sizes in the arguments of a call: numbers, a table or a torch.Size, or {sample_shape = ...}.
 function utils.dims_of(...)
@@ -79,7 +80,8 @@ function utils.sum_rightmost(x, n)
   return x:reshape(utils.append(utils.slice(x.shape, 1, x.ndim - n), { -1 })):sum(-1)
 end
 
---- Converts numbers and tensors to tensors of one shape; numbers get the first tensor's dtype and device.
+--- Converts numbers and tensors to tensors of one shape; numbers get the first tensor's dtype and
+--- device.
 function utils.broadcast_all(...)
   local values, n, like = { ... }, select('#', ...), nil
   for i = 1, n do
@@ -101,7 +103,7 @@ end
 
 function utils.like(tensor) return { dtype = tensor.dtype, device = tensor.device } end
 
--- ---- probabilities ------------------------------------------------------------------------------------------------
+-- ---- probabilities ------------------------------------------------------------------------------
 
 --- Probabilities moved into (0, 1) by the least that the dtype has.
 function utils.clamp_probs(probs)
@@ -109,7 +111,8 @@ function utils.clamp_probs(probs)
   return probs:clamp { min = eps, max = 1 - eps }
 end
 
---- Log odds of probabilities; of the last dim's categories their logarithms, unless {is_binary = true}.
+--- Log odds of probabilities; of the last dim's categories their logarithms, unless {is_binary =
+--- true}.
 function utils.probs_to_logits(probs, options)
   local p = utils.clamp_probs(probs)
   if options == true or options and options.is_binary then return p:log() - (-p):log1p() end
@@ -122,7 +125,7 @@ function utils.logits_to_probs(logits, options)
   return torch.softmax(logits, -1)
 end
 
--- ---- triangles -------------------------------------------------------------------------------------------------------
+-- ---- triangles ----------------------------------------------------------------------------------
 
 -- Positions of the elements on and below a diagonal, in the flattened n x n matrix.
 local function triangle(n, diagonal, device)
@@ -130,7 +133,8 @@ local function triangle(n, diagonal, device)
   return ((at[1] - 1) * n + at[2]):to(device)
 end
 
---- Vectors of n (n + 1) / 2 numbers as the rows of lower triangular matrices; {diag = -1} leaves the diagonal empty.
+--- Vectors of n (n + 1) / 2 numbers as the rows of lower triangular matrices; {diag = -1} leaves
+--- the diagonal empty.
 function utils.vec_to_tril_matrix(vec, options)
   local diag = type(options) == 'table' and options.diag or options or 0
   local size = vec:size(-1)

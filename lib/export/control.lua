@@ -1,5 +1,5 @@
--- control.lua - torch.cond and while_loop in programs of torch.export: nodes that take graphs as arguments. A
--- graph has its own names for values and receives all external values as inputs.
+-- control.lua - torch.cond and while_loop in programs of torch.export: nodes that take graphs as
+-- arguments. A graph has its own names for values and receives all external values as inputs.
 
 local torch = require 'torch'
 local run = require 'torch.onnx.run'

@@ -1,5 +1,5 @@
--- operators.lua - PyTorch operators without an operation of ours of the same name: functions of named
--- arguments, with positions from 0. `none` lists operators that only assert conditions.
+-- operators.lua - PyTorch operators without an operation of ours of the same name: functions of
+-- named arguments, with positions from 0. `none` lists operators that only assert conditions.
 
 local torch = require 'torch'
 
@@ -8,7 +8,7 @@ local named = M.named
 
 for name in ([[_assert_tensor_metadata _assert_scalar _assert_async sym_constrain_range sym_constrain_range_for_size]]):gmatch '%S+' do M.none[name] = true end
 
--- ---- whole numbers ---------------------------------------------------------------------------------------------------------
+-- ---- whole numbers ------------------------------------------------------------------------------
 
 --- Of `_operator` and of the sizes of tensors.
 M.numbers = {
@@ -29,7 +29,7 @@ function named.sym_size(a) return a.self:size(dim_of(a.self, a.dim)) end
 function named.sym_numel(a) return a.self:numel() end
 function named.item(a) return a.self:item() end
 
--- ---- parts ------------------------------------------------------------------------------------------------------------------
+-- ---- parts --------------------------------------------------------------------------------------
 
 function named.slice(a)
   local x, dim = a.self, dim_of(a.self, a.dim or 0)
@@ -68,7 +68,7 @@ function named.index_put(a)
   return y
 end
 
--- ---- copies and types ---------------------------------------------------------------------------------------------------
+-- ---- copies and types ---------------------------------------------------------------------------
 
 local function copied(a) return a.self:clone() end
 named.lift_fresh_copy, named.clone = copied, copied
@@ -87,7 +87,7 @@ function named.scalar_tensor(a) return torch.tensor(a.s, { dtype = a.dtype }) en
 function named.dropout(a) return torch.dropout(a.input, a.p, a.train) end
 function named.feature_dropout(a) return torch.nn.functional.dropout2d(a.input, a.p, a.train) end
 
--- ---- decompositions of larger operators (run_decompositions) ------------------------------------------------
+-- ---- decompositions of larger operators (run_decompositions) ------------------------------------
 
 function named._native_batch_norm_legit_no_training(a)
   return torch.nn.functional.batch_norm(a.input, a.running_mean, a.running_var, a.weight, a.bias, false, a.momentum, a.eps)
@@ -113,12 +113,12 @@ function named.convolution(a)
   end
   return F['conv' .. n .. 'd'](a.input, a.weight, a.bias, a.stride, a.padding, a.dilation, a.groups)
 end
--- Some results of PyTorch's kernels have another memory layout than ours, so a view there may be impossible
--- here.
+-- Some results of PyTorch's kernels have another memory layout than ours, so a view there may be
+-- impossible here.
 function named.view(a) return a.dtype and a.self:view(a.dtype) or a.self:reshape(a.size) end
 named._unsafe_view = named.view
 
--- ---- sizes of images ----------------------------------------------------------------------------------------------------
+-- ---- sizes of images ----------------------------------------------------------------------------
 
 local function resized(mode)
   return function(a)
@@ -129,9 +129,10 @@ end
 named.upsample_nearest1d, named.upsample_nearest2d, named.upsample_nearest3d = resized 'nearest', resized 'nearest', resized 'nearest'
 named.upsample_linear1d, named.upsample_bilinear2d, named.upsample_bicubic2d = resized 'linear', resized 'bilinear', resized 'bicubic'
 
--- ---- recurrent layers -----------------------------------------------------------------------------------------------------
+-- ---- recurrent layers ---------------------------------------------------------------------------
 
--- params: w_ih, w_hh (, b_ih, b_hh) of each direction of each layer. Returns the output and the last states.
+-- params: w_ih, w_hh (, b_ih, b_hh) of each direction of each layer. Returns the output and the
+-- last states.
 local function recurrent_of(cell)
   return function(a)
     local recurrent = require 'torch.nn.functional.recurrent'

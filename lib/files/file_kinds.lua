@@ -2,7 +2,8 @@
 
 local M = {}
 
--- The first bytes of a file (as a pattern, after an offset), its format, and the function that reads it.
+-- The first bytes of a file (as a pattern, after an offset), its format, and the function that
+-- reads it.
 local kinds = {
   { '^\x89PNG', 'a PNG image', 'torch.utils.data.read_image reads it' },
   { '^\xff\xd8\xff', 'a JPEG image', 'torch.utils.data.read_image reads it' },
@@ -29,8 +30,8 @@ local function is_text(start)
   return utf8.len(start) ~= nil or utf8.len(start:sub(1, -4), 1, -1, true) ~= nil
 end
 
---- The format of a file with these first bytes, and the function that reads it (nil: none); nil for an unknown
--- format.
+--- The format of a file with these first bytes, and the function that reads it (nil: none); nil for
+-- an unknown format.
 function M.of(start)
   if #start == 0 then return 'an empty file' end
   for _, kind in ipairs(kinds) do

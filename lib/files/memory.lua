@@ -19,8 +19,8 @@ local function with_grad(tensor, requires_grad)
   return requires_grad and tensor:requires_grad_() or tensor
 end
 
---- A tensor of one dimension from the bytes of a string. Strings are immutable, so the tensor has a copy of the
--- bytes, unlike PyTorch's.
+--- A tensor of one dimension from the bytes of a string. Strings are immutable, so the tensor has a
+-- copy of the bytes, unlike PyTorch's.
 -- @param buffer   the string
 -- @param options  dtype (required), count (number of elements; -1: all), offset (bytes to skip, 0),
 --   requires_grad
@@ -42,13 +42,14 @@ function M.frombuffer(buffer, dtype, count, offset, requires_grad)
   return with_grad(C.tensor_of_bytes(buffer, dtype, { count }, offset + 1), requires_grad)
 end
 
---- A tensor of one dimension over the first elements of a mapped file: the system reads its pages on access. Do
--- not truncate the file while such a tensor exists: if a process reads a page beyond the end of a mapped file,
--- the system ends it (SIGBUS), and no error can be raised. A file that is too short from the start is an
--- error.
+--- A tensor of one dimension over the first elements of a mapped file: the system reads its pages
+-- on access. Do not truncate the file while such a tensor exists: if a process reads a page beyond
+-- the end of a mapped file, the system ends it (SIGBUS), and no error can be raised. A file that is
+-- too short from the start is an error.
 -- @param filename  the file
--- @param options  size (number of elements, 0), dtype, requires_grad, shared (false): with shared = true,
---   writes go to the file, which is created or extended if needed; otherwise the file does not change
+-- @param options  size (number of elements, 0), dtype, requires_grad, shared (false): with shared =
+--   true, writes go to the file, which is created or extended if needed; otherwise the file does
+--   not change
 function M.from_file(path, shared, size, dtype, device, requires_grad)
   if device ~= nil and torch.device(device).type ~= 'cpu' then fail('from_file(): a file is mapped into memory of the CPU, not of %s', tostring(device)) end
   return with_grad(C.map_file(path, shared, size, dtype or torch.get_default_dtype()), requires_grad)

@@ -1,6 +1,6 @@
--- parcel.lua - serializes values for another process: tensors (GPU tensors are copied through the host and
--- arrive there), numbers, booleans, strings, nil and tables of these, as a text of their structure
--- (structure.lua) and the elements of the tensors.
+-- parcel.lua - serializes values for another process: tensors (GPU tensors are copied through the
+-- host and arrive there), numbers, booleans, strings, nil and tables of these, as a text of their
+-- structure (structure.lua) and the elements of the tensors.
 
 local torch = require 'torch'
 local structure = require 'torch.files.structure'

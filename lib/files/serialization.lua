@@ -1,10 +1,12 @@
--- serialization.lua - torch.save and torch.load: tensors and nested tables of them in files. The default format
--- is safetensors; the suffix selects others: NumPy's .npy and .npz (npy.lua), PyTorch's .pt and .pth (pt.lua;
--- before 1.6: pt_legacy.lua). Loading detects the format from the first bytes.
+-- serialization.lua - torch.save and torch.load: tensors and nested tables of them in files. The
+-- default format is safetensors; the suffix selects others: NumPy's .npy and .npz (npy.lua),
+-- PyTorch's .pt and .pth (pt.lua; before 1.6: pt_legacy.lua). Loading detects the format from the
+-- first bytes.
 --
--- In safetensors files, tensors are stored under their paths ("model.fc.weight"), so that every reader of the
--- format finds them. The enclosing tables, other values, devices and requires_grad are stored as text in the
--- metadata (structure.lua). A file of another program, without that text, loads as tensors by name, in order.
+-- In safetensors files, tensors are stored under their paths ("model.fc.weight"), so that every
+-- reader of the format finds them. The enclosing tables, other values, devices and requires_grad
+-- are stored as text in the metadata (structure.lua). A file of another program, without that text,
+-- loads as tensors by name, in order.
 
 --[=[ arguments
 f: File; the suffix selects the format.
@@ -44,20 +46,20 @@ local function check_path(what, path)
   if type(path) ~= 'string' then fail('%s: the path must be a string, got %s', what, torch.type(path)) end
 end
 
---- Saves a tensor, or a (nested) table of tensors, numbers, booleans, strings, dtypes and devices, such as a
--- state_dict. The write is atomic. The suffix selects the format:
+--- Saves a tensor, or a (nested) table of tensors, numbers, booleans, strings, dtypes and devices,
+-- such as a state_dict. The write is atomic. The suffix selects the format:
 --
 -- * `.npy`: one tensor, for NumPy; `.npz`: a table of tensors by name.
--- * `.pt`, `.pth`: for PyTorch; torch.load there reads it with weights_only=True. Tables 1 to n become lists,
---   others dicts; tensors that share memory remain views of one storage.
+-- * `.pt`, `.pth`: for PyTorch; torch.load there reads it with weights_only=True. Tables 1 to n
+--   become lists, others dicts; tensors that share memory remain views of one storage.
 -- * any other: the safetensors format. Views are saved as separate tensors.
 --
 -- Positions from 1 in the values are saved unchanged.
 -- @param obj   the value
 -- @param path  the file
--- @param options  compressed (false): compresses a .npz file, as numpy.savez_compressed. max_shard_size
---   (bytes, or a string such as '5GB'): a larger safetensors file is split into several files and an index,
---   path .. '.index.json', which torch.load reads
+-- @param options  compressed (false): compresses a .npz file, as numpy.savez_compressed.
+--   max_shard_size (bytes, or a string such as '5GB'): a larger safetensors file is split into
+--   several files and an index, path .. '.index.json', which torch.load reads
 local function save(obj, path, options)
   check_path('torch.save', path)
   local suffix = path:match '%.([^./]*)$'
@@ -75,7 +77,7 @@ local function save(obj, path, options)
   torch._C.save_safetensors(path, names, tensors, { [KEY] = text })
 end
 
--- ---- devices ------------------------------------------------------------------------------------------------
+-- ---- devices ------------------------------------------------------------------------------------
 
 -- The device, if it exists on this machine.
 local function check_device(name)
@@ -99,7 +101,8 @@ local function place(tensor, device)
   return device.type == 'cpu' and tensor or tensor:to(device)
 end
 
--- A function that moves a tensor on the host to its target device: f(tensor, name of the saved device).
+-- A function that moves a tensor on the host to its target device: f(tensor, name of the saved
+-- device).
 local function placer(map)
   if map == nil then return place end
   if type(map) == 'table' then
@@ -120,7 +123,7 @@ local function placer(map)
   return function(tensor) return place(tensor, device) end
 end
 
--- ---- loading -----------------------------------------------------------------------------------------------
+-- ---- loading ------------------------------------------------------------------------------------
 
 local function foreign(names, tensors, put)
   local dict = ordered_dict.new()
@@ -144,7 +147,8 @@ local function ours(path, text, names, tensors, put)
   return value
 end
 
--- A table maps device names to devices. A key that is no device name is reported as an unknown argument.
+-- A table maps device names to devices. A key that is no device name is reported as an unknown
+-- argument.
 local function check_map(map)
   if type(map) ~= 'table' then return end
   for name in pairs(map) do
@@ -176,23 +180,25 @@ local function load_archive(path, put, mmap)
   return npy.load_archive(archive, function(tensor) return put(tensor, 'cpu') end)
 end
 
---- Loads files of torch.save, NumPy's .npy and .npz, PyTorch's .pt and .pth (also before PyTorch 1.6), any
--- safetensors file, or the index of a sharded one (model.safetensors.index.json). The content selects the
--- format. Executes no code: a pickle that refers to anything but tensors and containers is an error.
+--- Loads files of torch.save, NumPy's .npy and .npz, PyTorch's .pt and .pth (also before PyTorch
+-- 1.6), any safetensors file, or the index of a sharded one (model.safetensors.index.json). The
+-- content selects the format. Executes no code: a pickle that refers to anything but tensors and
+-- containers is an error.
 --
--- From PyTorch's files, lists and tuples become tables from 1, dicts tables with the same keys (numbers of an
--- optimizer from 0; tuples and None as strings: '(1, 2)'), OrderedDicts ordered tables, None nil, bytearrays
--- strings, sets lists. NumPy's arrays and scalars, paths and namespaces are read if
--- torch.serialization.add_safe_globals allows them. Arrays of a .npz and foreign safetensors files load as a
--- table by name, in order.
+-- From PyTorch's files, lists and tuples become tables from 1, dicts tables with the same keys
+-- (numbers of an optimizer from 0; tuples and None as strings: '(1, 2)'), OrderedDicts ordered
+-- tables, None nil, bytearrays strings, sets lists. NumPy's arrays and scalars, paths and
+-- namespaces are read if torch.serialization.add_safe_globals allows them. Arrays of a .npz and
+-- foreign safetensors files load as a table by name, in order.
 -- @param path     the file
--- @param options  map_location: the target of tensors: a device, a function (tensor, location) that returns a
---   tensor or nil, or a table {['cuda:0'] = 'cpu'}; the default is the device on which they were saved. The
---   function receives the storages of PyTorch's files, as tensors of one dimension. mmap (false): elements of
---   safetensors and PyTorch's zip archives stay in the mapped file; writes stay in memory. Do not truncate the
---   file meanwhile; checksums are not compared. Bools and unaligned elements are read into memory. max_memory:
---   the maximum memory in bytes, because an archive can unpack to a thousand times its size; the default is 64
---   times the size of the file, and at least 256 MB
+-- @param options  map_location: the target of tensors: a device, a function (tensor, location) that
+--   returns a tensor or nil, or a table {['cuda:0'] = 'cpu'}; the default is the device on which
+--   they were saved. The function receives the storages of PyTorch's files, as tensors of one
+--   dimension. mmap (false): elements of safetensors and PyTorch's zip archives stay in the mapped
+--   file; writes stay in memory. Do not truncate the file meanwhile; checksums are not compared.
+--   Bools and unaligned elements are read into memory. max_memory: the maximum memory in bytes,
+--   because an archive can unpack to a thousand times its size; the default is 64 times the size of
+--   the file, and at least 256 MB
 local function load(path, map_location, _, _, mmap, max_memory)
   check_path('torch.load', path)
   check_map(map_location)

@@ -1,12 +1,13 @@
--- sparse_parts.lua - sparse tensors in files: converts them to components and back. Indices in files count from
--- 0.
+-- sparse_parts.lua - sparse tensors in files: converts them to components and back. Indices in
+-- files count from 0.
 
 local torch = require 'torch'
 
 local M = {}
 
 --- The components of a sparse tensor, as a table of tensors and plain values:
---- {layout, size, coalesced, requires_grad, values, indices} or, by rows and columns, {..., compressed, plain}.
+--- {layout, size, coalesced, requires_grad, values, indices} or, by rows and columns, {...,
+--- compressed, plain}.
 function M.apart(tensor)
   local parts = { layout = tensor.layout, size = tensor.shape, requires_grad = tensor.requires_grad, values = tensor:detach():_values() }
   if tensor.layout == torch.sparse_coo then

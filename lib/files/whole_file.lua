@@ -1,5 +1,5 @@
--- whole_file.lua - reads a file as a string, up to a maximum size, so that an endless device or pipe is an
--- error instead of exhausting memory. Reads in pieces, so that Ctrl-C works.
+-- whole_file.lua - reads a file as a string, up to a maximum size, so that an endless device or
+-- pipe is an error instead of exhausting memory. Reads in pieces, so that Ctrl-C works.
 
 local fail = require 'torch.support.fail'
 local outside = require 'torch.files.outside'

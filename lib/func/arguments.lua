@@ -1,5 +1,5 @@
--- arguments.lua - selects the differentiated arguments of a function: `argnums`, a position from 1 (negative:
--- from the end) or a list of them; and handles the functions' results.
+-- arguments.lua - selects the differentiated arguments of a function: `argnums`, a position from 1
+-- (negative: from the end) or a list of them; and handles the functions' results.
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'

@@ -1,8 +1,9 @@
--- forward.lua - torch.func's jvp, jacfwd, hessian and linearize: Jacobian-vector products by forward mode
--- (src/core/autograd/dual.h).
+-- forward.lua - torch.func's jvp, jacfwd, hessian and linearize: Jacobian-vector products by
+-- forward mode (src/core/autograd/dual.h).
 --
--- linearize calls f once and then multiplies with any number of tangents by double backward: it records the
--- gradient by a cotangent; the gradient of that by the cotangent, weighted with a tangent, is the product.
+-- linearize calls f once and then multiplies with any number of tangents by double backward: it
+-- records the gradient by a cotangent; the gradient of that by the cotangent, weighted with a
+-- tangent, is the product.
 
 --[=[ arguments
 func: Function to differentiate.
@@ -26,10 +27,10 @@ local JVP = 'jvp(f, primals, tangents)'
 local C = torch._C
 local dual_of = torch.autograd.forward_ad.__dual_of
 
--- ---- products ---------------------------------------------------------------------------------------------------------
+-- ---- products -----------------------------------------------------------------------------------
 
--- Evaluates f for linearize: returns the value, a function from the tangents' leaves to the product, and the
--- structure of the primals.
+-- Evaluates f for linearize: returns the value, a function from the tangents' leaves to the
+-- product, and the structure of the primals.
 local function prepare(f, primals)
   local level = Level.new()
   local inputs, form = trees.flatten(primals)
@@ -82,8 +83,8 @@ local function parts_of(output, level, strict)
   return primal, tangent or torch.zeros_like(primal)
 end
 
--- Calls f with dual tensors: `form` converts the list of primals, with a tangent each, to arguments. Returns
--- value, product, aux.
+-- Calls f with dual tensors: `form` converts the list of primals, with a tangent each, to
+-- arguments. Returns value, product, aux.
 local function push(f, form, primals, tangents, options)
   local level
   local _ <close> = scope.open('dual level', function() level = C.dual_enter() end, function() C.dual_leave(level) end)
@@ -97,9 +98,9 @@ local function push(f, form, primals, tangents, options)
   return trees.rebuild(output_form, outputs), trees.rebuild(output_form, products), aux
 end
 
---- jvp(f, primals, tangents, {strict = false, has_aux = false}): the value of f for the list of arguments, and
---- its derivative in the direction of the tangents, a list of the same structure; with has_aux, also the second
---- value of f.
+--- jvp(f, primals, tangents, {strict = false, has_aux = false}): the value of f for the list of
+--- arguments, and its derivative in the direction of the tangents, a list of the same structure;
+--- with has_aux, also the second value of f.
 function M.jvp(f, primals, tangents, options)
   if type(primals) ~= 'table' then
     fail('%s: Expected primals to be a tuple. E.g. it should be valid to call f(*primals).', JVP)
@@ -113,15 +114,15 @@ function M.jvp(f, primals, tangents, options)
   return output, product
 end
 
---- linearize(f, primals...): the value of f, and a function from tangents, one for each primal, to the
---- directional derivative. f is called once.
+--- linearize(f, primals...): the value of f, and a function from tangents, one for each primal, to
+--- the directional derivative. f is called once.
 function M.linearize(f, ...)
   local primals = { ... }
   local output, apply, form = prepare(f, primals)
   return output, function(...) return apply(tangents_of({ ... }, form, primals)) end
 end
 
--- ---- matrices -----------------------------------------------------------------------------------------------------------
+-- ---- matrices -----------------------------------------------------------------------------------
 
 -- The unit tangents of all elements of the inputs, a row each: a batch for every input.
 local function unit_tangents(inputs)
@@ -137,7 +138,8 @@ local function unit_tangents(inputs)
   return units, n
 end
 
--- The rows of `columns`, products with the unit tangents of an input, as the Jacobian of the output by it.
+-- The rows of `columns`, products with the unit tangents of an input, as the Jacobian of the output
+-- by it.
 local function jacobian_of(columns, output, input)
   local shape = table.move(output, 1, #output, 1, {})
   table.move(input.shape, 1, #input.shape, #shape + 1, shape)
@@ -178,8 +180,9 @@ local function products_of(f, form, inputs, options)
   return table.move(results, 1, n_outputs, 1, {}), output_form, aux
 end
 
---- jacfwd(f, {argnums = 1, has_aux = false, chunk_size = nil, randomness = 'error'}): as jacrev, by columns:
---- the products with a tangent for each element of the argument, chunk_size at a time, by vmap.
+--- jacfwd(f, {argnums = 1, has_aux = false, chunk_size = nil, randomness = 'error'}): as jacrev, by
+--- columns: the products with a tangent for each element of the argument, chunk_size at a time, by
+--- vmap.
 function M.jacfwd(options)
   local f = options.func
   return function(...)
@@ -208,7 +211,8 @@ function M.jacfwd(options)
   end
 end
 
---- hessian(f, {argnums = 1}): a function that returns the second derivatives of f: jacfwd(jacrev(f)).
+--- hessian(f, {argnums = 1}): a function that returns the second derivatives of f:
+--- jacfwd(jacrev(f)).
 function M.hessian(f, argnums)
   local jacrev = require('torch.func.reverse').jacrev
   return M.jacfwd(jacrev(f, { argnums = argnums }), { argnums = argnums })

@@ -1,18 +1,19 @@
 -- level.lua - one level of differentiation, which may be nested in others.
 --
--- A level passes new tensors to the function instead of its inputs: an input that is itself differentiated (it
--- requires grad) becomes a view with that history, any other a leaf. The derivative is taken with respect to
--- these. Other tensors are constants for this level, and variables for the levels and graphs around it.
+-- A level passes new tensors to the function instead of its inputs: an input that is itself
+-- differentiated (it requires grad) becomes a view with that history, any other a leaf. The
+-- derivative is taken with respect to these. Other tensors are constants for this level, and
+-- variables for the levels and graphs around it.
 --
--- Inside of vmap, the level's tensors are whole batches with hidden batch dimensions: each input is expanded to
--- a batch, and backward computes with batches (src/core/ops/batch/batch.h).
+-- Inside of vmap, the level's tensors are whole batches with hidden batch dimensions: each input is
+-- expanded to a batch, and backward computes with batches (src/core/ops/batch/batch.h).
 --
--- Inside of forward mode, an input keeps its tangents, the graph saves them with the tensors, and backward
--- returns dual gradients.
+-- Inside of forward mode, an input keeps its tangents, the graph saves them with the tensors, and
+-- backward returns dual gradients.
 --
--- A result keeps its history only if it leads beyond the level's own leaves: grad(f)(x) of plain tensors is a
--- plain tensor, and its graph is freed; if f uses a parameter of a model, the result is differentiable with
--- respect to it.
+-- A result keeps its history only if it leads beyond the level's own leaves: grad(f)(x) of plain
+-- tensors is a plain tensor, and its graph is freed; if f uses a parameter of a model, the result
+-- is differentiable with respect to it.
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
@@ -99,8 +100,9 @@ end
 --- Calls f with gradients on.
 function Level:call(f, ...) return torch.enable_grad(f, ...) end
 
---- The gradients of outputs by inputs, a list with zeros for inputs without a path. weights: of the outputs, or
---- nil for a single number. keep: retain the graph. differentiable: the gradients have a history in any case.
+--- The gradients of outputs by inputs, a list with zeros for inputs without a path. weights: of the
+--- outputs, or nil for a single number. keep: retain the graph. differentiable: the gradients have
+--- a history in any case.
 function Level:gradients(outputs, inputs, weights, keep, differentiable)
   local roots, seeds, wanted, results = {}, {}, {}, {}
   for i, output in ipairs(outputs) do

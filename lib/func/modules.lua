@@ -1,4 +1,5 @@
--- modules.lua - torch.func's functional_call and stack_module_state: a module as a function of its parameters.
+-- modules.lua - torch.func's functional_call and stack_module_state: a module as a function of its
+-- parameters.
 
 --[=[ arguments
 module: Module to call.
@@ -18,7 +19,7 @@ local scope = require 'torch.autograd.scope'
 
 local M = {}
 
--- ---- replacing parameters -----------------------------------------------------------------------------------
+-- ---- replacing parameters -----------------------------------------------------------------------
 
 -- Joins a list of tables of names; a single table is returned as it is.
 local function joined(given)
@@ -117,10 +118,11 @@ local function named(dict)
 end
 
 --- functional_call(module, parameters, args, kwargs, {tie_weights = true, strict = false}): calls
---- module(args...) with the tensors of the table `parameters` instead of its own, which are restored
---- afterwards.
+--- module(args...) with the tensors of the table `parameters` instead of its own, which are
+--- restored afterwards.
 ---
---- - parameters: by the names of named_parameters and named_buffers; a list of such tables is joined
+--- - parameters: by the names of named_parameters and named_buffers; a list of such tables is
+---   joined
 --- - args: one argument or a list of them; kwargs: a table of named arguments, which is passed last
 --- - tie_weights: replaces a tensor under all of its names in the module
 function M.functional_call(module, parameters, args, kwargs, options)
@@ -138,7 +140,7 @@ function M.functional_call(module, parameters, args, kwargs, options)
   return module(table.unpack(list, 1, list.n))
 end
 
--- ---- the state of several modules -------------------------------------------------------------------------------------
+-- ---- the state of several modules ---------------------------------------------------------------
 
 local function stacked(models, walk)
   local lists, names = {}, {}
@@ -163,8 +165,9 @@ local function stacked(models, walk)
   return result
 end
 
---- Two tables, of the parameters and of the buffers of a list of modules of one class: by name, the modules'
---- tensors stacked along a new first dimension; leaves that require grad if the originals do.
+--- Two tables, of the parameters and of the buffers of a list of modules of one class: by name, the
+--- modules' tensors stacked along a new first dimension; leaves that require grad if the originals
+--- do.
 function M.stack_module_state(models)
   kinds.check('stack_module_state', 'models', models, 'table')
   if #models == 0 then fail('stack_module_state: Expected at least one model, got 0.') end
@@ -181,10 +184,10 @@ function M.stack_module_state(models)
     stacked(models, function(model) return model:named_buffers() end)
 end
 
--- ---- statistics of batches ----------------------------------------------------------------------------------------------
+-- ---- statistics of batches ----------------------------------------------------------------------
 
---- Removes the running statistics from every BatchNorm in the module, so that it normalizes by the batch: vmap
---- cannot write statistics that all samples share. Returns the module.
+--- Removes the running statistics from every BatchNorm in the module, so that it normalizes by the
+--- batch: vmap cannot write statistics that all samples share. Returns the module.
 function M.replace_all_batch_norm_modules_(module)
   kinds.check('replace_all_batch_norm_modules_', 'root', module, 'Module')
   for _, child in ipairs(module:modules()) do

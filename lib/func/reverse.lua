@@ -1,5 +1,5 @@
--- reverse.lua - torch.func's grad, grad_and_value, vjp and jacrev: derivatives by backward, nested in any order
--- (level.lua).
+-- reverse.lua - torch.func's grad, grad_and_value, vjp and jacrev: derivatives by backward, nested
+-- in any order (level.lua).
 
 --[=[ arguments
 func: Function to differentiate.
@@ -15,10 +15,10 @@ local trees = require 'torch.func.trees'
 local is_tensor = torch.is_tensor
 local M = {}
 
--- ---- one call of the function, at a level -------------------------------------------------------------------------
+-- ---- one call of the function, at a level -------------------------------------------------------
 
--- Calls f with the level's tensors instead of the selected arguments. Returns the results, the level's tensors
--- as a list, and the structure of the selected arguments.
+-- Calls f with the level's tensors instead of the selected arguments. Returns the results, the
+-- level's tensors as a list, and the structure of the selected arguments.
 local function call(level, f, arguments, argnums)
   local inputs, form = trees.flatten(arguments_of.chosen(arguments, argnums))
   if #inputs == 0 then fail('Expected at least one Tensor to differentiate by, but the arguments hold none') end
@@ -27,7 +27,7 @@ local function call(level, f, arguments, argnums)
   return table.pack(level:call(f, table.unpack(given, 1, given.n))), inputs, form
 end
 
--- ---- gradients ------------------------------------------------------------------------------------------------------
+-- ---- gradients ----------------------------------------------------------------------------------
 
 local GRAD = 'grad_and_value(f)(*args)'
 
@@ -46,10 +46,10 @@ local function grad_and_value(f, options, arguments)
   return level:leave(gradients), level:leave(output), level:leave(aux)
 end
 
---- grad(f, {argnums = 1, has_aux = false}): a function that returns the gradient of f, which returns a
---- one-element tensor, by its first argument (a tensor, or tables of tensors), or by the arguments in argnums:
---- one, or a list, which returns a list. With has_aux, f returns a second value, which is returned after the
---- gradient.
+--- grad(f, {argnums = 1, has_aux = false}): a function that returns the gradient of f, which
+--- returns a one-element tensor, by its first argument (a tensor, or tables of tensors), or by the
+--- arguments in argnums: one, or a list, which returns a list. With has_aux, f returns a second
+--- value, which is returned after the gradient.
 function M.grad(options)
   local f = options.func
   return function(...)
@@ -59,7 +59,8 @@ function M.grad(options)
   end
 end
 
---- As grad: the gradient, then the value of f, or with has_aux the list of the value and the additional result.
+--- As grad: the gradient, then the value of f, or with has_aux the list of the value and the
+--- additional result.
 function M.grad_and_value(options)
   local f = options.func
   return function(...)
@@ -69,7 +70,7 @@ function M.grad_and_value(options)
   end
 end
 
--- ---- vjp ------------------------------------------------------------------------------------------------------------
+-- ---- vjp ----------------------------------------------------------------------------------------
 
 -- The tensors among the outputs as a list, and their form.
 local function outputs_of(output, what)
@@ -106,7 +107,8 @@ local function cotangents_of(given, form, outputs)
   return list
 end
 
--- The value, a function that multiplies the Jacobian from the left and returns a list of gradients, and aux.
+-- The value, a function that multiplies the Jacobian from the left and returns a list of gradients,
+-- and aux.
 local function vjp(f, arguments, argnums, has_aux)
   local level = Level.new()
   local results, inputs, form = call(level, f, arguments, argnums)
@@ -127,9 +129,9 @@ local function vjp(f, arguments, argnums, has_aux)
   return level:leave(output), apply, level:leave(aux)
 end
 
---- vjp(f, primals..., {has_aux = false}): the value of f (several as a list), and a function from as many
---- cotangents (as arguments or as a list) to the gradient for each primal; with has_aux, also the second value
---- of f.
+--- vjp(f, primals..., {has_aux = false}): the value of f (several as a list), and a function from
+--- as many cotangents (as arguments or as a list) to the gradient for each primal; with has_aux,
+--- also the second value of f.
 function M.vjp(f, has_aux, ...)
   local primals = table.pack(...)
   if primals.n == 0 then fail('vjp(f, *primals): expected at least one primal') end
@@ -141,7 +143,7 @@ function M.vjp(f, has_aux, ...)
   return output, apply_all
 end
 
--- ---- Jacobians ------------------------------------------------------------------------------------------------------
+-- ---- Jacobians ----------------------------------------------------------------------------------
 
 -- The rows of one output's Jacobian: by input, a list of one gradient per element of the output.
 local function jacobian_of(k, outputs, output_form, apply)
@@ -166,8 +168,9 @@ local function joined(a, b)
   return table.move(b, 1, #b, #list + 1, list)
 end
 
---- jacrev(f, {argnums = 1, has_aux = false}): a function that returns the Jacobian of f with the value's shape
---- followed by the argument's shape. A table as value or arguments gives nested tables.
+--- jacrev(f, {argnums = 1, has_aux = false}): a function that returns the Jacobian of f with the
+--- value's shape followed by the argument's shape. A table as value or arguments gives nested
+--- tables.
 function M.jacrev(options)
   local f, chunk = options.func, options.chunk_size
   if chunk ~= nil and not (math.type(chunk) == 'integer' and chunk > 0) then

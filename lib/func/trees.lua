@@ -1,7 +1,9 @@
--- trees.lua - flattens nested tables to a list of leaves, and back, for arguments and results of torch.func.
+-- trees.lua - flattens nested tables to a list of leaves, and back, for arguments and results of
+-- torch.func.
 --
--- A node is a table, a leaf any other value. Entries are in the order of the list 1..#t, then of the names; a
--- table with its own iteration order (an OrderedDict) determines their order. Rebuilt tables are plain.
+-- A node is a table, a leaf any other value. Entries are in the order of the list 1..#t, then of
+-- the names; a table with its own iteration order (an OrderedDict) determines their order. Rebuilt
+-- tables are plain.
 
 local trees = {}
 

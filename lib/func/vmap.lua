@@ -1,5 +1,6 @@
--- vmap.lua - torch.func.vmap: vectorizes a function of samples over a batch. Core implements operations on
--- tensors with hidden batch dimensions (src/core/ops/batch/); this file handles arguments, results and chunks.
+-- vmap.lua - torch.func.vmap: vectorizes a function of samples over a batch. Core implements
+-- operations on tensors with hidden batch dimensions (src/core/ops/batch/); this file handles
+-- arguments, results and chunks.
 
 --[=[ arguments
 func: Function of one sample.
@@ -17,7 +18,7 @@ local C = torch._C
 local is_tensor = torch.is_tensor
 local M = {}
 
--- ---- which dimensions -------------------------------------------------------------------------------------------------
+-- ---- which dimensions ---------------------------------------------------------------------------
 
 local function position(dim, n, message)
   if math.type(dim) ~= 'integer' then fail('%s, got: %s', message, torch.type(dim)) end
@@ -29,8 +30,8 @@ local function position(dim, n, message)
   return dim > 0 and dim or dim + n + 1
 end
 
--- The dim of each leaf of value, from dims: one for all, or a (partial) table of the same structure. false:
--- none.
+-- The dim of each leaf of value, from dims: one for all, or a (partial) table of the same
+-- structure. false: none.
 local function spread(dims, value, list, what)
   if type(value) ~= 'table' then
     if type(dims) == 'table' then fail('%s', what) end
@@ -91,7 +92,7 @@ local function size_of(list)
   return size
 end
 
--- ---- one call -----------------------------------------------------------------------------------------------------------
+-- ---- one call -----------------------------------------------------------------------------------
 
 local function hidden(entry, level)
   if not entry.dim then return entry.leaf end
@@ -114,8 +115,8 @@ local function shown(leaf, dim, level)
   return place == 1 and front or front:movedim(1, place)
 end
 
--- The results of f over the entries of `list`, from which `form` creates its arguments: a list of leaves with
--- dims, the structure, and the number of results.
+-- The results of f over the entries of `list`, from which `form` creates its arguments: a list of
+-- leaves with dims, the structure, and the number of results.
 local function run(f, list, form, n, size, options)
   local level
   local _ <close> = scope.open('vmap', function() level = C.batch_enter(size, options.randomness) end, function() C.batch_leave() end)
@@ -137,7 +138,7 @@ local function run(f, list, form, n, size, options)
   return outputs, output_form, results.n
 end
 
--- ---- chunks -------------------------------------------------------------------------------------------------------------
+-- ---- chunks -------------------------------------------------------------------------------------
 
 local function part_of(list, first, length)
   local part = {}
@@ -163,12 +164,12 @@ local function in_chunks(f, list, form, n, size, options)
   return all, output_form, several
 end
 
---- vmap(f, {in_dims = 1, out_dims = 1, randomness = 'error', chunk_size = nil}): a function that calls f once
---- for all samples of a batch, which is hidden from f. in_dims: the batch dimension of the arguments' tensors
---- (from 1, negative from the end), or a table of them in the form of the arguments, false for arguments that
---- all samples share; out_dims: the batch dimension of the results, in the same way. randomness: random numbers
---- are an error ('error'), 'different' for each sample, or the 'same'. chunk_size: the number of samples per
---- call.
+--- vmap(f, {in_dims = 1, out_dims = 1, randomness = 'error', chunk_size = nil}): a function that
+--- calls f once for all samples of a batch, which is hidden from f. in_dims: the batch dimension of
+--- the arguments' tensors (from 1, negative from the end), or a table of them in the form of the
+--- arguments, false for arguments that all samples share; out_dims: the batch dimension of the
+--- results, in the same way. randomness: random numbers are an error ('error'), 'different' for
+--- each sample, or the 'same'. chunk_size: the number of samples per call.
 function M.vmap(options)
   local f, randomness, chunk = options.func, options.randomness, options.chunk_size
   if randomness ~= 'error' and randomness ~= 'different' and randomness ~= 'same' then

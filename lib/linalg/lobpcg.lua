@@ -1,11 +1,12 @@
--- lobpcg.lua - torch.lobpcg: the largest or smallest eigenvalues, and their vectors, of symmetric matrices, by
--- matrix products only.
+-- lobpcg.lua - torch.lobpcg: the largest or smallest eigenvalues, and their vectors, of symmetric
+-- matrices, by matrix products only.
 --
--- Each step takes the best vectors in the span of the previous ones X, their residuals R (preconditioned), and
--- their last change P: Knyazev, "Toward the Optimal Preconditioned Eigensolver: LOBPCG" (SIAM J. Sci. Comput.
--- 23, 2001). Method 'ortho' orthonormalizes this basis: Stathopoulos and Wu, "A Block Orthogonalization
--- Procedure with Constant Synchronization Requirements" (SIAM J. Sci. Comput. 23, 2002); method 'basic' solves
--- the generalized problem of the three directly.
+-- Each step takes the best vectors in the span of the previous ones X, their residuals R
+-- (preconditioned), and their last change P: Knyazev, "Toward the Optimal Preconditioned
+-- Eigensolver: LOBPCG" (SIAM J. Sci. Comput. 23, 2001). Method 'ortho' orthonormalizes this basis:
+-- Stathopoulos and Wu, "A Block Orthogonalization Procedure with Constant Synchronization
+-- Requirements" (SIAM J. Sci. Comput. 23, 2002); method 'basic' solves the generalized problem of
+-- the three directly.
 
 --[=[ arguments
 A: Symmetric matrix, or a batch of them; it may be sparse.
@@ -32,8 +33,8 @@ local function times(B, X) return B and B:matmul(X) or X end
 
 local function columns(X, first, last) return X:narrow(-1, first, last - first + 1) end
 
--- A basis of the span of the columns of S with V' B V = 1; nearly dependent directions are dropped. Applied
--- twice for accuracy.
+-- A basis of the span of the columns of S with V' B V = 1; nearly dependent directions are dropped.
+-- Applied twice for accuracy.
 local function orthonormal(S, B)
   local least = torch.finfo(S.dtype).eps * S:size(1)
   for _ = 1, 2 do
@@ -110,8 +111,8 @@ local function iterate(A, B, X, k, options)
   return worker.E:narrow(1, 1, k), columns(worker.X, 1, k)
 end
 
--- The same values with derivatives by A and B: the derivative of one step of Newton's method on A x - e B x =
--- 0, x' B x = 1, which changes x and e by no more than their error.
+-- The same values with derivatives by A and B: the derivative of one step of Newton's method on A x
+-- - e B x = 0, x' B x = 1, which changes x and e by no more than their error.
 local function with_derivative(A, B, E, X)
   local m, k = X:size(1), X:size(2)
   local x, factory = X:t():unsqueeze(3), { dtype = A.dtype, device = A.device }
@@ -154,14 +155,15 @@ local function solve(A, B, X, k, options, records)
   return E, V
 end
 
---- torch.lobpcg(A, k, B, X, n, iK, niter, tol, largest, method, tracker): the k (1) largest, or with largest =
---- false smallest, eigenvalues E [..., k] of the symmetric matrices A [..., m, m], or of A x = E B x, and
---- vectors X [..., m, k] with X' B X = 1. A and B may be sparse matrices. X: the initial vectors, otherwise n
---- random ones; iK: a preconditioner, an approximate inverse of A; niter: maximum number of steps, 1000, or -1
---- for any number; tol: of the residual relative to the norms, by default the square root of the dtype's
---- epsilon; method: 'ortho' or 'basic'; tracker: called in each step with a table of X, E, R, ivars.istep,
---- ivars.converged_count and tvars.rerr. Differentiable by dense A and B with distinct eigenvalues. m must be
---- at least 3 n. PyTorch's ortho_ parameters are accepted and have no effect.
+--- torch.lobpcg(A, k, B, X, n, iK, niter, tol, largest, method, tracker): the k (1) largest, or
+--- with largest = false smallest, eigenvalues E [..., k] of the symmetric matrices A [..., m, m],
+--- or of A x = E B x, and vectors X [..., m, k] with X' B X = 1. A and B may be sparse matrices. X:
+--- the initial vectors, otherwise n random ones; iK: a preconditioner, an approximate inverse of A;
+--- niter: maximum number of steps, 1000, or -1 for any number; tol: of the residual relative to the
+--- norms, by default the square root of the dtype's epsilon; method: 'ortho' or 'basic'; tracker:
+--- called in each step with a table of X, E, R, ivars.istep, ivars.converged_count and tvars.rerr.
+--- Differentiable by dense A and B with distinct eigenvalues. m must be at least 3 n. PyTorch's
+--- ortho_ parameters are accepted and have no effect.
 local function lobpcg(given)
   local k, n, options = check(given)
   local A, B, X = given.A, given.B, given.X

@@ -1,5 +1,6 @@
 ---@meta
--- cuda.lua - the annotations of torch.cuda for editors and the reference: the functions and objects that are written in C.
+-- cuda.lua - the annotations of torch.cuda for editors and the reference: the functions and objects
+-- that are written in C.
 
 ---@class torch.cuda
 local cuda = {}

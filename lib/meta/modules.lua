@@ -1,6 +1,7 @@
 ---@meta
--- modules.lua - annotations for editors of the base classes nn.Module and Optimizer. Derived classes are
--- generated (classes.lua beside this file in an installation, build/meta/classes.lua after make docs).
+-- modules.lua - annotations for editors of the base classes nn.Module and Optimizer. Derived
+-- classes are generated (classes.lua beside this file in an installation, build/meta/classes.lua
+-- after make docs).
 
 ---An object of a class. Each object has its own fields.
 ---@class torch.Object

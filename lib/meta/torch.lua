@@ -1,6 +1,7 @@
 ---@meta
--- torch.lua - annotations for editors of the module except classes (modules.lua) and ops, which are generated
--- (ops.lua beside this file in an installation, build/meta/ops.lua after make). No program loads it.
+-- torch.lua - annotations for editors of the module except classes (modules.lua) and ops, which are
+-- generated (ops.lua beside this file in an installation, build/meta/ops.lua after make). No
+-- program loads it.
 
 ---@class torch.Size: integer[]
 ---@class torch.dtype

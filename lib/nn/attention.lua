@@ -1,8 +1,9 @@
--- attention.lua - torch.nn.attention: selects the backends of scaled_dot_product_attention in a scope, like the
--- switches of torch.backends.cuda. MATH: products and a softmax. FLASH_ATTENTION, EFFICIENT_ATTENTION: our
--- kernels, which need no memory of queries x keys; on the CPU only FLASH_ATTENTION. CUDNN_ATTENTION: cuDNN, if
--- it is installed and supports the arguments; otherwise our kernels, if another backend is allowed. If no
--- allowed backend supports the call, it is an error.
+-- attention.lua - torch.nn.attention: selects the backends of scaled_dot_product_attention in a
+-- scope, like the switches of torch.backends.cuda. MATH: products and a softmax. FLASH_ATTENTION,
+-- EFFICIENT_ATTENTION: our kernels, which need no memory of queries x keys; on the CPU only
+-- FLASH_ATTENTION. CUDNN_ATTENTION: cuDNN, if it is installed and supports the arguments; otherwise
+-- our kernels, if another backend is allowed. If no allowed backend supports the call, it is an
+-- error.
 
 --[=[ arguments
 backends: Implementation that is allowed, or a list of them.
@@ -44,8 +45,9 @@ local function numbers_of(backends)
   return allowed
 end
 
---- Restricts attention to these algorithms, one SDPBackend or a list of them, until the scope ends: local _
---- <close> = sdpa_kernel(SDPBackend.MATH), or sdpa_kernel(SDPBackend.MATH, function() ... end).
+--- Restricts attention to these algorithms, one SDPBackend or a list of them, until the scope ends:
+--- local _ <close> = sdpa_kernel(SDPBackend.MATH), or sdpa_kernel(SDPBackend.MATH, function() ...
+--- end).
 function attention.sdpa_kernel(backends, _, body, ...)
   if type(backends) ~= 'table' then
     fail('sdpa_kernel: Backend must be an instance of SDPBackend or a list of SDPBackend instances, got %s', torch.type(backends))

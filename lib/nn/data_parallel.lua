@@ -1,5 +1,6 @@
--- data_parallel.lua - nn.DataParallel(module, {device_ids =, output_device =, dim =}): splits each batch over the
--- GPUs, runs a copy of the module on each, and joins the outputs on one. device_ids count from 0, as names do.
+-- data_parallel.lua - nn.DataParallel(module, {device_ids =, output_device =, dim =}): splits each
+-- batch over the GPUs, runs a copy of the module on each, and joins the outputs on one. device_ids
+-- count from 0, as names do.
 
 --[=[ arguments
 module: Module that runs on several GPUs.
@@ -30,9 +31,9 @@ local function all_ids()
   return ids
 end
 
---- module: also a list of layers, as in Sequential. device_ids: the GPUs to use, by default all; without a GPU
--- the module runs on its device. output_device: by default the first of them. dim: the batch dimension to
--- split, by default 1.
+--- module: also a list of layers, as in Sequential. device_ids: the GPUs to use, by default all;
+-- without a GPU the module runs on its device. output_device: by default the first of them. dim:
+-- the batch dimension to split, by default 1.
 function DataParallel:init(module, device_ids, output_device, dim)
   self.module = type(module) == 'table' and Sequential(module) or module
   self.dim = dim

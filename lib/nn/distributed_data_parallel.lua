@@ -1,6 +1,7 @@
--- distributed_data_parallel.lua - nn.parallel.DistributedDataParallel(module, {process_group =, bucket_cap_mb
--- =, ...}): averages the gradients of a module over the batches of all ranks. Each rank has the module and its
--- own batch; after backward, .grad is the mean over the ranks, with the same bits on all of them.
+-- distributed_data_parallel.lua - nn.parallel.DistributedDataParallel(module, {process_group =,
+-- bucket_cap_mb =, ...}): averages the gradients of a module over the batches of all ranks. Each
+-- rank has the module and its own batch; after backward, .grad is the mean over the ranks, with the
+-- same bits on all of them.
 
 local torch = require 'torch'
 local Module = require 'torch.nn.module'
@@ -57,13 +58,15 @@ local function broadcast_all(tensors, group, rank)
   for _, work in ipairs(works) do work:wait() end
 end
 
---- module: the same on each rank; its parameters and buffers are broadcast from the group's first rank, unless
--- init_sync is false. It computes on its own device: device_ids, output_device and dim have no effect.
--- process_group: by default all ranks. bucket_cap_mb: the size of gradient buckets in MiB. broadcast_buffers:
--- buffers are broadcast from the first rank before each forward in training. find_unused_parameters: searches
--- the graph of the loss for unused parameters. gradient_as_bucket_view: gradients are views of the buckets,
--- which saves their memory once and a copy. static_graph: each backward reaches the same parameters as the
--- first one, equally often; then some may be unused, or used again by a checkpoint.
+--- module: the same on each rank; its parameters and buffers are broadcast from the group's first
+-- rank, unless init_sync is false. It computes on its own device: device_ids, output_device and dim
+-- have no effect.
+-- process_group: by default all ranks. bucket_cap_mb: the size of gradient buckets in MiB.
+-- broadcast_buffers: buffers are broadcast from the first rank before each forward in training.
+-- find_unused_parameters: searches the graph of the loss for unused parameters.
+-- gradient_as_bucket_view: gradients are views of the buckets, which saves their memory once and a
+-- copy. static_graph: each backward reaches the same parameters as the first one, equally often;
+-- then some may be unused, or used again by a checkpoint.
 function DistributedDataParallel:init(options)
   local module = options.module
   self.module = module
@@ -91,8 +94,8 @@ declare.named(DistributedDataParallel, [[
     boolean gradient_as_bucket_view=false, boolean static_graph=false)
 ]])
 
---- Replaces the mean over the ranks by hook(state, bucket), called for every bucket of gradients as soon as it
--- is full: it returns a Future of the tensor that the bucket becomes
+--- Replaces the mean over the ranks by hook(state, bucket), called for every bucket of gradients as
+-- soon as it is full: it returns a Future of the tensor that the bucket becomes
 -- (torch.distributed.algorithms.ddp_comm_hooks has some). Call it once, before the first backward.
 function DistributedDataParallel:register_comm_hook(state, hook)
   kinds.check('register_comm_hook', 'hook', hook, 'function')
@@ -100,7 +103,7 @@ function DistributedDataParallel:register_comm_hook(state, hook)
   self.reducer.hook_state, self.reducer.hook = state, hook
 end
 
--- ---- forward ------------------------------------------------------------------------------------------------------
+-- ---- forward ------------------------------------------------------------------------------------
 
 -- The tensors in the results of forward.
 local function tensors_in(value, list)
@@ -129,8 +132,8 @@ local function common_rank(group, mine)
   return rank:item()
 end
 
--- True if the remaining ranks reduce gradients in this step. A joined rank cannot derive this, so it is
--- communicated. mine: 0 or 1; a joined rank passes 0.
+-- True if the remaining ranks reduce gradients in this step. A joined rank cannot derive this, so
+-- it is communicated. mine: 0 or 1; a joined rank passes 0.
 local function will_sync(group, mine)
   local flag = torch.tensor({ mine }, { dtype = torch.int64 })
   dist.all_reduce(flag, { group = group })
@@ -162,19 +165,19 @@ function DistributedDataParallel:forward(...)
   return table.unpack(outputs, 1, outputs.n)
 end
 
--- ---- scopes -------------------------------------------------------------------------------------------------------
+-- ---- scopes -------------------------------------------------------------------------------------
 
---- Until the scope is closed, or while fn(...) runs, backward accumulates this rank's gradients only; the next
--- backward outside reduces the accumulated ones.
+--- Until the scope is closed, or while fn(...) runs, backward accumulates this rank's gradients
+-- only; the next backward outside reduces the accumulated ones.
 function DistributedDataParallel:no_sync(fn, ...)
   local before = self.require_backward_grad_sync
   local function change() self.require_backward_grad_sync = false end
   return scope.open(self, change, function() self.require_backward_grad_sync = before end, fn, ...)
 end
 
---- Until the scope is closed, or while fn(...) runs, ranks may have different numbers of batches. A rank
--- without further batches participates until all have finished, and then has the parameters of the last ranks.
--- Each forward must be of a training batch. options: as for Join.
+--- Until the scope is closed, or while fn(...) runs, ranks may have different numbers of batches. A
+-- rank without further batches participates until all have finished, and then has the parameters of
+-- the last ranks. Each forward must be of a training batch. options: as for Join.
 function DistributedDataParallel:join(options, fn, ...)
   if type(options) == 'function' then return join.Join({ self }, nil, options, fn, ...) end
   return join.Join({ self }, options, fn, ...)

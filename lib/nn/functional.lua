@@ -1,5 +1,5 @@
--- functional.lua - torch.nn.functional: the functional forms. Functions that torch has with the same name and
--- arguments are torch's; the others are declared for this module (torch._C.nn).
+-- functional.lua - torch.nn.functional: the functional forms. Functions that torch has with the
+-- same name and arguments are torch's; the others are declared for this module (torch._C.nn).
 
 --[=[ arguments
 query: Query vectors, of shape (L, N, E).
@@ -78,7 +78,8 @@ local function max_pool(name, plain, with_indices)
   end)
 end
 
--- A pool over d dimensions; open entries of output_size ({7, false}) are replaced by the input's sizes.
+-- A pool over d dimensions; open entries of output_size ({7, false}) are replaced by the input's
+-- sizes.
 local function open_sizes(pool, d)
   return function(input, wanted)
     if type(wanted) ~= 'table' or not torch.is_tensor(input) or input.ndim <= d then return pool(input, wanted) end

@@ -1,6 +1,7 @@
--- init.lua - torch.nn.init: fills tensors in place with initial values. Every function returns its tensor and
--- records nothing for autograd; options are positional or named in a last table. Formulas: Glorot & Bengio 2010
--- (xavier), He et al. 2015 (kaiming), Saxe et al. 2013 (orthogonal), Martens 2010 (sparse).
+-- init.lua - torch.nn.init: fills tensors in place with initial values. Every function returns its
+-- tensor and records nothing for autograd; options are positional or named in a last table.
+-- Formulas: Glorot & Bengio 2010 (xavier), He et al. 2015 (kaiming), Saxe et al. 2013 (orthogonal),
+-- Martens 2010 (sparse).
 
 --[=[ arguments
 tensor: Tensor to fill.
@@ -35,7 +36,7 @@ local function without_grad(tensor, fn)
   return tensor
 end
 
--- ---- constants and plain distributions ------------------------------------------------------------------------
+-- ---- constants and plain distributions ----------------------------------------------------------
 
 -- uniform_(tensor, a = 0, b = 1, generator)
 function init.uniform_(tensor, a, b, generator)
@@ -61,8 +62,8 @@ function init.eye_(tensor)
   end)
 end
 
--- Draws elements again, in passes over the whole tensor, until all are accepted: draw(into) fills a tensor,
--- refused(drawn) marks elements to draw again.
+-- Draws elements again, in passes over the whole tensor, until all are accepted: draw(into) fills a
+-- tensor, refused(drawn) marks elements to draw again.
 local function draw_until(tensor, draw, refused)
   draw(tensor)
   local open = refused(tensor)
@@ -78,9 +79,9 @@ local function share_below(x)
   return (1 + torch.erf(torch.tensor(x / math.sqrt(2), { dtype = torch.float64 })):item()) / 2
 end
 
--- trunc_normal_(tensor, mean = 0, std = 1, a = -2, b = 2, generator): normal, restricted to [a, b], by
--- rejection: of normal numbers if [a, b] has more than 0.3 of the probability, otherwise of uniform numbers by
--- their density.
+-- trunc_normal_(tensor, mean = 0, std = 1, a = -2, b = 2, generator): normal, restricted to [a, b],
+-- by rejection: of normal numbers if [a, b] has more than 0.3 of the probability, otherwise of
+-- uniform numbers by their density.
 function init.trunc_normal_(tensor, mean, std, a, b, generator)
   local random = { generator = generator }
   return without_grad(tensor, function(t)
@@ -114,7 +115,7 @@ function init.dirac_(tensor, groups)
   end)
 end
 
--- ---- scaled by the number of inputs and outputs -------------------------------------------------------------------
+-- ---- scaled by the number of inputs and outputs -------------------------------------------------
 
 local function fans(tensor)
   if tensor.ndim < 2 then fail 'Fan in and fan out can not be computed for tensor with fewer than 2 dimensions' end
@@ -169,10 +170,10 @@ function init.kaiming_normal_(tensor, a, mode, nonlinearity, generator)
   return init.normal_(tensor, 0.0, kaiming_std(tensor, a, mode, nonlinearity), generator)
 end
 
--- ---- structured ---------------------------------------------------------------------------------------------------
+-- ---- structured ---------------------------------------------------------------------------------
 
--- orthogonal_(tensor, gain = 1, generator): the rows, or the columns if there are fewer, are orthonormal times
--- gain.
+-- orthogonal_(tensor, gain = 1, generator): the rows, or the columns if there are fewer, are
+-- orthonormal times gain.
 function init.orthogonal_(tensor, gain, generator)
   if tensor.ndim < 2 then fail 'Only tensors with 2 or more dimensions are supported' end
   if tensor:numel() == 0 then return tensor end
@@ -189,8 +190,8 @@ function init.orthogonal_(tensor, gain, generator)
   end)
 end
 
--- sparse_(tensor, sparsity, std = 0.01, generator): a fraction `sparsity` of each column is zero, the rest
--- normal.
+-- sparse_(tensor, sparsity, std = 0.01, generator): a fraction `sparsity` of each column is zero,
+-- the rest normal.
 function init.sparse_(tensor, sparsity, std, generator)
   if tensor.ndim ~= 2 then fail 'Only tensors with 2 dimensions are supported' end
   local rows, columns = tensor:size(1), tensor:size(2)

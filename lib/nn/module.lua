@@ -1,9 +1,9 @@
 -- module.lua - nn.Module: the base class of layers and models.
 --
--- Assigning a Parameter, a module or a registered buffer to a field registers it, in the order of first
--- assignment; the field contains it like any other value. The names are stored in three lists beside the
--- fields, with a table that maps each name to its list; names of non-persistent buffers are also in a set.
--- Hooks are in module/hooks.lua, state in module/state.lua.
+-- Assigning a Parameter, a module or a registered buffer to a field registers it, in the order of
+-- first assignment; the field contains it like any other value. The names are stored in three lists
+-- beside the fields, with a table that maps each name to its list; names of non-persistent buffers
+-- are also in a set. Hooks are in module/hooks.lua, state in module/state.lua.
 
 --[=[ arguments
 name: Name of the field.
@@ -144,8 +144,8 @@ local function register(self, kind, name, value)
   fields_of(self)[name] = through_hooks(self, kind, name, value)
 end
 
--- register_buffer(name, tensor, {persistent = true}): a tensor that moves with the module and, if persistent,
--- is part of its state, but is not trained.
+-- register_buffer(name, tensor, {persistent = true}): a tensor that moves with the module and, if
+-- persistent, is part of its state, but is not trained.
 function Module:register_buffer(name, tensor, persistent)
   check_name(self, name, 'buffer', '_buffers')
   if tensor ~= nil and not torch.is_tensor(tensor) and not Module.is_unmade(tensor) then
@@ -173,7 +173,7 @@ function Module:add_module(name, module)
 end
 Module.register_module = Module.add_module
 
--- ---- calling ------------------------------------------------------------------------------------------
+-- ---- calling ------------------------------------------------------------------------------------
 
 -- With hooks, module/hooks.lua calls forward among them.
 local function call(self, ...)
@@ -185,8 +185,8 @@ local function call(self, ...)
   return forward(self, ...)
 end
 
--- The calls that compile() has compiled, by module. Not a field, so copies and files contain the original
--- module.
+-- The calls that compile() has compiled, by module. Not a field, so copies and files contain the
+-- original module.
 local compiled_calls = setmetatable({}, { __mode = 'k' })
 
 function Module:__call(...)
@@ -204,7 +204,7 @@ function Module:forward(...)
   fail(('Module [%s] is missing the required "forward" function'):format(torch.type(self)))
 end
 
--- ---- walking --------------------------------------------------------------------------------------------
+-- ---- walking ------------------------------------------------------------------------------------
 
 -- name, child pairs of all direct children, in order; a child with two names occurs twice.
 function Module:_named_places()
@@ -237,8 +237,8 @@ function Module:children()
   return list
 end
 
--- seen: false to list a module that is registered twice twice. path: the enclosing modules by name, to detect a
--- module that contains itself.
+-- seen: false to list a module that is registered twice twice. path: the enclosing modules by name,
+-- to detect a module that contains itself.
 local function collect_modules(module, prefix, list, seen, path)
   if path[module] then
     fail("%s contains itself: '%s' is %s", module:_get_name(), prefix,
@@ -286,8 +286,8 @@ function Module:modules(remove_duplicate) return values_of(module_list(self, '',
 local function check_finite(self) module_list(self) end
 Module._check_finite = check_finite
 
--- Tensors registered under `kind` in self and its descendants: { {name, tensor, fields, key}... }. Each tensor once,
--- unless remove_duplicate is false.
+-- Tensors registered under `kind` in self and its descendants: { {name, tensor, fields, key}... }.
+-- Each tensor once, unless remove_duplicate is false.
 local function tensor_list(self, kind, prefix, recurse, remove_duplicate)
   local list, seen = {}, {}
   local modules = recurse == false and { { prefix or '', self } } or module_list(self, prefix, remove_duplicate)
@@ -368,7 +368,7 @@ function Module:apply(fn)
   return self
 end
 
--- ---- modes and gradients ----------------------------------------------------------------------------
+-- ---- modes and gradients ------------------------------------------------------------------------
 
 function Module:train(mode)
   if mode == nil then mode = true end
@@ -394,9 +394,10 @@ function Module:zero_grad(set_to_none)
   end
 end
 
--- ---- moving ---------------------------------------------------------------------------------------------
+-- ---- moving -------------------------------------------------------------------------------------
 
--- Replaces the values (and gradients) of all parameters and buffers by fn of them; the tensors stay.
+-- Replaces the values (and gradients) of all parameters and buffers by fn of them; the tensors
+-- stay.
 local function convert(self, fn)
   for _, entry in ipairs(tensor_list(self, '_parameters')) do
     local parameter = entry[2]
@@ -417,8 +418,8 @@ end
 
 local formats = { [torch.contiguous_format] = true, [torch.preserve_format] = true, [torch.channels_last] = true, [torch.channels_last_3d] = true }
 
--- to(device), to(dtype), to{device =, dtype =, non_blocking =, memory_format =}: dtypes apply to floating-point
--- tensors only, memory formats to tensors with four and five dimensions.
+-- to(device), to(dtype), to{device =, dtype =, non_blocking =, memory_format =}: dtypes apply to
+-- floating-point tensors only, memory formats to tensors with four and five dimensions.
 local read_to = declare.reader 'Module.to(*, any? device, dtype? dtype, boolean non_blocking=false, any? memory_format)'
 function Module:to(...)
   local options = {}
@@ -458,13 +459,14 @@ function Module:half() return self:to(torch.float16) end
 function Module:bfloat16() return self:to(torch.bfloat16) end
 function Module:type(dst_type) return self:to(dst_type) end
 
--- Allocates uninitialized memory on a device for all parameters and buffers: to_empty{device = 'cuda'}.
+-- Allocates uninitialized memory on a device for all parameters and buffers: to_empty{device =
+-- 'cuda'}.
 function Module:to_empty(device, recurse)
   if recurse == false then fail 'to_empty(): recurse = false is not supported' end
   return convert(self, function(tensor) return torch.empty_like(tensor, { device = device }) end)
 end
 
--- ---- printing -------------------------------------------------------------------------------------------
+-- ---- printing -----------------------------------------------------------------------------------
 
 -- The text between the parentheses of a printed layer without children.
 function Module:extra_repr() return '' end

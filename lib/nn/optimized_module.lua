@@ -1,5 +1,5 @@
--- optimized_module.lua - the result of torch.compile for a module: the module is the child `_orig_mod` and
--- shares its parameters and state.
+-- optimized_module.lua - the result of torch.compile for a module: the module is the child
+-- `_orig_mod` and shares its parameters and state.
 
 local class = require 'torch.support.class'
 local Module = require 'torch.nn.module'

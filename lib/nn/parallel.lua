@@ -1,8 +1,10 @@
--- parallel.lua - torch.nn.parallel: scatter, gather, replicate, parallel_apply: the parts of DataParallel.
+-- parallel.lua - torch.nn.parallel: scatter, gather, replicate, parallel_apply: the parts of
+-- DataParallel.
 --
--- Inputs and outputs may be tensors and nested tables of tensors; other values are passed to each device.
--- Several inputs of one call, or several outputs, are packed by table.pack. Devices are devices, their names or
--- GPU numbers. Work on different GPUs overlaps because a launch does not block.
+-- Inputs and outputs may be tensors and nested tables of tensors; other values are passed to each
+-- device. Several inputs of one call, or several outputs, are packed by table.pack. Devices are
+-- devices, their names or GPU numbers. Work on different GPUs overlaps because a launch does not
+-- block.
 
 --[=[ arguments
 ids: Devices: numbers of GPUs, names or `torch.device`s.
@@ -43,7 +45,8 @@ local function set_entry(object, key, entry)
   if ordered_dict.is(object) then object[key] = entry else rawset(object, key, entry) end
 end
 
--- Splits a value into one part per device; fewer if a tensor is too short; nil if it contains no tensor.
+-- Splits a value into one part per device; fewer if a tensor is too short; nil if it contains no
+-- tensor.
 local function parts_of(value, devices, dim)
   if torch.is_tensor(value) then
     if value.ndim == 0 then fail 'scatter(): chunk expects at least a 1-dimensional tensor' end
@@ -77,8 +80,8 @@ local function parts_of(value, devices, dim)
   return result
 end
 
---- Splits the tensors in input along dim (default 1) into chunks, one on each device, of equal size except the
--- last, which may be smaller; there may be fewer chunks than devices.
+--- Splits the tensors in input along dim (default 1) into chunks, one on each device, of equal size
+-- except the last, which may be smaller; there may be fewer chunks than devices.
 -- @return a list of inputs of the same form
 function parallel.scatter(input, devices, dim)
   devices = parallel.devices(devices)
@@ -112,8 +115,8 @@ local function join(values, device, dim)
   return joined
 end
 
---- Joins the results of several devices along dim (default 1) on one device. 0-dim tensors become a vector; of
--- other values, returns the first.
+--- Joins the results of several devices along dim (default 1) on one device. 0-dim tensors become a
+-- vector; of other values, returns the first.
 function parallel.gather(outputs, device, dim)
   return join(outputs, device_of(device), dim or 1)
 end
@@ -138,8 +141,8 @@ local function copy_module(module, device)
   return replica
 end
 
---- Copies of a module on each device; their gradients flow to the module's own parameters. On the module's
--- device, the copy has its buffers: a layer's writes to them remain.
+--- Copies of a module on each device; their gradients flow to the module's own parameters. On the
+-- module's device, the copy has its buffers: a layer's writes to them remain.
 function parallel.replicate(module, devices)
   if not Module:is_instance(module) then
     fail('replicate(): argument 1 must be a Module, not %s', torch.type(module))
@@ -159,8 +162,8 @@ local function first_device(value)
   end
 end
 
---- Calls modules[i](inputs[i]) with devices[i] current (that of the input if there are none); an input made by
--- table.pack is several arguments.
+--- Calls modules[i](inputs[i]) with devices[i] current (that of the input if there are none); an
+-- input made by table.pack is several arguments.
 -- @return the list of outputs; a module's several results are packed
 function parallel.parallel_apply(modules, inputs, devices)
   if #modules ~= #inputs then

@@ -1,5 +1,5 @@
--- parameter.lua - nn.Parameter(data, {requires_grad = true}): a tensor that modules register when it is
--- assigned to one of their fields. It shares data's memory and has a history of its own.
+-- parameter.lua - nn.Parameter(data, {requires_grad = true}): a tensor that modules register when
+-- it is assigned to one of their fields. It shares data's memory and has a history of its own.
 
 --[=[ arguments
 data: Tensor that shares its memory with the parameter.

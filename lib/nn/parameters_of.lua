@@ -1,9 +1,10 @@
--- parameters_of.lua - converts the arguments that PyTorch calls parameters (of optimizers, clip_grad_norm_ and
--- similar) to tensors.
+-- parameters_of.lua - converts the arguments that PyTorch calls parameters (of optimizers,
+-- clip_grad_norm_ and similar) to tensors.
 --
--- A tensor, a module (its parameters), a nested list of either, or an iterator such as net:named_parameters().
--- A parameter that several modules share occurs once; one that is listed twice occurs twice, and the caller
--- raises the error. Other values stay in the list, and the caller names them.
+-- A tensor, a module (its parameters), a nested list of either, or an iterator such as
+-- net:named_parameters(). A parameter that several modules share occurs once; one that is listed
+-- twice occurs twice, and the caller raises the error. Other values stay in the list, and the
+-- caller names them.
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'

@@ -1,4 +1,5 @@
--- python.lua - values as Python prints them, for the printed form of layers: True, None, 1e-05, (3, 3), 'same'.
+-- python.lua - values as Python prints them, for the printed form of layers: True, None, 1e-05, (3,
+-- 3), 'same'.
 
 local python = {}
 

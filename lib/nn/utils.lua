@@ -1,5 +1,5 @@
--- utils.lua - torch.nn.utils: gradient clipping, parameters as one vector, weight_norm and spectral_norm
--- (norms.lua); these, rnn, parametrize and parametrizations are loaded on first use.
+-- utils.lua - torch.nn.utils: gradient clipping, parameters as one vector, weight_norm and
+-- spectral_norm (norms.lua); these, rnn, parametrize and parametrizations are loaded on first use.
 
 --[=[ arguments
 parameters: Parameters: a tensor, a list of them, an iterator or a module.
@@ -50,8 +50,8 @@ function utils.get_total_norm(tensors, norm_type, error_if_nonfinite)
   return total
 end
 
--- parameters, also below: tensors, modules, nested lists of them (parameters_of.lua). Scales the gradients in
--- place so that the joint norm total_norm becomes at most max_norm.
+-- parameters, also below: tensors, modules, nested lists of them (parameters_of.lua). Scales the
+-- gradients in place so that the joint norm total_norm becomes at most max_norm.
 function utils.clip_grads_with_norm_(parameters, max_norm, total_norm)
   torch.no_grad(function()
     local scale = torch.clamp(max_norm / (total_norm + 1e-6), { max = 1.0 })
@@ -75,8 +75,8 @@ end
 
 declare.functions(utils, 'skip_init(any module_cls, any ...)')
 
--- Scales the gradients in place so that their joint norm (norm_type, default 2) is at most max_norm; returns the norm
--- before, a 0-dim tensor that stays on the device.
+-- Scales the gradients in place so that their joint norm (norm_type, default 2) is at most
+-- max_norm; returns the norm before, a 0-dim tensor that stays on the device.
 function utils.clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite)
   return torch.no_grad(function()
     local grads = gradients_of('clip_grad_norm_', parameters)

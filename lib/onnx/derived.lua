@@ -1,6 +1,6 @@
--- derived.lua - nodes that depend only on constants of the file and on sizes: transposed weights, the shape of
--- a Reshape. Without gradients, the result of such a node is cached until one of its inputs is replaced or
--- changed.
+-- derived.lua - nodes that depend only on constants of the file and on sizes: transposed weights,
+-- the shape of a Reshape. Without gradients, the result of such a node is cached until one of its
+-- inputs is replaced or changed.
 
 local torch = require 'torch'
 
@@ -24,7 +24,8 @@ local function exposed_of(graph)
   return exposed
 end
 
---- Marks such nodes of a graph: node.derived; for inputs: node.derived_inputs[i], 'constant' or 'derived'.
+--- Marks such nodes of a graph: node.derived; for inputs: node.derived_inputs[i], 'constant' or
+--- 'derived'.
 function M.mark(graph)
   local exposed, kinds = exposed_of(graph), {}
   for _, constant in ipairs(graph.constants) do kinds[constant.slot] = 'constant' end
@@ -58,7 +59,8 @@ local function holds_sizes(made, x)
   return true
 end
 
--- True if the inputs are the same tensors, and constant inputs were neither written in place nor moved.
+-- True if the inputs are the same tensors, and constant inputs were neither written in place nor
+-- moved.
 local function holds_values(made, node, frame)
   for i, slot in ipairs(node.inputs) do
     local value = frame[slot]

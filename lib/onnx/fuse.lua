@@ -1,10 +1,10 @@
--- fuse.lua - fuses nodes of a graph (graph.lua) for calls without gradients: a convolution and its batch
--- normalization, a product and its bias, and activations and sums that can overwrite an input without other
--- uses.
+-- fuse.lua - fuses nodes of a graph (graph.lua) for calls without gradients: a convolution and its
+-- batch normalization, a product and its bias, and activations and sums that can overwrite an input
+-- without other uses.
 --
--- The decision is made in each call: with gradients, the nodes run one after the other, so all parameters are
--- trained as in the file. Folded weights are cached in the node, beside the parameters, until one of these is
--- replaced or changed.
+-- The decision is made in each call: with gradients, the nodes run one after the other, so all
+-- parameters are trained as in the file. Folded weights are cached in the node, beside the
+-- parameters, until one of these is replaced or changed.
 
 local torch = require 'torch'
 local kept = require 'torch.onnx.kept'
@@ -35,7 +35,7 @@ local function count_uses(graph)
   return uses
 end
 
--- ---- a convolution and its normalization ----------------------------------------------------------------------------------
+-- ---- a convolution and its normalization --------------------------------------------------------
 
 -- (W x + b - mean) / sqrt(variance + epsilon) * scale + shift is a convolution again.
 local function folded(node, weight, bias, scale, shift, mean, variance)
@@ -58,14 +58,14 @@ local function conv_norm(node, x, weight, bias, scale, shift, mean, variance)
   return node.conv.fn(node.conv, x, folded(node, weight, bias, scale, shift, mean, variance))
 end
 
--- ---- a product and its bias -------------------------------------------------------------------------------------------------
+-- ---- a product and its bias ---------------------------------------------------------------------
 
 local function product_bias(node, a, b, bias)
   if b:dim() == 2 and a:dim() >= 2 and bias:dim() == 1 and bias:size(1) == b:size(2) and a.dtype.is_floating_point then return torch.linear(a, b:t(), bias) end
   return node.sum.fn(node.sum, node.product.fn(node.product, a, b), bias)
 end
 
--- ---- in-place operators -------------------------------------------------------------------------------------
+-- ---- in-place operators -------------------------------------------------------------------------
 
 -- An operator of one value that calls an in-place method.
 local function in_place(method)
@@ -92,7 +92,7 @@ local function add_in_place(node, a, b)
   return node.plain(node, a, b)
 end
 
--- ---- the pass -----------------------------------------------------------------------------------------------------------------
+-- ---- the pass -----------------------------------------------------------------------------------
 
 -- The only node that reads a node's result, or nil.
 local function only_reader(uses, readers, node)
@@ -126,16 +126,16 @@ local function all_constant(constants, node, from)
   return true
 end
 
--- ---- values that are let go where they are used last --------------------------------------------------------------------------
+-- ---- values that are let go where they are used last --------------------------------------------
 
--- Operators that return a new tensor and keep no reference to their inputs, so that an input without other
--- readers can be released.
+-- Operators that return a new tensor and keep no reference to their inputs, so that an input
+-- without other readers can be released.
 local gives_another = {}
 for name in ([[Conv Gemm MatMul Add Sub Mul Div BatchNormalization MaxPool AveragePool GlobalAveragePool Relu LeakyRelu PRelu Sigmoid Tanh Erf Sqrt Softmax
   LayerNormalization Reshape Transpose Flatten Concat]]):gmatch '%S+' do gives_another[name] = true end
 
--- own_done[i]: true if the i-th value that ends at a node is a tensor without other references. A value that is
--- overwritten is the result.
+-- own_done[i]: true if the i-th value that ends at a node is a tensor without other references. A
+-- value that is overwritten is the result.
 local function mark_let_go(graph, uses)
   local seen, own = {}, {}
   for _, node in ipairs(graph.nodes) do

@@ -1,4 +1,5 @@
--- kept.lua - caches values computed from parameters until one of the parameters is replaced or changed.
+-- kept.lua - caches values computed from parameters until one of the parameters is replaced or
+-- changed.
 
 local torch = require 'torch'
 

@@ -1,12 +1,14 @@
--- messages.lua - the used messages and fields of ONNX files: { [number] = { name =, kind =, list = } }.
+-- messages.lua - the used messages and fields of ONNX files: { [number] = { name =, kind =, list =
+-- } }.
 --
--- A kind is 'int', 'float', 'double', 'string', another message, or 'span': an array that stays in the file
--- (wire.lua); elements written one by one have the kind `loose`. The numbers are defined by onnx.proto.
+-- A kind is 'int', 'float', 'double', 'string', another message, or 'span': an array that stays in
+-- the file (wire.lua); elements written one by one have the kind `loose`. The numbers are defined
+-- by onnx.proto.
 
 local M = {}
 
---- The shared, immutable list for every empty list of a message. A schema's `lists` is the metatable that
--- supplies it.
+--- The shared, immutable list for every empty list of a message. A schema's `lists` is the
+-- metatable that supplies it.
 M.EMPTY = {}
 
 -- '*' before a name: a list.

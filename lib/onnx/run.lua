@@ -1,6 +1,6 @@
--- run.lua - executes a graph (graph.lua): its nodes in order over a frame, a table of values by slot. Without
--- gradients, a value without other references is released after its last use, so the next results use memory in
--- the cache.
+-- run.lua - executes a graph (graph.lua): its nodes in order over a frame, a table of values by
+-- slot. Without gradients, a value without other references is released after its last use, so the
+-- next results use memory in the cache.
 
 local torch = require 'torch'
 local derived = require 'torch.onnx.derived'
@@ -48,8 +48,8 @@ local function run_nodes(graph, frame, at)
   end
 end
 
---- Runs a body, a graph in a node, with the values of its inputs; `outer` is the frame of the enclosing graph.
--- Returns the values of its outputs.
+--- Runs a body, a graph in a node, with the values of its inputs; `outer` is the frame of the
+-- enclosing graph. Returns the values of its outputs.
 function M.body(graph, outer, ...)
   local frame = {}
   for _, constant in ipairs(graph.constants) do frame[constant.slot] = constant.fields[constant.key] end

@@ -10,8 +10,8 @@ M.NONE = setmetatable({}, { __name = 'none', __tostring = function() return 'non
 --- Raises an error of a node; run.lua adds the node to the message.
 function M.fail(format, ...) error(select('#', ...) > 0 and format:format(...) or format, 0) end
 
---- The numbers of a tensor as a list. Cached if the i-th input of a node is constant, or derived (derived.lua)
--- until it changes.
+--- The numbers of a tensor as a list. Cached if the i-th input of a node is constant, or derived
+-- (derived.lua) until it changes.
 function M.list(node, i, tensor)
   local lists = node.lists
   if not lists then
@@ -28,7 +28,8 @@ end
 
 local MAX_LIST = 1 << 24
 
---- Raises an error if an operator would create an unreasonably long list: a damaged file could exhaust memory.
+--- Raises an error if an operator would create an unreasonably long list: a damaged file could
+--- exhaust memory.
 function M.check_list(n)
   if n > MAX_LIST then M.fail('a list of %.0f numbers, more than %d', n, MAX_LIST) end
 end
@@ -59,7 +60,8 @@ function M.sizes(tensor)
   return sizes
 end
 
---- Converts positions of ONNX (from 0, negative ones from the end of `size` elements) to ours, from 1.
+--- Converts positions of ONNX (from 0, negative ones from the end of `size` elements) to ours, from
+--- 1.
 function M.positions(index, size)
   index = index:to(torch.int64)
   return torch.where(index:lt(0), index + (size + 1), index + 1)

@@ -1,9 +1,11 @@
--- wire.lua - reads protobuf messages from a file, or from a string, by tables of fields (messages.lua).
+-- wire.lua - reads protobuf messages from a file, or from a string, by tables of fields
+-- (messages.lua).
 --
--- A message becomes a table by field name; unknown fields are skipped. Large arrays become spans { at =, length
--- = }, offsets in the file; tensor() reads a span directly into the memory of a tensor without a copy. The file
--- is read through a window of some kilobytes. Lengths are validated against the enclosing message, so memory is
--- proportional to the file; nesting is bounded; errors contain the byte offset. Offsets count from 0.
+-- A message becomes a table by field name; unknown fields are skipped. Large arrays become spans {
+-- at =, length = }, offsets in the file; tensor() reads a span directly into the memory of a tensor
+-- without a copy. The file is read through a window of some kilobytes. Lengths are validated
+-- against the enclosing message, so memory is proportional to the file; nesting is bounded; errors
+-- contain the byte offset. Offsets count from 0.
 
 local torch = require 'torch'
 
@@ -36,7 +38,8 @@ local function of_string(bytes, path)
   return setmetatable({ path = path, size = #bytes, base = 0, window = bytes }, Reader)
 end
 
--- Moves the buffered window to byte `at`; it contains at least `length` bytes, which the file must have.
+-- Moves the buffered window to byte `at`; it contains at least `length` bytes, which the file must
+-- have.
 local function move(self, at, length)
   local n = math.min(math.max(length, WINDOW), self.size - at)
   self.file:section(at, n, n, false)

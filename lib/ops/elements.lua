@@ -1,4 +1,5 @@
--- elements.lua - elementwise ops composed of others: signs, scaling, parts of floating-point numbers.
+-- elements.lua - elementwise ops composed of others: signs, scaling, parts of floating-point
+-- numbers.
 
 local torch = require 'torch'
 local dimensions = require 'torch.support.dimensions'
@@ -38,7 +39,8 @@ local function frexp(self)
   return mantissa:to(self.dtype), e:to(torch.int32)
 end
 
--- self * 2^other. Floats keep their dtype with integers; in three steps no power leaves the range of a double.
+-- self * 2^other. Floats keep their dtype with integers; in three steps no power leaves the range
+-- of a double.
 local function ldexp(self, other)
   local integer = not other:is_floating_point() and not other:is_complex()
   if not self:is_floating_point() or not integer then

@@ -1,4 +1,5 @@
--- forms.lua - aliases and alternative forms of ops: factories with strides, broadcast shapes, norms by name.
+-- forms.lua - aliases and alternative forms of ops: factories with strides, broadcast shapes, norms
+-- by name.
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'

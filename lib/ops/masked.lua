@@ -1,5 +1,5 @@
--- masked.lua - reductions and normalizations of the elements where a mask is true: torch.masked. Masked
--- elements are replaced by the neutral element, which is the result if no element is left.
+-- masked.lua - reductions and normalizations of the elements where a mask is true: torch.masked.
+-- Masked elements are replaced by the neutral element, which is the result if no element is left.
 
 local torch = require 'torch'
 local dimensions = require 'torch.support.dimensions'

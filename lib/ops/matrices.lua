@@ -1,6 +1,6 @@
--- matrices.lua - composite matrix factorizations and functions: LU, solves from Cholesky factors, Householder
--- products, exponentials, condition numbers, inverses and solutions of tensors, and the variants that report
--- errors in info instead of raising.
+-- matrices.lua - composite matrix factorizations and functions: LU, solves from Cholesky factors,
+-- Householder products, exponentials, condition numbers, inverses and solutions of tensors, and the
+-- variants that report errors in info instead of raising.
 
 local torch = require 'torch'
 local dimensions = require 'torch.support.dimensions'
@@ -42,10 +42,10 @@ local function triangular(A, B, upper, left, unit)
   return torch.linalg.solve_triangular(A, B, { upper = upper, left = left ~= false, unitriangular = unit or false })
 end
 
--- ---- LU ---------------------------------------------------------------------------------------------------------------
+-- ---- LU -----------------------------------------------------------------------------------------
 
--- LU, pivots and info of matrices of any shape, which are padded with zeros to square ones; this changes no
--- relevant pivot.
+-- LU, pivots and info of matrices of any shape, which are padded with zeros to square ones; this
+-- changes no relevant pivot.
 local function factor(A)
   local m, n = A:size(-2), A:size(-1)
   local k, size = math.min(m, n), math.max(m, n)
@@ -87,8 +87,8 @@ local function upper_of(LU) return rows(LU, 1, math.min(LU:size(-2), LU:size(-1)
 
 local lu_function
 
--- The derivative of LU by A, from the derivatives of the factors: for the square part by its triangles; the
--- part below or beside it is the solution of a system with the other factor.
+-- The derivative of LU by A, from the derivatives of the factors: for the square part by its
+-- triangles; the part below or beside it is the solution of a system with the other factor.
 local function lu_backward(grad, LU, pivots)
   local m, n = LU:size(-2), LU:size(-1)
   local k = math.min(m, n)
@@ -114,8 +114,9 @@ local function lu_backward(grad, LU, pivots)
   return permutation(pivots, m, LU.dtype):matmul(of_square)
 end
 
--- The tangent of LU, from the tangent of A: with M = L^-1 P' T U^-1 of the square part, L changes by L tril(M,
--- -1) and U by triu(M) U; the part below or beside it remains the solution of a system with the other factor.
+-- The tangent of LU, from the tangent of A: with M = L^-1 P' T U^-1 of the square part, L changes
+-- by L tril(M, -1) and U by triu(M) U; the part below or beside it remains the solution of a system
+-- with the other factor.
 local function lu_tangent(tangent, LU, pivots)
   local m, n = LU:size(-2), LU:size(-1)
   local k = math.min(m, n)
@@ -232,9 +233,10 @@ local function lu_solve(LU, pivots, B, left, adjoint)
   return triangular(LU, triangular(LU, P.mH:matmul(B), false, true, true), true)
 end
 
--- ---- without raising ----------------------------------------------------------------------------------------------------
+-- ---- without raising ----------------------------------------------------------------------------
 
--- f(A, more) for all matrices at once; if that fails, one by one: info is nonzero for the failing ones.
+-- f(A, more) for all matrices at once; if that fails, one by one: info is nonzero for the failing
+-- ones.
 local function each(A, f, number_of)
   local ok, result = pcall(f, A)
   if ok then return result, torch.zeros(batch_of(A), { dtype = torch.int32, device = A.device }) end
@@ -272,7 +274,7 @@ local function solve_ex(A, B, left, check_errors)
   return torch.linalg.solve(whole, B, { left = left }), info
 end
 
--- ---- symmetric matrices that need not be positive ------------------------------------------------------------------------
+-- ---- symmetric matrices that need not be positive -----------------------------------------------
 
 local function ldl_factor_ex(A, hermitian, check_errors)
   local LD, pivots, info = torch._C._linalg_ldl(A, hermitian)
@@ -303,7 +305,7 @@ local function ldl_solve(LD, pivots, B, hermitian)
   return torch._C._linalg_ldl_solve(LD, pivots:to(torch.int32), B:expand(with(table.move(batch, 1, #batch, 1, {}), B:size(-2), B:size(-1))), hermitian)
 end
 
--- ---- Cholesky, triangles -------------------------------------------------------------------------------------------------
+-- ---- Cholesky, triangles ------------------------------------------------------------------------
 
 local function check_right_side(what, A, B)
   if B.ndim < 2 then fail('%s: b should have at least 2 dimensions, but has %d dimensions instead', what, B.ndim) end
@@ -334,9 +336,10 @@ local function triangular_solve(B, A, upper, transpose, unitriangular)
   return triangular(M, B, upper ~= transpose, true, unitriangular), A:clone()
 end
 
--- ---- Householder's reflectors ----------------------------------------------------------------------------------------------
+-- ---- Householder's reflectors -------------------------------------------------------------------
 
--- x - tau v v^H x, for the i-th reflector below the diagonal of A; the first i - 1 rows are not used.
+-- x - tau v v^H x, for the i-th reflector below the diagonal of A; the first i - 1 rows are not
+-- used.
 local function reflect(A, tau, i, x)
   local m = A:size(-2)
   local below = A:select(-1, i):narrow(-1, i + 1, m - i):unsqueeze(-1)
@@ -344,7 +347,8 @@ local function reflect(A, tau, i, x)
   return x - tau:narrow(-1, i, 1):unsqueeze(-1) * v:matmul(v.mH:matmul(x))
 end
 
--- Checks the arguments of the function `what`: Householder reflectors A, and tau, one number for each.
+-- Checks the arguments of the function `what`: Householder reflectors A, and tau, one number for
+-- each.
 local function check_reflectors(what, A, tau)
   check_matrix(what, A)
   if tau.ndim ~= A.ndim - 1 then
@@ -385,9 +389,10 @@ local function ormqr(A, tau, C, left, transpose)
   return C:clone()
 end
 
--- ---- functions of matrices ---------------------------------------------------------------------------------------------------
+-- ---- functions of matrices ----------------------------------------------------------------------
 
--- Pade's approximant of order 13 (N. Higham, The scaling and squaring method for the matrix exponential revisited, 2005).
+-- Pade's approximant of order 13 (N. Higham, The scaling and squaring method for the matrix
+-- exponential revisited, 2005).
 local PADE = { 64764752532480000.0, 32382376266240000.0, 7771770303897600.0, 1187353796428800.0, 129060195264000.0, 10559470521600.0,
   670442572800.0, 33522128640.0, 1323241920.0, 40840800.0, 960960.0, 16380.0, 182.0, 1.0 }
 
@@ -465,10 +470,10 @@ local function tensorsolve(A, B, moved)
   return torch.linalg.solve(A:reshape(-1, n), B:reshape(-1)):reshape(shape)
 end
 
--- ---- of low rank ----------------------------------------------------------------------------------------------------------------
+-- ---- of low rank --------------------------------------------------------------------------------
 
--- q orthonormal columns that span most of the range of A (N. Halko, P. Martinsson, J. Tropp: Finding structure
--- with randomness, 2009).
+-- q orthonormal columns that span most of the range of A (N. Halko, P. Martinsson, J. Tropp:
+-- Finding structure with randomness, 2009).
 local function basis_of(A, q, rounds)
   local function orthonormal(x) return (torch.linalg.qr(x)) end
   local Q = orthonormal(A:matmul(torch.randn(A:size(-1), q, like(A))))

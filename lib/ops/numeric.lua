@@ -14,7 +14,7 @@ local function part(x, dim, first, last) return x:narrow(dim, first, math.max(la
 
 local function is_float(x) return x.dtype.is_floating_point end
 
--- ---- differences ------------------------------------------------------------------------------------------------------
+-- ---- differences --------------------------------------------------------------------------------
 
 local function diff(x, n, dim, prepend, append)
   if x.ndim == 0 then fail 'diff expects input to be at least one-dimensional' end
@@ -115,7 +115,7 @@ local function gradient(x, distances, dim, edge_order)
   return list
 end
 
--- ---- integrals --------------------------------------------------------------------------------------------------------
+-- ---- integrals ----------------------------------------------------------------------------------
 
 -- The spacings dx: differences of x along dim, with as many dimensions as y.
 local function steps_of(what, y, x, dim)
@@ -158,7 +158,7 @@ local function cumulative_trapezoid(y, x, dx, dim)
   return double_areas('cumulative_trapezoid', y, x, dx, dim):cumsum(dim) / 2
 end
 
--- ---- statistics -------------------------------------------------------------------------------------------------------
+-- ---- statistics ---------------------------------------------------------------------------------
 
 local function cov(x, correction, fweights, aweights)
   if x.ndim > 2 then fail('cov(): expected input to have two or fewer dimensions but got an input with %d dimensions', x.ndim) end
@@ -227,7 +227,7 @@ local function with_mean(f)
   end
 end
 
--- ---- distances --------------------------------------------------------------------------------------------------------
+-- ---- distances ----------------------------------------------------------------------------------
 
 local function dist(x, y, p) return torch.norm(x - y, p) end
 
@@ -246,7 +246,7 @@ local function renorm(x, p, dim, maxnorm)
   return x * factor:to(x.dtype)
 end
 
--- ---- powers -----------------------------------------------------------------------------------------------------------
+-- ---- powers -------------------------------------------------------------------------------------
 
 local function vander(x, n, increasing)
   x = torch.atleast_1d(x)
@@ -264,10 +264,10 @@ local function vander(x, n, increasing)
   return increasing and powers or powers:flip(-1)
 end
 
--- ---- histograms -------------------------------------------------------------------------------------------------------
+-- ---- histograms ---------------------------------------------------------------------------------
 
--- The bin of each value between edges, from 1; 0 and #edges for values outside. The last edge belongs to the
--- last bin.
+-- The bin of each value between edges, from 1; 0 and #edges for values outside. The last edge
+-- belongs to the last bin.
 local function bins_of(values, edges)
   local count = edges:numel() - 1
   local at = torch.searchsorted(edges, values, { right = true }) - 1
@@ -302,7 +302,8 @@ local function range_edges(values, count, low, high, dtype, device)
   return given and edges or counted(edges, { values })
 end
 
--- values: [n, d]; edges: d vectors. The counts or weighted sums of all bins, optionally as densities.
+-- values: [n, d]; edges: d vectors. The counts or weighted sums of all bins, optionally as
+-- densities.
 local function histogram_of(values, edges, weight, density)
   local shape, total, inside, place = {}, 1, nil, nil
   for d = 1, #edges do
@@ -377,7 +378,7 @@ local function histogramdd(x, bins, range, weight, density)
   return counted(histogram_of(values, edges, weight, density), { x, table.unpack(edges) }), edges
 end
 
--- ---- sets -------------------------------------------------------------------------------------------------------------
+-- ---- sets ---------------------------------------------------------------------------------------
 
 local function as_tensor(value, like) return torch.is_tensor(value) and value or torch.tensor(value, { device = like.device }) end
 

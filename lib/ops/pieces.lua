@@ -1,5 +1,5 @@
--- pieces.lua - the out-of-place counterparts of writes to a slice (select_scatter, ...), copies of parts, and
--- more functions that split tensors.
+-- pieces.lua - the out-of-place counterparts of writes to a slice (select_scatter, ...), copies of
+-- parts, and more functions that split tensors.
 
 local torch = require 'torch'
 local dimensions = require 'torch.support.dimensions'
@@ -7,7 +7,7 @@ local fail = require 'torch.support.fail'
 
 local both = 'function method'
 
--- ---- writing a part -----------------------------------------------------------------------------------------------
+-- ---- writing a part -----------------------------------------------------------------------------
 
 -- A copy of self with src written to part(copy), a view of it.
 local function with(self, src, part)
@@ -42,7 +42,7 @@ local function as_strided_scatter(self, src, size, stride, storage_offset)
   return with(self, src, function(x) return x:as_strided(size, stride, storage_offset) end)
 end
 
--- ---- parts as copies ------------------------------------------------------------------------------------------------
+-- ---- parts as copies ----------------------------------------------------------------------------
 
 local function copied(f)
   return function(...)
@@ -59,7 +59,7 @@ local function copied_list(f)
   end
 end
 
--- ---- cutting --------------------------------------------------------------------------------------------------------
+-- ---- cutting ------------------------------------------------------------------------------------
 
 local function numbered(what, least, dim_of)
   local title = ({ hsplit = 1, vsplit = 2, dsplit = 3 })[what]
@@ -93,7 +93,7 @@ local function split_entries(list)
   return list
 end
 
--- ---- positions ------------------------------------------------------------------------------------------------------
+-- ---- positions ----------------------------------------------------------------------------------
 
 local function unravel_index(indices, shape)
   if type(shape) == 'number' then shape = { shape } end
@@ -138,13 +138,13 @@ local function index_reduce(self, dim, index, source, reduce, include_self)
   return self:scatter_reduce(dim, places, source, reduce, { include_self = include_self })
 end
 
--- ---- segments -------------------------------------------------------------------------------------------------------
+-- ---- segments -----------------------------------------------------------------------------------
 
 local initial_of = { sum = 0.0, prod = 1.0, max = -math.huge, min = math.huge, mean = 0.0 }
 local reduce_as = { sum = 'sum', prod = 'prod', max = 'amax', min = 'amin', mean = 'mean' }
 
--- lengths: of the segments along axis, for every row of the leading dimensions; offsets (values from 0): the
--- starts of the segments, and the end.
+-- lengths: of the segments along axis, for every row of the leading dimensions; offsets (values
+-- from 0): the starts of the segments, and the end.
 local function segment_reduce(data, reduce, lengths, offsets, axis, unsafe, initial)
   if not initial_of[reduce] then fail('segment_reduce(): unknown reduction %s', reduce) end
   if not lengths and not offsets then fail 'segment_reduce(): Either lengths or offsets must be defined' end
@@ -159,8 +159,8 @@ local function segment_reduce(data, reduce, lengths, offsets, axis, unsafe, init
     fail('segment_reduce(): Expected all rows of lengths along axis to sum to data.size(axis), which is %d', data:size(axis))
   end
   local count, n = lengths:size(-1), data:size(axis)
-  -- the segment number of each entry; entries after the last segment are assigned to an additional one, which
-  -- is dropped
+  -- the segment number of each entry; entries after the last segment are assigned to an additional
+  -- one, which is dropped
   local ends = lengths:to(torch.int64):cumsum(-1)
   local sizes = table.move(lengths.shape, 1, axis - 1, 1, {})
   sizes[axis] = n

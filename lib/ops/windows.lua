@@ -1,4 +1,5 @@
--- windows.lua - window functions under torch's own names, periodic by default (torch.signal.windows has more).
+-- windows.lua - window functions under torch's own names, periodic by default (torch.signal.windows
+-- has more).
 
 local torch = require 'torch'
 

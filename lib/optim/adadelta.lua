@@ -1,5 +1,5 @@
--- adadelta.lua - optim.Adadelta(params, {lr = 1, rho = 0.9, eps = 1e-6, weight_decay = 0, maximize = false})
--- (M. Zeiler 2012).
+-- adadelta.lua - optim.Adadelta(params, {lr = 1, rho = 0.9, eps = 1e-6, weight_decay = 0, maximize
+-- = false}) (M. Zeiler 2012).
 
 --[=[ arguments
 rho: Decay rate of the running averages.

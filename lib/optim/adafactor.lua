@@ -1,7 +1,7 @@
 -- adafactor.lua - optim.Adafactor(params, {lr = 0.01, beta2_decay = -0.8, eps = {nil, 1e-3}, d = 1,
--- weight_decay = 0, maximize = false}): stores the squares of a matrix's gradients as means of rows and columns
--- (N. Shazeer, M. Stern 2018). eps: the divisor is at least eps[1] (nil or false: the dtype's), the step is
--- scaled by at least eps[2]; d: the maximum root mean square of an update.
+-- weight_decay = 0, maximize = false}): stores the squares of a matrix's gradients as means of rows
+-- and columns (N. Shazeer, M. Stern 2018). eps: the divisor is at least eps[1] (nil or false: the
+-- dtype's), the step is scaled by at least eps[2]; d: the maximum root mean square of an update.
 
 --[=[ arguments
 beta2_decay: Exponent of the decay rate of the running averages.

@@ -1,5 +1,5 @@
--- adagrad.lua - optim.Adagrad(params, {lr = 0.01, lr_decay = 0, weight_decay = 0, initial_accumulator_value = 0,
--- eps = 1e-10, maximize = false}) (J. Duchi et al. 2011).
+-- adagrad.lua - optim.Adagrad(params, {lr = 0.01, lr_decay = 0, weight_decay = 0,
+-- initial_accumulator_value = 0, eps = 1e-10, maximize = false}) (J. Duchi et al. 2011).
 
 --[=[ arguments
 lr_decay: Decay of the learning rate for each step.

@@ -1,8 +1,9 @@
--- adam.lua - optim.Adam(params, {lr = 0.001, betas = {0.9, 0.999}, eps = 1e-8, weight_decay = 0, amsgrad =
--- false, maximize = false, decoupled_weight_decay = false, capturable = false}) (D. Kingma, J. Ba 2014).
+-- adam.lua - optim.Adam(params, {lr = 0.001, betas = {0.9, 0.999}, eps = 1e-8, weight_decay = 0,
+-- amsgrad = false, maximize = false, decoupled_weight_decay = false, capturable = false}) (D.
+-- Kingma, J. Ba 2014).
 --
--- With capturable, the number of steps is a tensor on the parameter's device, which a replay of a captured
--- graph increments.
+-- With capturable, the number of steps is a tensor on the parameter's device, which a replay of a
+-- captured graph increments.
 
 --[=[ examples
 Adam

@@ -1,5 +1,5 @@
--- adamax.lua - optim.Adamax(params, {lr = 0.002, betas = {0.9, 0.999}, eps = 1e-8, weight_decay = 0,
--- maximize = false}): Adam by the infinity norm (D. Kingma, J. Ba 2014).
+-- adamax.lua - optim.Adamax(params, {lr = 0.002, betas = {0.9, 0.999}, eps = 1e-8, weight_decay =
+-- 0, maximize = false}): Adam by the infinity norm (D. Kingma, J. Ba 2014).
 
 --[=[ examples
 Adamax

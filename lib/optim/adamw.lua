@@ -1,5 +1,6 @@
--- adamw.lua - optim.AdamW(params, {lr = 0.001, betas = {0.9, 0.999}, eps = 1e-8, weight_decay = 0.01,
--- amsgrad = false, maximize = false, capturable = false}): Adam with decoupled weight decay (I. Loshchilov, F. Hutter 2017).
+-- adamw.lua - optim.AdamW(params, {lr = 0.001, betas = {0.9, 0.999}, eps = 1e-8, weight_decay =
+-- 0.01, amsgrad = false, maximize = false, capturable = false}): Adam with decoupled weight decay
+-- (I. Loshchilov, F. Hutter 2017).
 
 --[=[ arguments
 weight_decay: Factor of the weight decay, which acts on the parameters directly.

@@ -1,6 +1,6 @@
 -- asgd.lua - optim.ASGD(params, {lr = 0.01, lambd = 1e-4, alpha = 0.75, t0 = 1e6, weight_decay = 0,
--- maximize = false}): averaged stochastic gradient descent (B. Polyak, A. Juditsky 1992); the averages are the
--- state's `ax`.
+-- maximize = false}): averaged stochastic gradient descent (B. Polyak, A. Juditsky 1992); the
+-- averages are the state's `ax`.
 
 --[=[ arguments
 lambd: Decay of the parameters.

@@ -1,9 +1,10 @@
--- lbfgs.lua - optim.LBFGS(params, {lr = 1, max_iter = 20, max_eval = max_iter * 5 // 4, tolerance_grad = 1e-7,
--- tolerance_change = 1e-9, history_size = 100, line_search_fn = nil | 'strong_wolfe'}): the quasi-Newton method of
--- limited memory (J. Nocedal 1980), with the line search of M. Schmidt's minFunc (2005).
+-- lbfgs.lua - optim.LBFGS(params, {lr = 1, max_iter = 20, max_eval = max_iter * 5 // 4,
+-- tolerance_grad = 1e-7, tolerance_change = 1e-9, history_size = 100, line_search_fn = nil |
+-- 'strong_wolfe'}): the quasi-Newton method of limited memory (J. Nocedal 1980), with the line
+-- search of M. Schmidt's minFunc (2005).
 --
--- step(closure) needs the closure, which clears the gradients, computes the loss, calls backward and returns the
--- loss. All parameters, of one group, are handled as one vector.
+-- step(closure) needs the closure, which clears the gradients, computes the loss, calls backward
+-- and returns the loss. All parameters, of one group, are handled as one vector.
 
 --[=[ arguments
 max_iter: Maximum number of iterations of a step.
@@ -46,7 +47,7 @@ function LBFGS:init(given)
   if #self.param_groups ~= 1 then fail "LBFGS doesn't support per-parameter options (parameter groups)" end
 end
 
--- ---- the parameters as one vector -------------------------------------------------------------------------------
+-- ---- the parameters as one vector ---------------------------------------------------------------
 
 -- Views complex numbers as pairs of real ones.
 local function as_real(t) return t.dtype.is_complex and torch.view_as_real(t:resolve_conj()) or t end
@@ -72,7 +73,7 @@ end
 
 local function largest(vector) return vector:abs():max():item() end
 
--- ---- the direction ------------------------------------------------------------------------------------------------
+-- ---- the direction ------------------------------------------------------------------------------
 
 -- Stores the curvature of the last step: y, the change of the gradient over the step s.
 local function remember(state, gradient, history_size)
@@ -104,7 +105,7 @@ local function direction_of(state, gradient)
   return q
 end
 
--- ---- a step ---------------------------------------------------------------------------------------------------------
+-- ---- a step -------------------------------------------------------------------------------------
 
 -- left: the maximum number of evaluations.
 local function search(params, state, group, closure, loss, gradient, slope, left)

@@ -1,7 +1,7 @@
 -- lr_scheduler.lua - torch.optim.lr_scheduler: schedulers, each loaded from its file on first use.
 --
--- Arguments after the optimizer are positional in PyTorch's order, or named in a last table: StepLR(optimizer,
--- 30, {gamma = 0.1}).
+-- Arguments after the optimizer are positional in PyTorch's order, or named in a last table:
+-- StepLR(optimizer, 30, {gamma = 0.1}).
 
 local where = {
   LRScheduler = 'scheduler', LambdaLR = 'lambda', MultiplicativeLR = 'lambda', StepLR = 'decay', MultiStepLR = 'decay',

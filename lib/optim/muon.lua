@@ -1,7 +1,9 @@
 -- muon.lua - optim.Muon(params, {lr = 1e-3, weight_decay = 0.1, momentum = 0.95, nesterov = true,
--- ns_coefficients = {3.4445, -4.775, 2.0315}, eps = 1e-7, ns_steps = 5, adjust_lr_fn =}): for matrices only;
--- the momentum update is nearly orthogonalized by a Newton-Schulz iteration in bfloat16 (K. Jordan 2024).
--- adjust_lr_fn: 'original' (the default), or 'match_rms_adamw', which suits the rates and decay of AdamW.
+-- ns_coefficients = {3.4445, -4.775, 2.0315}, eps = 1e-7, ns_steps = 5, adjust_lr_fn =}): for
+-- matrices only; the momentum update is nearly orthogonalized by a Newton-Schulz iteration in
+-- bfloat16 (K. Jordan 2024).
+-- adjust_lr_fn: 'original' (the default), or 'match_rms_adamw', which suits the rates and decay of
+-- AdamW.
 
 --[=[ arguments
 weight_decay: Factor of the weight decay, which acts on the parameters directly.

@@ -1,5 +1,6 @@
 -- radam.lua - optim.RAdam(params, {lr = 0.001, betas = {0.9, 0.999}, eps = 1e-8, weight_decay = 0,
--- decoupled_weight_decay = false, maximize = false}): Adam with a rectified rate (L. Liu et al. 2019).
+-- decoupled_weight_decay = false, maximize = false}): Adam with a rectified rate (L. Liu et al.
+-- 2019).
 
 --[=[ examples
 RAdam

@@ -1,5 +1,6 @@
--- rmsprop.lua - optim.RMSprop(params, {lr = 0.01, alpha = 0.99, eps = 1e-8, weight_decay = 0, momentum = 0,
--- centered = false, maximize = false}) (G. Hinton's lectures; centered: A. Graves 2013).
+-- rmsprop.lua - optim.RMSprop(params, {lr = 0.01, alpha = 0.99, eps = 1e-8, weight_decay = 0,
+-- momentum = 0, centered = false, maximize = false}) (G. Hinton's lectures; centered: A. Graves
+-- 2013).
 
 --[=[ arguments
 alpha: Decay rate of the running average of the squared gradients.

@@ -1,6 +1,6 @@
--- rprop.lua - optim.Rprop(params, {lr = 0.01, etas = {0.5, 1.2}, step_sizes = {1e-6, 50}, maximize = false}):
--- steps by the gradient's sign, with a size that grows while the sign does not change (M. Riedmiller, H. Braun
--- 1993).
+-- rprop.lua - optim.Rprop(params, {lr = 0.01, etas = {0.5, 1.2}, step_sizes = {1e-6, 50}, maximize
+-- = false}): steps by the gradient's sign, with a size that grows while the sign does not change
+-- (M. Riedmiller, H. Braun 1993).
 
 --[=[ arguments
 etas: Two factors: the decrease and the increase of a step size.

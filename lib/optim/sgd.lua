@@ -1,5 +1,6 @@
--- sgd.lua - optim.SGD(params, {lr = 0.001, momentum = 0, dampening = 0, weight_decay = 0, nesterov = false,
--- maximize = false}): stochastic gradient descent (Sutskever et al. 2013 for the momentum's form).
+-- sgd.lua - optim.SGD(params, {lr = 0.001, momentum = 0, dampening = 0, weight_decay = 0, nesterov
+-- = false, maximize = false}): stochastic gradient descent (Sutskever et al. 2013 for the
+-- momentum's form).
 
 --[=[ arguments
 dampening: Share of the gradient that does not enter the momentum.

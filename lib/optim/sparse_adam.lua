@@ -1,6 +1,6 @@
--- sparse_adam.lua - optim.SparseAdam(params, {lr = 0.001, betas = {0.9, 0.999}, eps = 1e-8, maximize = false}):
--- Adam (D. Kingma, J. Ba 2014) for sparse gradients. Only moments and parameters at the positions of the
--- gradient's elements change; other moments do not decay.
+-- sparse_adam.lua - optim.SparseAdam(params, {lr = 0.001, betas = {0.9, 0.999}, eps = 1e-8,
+-- maximize = false}): Adam (D. Kingma, J. Ba 2014) for sparse gradients. Only moments and
+-- parameters at the positions of the gradient's elements change; other moments do not decay.
 
 --[=[ examples
 SparseAdam

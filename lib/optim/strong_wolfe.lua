@@ -1,6 +1,6 @@
--- strong_wolfe.lua - a line search for a step that satisfies the strong Wolfe conditions: brackets one, then narrows
--- the bracket by cubic interpolation (J. Nocedal, S. Wright: Numerical Optimization, algorithms 3.5 and 3.6; the
--- safeguards are minFunc's).
+-- strong_wolfe.lua - a line search for a step that satisfies the strong Wolfe conditions: brackets
+-- one, then narrows the bracket by cubic interpolation (J. Nocedal, S. Wright: Numerical
+-- Optimization, algorithms 3.5 and 3.6; the safeguards are minFunc's).
 
 local C1, C2 = 1e-4, 0.9
 
@@ -16,9 +16,9 @@ local function cubic_minimum(a, b, least, most)
   return math.min(math.max(t, least), most)
 end
 
--- at(t, d): value and gradient after a step t along d. f, g, slope: at 0. Returns value, gradient and t of the
--- step found, and the number of evaluations. options: tolerance_change; most: the maximum number of evaluations
--- for narrowing.
+-- at(t, d): value and gradient after a step t along d. f, g, slope: at 0. Returns value, gradient
+-- and t of the step found, and the number of evaluations. options: tolerance_change; most: the
+-- maximum number of evaluations for narrowing.
 return function(at, t, d, f, g, slope, options)
   local evaluations = 0
   local function probe(step)

@@ -1,6 +1,6 @@
--- swa_utils.lua - torch.optim.swa_utils: averages of a model's parameters during training: AveragedModel, the
--- schedule for its rate (SWALR), and update_bn, which recomputes the statistics of the average's batch
--- normalizations.
+-- swa_utils.lua - torch.optim.swa_utils: averages of a model's parameters during training:
+-- AveragedModel, the schedule for its rate (SWALR), and update_bn, which recomputes the statistics
+-- of the average's batch normalizations.
 
 --[=[ arguments
 decay: Weight of the old average, between 0 and 1.
@@ -26,7 +26,7 @@ local Scheduler = require 'torch.optim.lr_scheduler.scheduler'
 
 local swa_utils = {}
 
--- ---- averages -------------------------------------------------------------------------------------------------------
+-- ---- averages -----------------------------------------------------------------------------------
 
 local function check_decay(decay)
   if type(decay) ~= 'number' or decay < 0 or decay > 1 then
@@ -35,7 +35,8 @@ local function check_decay(decay)
   return decay
 end
 
---- Returns f(average, value, n): the exponential moving average, with weight 1 - decay for the new value;
+--- Returns f(average, value, n): the exponential moving average, with weight 1 - decay for the new
+--- value;
 -- get_swa_avg_fn: the equal-weight average after n values.
 function swa_utils.get_ema_avg_fn(decay)
   decay = check_decay(decay)
@@ -57,9 +58,10 @@ end
 function swa_utils.get_ema_multi_avg_fn(decay) return of_lists(swa_utils.get_ema_avg_fn(decay)) end
 function swa_utils.get_swa_multi_avg_fn() return of_lists(swa_utils.get_swa_avg_fn()) end
 
---- AveragedModel(model, {device =, avg_fn =, multi_avg_fn =, use_buffers = false}): `module` is a copy of the
---- model with its parameters averaged over the calls of update_parameters(model). avg_fn(average, value, n) is
---- the mean by default; with use_buffers, buffers are averaged, too, otherwise copied.
+--- AveragedModel(model, {device =, avg_fn =, multi_avg_fn =, use_buffers = false}): `module` is a
+--- copy of the model with its parameters averaged over the calls of update_parameters(model).
+--- avg_fn(average, value, n) is the mean by default; with use_buffers, buffers are averaged, too,
+--- otherwise copied.
 local AveragedModel = Module:extend('AveragedModel')
 swa_utils.AveragedModel = AveragedModel
 
@@ -102,8 +104,8 @@ function AveragedModel:update_parameters(model)
   end)
 end
 
---- Recomputes the running statistics of all batch normalizations in one pass over the loader's inputs (the
---- first value of several).
+--- Recomputes the running statistics of all batch normalizations in one pass over the loader's
+--- inputs (the first value of several).
 function swa_utils.update_bn(loader, model, device)
   local momenta = {}
   for _, module in ipairs(model:modules()) do
@@ -132,10 +134,11 @@ function swa_utils.update_bn(loader, model, device)
   model:train(was_training)
 end
 
--- ---- the rate ---------------------------------------------------------------------------------------------------------
+-- ---- the rate -----------------------------------------------------------------------------------
 
---- SWALR(optimizer, swa_lr, {anneal_epochs = 10, anneal_strategy = 'cos'}): anneals from the current rates to
---- swa_lr (a number, or one for each group) by 'cos' or 'linear', and then stays there.
+--- SWALR(optimizer, swa_lr, {anneal_epochs = 10, anneal_strategy = 'cos'}): anneals from the
+--- current rates to swa_lr (a number, or one for each group) by 'cos' or 'linear', and then stays
+--- there.
 local SWALR = Scheduler:extend('SWALR')
 swa_utils.SWALR = SWALR
 

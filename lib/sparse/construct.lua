@@ -1,5 +1,6 @@
--- construct.lua - creates sparse tensors: from tables or tensors, with default sizes from the indices, and from
--- tensors of other layouts. It calls the ops of src/ops/sparse.lua. Indices are positions, from 1.
+-- construct.lua - creates sparse tensors: from tables or tensors, with default sizes from the
+-- indices, and from tensors of other layouts. It calls the ops of src/ops/sparse.lua. Indices are
+-- positions, from 1.
 
 --[=[ arguments
 compressed_indices: Position from 1 at which the values of each row or column begin, and the end.
@@ -44,8 +45,8 @@ local function refuse_pinned(what, given)
   if given.pin_memory then fail('%s(): the memory of sparse tensors cannot be pinned', what) end
 end
 
--- The values as a tensor of the requested dtype and device; detached if requires_grad is passed, because the
--- result is then a leaf.
+-- The values as a tensor of the requested dtype and device; detached if requires_grad is passed,
+-- because the result is then a leaf.
 local function values_of(what, given)
   local values = given.values
   kinds.check(what, 'values', values, 'Tensor|table|number')
@@ -72,7 +73,7 @@ local function finish(t, given)
   return given.requires_grad and t:requires_grad_() or t
 end
 
--- ---- COO ---------------------------------------------------------------------------------------------------------------
+-- ---- COO ----------------------------------------------------------------------------------------
 
 -- Just large enough for all the positions, and for the values' own dimensions.
 local function inferred(indices, values)
@@ -92,10 +93,10 @@ local function empty(size, given)
   return C.sparse_coo_tensor(torch.empty(#size, 0, { dtype = torch.int64, device = given.device }), torch.empty(0, options), size, true)
 end
 
---- torch.sparse_coo_tensor(indices, values, size, {dtype, device, requires_grad, is_coalesced}): value k of
---- values [nnz, ...] has its position in column k of indices [dimensions, nnz]; values at one position add up.
---- Both may be tables. The default size is the smallest one that contains the indices. sparse_coo_tensor(size):
---- without values.
+--- torch.sparse_coo_tensor(indices, values, size, {dtype, device, requires_grad, is_coalesced}):
+--- value k of values [nnz, ...] has its position in column k of indices [dimensions, nnz]; values
+--- at one position add up. Both may be tables. The default size is the smallest one that contains
+--- the indices. sparse_coo_tensor(size): without values.
 function construct.sparse_coo_tensor(given)
   refuse_pinned('sparse_coo_tensor', given)
   if given.values == nil then
@@ -112,7 +113,7 @@ function construct.sparse_coo_tensor(given)
   return finish(C.sparse_coo_tensor(indices, values, size, given.is_coalesced), given)
 end
 
--- ---- rows and columns ------------------------------------------------------------------------------------------------------
+-- ---- rows and columns ---------------------------------------------------------------------------
 
 local function compressed(what, names, layout, given)
   refuse_pinned(what, given)
@@ -129,26 +130,29 @@ local function compressed(what, names, layout, given)
   return finish(C.sparse_compressed_tensor(first, second, values, sizes_of(what, size), layout), given)
 end
 
---- torch.sparse_csr_tensor(crow_indices, col_indices, values, size, options): a matrix in compressed rows. Row
---- i has the values from position crow_indices[i] to crow_indices[i + 1] - 1, in the columns col_indices.
+--- torch.sparse_csr_tensor(crow_indices, col_indices, values, size, options): a matrix in
+--- compressed rows. Row i has the values from position crow_indices[i] to crow_indices[i + 1] - 1,
+--- in the columns col_indices.
 function construct.sparse_csr_tensor(given)
   return compressed('sparse_csr_tensor', { 'crow_indices', 'col_indices' }, torch.sparse_csr, given)
 end
 
---- torch.sparse_csc_tensor(ccol_indices, row_indices, values, size, options): a matrix column by column.
+--- torch.sparse_csc_tensor(ccol_indices, row_indices, values, size, options): a matrix column by
+--- column.
 function construct.sparse_csc_tensor(given)
   return compressed('sparse_csc_tensor', { 'ccol_indices', 'row_indices' }, torch.sparse_csc, given)
 end
 
---- torch.sparse_compressed_tensor(compressed_indices, plain_indices, values, size, {layout = torch.sparse_csr}): either of the two.
+--- torch.sparse_compressed_tensor(compressed_indices, plain_indices, values, size, {layout =
+--- torch.sparse_csr}): either of the two.
 function construct.sparse_compressed_tensor(given)
   return compressed('sparse_compressed_tensor', { 'compressed_indices', 'plain_indices' }, nil, given)
 end
 
--- ---- from other layouts ---------------------------------------------------------------------------------------------------
+-- ---- from other layouts -------------------------------------------------------------------------
 
---- x:to_sparse(), x:to_sparse(sparse_dim): to COO. x:to_sparse{layout = torch.sparse_csr, dense_dim = 0}: to
--- that layout.
+--- x:to_sparse(), x:to_sparse(sparse_dim): to COO. x:to_sparse{layout = torch.sparse_csr, dense_dim
+-- = 0}: to that layout.
 function construct.to_sparse(self, sparse_dim, layout, blocksize, dense_dim)
   if blocksize ~= nil then fail 'to_sparse(): layouts of blocks are not supported' end
   layout = layout_name('to_sparse', layout)
@@ -162,7 +166,8 @@ local function to_compressed(layout)
   return function(self, dense_dim) return C.to_sparse_compressed(self, layout, dense_dim) end
 end
 
---- x:to_sparse_csr(dense_dim), x:to_sparse_csc(dense_dim), x:to_sparse_coo(): the tensor in that layout.
+--- x:to_sparse_csr(dense_dim), x:to_sparse_csc(dense_dim), x:to_sparse_coo(): the tensor in that
+--- layout.
 construct.to_sparse_csr = to_compressed(torch.sparse_csr)
 construct.to_sparse_csc = to_compressed(torch.sparse_csc)
 function construct.to_sparse_coo(self) return C.to_sparse_coo(self) end

@@ -1,5 +1,5 @@
--- argument_forms.lua - forms of arguments that PyTorch accepts and declarations of ops cannot express. The
--- wrapped ops read named arguments.
+-- argument_forms.lua - forms of arguments that PyTorch accepts and declarations of ops cannot
+-- express. The wrapped ops read named arguments.
 
 local torch = require 'torch'
 local arguments = require 'torch.support.arguments'
@@ -26,7 +26,8 @@ for _, name in ipairs { 'atleast_1d', 'atleast_2d', 'atleast_3d' } do
   arguments.ops[torch[name]] = name
 end
 
--- tensordot(a, b, {{1, 2}, {2, 1}}): the dimensions of both, in two lists or as the two rows of a tensor.
+-- tensordot(a, b, {{1, 2}, {2, 1}}): the dimensions of both, in two lists or as the two rows of a
+-- tensor.
 local tensordot = torch.tensordot
 
 function torch.tensordot(a, b, dims, ...)
@@ -37,8 +38,8 @@ function torch.tensordot(a, b, dims, ...)
   return tensordot(a, b, pair[1], pair[2] or {}, ...)
 end
 
--- split and tensor_split with more parts than a declaration permits, and tensor_split at the positions in a
--- tensor.
+-- split and tensor_split with more parts than a declaration permits, and tensor_split at the
+-- positions in a tensor.
 local MOST = 16
 local split, tensor_split = torch.split, torch.tensor_split
 

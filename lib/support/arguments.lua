@@ -1,22 +1,24 @@
 -- arguments.lua - declares functions written in Lua, and reads their arguments by the declaration.
 --
 --   declare('constant_(Tensor tensor, number|Tensor val)', f)
---   declare('normal_(Tensor tensor, number mean=0.0, number std=1.0, *, Generator? generator=nil)', f)
+--   declare('normal_(Tensor tensor, number mean=0.0, *, Generator? generator=nil)', f)
 --
--- returns a function that calls f with all values in the declared order and with defaults. A call passes
--- positional values, then a last table of named ones.
+-- returns a function that calls f with all values in the declared order and with defaults. A call
+-- passes positional values, then a last table of named ones.
 -- - A kind (kinds.lua), if written, is checked; a question mark or a default allows nil.
 -- - Arguments after * are keyword-only.
--- - '...' collects surplus positional values, which f receives last. With 'any ...' they belong to a function
---   of the caller, and a last table is a value unless all its names are keyword-only arguments.
+-- - '...' collects surplus positional values, which f receives last. With 'any ...' they belong to
+--   a function of the caller, and a last table is a value unless all its names are keyword-only
+--   arguments.
 -- - Missing, surplus, unknown and repeated arguments are errors that name the declared ones.
 -- - NumPy's names are accepted as by ops (src/lua/arg_messages.c).
--- - A last table of names is a value if the argument at its position accepts such tables, unless all its names
---   are declared or misspelled declared ones.
+-- - A last table of names is a value if the argument at its position accepts such tables, unless
+--   all its names are declared or misspelled declared ones.
 -- - One table may hold positional values and names: f {2, padding = 1}.
 -- - `false` means absent for arguments that allow nil and no booleans.
 --
--- Declarations are parsed on the first call, because a program calls few of the functions that it loads.
+-- Declarations are parsed on the first call, because a program calls few of the functions that it
+-- loads.
 
 local torch = require 'torch'
 local checked = require 'torch.support.checked'
@@ -28,8 +30,8 @@ local M = {}
 -- The declaration of each declared function and class, or a function that creates it.
 local declared = setmetatable({}, { __mode = 'k' })
 
--- ops: op names by function, for functions with the declaration of an op (scripted.lua). constructors:
--- declarations of readers by class name.
+-- ops: op names by function, for functions with the declaration of an op (scripted.lua).
+-- constructors: declarations of readers by class name.
 M.ops, M.constructors = setmetatable({}, { __mode = 'k' }), {}
 
 --- The declaration of a function or class, or nil. Tests compare declarations with PyTorch's.
@@ -39,7 +41,7 @@ function M.signature_of(value)
   return signature()
 end
 
--- ---- declarations -------------------------------------------------------------------------------------------------------
+-- ---- declarations -------------------------------------------------------------------------------
 
 local ALIASES = { self = { 'input', 'x', 'a', 'x1', 'A' }, input = { 'x', 'a', 'x1', 'A', 'mat' }, dim = { 'axis' }, keepdim = { 'keepdims' }, other = { 'x2', 'B' },
   A = { 'input', 'x', 'a' }, B = { 'other', 'b' }, mat1 = { 'input' } }
@@ -58,8 +60,8 @@ local function parts_of(text)
   return list
 end
 
--- Maps each argument name to its position: its own name, and NumPy's aliases that are not names of other
--- arguments.
+-- Maps each argument name to its position: its own name, and NumPy's aliases that are not names of
+-- other arguments.
 local function index_of(signature, first)
   local index = {}
   for i = first or 1, #signature do index[signature[i].name] = i end
@@ -70,9 +72,9 @@ local function index_of(signature, first)
 end
 M.index_of = index_of
 
---- Parses a declaration: { name =, positional = number of positional arguments, rest = accepts surplus ones,
---- foreign = these belong to a function of the caller, names = {...}, index = { [name] = position }, { name =,
---- kind =, optional =, default = }, ... }.
+--- Parses a declaration: { name =, positional = number of positional arguments, rest = accepts
+--- surplus ones, foreign = these belong to a function of the caller, names = {...}, index = {
+--- [name] = position }, { name =, kind =, optional =, default = }, ... }.
 function M.parse(text)
   local name, inside = text:match '^%s*([%w_.]+)%s*(%b())'
   local list = { name = name, names = {} }
@@ -95,12 +97,12 @@ function M.parse(text)
   return list
 end
 
--- ---- reading ------------------------------------------------------------------------------------------------------------
+-- ---- reading ------------------------------------------------------------------------------------
 
 local function fits(value, a) return not a.kind or kinds.fits(value, a.kind) end
 
--- True if all names in a table are declared, or misspelled declared ones. first: the position of the first
--- argument that may be named.
+-- True if all names in a table are declared, or misspelled declared ones. first: the position of
+-- the first argument that may be named.
 local function all_declared(signature, value, first)
   for name in next, value do
     local i = signature.index[name]
@@ -136,8 +138,8 @@ local function read_names(signature, values, named)
   end
 end
 
--- Splits a table with positional values and names: returns the values, their number, and the names; nil if it
--- is no such table, or is itself a value.
+-- Splits a table with positional values and names: returns the values, their number, and the names;
+-- nil if it is no such table, or is itself a value.
 local function parted(signature, mixed)
   if type(mixed) ~= 'table' or getmetatable(mixed) ~= nil or #mixed == 0 or next(mixed, #mixed) == nil then return nil end
   local values, named, n = {}, {}, #mixed
@@ -151,8 +153,8 @@ local function parted(signature, mixed)
   return values, n + 1
 end
 
---- The n values of a call in the order of the declaration, without defaults and unchecked; and the number of
--- positional ones.
+--- The n values of a call in the order of the declaration, without defaults and unchecked; and the
+-- number of positional ones.
 function M.bind(signature, given, n)
   local values, named = {}, nil
   while n > 0 and given[n] == nil do n = n - 1 end -- nil is absent
@@ -202,7 +204,7 @@ local function read(signature, ...)
   return table.unpack(values, 1, count)
 end
 
--- ---- the functions ------------------------------------------------------------------------------------------------------
+-- ---- the functions ------------------------------------------------------------------------------
 
 -- Inline tests of kinds, which avoid a call of kinds.fits.
 local TESTS = { Tensor = 'is_tensor(%s)', number = "type(%s) == 'number'", boolean = "type(%s) == 'boolean'", string = "type(%s) == 'string'",
@@ -223,8 +225,8 @@ local function condition(signature, i)
   return a.optional and ('(%s == nil or %s)'):format(p, text) or text
 end
 
--- The source of a wrapper that reads positional values without creating a table; keyword-only arguments then
--- have their defaults.
+-- The source of a wrapper that reads positional values without creating a table; keyword-only
+-- arguments then have their defaults.
 local function source_of(signature)
   local upvalues, parameters, conditions, defaults, values = { 'f', 'read', 'signature', 'fits', 'is_tensor', 'math_type', 'is_self' }, {}, {}, {}, {}
   for i, a in ipairs(signature) do
@@ -278,8 +280,8 @@ local function by_name(signature, first, ...)
   return values
 end
 
--- The position of the caller's function, which its own arguments follow, among n values; n + 1 if there is
--- none.
+-- The position of the caller's function, which its own arguments follow, among n values; n + 1 if
+-- there is none.
 local function body_of(signature, given, n)
   local named = n > 0 and kinds.is_named(given[1])
   for i = 1, n do
@@ -308,8 +310,8 @@ local FORMS = {
   named_method = function(signature, f)
     return calling(signature, function(self, ...) return f(self, by_name(signature, 2, ...)) end)
   end,
-  -- f opens a scope: a call may end with a function to run in the scope, and its arguments, which f receives
-  -- last.
+  -- f opens a scope: a call may end with a function to run in the scope, and its arguments, which f
+  -- receives last.
   scope = function(signature, f)
     return function(...)
       local given, n = { ... }, select('#', ...)
@@ -337,7 +339,8 @@ local function declare_lazily(make_signature, f, form)
   return wrapped
 end
 
---- Wraps f to read the declared arguments. text: the declaration, or the result of parse. form: a key of FORMS;
+--- Wraps f to read the declared arguments. text: the declaration, or the result of parse. form: a
+--- key of FORMS;
 --- nil: f receives the values in the declared order.
 function M.declare(text, f, form)
   return declare_lazily(function() return type(text) == 'string' and M.parse(text) or text end, f, form)
@@ -351,8 +354,8 @@ function M.with_options(text, f) return M.declare(text, f, 'options') end
 
 local function each_declaration(text) return text:gmatch '[%w_]+%b()' end
 
---- Wraps the functions of a library module in place, by a text with one declaration after the other. form: as
---- for declare.
+--- Wraps the functions of a library module in place, by a text with one declaration after the
+--- other. form: as for declare.
 function M.functions(module, text, form)
   for declaration in each_declaration(text) do
     local name = declaration:match '^[%w_]+'
@@ -361,9 +364,9 @@ function M.functions(module, text, form)
   return module
 end
 
---- A function that returns the arguments of a call as one table by name: `local read = reader 'Linear(integer
--- in_features, ...)'`. text: the declaration, or the result of parse. class: the class of the constructor, if
--- its name differs.
+--- A function that returns the arguments of a call as one table by name:
+-- `local read = reader 'Linear(integer in_features, ...)'`. text: the declaration, or the result of
+-- parse. class: the class of the constructor, if its name differs.
 function M.reader(text, class)
   local signature = type(text) == 'table' and text or nil
   M.constructors[class or signature and signature.name or text:match '^%s*([%w_.]+)'] = text
@@ -376,8 +379,8 @@ function M.reader(text, class)
   end
 end
 
---- The function `name` of a library file, or the function that the file returns; the file is loaded on the
--- first call.
+--- The function `name` of a library file, or the function that the file returns; the file is loaded
+-- on the first call.
 function M.from_file(file, name)
   local function target()
     local part = require(file)
@@ -399,8 +402,8 @@ local function method_signature(class, name, text, is_self)
   return signature
 end
 
---- Wraps f by its own list of parameters. kind_of(parameter): the kind of each, nil for any. class, is_self:
---- for a method.
+--- Wraps f by its own list of parameters. kind_of(parameter): the kind of each, nil for any. class,
+--- is_self: for a method.
 function M.of_locals(name, f, kind_of, class, is_self)
   local function make_signature()
     local parameters = {}
@@ -434,8 +437,8 @@ function M.metatable_methods(methods, name, text, is_self)
   return methods
 end
 
---- Wraps the methods of a class in place, by a text of declarations with self as first argument. is_self: tests
--- whether a value may be self (nil: any object). form: as for declare.
+--- Wraps the methods of a class in place, by a text of declarations with self as first argument.
+-- is_self: tests whether a value may be self (nil: any object). form: as for declare.
 function M.methods(class, text, is_self, form)
   for declaration in each_declaration(text) do
     local name = declaration:match '^[%w_]+'

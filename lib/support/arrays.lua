@@ -1,5 +1,6 @@
--- arrays.lua - torch.from_numpy and x:numpy(). Lua has no arrays, so both use tensors on the CPU instead, which
--- share memory as in PyTorch; a table of numbers gets NumPy's dtypes, float64 and int64.
+-- arrays.lua - torch.from_numpy and x:numpy(). Lua has no arrays, so both use tensors on the CPU
+-- instead, which share memory as in PyTorch; a table of numbers gets NumPy's dtypes, float64 and
+-- int64.
 
 --[=[ arguments
 ndarray: Tensor, or table of numbers.
@@ -10,8 +11,8 @@ local torch = require 'torch'
 local arguments = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 
---- A tensor over the memory of another (the result of x:numpy()), or a float64, int64 or bool tensor from a
--- table.
+--- A tensor over the memory of another (the result of x:numpy()), or a float64, int64 or bool
+-- tensor from a table.
 function torch.from_numpy(array)
   if torch.is_tensor(array) then
     if array.is_cuda then
@@ -24,8 +25,8 @@ function torch.from_numpy(array)
   return tensor:is_floating_point() and torch.tensor(array, { dtype = torch.float64 }) or tensor
 end
 
---- The tensor without history, over the same memory: an error if it requires grad or is on a GPU, unless force
---- is true.
+--- The tensor without history, over the same memory: an error if it requires grad or is on a GPU,
+--- unless force is true.
 function torch._C.methods.numpy(self, force)
   if force then return self:detach():cpu() end
   if self.is_cuda then

@@ -1,8 +1,8 @@
--- capsule.lua - requests a capsule over the memory of another library's object, by the method of a common
--- protocol.
+-- capsule.lua - requests a capsule over the memory of another library's object, by the method of a
+-- common protocol.
 
---- @param object   a capsule, a userdata of that name; or an object with the method; others are returned
---   unchanged
+--- @param object   a capsule, a userdata of that name; or an object with the method; others are
+--   returned unchanged
 -- @param name      of the capsules ('dltensor')
 -- @param method    the method that returns a capsule ('__dlpack__')
 -- @param options   its arguments

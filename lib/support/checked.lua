@@ -1,9 +1,10 @@
--- checked.lua - checks arguments on entry to the library's Lua functions, so that a wrong one is reported at
--- the line of the user's code instead of a line inside the library.
+-- checked.lua - checks arguments on entry to the library's Lua functions, so that a wrong one is
+-- reported at the line of the user's code instead of a line inside the library.
 --
--- The kind of an argument follows from the parameter's name in the function's definition: `tensor` is always a
--- Tensor. The table `declared` lists them, per function if a name has several meanings. Functions on the path
--- of every step (forward, update rules of optimizers) are not wrapped; the functions that they call check.
+-- The kind of an argument follows from the parameter's name in the function's definition: `tensor`
+-- is always a Tensor. The table `declared` lists them, per function if a name has several meanings.
+-- Functions on the path of every step (forward, update rules of optimizers) are not wrapped; the
+-- functions that they call check.
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
@@ -49,8 +50,8 @@ local originals = setmetatable({}, { __mode = 'k' })
 -- The unchecked function for each checked one.
 checked.originals = originals
 
--- The unchecked forward for each checked forward with positional arguments of any kind. A call with one value
--- that is not a table bypasses the argument reader.
+-- The unchecked forward for each checked forward with positional arguments of any kind. A call with
+-- one value that is not a table bypasses the argument reader.
 checked.plain_forwards = setmetatable({}, { __mode = 'k' })
 
 --- The unchecked function of a checked one; other functions unchanged.
@@ -112,8 +113,8 @@ local function checked_forward(class, f)
   return wrapped
 end
 
---- The value that a library class stores when f is assigned to its field `name`: a checked method if it is a
--- public method.
+--- The value that a library class stores when f is assigned to its field `name`: a checked method
+-- if it is a public method.
 function checked.member(class, name, f)
   if type(f) ~= 'function' or type(name) ~= 'string' or name:sub(1, 1) == '_' then return f end
   if left_alone[name] and name ~= 'forward' or debug.getlocal(f, 1) ~= 'self' or originals[f] then return f end

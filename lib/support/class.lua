@@ -1,16 +1,17 @@
 -- class.lua - classes with userdata objects: nn.Module, Optimizer, Dataset and user classes.
 --
--- `Model = Base:extend('Model')`; `function Model:init(...)`; `Model(...)` creates an object. Methods with
--- names of metamethods (__len, __tostring, __call, __eq, __getitem for integer keys, __getslice for slices,
--- __setattr for assignments) act as such, whenever they are defined. `Model.super` is the parent. Fields belong
--- to the object.
+-- `Model = Base:extend('Model')`; `function Model:init(...)`; `Model(...)` creates an object.
+-- Methods with names of metamethods (__len, __tostring, __call, __eq, __getitem for integer keys,
+-- __getslice for slices, __setattr for assignments) act as such, whenever they are defined.
+-- `Model.super` is the parent. Fields belong to the object.
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
 local checked = require 'torch.support.checked'
 local new_object, object_metatable, object_fields = torch._C.new_object, torch._C.object_metatable, torch._C.object_fields
 
--- The metatable of a class's objects; scripts must not reach it (a __gc put there would be called by the collector).
+-- The metatable of a class's objects; scripts must not reach it (a __gc put there would be called
+-- by the collector).
 local metatables = setmetatable({}, { __mode = 'k' })
 
 local Object = { __classname = 'Object' }
@@ -96,8 +97,8 @@ end
 
 local getinfo, next_of_ipairs = debug.getinfo, (ipairs {})
 
--- True if ipairs called the running __getitem, which then returns nil after the last entry. depth: the number
--- of functions of the class between it and the caller of this one.
+-- True if ipairs called the running __getitem, which then returns nil after the last entry. depth:
+-- the number of functions of the class between it and the caller of this one.
 local function asked_by_ipairs(depth)
   local frame = getinfo(depth + 4, 'f') -- this function, its caller, __getitem's __index in C
   return frame ~= nil and frame.func == next_of_ipairs

@@ -1,5 +1,5 @@
--- csv_rows.lua - the fields of a CSV text: a list of rows, each a list of strings with its line number in
--- `line`. Rows without fields are skipped. path: for messages.
+-- csv_rows.lua - the fields of a CSV text: a list of rows, each a list of strings with its line
+-- number in `line`. Rows without fields are skipped. path: for messages.
 
 local fail = require 'torch.support.fail'
 

@@ -1,8 +1,10 @@
--- declarations.lua - arguments and results of operations, for programs that call operations by name.
+-- declarations.lua - arguments and results of operations, for programs that call operations by
+-- name.
 --
--- A declaration is parsed from its signature in the reference: 'sum(Tensor self, Dims? dim, bool keepdim=false,
--- *, Dtype? dtype=nil) -> Tensor', one line per overload. An overload is { name =, names = { [parameter] = true
--- }, results = { kinds }, parameters { kind =, optional =, name =, default =, only_named = } }.
+-- A declaration is parsed from its signature in the reference: 'sum(Tensor self, Dims? dim, bool
+-- keepdim=false, *, Dtype? dtype=nil) -> Tensor', one line per overload. An overload is { name =,
+-- names = { [parameter] = true }, results = { kinds }, parameters { kind =, optional =, name =,
+-- default =, only_named = } }.
 
 local torch = require 'torch'
 
@@ -34,7 +36,8 @@ end
 
 local parsed = {}
 
---- The overloads of an op (in_nn: of the function of that name in torch.nn.functional), possibly none.
+--- The overloads of an op (in_nn: of the function of that name in torch.nn.functional), possibly
+--- none.
 function M.overloads(op, in_nn)
   local key = in_nn and 'nn.functional.' .. op or op
   if parsed[key] == nil then

@@ -1,14 +1,14 @@
--- default_device.lua - torch.set_default_device and get_default_device: the device of tensors that are created
--- without a device.
+-- default_device.lua - torch.set_default_device and get_default_device: the device of tensors that
+-- are created without a device.
 --
--- As in PyTorch, this is a mode of the factory functions: while a device is set, torch contains wrappers that
--- add it; otherwise the plain functions, at no cost.
+-- As in PyTorch, this is a mode of the factory functions: while a device is set, torch contains
+-- wrappers that add it; otherwise the plain functions, at no cost.
 
 local torch = require 'torch'
 local arguments = require 'torch.support.arguments'
 
--- The factory functions, and the number of leading arguments that are never named ones: data, for which a table
--- is a list.
+-- The factory functions, and the number of leading arguments that are never named ones: data, for
+-- which a table is a list.
 local makers = { tensor = 1, as_tensor = 1, asarray = 1, scalar_tensor = 1 }
 for name in ([[empty empty_strided zeros ones full eye arange range linspace logspace rand randn randint randperm tril_indices
   triu_indices bartlett_window blackman_window hamming_window hann_window kaiser_window]]):gmatch '%S+' do makers[name] = 0 end
@@ -21,7 +21,8 @@ local function on_default(make, data)
     local given = table.pack(...)
     local n = given.n
     local last = n > data and given[n] or nil
-    -- An empty table is a shape if it is the only argument, otherwise an empty table of named arguments.
+    -- An empty table is a shape if it is the only argument, otherwise an empty table of named
+    -- arguments.
     local key = type(last) == 'table' and getmetatable(last) == nil and (next(last) or n > 1 and '')
     local named = type(key) == 'string' and last or nil
     if named and named.device ~= nil then return make(...) end
@@ -33,8 +34,8 @@ local function on_default(make, data)
   end
 end
 
---- Sets the default device of functions that create tensors; nil or 'cpu': the CPU, the initial default.
---- Tensors created from another one (zeros_like, x:new_zeros) are on its device.
+--- Sets the default device of functions that create tensors; nil or 'cpu': the CPU, the initial
+--- default. Tensors created from another one (zeros_like, x:new_zeros) are on its device.
 function torch.set_default_device(device)
   if device ~= nil then device = torch.device(math.type(device) == 'integer' and 'cuda:' .. device or device) end
   for name, make in pairs(plain or {}) do torch[name] = make end

@@ -1,5 +1,5 @@
--- dimensions.lua - converts the dimensions that users pass to Lua functions: counted from 1, negative ones from
--- the end.
+-- dimensions.lua - converts the dimensions that users pass to Lua functions: counted from 1,
+-- negative ones from the end.
 
 local fail = require 'torch.support.fail'
 

@@ -1,5 +1,5 @@
--- functions.lua - functions of torch that are not operations: promotion of dtypes and shapes, legacy tensor
--- constructors, in-place methods as functions.
+-- functions.lua - functions of torch that are not operations: promotion of dtypes and shapes,
+-- legacy tensor constructors, in-place methods as functions.
 
 --[=[ arguments
 first: Sizes in a row, a `torch.Size`, a table of numbers, or a tensor of the dtype.
@@ -33,7 +33,7 @@ local arguments = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.kinds'
 
--- ---- dtypes and shapes --------------------------------------------------------------------------------------------------
+-- ---- dtypes and shapes --------------------------------------------------------------------------
 
 --- The result dtype of an operation on tensors of both dtypes.
 function torch.promote_types(a, b)
@@ -45,8 +45,8 @@ function torch.result_type(a, b)
   return torch._C.result_type(a, b)
 end
 
---- Whether a dtype can be converted without changing its kind: complex to complex only, fractions not to
--- integers, only bools to bool.
+--- Whether a dtype can be converted without changing its kind: complex to complex only, fractions
+-- not to integers, only bools to bool.
 function torch.can_cast(from, to)
   return torch._C.can_cast(from, to)
 end
@@ -66,8 +66,8 @@ end
 --- 'torch.FloatTensor' for a tensor, otherwise the name of the value's type.
 function torch.typename(value) return torch.is_tensor(value) and value:type() or torch.type(value) end
 
---- The value as a tensor: itself, a conversion if dtype or device differ, or a new one from numbers. copy =
--- true: always a copy.
+--- The value as a tensor: itself, a conversion if dtype or device differ, or a new one from
+-- numbers. copy = true: always a copy.
 function torch.asarray(value, options)
   local x
   if torch.is_tensor(value) then
@@ -81,7 +81,7 @@ function torch.asarray(value, options)
   return options.requires_grad and x:requires_grad_() or x
 end
 
--- ---- older constructors -------------------------------------------------------------------------------------------------
+-- ---- older constructors -------------------------------------------------------------------------
 
 -- Constructor from positional sizes, from a table of numbers, or empty.
 local function constructor(what, dtype)
@@ -105,7 +105,7 @@ for name, dtype in pairs { FloatTensor = 'float32', DoubleTensor = 'float64', Ha
 end
 torch.Tensor = torch.Tensor or constructor('Tensor')
 
--- ---- methods as functions -----------------------------------------------------------------------------------------------
+-- ---- methods as functions -----------------------------------------------------------------------
 
 for name in ('deg2rad_ rad2deg_ gcd_ lcm_ i0_ sinc_ ldexp_ threshold_ put'):gmatch '%S+' do torch[name] = torch[name] or torch._C.methods[name] end
 for name in ('no_grad enable_grad set_grad_enabled inference_mode'):gmatch '%S+' do torch.autograd[name] = torch.autograd[name] or torch[name] end

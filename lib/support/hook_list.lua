@@ -1,7 +1,8 @@
 -- hook_list.lua - an ordered list of registered functions.
 --
 -- Invariant: an array of entries in use never changes. add and remove replace it, so a loop over
--- `ipairs(list.entries)` calls the hooks that existed when it began, even if they add or remove others.
+-- `ipairs(list.entries)` calls the hooks that existed when it began, even if they add or remove
+-- others.
 
 local checked = require 'torch.support.checked'
 
@@ -17,8 +18,8 @@ checked.methods(Handle, 'RemovableHandle')
 local HookList = {}
 HookList.__index = HookList
 
---- Adds the entry {fn =, ...} at the end, or with prepend at the beginning. Returns a handle with remove(), which can
--- be a to-be-closed variable.
+--- Adds the entry {fn =, ...} at the end, or with prepend at the beginning. Returns a handle with
+-- remove(), which can be a to-be-closed variable.
 function HookList:add(entry, prepend)
   local entries = table.move(self.entries, 1, #self.entries, prepend and 2 or 1, {})
   entries[prepend and 1 or #entries + 1] = entry

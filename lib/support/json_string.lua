@@ -1,5 +1,5 @@
--- json_string.lua - quotes a text as a JSON string. Bytes that are not UTF-8, which JSON does not support,
--- become U+FFFD.
+-- json_string.lua - quotes a text as a JSON string. Bytes that are not UTF-8, which JSON does not
+-- support, become U+FFFD.
 
 local short = { ['"'] = '\\"', ['\\'] = '\\\\', ['\b'] = '\\b', ['\f'] = '\\f', ['\n'] = '\\n', ['\r'] = '\\r', ['\t'] = '\\t' }
 

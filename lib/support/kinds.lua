@@ -1,9 +1,11 @@
--- kinds.lua - kinds of arguments of the library's Lua functions: their names, predicates and descriptions.
+-- kinds.lua - kinds of arguments of the library's Lua functions: their names, predicates and
+-- descriptions.
 --
--- A kind is written 'Tensor', 'number|named', 'string?': alternatives between bars; a question mark allows nil,
--- which means absent. kinds.check(what, name, value, kind) raises, at the line of the user's code, when the
--- value is not of the kind: "clip_grad_value_(): argument 'clip_value' must be a number, not a string".
--- arguments.lua reads arguments; src/lua/refuse.c formats the message about an unknown name.
+-- A kind is written 'Tensor', 'number|named', 'string?': alternatives between bars; a question mark
+-- allows nil, which means absent. kinds.check(what, name, value, kind) raises, at the line of the
+-- user's code, when the value is not of the kind: "clip_grad_value_(): argument 'clip_value' must
+-- be a number, not a string". arguments.lua reads arguments; src/lua/refuse.c formats the message
+-- about an unknown name.
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
@@ -129,7 +131,8 @@ function kinds.check(what, name, value, kind)
   fail("%s(): argument '%s' must be %s, not %s", what, name, expected(kind), described(value))
 end
 
--- A model of more layers than this exceeds the memory of any machine: the objects of 2^20 empty layers take 10 GB.
+-- A model of more layers than this exceeds the memory of any machine: the objects of 2^20 empty
+-- layers take 10 GB.
 local MOST_LAYERS = 1 << 20
 
 --- Raises an error for a number of layers that is negative or too large to be created.
@@ -138,8 +141,8 @@ function kinds.check_count(what, name, n)
   fail('%s(): %s is %d; it must be between 0 and %d', what, name, n, MOST_LAYERS)
 end
 
---- kinds.refuse_name(what, name, names) raises that what() takes no argument of this name, and lists the valid
--- names.
+--- kinds.refuse_name(what, name, names) raises that what() takes no argument of this name, and
+-- lists the valid names.
 kinds.refuse_name = torch._C.refuse_name
 
 return kinds

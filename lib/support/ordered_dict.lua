@@ -1,13 +1,14 @@
--- ordered_dict.lua - tables that keep the insertion order of names, as Python's OrderedDict: state_dict(),
--- tables from torch.load, columns of a CSV file, rows of a log.
+-- ordered_dict.lua - tables that keep the insertion order of names, as Python's OrderedDict:
+-- state_dict(), tables from torch.load, columns of a CSV file, rows of a log.
 --
--- Invariant: the table itself contains exactly the values by name, so next(), rawget() and C code see its
--- content. The order is stored separately and synchronized on each use, because a removal (dict[name] = nil)
--- triggers no metamethod, and rawset() bypasses __newindex. A name that was added by rawset() is appended.
+-- Invariant: the table itself contains exactly the values by name, so next(), rawget() and C code
+-- see its content. The order is stored separately and synchronized on each use, because a removal
+-- (dict[name] = nil) triggers no metamethod, and rawset() bypasses __newindex. A name that was
+-- added by rawset() is appended.
 --
--- pairs(dict) iterates over a snapshot of the names, #dict is their number, and dict[i] is the i-th name for an
--- integer i. Reading dict[1], dict[2], ... in turn, as ipairs does, iterates over the names at the time of
--- dict[1].
+-- pairs(dict) iterates over a snapshot of the names, #dict is their number, and dict[i] is the i-th
+-- name for an integer i. Reading dict[1], dict[2], ... in turn, as ipairs does, iterates over the
+-- names at the time of dict[1].
 
 local fail = require 'torch.support.fail'
 local python = require 'torch.nn.python'
@@ -16,9 +17,9 @@ local ordered_dict = {}
 
 local metatable = { __name = 'OrderedDict' }
 
--- The order of each dict: `names` (1..n; a name that was removed and added again is at its last index), `index`
--- by name, `n`, the `n` at which to drop removed names; for an iteration by position its list, the next
--- position and the last.
+-- The order of each dict: `names` (1..n; a name that was removed and added again is at its last
+-- index), `index` by name, `n`, the `n` at which to drop removed names; for an iteration by
+-- position its list, the next position and the last.
 local orders = setmetatable({}, { __mode = 'k' })
 
 local ranks = { number = 1, string = 2 }
@@ -147,7 +148,8 @@ function ordered_dict.new(entries)
   return dict
 end
 
---- Makes reading dict[name] an error while the entry is absent: for an entry that could not be read.
+--- Makes reading dict[name] an error while the entry is absent: for an entry that could not be
+--- read.
 function ordered_dict.refuse(dict, name, message)
   local order = order_of(dict)
   order.refused = order.refused or {}

@@ -7,8 +7,8 @@ local declare = require 'torch.support.arguments'
 local C = torch._C
 local outs = {}
 
---- Copies the results, tensors or one table of tensors, to `out`, a tensor or a table with one for each;
--- returns the tensors of `out`.
+--- Copies the results, tensors or one table of tensors, to `out`, a tensor or a table with one for
+-- each; returns the tensors of `out`.
 function outs.store(name, out, ...)
   if type(...) == 'table' then return outs.store(name, out, table.unpack((...))) end
   if torch.is_tensor(out) then
@@ -19,8 +19,8 @@ function outs.store(name, out, ...)
   return table.unpack(out)
 end
 
---- Wraps f to read the declared arguments, of which the last is `out`: a tensor, or a table with one tensor for
--- each result.
+--- Wraps f to read the declared arguments, of which the last is `out`: a tensor, or a table with
+-- one tensor for each result.
 function outs.declare(text, f)
   local signature = declare.parse(text)
   local n = #signature

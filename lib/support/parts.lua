@@ -1,5 +1,5 @@
--- parts.lua - creates modules from the names of tensors: 'encoder.0.weight' is in modules `encoder` and `0`, as
--- in the program that wrote it.
+-- parts.lua - creates modules from the names of tensors: 'encoder.0.weight' is in modules `encoder`
+-- and `0`, as in the program that wrote it.
 
 local class = require 'torch.support.class'
 local nn = require 'torch.nn'
@@ -23,8 +23,9 @@ local function free_place(model, Part, name)
   return at, last
 end
 
---- The module and the field for a tensor with this name. If that is impossible (the name of a method, or of
--- both a module and a tensor), dots are replaced. Part: the class of the modules created on the path.
+--- The module and the field for a tensor with this name. If that is impossible (the name of a
+-- method, or of both a module and a tensor), dots are replaced. Part: the class of the modules
+-- created on the path.
 function M.place(model, Part, name)
   local at, key = free_place(model, Part, name)
   if at then return at, key end

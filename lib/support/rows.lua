@@ -1,6 +1,6 @@
--- rows.lua - operations on a list of tensors that also accept separate arguments, as Python's star does:
--- torch.meshgrid(a, b), torch.einsum('ij,jk', a, b). Operations that return as many tensors then return
--- separate results.
+-- rows.lua - operations on a list of tensors that also accept separate arguments, as Python's star
+-- does: torch.meshgrid(a, b), torch.einsum('ij,jk', a, b). Operations that return as many tensors
+-- then return separate results.
 
 local torch = require 'torch'
 local arguments = require 'torch.support.arguments'

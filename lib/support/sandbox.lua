@@ -1,10 +1,11 @@
--- sandbox.lua - the globals of an untrusted script (lt_script): computation only, without access to other
--- resources or ways around the limits. sandbox(print, is_stopping) -> the table of globals
+-- sandbox.lua - the globals of an untrusted script (lt_script): computation only, without access to
+-- other resources or ways around the limits. sandbox(print, is_stopping) -> the table of globals
 --
--- A hook that raises an error at each instruction stops the script. Lua disables hooks in three places, which
--- scripts therefore cannot use: finalizers (setmetatable rejects __gc), message handlers while the script is
--- stopping (xpcall), and closing a coroutine that the hook has ended (close and wrap do not close it).
--- Metatables that the script did not create are hidden, and libraries are accessible through read-only tables.
+-- A hook that raises an error at each instruction stops the script. Lua disables hooks in three
+-- places, which scripts therefore cannot use: finalizers (setmetatable rejects __gc), message
+-- handlers while the script is stopping (xpcall), and closing a coroutine that the hook has ended
+-- (close and wrap do not close it). Metatables that the script did not create are hidden, and
+-- libraries are accessible through read-only tables.
 
 local torch = require 'torch'
 
@@ -48,7 +49,7 @@ return function(print, is_stopping)
   local globals = copy(_G, 'assert error ipairs next pairs pcall rawequal rawget rawlen rawset select tonumber tostring type _VERSION')
   local views, own = {}, setmetatable({}, { __mode = 'k' })
 
-  -- ---- libraries ----------------------------------------------------------------------------------------------------
+  -- ---- libraries --------------------------------------------------------------------------------
 
   local libraries = {
     math = copy(math, 'abs acos asin atan ceil cos deg exp floor fmod huge log max maxinteger min mininteger modf pi rad random ' ..
@@ -59,7 +60,7 @@ return function(print, is_stopping)
     os = copy(os, 'clock date difftime time'),
   }
 
-  -- ---- coroutines ---------------------------------------------------------------------------------------------------
+  -- ---- coroutines -------------------------------------------------------------------------------
 
   local ended = setmetatable({}, { __mode = 'k' }) -- coroutines ended by the hook: hooks stay disabled in them
   local function remember(co, ok, ...)
@@ -83,7 +84,7 @@ return function(print, is_stopping)
     return function(...) return unwrap(co, remember(co, resume(co, ...))) end
   end
 
-  -- ---- functions ----------------------------------------------------------------------------------------------------
+  -- ---- functions --------------------------------------------------------------------------------
 
   function globals.setmetatable(t, metatable)
     if type(metatable) == 'table' and rawget(metatable, '__gc') ~= nil then error('a script cannot have finalizers (__gc)', 2) end

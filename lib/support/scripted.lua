@@ -1,7 +1,8 @@
--- scripted.lua - operations written in Lua: lib/ops/*.lua contain declarations in the form of src/ops, each
--- with its function, `run`. This module reads the arguments of a call by the declaration, as the binding does
--- for operations in C: positional ones, then a last table of named ones; the first overload that accepts the
--- arguments is called. A file is loaded when one of its operations is first called.
+-- scripted.lua - operations written in Lua: lib/ops/*.lua contain declarations in the form of
+-- src/ops, each with its function, `run`. This module reads the arguments of a call by the
+-- declaration, as the binding does for operations in C: positional ones, then a last table of named
+-- ones; the first overload that accepts the arguments is called. A file is loaded when one of its
+-- operations is first called.
 
 local torch = require 'torch'
 local arguments = require 'torch.support.arguments'
@@ -13,7 +14,7 @@ local is_tensor = torch.is_tensor
 
 local scripted = {}
 
--- ---- kinds of arguments ---------------------------------------------------------------------------------------------
+-- ---- kinds of arguments -------------------------------------------------------------------------
 
 local function is_number(v) return type(v) == 'number' or type(v) == 'boolean' end
 local function is_integer(v) return math.type(v) == 'integer' end
@@ -54,14 +55,15 @@ local words = {
   Dtype = 'a dtype', Device = 'a device', Generator = 'a Generator',
 }
 
--- ---- signatures -----------------------------------------------------------------------------------------------------
+-- ---- signatures ---------------------------------------------------------------------------------
 
 local function default_of(text)
   if text == nil or text == 'nil' then return nil end
   return load('return ' .. text)()
 end
 
--- 'f(Tensor self, *, int n=1) -> Tensor' as { name =, positional = n, {name =, kind =, optional =, default =}, ... }.
+-- 'f(Tensor self, *, int n=1) -> Tensor' as { name =, positional = n, {name =, kind =, optional =,
+-- default =}, ... }.
 local function parse(signature)
   local name, list_of_arguments = signature:match '^([%w_]+)[%w_%.]*(%b())'
   local list, named = { name = name, names = {} }, false
@@ -81,8 +83,8 @@ local function parse(signature)
   return list
 end
 
--- If the positional values from i on are one argument (the sizes of a shape, the tensors of a list), returns
--- them as a list.
+-- If the positional values from i on are one argument (the sizes of a shape, the tensors of a
+-- list), returns them as a list.
 local function row_of(a, values, n, i)
   if a.kind == 'Tensor[]' then
     if not is_tensor(values[i]) then return nil end
@@ -144,7 +146,8 @@ local function as_out(signature, values)
   end
 end
 
---- Returns a function that calls the first overload { signature, run = f } that accepts its arguments.
+--- Returns a function that calls the first overload { signature, run = f } that accepts its
+--- arguments.
 function scripted.caller(overloads)
   local signatures = {}
   for i, entry in ipairs(overloads) do
@@ -174,7 +177,7 @@ function scripted.caller(overloads)
   end
 end
 
--- ---- names ------------------------------------------------------------------------------------------------------------
+-- ---- names --------------------------------------------------------------------------------------
 
 -- For in-place variants: the result is written to self and must be convertible to its dtype.
 function scripted.same_kind(self, result)

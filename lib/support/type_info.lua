@@ -1,7 +1,8 @@
 -- type_info.lua - torch.finfo and torch.iinfo: the limits of floating and of integer dtypes.
 --
--- torch.finfo(torch.float16).max is 65504.0; without an argument: of the default dtype. An object has bits, dtype, min
--- and max, one of finfo also eps, tiny, smallest_normal and resolution; another name is an error.
+-- torch.finfo(torch.float16).max is 65504.0; without an argument: of the default dtype. An object
+-- has bits, dtype, min and max, one of finfo also eps, tiny, smallest_normal and resolution;
+-- another name is an error.
 
 --[=[ arguments
 type: Dtype; finfo without one describes the default dtype.
@@ -14,11 +15,12 @@ local kinds = require 'torch.support.kinds'
 
 local type_info = {}
 
--- By dtype: bits of the significand that are stored, the greatest exponent, decimal digits that survive.
+-- By dtype: bits of the significand that are stored, the greatest exponent, decimal digits that
+-- survive.
 local formats = { float16 = { 10, 15, 3 }, bfloat16 = { 7, 127, 2 }, float32 = { 23, 127, 6 }, float64 = { 52, 1023, 15 } }
 
--- One-byte floats, as in PyTorch: maximum, smallest normal number, eps, and the minimum if it is not minus the
--- maximum.
+-- One-byte floats, as in PyTorch: maximum, smallest normal number, eps, and the minimum if it is
+-- not minus the maximum.
 local one_byte = { float8_e5m2 = { 57344.0, 2.0 ^ -14, 0.25 }, float8_e4m3fn = { 448.0, 2.0 ^ -6, 0.125 },
   float8_e5m2fnuz = { 57344.0, 2.0 ^ -15, 0.125 }, float8_e4m3fnuz = { 240.0, 2.0 ^ -7, 0.125 }, float8_e8m0fnu = { 2.0 ^ 127, 2.0 ^ -127, 1.0, 2.0 ^ -127 } }
 

@@ -1,5 +1,5 @@
--- varint.lua - encodes an integer as a protobuf varint: seven bits per byte, lowest first; the eighth bit marks
--- continuation.
+-- varint.lua - encodes an integer as a protobuf varint: seven bits per byte, lowest first; the
+-- eighth bit marks continuation.
 
 return function(n)
   local bytes = {}

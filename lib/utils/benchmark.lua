@@ -1,10 +1,11 @@
--- benchmark.lua - torch.utils.benchmark.Timer{stmt = f, label = '', num_threads = n}: times a function, and
--- synchronizes every GPU before each reading of the clock. timeit(n) times n calls individually;
--- blocked_autorange() times blocks of calls, each long enough for the clock, until min_run_time seconds have
--- passed.
+-- benchmark.lua - torch.utils.benchmark.Timer{stmt = f, label = '', num_threads = n}: times a
+-- function, and synchronizes every GPU before each reading of the clock. timeit(n) times n calls
+-- individually;
+-- blocked_autorange() times blocks of calls, each long enough for the clock, until min_run_time
+-- seconds have passed.
 --
--- The result, a Measurement, has median, mean, min, max, iqr (seconds of one call), times, number (of
--- measurements), number_per_run (calls in each).
+-- The result, a Measurement, has median, mean, min, max, iqr (seconds of one call), times, number
+-- (of measurements), number_per_run (calls in each).
 
 --[=[ arguments
 times: Seconds of each measurement.
@@ -130,7 +131,8 @@ function Timer:timeit(number)
   end)
 end
 
---- Times blocks of calls for at least {min_run_time = 0.2} seconds; a block lasts at least a hundredth of it.
+--- Times blocks of calls for at least {min_run_time = 0.2} seconds; a block lasts at least a
+--- hundredth of it.
 function Timer:blocked_autorange(min_run_time)
   return with_threads(self, function()
     local number, least = 1, min_run_time / 100

@@ -1,13 +1,13 @@
--- display.lua - torch.utils.display(value): shows a value within a cell or a script; in a notebook as an image,
--- a table or a tree, elsewhere as print() does.
+-- display.lua - torch.utils.display(value): shows a value within a cell or a script; in a notebook
+-- as an image, a table or a tree, elsewhere as print() does.
 --
 --   local shown = torch.utils.display(torch.utils.plot.lines(losses))
---   shown:update(torch.utils.plot.lines(losses))   -- replaces it in a notebook; prints again elsewhere
---   torch.utils.display.clear()                     -- clears the output of the cell; no effect elsewhere
+--   shown:update(torch.utils.plot.lines(losses))   -- in a notebook replaces it, elsewhere prints again
+--   torch.utils.display.clear()       -- in a notebook clears the output of the cell
 --
--- An object defines its representations by a method mime_bundle(), which returns a table by MIME type:
--- {['image/svg+xml'] = text, ['text/html'] = text, ['image/png'] = bytes}. Figures of torch.utils.plot have
--- one.
+-- An object defines its representations by a method mime_bundle(), which returns a table by MIME
+-- type: {['image/svg+xml'] = text, ['text/html'] = text, ['image/png'] = bytes}. Figures of
+-- torch.utils.plot have one.
 
 --[=[ arguments
 wait: Whether the output is cleared only when the next value is shown.
@@ -33,8 +33,9 @@ local display = {}
 --- Clears the output of the cell; wait: when the next output arrives.
 function display.clear(wait) clear(wait) end
 
---- Registers a front end: show_value(value, id) shows a value as display `id` (nil: a new one) and returns the
--- id; clear_output(wait) implements clear(). Without arguments: values are printed, as without a front end.
+--- Registers a front end: show_value(value, id) shows a value as display `id` (nil: a new one) and
+-- returns the id; clear_output(wait) implements clear(). Without arguments: values are printed, as
+-- without a front end.
 function display.show_with(show_value, clear_output)
   show, clear, front_end = show_value or print_value, clear_output or nothing, show_value ~= nil
 end

@@ -1,7 +1,7 @@
--- dlpack.lua - torch.utils.dlpack: exchanges tensors with other libraries in the same process without a copy
--- (https://dmlc.github.io/dlpack/latest/). A capsule is a userdata "dltensor"; capsule.used is true after its
--- contents were taken. C programs put NumPy's and PyTorch's arrays into capsules, and take ours out of them
--- (ltensor.h: lt_lua_push_dlpack, lt_lua_take_dlpack).
+-- dlpack.lua - torch.utils.dlpack: exchanges tensors with other libraries in the same process
+-- without a copy (https://dmlc.github.io/dlpack/latest/). A capsule is a userdata "dltensor";
+-- capsule.used is true after its contents were taken. C programs put NumPy's and PyTorch's arrays
+-- into capsules, and take ours out of them (ltensor.h: lt_lua_push_dlpack, lt_lua_take_dlpack).
 
 --[=[ arguments
 tensor: Tensor to share.
@@ -23,8 +23,9 @@ local C = torch._C
 
 local M = {}
 
---- A capsule over the tensor's memory, of DLPack before 1.0; `x:__dlpack__{max_version = {1, 0}}` returns one
--- of 1.0. Both sides see each other's changes. A tensor that requires grad is an error: use x:detach().
+--- A capsule over the tensor's memory, of DLPack before 1.0; `x:__dlpack__{max_version = {1, 0}}`
+-- returns one of 1.0. Both sides see each other's changes. A tensor that requires grad is an error:
+-- use x:detach().
 function M.to_dlpack(tensor)
   return C.to_dlpack(tensor, false)
 end
@@ -38,9 +39,9 @@ local function hand_to(stream, tensor)
   C.ready_for(tensor, stream)
 end
 
---- x:__dlpack__{max_version=, stream=, dl_device=, copy=}: returns a capsule to other libraries. max_version is
--- the newest DLPack version of the consumer, for example {1, 0}; stream (a torch.cuda.Stream) waits until the
--- tensor is ready.
+--- x:__dlpack__{max_version=, stream=, dl_device=, copy=}: returns a capsule to other libraries.
+-- max_version is the newest DLPack version of the consumer, for example {1, 0}; stream (a
+-- torch.cuda.Stream) waits until the tensor is ready.
 local function export(tensor, options)
   local kind, id = C.dlpack_device(tensor)
   local wanted = options.dl_device
@@ -54,12 +55,13 @@ local function export(tensor, options)
 end
 M.export = declare.with_options('__dlpack__(Tensor self, *, any? stream, integers? max_version, integers? dl_device, boolean? copy)', export)
 
---- The type and the number of the tensor's device as DLPack counts them: 1, 0 is the CPU; 2 is a GPU.
+--- The type and the number of the tensor's device as DLPack counts them: 1, 0 is the CPU; 2 is a
+--- GPU.
 function M.device_of(tensor) return C.dlpack_device(tensor) end
 
---- A tensor over the memory of a capsule, of an object with a method `__dlpack__` that returns one, or of a
--- tensor. A capsule can be used once. No operation writes to read-only memory: clone() it, or pass copy =
--- true.
+--- A tensor over the memory of a capsule, of an object with a method `__dlpack__` that returns one,
+-- or of a tensor. A capsule can be used once. No operation writes to read-only memory: clone() it,
+-- or pass copy = true.
 -- @param ext_tensor  the capsule or object
 -- @param options  device (of the result), copy (true: its own memory; false: never)
 function M.from_dlpack(object, options)

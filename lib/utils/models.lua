@@ -1,5 +1,5 @@
--- models.lua - models shared by several scripts: LeNet (Y. LeCun et al. 1998), with ReLU and max pooling, and a
--- small GPT (A. Radford et al. 2019).
+-- models.lua - models shared by several scripts: LeNet (Y. LeCun et al. 1998), with ReLU and max
+-- pooling, and a small GPT (A. Radford et al. 2019).
 
 local torch = require 'torch'
 local nn, F = torch.nn, torch.nn.functional
@@ -14,7 +14,7 @@ function M.lenet()
     nn.Flatten(), nn.Linear(400, 120), nn.ReLU(), nn.Linear(120, 84), nn.ReLU(), nn.Linear(84, 10))
 end
 
--- ---- GPT --------------------------------------------------------------------------------------------------------------
+-- ---- GPT ----------------------------------------------------------------------------------------
 
 local Block = nn.Module:extend 'Block'
 

@@ -1,9 +1,9 @@
--- plot.lua - torch.utils.plot: lines, bars, heatmap and image create figures, which the prompt and print() draw
--- in the terminal (with Unicode, or as images if it supports them); figure:save 'name.svg' or 'name.png' writes
--- a file.
+-- plot.lua - torch.utils.plot: lines, bars, heatmap and image create figures, which the prompt and
+-- print() draw in the terminal (with Unicode, or as images if it supports them); figure:save
+-- 'name.svg' or 'name.png' writes a file.
 --
--- Options of all: title. Values are tensors on any device, or lists of numbers. plot.live() redraws figures in
--- place.
+-- Options of all: title. Values are tensors on any device, or lists of numbers. plot.live() redraws
+-- figures in place.
 
 --[=[ arguments
 title: Text above the figure.
@@ -32,7 +32,7 @@ local plot = {}
 
 local Figure = class.Object:extend('Figure')
 
--- ---- data ---------------------------------------------------------------------------------------------------
+-- ---- data ---------------------------------------------------------------------------------------
 
 -- Numbers of a tensor or list, flat.
 local function numbers(what, values)
@@ -95,9 +95,10 @@ local function within(box, x, y)
   return kept
 end
 
---- A line plot of y, or of y over x; both may hold several series (a list, or the rows of a matrix); a single x
--- applies to all. plot.lines(y, {title =, labels = {...}, xlabel =, ylabel =, xlim = {low, high}, ylim =}),
--- plot.lines(x, y, {...}). Points outside of xlim and ylim are omitted.
+--- A line plot of y, or of y over x; both may hold several series (a list, or the rows of a
+-- matrix); a single x applies to all. plot.lines(y, {title =, labels = {...}, xlabel =, ylabel =,
+-- xlim = {low, high}, ylim =}), plot.lines(x, y, {...}). Points outside of xlim and ylim are
+-- omitted.
 function plot.lines(x, y, options)
   if y == nil then x, y = nil, x end
   local rows = is_several(y) and rows_of(y) or { y }
@@ -162,7 +163,8 @@ function plot.heatmap(matrix, options)
   })
 end
 
---- A picture, (H, W), (1, H, W) or (3, H, W), of bytes or of numbers from 0 to 1: plot.image(tensor, {title =})
+--- A picture, (H, W), (1, H, W) or (3, H, W), of bytes or of numbers from 0 to 1:
+--- plot.image(tensor, {title =})
 function plot.image(picture, options)
   if not torch.is_tensor(picture) then
     fail(('image(): expected a tensor, got %s'):format(type(picture)))
@@ -195,7 +197,8 @@ local function has_colour(columns)
   return columns ~= nil and (not no_colour or no_colour == '') and term ~= nil and term ~= 'dumb'
 end
 
--- The terminal's image protocol: 'kitty', 'sixel', or nil. LTENSOR_GRAPHICS overrides the detection.
+-- The terminal's image protocol: 'kitty', 'sixel', or nil. LTENSOR_GRAPHICS overrides the
+-- detection.
 local function graphics()
   local set, term, program = os.getenv 'LTENSOR_GRAPHICS', os.getenv 'TERM' or '', os.getenv 'TERM_PROGRAM'
   if set and set ~= '' then return (set == 'kitty' or set == 'sixel') and set or nil end

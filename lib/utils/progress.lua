@@ -1,10 +1,12 @@
--- progress.lua - torch.utils.progress(source, {label =, total =, every = 10, leave = true}): iterates over
--- source and shows the progress on stderr: for x in torch.utils.progress(loader) do ... end.
+-- progress.lua - torch.utils.progress(source, {label =, total =, every = 10, leave = true}):
+-- iterates over source and shows the progress on stderr: for x in torch.utils.progress(loader) do
+-- ... end.
 --
--- Source is an integer n (1 to n), a list (its items), an object with iter() (a DataLoader), or an iterator
--- function. On a terminal it is one line that is redrawn; elsewhere a line every `every` seconds and one at the
--- end, so that a log stays short. Leaving the loop early ends the line too. With leave = false nothing remains
--- at the end: the line on a terminal is erased, and there is none elsewhere.
+-- Source is an integer n (1 to n), a list (its items), an object with iter() (a DataLoader), or an
+-- iterator function. On a terminal it is one line that is redrawn; elsewhere a line every `every`
+-- seconds and one at the end, so that a log stays short. Leaving the loop early ends the line too.
+-- With leave = false nothing remains at the end: the line on a terminal is erased, and there is
+-- none elsewhere.
 
 --[=[ arguments
 source: Integer n for 1 to n, list, object with a method `iter`, or iterator function.
@@ -24,7 +26,8 @@ local clock = torch._C.clock
 local REDRAW = 0.1 -- seconds between two drawings
 local STDERR = 2
 
--- The size of the terminal at a descriptor, or nil. A front end that supports redrawing replaces this function.
+-- The size of the terminal at a descriptor, or nil. A front end that supports redrawing replaces
+-- this function.
 local function terminal(descriptor) return torch._C.terminal(descriptor) end
 
 local function time_text(seconds)

@@ -1,6 +1,7 @@
--- tensorboard.lua - torch.utils.tensorboard.SummaryWriter: event files for TensorBoard. A file is a sequence of
--- records (length, masked CRC32C of the length, message, masked CRC32C of the message); the messages are
--- TensorFlow's Event protocol buffers, of which only the required fields are written.
+-- tensorboard.lua - torch.utils.tensorboard.SummaryWriter: event files for TensorBoard. A file is a
+-- sequence of records (length, masked CRC32C of the length, message, masked CRC32C of the message);
+-- the messages are TensorFlow's Event protocol buffers, of which only the required fields are
+-- written.
 
 --[=[ arguments
 log_dir: Folder of the event file; a new one below runs/ if absent.
@@ -35,7 +36,7 @@ local outside = require 'torch.files.outside'
 
 local M = {}
 
--- ---- records ----------------------------------------------------------------------------------------------------------
+-- ---- records ------------------------------------------------------------------------------------
 
 -- CRC32C (Castagnoli), its polynomial reversed.
 local remainders = {}
@@ -61,12 +62,12 @@ local function record(message)
   return length .. string.pack('<I4', masked(length)) .. message .. string.pack('<I4', masked(message))
 end
 
--- ---- protocol buffers -------------------------------------------------------------------------------------------------
+-- ---- protocol buffers ---------------------------------------------------------------------------
 
 local integer, double, float, text, doubles = fields.integer, fields.double, fields.float, fields.text, fields.doubles
 local function value(tag, content) return text(1, text(1, tag) .. content) end
 
--- ---- contents ---------------------------------------------------------------------------------------------------------
+-- ---- contents -----------------------------------------------------------------------------------
 
 local function number_of(what, x)
   if torch.is_tensor(x) and x:numel() == 1 then x = x:item() end
@@ -136,12 +137,13 @@ local function text_content(s)
   return metadata .. text(8, integer(1, 7) .. text(2, text(2, integer(1, 1))) .. text(8, s))
 end
 
--- ---- the writer -------------------------------------------------------------------------------------------------------
+-- ---- the writer ---------------------------------------------------------------------------------
 
 local written = 0
 
---- SummaryWriter(log_dir, {comment = '', filename_suffix = ''}): writes a new file in log_dir (by default
---- runs/DATE_TIME and the comment). Steps are values, from 0. Call close(), or use a <close> variable.
+--- SummaryWriter(log_dir, {comment = '', filename_suffix = ''}): writes a new file in log_dir (by
+--- default runs/DATE_TIME and the comment). Steps are values, from 0. Call close(), or use a
+--- <close> variable.
 local SummaryWriter = class.Object:extend 'SummaryWriter'
 M.SummaryWriter = SummaryWriter
 
@@ -186,7 +188,8 @@ function SummaryWriter:add_scalar(tag, scalar_value, global_step, walltime)
   self:_summary(tag, float(2, number_of('add_scalar', scalar_value)), global_step, walltime)
 end
 
---- Several numbers by name, as lines of one chart; each has its own folder, as TensorBoard requires.
+--- Several numbers by name, as lines of one chart; each has its own folder, as TensorBoard
+--- requires.
 function SummaryWriter:add_scalars(main_tag, tag_scalar_dict, global_step, walltime)
   kinds.check('add_scalars', 'tag_scalar_dict', tag_scalar_dict, 'table')
   for name, scalar in pairs(tag_scalar_dict) do
@@ -204,7 +207,8 @@ function SummaryWriter:add_histogram(tag, numbers, global_step, walltime)
   self:_summary(tag, histogram_content(numbers), global_step, walltime)
 end
 
---- A picture [channels, height, width] (dataformats 'HWC' and 'HW' too) of bytes, or of numbers from 0 to 1.
+--- A picture [channels, height, width] (dataformats 'HWC' and 'HW' too) of bytes, or of numbers
+--- from 0 to 1.
 function SummaryWriter:add_image(tag, img_tensor, global_step, walltime, dataformats)
   if type(walltime) == 'table' then walltime, dataformats = walltime.walltime, walltime.dataformats end
   self:_summary(tag, image_content('add_image', img_tensor, dataformats), global_step, walltime)
@@ -234,9 +238,9 @@ function SummaryWriter:add_audio(tag, snd_tensor, global_step, sample_rate, wall
     .. text(5, 'audio/wav')), global_step, walltime)
 end
 
---- The operations of model(input_to_model...), a tensor or a table of the arguments, as a graph with a node for
---- each input, parameter, operation and output, grouped by modules. The call is recorded as for
---- torch.onnx.export, with the same errors.
+--- The operations of model(input_to_model...), a tensor or a table of the arguments, as a graph
+--- with a node for each input, parameter, operation and output, grouped by modules. The call is
+--- recorded as for torch.onnx.export, with the same errors.
 function SummaryWriter:add_graph(model, input_to_model)
   self:_event(text(4, require('torch.utils.tensorboard_graph')(model, input_to_model)))
 end

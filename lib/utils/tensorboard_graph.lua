@@ -1,6 +1,6 @@
--- tensorboard_graph.lua - a module's operations as TensorFlow's GraphDef, which TensorBoard draws: a call of
--- the module is recorded as for ONNX; its inputs, parameters, operations and outputs become nodes, named by
--- paths of modules.
+-- tensorboard_graph.lua - a module's operations as TensorFlow's GraphDef, which TensorBoard draws:
+-- a call of the module is recorded as for ONNX; its inputs, parameters, operations and outputs
+-- become nodes, named by paths of modules.
 
 local torch = require 'torch'
 local fields = require 'torch.support.protobuf'

@@ -1,8 +1,8 @@
--- width.lua - torch.utils.width: the number of terminal columns of a text: East Asian characters and emoji take
--- two, combining ones none.
+-- width.lua - torch.utils.width: the number of terminal columns of a text: East Asian characters
+-- and emoji take two, combining ones none.
 --
--- For UTF-8; other bytes count one each. The ranges are from Unicode 15's EastAsianWidth.txt (W and F), merged
--- over unassigned gaps. Depends on nothing.
+-- For UTF-8; other bytes count one each. The ranges are from Unicode 15's EastAsianWidth.txt (W and
+-- F), merged over unassigned gaps. Depends on nothing.
 
 local width = {}
 

@@ -110,8 +110,9 @@ local function open_call(tokens)
   end
 end
 
--- Named arguments, beginning with `prefix`, of the op called at `tokens[at]`, from its documented signature. An
--- op of a submodule of torch (linalg.eigh) is declared under its flat name (linalg_eigh).
+-- Named arguments, beginning with `prefix`, of the op called at `tokens[at]`, from its documented
+-- signature. An op of a submodule of torch (linalg.eigh) is declared under its flat name
+-- (linalg_eigh).
 local function named_arguments(session, tokens, at, prefix)
   local torch = package.loaded.torch
   local module, class = values.class_at(session, tokens, at)
@@ -153,7 +154,7 @@ local function dtypes(prefix)
   return found
 end
 
--- ---- all completions ----------------------------------------------------------------------------------------
+-- ---- all completions ----------------------------------------------------------------------------
 
 local function magics(prefix)
   local found = {}

@@ -15,8 +15,8 @@ local function is_command(line) return line:find '^%s*[!%%?]' ~= nil or line:fin
 local opens = {['('] = ')', ['['] = ']', ['{'] = '}'}
 local closes = {[')'] = true, [']'] = true, ['}'] = true}
 
--- The positions of the bracket at `place`, or else before it, and of its matching bracket; nil if there is no
--- such pair.
+-- The positions of the bracket at `place`, or else before it, and of its matching bracket; nil if
+-- there is no such pair.
 local function matching_brackets(tokens, place)
   local stack, pair_of = {}, {}
   for _, token in ipairs(tokens) do
@@ -39,8 +39,9 @@ local function with_class(classes, at, class)
   return classes:sub(1, at - 1) .. class .. classes:sub(at + 1)
 end
 
--- The classes of the text's bytes after the first `skipped`. point: the number of these bytes before the
--- cursor, or nil or negative for no cursor; hidden: the number of initial bytes that are not shown.
+-- The classes of the text's bytes after the first `skipped`. point: the number of these bytes
+-- before the cursor, or nil or negative for no cursor; hidden: the number of initial bytes that are
+-- not shown.
 function highlight.classes(text, skipped, point, hidden)
   local first = text:match '^[^\n]*'
   local parts, position = {}, 1

@@ -1,9 +1,9 @@
 -- The cells of earlier sessions: a file to which every cell is appended before it runs.
 --
--- An entry is a line `#<seconds since 1970>` and the lines of the cell; a line of the cell that begins with `#`
--- or `\` is escaped by a `\`. Appending is one locked write, so a crash loses nothing and sessions do not mix.
--- A project with a folder `.ltensor` has its own history. A file far above the limit is truncated when it is
--- read. May use repl.system.
+-- An entry is a line `#<seconds since 1970>` and the lines of the cell; a line of the cell that
+-- begins with `#` or `\` is escaped by a `\`. Appending is one locked write, so a crash loses
+-- nothing and sessions do not mix. A project with a folder `.ltensor` has its own history. A file
+-- far above the limit is truncated when it is read. May use repl.system.
 
 local system = require 'repl.system'
 
@@ -26,7 +26,8 @@ local function project_folder()
   end
 end
 
--- The path of the history: in the project's folder if it exists, otherwise in the user's state folder.
+-- The path of the history: in the project's folder if it exists, otherwise in the user's state
+-- folder.
 function history.path()
   local project = project_folder()
   if project then return project .. '/history' end

@@ -1,12 +1,12 @@
--- Indentation of a typed cell: the blanks at the start of a new line, and the position of `end`. Uses
--- repl.lexer.
+-- Indentation of a typed cell: the blanks at the start of a new line, and the position of `end`.
+-- Uses repl.lexer.
 
 local lexer = require 'repl.lexer'
 
 local indent = {}
 
--- The indentation of the line that continues the text; nil if there is none, or if it would become part of a
--- string.
+-- The indentation of the line that continues the text; nil if there is none, or if it would become
+-- part of a string.
 function indent.for_next(text)
   local tokens = lexer.tokens(text)
   if tokens[#tokens] and tokens[#tokens].kind == 'unfinished' then return nil end
@@ -14,8 +14,8 @@ function indent.for_next(text)
   return depth > 0 and ('  '):rep(depth) or nil
 end
 
--- The number of inserted blanks to remove from the line because it closes a block: `end` is aligned with the
--- start of its block.
+-- The number of inserted blanks to remove from the line because it closes a block: `end` is aligned
+-- with the start of its block.
 function indent.excess(line, given)
   if not given or line:sub(1, #given) ~= given then return 0 end
   local rest = line:sub(#given + 1)

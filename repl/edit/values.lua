@@ -69,8 +69,8 @@ local function is_callable(value)
   return type(metatable) == 'table' and rawget(metatable, '__call') ~= nil
 end
 
--- Sorted names of the members that begin with `prefix`; names with a leading underscore only if the prefix has
--- one.
+-- Sorted names of the members that begin with `prefix`; names with a leading underscore only if the
+-- prefix has one.
 function values.members(value, prefix, callable_only)
   local seen, names = {}, {}
   local function add(key)
@@ -157,8 +157,9 @@ end
 
 local function can_be_called(token) return token ~= nil and (token.kind == 'name' or opening[token.kind] ~= nil or token.kind == 'string') end
 
--- The value of the expression of names, fields, indices and calls that ends with `tokens[last]`, or nil if it
--- is unknown without running code; the index of its first token; and the object of which the value is a member.
+-- The value of the expression of names, fields, indices and calls that ends with `tokens[last]`, or
+-- nil if it is unknown without running code; the index of its first token; and the object of which
+-- the value is a member.
 function value_at(session, tokens, last)
   local token, before = tokens[last], tokens[last - 1]
   if not token then return nil, last end
@@ -208,7 +209,8 @@ function values.owner_of(session, line, name)
   end
 end
 
--- The module and the name of the torch class at `tokens[at]`, loaded or not; nil if it is not a class.
+-- The module and the name of the torch class at `tokens[at]`, loaded or not; nil if it is not a
+-- class.
 function values.class_at(session, tokens, at)
   local value, _, owner = value_at(session, tokens, at)
   if getmetatable(value) == lazy.Part then return value.module, value.name end

@@ -1,7 +1,7 @@
 -- Tensors, tables and modules as HTML.
 --
--- The table of a tensor is built from its printed form: nothing is copied from a GPU again, and the same
--- elements are omitted. Only tables without a metatable are expanded. May use repl.echo.
+-- The table of a tensor is built from its printed form: nothing is copied from a GPU again, and the
+-- same elements are omitted. Only tables without a metatable are expanded. May use repl.echo.
 
 local echo = require 'repl.echo'
 local torch = require 'torch'
@@ -26,8 +26,8 @@ end
 
 -- ---- tensors -------------------------------------------------------------------------------
 
--- Parses the list at `position` of a tensor's printed form. Returns its items, which are texts or lists, and
--- the position after it.
+-- Parses the list at `position` of a tensor's printed form. Returns its items, which are texts or
+-- lists, and the position after it.
 local function read_list(text, position)
   local items = {}
   position = position + 1

@@ -2,7 +2,8 @@
 -- share/jupyter/kernels/<name>/kernel.json.
 --
 --   (nothing)        for all users, in /usr/local
---   --user           for this user: $JUPYTER_DATA_DIR, else $XDG_DATA_HOME/jupyter, else ~/.local/share/jupyter
+--   --user           for this user: $JUPYTER_DATA_DIR, else $XDG_DATA_HOME/jupyter, else
+--                    ~/.local/share/jupyter
 --   --prefix DIR     in DIR
 --   --sys-prefix     in the active Python environment: $VIRTUAL_ENV or $CONDA_PREFIX
 --   --name NAME      the folder's name (ltensor), to install several kernels
@@ -81,7 +82,8 @@ local function write(path, text)
   if not ok then fail('%s', problem) end
 end
 
--- Writes the kernel specification; own: the program's path and the options with which the kernel is started.
+-- Writes the kernel specification; own: the program's path and the options with which the kernel is
+-- started.
 function install.main(own, arguments)
   local folder, name = read(arguments)
   local command = table.move(own, 1, #own, 1, {})

@@ -1,9 +1,9 @@
 -- A kernel: receives requests, dispatches them, and publishes its busy state.
 --
--- `wire` is the plugin's module, or in tests a table with its functions: receive(), send(), begin_request(),
--- settle(). repl.jupyter.execute and repl.jupyter.requests implement the requests. Malformed and unknown
--- requests are ignored; if a handler fails, the reply is an error. May use repl.jupyter.*, repl.session,
--- repl.notebook.json, repl.interrupt, repl.stoppable, repl.notes.
+-- `wire` is the plugin's module, or in tests a table with its functions: receive(), send(),
+-- begin_request(), settle(). repl.jupyter.execute and repl.jupyter.requests implement the requests.
+-- Malformed and unknown requests are ignored; if a handler fails, the reply is an error. May use
+-- repl.jupyter.*, repl.session, repl.notebook.json, repl.interrupt, repl.stoppable, repl.notes.
 
 local history = require 'repl.jupyter.history'
 local interrupt = require 'repl.interrupt'
@@ -36,8 +36,8 @@ function kernel.new(wire)
   return self
 end
 
--- Configures the process for the kernel: Ctrl-C stops cells, exit() ends the kernel, torch.utils.display shows
--- in the notebook.
+-- Configures the process for the kernel: Ctrl-C stops cells, exit() ends the kernel,
+-- torch.utils.display shows in the notebook.
 function Kernel:install()
   local state = self.session
   for _, name in ipairs {'exit', 'quit'} do

@@ -1,4 +1,5 @@
--- Magics that read and write files, folders and the environment. May use repl.script, repl.shell, repl.system.
+-- Magics that read and write files, folders and the environment. May use repl.script, repl.shell,
+-- repl.system.
 
 local system = require 'repl.system'
 

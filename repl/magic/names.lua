@@ -23,7 +23,8 @@ local function one_line(text, columns)
   return text:sub(1, cut - 1) .. '...'
 end
 
--- Prints rows in columns as wide as their widest entries; the last column is cut at the terminal's edge.
+-- Prints rows in columns as wide as their widest entries; the last column is cut at the terminal's
+-- edge.
 local function print_columns(rows, columns)
   local widths = {}
   for _, row in ipairs(rows) do

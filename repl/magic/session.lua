@@ -1,5 +1,5 @@
--- Magics about the session: its history, export, settings, end. May use repl.errors, repl.reload, repl.notebook.export
--- and repl.edit.
+-- Magics about the session: its history, export, settings, end. May use repl.errors, repl.reload,
+-- repl.notebook.export and repl.edit.
 
 local errors = require 'repl.errors'
 

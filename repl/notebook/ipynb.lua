@@ -1,9 +1,9 @@
--- Converts Jupyter notebooks (nbformat 4) to the data of repl.notebook.markdown: cells with their stored
--- outputs, so that the same code runs, checks and writes both formats.
+-- Converts Jupyter notebooks (nbformat 4) to the data of repl.notebook.markdown: cells with their
+-- stored outputs, so that the same code runs, checks and writes both formats.
 --
--- Printed text is a `stream`, a value an `execute_result` (text/plain), an error an `error`. Other outputs
--- (images, HTML) are not checked. Unknown data are preserved. May use repl.notebook.json and
--- repl.notebook.markdown.
+-- Printed text is a `stream`, a value an `execute_result` (text/plain), an error an `error`. Other
+-- outputs (images, HTML) are not checked. Unknown data are preserved. May use repl.notebook.json
+-- and repl.notebook.markdown.
 
 local json = require 'repl.notebook.json'
 local markdown = require 'repl.notebook.markdown'

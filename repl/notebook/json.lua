@@ -1,9 +1,10 @@
--- JSON in Jupyter's format: decodes text to Lua tables and encodes them with the keys in their original order,
--- so that a rewritten notebook differs only where it has changed.
+-- JSON in Jupyter's format: decodes text to Lua tables and encodes them with the keys in their
+-- original order, so that a rewritten notebook differs only where it has changed.
 --
--- An object is a table created by json.object(); the order of its keys is stored outside of it. An array is a
--- list; json.null represents null. cJSON reads (src/lua/files/json.c); the text is written here, because
--- Jupyter indents by one space and cJSON by tabs, and because 64-bit integers do not fit into doubles.
+-- An object is a table created by json.object(); the order of its keys is stored outside of it. An
+-- array is a list; json.null represents null. cJSON reads (src/lua/files/json.c); the text is
+-- written here, because Jupyter indents by one space and cJSON by tabs, and because 64-bit integers
+-- do not fit into doubles.
 
 local quoted = require 'torch.support.json_string'
 local torch = require 'torch'

@@ -1,7 +1,8 @@
 -- Parses Markdown notebooks: finds the cells and their stored outputs.
 --
--- A `lua` block is a cell; blocks with the info strings `text` or `copies` after it, separated only by blank
--- lines, are its stored outputs. Everything else is prose and is kept unchanged. Depends on nothing.
+-- A `lua` block is a cell; blocks with the info strings `text` or `copies` after it, separated only
+-- by blank lines, are its stored outputs. Everything else is prose and is kept unchanged. Depends
+-- on nothing.
 
 local markdown = {}
 
@@ -22,8 +23,8 @@ function markdown.lines(text)
   return lines
 end
 
--- The notebook in `text`: {lines, cells}. A cell is {first, last, source, outputs}: the lines of its
--- fences, its Lua source, and its outputs {first, last, kind, gpus, ranks, error, lines}.
+-- The notebook in `text`: {lines, cells}. A cell is {first, last, source, outputs}: the lines of
+-- its fences, its Lua source, and its outputs {first, last, kind, gpus, ranks, error, lines}.
 function markdown.parse(text)
   local lines = markdown.lines(text)
   local cells, current, index = {}, nil, 1
@@ -60,8 +61,8 @@ end
 -- The number of processes that run the notebook.
 markdown.ranks = 1
 
--- The stored output of a cell for this number of GPUs: one stored for it, otherwise one for any number. Outputs
--- for a different number of processes are ignored.
+-- The stored output of a cell for this number of GPUs: one stored for it, otherwise one for any
+-- number. Outputs for a different number of processes are ignored.
 function markdown.output(cell, kind, gpus)
   local general
   for _, output in ipairs(cell.outputs) do

@@ -1,5 +1,5 @@
--- The visible text of terminal output: without colours and other escape sequences, and with the final state of
--- overwritten lines, such as progress bars. Depends on nothing.
+-- The visible text of terminal output: without colours and other escape sequences, and with the
+-- final state of overwritten lines, such as progress bars. Depends on nothing.
 
 local plain = {}
 

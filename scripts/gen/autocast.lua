@@ -1,8 +1,9 @@
--- autocast.lua - the operations with arguments that torch.autocast casts, by name, as in PyTorch: to the lower
--- precision ('LOWER'), to float32 ('FLOAT32'), or to the widest dtype of the arguments ('WIDEST'). Undeclared
--- names are ignored.
+-- autocast.lua - the operations with arguments that torch.autocast casts, by name, as in PyTorch:
+-- to the lower precision ('LOWER'), to float32 ('FLOAT32'), or to the widest dtype of the arguments
+-- ('WIDEST'). Undeclared names are ignored.
 --
--- Our composite operations call others without casting; the ones that multiply matrices are listed themselves.
+-- Our composite operations call others without casting; the ones that multiply matrices are listed
+-- themselves.
 
 local M = { cpu = {}, cuda = {} }
 

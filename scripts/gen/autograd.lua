@@ -1,15 +1,16 @@
--- autograd.lua - generates each public function of each operation: the implementation with its autograd code.
--- One C file per group, ops_autograd_<group>.c.
+-- autograd.lua - generates each public function of each operation: the implementation with its
+-- autograd code. One C file per group, ops_autograd_<group>.c.
 --
--- An operation with derivatives gets a node type that contains the values of its expressions (derivative.lua),
--- and
+-- An operation with derivatives gets a node type that contains the values of its expressions
+-- (derivative.lua), and
 --   <op>_apply          the derivatives
 --   <op>_record         a new node: its edges, its saved arguments
 --   lt_<op>             the implementation, then the node if an argument requires grad
 --   lt_<op>_            in place: the node first, because arguments are saved before the write
 --   lt_<op>_out         rejects arguments that require grad
 --   <op>_dual           the operation on tensors with tangents (forward.lua)
--- Public functions store their result only after success, so the previous value of *out does not matter.
+-- Public functions store their result only after success, so the previous value of *out does not
+-- matter.
 --
 -- Usage: lua5.4 scripts/gen/autograd.lua OUT_DIR
 
@@ -25,7 +26,7 @@ local sparse = require 'sparse'
 local reserved = { node = true, saved = true, status = true, results = true, needs = true, grads = true, original = true,
   d = true, any = true, given = true, leaf = true, level = true, made = true, pieces = true, places = true, term = true }
 
--- ---- text ------------------------------------------------------------------------------------------------------
+-- ---- text ---------------------------------------------------------------------------------------
 
 local Text = {}
 Text.__index = Text
@@ -79,7 +80,7 @@ local function any_requires(args)
   return table.concat(parts, ' || '), #parts
 end
 
--- ---- contents of a node -------------------------------------------------------------------------------------
+-- ---- contents of a node -------------------------------------------------------------------------
 
 -- The condition under which one of the edges in the set is needed; nil if always.
 local function needed(op, field, format)
@@ -195,7 +196,7 @@ local function unpacked_lines(op, what)
   return list
 end
 
--- ---- the node type ------------------------------------------------------------------------------------------------
+-- ---- the node type ------------------------------------------------------------------------------
 
 local function emit_type(text, op)
   text:line('typedef struct %s_node {', op.label)
@@ -301,7 +302,7 @@ local function emit_record(text, op)
   text:line('done:\n    lt_node_release(node);\n    return status;\n}\n')
 end
 
--- ---- the functions --------------------------------------------------------------------------------------------------
+-- ---- the functions ------------------------------------------------------------------------------
 
 local function edge_args(op)
   local list = {}
@@ -334,8 +335,9 @@ local function output_saves(op, name)
   return list
 end
 
--- Checks required pointers and outputs for NULL, which a host may pass by mistake. One condition, because it is
--- evaluated in each call; the failing one is identified afterwards. Internal operations have no check.
+-- Checks required pointers and outputs for NULL, which a host may pass by mistake. One condition,
+-- because it is evaluated in each call; the failing one is identified afterwards. Internal
+-- operations have no check.
 local function null_check(op, outputs)
   if op.name:sub(1, 1) == '_' then return nil end
   local conditions, which = {}, 'NULL'
@@ -357,7 +359,8 @@ local function null_check(op, outputs)
     table.concat(all, ' || '), op.name, which) or nil
 end
 
--- Range checks of values that a host may pass by mistake: more than LT_MAX_DIMS dimensions, an invalid dtype.
+-- Range checks of values that a host may pass by mistake: more than LT_MAX_DIMS dimensions, an
+-- invalid dtype.
 local function range_checks(op)
   local checks = {}
   if op.name:sub(1, 1) == '_' then return checks end
@@ -377,9 +380,9 @@ local function range_checks(op)
   return checks
 end
 
--- Lines that materialize deferred arguments (compile/deferred.h). By default, views, factories and composite
--- ops need none: they read only the geometry, or call ops that materialize. The field `reads` of a declaration
--- overrides this.
+-- Lines that materialize deferred arguments (compile/deferred.h). By default, views, factories and
+-- composite ops need none: they read only the geometry, or call ops that materialize. The field
+-- `reads` of a declaration overrides this.
 local function materialize_lines(op, form)
   if op.records and form == 'NEW' then return nil end -- the implementation materializes, unless it records the op
   local reads = op.reads
@@ -403,8 +406,9 @@ local function materialize_lines(op, form)
   return #lines > 0 and ('    if (lt_any_deferred()) {\n        %s\n    }'):format(table.concat(lines, '\n        ')) or nil
 end
 
--- The start of a function that runs the operation and writes to outputs. A function with index arguments sets
--- its name, for errors that a GPU reports after the function has returned. form: as in batches.lua.
+-- The start of a function that runs the operation and writes to outputs. A function with index
+-- arguments sets its name, for errors that a GPU reports after the function has returned. form: as
+-- in batches.lua.
 local function open_function(text, op, name, parameters, outputs, form)
   form = form or 'NEW'
   batches.emit(text, op, name, form, parameters, form == 'NEW' and outputs or {})
@@ -441,8 +445,8 @@ local function variable_args(op)
   return list
 end
 
--- Lines that reject arguments that require grad but have no derivative, if other arguments have one: otherwise
--- they would silently be treated as constants.
+-- Lines that reject arguments that require grad but have no derivative, if other arguments have
+-- one: otherwise they would silently be treated as constants.
 local function refused_arguments(op)
   local edges, lines = {}, {}
   for _, edge in ipairs(op.derivative.edges) do edges[edge.arg.name] = true end
@@ -455,8 +459,9 @@ local function refused_arguments(op)
   return lines
 end
 
--- The statement that creates an error node for an op without any derivative if an argument requires grad; nil
--- if the result is exact, piecewise constant, or independent of the elements. written: C names of the results.
+-- The statement that creates an error node for an op without any derivative if an argument requires
+-- grad; nil if the result is exact, piecewise constant, or independent of the elements. written: C
+-- names of the results.
 local function missing_derivative(op, written)
   local exact = op.pointwise == 'compare' or op.pointwise == 'integral' or op.forward == 'constant'
   if exact or op.factory or op.view or op.composite then return nil end
@@ -564,8 +569,8 @@ local function emit_differentiable(text, op)
   text:line('    return status;\n}\n')
 end
 
--- Checks that `written` is writable: not read-only and, depending on op.overlap, without internal overlap and
--- without overlap with the arguments. In place, self is written.
+-- Checks that `written` is writable: not read-only and, depending on op.overlap, without internal
+-- overlap and without overlap with the arguments. In place, self is written.
 local function overlap_checks(op, written)
   local list = { ('LT_TRY(lt_prepare_write(%s));'):format(written) }
   if op.overlap ~= 'one value' then list[2] = ('LT_TRY(lt_refuse_overlap(%s));'):format(written) end
@@ -580,7 +585,8 @@ local function overlap_checks(op, written)
   return list
 end
 
--- The call of the implementation on self: in-place forms of ops with a result pass self as the output.
+-- The call of the implementation on self: in-place forms of ops with a result pass self as the
+-- output.
 local function inplace_impl(op) return call_impl(op, #op.returns > 0 and { '&out' } or {}) end
 
 local function emit_inplace_underived(text, op)
@@ -673,10 +679,10 @@ local function emit_out(text, op)
   text:line('    if (status == LT_OK) lt_bump_version(out);\n    return status;\n}\n')
 end
 
--- ---- ops ------------------------------------------------------------------------------------------------------------
+-- ---- ops ----------------------------------------------------------------------------------------
 
--- Adds op.derivative (nil if there is none) and op.keeps_original, the field of self if in-place forms must
--- save a copy of it.
+-- Adds op.derivative (nil if there is none) and op.keeps_original, the field of self if in-place
+-- forms must save a copy of it.
 local function analyse(model, op)
   if op.composite and (op.inplace_only or op.variants.inplace or op.variants.out) then
     error(op.line .. ': a composite op has no in-place and no out form', 0)
@@ -702,8 +708,8 @@ local function analyse(model, op)
   end
 end
 
--- True if the derivative for complex numbers is conj(F(conj(grad))). If F contains only the gradient and real
--- values, that is F(grad).
+-- True if the derivative for complex numbers is conj(F(conj(grad))). If F contains only the
+-- gradient and real values, that is F(grad).
 local function conjugates(op)
   if op.holomorphic == false then return 'false' end
   for _, field in ipairs(op.derivative.fields) do
@@ -714,8 +720,8 @@ local function conjugates(op)
   return 'false'
 end
 
--- Whether the derivative reads the gradient exactly once, in an elementwise op, which may then write to its
--- buffer.
+-- Whether the derivative reads the gradient exactly once, in an elementwise op, which may then
+-- write to its buffer.
 local function spends(model, op)
   local reader, places = nil, 0
   for _, e in ipairs(op.derivative.expressions) do

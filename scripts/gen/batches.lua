@@ -1,10 +1,10 @@
 -- batches.lua - generates the part of an operation's public function that handles batched arguments
--- (src/core/ops/batch/batch.h), for autograd.lua: a table of its arguments, a function that calls it with them,
--- and one that packs them.
+-- (src/core/ops/batch/batch.h), for autograd.lua: a table of its arguments, a function that calls
+-- it with them, and one that packs them.
 --
--- The rule is `batch` of the declaration; otherwise it is derived: operations that broadcast; operations along
--- the dimensions of a Dim; one sample at a time. `batch = 'through'`, the rule of composite operations,
--- generates nothing, because the implementation only calls other operations.
+-- The rule is `batch` of the declaration; otherwise it is derived: operations that broadcast;
+-- operations along the dimensions of a Dim; one sample at a time. `batch = 'through'`, the rule of
+-- composite operations, generates nothing, because the implementation only calls other operations.
 
 local declarations = require 'declarations'
 local shared = require 'functions'
@@ -86,8 +86,8 @@ end
 
 local result_fields = { ['Tensor'] = 'tensor', ['IndexTensor'] = 'tensor', ['Tensor[]'] = 'list', bool = 'b', Scalar = 'scalar', int = 'i' }
 
---- Generates the code before a function, once for each form ('NEW', 'INPLACE', 'OUT', 'INPLACE_VIEW'). outputs:
---- the C names of its results.
+--- Generates the code before a function, once for each form ('NEW', 'INPLACE', 'OUT',
+--- 'INPLACE_VIEW'). outputs: the C names of its results.
 function M.emit(text, op, name, form, parameters, outputs)
   if not concerns(op) then return end
   local n = #op.args

@@ -1,6 +1,6 @@
--- calls.lua - generates the tables of lt_call and of the enumeration in ltensor.h: per group calls_<group>.c
--- with a description and a function for each overload (src/core/api/call.h), and calls_table.c, the names in
--- order.
+-- calls.lua - generates the tables of lt_call and of the enumeration in ltensor.h: per group
+-- calls_<group>.c with a description and a function for each overload (src/core/api/call.h), and
+-- calls_table.c, the names in order.
 --
 -- Usage: lua5.4 scripts/gen/calls.lua OUT_DIR
 
@@ -28,7 +28,8 @@ local function from_zero(a)
   return setmetatable({ default = tostring(position - 1) }, { __index = a })
 end
 
--- The overload for lt_call, without requires_grad and pin_memory of factories, which the Lua binding handles.
+-- The overload for lt_call, without requires_grad and pin_memory of factories, which the Lua
+-- binding handles.
 local function callable(o)
   local c = { o = o, args = {}, op = o.op }
   for i = 1, o.n_c do c.args[i] = from_zero(o.args[i]) end
@@ -115,7 +116,8 @@ local function emit_group(model, group, functions)
   return notice .. '#include "api/call.h"\n#include "tensor.h"\n' .. declarations.op_includes(model, body) .. body
 end
 
--- All overloads in the order of their names, and every name and alias with the index of its overloads.
+-- All overloads in the order of their names, and every name and alias with the index of its
+-- overloads.
 local function table_of(groups, functions)
   local out, names, n = { notice, '#include "api/call.h"\n\n' }, {}, 0
   for _, group in ipairs(groups) do out[#out + 1] = ('extern const lt_callable lt_callables_%s[];\n'):format(group) end

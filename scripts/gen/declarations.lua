@@ -1,7 +1,8 @@
 -- declarations.lua - reads src/ops/*.lua into a checked model for the generators.
 --
--- src/ops/README.md describes the form of a declaration. load() raises an error with the file and entry of an
--- invalid declaration, so a generator needs no checks. May use only Lua's standard library.
+-- src/ops/README.md describes the form of a declaration. load() raises an error with the file and
+-- entry of an invalid declaration, so a generator needs no checks. May use only Lua's standard
+-- library.
 
 local M = {}
 
@@ -40,8 +41,8 @@ local known_fields = {
 local sparse_kinds = { [true] = true, values = true, form = true, ['form inplace'] = true }
 local overlap_kinds = { elementwise = true, aside = true, ['one value'] = true }
 local pointwise_kinds = { promote = true, float = true, compare = true, integral = true, select = true }
--- int64: narrower integers are computed in int64; unsigned: uint16, uint32 and uint64 are computed as signed
--- integers of their size; order: uint64 is mapped to int64 with the same order.
+-- int64: narrower integers are computed in int64; unsigned: uint16, uint32 and uint64 are computed
+-- as signed integers of their size; order: uint64 is mapped to int64 with the same order.
 local kernel_dtypes = { float = true, integer = true, int64 = true, bool = true, complex = true, unsigned = true, order = true, bfloat16 = true }
 local variant_names = { ['function'] = true, method = true, inplace = true, out = true, copied_out = true, library = true, nn = true }
 
@@ -98,8 +99,8 @@ local function parse_result(text, fail)
   return results
 end
 
--- 'functions: float(POWER) int64': the family of the kernel, and the dtypes of the computation, each with its
--- loop shape if that is not derived from the arguments.
+-- 'functions: float(POWER) int64': the family of the kernel, and the dtypes of the computation,
+-- each with its loop shape if that is not derived from the arguments.
 local function parse_kernel(text, fail)
   local family, words_of = text:match('^(%l+): (.+)$')
   if not family then fail("kernel = '" .. text .. "': write 'family: dtypes'") end
@@ -224,8 +225,8 @@ local function sorted_files(dir)
   return files
 end
 
--- Marks the ops of a library of selected ops (make MINIMAL=1): words of the file $LT_OPS, with # comments.
--- Without $LT_OPS, all ops.
+-- Marks the ops of a library of selected ops (make MINIMAL=1): words of the file $LT_OPS, with #
+-- comments. Without $LT_OPS, all ops.
 local function choose(model)
   local path = os.getenv 'LT_OPS'
   for _, op in ipairs(model.ops) do op.chosen = path == nil end
@@ -238,8 +239,8 @@ local function choose(model)
   end
 end
 
--- Operations written in Lua (lib/ops), as a separate model: the files also contain functions, which are not
--- called here, so they may require any module.
+-- Operations written in Lua (lib/ops), as a separate model: the files also contain functions, which
+-- are not called here, so they may require any module.
 function M.load_scripted(dir)
   local function nothing() return setmetatable({}, { __index = function() return function() end end, __call = function() end }) end
   local function find(name) return name:find '^torch' and nothing or nil end
@@ -260,8 +261,8 @@ function M.load_scripted(dir)
   return model
 end
 
--- Reads every declaration file of dir (default: src/ops). scripted: ops in Lua, excluded from a library of
--- selected ops.
+-- Reads every declaration file of dir (default: src/ops). scripted: ops in Lua, excluded from a
+-- library of selected ops.
 function M.load(dir, scripted)
   dir = dir or 'src/ops'
   local model = { groups = {}, ops = {}, by_name = {}, by_cname = {}, by_function = {} }

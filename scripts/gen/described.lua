@@ -1,18 +1,20 @@
 -- described.lua - the meaning of arguments, a sentence each, for the reference and for editors.
 --
--- Most names mean the same everywhere: arguments.txt has their sentences. A file of declarations describes the others
--- in one text, the field `arguments` of its list, and a file of lib/ in a long comment that begins with the word
--- arguments. A line is the name, a colon and the sentence; a line that is indented continues the one above it:
+-- Most names mean the same everywhere: arguments.txt has their sentences. A file of declarations
+-- describes the others in one text, the field `arguments` of its list, and a file of lib/ in a long
+-- comment that begins with the word arguments. A line is the name, a colon and the sentence; a line
+-- that is indented continues the one above it:
 --
 --   dim: Dimension along which the op works.
 --   dim (Dims): Dimensions along which the op works; all of them if absent.
 --   cross.dim: Dimension of size 3.
 --   cross(): The vector product.
 --
--- The second one is for arguments of the type Dims, with or without a question mark; the third one for the op, function,
--- class or method `cross`. The last one describes a function that has no comment of its own, because a loop makes it.
--- The most specific line counts. A sentence begins with a capital letter or a code span and ends with a full stop. May
--- use only Lua's standard library.
+-- The second one is for arguments of the type Dims, with or without a question mark; the third one
+-- for the op, function, class or method `cross`. The last one describes a function that has no
+-- comment of its own, because a loop makes it. The most specific line counts. A sentence begins
+-- with a capital letter or a code span and ends with a full stop. May use only Lua's standard
+-- library.
 
 local M = {}
 
@@ -65,7 +67,8 @@ function M.get(texts, key)
   return texts[key]
 end
 
--- The sentence of an argument in such a text; nil without one. owners: the names of its function, the most specific first.
+-- The sentence of an argument in such a text; nil without one. owners: the names of its function,
+-- the most specific first.
 function M.find(texts, owners, name, type_name)
   local kind = type_name and type_name:gsub('%?$', '')
   for i = 1, #owners + 1 do

@@ -1,8 +1,9 @@
--- docs.lua - generates documentation from the declarations: the table for the prompt's help and completion, and
--- annotations for editors (LuaCATS): ops.lua beside lib/meta/torch.lua, which describes the rest.
+-- docs.lua - generates documentation from the declarations: the table for the prompt's help and
+-- completion, and annotations for editors (LuaCATS): ops.lua beside lib/meta/torch.lua, which
+-- describes the rest.
 --
--- A function here is one Lua name from binding.lua: { name, aliases, operator, is_function, is_method,
--- overloads = { { op, args, returns, form, signature } } }.
+-- A function here is one Lua name from binding.lua: { name, aliases, operator, is_function,
+-- is_method, overloads = { { op, args, returns, form, signature } } }.
 
 local described = dofile((debug.getinfo(1, 'S').source:match '^@(.*/)' or './') .. 'described.lua')
 
@@ -35,7 +36,7 @@ local function example_of(f)
   return nil
 end
 
--- ---- torch.ops_docs ----------------------------------------------------------------------------------------
+-- ---- torch.ops_docs -----------------------------------------------------------------------------
 
 -- The help key of a function: its name in torch.
 function M.key_of(f) return f.is_nn and 'nn.functional.' .. f.name or f.name end
@@ -57,7 +58,7 @@ function M.module(functions)
   return table.concat(out)
 end
 
--- ---- editors ---------------------------------------------------------------------------------------------------
+-- ---- editors ------------------------------------------------------------------------------------
 
 local editor_types = {
   ['Tensor'] = 'torch.Tensor', ['Tensor|Scalar'] = 'torch.Tensor|number', ['IndexTensor'] = 'torch.Tensor',
@@ -104,8 +105,8 @@ local function overload_type(o, is_method)
   return ('fun(%s): %s'):format(table.concat(parts, ', '), table.concat(returns, ', '))
 end
 
--- Alternative forms of an overload's arguments: optional ones by name in a last table; separate numbers of a
--- shape. Types of functions, or nothing if they are equal.
+-- Alternative forms of an overload's arguments: optional ones by name in a last table; separate
+-- numbers of a shape. Types of functions, or nothing if they are equal.
 local function other_forms(o, is_method)
   local from, required, by_name, row = is_method and 2 or 1, {}, {}, nil
   for i = from, #o.args do

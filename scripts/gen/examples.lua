@@ -1,15 +1,16 @@
 -- examples.lua - reads the examples of declarations and classes.
 --
--- A declaration file has them in one text, the field `examples` of its list: a name on its own line, then the
--- indented lines of its example. The expected output follows in lines that begin with '-->', so that an example
--- is valid Lua:
+-- A declaration file has them in one text, the field `examples` of its list: a name on its own
+-- line, then the indented lines of its example. The expected output follows in lines that begin
+-- with '-->', so that an example is valid Lua:
 --
 --   sum
 --       torch.tensor{1, 2}:sum()
 --       --> tensor(3)
 --
--- A file of classes has the same text in a long comment below its first, which begins with the word examples.
--- tests/lua/examples_spec.lua runs each example and compares. May use only Lua's standard library.
+-- A file of classes has the same text in a long comment below its first, which begins with the word
+-- examples. tests/lua/examples_spec.lua runs each example and compares. May use only Lua's standard
+-- library.
 
 local M = {}
 
@@ -42,8 +43,8 @@ function M.of_file(path)
   return M.read(text:match '\n%-%-%[=%[ examples\n(.-)\n%]=%]\n' or '', path)
 end
 
--- Splits an example into notebook cells: { source, output }, both as lines; output is nil if the example has
--- none.
+-- Splits an example into notebook cells: { source, output }, both as lines; output is nil if the
+-- example has none.
 function M.cells(example)
   local cells, source, output = {}, {}, nil
   local function finish()

@@ -1,10 +1,12 @@
 -- expression.lua - parses the expression of a derivative into a tree.
 --
--- Grammar, loosest first: + -, then * /, then unary -, then ^ (right-associative); operands are numbers,
--- strings in single quotes, nil, true, false, names, calls f(a, b) and parentheses. Operators become calls of
--- the corresponding ops, so that a tree has only four kinds of nodes:
---   { kind = 'number', text = '0.5' }   { kind = 'constant', value = 'nil' }   also true, false, strings
---   { kind = 'name', name = 'self' }    { kind = 'call', name = 'mul', args = {...} }
+-- Grammar, loosest first: + -, then * /, then unary -, then ^ (right-associative); operands are
+-- numbers, strings in single quotes, nil, true, false, names, calls f(a, b) and parentheses.
+-- Operators become calls of the corresponding ops, so that a tree has only four kinds of nodes:
+--   { kind = 'number', text = '0.5' }
+--   { kind = 'constant', value = 'nil' }    also true, false, strings
+--   { kind = 'name', name = 'self' }
+--   { kind = 'call', name = 'mul', args = {...} }
 -- May use only Lua's standard library.
 
 local M = {}

@@ -1,7 +1,7 @@
--- float8.lua - generates the part of an operation's public function that handles one-byte floats (float8_e4m3fn
--- and others), for autograd.lua. They can only be stored, moved and converted. Operations with `float8 = true`,
--- views and composite operations accept them; others reject them as arguments, as outputs, and as the dtype of
--- the result.
+-- float8.lua - generates the part of an operation's public function that handles one-byte floats
+-- (float8_e4m3fn and others), for autograd.lua. They can only be stored, moved and converted.
+-- Operations with `float8 = true`, views and composite operations accept them; others reject them
+-- as arguments, as outputs, and as the dtype of the result.
 
 local M = {}
 
@@ -22,7 +22,8 @@ local function probes(op, form)
   return list
 end
 
---- The lines of a function that reject one-byte floats; nil if no argument can have one, or all are accepted.
+--- The lines of a function that reject one-byte floats; nil if no argument can have one, or all are
+--- accepted.
 function M.check(op, form)
   if op.float8 or op.view or op.composite then return nil end
   local list = probes(op, form)

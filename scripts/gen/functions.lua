@@ -1,15 +1,17 @@
--- functions.lua - the functions of the declarations for their callers: the Lua binding (binding.lua) and
--- lt_call (calls.lua). A function is a name with its overloads; an overload is a C function, its arguments, and
--- the handling of its results. `types` maps types of the declarations to C: both callers store argument values
--- in an array v of unions with these fields, and their presence in an array present.
+-- functions.lua - the functions of the declarations for their callers: the Lua binding
+-- (binding.lua) and lt_call (calls.lua). A function is a name with its overloads; an overload is a
+-- C function, its arguments, and the handling of its results. `types` maps types of the
+-- declarations to C: both callers store argument values in an array v of unions with these fields,
+-- and their presence in an array present.
 
 local declarations = require 'declarations'
 
 local M = {}
 local MAX_ARGS = 16 -- LT_MAX_ARGS
 
--- spec: lt_arg_type. value: the expression to pass, %d being the number of the argument, present only if it is
--- optional. number: the next positional argument is a number, so separate numbers cannot precede it.
+-- spec: lt_arg_type. value: the expression to pass, %d being the number of the argument, present
+-- only if it is optional. number: the next positional argument is a number, so separate numbers
+-- cannot precede it.
 M.types = {
   ['Tensor'] = { spec = 'TENSOR', value = 'v[%d].tensor' },
   ['Tensor|Scalar'] = { spec = 'TENSOR_OR_SCALAR', value = 'v[%d].tensor', number = true },
@@ -41,7 +43,8 @@ function M.value_of(a, i)
   return ('a->present[%d] ? %s%s : NULL'):format(i, value:sub(1, 1) == '&' and '' or '&', value)
 end
 
--- The arguments of the C call. out: the number of out=; a factory uses its dtype and device by default.
+-- The arguments of the C call. out: the number of out=; a factory uses its dtype and device by
+-- default.
 function M.values_of(o, out)
   local list = {}
   for i = 1, o.n_c do
@@ -70,10 +73,10 @@ function M.default_of(a, fail)
   fail("cannot read the default of argument '" .. a.name .. "'")
 end
 
--- ---- overloads ----------------------------------------------------------------------------------------------
+-- ---- overloads ----------------------------------------------------------------------------------
 
--- One way to call a C function: its arguments from Lua and the handling of the results. form: 'new' (boxes for
--- the results), 'inplace' (self is the result).
+-- One way to call a C function: its arguments from Lua and the handling of the results. form: 'new'
+-- (boxes for the results), 'inplace' (self is the result).
 function M.overload_of(op, form)
   local o = { op = op, form = form, args = {}, returns = op.returns, n_c = #op.args }
   for i, a in ipairs(op.args) do
@@ -113,8 +116,8 @@ function M.overload_of(op, form)
   return o
 end
 
--- The positions of the Tensor|Scalar arguments, at least one of which must be a tensor if no other argument is
--- a tensor. nil: all may be numbers.
+-- The positions of the Tensor|Scalar arguments, at least one of which must be a tensor if no other
+-- argument is a tensor. nil: all may be numbers.
 local function of_which_one_a_tensor(op)
   local places = {}
   for i, a in ipairs(op.args) do
@@ -124,7 +127,8 @@ local function of_which_one_a_tensor(op)
   return #places > 1 and not op.plain_numbers and places or nil
 end
 
--- The overloads of an op: if one of several arguments must be a tensor, one overload for each of them.
+-- The overloads of an op: if one of several arguments must be a tensor, one overload for each of
+-- them.
 local function overloads_of(op, form)
   local places = form == 'new' and of_which_one_a_tensor(op)
   if not places then return { M.overload_of(op, form) } end
@@ -140,8 +144,9 @@ local function overloads_of(op, form)
   return list
 end
 
--- Lua name -> { name, c, group, overloads, kinds, aliases, operator }, in the order of the declarations.
--- Functions of torch.nn.functional only (is_nn) are separate, because their arguments may differ from torch's.
+-- Lua name -> { name, c, group, overloads, kinds, aliases, operator }, in the order of the
+-- declarations. Functions of torch.nn.functional only (is_nn) are separate, because their arguments
+-- may differ from torch's.
 function M.functions_of(model)
   local list, by_name = {}, {}
   local function add(op, name, form, is_function, is_method, aliases, is_library)

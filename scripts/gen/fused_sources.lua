@@ -1,6 +1,6 @@
--- fused_sources.lua - generates fused_sources.h: the text of the files that a generated kernel includes
--- (src/cuda/kernels/compile/), for NVRTC and the host's compiler. File names, also in #includes, lose their
--- folders.
+-- fused_sources.lua - generates fused_sources.h: the text of the files that a generated kernel
+-- includes (src/cuda/kernels/compile/), for NVRTC and the host's compiler. File names, also in
+-- #includes, lose their folders.
 --
 -- Usage: lua5.4 scripts/gen/fused_sources.lua OUT
 

@@ -1,9 +1,9 @@
--- sleef.lua - generates the arguments of objcopy --redefine-syms that map each vector function of vector_math.h
--- to a function of libsleef.
+-- sleef.lua - generates the arguments of objcopy --redefine-syms that map each vector function of
+-- vector_math.h to a function of libsleef.
 --
--- gcc calls them by the names of the x86 vector ABI (_ZGVbN4v_expf), which the C library's libmvec also
--- defines: a program that uses both would get one of the two. libsleef's own names (Sleef_expf4_u10sse2) are
--- unique.
+-- gcc calls them by the names of the x86 vector ABI (_ZGVbN4v_expf), which the C library's libmvec
+-- also defines: a program that uses both would get one of the two. libsleef's own names
+-- (Sleef_expf4_u10sse2) are unique.
 --
 -- Usage: lua5.4 scripts/gen/sleef.lua OUT_DIR
 

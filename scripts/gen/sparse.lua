@@ -1,9 +1,10 @@
 -- sparse.lua - generates the part of an operation's public function that handles sparse arguments
--- (src/core/sparse.h), for autograd.lua. It tests one word of each tensor; the field `sparse` of the
--- declaration selects the action:
+-- (src/core/sparse.h), for autograd.lua. It tests one word of each tensor; the field `sparse` of
+-- the declaration selects the action:
 --   nil        the operation has no sparse implementation: an error
 --   'values'   the operation applies to the values; the result has the pattern of self
---   'form'     lt_<name>_sparse of src/core/ops/sparse implements it; 'form inplace': and lt_<name>__sparse in place
+--   'form'     lt_<name>_sparse of src/core/ops/sparse implements it;
+--              'form inplace': and lt_<name>__sparse in place
 --   true       the implementation accepts sparse tensors: no test
 -- In place and with out=, the result replaces the components of the written tensor.
 
@@ -57,7 +58,8 @@ function M.emit(text, op)
   if op.sparse == 'values' then emit_values(text, op) end
 end
 
---- The lines of a function that test for sparse arguments. form: 'NEW', 'INPLACE', 'INPLACE_VIEW', 'OUT'.
+--- The lines of a function that test for sparse arguments. form: 'NEW', 'INPLACE', 'INPLACE_VIEW',
+--- 'OUT'.
 --- outputs: names of the output parameters.
 function M.check(op, form, outputs)
   if op.sparse == true then return nil end

@@ -1,6 +1,8 @@
--- subjects.lua - the pages of the ops' reference: subjects as in PyTorch's documentation, each with its groups of declarations.
+-- subjects.lua - the pages of the ops' reference: subjects as in PyTorch's documentation, each with
+-- its groups of declarations.
 --
--- A group is a file of src/ops or lib/ops; `ops` names the ops of other groups that belong to a subject.
+-- A group is a file of src/ops or lib/ops; `ops` names the ops of other groups that belong to a
+-- subject.
 
 local subjects = {
   { id = 'creation', title = 'Creation', groups = 'factory', ops = 'scalar_tensor range empty_permuted new_empty_strided',

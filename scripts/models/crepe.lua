@@ -1,5 +1,5 @@
--- CREPE (J. W. Kim et al. 2018): pitch detection, every 10 ms. Six convolutions over 64 ms of sound give a
--- score for each of 360 pitches, 20 cents apart.
+-- CREPE (J. W. Kim et al. 2018): pitch detection, every 10 ms. Six convolutions over 64 ms of sound
+-- give a score for each of 360 pitches, 20 cents apart.
 --
 --   ltensor scripts/models/crepe.lua --weights tiny.pth --audio song.wav
 
@@ -51,7 +51,8 @@ local function windows_of(samples)
   return windows / windows:std { dim = 2, keepdim = true }:clamp { min = 1e-10 }
 end
 
--- The frequency as the mean of the nine pitches around the maximum, weighted by score, in cents above 10 Hz.
+-- The frequency as the mean of the nine pitches around the maximum, weighted by score, in cents
+-- above 10 Hz.
 local function frequency(values)
   local best = torch.argmax(values):item()
   local first = math.max(best - 4, 1)

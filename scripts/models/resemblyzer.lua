@@ -1,5 +1,6 @@
--- Resemblyzer (after L. Wan et al. 2018): a speaker embedding of 256 numbers. Overlapping segments of 1.6 s of
--- a mel spectrogram are encoded by a three-layer LSTM; voices are compared by cosine similarity.
+-- Resemblyzer (after L. Wan et al. 2018): a speaker embedding of 256 numbers. Overlapping segments
+-- of 1.6 s of a mel spectrogram are encoded by a three-layer LSTM; voices are compared by cosine
+-- similarity.
 --
 --   ltensor scripts/models/resemblyzer.lua --weights pretrained.pt --audio one.wav --other two.wav
 
@@ -37,8 +38,8 @@ function Voice:forward(mels)
   return F.normalize(F.relu(self.linear(state[1][-1])), { dim = 2 })
 end
 
--- The mel spectrogram [frames, MELS]; a quieter recording is first amplified to the loudness of the training
--- data.
+-- The mel spectrogram [frames, MELS]; a quieter recording is first amplified to the loudness of the
+-- training data.
 local function spectrogram(samples)
   local level = samples:square():mean():sqrt():item()
   samples = samples * math.max(10 ^ (-30 / 20) / level, 1)
@@ -47,8 +48,8 @@ local function spectrogram(samples)
   return spectrum:abs():square():t():matmul(bank)
 end
 
--- Segments of a spectrogram, [n, FRAMES, MELS]. A last segment with less than three quarters of the frames is
--- dropped, unless it is the only one.
+-- Segments of a spectrogram, [n, FRAMES, MELS]. A last segment with less than three quarters of the
+-- frames is dropped, unless it is the only one.
 local function parts_of(mels)
   local list, start = {}, 0
   repeat
@@ -65,7 +66,8 @@ local net, saved = Voice(), {}
 net:load_state_dict(torch.load(options.weights, { map_location = 'cpu' }).model_state, { strict = false })
 net:eval()
 
--- The embedding of a recording, the normalized mean over its segments, and the similarity of its two halves.
+-- The embedding of a recording, the normalized mean over its segments, and the similarity of its
+-- two halves.
 local function voice_of(path, name)
   local samples = recording.read(script, path)
   if samples:abs():amax():item() == 0 then script:fail(path .. ' is silent') end

@@ -1,16 +1,18 @@
--- hot.lua - the kernels that dominate the time of a training step, and the requirements on their machine code.
--- An entry is
+-- hot.lua - the kernels that dominate the time of a training step, and the requirements on their
+-- machine code. An entry is
 --
---   { file, kernel, description, bytes per element, bytes read per element, bytes written per element, more }
+--   { file, kernel, description, bytes per element, bytes read per element,
+--     bytes written per element, more }
 --
--- and becomes a table { file, name, what, element, loads, stores } plus the fields of `more`, with their
--- defaults:
+-- and becomes a table { file, name, what, element, loads, stores } plus the fields of `more`, with
+-- their defaults:
 --
 --   narrow         no 16-byte accesses are required (false)
 --   store_width    required width of the widest store in bytes (16)
 --   passes         number of passes over the elements (1)
 --   dims           dimensions of the layout that is estimated, for strided elements (1)
---   stored         bytes that a thread stores at once; selects the branch of a kernel that switches on the dtype (any)
+--   stored         bytes that a thread stores at once; selects the branch of a kernel that
+--                  switches on the dtype (any)
 --   threads        threads per block (256)
 local list = {
   { 'arithmetic', 'lt_dense_kernel<add_op, float, float>', 'add, float32', 4, 8, 4 },

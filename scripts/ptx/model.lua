@@ -1,36 +1,41 @@
--- model.lua - estimates the fraction of a GPU's memory bandwidth that a kernel reaches, from its machine code.
+-- model.lua - estimates the fraction of a GPU's memory bandwidth that a kernel reaches, from its
+-- machine code.
 --
--- This is an estimate; nothing runs on a GPU. It computes three limits for one pass of a warp over its
--- elements, in cycles of a multiprocessor (SM), and combines them by a power mean with exponent 4, so that
--- similar limits add up:
+-- This is an estimate; nothing runs on a GPU. It computes three limits for one pass of a warp over
+-- its elements, in cycles of a multiprocessor (SM), and combines them by a power mean with exponent
+-- 4, so that similar limits add up:
 --
 --   memory    the bytes of the elements, at the bandwidth that a copy reaches
 --   pipes     instructions per unit: issue (4 warps per cycle), integer and compare, load and store
---             (a 16-byte vector takes four times as long as a word), special functions, conversions, doubles
---   latency   the warps that fit on an SM, each waiting for memory once per pass and issuing an instruction every
---             fourth cycle (Little's law); a kernel without a loop also pays for the start of its blocks
+--             (a 16-byte vector takes four times as long as a word), special functions,
+--             conversions, doubles
+--   latency   the warps that fit on an SM, each waiting for memory once per pass and issuing an
+--             instruction every fourth cycle (Little's law); a kernel without a loop also pays for
+--             the start of its blocks
 --
--- Not modeled: cache hits, bank conflicts, partial sectors, the host. Elements are assumed to be contiguous.
+-- Not modeled: cache hits, bank conflicts, partial sectors, the host. Elements are assumed to be
+-- contiguous.
 local sass = require 'sass'
 
 local model = {}
 
--- H100 SXM5: NVIDIA's data sheet and tuning guide; latency: W. Luo et al. 2024 (480 cycles idle), about 800
--- under load. float, double: SM cycles per warp instruction; on H100, float is bounded by issue alone. wide:
--- unit and cycles of a conversion from or to 64 bits.
+-- H100 SXM5: NVIDIA's data sheet and tuning guide; latency: W. Luo et al. 2024 (480 cycles idle),
+-- about 800 under load. float, double: SM cycles per warp instruction; on H100, float is bounded by
+-- issue alone. wide: unit and cycles of a conversion from or to 64 bits.
 local h100 = {
   name = 'H100 SXM5', sms = 132, clock = 1.755e9, bandwidth = 3.35e12, copies = 0.93, warps = 64, registers = 65536,
   shared = 227 * 1024, blocks = 32, latency = 800, start = 300, float = 0, double = 0.5, wide = { 'special', 2 },
 }
--- Code for sm_75 runs on Turing only. T4: NVIDIA's data sheet, and the tables of the CUDA Programming Guide for
--- compute capability 7.5; values missing there are H100 values.
+-- Code for sm_75 runs on Turing only. T4: NVIDIA's data sheet, and the tables of the CUDA
+-- Programming Guide for compute capability 7.5; values missing there are H100 values.
 local t4 = {
   name = 'T4', sms = 40, clock = 1.59e9, bandwidth = 320e9, copies = 0.93, warps = 32, registers = 65536, shared = 64 * 1024, blocks = 16,
   latency = 800, start = 300, float = 0.5, double = 16, wide = { 'double', 16 },
 }
 model.gpu = h100
 
--- Selects the GPU for an architecture. Architectures newer than H100 also use H100, for comparable tables.
+-- Selects the GPU for an architecture. Architectures newer than H100 also use H100, for comparable
+-- tables.
 function model.choose(arch) model.gpu = arch == '75' and t4 or h100 end
 
 -- SM cycles per warp instruction.
@@ -84,8 +89,9 @@ function model.warps(registers, shared, threads)
   return math.max(fit, 0) * each
 end
 
--- want: { element, loads, stores (bytes read and written per element), passes, threads }. Returns { share,
--- limit, instructions, divisions (per element), elements (per pass) }, or nil if the code moves none.
+-- want: { element, loads, stores (bytes read and written per element), passes, threads }. Returns {
+-- share, limit, instructions, divisions (per element), elements (per pass) }, or nil if the code
+-- moves none.
 function model.estimate(kernel, want, registers, shared)
   local gpu, passes = model.gpu, sass.passes(kernel, want)
   local pace = gpu.bandwidth / gpu.sms / gpu.clock -- bytes of memory per cycle and SM
@@ -100,7 +106,8 @@ function model.estimate(kernel, want, registers, shared)
       if counts and i.space == 'load' then loaded = loaded + i.width end
       if counts and i.space == 'store' then stored = stored + i.width end
     end
-    -- The number of elements comes from the bytes stored, or from the bytes loaded if stores do not count.
+    -- The number of elements comes from the bytes stored, or from the bytes loaded if stores do not
+    -- count.
     local n = 0
     if (want.stores or 0) > 0 and stored > 0 then
       n = stored / want.stores

@@ -1,11 +1,12 @@
 -- report.lua - measures the machine code of the CUDA kernels: `make ptx-report`.
 --
---   lua5.4 scripts/ptx/report.lua <arch> <folder for temporary files> <list of hot kernels> <object>...
+--   lua5.4 scripts/ptx/report.lua <arch> <temporary folder> <list of hot kernels> <object>...
 --
--- Each object was compiled by nvcc for that architecture, with the output of ptxas in <object>.usage. Prints a
--- table of the hot kernels (the list: hot.lua), then the kernels with a stack frame or spills, then violations
--- of rules.lua (exit status 1). Lists all kernels in <folder>/kernels.tsv. Needs cuobjdump, nvdisasm and
--- c++filt; if one is missing, prints its name and exits with status 3.
+-- Each object was compiled by nvcc for that architecture, with the output of ptxas in
+-- <object>.usage. Prints a table of the hot kernels (the list: hot.lua), then the kernels with a
+-- stack frame or spills, then violations of rules.lua (exit status 1). Lists all kernels in
+-- <folder>/kernels.tsv. Needs cuobjdump, nvdisasm and c++filt; if one is missing, prints its name
+-- and exits with status 3.
 package.path = (arg[0]:match('^(.*)/') or '.') .. '/?.lua;' .. package.path
 local sass = require 'sass'
 local model = require 'model'
@@ -31,7 +32,7 @@ local arch, folder, hot = arg[1], arg[2], dofile(arg[3])
 model.choose(arch)
 local cuobjdump, nvdisasm = tool 'cuobjdump', tool 'nvdisasm'
 
--- ---- facts of one object ----------------------------------------------------------------------------------------------
+-- ---- facts of one object ------------------------------------------------------------------------
 
 -- { [kernel] = { registers, stack, shared } }
 local function resources(cubin)
@@ -82,7 +83,7 @@ local function readable(names)
   return short
 end
 
--- ---- all objects --------------------------------------------------------------------------------------------
+-- ---- all objects --------------------------------------------------------------------------------
 
 -- The entries of the list for a kernel: several if it is estimated for several layouts.
 local function entries_of(file, name)
@@ -130,7 +131,7 @@ table.sort(rows, function(x, y)
   return x.name < y.name
 end)
 
--- ---- output -------------------------------------------------------------------------------------------------
+-- ---- output -------------------------------------------------------------------------------------
 
 local function written(row) return row.spills and tostring(row.spills) or '?' end
 

@@ -1,5 +1,6 @@
--- rules.lua - limits for the machine code of kernels. Each row is a kernel measured by report.lua: { file,
--- name, arch, stack, spills, load, store (widest access in bytes), hot = an entry of hot.lua or nil }.
+-- rules.lua - limits for the machine code of kernels. Each row is a kernel measured by report.lua:
+-- { file, name, arch, stack, spills, load, store (widest access in bytes), hot = an entry of
+-- hot.lua or nil }.
 local rules = {}
 
 rules.stack, rules.spills = 256, 32

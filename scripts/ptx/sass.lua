@@ -1,11 +1,11 @@
--- sass.lua - parses the machine code of kernels as printed by `nvdisasm -c`, and finds the path through the
--- control-flow graph that most elements of a tensor take.
+-- sass.lua - parses the machine code of kernels as printed by `nvdisasm -c`, and finds the path
+-- through the control-flow graph that most elements of a tensor take.
 --
 --   local kernels = sass.parse(text)          by mangled name
---   local passes = sass.passes(kernel, want)  the instructions executed per chunk of elements: see passes below
+--   local passes = sass.passes(kernel, want)  the instructions executed per chunk of elements
 --
--- A kernel is a list of instructions: { address, op, operands, predicate, target, targets, width, space }.
--- Independent of files and of the toolkit.
+-- A kernel is a list of instructions: { address, op, operands, predicate, target, targets, width,
+-- space }. Independent of files and of the toolkit.
 local sass = {}
 
 local spaces = {
@@ -68,7 +68,7 @@ function sass.parse(text)
   return kernels
 end
 
--- ---- basic blocks -------------------------------------------------------------------------------------------
+-- ---- basic blocks -------------------------------------------------------------------------------
 
 local function ends_block(i) return i.base == 'BRA' or i.base == 'BRX' or i.base == 'EXIT' or i.base == 'RET' or i.base == 'JMP' end
 
@@ -106,8 +106,8 @@ local function moves(i, element)
   return (i.space == 'load' or i.space == 'store') and (i.width == element or i.width >= 16 or (i.width == 8 and element < 4))
 end
 
--- Marks the loops that convert an element's index to an offset: they multiply by reciprocals and access no
--- elements.
+-- Marks the loops that convert an element's index to an offset: they multiply by reciprocals and
+-- access no elements.
 local function mark_place_loops(kernel, blocks, loops, element)
   for _, loop in ipairs(loops) do
     local reciprocal, moving = false, false
@@ -123,9 +123,9 @@ local function mark_place_loops(kernel, blocks, loops, element)
   end
 end
 
--- The forward path from block `from` to block `to` (nil: to an exit of the kernel) that moves the most bytes;
--- among equals, the shortest, but (rounds > 0) through the loops marked by mark_place_loops, repeated `rounds`
--- times. Returns its instructions and the bytes.
+-- The forward path from block `from` to block `to` (nil: to an exit of the kernel) that moves the
+-- most bytes; among equals, the shortest, but (rounds > 0) through the loops marked by
+-- mark_place_loops, repeated `rounds` times. Returns its instructions and the bytes.
 local function best_way(kernel, blocks, from, to, want)
   local element, rounds = want.element, (want.dims or 1) - 1
   local list, best = kernel.instructions, {}
@@ -171,10 +171,10 @@ local function best_way(kernel, blocks, from, to, want)
   return way, bytes
 end
 
--- The passes over the elements. want = { element = bytes per element, passes = number of loops over the
--- elements, dims = dimensions of the layout (1), stored = bytes that a thread stores at once (any) }. A pass is
--- a list of instructions: the innermost loops that move elements, by bytes in descending order; without such a
--- loop, the path through the kernel that moves the most bytes.
+-- The passes over the elements. want = { element = bytes per element, passes = number of loops over
+-- the elements, dims = dimensions of the layout (1), stored = bytes that a thread stores at once
+-- (any) }. A pass is a list of instructions: the innermost loops that move elements, by bytes in
+-- descending order; without such a loop, the path through the kernel that moves the most bytes.
 function sass.passes(kernel, want)
   local blocks = blocks_of(kernel)
   if #blocks == 0 then return {} end
@@ -206,7 +206,8 @@ function sass.passes(kernel, want)
   end)
   local passes = {}
   for n = 1, math.min(#found, want.passes or 1) do passes[n] = found[n] end
-  -- A loop that moves fewer bytes than the straight path beside it handles the remainder of a row only.
+  -- A loop that moves fewer bytes than the straight path beside it handles the remainder of a row
+  -- only.
   local way, bytes = best_way(kernel, blocks, 1, nil, want)
   local inside, straight = {}, 0
   for _, pass in ipairs(found) do
@@ -219,7 +220,7 @@ function sass.passes(kernel, want)
   return passes
 end
 
--- ---- metrics ------------------------------------------------------------------------------------------------
+-- ---- metrics ------------------------------------------------------------------------------------
 
 -- Widths of the widest load and store.
 function sass.widest(instructions)
@@ -231,8 +232,8 @@ function sass.widest(instructions)
   return load, store
 end
 
--- 64-bit integer divisions: calls of the division routine. For a path, all calls between its first and last
--- address count, because small operands skip the call by a 32-bit division.
+-- 64-bit integer divisions: calls of the division routine. For a path, all calls between its first
+-- and last address count, because small operands skip the call by a 32-bit division.
 local function divides(i) return i.base == 'CALL' and i.operands:find('__cuda_sm%d+_%a+_[su]64') ~= nil end
 
 function sass.divisions(kernel, way)

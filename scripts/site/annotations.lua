@@ -1,12 +1,12 @@
--- annotations.lua - generates editor annotations (LuaCATS) for the classes of torch.nn, torch.optim,
--- torch.distributions and the book's d2l module, with the arguments of their constructors and methods:
--- classes.lua and d2l.lua, beside the annotations of the ops.
+-- annotations.lua - generates editor annotations (LuaCATS) for the classes of torch.nn,
+-- torch.optim, torch.distributions and the book's d2l module, with the arguments of their
+-- constructors and methods: classes.lua and d2l.lua, beside the annotations of the ops.
 --
 -- Usage: build/ltensor scripts/site/annotations.lua OUT_DIR
 --
--- Each class has two annotations: torch.nn.Linear for its objects, torch.nn.Linear.class for the class itself,
--- which is called and derived from. The type of an argument is known only if it has a default. The base classes
--- are annotated by hand in lib/meta/modules.lua.
+-- Each class has two annotations: torch.nn.Linear for its objects, torch.nn.Linear.class for the
+-- class itself, which is called and derived from. The type of an argument is known only if it has a
+-- default. The base classes are annotated by hand in lib/meta/modules.lua.
 
 local here = arg[0]:match '^(.*)/' or '.'
 package.path = here .. '/?.lua;' .. here .. '/../gen/?.lua;' .. package.path
@@ -140,7 +140,8 @@ for _, module in ipairs {
 end
 write(out .. '/classes.lua', table.concat(page))
 
--- Constructors are known by the names of their classes; the inventory loaded classes that have the name of one of the book's.
+-- Constructors are known by the names of their classes; the inventory loaded classes that have the
+-- name of one of the book's.
 for name in pairs(constructors) do constructors[name] = before[name] end
 local d2l = require 'd2l'
 page = { head, '---@class d2l\nlocal d2l = {}\n' }

@@ -1,7 +1,8 @@
--- assemble.lua - assembles the pages of the documentation site: the pages of docs/, with our Markdown converted
--- to that of MkDocs, the references, and mkdocs.yml with the list of pages.
+-- assemble.lua - assembles the pages of the documentation site: the pages of docs/, with our
+-- Markdown converted to that of MkDocs, the references, and mkdocs.yml with the list of pages.
 --
--- Usage: lua5.4 scripts/site/assemble.lua REFERENCE_DIR OUT_DIR FILES...     FILES: of docs/, to be copied
+-- Usage: lua5.4 scripts/site/assemble.lua REFERENCE_DIR OUT_DIR FILES...
+-- FILES: of docs/, to be copied
 --
 -- REFERENCE_DIR already has the reference pages (ops, classes, C headers) and their order. Writes
 -- OUT_DIR/pages/** and OUT_DIR/mkdocs.yml.
@@ -19,7 +20,8 @@ local function write(path, text)
   assert(file:close())
 end
 
--- Converts the info string of a block to a title: 'text gpus=1' is the output of a cell with one GPU.
+-- Converts the info string of a block to a title: 'text gpus=1' is the output of a cell with one
+-- GPU.
 local function fence(ticks, info)
   local language, rest = info:match '^(%S+)%s*(.*)$'
   if language == 'copies' then return ticks .. 'text title="hidden copies"' end
@@ -32,14 +34,16 @@ local function fence(ticks, info)
   return #parts > 0 and ('%s%s title="%s"'):format(ticks, language, table.concat(parts, ', ')) or ticks .. language
 end
 
--- Code with a bar in a table row: MkDocs would show the backslash of `a \| b`, so it is written as HTML.
+-- Code with a bar in a table row: MkDocs would show the backslash of `a \| b`, so it is written as
+-- HTML.
 local function row(line)
   return (line:gsub('`([^`]*\\|[^`]*)`', function(code)
     return '<code>' .. code:gsub('&', '&amp;'):gsub('<', '&lt;'):gsub('\\|', '&#124;') .. '</code>'
   end))
 end
 
--- Inserts an empty line between a paragraph and a list or table below it, and redirects links to the header.
+-- Inserts an empty line between a paragraph and a list or table below it, and redirects links to
+-- the header.
 local function markdown(text)
   local lines, open, before = {}, nil, ''
   for line in (text:gsub('\n$', '') .. '\n'):gmatch '([^\n]*)\n' do

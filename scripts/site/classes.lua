@@ -1,6 +1,7 @@
--- classes.lua - writes the reference of the names that are no ops: tensors, functions of modules, classes of layers, optimizers,
--- schedulers and distributions with their arguments and methods, and a list of all public names from A to Z. Descriptions and
--- sentences of arguments come from inventory.lua, examples and the heads of files from source.lua.
+-- classes.lua - writes the reference of the names that are no ops: tensors, functions of modules,
+-- classes of layers, optimizers, schedulers and distributions with their arguments and methods, and
+-- a list of all public names from A to Z. Descriptions and sentences of arguments come from
+-- inventory.lua, examples and the heads of files from source.lua.
 --
 -- Usage: build/ltensor scripts/site/classes.lua OUT_DIR    prints the pages, in order, to stdout
 
@@ -14,7 +15,7 @@ local subjects = require 'subjects'
 local write = require('declarations').write
 local out = assert(arg[1], 'OUT_DIR is missing')
 
--- ---- the names --------------------------------------------------------------------------------------------------------
+-- ---- the names ----------------------------------------------------------------------------------
 
 local entries = inventory.collect(library)
 local by_module, methods_of, class_of = {}, {}, {} -- lists of entries; the entry of a class
@@ -28,7 +29,7 @@ end
 for _, list in pairs(by_module) do table.sort(list, function(a, b) return a.name < b.name end) end
 for _, list in pairs(methods_of) do table.sort(list, function(a, b) return a.name < b.name end) end
 
--- ---- pages ------------------------------------------------------------------------------------------------------------
+-- ---- pages --------------------------------------------------------------------------------------
 
 local places = {} -- entry -> its page and heading
 
@@ -211,7 +212,7 @@ section('Optimizers', 'optim.', torch.optim, 'optim/', torch.optim.__names)
 section('Schedulers', 'lr_scheduler.', torch.optim.lr_scheduler, 'optim/lr_scheduler/', torch.optim.lr_scheduler.__names)
 section('Distributions', 'distributions.', torch.distributions, 'distributions/', torch.distributions.__names)
 
--- ---- modules -------------------------------------------------------------------------------------------------------------
+-- ---- modules ------------------------------------------------------------------------------------
 
 emit '  - Modules:'
 
@@ -298,7 +299,7 @@ for _, entry in ipairs(pages) do
   if next(page.ids, next(page.ids)) then emit_page(page) end -- more headings than the title
 end
 
--- ---- A to Z ----------------------------------------------------------------------------------------------------------------
+-- ---- A to Z -------------------------------------------------------------------------------------
 
 local by_letter = {}
 for _, e in ipairs(entries) do

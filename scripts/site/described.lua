@@ -1,4 +1,5 @@
--- described.lua - counts, by module, the public names without a description and the arguments without a sentence.
+-- described.lua - counts, by module, the public names without a description and the arguments
+-- without a sentence.
 --
 -- Usage: build/ltensor scripts/site/described.lua [--list]    --list: prints each of them
 

@@ -1,5 +1,5 @@
--- header.lua - generates the C reference: the sections of the public headers, with comments as text above the
--- declarations.
+-- header.lua - generates the C reference: the sections of the public headers, with comments as text
+-- above the declarations.
 --
 -- Usage: lua5.4 scripts/site/header.lua OUT TITLE HEADERS...
 

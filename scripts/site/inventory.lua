@@ -1,11 +1,14 @@
--- inventory.lua - the public names of the library with their descriptions and arguments: for the reference (subjects.lua) and for the
--- test that each of them is described (tests/lua/described_spec.lua). Run by build/ltensor.
+-- inventory.lua - the public names of the library with their descriptions and arguments: for the
+-- reference (subjects.lua) and for the test that each of them is described
+-- (tests/lua/described_spec.lua). Run by build/ltensor.
 --
--- A name is an op (its declaration describes it), a function, class, method, field or value. A function or method in Lua is described by
--- the comment above it, a class by the comment above it or at the head of its file; lib/meta describes the names that are written in C,
--- and may describe any other. The sentences of arguments are, the most specific first: `---@param` above the function or in lib/meta, the
--- text `arguments` of the file, the shared text (scripts/gen/described.lua). A method without a description of its own has that of the
--- class from which its class derives.
+-- A name is an op (its declaration describes it), a function, class, method, field or value. A
+-- function or method in Lua is described by the comment above it, a class by the comment above it
+-- or at the head of its file; lib/meta describes the names that are written in C, and may describe
+-- any other. The sentences of arguments are, the most specific first: `---@param` above the
+-- function or in lib/meta, the text `arguments` of the file, the shared text
+-- (scripts/gen/described.lua). A method without a description of its own has that of the class from
+-- which its class derives.
 
 local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
 local root = here .. '../../'
@@ -32,7 +35,7 @@ local function contents(path)
   return text
 end
 
--- ---- comments -----------------------------------------------------------------------------------------------------------
+-- ---- comments -----------------------------------------------------------------------------------
 
 -- A comment without its dashes: its words, and { parameter = { type, text } } of its lines @param.
 local function parsed(lines)
@@ -93,8 +96,8 @@ end
 
 local embedded = {}
 
--- The file of a function in Lua and the number of its first line there. The program may have been built from older comments: the line
--- is found by its text.
+-- The file of a function in Lua and the number of its first line there. The program may have been
+-- built from older comments: the line is found by its text.
 local function place_of(f)
   local info = debug.getinfo(f, 'S')
   local module = info.source:match '^=%[ltensor (torch%.?.*)%]$'
@@ -131,9 +134,10 @@ local function original_of(f)
   return f
 end
 
--- ---- lib/meta -------------------------------------------------------------------------------------------------------------
+-- ---- lib/meta -----------------------------------------------------------------------------------
 
--- The fields of a type {name?: type, ...}, as arguments by name. The text has a sentence for each: 'name: Sentence. name: Sentence.'.
+-- The fields of a type {name?: type, ...}, as arguments by name. The text has a sentence for each:
+-- 'name: Sentence. name: Sentence.'.
 local function options_of(type_name, text)
   local list, depth, start = {}, 0, 2
   for at = 2, #type_name do
@@ -152,7 +156,8 @@ local function options_of(type_name, text)
   return list
 end
 
--- Full name -> { doc, parameters = { {name, type, text}, ... } } of the annotations that are written by hand.
+-- Full name -> { doc, parameters = { {name, type, text}, ... } } of the annotations that are
+-- written by hand.
 local function read_meta()
   local found = {}
   local list = io.popen(("ls '%slib/meta'"):format(root))
@@ -195,7 +200,7 @@ local function read_meta()
   return found
 end
 
--- ---- entries ---------------------------------------------------------------------------------------------------------------
+-- ---- entries ------------------------------------------------------------------------------------
 
 local function is_class(value)
   local metatable = debug.getmetatable(value)
@@ -326,7 +331,8 @@ local function line_of_class(file, class)
   return nil
 end
 
--- The file of a class: that of its functions which derives it, else any of them; of a class without functions, the file that derives it.
+-- The file of a class: that of its functions which derives it, else any of them; of a class without
+-- functions, the file that derives it.
 local function file_of_class(class)
   local paths = {}
   for _, value in next, class do
@@ -480,7 +486,8 @@ local function op_of(by_key, by_value, module, name, value)
   return by_key[key] or by_value[value] or by_key['nn.functional.' .. base] or by_key[base]
 end
 
---- All public names, as entries { module, name, kind, doc, arguments, value, file, op }. library: scripts/site/library.lua.
+--- All public names, as entries { module, name, kind, doc, arguments, value, file, op }. library:
+--- scripts/site/library.lua.
 function M.collect(library)
   M.library = library
   local list, meta = {}, read_meta()

@@ -1,5 +1,5 @@
--- library.lua - the classes of lib/ and the arguments of their constructors, for the generators of this folder.
--- Run by build/ltensor.
+-- library.lua - the classes of lib/ and the arguments of their constructors, for the generators of
+-- this folder. Run by build/ltensor.
 --
 -- The arguments are the declared ones (torch.support.arguments), otherwise the parameters of init.
 
@@ -20,7 +20,8 @@ local function of_signature(signature, first)
   return { row = row, named = named }
 end
 
--- { row = {{name, required, default}, ...}, named = {{name, default}, ...} } of a class's constructor;
+-- { row = {{name, required, default}, ...}, named = {{name, default}, ...} } of a class's
+-- constructor;
 -- undeclared: the arguments are parameters of init, without defaults. nil if they are unknown.
 function M.arguments_of(class)
   local constructor, signature = arguments.constructors[class.__classname], arguments.signature_of(class)

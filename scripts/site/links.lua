@@ -1,5 +1,5 @@
--- links.lua - checks the links of the site: the target page and anchor of each internal link exist, and no page
--- loads a resource from another host.
+-- links.lua - checks the links of the site: the target page and anchor of each internal link exist,
+-- and no page loads a resource from another host.
 --
 -- Usage: lua5.4 scripts/site/links.lua HTML_DIR
 

@@ -1,11 +1,13 @@
--- names.lua - checks the names in the documentation: each file, folder and C name between backticks exists.
+-- names.lua - checks the names in the documentation: each file, folder and C name between backticks
+-- exists.
 --
--- Usage: lua5.4 scripts/site/names.lua BUILD          BUILD: the folder of a build, for generated sources
+-- Usage: lua5.4 scripts/site/names.lua BUILD
+-- BUILD: the folder of a build, for generated sources
 --
--- A file is a path that begins with a folder of the repository, or a name with the extension of a source file
--- and optional parent folders (`reduce/reduce.c`); `*` and `{a,b}` are patterns. A C name begins with lt_ or
--- LT_ and occurs in a source; `lt_sim_*` needs one name with this prefix. Fenced blocks are not checked, nor
--- file names that occur in a page's blocks.
+-- A file is a path that begins with a folder of the repository, or a name with the extension of a
+-- source file and optional parent folders (`reduce/reduce.c`); `*` and `{a,b}` are patterns. A C
+-- name begins with lt_ or LT_ and occurs in a source; `lt_sim_*` needs one name with this prefix.
+-- Fenced blocks are not checked, nor file names that occur in a page's blocks.
 
 package.path = (arg[0]:match '^(.*)/' or '.') .. '/../?.lua;' .. package.path
 local source_files = require 'source_files'

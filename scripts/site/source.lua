@@ -1,5 +1,5 @@
--- source.lua - reads the documentation in a Lua file of lib/: the comment at its head, the comments above its
--- functions and classes, and its examples.
+-- source.lua - reads the documentation in a Lua file of lib/: the comment at its head, the comments
+-- above its functions and classes, and its examples.
 
 local examples = require 'examples'
 
@@ -18,8 +18,8 @@ end
 -- Methods of classes are documented if their comment begins with three dashes.
 local function is_documented_method(class, name, comment) return class:find '^%u' ~= nil and name:byte() ~= 95 and comment:find '^%-%-%-' ~= nil end
 
--- Returns { lines, head, functions = { {name, arguments, comment}, ... }, examples = { name = lines } }. A
--- method is named Class:name, a constructor Class.
+-- Returns { lines, head, functions = { {name, arguments, comment}, ... }, examples = { name = lines
+-- } }. A method is named Class:name, a constructor Class.
 function M.read(path)
   local file = { lines = {}, functions = {}, path = path }
   for line in io.lines(path) do file.lines[#file.lines + 1] = line end

@@ -1,5 +1,6 @@
--- default_hooks.lua - communication hooks for DistributedDataParallel:register_comm_hook, which compute the
--- mean of a bucket of gradients over the ranks. state: the group of the ranks; nil: all.
+-- default_hooks.lua - communication hooks for DistributedDataParallel:register_comm_hook, which
+-- compute the mean of a bucket of gradients over the ranks. state: the group of the ranks; nil:
+-- all.
 
 --[=[ arguments
 bucket: Bucket of gradients.

@@ -1,10 +1,11 @@
--- join.lua - Join: training with different numbers of batches per rank. A rank without further batches
--- participates in the collectives of the others, with empty contributions, until all have finished.
+-- join.lua - Join: training with different numbers of batches per rank. A rank without further
+-- batches participates in the collectives of the others, with empty contributions, until all have
+-- finished.
 --
--- A joinable (DistributedDataParallel, ZeroRedundancyOptimizer) has the field process_group, calls notify(self)
--- once before the collectives of each step, and has join_hook(options), which returns main_hook() (shadows the
--- collectives of a step) and post_hook(is_last_joiner) (after all; is_last_joiner: this rank was among the
--- last). In one scope, only the first joinable notifies.
+-- A joinable (DistributedDataParallel, ZeroRedundancyOptimizer) has the field process_group, calls
+-- notify(self) once before the collectives of each step, and has join_hook(options), which returns
+-- main_hook() (shadows the collectives of a step) and post_hook(is_last_joiner) (after all;
+-- is_last_joiner: this rank was among the last). In one scope, only the first joinable notifies.
 
 --[=[ arguments
 joinables: List of modules and optimizers that take part.
@@ -61,10 +62,11 @@ local function leave(join, failure)
   if not ok then error(message, 0) end
 end
 
---- Join({joinable, ...}, {enable =, throw_on_early_termination =, divide_by_initial_world_size =}, fn, ...):
--- runs fn(...), the loop over this rank's batches; without fn a scope for <close>. throw_on_early_termination:
--- the first rank without a batch is an error on all ranks. divide_by_initial_world_size: gradients are divided
--- by the number of all ranks, not of the ranks with a batch.
+--- Join({joinable, ...}, {enable =, throw_on_early_termination =, divide_by_initial_world_size =},
+-- fn, ...): runs fn(...), the loop over this rank's batches; without fn a scope for <close>.
+-- throw_on_early_termination: the first rank without a batch is an error on all ranks.
+-- divide_by_initial_world_size: gradients are divided by the number of all ranks, not of the ranks
+-- with a batch.
 function M.Join(joinables, enable, throw_on_early_termination, divide_by_initial_world_size, fn, ...)
   local options = { enable = enable, throw_on_early_termination = throw_on_early_termination,
     divide_by_initial_world_size = divide_by_initial_world_size }

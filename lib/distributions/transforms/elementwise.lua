@@ -1,5 +1,5 @@
--- elementwise.lua - transforms of every element for itself: Exp, Power, Sigmoid, Softplus, Tanh, Abs, Affine, and by a
--- distribution's cdf.
+-- elementwise.lua - transforms of every element for itself: Exp, Power, Sigmoid, Softplus, Tanh,
+-- Abs, Affine, and by a distribution's cdf.
 
 --[=[ arguments
 ExpTransform(): y = exp(x).
@@ -170,8 +170,8 @@ end
 AffineTransform.inverse_shape = AffineTransform.forward_shape
 M.AffineTransform = AffineTransform
 
---- CumulativeDistributionTransform(distribution): y = distribution:cdf(x), uniform if x is drawn from the
--- distribution.
+--- CumulativeDistributionTransform(distribution): y = distribution:cdf(x), uniform if x is drawn
+-- from the distribution.
 local CumulativeDistributionTransform = Transform:derive('CumulativeDistributionTransform', {
   domain = function(self) return self.distribution.support end,
   sign = function() return 1 end,

@@ -1,11 +1,13 @@
--- transform.lua - Transform: maps with a known inverse and Jacobian determinant, and compositions of them.
+-- transform.lua - Transform: maps with a known inverse and Jacobian determinant, and compositions
+-- of them.
 --
--- t(x) maps, t.inv maps back, t:log_abs_det_jacobian(x, y) is log |dy/dx|, without the last t.domain.event_dim
--- dims. domain and codomain are constraints; bijective and sign (+1 if increasing) are fields. Transforms of
--- one class with equal parameters are equal (==). With {cache_size = 1} the last pair is cached: t.inv(t(x)) is
--- x itself.
+-- t(x) maps, t.inv maps back, t:log_abs_det_jacobian(x, y) is log |dy/dx|, without the last
+-- t.domain.event_dim dims. domain and codomain are constraints; bijective and sign (+1 if
+-- increasing) are fields. Transforms of one class with equal parameters are equal (==). With
+-- {cache_size = 1} the last pair is cached: t.inv(t(x)) is x itself.
 --
--- Your own class defines _call(x), _inverse(y) and log_abs_det_jacobian(x, y), and sets domain and codomain.
+-- Your own class defines _call(x), _inverse(y) and log_abs_det_jacobian(x, y), and sets domain and
+-- codomain.
 
 --[=[ arguments
 log_abs_det_jacobian(): The logarithm of the absolute value of the Jacobian's determinant, log |dy/dx|.
@@ -46,7 +48,7 @@ local Transform = class.Object:extend 'Transform'
 require 'torch.distributions.getters'(Transform)
 Transform.bijective = false
 
--- ---- the class ------------------------------------------------------------------------------------------------------
+-- ---- the class ----------------------------------------------------------------------------------
 
 local derive = Transform.derive
 
@@ -124,7 +126,7 @@ function Transform:inverse_shape(shape) return shape end
 
 function Transform:__tostring() return torch.type(self) .. '()' end
 
--- ---- the inverse ----------------------------------------------------------------------------------------------------
+-- ---- the inverse --------------------------------------------------------------------------------
 
 InverseTransform = Transform:derive('InverseTransform', {
   domain = function(self) return self._inv.codomain end,
@@ -145,7 +147,7 @@ function InverseTransform:forward_shape(shape) return self._inv:inverse_shape(sh
 function InverseTransform:inverse_shape(shape) return self._inv:forward_shape(shape) end
 function InverseTransform:__tostring() return ('_InverseTransform(%s)'):format(tostring(self._inv)) end
 
--- ---- one after the other --------------------------------------------------------------------------------------------
+-- ---- one after the other ------------------------------------------------------------------------
 
 local function check_list(what, list)
   kinds.check(what, 'parts', list, 'table')
@@ -265,9 +267,10 @@ function ComposeTransform:__tostring()
   return ('ComposeTransform(\n    %s\n)'):format(table.concat(texts, ',\n    '))
 end
 
--- ---- joint dims ---------------------------------------------------------------------------------------------
+-- ---- joint dims ---------------------------------------------------------------------------------
 
---- IndependentTransform(t, n): t with its last n dims as one event: log_abs_det_jacobian sums over them.
+--- IndependentTransform(t, n): t with its last n dims as one event: log_abs_det_jacobian sums over
+--- them.
 local IndependentTransform = Transform:derive('IndependentTransform', {
   domain = function(self) return constraints.independent(self.base_transform.domain, self.reinterpreted_batch_ndims) end,
   codomain = function(self) return constraints.independent(self.base_transform.codomain, self.reinterpreted_batch_ndims) end,

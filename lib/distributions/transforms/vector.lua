@@ -1,5 +1,6 @@
--- vector.lua - transforms of vectors and matrices: Softmax, StickBreaking, LowerCholesky, PositiveDefinite,
--- CorrCholesky, and of parts of a tensor by others: Cat, Stack. Dims count from 1.
+-- vector.lua - transforms of vectors and matrices: Softmax, StickBreaking, LowerCholesky,
+-- PositiveDefinite, CorrCholesky, and of parts of a tensor by others: Cat, Stack. Dims count from
+-- 1.
 
 --[=[ examples
 SoftmaxTransform
@@ -61,7 +62,7 @@ local function pad_front(x, value) return torch.nn.functional.pad(x, { 1, 0 }, {
 local function pad_end(x, value) return torch.nn.functional.pad(x, { 0, 1 }, { value = value }) end
 local function but_last(x) return x:narrow(-1, 1, x:size(-1) - 1) end
 
--- ---- to the simplex -------------------------------------------------------------------------------------------------
+-- ---- to the simplex -----------------------------------------------------------------------------
 
 --- y = exp(x) / sum(exp(x)); not bijective: its inverse is log.
 local SoftmaxTransform = derive('SoftmaxTransform', constraints.real_vector, constraints.simplex)
@@ -73,7 +74,8 @@ function SoftmaxTransform:_inverse(y) return y:log() end
 function SoftmaxTransform:forward_shape(shape) return at_least(shape, 1) end
 SoftmaxTransform.inverse_shape = SoftmaxTransform.forward_shape
 
---- From n - 1 real numbers to n that sum to 1: each is a fraction of the rest that the previous ones leave.
+--- From n - 1 real numbers to n that sum to 1: each is a fraction of the rest that the previous
+--- ones leave.
 local StickBreakingTransform = derive('StickBreakingTransform', constraints.real_vector, constraints.simplex, true)
 
 -- The logarithms of n, n - 1, ..., 1, which make x = 0 the middle of the simplex.
@@ -104,7 +106,7 @@ function StickBreakingTransform:inverse_shape(shape)
   return shape
 end
 
--- ---- to triangles ---------------------------------------------------------------------------------------------------
+-- ---- to triangles -------------------------------------------------------------------------------
 
 local matrices = constraints.independent(constraints.real, 2)
 
@@ -125,8 +127,8 @@ function PositiveDefiniteTransform:_call(x)
 end
 function PositiveDefiniteTransform:_inverse(y) return free_of(torch.linalg.cholesky(y)) end
 
---- From n (n - 1) / 2 real numbers to the Cholesky factor of an n by n correlation matrix: their tanh are the
---- partial correlations, and the rows have length 1.
+--- From n (n - 1) / 2 real numbers to the Cholesky factor of an n by n correlation matrix: their
+--- tanh are the partial correlations, and the rows have length 1.
 local CorrCholeskyTransform = derive('CorrCholeskyTransform', constraints.real_vector, constraints.corr_cholesky, true)
 CorrCholeskyTransform.equal = nil
 
@@ -163,7 +165,7 @@ function CorrCholeskyTransform:inverse_shape(shape)
   return utils.append(utils.slice(shape, 1, #shape - 2), { rows * (rows - 1) // 2 })
 end
 
--- ---- parts ----------------------------------------------------------------------------------------------------------
+-- ---- parts --------------------------------------------------------------------------------------
 
 -- A field of every part, in a list.
 local function gathered(self, name)
@@ -197,7 +199,8 @@ end
 local function forward(part, x) return part(x) end
 local function backward(part, y) return part.inv(y) end
 
---- CatTransform({a, b}, dim = 1, lengths): a of the first lengths[1] entries of a dim, b of the next, ...
+--- CatTransform({a, b}, dim = 1, lengths): a of the first lengths[1] entries of a dim, b of the
+--- next, ...
 local CatTransform = Transform:derive('CatTransform', {
   event_dim = function(self)
     local most = 0

@@ -1,6 +1,6 @@
--- module_dict.lua - nn.ModuleDict{name = layer, ...}: named modules, registered. A table has no order, so its names are
--- sorted; {{'name', layer}, ...} keeps the order given. dict.name, dict['name'], keys, values, pairs, #dict, update,
--- pop, clear, contains. It cannot be called.
+-- module_dict.lua - nn.ModuleDict{name = layer, ...}: named modules, registered. A table has no
+-- order, so its names are sorted; {{'name', layer}, ...} keeps the order given. dict.name,
+-- dict['name'], keys, values, pairs, #dict, update, pop, clear, contains. It cannot be called.
 
 --[=[ arguments
 modules: Modules by name: a table, or a list of pairs {name, module}.

@@ -1,5 +1,5 @@
--- module_list.lua - nn.ModuleList{layer, ...} or nn.ModuleList(layer, ...): a list of registered modules.
--- list[1], list['1:2'], #list, append, insert, pop, extend, iter. It cannot be called.
+-- module_list.lua - nn.ModuleList{layer, ...} or nn.ModuleList(layer, ...): a list of registered
+-- modules. list[1], list['1:2'], #list, append, insert, pop, extend, iter. It cannot be called.
 
 --[=[ examples
 ModuleList

@@ -1,6 +1,6 @@
--- parameter_dict.lua - nn.ParameterDict{name = parameter, ...}: named parameters, registered. A table has no order, so
--- its names are sorted; {{'name', parameter}, ...} keeps the order given. dict.name, dict['name'], keys, values, pairs,
--- #dict, update, pop, clear, contains.
+-- parameter_dict.lua - nn.ParameterDict{name = parameter, ...}: named parameters, registered. A
+-- table has no order, so its names are sorted; {{'name', parameter}, ...} keeps the order given.
+-- dict.name, dict['name'], keys, values, pairs, #dict, update, pop, clear, contains.
 
 --[=[ arguments
 parameters: Parameters by name: a table, or a list of pairs {name, parameter}.

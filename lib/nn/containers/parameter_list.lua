@@ -1,5 +1,6 @@
--- parameter_list.lua - nn.ParameterList{parameter, ...} or nn.ParameterList(parameter, ...): a list of
--- registered parameters. list[1], list['1:2'], #list, append, extend, iter. Tensors become parameters.
+-- parameter_list.lua - nn.ParameterList{parameter, ...} or nn.ParameterList(parameter, ...): a list
+-- of registered parameters. list[1], list['1:2'], #list, append, extend, iter. Tensors become
+-- parameters.
 
 --[=[ arguments
 value: Parameter, or tensor, to add at the end.

@@ -1,5 +1,6 @@
--- slices.lua - slices of lists of modules and parameters, as for tensors: list['2:4'], list[{2, 4}], both ends
--- included, with an optional step; ends beyond the list are clamped, negative positions count from the end.
+-- slices.lua - slices of lists of modules and parameters, as for tensors: list['2:4'], list[{2,
+-- 4}], both ends included, with an optional step; ends beyond the list are clamped, negative
+-- positions count from the end.
 
 local fail = require 'torch.support.fail'
 

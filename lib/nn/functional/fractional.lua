@@ -1,5 +1,5 @@
--- fractional.lua - nn.functional.fractional_max_pool2d and 3d: max pools with windows at random steps, for any
--- output size (B. Graham 2014).
+-- fractional.lua - nn.functional.fractional_max_pool2d and 3d: max pools with windows at random
+-- steps, for any output size (B. Graham 2014).
 
 --[=[ arguments
 fractional_max_pool2d_with_indices(): `fractional_max_pool2d` with `return_indices = true`.
@@ -25,8 +25,8 @@ local function each(what, name, value, n)
   return value
 end
 
--- Offsets of the windows along one dim, [batch, channels, out], from 0; samples [batch, channels] are in [0,
--- 1).
+-- Offsets of the windows along one dim, [batch, channels, out], from 0; samples [batch, channels]
+-- are in [0, 1).
 local function starts(samples, input, window, output)
   local last = samples:new_full({ samples:size(1), samples:size(2), 1 }, input - window):long()
   if output == 1 then return last end
@@ -65,7 +65,8 @@ local function define(n)
     -- The position of every element of every window: dims [batch, channels, out..., window...].
     local positions
     for d = 1, n do
-      -- As in PyTorch, the samples of images start with the columns, the samples of volumes with the planes.
+      -- As in PyTorch, the samples of images start with the columns, the samples of volumes with
+      -- the planes.
       local begin = starts(samples:select(-1, n == 2 and 3 - d or d), sizes[d], window[d], output[d])
       local at = begin:unsqueeze(-1) + torch.arange(0, window[d], { device = input.device })
       local shape = { batch, channels }
@@ -85,8 +86,8 @@ local function define(n)
   end
 
   local text = '%s(Tensor input, any kernel_size, any? output_size, any? output_ratio, boolean return_indices=false, Tensor? _random_samples)'
-  --- Requires output_size, or output_ratio (numbers or one per dim); with return_indices also returns the
-  -- positions, as for max_unpool.
+  --- Requires output_size, or output_ratio (numbers or one per dim); with return_indices also
+  -- returns the positions, as for max_unpool.
   M[name] = declare.by_name(text:format(name), function(o)
     local values, positions, wanted = pool(o)
     if wanted then return values, positions end

@@ -1,5 +1,5 @@
--- linear_cross_entropy.lua - nn.functional.linear_cross_entropy: the cross entropy of a linear layer's output,
--- as a whole or in chunks of the batch, with the logits of one chunk in memory.
+-- linear_cross_entropy.lua - nn.functional.linear_cross_entropy: the cross entropy of a linear
+-- layer's output, as a whole or in chunks of the batch, with the logits of one chunk in memory.
 
 --[=[ arguments
 linear_weight: Weights of the linear layer, of shape (classes, in_features).
@@ -62,9 +62,9 @@ end
 
 --- linear_cross_entropy(input, linear_weight, target, {linear_bias =, weight =, reduction = 'mean',
 --- ignore_index =, label_smoothing = 0, options =}): cross_entropy of linear(input, linear_weight,
---- linear_bias). linear_weight is [classes, in], or [classes, d1, ..., in] for several losses per input.
---- options, an nn.LinearCrossEntropyOptions, computes in chunks of the batch, except for inputs without a
---- batch, weights of more dimensions and probabilities as targets.
+--- linear_bias). linear_weight is [classes, in], or [classes, d1, ..., in] for several losses per
+--- input. options, an nn.LinearCrossEntropyOptions, computes in chunks of the batch, except for
+--- inputs without a batch, weights of more dimensions and probabilities as targets.
 M.linear_cross_entropy = declare.by_name([[
   linear_cross_entropy(Tensor input, Tensor linear_weight, Tensor target, *, Tensor? linear_bias, Tensor? weight, any reduction='mean',
   integer? ignore_index, number label_smoothing=0.0, any? options)

@@ -1,6 +1,7 @@
--- recurrent.lua - one direction of one recurrent layer, differentiable: an op over the whole sequence, with one
--- op as its derivative. To differentiate the derivative (create_graph), and for projected LSTMs, the steps are
--- computed one by one with differentiable ops. Also stacks of layers.
+-- recurrent.lua - one direction of one recurrent layer, differentiable: an op over the whole
+-- sequence, with one op as its derivative. To differentiate the derivative (create_graph), and for
+-- projected LSTMs, the steps are computed one by one with differentiable ops. Also stacks of
+-- layers.
 
 local torch = require 'torch'
 
@@ -8,7 +9,7 @@ local recurrent = {}
 
 recurrent.groups = { tanh = 1, relu = 1, gru = 3, lstm = 4 }
 
--- ---- step by step -----------------------------------------------------------------------------------------------
+-- ---- step by step -------------------------------------------------------------------------------
 
 -- x, g: the gates of the input and of the state; returns the new h (and c).
 local steps = {}
@@ -29,7 +30,8 @@ function steps.lstm(x, g, _, c)
   return torch.sigmoid(o) * torch.tanh(c), c
 end
 
--- The first row and the number of sequences of every step. Without sequences: one step without rows.
+-- The first row and the number of sequences of every step. Without sequences: one step without
+-- rows.
 local function places(rows, batch, sizes)
   if batch == 0 then return { { 1, 0 } } end
   local list, row = {}, 1
@@ -74,7 +76,7 @@ function recurrent.by_steps(gates, hx, cx, weight_hh, bias_hh, cell, reverse, si
   return torch.cat(outputs, 1), torch.cat(last_h, 1), c and torch.cat(last_c, 1)
 end
 
--- ---- at once ------------------------------------------------------------------------------------------------------
+-- ---- at once ------------------------------------------------------------------------------------
 
 local Layer
 
@@ -127,8 +129,8 @@ local function layer_class()
   return Layer
 end
 
--- gates [rows, groups * hidden] of the input, step after step; hx, cx [batch, hidden]; sizes: rows of each
--- step, if they differ. Returns the output [rows, hidden] and the last h (and c).
+-- gates [rows, groups * hidden] of the input, step after step; hx, cx [batch, hidden]; sizes: rows
+-- of each step, if they differ. Returns the output [rows, hidden] and the last h (and c).
 function recurrent.layer(gates, hx, cx, weight_hh, bias_hh, cell, reverse, sizes)
   if hx:size(1) == 0 then return recurrent.by_steps(gates, hx, cx, weight_hh, bias_hh, cell, reverse) end
   if (gates.dtype ~= hx.dtype or gates.dtype ~= weight_hh.dtype) and torch.is_autocast_enabled(gates.device.type) then
@@ -141,11 +143,11 @@ function recurrent.layer(gates, hx, cx, weight_hh, bias_hh, cell, reverse, sizes
   return layer_class().apply(gates, hx, cx, weight_hh, bias_hh, cell, reverse, sizes)
 end
 
--- ---- under autocast -------------------------------------------------------------------------------------------------
+-- ---- under autocast -----------------------------------------------------------------------------
 
--- The dtype to which autocast casts all tensors of cells with such an input, or nil. On a CPU, tensors of a GRU
--- and of a single cell are not cast: PyTorch composes these of other operations, of which only products are
--- cast.
+-- The dtype to which autocast casts all tensors of cells with such an input, or nil. On a CPU,
+-- tensors of a GRU and of a single cell are not cast: PyTorch composes these of other operations,
+-- of which only products are cast.
 function recurrent.autocast_dtype(input, cell, alone)
   local kind = input.device.type
   if not torch.is_autocast_enabled(kind) or input.dtype == torch.float64 then return nil end
@@ -153,7 +155,7 @@ function recurrent.autocast_dtype(input, cell, alone)
   return torch.get_autocast_dtype(kind)
 end
 
--- ---- layers on layers -----------------------------------------------------------------------------------------------
+-- ---- layers on layers ---------------------------------------------------------------------------
 
 local function direction(rows, weights, h, c, cell, reverse, sizes)
   local w_ih, w_hh, b_ih, b_hh, w_hr = table.unpack(weights, 1, 5)
@@ -169,9 +171,9 @@ function recurrent.by_direction(flat, cells)
   return list
 end
 
--- rows [rows, input_size], step after step; hx, cx [layers * directions, batch, size]; weights: for each
--- direction of each layer { w_ih, w_hh, b_ih, b_hh, w_hr }, the last three optional; dropout: the probability
--- between layers, or nil. Returns the output's rows and the last states.
+-- rows [rows, input_size], step after step; hx, cx [layers * directions, batch, size]; weights: for
+-- each direction of each layer { w_ih, w_hh, b_ih, b_hh, w_hr }, the last three optional; dropout:
+-- the probability between layers, or nil. Returns the output's rows and the last states.
 function recurrent.layers(rows, hx, cx, weights, cell, directions, sizes, dropout)
   local last_h, last_c, layers = {}, {}, #weights // directions
   for layer = 1, layers do

@@ -1,13 +1,13 @@
--- recurrent_network.lua - all layers of a recurrent network in one call, if the device has a library for it
--- (cuDNN): differentiable, with a derivative in one call. To differentiate that (create_graph), the derivative
--- is computed layer by layer (recurrent.lua).
+-- recurrent_network.lua - all layers of a recurrent network in one call, if the device has a
+-- library for it (cuDNN): differentiable, with a derivative in one call. To differentiate that
+-- (create_graph), the derivative is computed layer by layer (recurrent.lua).
 
 local torch = require 'torch'
 local recurrent = require 'torch.nn.functional.recurrent'
 
 local M = {}
 
--- ---- the derivative -----------------------------------------------------------------------------------------------
+-- ---- the derivative -----------------------------------------------------------------------------
 
 -- With create_graph: the derivative of the layers, recorded. inputs: input, hx, cx, weights...
 local function recorded(ctx, inputs, n, gradients)
@@ -67,11 +67,11 @@ local function network_class()
   return Network
 end
 
--- ---- the network --------------------------------------------------------------------------------------------------
+-- ---- the network --------------------------------------------------------------------------------
 
---- input [steps, batch, size]; hx, cx [layers * directions, batch, hidden]; weights: for each direction of each
--- layer w_ih, w_hh and, all or none, b_ih and b_hh. Returns the output [steps, batch, directions * hidden] and
--- the last states; nothing if no library supports it.
+--- input [steps, batch, size]; hx, cx [layers * directions, batch, hidden]; weights: for each
+-- direction of each layer w_ih, w_hh and, all or none, b_ih and b_hh. Returns the output [steps,
+-- batch, directions * hidden] and the last states; nothing if no library supports it.
 function M.run(input, hx, cx, weights, cell, directions)
   local layers, keep = hx:size(1) // directions, false
   if torch.is_grad_enabled() then

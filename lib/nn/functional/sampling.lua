@@ -1,6 +1,6 @@
--- sampling.lua - functions of nn.functional: affine_grid and grid_sample, which interpolate an image between
--- its pixels, and triplet_margin_with_distance_loss. Coordinates of grids are values from -1 to 1, x first, as
--- in PyTorch, not positions.
+-- sampling.lua - functions of nn.functional: affine_grid and grid_sample, which interpolate an
+-- image between its pixels, and triplet_margin_with_distance_loss. Coordinates of grids are values
+-- from -1 to 1, x first, as in PyTorch, not positions.
 
 --[=[ arguments
 theta: Affine matrices, of shape (N, 2, 3) for images or (N, 3, 4) for volumes.
@@ -17,7 +17,7 @@ local node_names = require 'torch.autograd.node_names'
 
 local M = {}
 
--- ---- grids -------------------------------------------------------------------------------------------------------
+-- ---- grids --------------------------------------------------------------------------------------
 
 -- The coordinates of n pixels; align: the outermost centres are -1 and 1.
 local function coordinates(n, align, like)
@@ -26,7 +26,8 @@ local function coordinates(n, align, like)
   return align and line or line * ((n - 1) / n)
 end
 
---- The source coordinates of each pixel of an image of `size` under theta [n, 2, 3], or [n, 3, 4] for volumes.
+--- The source coordinates of each pixel of an image of `size` under theta [n, 2, 3], or [n, 3, 4]
+--- for volumes.
 function M.affine_grid(theta, size, align_corners)
   local spatial = #size - 2
   if spatial ~= 2 and spatial ~= 3 then
@@ -53,7 +54,7 @@ function M.affine_grid(theta, size, align_corners)
   return base:bmm(theta:transpose(2, 3)):reshape(result_size)
 end
 
--- ---- sampling ------------------------------------------------------------------------------------------------------
+-- ---- sampling -----------------------------------------------------------------------------------
 
 local modes = { bilinear = 0, nearest = 1, bicubic = 2 }
 local paddings = { zeros = 0, border = 1, reflection = 2 }
@@ -86,8 +87,8 @@ local function check(input, grid, mode, padding_mode)
   if mode == 'bicubic' and input.ndim == 5 then fail 'grid_sampler(): bicubic interpolation only supports 4D input' end
 end
 
---- Samples input [n, channels, ...] at the coordinates in grid [n, ..., 2 or 3]. mode, padding_mode, align: as
--- in grid_sample. Half types are computed in float32 and rounded once.
+--- Samples input [n, channels, ...] at the coordinates in grid [n, ..., 2 or 3]. mode,
+-- padding_mode, align: as in grid_sample. Half types are computed in float32 and rounded once.
 function M.grid_sample(input, grid, mode, padding_mode, align)
   check(input, grid, mode, padding_mode)
   local half = input.dtype == torch.float16 or input.dtype == torch.bfloat16
@@ -98,9 +99,10 @@ function M.grid_sample(input, grid, mode, padding_mode, align)
   return node_names.call(name, torch._C._grid_sample, input, grid, modes[mode], paddings[padding_mode], align)
 end
 
--- ---- losses --------------------------------------------------------------------------------------------------------
+-- ---- losses -------------------------------------------------------------------------------------
 
---- max(0, d(anchor, positive) - d(anchor, negative) + margin): {distance_function, margin = 1, swap, reduction}.
+--- max(0, d(anchor, positive) - d(anchor, negative) + margin): {distance_function, margin = 1,
+--- swap, reduction}.
 function M.triplet_margin_with_distance_loss(anchor, positive, negative, distance_function, margin, swap, reduction)
   if reduction ~= 'mean' and reduction ~= 'sum' and reduction ~= 'none' then
     fail('%s is not a valid value for reduction', tostring(reduction))

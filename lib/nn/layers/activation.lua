@@ -1,6 +1,6 @@
--- activation.lua - elementwise layers (nn.ReLU, GELU, ELU, ...) and the normalizing Softmax, LogSoftmax, Softmin.
--- Each calls the function of nn.functional that `op` names, with its settings in order. `inplace` is accepted where
--- PyTorch has it and writes the result into the input.
+-- activation.lua - elementwise layers (nn.ReLU, GELU, ELU, ...) and the normalizing Softmax,
+-- LogSoftmax, Softmin. Each calls the function of nn.functional that `op` names, with its settings
+-- in order. `inplace` is accepted where PyTorch has it and writes the result into the input.
 
 --[=[ arguments
 min_val: Lower bound of the result.
@@ -139,7 +139,8 @@ local python = require 'torch.nn.python'
 
 local M = {}
 
--- define(name, op, declaration of the settings): with inplace among them the layer may write over its input.
+-- define(name, op, declaration of the settings): with inplace among them the layer may write over
+-- its input.
 local function define(name, op, declaration)
   local class = Module:extend(name)
   local read, settings, inplace = declare.reader(name .. declaration), {}, false
@@ -234,7 +235,8 @@ function M.GELU:init(...) self.approximate = read_gelu(...).approximate end
 function M.GELU:forward(input) return torch.gelu(input, { approximate = self.approximate }) end
 function M.GELU:extra_repr() return ("approximate='%s'"):format(self.approximate) end
 
--- nn.RReLU(lower = 1/8, upper = 1/3): a random slope per element in training, the mean one in evaluation.
+-- nn.RReLU(lower = 1/8, upper = 1/3): a random slope per element in training, the mean one in
+-- evaluation.
 M.RReLU = Module:extend('RReLU')
 local read_rrelu = declare.reader 'RReLU(number lower=1/8, number upper=1/3, boolean inplace=false)'
 function M.RReLU:init(...)
@@ -248,8 +250,8 @@ function M.RReLU:extra_repr()
   return python.format('lower=%s, upper=%s', self.lower, self.upper) .. (self.inplace and ', inplace=True' or '')
 end
 
--- nn.PReLU(num_parameters = 1, init = 0.25): trains the slope of the negative side, one for all or one per
--- channel.
+-- nn.PReLU(num_parameters = 1, init = 0.25): trains the slope of the negative side, one for all or
+-- one per channel.
 M.PReLU = Module:extend('PReLU')
 local read_prelu = declare.reader 'PReLU(integer num_parameters=1, number init=0.25, device? device, dtype? dtype)'
 function M.PReLU:init(...)
@@ -261,7 +263,7 @@ end
 function M.PReLU:forward(input) return F.prelu(input, self.weight) end
 function M.PReLU:extra_repr() return 'num_parameters=' .. self.num_parameters end
 
--- ---- over a dimension ---------------------------------------------------------------------------------------
+-- ---- over a dimension ---------------------------------------------------------------------------
 
 local function over_dim(name, op)
   local class = Module:extend(name)

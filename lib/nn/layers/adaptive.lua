@@ -1,11 +1,12 @@
--- adaptive.lua - nn.AdaptiveLogSoftmaxWithLoss(in_features, n_classes, cutoffs, {div_value = 4, head_bias =
--- false}): a softmax over many classes of very different frequency, the most frequent first (E. Grave et al.
--- 2017).
+-- adaptive.lua - nn.AdaptiveLogSoftmaxWithLoss(in_features, n_classes, cutoffs, {div_value = 4,
+-- head_bias = false}): a softmax over many classes of very different frequency, the most frequent
+-- first (E. Grave et al. 2017).
 --
--- The head scores the first cutoffs[1] classes and one entry for each cluster; cluster i has the classes up to
--- cutoffs[i + 1], the last one the rest, and scores them from in_features / div_value^i numbers. Called with
--- input (n, in_features) and target (n), classes from 1, it returns the log-probabilities of the targets (n)
--- and the mean loss; without a batch, input (in_features) and a target of no dimensions.
+-- The head scores the first cutoffs[1] classes and one entry for each cluster; cluster i has the
+-- classes up to cutoffs[i + 1], the last one the rest, and scores them from in_features /
+-- div_value^i numbers. Called with input (n, in_features) and target (n), classes from 1, it
+-- returns the log-probabilities of the targets (n) and the mean loss; without a batch, input
+-- (in_features) and a target of no dimensions.
 
 --[=[ arguments
 n_classes: Number of classes.

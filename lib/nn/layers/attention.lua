@@ -1,10 +1,12 @@
--- attention.lua - nn.MultiheadAttention(embed_dim, num_heads, {dropout = 0, bias = true, add_bias_kv = false,
--- add_zero_attn = false, kdim =, vdim =, batch_first = false}) (A. Vaswani et al. 2017).
+-- attention.lua - nn.MultiheadAttention(embed_dim, num_heads, {dropout = 0, bias = true,
+-- add_bias_kv = false, add_zero_attn = false, kdim =, vdim =, batch_first = false}) (A. Vaswani et
+-- al. 2017).
 --
--- attention(query, key, value, {key_padding_mask =, need_weights = true, attn_mask =, average_attn_weights = true,
--- is_causal = false}) returns the output and the weights (nil unless needed). query (length, batch, embed_dim), or
--- without a batch; batch first if so made. Masks: true is left out, a float is added. key_padding_mask (batch, keys),
--- attn_mask (length, keys) or (batch * heads, length, keys).
+-- attention(query, key, value, {key_padding_mask =, need_weights = true, attn_mask =,
+-- average_attn_weights = true, is_causal = false}) returns the output and the weights (nil unless
+-- needed). query (length, batch, embed_dim), or without a batch; batch first if so made. Masks:
+-- true is left out, a float is added. key_padding_mask (batch, keys), attn_mask (length, keys) or
+-- (batch * heads, length, keys).
 
 --[=[ arguments
 query: Query vectors, of shape (L, N, E), or (N, L, E) with `batch_first`.
@@ -87,7 +89,7 @@ function MultiheadAttention:_reset_parameters()
   end
 end
 
--- ---- projections ------------------------------------------------------------------------------------------------
+-- ---- projections --------------------------------------------------------------------------------
 
 local function thirds(t, e)
   if t == nil then return nil, nil, nil end
@@ -107,7 +109,7 @@ local function project(self, query, key, value)
   return torch.linear(query, wq, bq), torch.linear(key, wk, bk), torch.linear(value, wv, bv)
 end
 
--- ---- masks --------------------------------------------------------------------------------------------------------
+-- ---- masks --------------------------------------------------------------------------------------
 
 -- The additive mask of the scores: true in a bool mask is -inf.
 local function additive(mask, like, name)
@@ -155,7 +157,7 @@ local function widen(options, by)
   if padding then options.key_padding_mask = F.pad(padding, { 0, by }) end
 end
 
--- ---- attention ----------------------------------------------------------------------------------------------------
+-- ---- attention ----------------------------------------------------------------------------------
 
 -- (length, batch, embed) to (batch, heads, length, head)
 local function heads(t, batch, n, head)
@@ -226,7 +228,7 @@ declare.named(MultiheadAttention, [[
   forward(self, Tensor query, Tensor key, Tensor value, Tensor? key_padding_mask, boolean need_weights=true, Tensor? attn_mask, boolean average_attn_weights=true, boolean is_causal=false)
 ]])
 
--- ---- as a function ----------------------------------------------------------------------------------------------------
+-- ---- as a function ------------------------------------------------------------------------------
 
 -- nn.functional.multi_head_attention_forward.
 function MultiheadAttention._functional(o)

@@ -1,9 +1,9 @@
 -- batchnorm.lua - normalization over a batch or an instance per channel: nn.BatchNorm1d, 2d, 3d and
 -- nn.InstanceNorm1d, 2d, 3d.
 --
--- BatchNorm2d(num_features, eps = 1e-5, momentum = 0.1, {affine = true, track_running_stats = true, bias =
--- true}); momentum = false averages all batches equally. Evaluation uses the running estimates, if there are
--- any.
+-- BatchNorm2d(num_features, eps = 1e-5, momentum = 0.1, {affine = true, track_running_stats = true,
+-- bias = true}); momentum = false averages all batches equally. Evaluation uses the running
+-- estimates, if there are any.
 
 --[=[ arguments
 bias: Whether the layer has a learned shift, besides the scale.
@@ -113,7 +113,7 @@ local function check_dims(input, allowed)
   fail('expected %s input (got %dD input)', table.concat(names, ' or '), input.ndim)
 end
 
--- ---- batches --------------------------------------------------------------------------------------------------
+-- ---- batches ------------------------------------------------------------------------------------
 
 local BatchNorm = Norm:extend('_BatchNorm')
 M._BatchNorm = BatchNorm
@@ -149,7 +149,7 @@ for n = 1, 3 do
   M[name] = class
 end
 
--- ---- instances ------------------------------------------------------------------------------------------------
+-- ---- instances ----------------------------------------------------------------------------------
 
 for n = 1, 3 do
   local name = ('InstanceNorm%dd'):format(n)

@@ -1,9 +1,9 @@
 -- conv.lua - convolutions: nn.Conv1d, Conv2d, Conv3d and ConvTranspose1d, 2d, 3d.
 --
--- Conv2d(in_channels, out_channels, kernel_size, stride = 1, padding = 0, {dilation = 1, groups = 1, bias = true,
--- padding_mode = 'zeros'}); sizes are a number or one per dimension, padding also 'same' or 'valid'. weight is
--- (out, in / groups, sizes...), transposed (in, out / groups, sizes...); both start uniform in [-k, k],
--- k = 1 / sqrt(fan in).
+-- Conv2d(in_channels, out_channels, kernel_size, stride = 1, padding = 0, {dilation = 1, groups =
+-- 1, bias = true, padding_mode = 'zeros'}); sizes are a number or one per dimension, padding also
+-- 'same' or 'valid'. weight is (out, in / groups, sizes...), transposed (in, out / groups,
+-- sizes...); both start uniform in [-k, k], k = 1 / sqrt(fan in).
 
 --[=[ arguments
 reset_parameters(): Draws weights and bias anew.
@@ -81,7 +81,7 @@ local function check(options)
   end
 end
 
--- ---- base class ---------------------------------------------------------------------------------------------
+-- ---- base class ---------------------------------------------------------------------------------
 
 local Convolution = Module:extend('_ConvNd')
 Convolution.transposed = false
@@ -182,10 +182,10 @@ for n = 1, 3 do
   M[name] = class
 end
 
--- ---- transposed -----------------------------------------------------------------------------------------------
+-- ---- transposed ---------------------------------------------------------------------------------
 
--- The padding on one side that gives the requested output size, because several input sizes have the same
--- output size.
+-- The padding on one side that gives the requested output size, because several input sizes have
+-- the same output size.
 local function output_padding(self, input, output_size, n)
   if output_size == nil then return self.output_padding end
   local first = input.ndim - n

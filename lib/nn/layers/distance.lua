@@ -1,5 +1,5 @@
--- distance.lua - distances and similarities of pairs of vectors: nn.CosineSimilarity(dim = 2, eps = 1e-8) and
--- nn.PairwiseDistance(p = 2, eps = 1e-6, {keepdim = false}).
+-- distance.lua - distances and similarities of pairs of vectors: nn.CosineSimilarity(dim = 2, eps =
+-- 1e-8) and nn.PairwiseDistance(p = 2, eps = 1e-6, {keepdim = false}).
 
 --[=[ arguments
 x1: First tensor.

@@ -1,6 +1,7 @@
--- dropout.lua - nn.Dropout(p = 0.5): in training zeroes elements with probability p and scales the rest by
--- 1 / (1 - p); in evaluation returns its input. Dropout1d, 2d, 3d zero whole channels; AlphaDropout and
--- FeatureAlphaDropout keep mean and variance of inputs that come from SELU.
+-- dropout.lua - nn.Dropout(p = 0.5): in training zeroes elements with probability p and scales the
+-- rest by
+-- 1 / (1 - p); in evaluation returns its input. Dropout1d, 2d, 3d zero whole channels; AlphaDropout
+-- and FeatureAlphaDropout keep mean and variance of inputs that come from SELU.
 
 --[=[ arguments
 p: Probability with which an element or channel is zeroed, between 0 and 1.

@@ -1,6 +1,7 @@
--- embedding.lua - rows of a table, selected by positions (from 1): nn.Embedding, and nn.EmbeddingBag, which
--- reduces the rows of each bag by sum, mean or maximum. weight (num_embeddings, embedding_dim) starts as N(0,
--- 1), the row padding_idx as zeros; that row gets no gradient.
+-- embedding.lua - rows of a table, selected by positions (from 1): nn.Embedding, and
+-- nn.EmbeddingBag, which reduces the rows of each bag by sum, mean or maximum. weight
+-- (num_embeddings, embedding_dim) starts as N(0, 1), the row padding_idx as zeros; that row gets no
+-- gradient.
 
 --[=[ arguments
 input: Positions from 1 of rows of the table.
@@ -66,8 +67,8 @@ local function reset_parameters(self)
   if self.padding_idx then torch.no_grad(function() self.weight:select(1, self.padding_idx):zero_() end) end
 end
 
--- from_pretrained(embeddings, {freeze = true, ...}): a layer over an existing table. arguments: further
--- arguments of the constructor.
+-- from_pretrained(embeddings, {freeze = true, ...}): a layer over an existing table. arguments:
+-- further arguments of the constructor.
 local function from_pretrained(class, arguments)
   return declare.by_name(('from_pretrained(Tensor embeddings, boolean freeze=true, %s)'):format(arguments), function(given)
     local weight = given.embeddings
@@ -77,7 +78,7 @@ local function from_pretrained(class, arguments)
   end)
 end
 
--- ---- one row per position -----------------------------------------------------------------------------------
+-- ---- one row per position -----------------------------------------------------------------------
 
 M.Embedding = Module:extend('Embedding')
 local read_embedding = declare.reader [[
@@ -114,7 +115,7 @@ local function extra_repr(self)
 end
 function M.Embedding:extra_repr() return extra_repr(self) .. (self.sparse and ', sparse=True' or '') end
 
--- ---- bags -----------------------------------------------------------------------------------------------------
+-- ---- bags ---------------------------------------------------------------------------------------
 
 M.EmbeddingBag = Module:extend('EmbeddingBag')
 local read_bag = declare.reader [[

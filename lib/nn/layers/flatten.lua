@@ -1,4 +1,5 @@
--- flatten.lua - nn.Flatten(start_dim = 2, end_dim = -1) merges dimensions, by default all but the batch;
+-- flatten.lua - nn.Flatten(start_dim = 2, end_dim = -1) merges dimensions, by default all but the
+-- batch;
 -- nn.Unflatten(dim, sizes) splits one.
 
 --[=[ arguments

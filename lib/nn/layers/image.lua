@@ -1,5 +1,6 @@
--- image.lua - layers that change the size of images or rearrange them: nn.Upsample, UpsamplingNearest2d,
--- UpsamplingBilinear2d, PixelShuffle, PixelUnshuffle, ChannelShuffle, Unfold, Fold.
+-- image.lua - layers that change the size of images or rearrange them: nn.Upsample,
+-- UpsamplingNearest2d, UpsamplingBilinear2d, PixelShuffle, PixelUnshuffle, ChannelShuffle, Unfold,
+-- Fold.
 
 --[=[ arguments
 size: Size of the output: a number, or one for each spatial dimension.
@@ -48,7 +49,7 @@ local python = require 'torch.nn.python'
 
 local M = {}
 
--- ---- interpolation --------------------------------------------------------------------------------------------
+-- ---- interpolation ------------------------------------------------------------------------------
 
 local Upsample = Module:extend('Upsample')
 M.Upsample = Upsample
@@ -92,7 +93,7 @@ for name, how in pairs { UpsamplingNearest2d = { mode = 'nearest' },
   M[name] = class
 end
 
--- ---- rearranging ------------------------------------------------------------------------------------------------
+-- ---- rearranging --------------------------------------------------------------------------------
 
 local function define(name, op, setting)
   local read = declare.reader(('%s(integer %s)'):format(name, setting))
@@ -127,7 +128,8 @@ function M.Unfold:forward(input)
 end
 M.Unfold.extra_repr = windows_repr
 
--- nn.Fold(output_size, kernel_size, dilation = 1, padding = 0, stride = 1): columns added back to an image.
+-- nn.Fold(output_size, kernel_size, dilation = 1, padding = 0, stride = 1): columns added back to
+-- an image.
 M.Fold = Module:extend('Fold')
 local read_fold = declare.reader [[
   Fold(integer|table output_size, sizes kernel_size, sizes dilation=1, sizes padding=0, sizes stride=1)]]

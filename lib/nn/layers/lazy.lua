@@ -1,8 +1,9 @@
--- lazy.lua - layers that infer the size of their input from the first one: nn.LazyLinear, LazyConv1d-3d,
--- LazyConvTranspose1d-3d, LazyBatchNorm1d-3d, LazyInstanceNorm1d-3d.
+-- lazy.lua - layers that infer the size of their input from the first one: nn.LazyLinear,
+-- LazyConv1d-3d, LazyConvTranspose1d-3d, LazyBatchNorm1d-3d, LazyInstanceNorm1d-3d.
 --
--- Before that, their parameters and buffers are objects of UninitializedParameter and UninitializedBuffer with
--- a device and a dtype. The first call creates them, and the layer becomes one of the class of its name.
+-- Before that, their parameters and buffers are objects of UninitializedParameter and
+-- UninitializedBuffer with a device and a dtype. The first call creates them, and the layer becomes
+-- one of the class of its name.
 
 --[=[ arguments
 options: Dtype and device of the parameter: `{dtype = ..., device = ...}`.
@@ -94,7 +95,7 @@ local fields_of = class.fields
 
 local M = {}
 
--- ---- uninitialized tensors ----------------------------------------------------------------------------------
+-- ---- uninitialized tensors ----------------------------------------------------------------------
 
 local Unmade = class.Object:extend('Uninitialized')
 local attributes = { shape = true, ndim = true, data = true, T = true, is_leaf = true }
@@ -153,10 +154,12 @@ guard(M.UninitializedBuffer)
 
 function Module.is_unmade(value) return Unmade:is_instance(value) end
 
--- ---- lazy layers --------------------------------------------------------------------------------------------
+-- ---- lazy layers --------------------------------------------------------------------------------
 
--- lazy(name, Base, read, setup, shapes): setup(self, options) fills in the settings with an input size of 0;
--- shapes(self, input) sets the size from the first input and returns the shapes of the parameters, by name.
+-- lazy(name, Base, read, setup, shapes): setup(self, options) fills in the settings with an input
+-- size of 0;
+-- shapes(self, input) sets the size from the first input and returns the shapes of the parameters,
+-- by name.
 local function lazy(name, Base, read, setup, shapes)
   local kind = Base:extend(name)
 
@@ -232,7 +235,8 @@ end, function(self, input)
   return { weight = { self.out_features, self.in_features }, bias = { self.out_features } }
 end)
 
--- nn.LazyConv2d(out_channels, kernel_size, ...), nn.LazyConvTranspose2d(out_channels, kernel_size, ...)
+-- nn.LazyConv2d(out_channels, kernel_size, ...), nn.LazyConvTranspose2d(out_channels, kernel_size,
+-- ...)
 for n = 1, 3 do
   for prefix, declaration in pairs {
     Conv = [[(integer out_channels, sizes kernel_size, sizes stride=1, sizes|string padding=0, sizes dilation=1,
@@ -258,8 +262,8 @@ for n = 1, 3 do
   end
 end
 
--- nn.LazyBatchNorm2d(eps, momentum, ...), nn.LazyInstanceNorm2d(eps, momentum, ...): PyTorch's lazy instance
--- norms are affine and track statistics by default, unlike its other instance norms.
+-- nn.LazyBatchNorm2d(eps, momentum, ...), nn.LazyInstanceNorm2d(eps, momentum, ...): PyTorch's lazy
+-- instance norms are affine and track statistics by default, unlike its other instance norms.
 for n = 1, 3 do
   for _, prefix in ipairs { 'BatchNorm', 'InstanceNorm' } do
     local name = ('Lazy%s%dd'):format(prefix, n)

@@ -1,8 +1,9 @@
--- linear.lua - nn.Linear(in_features, out_features, {bias = true}): y = x A^T + b; and nn.Bilinear(in1_features,
--- in2_features, out_features, {bias = true}): y = x1^T A x2 + b.
+-- linear.lua - nn.Linear(in_features, out_features, {bias = true}): y = x A^T + b; and
+-- nn.Bilinear(in1_features, in2_features, out_features, {bias = true}): y = x1^T A x2 + b.
 --
--- Linear: input (*, in_features), output (*, out_features); weight (out_features, in_features) and bias (out_features)
--- start uniform in [-k, k], k = 1 / sqrt(in_features). Bilinear: weight (out, in1, in2), k = 1 / sqrt(in1_features).
+-- Linear: input (*, in_features), output (*, out_features); weight (out_features, in_features) and
+-- bias (out_features) start uniform in [-k, k], k = 1 / sqrt(in_features). Bilinear: weight (out,
+-- in1, in2), k = 1 / sqrt(in1_features).
 
 --[=[ arguments
 in1_features: Size of the last dimension of the first input.
@@ -44,7 +45,7 @@ local function make(self, shape, options)
   self:reset_parameters()
 end
 
--- ---- Linear -----------------------------------------------------------------------------------------------------
+-- ---- Linear -------------------------------------------------------------------------------------
 
 M.Linear = Module:extend('Linear')
 local read_linear = declare.reader 'Linear(integer in_features, integer out_features, boolean bias=true, device? device, dtype? dtype)'
@@ -70,7 +71,7 @@ function M.Linear:extra_repr()
   return python.format('in_features=%s, out_features=%s, bias=%s', self.in_features, self.out_features, self.bias ~= nil)
 end
 
--- ---- Bilinear ---------------------------------------------------------------------------------------------------
+-- ---- Bilinear -----------------------------------------------------------------------------------
 
 M.Bilinear = Module:extend('Bilinear')
 local read_bilinear = declare.reader [[

@@ -1,9 +1,10 @@
--- linear_cross_entropy_options.lua - nn.LinearCrossEntropyOptions{batch_chunk_size =, chunking_method = 'auto',
--- acc_policy = 'auto', acc_dtype =, allow_retain_graph = false}: makes nn.functional.linear_cross_entropy
--- process the batch in chunks of batch_chunk_size rows, or of the size by the method 'aspect_ratio' or
--- 'aspect_ratio:N', with logits as large as the input, or an N-th of it. Logits are recomputed in backward,
--- which may be called repeatedly while the graph exists, and accumulate in the input's dtype: acc_policy,
--- acc_dtype and allow_retain_graph are PyTorch's, are validated, and have no effect.
+-- linear_cross_entropy_options.lua - nn.LinearCrossEntropyOptions{batch_chunk_size =,
+-- chunking_method = 'auto', acc_policy = 'auto', acc_dtype =, allow_retain_graph = false}: makes
+-- nn.functional.linear_cross_entropy process the batch in chunks of batch_chunk_size rows, or of
+-- the size by the method 'aspect_ratio' or 'aspect_ratio:N', with logits as large as the input, or
+-- an N-th of it. Logits are recomputed in backward, which may be called repeatedly while the graph
+-- exists, and accumulate in the input's dtype: acc_policy, acc_dtype and allow_retain_graph are
+-- PyTorch's, are validated, and have no effect.
 
 --[=[ arguments
 what: Name of the option, for the error message.
@@ -45,8 +46,8 @@ local function new(_, ...)
   return o
 end
 
---- Raises an error, which names the function `what`, if its argument `options` is neither nil nor such an
--- object.
+--- Raises an error, which names the function `what`, if its argument `options` is neither nil nor
+-- such an object.
 function Options.check(what, value)
   if value ~= nil and getmetatable(value) ~= Options then
     fail("%s(): argument 'options' must be an nn.LinearCrossEntropyOptions, not %s", what, torch.type(value))

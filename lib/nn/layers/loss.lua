@@ -1,7 +1,7 @@
--- loss.lua - losses as modules: nn.CrossEntropyLoss, MSELoss, ... Each calls the corresponding function of
--- nn.functional; all have {reduction = 'mean' | 'sum' | 'none'} besides the settings of that function. Class
--- targets and ignore_index count from 1. Weights are buffers, so that they move with the module. The deprecated
--- size_average and reduce are accepted.
+-- loss.lua - losses as modules: nn.CrossEntropyLoss, MSELoss, ... Each calls the corresponding
+-- function of nn.functional; all have {reduction = 'mean' | 'sum' | 'none'} besides the settings of
+-- that function. Class targets and ignore_index count from 1. Weights are buffers, so that they
+-- move with the module. The deprecated size_average and reduce are accepted.
 
 --[=[ arguments
 size_average: Deprecated: false selects the reduction `'sum'`. Use `reduction`.
@@ -141,7 +141,8 @@ local function reductions_of(name)
   end
 end
 
--- Reduction of the deprecated arguments size_average and reduce; if only one is present, the other is true.
+-- Reduction of the deprecated arguments size_average and reduce; if only one is present, the other
+-- is true.
 local function reduction_of(options)
   local average, reduce = options.size_average, options.reduce
   if average == nil and reduce == nil then return options.reduction end
@@ -220,11 +221,11 @@ define('CTCLoss', 'ctc_loss', 'log_probs targets input_lengths target_lengths', 
 define('TripletMarginWithDistanceLoss', 'triplet_margin_with_distance_loss', 'anchor positive negative', [[
   (*, function? distance_function, number margin=1.0, boolean swap=false, string reduction='mean')]])
 
--- ---- with a layer of its own ------------------------------------------------------------------------------------------
+-- ---- with a layer of its own --------------------------------------------------------------------
 
--- nn.LinearCrossEntropyLoss(in_features, num_classes, {out_features = {}, bias = false, weight =, reduction =
--- 'mean', ignore_index =, label_smoothing = 0, options =}): the cross entropy of a linear layer's output; the
--- layer is `linear`. options: an nn.LinearCrossEntropyOptions.
+-- nn.LinearCrossEntropyLoss(in_features, num_classes, {out_features = {}, bias = false, weight =,
+-- reduction = 'mean', ignore_index =, label_smoothing = 0, options =}): the cross entropy of a
+-- linear layer's output; the layer is `linear`. options: an nn.LinearCrossEntropyOptions.
 M.LinearCrossEntropyLoss = Module:extend('LinearCrossEntropyLoss')
 local read_linear = declare.reader [[
   LinearCrossEntropyLoss(integer in_features, integer num_classes, *, integers out_features={}, boolean bias=false,

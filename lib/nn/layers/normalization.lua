@@ -1,4 +1,5 @@
--- normalization.lua - normalization of each sample: nn.LayerNorm, RMSNorm, GroupNorm, LocalResponseNorm.
+-- normalization.lua - normalization of each sample: nn.LayerNorm, RMSNorm, GroupNorm,
+-- LocalResponseNorm.
 
 --[=[ arguments
 num_channels: Number of channels of the input.
@@ -54,7 +55,8 @@ local function reset(self)
   if self.bias ~= nil then init.zeros_(self.bias) end
 end
 
--- nn.LayerNorm(normalized_shape, eps = 1e-5, {elementwise_affine = true, bias = true}): over the last dimensions.
+-- nn.LayerNorm(normalized_shape, eps = 1e-5, {elementwise_affine = true, bias = true}): over the
+-- last dimensions.
 M.LayerNorm = Module:extend('LayerNorm')
 local read_layer = declare.reader [[
   LayerNorm(sizes normalized_shape, number eps=1e-5, boolean elementwise_affine=true, boolean bias=true,
@@ -80,7 +82,8 @@ function M.LayerNorm:extra_repr()
     self.elementwise_affine, self.bias ~= nil)
 end
 
--- nn.RMSNorm(normalized_shape, eps, {elementwise_affine = true}): x / sqrt(mean(x^2) + eps); eps is the dtype's by default.
+-- nn.RMSNorm(normalized_shape, eps, {elementwise_affine = true}): x / sqrt(mean(x^2) + eps); eps is
+-- the dtype's by default.
 M.RMSNorm = Module:extend('RMSNorm')
 local read_rms = declare.reader [[
   RMSNorm(sizes normalized_shape, number? eps, boolean elementwise_affine=true, device? device, dtype? dtype)]]
@@ -101,7 +104,8 @@ function M.RMSNorm:extra_repr()
   return python.format('%s, eps=%s, elementwise_affine=%s', self.normalized_shape, self.eps, self.elementwise_affine)
 end
 
--- nn.GroupNorm(num_groups, num_channels, eps = 1e-5, {affine = true, bias = true}): over groups of channels.
+-- nn.GroupNorm(num_groups, num_channels, eps = 1e-5, {affine = true, bias = true}): over groups of
+-- channels.
 M.GroupNorm = Module:extend('GroupNorm')
 local read_group = declare.reader [[
   GroupNorm(integer num_groups, integer num_channels, number eps=1e-5, boolean affine=true, device? device,
@@ -145,9 +149,9 @@ function M.LocalResponseNorm:extra_repr()
   return python.format('%s, alpha=%s, beta=%s, k=%s', self.size, self.alpha, self.beta, self.k)
 end
 
--- nn.CrossMapLRN2d(size, alpha = 1e-4, beta = 0.75, k = 1): the same of [batch, channels, height, width], as in
--- PyTorch: windows reach (size + 1) // 2 - 1 channels to both sides, and the first channel stays in all of
--- them.
+-- nn.CrossMapLRN2d(size, alpha = 1e-4, beta = 0.75, k = 1): the same of [batch, channels, height,
+-- width], as in PyTorch: windows reach (size + 1) // 2 - 1 channels to both sides, and the first
+-- channel stays in all of them.
 M.CrossMapLRN2d = Module:extend('CrossMapLRN2d')
 local read_cross = declare.reader 'CrossMapLRN2d(integer size, number alpha=0.0001, number beta=0.75, number k=1)'
 

@@ -1,5 +1,6 @@
--- padding.lua - layers that pad the last dimensions: nn.ZeroPad, ConstantPad, ReflectionPad, ReplicationPad and
--- CircularPad, each 1d, 2d and 3d. padding is one number or before and after of each dimension, the last first.
+-- padding.lua - layers that pad the last dimensions: nn.ZeroPad, ConstantPad, ReflectionPad,
+-- ReplicationPad and CircularPad, each 1d, 2d and 3d. padding is one number or before and after of
+-- each dimension, the last first.
 
 --[=[ arguments
 padding: Number of elements at each end: a number for all, or a table from the last dimension to the first, {left, right, top, bottom, ...}.

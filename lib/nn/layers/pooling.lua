@@ -1,5 +1,6 @@
--- pooling.lua - pools: nn.MaxPool1d-3d, AvgPool1d-3d, LPPool1d-2d, the adaptive ones, and MaxUnpool1d-3d. Each
--- calls the op of its name; sizes are a number or one per dimension; stride defaults to the window's size.
+-- pooling.lua - pools: nn.MaxPool1d-3d, AvgPool1d-3d, LPPool1d-2d, the adaptive ones, and
+-- MaxUnpool1d-3d. Each calls the op of its name; sizes are a number or one per dimension; stride
+-- defaults to the window's size.
 
 --[=[ arguments
 stride: Step of the window: a number, or one for each spatial dimension; the size of the window if absent.
@@ -218,8 +219,8 @@ for n = 1, 3 do
   M[name] = class
 end
 
--- nn.FractionalMaxPool2d(kernel_size, {output_size =, output_ratio =, return_indices = false}), and 3d: windows that
--- begin at random steps; one of output_size and output_ratio.
+-- nn.FractionalMaxPool2d(kernel_size, {output_size =, output_ratio =, return_indices = false}), and
+-- 3d: windows that begin at random steps; one of output_size and output_ratio.
 for n = 2, 3 do
   local name = ('FractionalMaxPool%dd'):format(n)
   local names = 'kernel_size output_size output_ratio return_indices'

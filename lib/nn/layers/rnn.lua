@@ -1,9 +1,10 @@
 -- rnn.lua - recurrent layers over sequences: nn.RNN, nn.GRU, nn.LSTM.
 --
--- GRU(input_size, hidden_size, num_layers = 1, {bias = true, batch_first = false, dropout = 0, bidirectional = false}).
--- Input (steps, batch, input_size), with batch_first (batch, steps, input_size), without a batch (steps, input_size), or
--- a PackedSequence; the state is (layers * directions, batch, hidden_size), for an LSTM a table of two. Returns the
--- output of the last layer and the last state. Weights start uniform in [-k, k], k = 1 / sqrt(hidden_size).
+-- GRU(input_size, hidden_size, num_layers = 1, {bias = true, batch_first = false, dropout = 0,
+-- bidirectional = false}). Input (steps, batch, input_size), with batch_first (batch, steps,
+-- input_size), without a batch (steps, input_size), or a PackedSequence; the state is (layers *
+-- directions, batch, hidden_size), for an LSTM a table of two. Returns the output of the last layer
+-- and the last state. Weights start uniform in [-k, k], k = 1 / sqrt(hidden_size).
 
 --[=[ arguments
 mode: Kind of the cells: `'RNN_TANH'`, `'RNN_RELU'`, `'LSTM'` or `'GRU'`.
@@ -50,7 +51,7 @@ local M = {}
 local Base = Module:extend('RNNBase')
 M.RNNBase = Base
 
--- ---- making -------------------------------------------------------------------------------------------------------
+-- ---- making -------------------------------------------------------------------------------------
 
 local function check(options)
   local p = options.dropout
@@ -122,7 +123,7 @@ function Base:extra_repr()
   return text
 end
 
--- ---- states -------------------------------------------------------------------------------------------------------
+-- ---- states -------------------------------------------------------------------------------------
 
 local function list_text(shape) return '[' .. table.concat(shape, ', ') .. ']' end
 
@@ -163,10 +164,10 @@ local function initial(self, given, input, batch, unbatched)
   return result
 end
 
--- ---- running --------------------------------------------------------------------------------------------------------
+-- ---- running ------------------------------------------------------------------------------------
 
--- The weights of each direction of each layer, { w_ih, w_hh, b_ih, b_hh, w_hr }, converted to dtype if it is
--- not nil.
+-- The weights of each direction of each layer, { w_ih, w_hh, b_ih, b_hh, w_hr }, converted to dtype
+-- if it is not nil.
 local function weights_of(self, dtype)
   local list = {}
   for i, names in ipairs(self.layers) do
@@ -265,7 +266,7 @@ function Base:forward(input, hx)
   return result(self, output, last)
 end
 
--- ---- the classes ----------------------------------------------------------------------------------------------------
+-- ---- the classes --------------------------------------------------------------------------------
 
 -- nn.RNNBase('LSTM' | 'GRU' | 'RNN_TANH' | 'RNN_RELU', ...)
 local read_base = declare.reader [[

@@ -1,6 +1,6 @@
--- rnn_cell.lua - one step of a recurrent layer: nn.RNNCell, nn.GRUCell, nn.LSTMCell(input_size, hidden_size,
--- {bias = true}). Input (batch, input_size) or (input_size); the state likewise with hidden_size, by default
--- zeros. The state of an LSTMCell is a table {h, c}; it returns both.
+-- rnn_cell.lua - one step of a recurrent layer: nn.RNNCell, nn.GRUCell, nn.LSTMCell(input_size,
+-- hidden_size, {bias = true}). Input (batch, input_size) or (input_size); the state likewise with
+-- hidden_size, by default zeros. The state of an LSTMCell is a table {h, c}; it returns both.
 
 --[=[ arguments
 GRUCell(): One step of a gated recurrent unit.

@@ -1,10 +1,10 @@
 -- sync_batchnorm.lua - nn.SyncBatchNorm(num_features, eps = 1e-5, momentum = 0.1, affine = true,
--- track_running_stats = true, process_group = all, {bias = true}): BatchNorm of any number of dimensions over
--- the batches of all ranks in training.
+-- track_running_stats = true, process_group = all, {bias = true}): BatchNorm of any number of
+-- dimensions over the batches of all ranks in training.
 --
--- Each rank's count, mean and variance per channel are gathered and combined in rank order, so all ranks
--- normalize by the same bits; ranks may have different numbers of samples, including none. Backward sums two
--- numbers per channel over the ranks.
+-- Each rank's count, mean and variance per channel are gathered and combined in rank order, so all
+-- ranks normalize by the same bits; ranks may have different numbers of samples, including none.
+-- Backward sums two numbers per channel over the ranks.
 
 --[=[ arguments
 module: Module with batch normalizations to replace.
@@ -36,7 +36,7 @@ function SyncBatchNorm:init(...)
   self.process_group = options.process_group or nil
 end
 
--- ---- computation --------------------------------------------------------------------------------------------
+-- ---- computation --------------------------------------------------------------------------------
 
 -- All dimensions except the channels, and the shape that broadcasts a value per channel.
 local function around(x)
@@ -130,8 +130,8 @@ end
 -- The numbers of dimensions that BatchNorm checks.
 SyncBatchNorm.dims = { 2, 3, 4, 5 }
 
---- Replaces each BatchNorm of a module by a SyncBatchNorm with the same parameters and buffers. process_group:
--- the ranks that share a batch; nil: all.
+--- Replaces each BatchNorm of a module by a SyncBatchNorm with the same parameters and buffers.
+-- process_group: the ranks that share a batch; nil: all.
 local function converted(module, process_group)
   if SyncBatchNorm:is_instance(module) then return module end
   if BatchNorm:is_instance(module) then

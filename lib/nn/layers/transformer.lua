@@ -1,5 +1,6 @@
--- transformer.lua - nn.TransformerEncoderLayer, TransformerDecoderLayer, TransformerEncoder, TransformerDecoder
--- and Transformer (A. Vaswani et al. 2017). Masks are positional or named arguments, as in PyTorch.
+-- transformer.lua - nn.TransformerEncoderLayer, TransformerDecoderLayer, TransformerEncoder,
+-- TransformerDecoder and Transformer (A. Vaswani et al. 2017). Masks are positional or named
+-- arguments, as in PyTorch.
 
 --[=[ arguments
 activation: Activation function of the feed-forward network: a name such as `'relu'` or `'gelu'`, or a function.
@@ -58,9 +59,10 @@ local function activation_of(activation)
   return activation
 end
 
--- ---- one layer ----------------------------------------------------------------------------------------------------
+-- ---- one layer ----------------------------------------------------------------------------------
 
--- The common parts of both kinds of layers: n attentions, two linear layers, a norm and a dropout per part.
+-- The common parts of both kinds of layers: n attentions, two linear layers, a norm and a dropout
+-- per part.
 local function build(self, o, attentions)
   local factory = { device = o.device, dtype = o.dtype }
   local function with(options)
@@ -127,7 +129,7 @@ function M.TransformerDecoderLayer:forward(tgt, memory, tgt_mask, memory_mask, t
   return residual(self, x, 3, feed_forward(self))
 end
 
--- ---- stacks -------------------------------------------------------------------------------------------------------
+-- ---- stacks -------------------------------------------------------------------------------------
 
 -- Copies of a layer, with equal initial values.
 local function copies(layer, n)
@@ -170,7 +172,7 @@ function M.TransformerDecoder:forward(options)
   return self.norm and self.norm(x) or x
 end
 
--- ---- both -----------------------------------------------------------------------------------------------------------
+-- ---- both ---------------------------------------------------------------------------------------
 
 M.Transformer = Module:extend('Transformer')
 local read_transformer = declare.reader [[

@@ -1,6 +1,7 @@
--- copy.lua - module:deepcopy(): a module with its own tensors and the same values. Sharing inside of the module
--- is preserved. Fields are copied, tables with their contents. Of the hooks, only objects (of weight_norm and
--- spectral_norm) are copied, because functions may refer to the original module.
+-- copy.lua - module:deepcopy(): a module with its own tensors and the same values. Sharing inside
+-- of the module is preserved. Fields are copied, tables with their contents. Of the hooks, only
+-- objects (of weight_norm and spectral_norm) are copied, because functions may refer to the
+-- original module.
 
 --[=[ arguments
 deepcopy(): A copy with parameters and buffers of its own.

@@ -1,8 +1,8 @@
--- hooks.lua - hooks of nn.Module: functions that are called before and after forward and when gradients
--- pass through a module. Every register_ function returns a handle with :remove().
+-- hooks.lua - hooks of nn.Module: functions that are called before and after forward and when
+-- gradients pass through a module. Every register_ function returns a handle with :remove().
 --
--- A module's own hooks are lists in its field _hooks, which is absent while it has none; global ones, for all modules,
--- are called before them.
+-- A module's own hooks are lists in its field _hooks, which is absent while it has none; global
+-- ones, for all modules, are called before them.
 
 --[=[ arguments
 register_forward_pre_hook.hook: Function `hook(module, args)`, called before forward; a result replaces the arguments.
@@ -57,10 +57,10 @@ local function entries_of(own, kind)
   return table.move(entries, 1, #entries, #shared + 1, table.move(shared, 1, #shared, 1, {}))
 end
 
--- ---- gradients that pass ------------------------------------------------------------------------------------
+-- ---- gradients that pass ------------------------------------------------------------------------
 
--- Identity functions around a module. Their backward calls `gate` with the gradients and returns its
--- replacements. Created on first use, which loads torch.autograd.Function.
+-- Identity functions around a module. Their backward calls `gate` with the gradients and returns
+-- its replacements. Created on first use, which loads torch.autograd.Function.
 local Gate
 
 local function gate_class()
@@ -80,7 +80,8 @@ local function gate_class()
   return Gate
 end
 
--- values (a packed list) with its tensors passed through a gate; gate gets the list of their gradients.
+-- values (a packed list) with its tensors passed through a gate; gate gets the list of their
+-- gradients.
 local function pass(values, gate)
   local places, tensors, any = {}, {}, false
   for i = 1, values.n do
@@ -130,10 +131,10 @@ local function forward_with_gates(self, backward, backward_pre, inputs, call)
   return (pass(outputs, at_outputs))
 end
 
--- ---- the call -------------------------------------------------------------------------------------------------
+-- ---- the call -----------------------------------------------------------------------------------
 
--- Splits packed inputs into a list of positional ones and the table of named ones (empty without any); and
--- joins them again.
+-- Splits packed inputs into a list of positional ones and the table of named ones (empty without
+-- any); and joins them again.
 local function apart(inputs)
   local last = inputs[inputs.n]
   if inputs.n == 0 or not kinds.is_named(last) then return inputs, {} end
@@ -189,8 +190,8 @@ local function run(self, own, state)
   return forward_with_gates(self, backward, backward_pre, state.inputs, forward)
 end
 
--- After an error, calls the always_call hooks that were not called. Their errors become warnings, because the
--- first error is raised.
+-- After an error, calls the always_call hooks that were not called. Their errors become warnings,
+-- because the first error is raised.
 local function run_always_called(self, own, state)
   for _, hook in ipairs(entries_of(own, 'forward')) do
     if hook.always_call and not state.called[hook] then
@@ -221,7 +222,7 @@ function hooks.call(self, own, ...)
   return table.unpack(outputs, 1, outputs.n)
 end
 
--- ---- registering --------------------------------------------------------------------------------------------
+-- ---- registering --------------------------------------------------------------------------------
 
 local function add(list, fn, options)
   return list:add({ fn = fn, with_kwargs = options.with_kwargs, always_call = options.always_call }, options.prepend)
@@ -240,7 +241,8 @@ local function register(self, kind, fn, options)
   return handle
 end
 
--- Global hooks, by the names of PyTorch's functions: nn.modules.module.register_module_forward_hook(fn, {...}).
+-- Global hooks, by the names of PyTorch's functions:
+-- nn.modules.module.register_module_forward_hook(fn, {...}).
 hooks.registering = {}
 for name, kind in pairs { forward_pre = 'forward_pre', forward = 'forward', full_backward_pre = 'backward_pre', full_backward = 'backward' } do
   local what = ('register_module_%s_hook'):format(name)
@@ -250,8 +252,8 @@ for name, kind in pairs { forward_pre = 'forward_pre', forward = 'forward', full
   end)
 end
 
--- Global registration hooks, by the list of module.lua in which a value is registered: fn(module, name, value);
--- its result replaces the value.
+-- Global registration hooks, by the list of module.lua in which a value is registered: fn(module,
+-- name, value); its result replaces the value.
 hooks.registration = {}
 for kind, name in pairs { _parameters = 'parameter', _buffers = 'buffer', _modules = 'module' } do
   local list, what = hook_list(), ('register_module_%s_registration_hook'):format(name)
@@ -260,16 +262,16 @@ for kind, name in pairs { _parameters = 'parameter', _buffers = 'buffer', _modul
 end
 
 function hooks.install(Module)
-  -- fn(module, input...) before forward; its results replace the inputs. {prepend = true} puts it first;
-  -- {with_kwargs = true}: fn(module, inputs, named), a list with n and the table of named arguments at the end
-  -- of the call (empty without one); two returned tables replace both.
+  -- fn(module, input...) before forward; its results replace the inputs. {prepend = true} puts it
+  -- first; {with_kwargs = true}: fn(module, inputs, named), a list with n and the table of named
+  -- arguments at the end of the call (empty without one); two returned tables replace both.
   function Module:register_forward_pre_hook(hook, prepend, with_kwargs)
     return register(self, 'forward_pre', hook, { prepend = prepend, with_kwargs = with_kwargs })
   end
 
   -- fn(module, inputs, output...) after forward; its results replace the outputs.
-  -- {with_kwargs = true}: fn(module, inputs, named, output...). {always_call = true}: also called, without
-  -- outputs, when forward or a hook raises an error.
+  -- {with_kwargs = true}: fn(module, inputs, named, output...). {always_call = true}: also called,
+  -- without outputs, when forward or a hook raises an error.
   function Module:register_forward_hook(hook, prepend, with_kwargs, always_call)
     return register(self, 'forward', hook, { prepend = prepend, with_kwargs = with_kwargs, always_call = always_call })
   end
@@ -279,8 +281,8 @@ function hooks.install(Module)
     return register(self, 'backward_pre', hook, { prepend = prepend })
   end
 
-  -- fn(module, grad_inputs, grad_outputs) after gradients have passed the module; a returned table replaces
-  -- grad_inputs. Both are lists with n; an entry is nil if that gradient is not needed.
+  -- fn(module, grad_inputs, grad_outputs) after gradients have passed the module; a returned table
+  -- replaces grad_inputs. Both are lists with n; an entry is nil if that gradient is not needed.
   function Module:register_full_backward_hook(hook, prepend)
     return register(self, 'backward', hook, { prepend = prepend })
   end

@@ -24,7 +24,7 @@ local function joined(prefix, name) return prefix .. tostring(name) end
 local EXTRA_KEY, base_methods = '_extra_state', {}
 local function has_extra(module, method) return module[method] ~= base_methods[method] end
 
--- ---- hooks -------------------------------------------------------------------------------------------------------
+-- ---- hooks --------------------------------------------------------------------------------------
 
 local none = {}
 local function entries_of(module, kind)
@@ -39,9 +39,10 @@ local function add(self, kind, fn)
   return fields._state_hooks[kind]:add { fn = fn }
 end
 
--- ---- saving -----------------------------------------------------------------------------------------------------
+-- ---- saving -------------------------------------------------------------------------------------
 
--- Adds the state of a module and its descendants to dict; a module that is registered twice is added twice.
+-- Adds the state of a module and its descendants to dict; a module that is registered twice is
+-- added twice.
 local function collect(module, dict, prefix, keep_vars)
   local fields = fields_of(module)
   for _, hook in ipairs(entries_of(module, 'save_pre')) do hook.fn(module, prefix, keep_vars) end
@@ -62,7 +63,7 @@ local function collect(module, dict, prefix, keep_vars)
   for _, hook in ipairs(entries_of(module, 'save')) do hook.fn(module, dict, prefix) end
 end
 
--- ---- loading ----------------------------------------------------------------------------------------------------
+-- ---- loading ------------------------------------------------------------------------------------
 
 local function quoted(keys) return '"' .. table.concat(keys, '", "') .. '"' end
 
@@ -168,7 +169,8 @@ local function put_values(list, dict, by_assigning)
   end
 end
 
--- Raises an error about the values that do not fit and, unless the lists are nil, about names without counterpart.
+-- Raises an error about the values that do not fit and, unless the lists are nil, about names
+-- without counterpart.
 local function refuse(module, problems, missing, unexpected)
   local all = {}
   if missing and #missing > 0 then all[1] = ('Missing key(s) in state_dict: %s. '):format(quoted(missing)) end
@@ -180,9 +182,9 @@ local function refuse(module, problems, missing, unexpected)
 end
 
 return function(Module)
-  --- A class with state other than tensors has both methods: get_extra_state() returns the value that
-  --- state_dict stores under '_extra_state' (any value that torch.save supports), set_extra_state(value)
-  --- receives it when a state is loaded.
+  --- A class with state other than tensors has both methods: get_extra_state() returns the value
+  --- that state_dict stores under '_extra_state' (any value that torch.save supports),
+  --- set_extra_state(value) receives it when a state is loaded.
   function Module:get_extra_state()
     fail('%s has no get_extra_state: its class must define it when its state has more than tensors', torch.type(self))
   end
@@ -191,8 +193,9 @@ return function(Module)
   end
   base_methods.get_extra_state, base_methods.set_extra_state = Module.get_extra_state, Module.set_extra_state
 
-  -- state_dict{prefix = '', keep_vars = false}: an ordered table of tensors by name (detached, unless
-  -- keep_vars). pairs() iterates over name, tensor in order; dict[i] is the i-th name, #dict their number.
+  -- state_dict{prefix = '', keep_vars = false}: an ordered table of tensors by name (detached,
+  -- unless keep_vars). pairs() iterates over name, tensor in order; dict[i] is the i-th name, #dict
+  -- their number.
   function Module:state_dict(prefix, keep_vars)
     self:_check_finite()
     local dict = ordered_dict.new()
@@ -200,10 +203,10 @@ return function(Module)
     return dict
   end
 
-  -- load_state_dict(dict, {strict = true, assign = false}) copies values by name, or with assign replaces the
-  -- tensors. strict = false ignores names without counterpart. Returns the lists of missing and of unexpected
-  -- names. A failure changes nothing, except with post hooks: these may change the lists, so names are checked
-  -- after them.
+  -- load_state_dict(dict, {strict = true, assign = false}) copies values by name, or with assign
+  -- replaces the tensors. strict = false ignores names without counterpart. Returns the lists of
+  -- missing and of unexpected names. A failure changes nothing, except with post hooks: these may
+  -- change the lists, so names are checked after them.
   function Module:load_state_dict(state_dict, strict, assign)
     self:_check_finite()
     local dict = shallow_copy(state_dict)
@@ -229,7 +232,7 @@ return function(Module)
   -- fn(module, dict, prefix) before the state is read; it may change dict, which is a copy.
   function Module:register_load_state_dict_pre_hook(hook) return add(self, 'load_pre', hook) end
 
-  -- fn(module, missing, unexpected) after the state was read. It may change both lists, of the names of the whole
-  -- state; with strict, names that are left in them are an error.
+  -- fn(module, missing, unexpected) after the state was read. It may change both lists, of the
+  -- names of the whole state; with strict, names that are left in them are an error.
   function Module:register_load_state_dict_post_hook(hook) return add(self, 'load', hook) end
 end

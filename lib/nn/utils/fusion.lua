@@ -1,4 +1,5 @@
--- fusion.lua - torch.nn.utils.fuse_...: folds a batch normalization into the preceding layer, for evaluation.
+-- fusion.lua - torch.nn.utils.fuse_...: folds a batch normalization into the preceding layer, for
+-- evaluation.
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
@@ -7,8 +8,8 @@ local Parameter = require 'torch.nn.parameter'
 
 local fusion = {}
 
--- The weight and bias of a layer with the normalization folded in; outputs: the dimension of outputs in the
--- weight.
+-- The weight and bias of a layer with the normalization folded in; outputs: the dimension of
+-- outputs in the weight.
 local function fused(weight, bias, mean, variance, eps, gamma, beta, outputs)
   bias = bias == nil and torch.zeros_like(mean) or bias
   gamma = gamma == nil and torch.ones_like(mean) or gamma
@@ -19,8 +20,8 @@ local function fused(weight, bias, mean, variance, eps, gamma, beta, outputs)
     Parameter(((bias - mean) * scale + beta):detach():to(weight.dtype), { requires_grad = bias.requires_grad })
 end
 
---- The weight and bias of a convolution (transpose: of a transposed one) with the following batch normalization
--- folded in.
+--- The weight and bias of a convolution (transpose: of a transposed one) with the following batch
+-- normalization folded in.
 function fusion.fuse_conv_bn_weights(conv_w, conv_b, bn_rm, bn_rv, bn_eps, bn_w, bn_b, transpose)
   return fused(conv_w, conv_b, bn_rm, bn_rv, bn_eps, bn_w, bn_b, transpose and 2 or 1)
 end
@@ -43,7 +44,8 @@ end
 --- A convolution that computes conv and then bn, both in evaluation mode.
 function fusion.fuse_conv_bn_eval(conv, bn, transpose) return fuse(conv, bn, transpose and 2 or 1) end
 
---- A linear layer that computes linear and then bn. A normalization of one feature applies to all outputs.
+--- A linear layer that computes linear and then bn. A normalization of one feature applies to all
+--- outputs.
 function fusion.fuse_linear_bn_eval(linear, bn)
   if linear.out_features ~= bn.num_features and bn.num_features ~= 1 then
     fail 'To fuse, linear.out_features == bn.num_features or bn.num_features == 1'

@@ -1,6 +1,7 @@
--- norms.lua - torch.nn.utils.weight_norm and spectral_norm, the older forms of parametrizations.lua: the
--- parameters are fields of the module (weight_g and weight_v; weight_orig with the buffers weight_u and
--- weight_v), and a hook computes the weight from them before every call. Dimensions count from 1.
+-- norms.lua - torch.nn.utils.weight_norm and spectral_norm, the older forms of
+-- parametrizations.lua: the parameters are fields of the module (weight_g and weight_v; weight_orig
+-- with the buffers weight_u and weight_v), and a hook computes the weight from them before every
+-- call. Dimensions count from 1.
 
 local torch = require 'torch'
 local class = require 'torch.support.class'
@@ -14,7 +15,7 @@ local fields_of = class.fields
 
 local norms = {}
 
--- ---- hooks that are objects: {name =, ...}, called with the module --------------------------------------------------
+-- ---- hooks that are objects: {name =, ...}, called with the module ------------------------------
 
 local function kind_of_hook(title)
   local kind = { title = title }
@@ -59,15 +60,15 @@ local function remove(module, kind, name, parts)
   return module
 end
 
--- ---- the size and the direction of a weight -------------------------------------------------------------------------
+-- ---- the size and the direction of a weight -----------------------------------------------------
 
 function WeightNorm:compute(module)
   local direction = module[self.name .. '_v']
   return direction * (module[self.name .. '_g'] / parametrizations._norm_except(direction, self.dim))
 end
 
---- weight_norm(module, name = 'weight', dim = 1): the weight is weight_g times the direction of weight_v, for
--- each entry of dimension dim; false: for the whole tensor.
+--- weight_norm(module, name = 'weight', dim = 1): the weight is weight_g times the direction of
+-- weight_v, for each entry of dimension dim; false: for the whole tensor.
 function norms.weight_norm(module, name, dim)
   local weight = take(module, WeightNorm, name)
   local hook = setmetatable({ name = name, dim = dim == -1 and false or dim }, WeightNorm)
@@ -83,7 +84,7 @@ end
 --- Replaces the computed weight by a parameter with its current value.
 function norms.remove_weight_norm(module, name) return remove(module, WeightNorm, name, { '_g', '_v' }) end
 
--- ---- the largest singular value -------------------------------------------------------------------------------------
+-- ---- the largest singular value -----------------------------------------------------------------
 
 local unit, matrix_of = parametrizations._unit, parametrizations._matrix_of
 
@@ -102,7 +103,8 @@ function SpectralNorm:compute(module, still)
   return weight / torch.dot(u, matrix:mv(v))
 end
 
--- Converts the state of PyTorch before 1.0, with weight, weight_orig and weight_u: computes weight_v.
+-- Converts the state of PyTorch before 1.0, with weight, weight_orig and weight_u: computes
+-- weight_v.
 local function before_load(hook)
   return function(_, dict, prefix)
     local key = prefix .. hook.name
@@ -121,9 +123,9 @@ local function before_load(hook)
   end
 end
 
---- spectral_norm(module, name = 'weight', n_power_iterations = 1, eps = 1e-12, dim): the weight is weight_orig
--- divided by an estimate of its largest singular value, which every call in training improves. dim is 2 for
--- transposed convolutions, otherwise 1.
+--- spectral_norm(module, name = 'weight', n_power_iterations = 1, eps = 1e-12, dim): the weight is
+-- weight_orig divided by an estimate of its largest singular value, which every call in training
+-- improves. dim is 2 for transposed convolutions, otherwise 1.
 function norms.spectral_norm(module, name, n_power_iterations, eps, dim)
   local hook = setmetatable({ name = name, n_power_iterations = n_power_iterations, eps = eps,
     dim = dim or parametrizations._output_dim(module) }, SpectralNorm)

@@ -1,5 +1,6 @@
--- parametrizations.lua - torch.nn.utils.parametrizations: weight_norm (T. Salimans, D. Kingma 2016) and spectral_norm
--- (T. Miyato et al. 2018), orthogonal (M. Lezcano-Casado 2019). Dimensions count from 1.
+-- parametrizations.lua - torch.nn.utils.parametrizations: weight_norm (T. Salimans, D. Kingma 2016)
+-- and spectral_norm (T. Miyato et al. 2018), orthogonal (M. Lezcano-Casado 2019). Dimensions count
+-- from 1.
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
@@ -9,8 +10,8 @@ local parametrize = require 'torch.nn.utils.parametrize'
 
 local parametrizations = {}
 
--- The norm over all dimensions except dim, which is kept; of the whole tensor if dim is false (in PyTorch also
--- -1).
+-- The norm over all dimensions except dim, which is kept; of the whole tensor if dim is false (in
+-- PyTorch also -1).
 local function norm_except(weight, dim)
   if not dim or dim == -1 then return weight:norm() end
   if math.type(dim) ~= 'integer' or dim < 1 or dim > weight.ndim then
@@ -27,8 +28,8 @@ function WeightNorm:init(dim) self.dim = dim end
 function WeightNorm:forward(magnitude, direction) return direction * (magnitude / norm_except(direction, self.dim)) end
 function WeightNorm:right_inverse(weight) return norm_except(weight, self.dim), weight end
 
--- Separates the norm of each entry of dimension dim from its direction; dim = false: the norm of the whole
--- tensor.
+-- Separates the norm of each entry of dimension dim from its direction; dim = false: the norm of
+-- the whole tensor.
 function parametrizations.weight_norm(module, name, dim)
   parametrize.register_parametrization(module, name, WeightNorm(dim))
   -- A state of torch.nn.utils.weight_norm is read too.
@@ -48,7 +49,7 @@ function parametrizations._rename(dict, old, new, value)
   dict[new] = value
 end
 
--- ---- spectral norm ------------------------------------------------------------------------------------------------
+-- ---- spectral norm ------------------------------------------------------------------------------
 
 local SpectralNorm = Module:extend('_SpectralNorm')
 
@@ -100,9 +101,9 @@ end
 -- Any weight is accepted unchanged.
 function SpectralNorm:right_inverse(value) return value end
 
--- spectral_norm(module, name = 'weight', {n_power_iterations = 1, eps = 1e-12, dim =}): divides the weight by
--- an estimate of its largest singular value, which every call in training improves. dim is 2 for transposed
--- convolutions, otherwise 1.
+-- spectral_norm(module, name = 'weight', {n_power_iterations = 1, eps = 1e-12, dim =}): divides the
+-- weight by an estimate of its largest singular value, which every call in training improves. dim
+-- is 2 for transposed convolutions, otherwise 1.
 function parametrizations.spectral_norm(module, name, n_power_iterations, eps, dim)
   local weight = module[name]
   if not torch.is_tensor(weight) then
@@ -112,13 +113,14 @@ function parametrizations.spectral_norm(module, name, n_power_iterations, eps, d
   return parametrize.register_parametrization(module, name, norm)
 end
 
--- ---- orthogonal -----------------------------------------------------------------------------------------------------
+-- ---- orthogonal ---------------------------------------------------------------------------------
 
 local Orthogonal = Module:extend('_Orthogonal')
 
 local maps = { matrix_exp = true, cayley = true, householder = true }
 
--- An orthogonal matrix with first columns that span the columns of a: by QR, with a positive diagonal of R.
+-- An orthogonal matrix with first columns that span the columns of a: by QR, with a positive
+-- diagonal of R.
 local function make_orthogonal(a)
   local q, r = torch.linalg.qr(a)
   local sign = r:diagonal(0, -2, -1):sign()
@@ -135,7 +137,8 @@ function Orthogonal:init(weight, map)
   self:register_buffer('base', nil)
 end
 
--- The orthogonal matrix of the reflections with vectors below a's diagonal, times the signs on the diagonal.
+-- The orthogonal matrix of the reflections with vectors below a's diagonal, times the signs on the
+-- diagonal.
 local function reflections(x, n, k)
   local a = x:tril(-1)
   local tau = 2 / (1 + (a * a):sum(-2))
@@ -194,8 +197,9 @@ function Orthogonal:right_inverse(weight)
   return -torch.eye(weight:size(-2), weight:size(-1), { dtype = q.dtype, device = q.device }):expand(table.unpack(weight.shape)):clone()
 end
 
--- orthogonal(module, name = 'weight', {orthogonal_map =}): keeps the weight's rows (or columns, if there are
--- fewer) orthonormal. orthogonal_map: 'matrix_exp' (for square ones), 'cayley' or 'householder' (for others).
+-- orthogonal(module, name = 'weight', {orthogonal_map =}): keeps the weight's rows (or columns, if
+-- there are fewer) orthonormal. orthogonal_map: 'matrix_exp' (for square ones), 'cayley' or
+-- 'householder' (for others).
 function parametrizations.orthogonal(module, name, orthogonal_map, use_trivialization)
   local weight = module[name]
   if not torch.is_tensor(weight) then fail("Module '%s' has no parameter or buffer with name '%s'", torch.type(module), name) end

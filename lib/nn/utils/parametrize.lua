@@ -1,9 +1,11 @@
--- parametrize.lua - torch.nn.utils.parametrize: parameters that are computed from others on each read.
+-- parametrize.lua - torch.nn.utils.parametrize: parameters that are computed from others on each
+-- read.
 --
--- register_parametrization(module, 'weight', P) moves module.weight to module.parametrizations.weight.original;
--- reading module.weight then returns P(original). If P has right_inverse, its result for the weight is stored
--- (several tensors as original0, original1, ...), and assigning module.weight calls it, too. The module's class
--- becomes a derived one, named Parametrized<Class>.
+-- register_parametrization(module, 'weight', P) moves module.weight to
+-- module.parametrizations.weight.original; reading module.weight then returns P(original). If P has
+-- right_inverse, its result for the weight is stored (several tensors as original0, original1,
+-- ...), and assigning module.weight calls it, too. The module's class becomes a derived one, named
+-- Parametrized<Class>.
 
 local torch = require 'torch'
 local class = require 'torch.support.class'
@@ -18,7 +20,7 @@ local fields_of = class.fields
 
 local parametrize = {}
 
--- ---- one parameter ------------------------------------------------------------------------------------------------
+-- ---- one parameter ------------------------------------------------------------------------------
 
 local ParametrizationList = ModuleList:extend('ParametrizationList')
 parametrize.ParametrizationList = ParametrizationList
@@ -74,7 +76,7 @@ function ParametrizationList:assign(value)
   end)
 end
 
--- ---- modules ------------------------------------------------------------------------------------------------------
+-- ---- modules ------------------------------------------------------------------------------------
 
 -- A class derived from the module's class; its objects compute the parametrized parameters.
 local function derive(base)

@@ -1,9 +1,10 @@
--- prune.lua - torch.nn.utils.prune: keeps elements of parameters at zero. Before every forward, module.weight
--- is computed as weight_orig (a parameter) times weight_mask (a buffer); remove makes the result permanent.
+-- prune.lua - torch.nn.utils.prune: keeps elements of parameters at zero. Before every forward,
+-- module.weight is computed as weight_orig (a parameter) times weight_mask (a buffer); remove makes
+-- the result permanent.
 --
--- l1_unstructured(module, 'weight', amount): amount is a number of elements, or a float: a fraction of them.
--- Dims count from 1. A custom method derives from BasePruningMethod: PRUNING_TYPE ('unstructured',
--- 'structured', 'global') and compute_mask(t, default_mask).
+-- l1_unstructured(module, 'weight', amount): amount is a number of elements, or a float: a fraction
+-- of them. Dims count from 1. A custom method derives from BasePruningMethod: PRUNING_TYPE
+-- ('unstructured', 'structured', 'global') and compute_mask(t, default_mask).
 
 local torch = require 'torch'
 local class = require 'torch.support.class'
@@ -15,7 +16,7 @@ local fields_of = class.fields
 
 local prune = {}
 
--- ---- methods --------------------------------------------------------------------------------------------------------
+-- ---- methods ------------------------------------------------------------------------------------
 
 local BasePruningMethod = class.Object:extend 'BasePruningMethod'
 BasePruningMethod.PRUNING_TYPE = 'unstructured'
@@ -132,7 +133,7 @@ end, function(self, t, default_mask)
   return channels(default_mask, torch.zeros(size, { device = t.device }):index_fill(1, kept, 1), dim)
 end)
 
--- ---- several of them --------------------------------------------------------------------------------------------------
+-- ---- several of them ----------------------------------------------------------------------------
 
 local PruningContainer = BasePruningMethod:extend 'PruningContainer'
 prune.PruningContainer = PruningContainer
@@ -173,7 +174,7 @@ function PruningContainer:compute_mask(t, mask)
   fail('Unrecognized PRUNING_TYPE %s', tostring(method.PRUNING_TYPE))
 end
 
--- ---- modules ----------------------------------------------------------------------------------------------------------
+-- ---- modules ------------------------------------------------------------------------------------
 
 -- The pruning methods of a module by parameter name, in a field; one hook applies them.
 local function methods_of(module) return fields_of(module)._pruning end
@@ -238,8 +239,8 @@ end
 --- Where a mask is 0.
 function prune.custom_from_mask(module, name, mask) return apply(prune.CustomFromMask(mask), module, name) end
 
--- The scores of one of several parameters: importance_scores, { {module, name, scores}, ... }, otherwise its
--- values.
+-- The scores of one of several parameters: importance_scores, { {module, name, scores}, ... },
+-- otherwise its values.
 local function score_of(importance_scores, place, value)
   for _, given in ipairs(importance_scores or {}) do
     if given[1] == place[1] and given[2] == place[2] then
@@ -253,7 +254,8 @@ local function score_of(importance_scores, place, value)
   return value
 end
 
---- Prunes several parameters { {module, name}, ... } jointly: pruning_method is a class, amount its argument.
+--- Prunes several parameters { {module, name}, ... } jointly: pruning_method is a class, amount its
+--- argument.
 function prune.global_unstructured(parameters, pruning_method, importance_scores, amount)
   if type(pruning_method) ~= 'table' or pruning_method.PRUNING_TYPE ~= 'unstructured' then
     fail 'Only "unstructured" PRUNING_TYPE supported for the `pruning_method`.'

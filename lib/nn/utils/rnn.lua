@@ -1,8 +1,8 @@
 -- rnn.lua - torch.nn.utils.rnn: sequences of different lengths in one batch, padded or packed.
 --
--- A PackedSequence contains the steps of all sequences, longest first, one time step after the other: `data`,
--- the number of sequences of each step (`batch_sizes`, on the CPU), and the permutations that sort and unsort
--- the batch.
+-- A PackedSequence contains the steps of all sequences, longest first, one time step after the
+-- other: `data`, the number of sequences of each step (`batch_sizes`, on the CPU), and the
+-- permutations that sort and unsort the batch.
 
 local torch = require 'torch'
 local class = require 'torch.support.class'
@@ -12,7 +12,7 @@ local kinds = require 'torch.support.kinds'
 
 local rnn = {}
 
--- ---- PackedSequence -----------------------------------------------------------------------------------------------
+-- ---- PackedSequence -----------------------------------------------------------------------------
 
 local PackedSequence = class.Object:extend('PackedSequence')
 rnn.PackedSequence = PackedSequence
@@ -53,7 +53,7 @@ function PackedSequence:__tostring()
     tostring(self.batch_sizes), tostring(self.sorted_indices or 'None'), tostring(self.unsorted_indices or 'None'))
 end
 
--- ---- packing --------------------------------------------------------------------------------------------------------
+-- ---- packing ------------------------------------------------------------------------------------
 
 local function check_lengths(lengths, batch, enforce_sorted)
   if #lengths ~= batch then
@@ -139,7 +139,7 @@ function rnn.pad_packed_sequence(sequence, batch_first, padding_value, total_len
   return padded, counts
 end
 
--- ---- lists of sequences -----------------------------------------------------------------------------------------
+-- ---- lists of sequences -------------------------------------------------------------------------
 
 function rnn.pad_sequence(sequences, batch_first, padding_value, side)
   if side ~= 'left' and side ~= 'right' then fail 'Expected padding_side to be one of left or right' end

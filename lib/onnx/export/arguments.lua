@@ -7,7 +7,7 @@ local record = require 'torch.onnx.export.record'
 
 local M = {}
 
--- ---- matching ---------------------------------------------------------------------------------------------------------------
+-- ---- matching -----------------------------------------------------------------------------------
 
 local function is_number(x) return type(x) == 'number' end
 local function is_integer(x) return math.type(x) == 'integer' end
@@ -87,7 +87,8 @@ end
 
 local function is_empty(x) return is_list(x) and getmetatable(x) == nil and next(x) == nil end
 
---- The arguments of a call by name, with `op`, the declared name; nil if no declaration of the op fits.
+--- The arguments of a call by name, with `op`, the declared name; nil if no declaration of the op
+--- fits.
 function M.bind(call)
   local args = call.args
   for _, n in ipairs { args.n, is_empty(args[args.n]) and args.n - 1 or nil } do -- also without a last empty table of names

@@ -1,5 +1,5 @@
--- file.lua - writes protobuf messages, by the tables of fields for reading (messages.lua). Elements of tensors
--- are written directly from their memory; the rest of a message is small.
+-- file.lua - writes protobuf messages, by the tables of fields for reading (messages.lua). Elements
+-- of tensors are written directly from their memory; the rest of a message is small.
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'

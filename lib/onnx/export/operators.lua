@@ -1,9 +1,11 @@
--- operators.lua - writes operations as ONNX nodes, with the functions of ops/, one subject per file.
+-- operators.lua - writes operations as ONNX nodes, with the functions of ops/, one subject per
+-- file.
 --
--- A file returns { name = write } with write(graph, args, call) -> the names of the results (or one list of
--- them, for an operation that returns a list). args are the arguments by name; numbers that depend on sizes of
--- inputs are symbols. call contains the results as values, for their dtypes and shapes. Functions of
--- torch.nn.functional only are named 'nn.<name>'. An in-place operation is written as its out-of-place variant.
+-- A file returns { name = write } with write(graph, args, call) -> the names of the results (or one
+-- list of them, for an operation that returns a list). args are the arguments by name; numbers that
+-- depend on sizes of inputs are symbols. call contains the results as values, for their dtypes and
+-- shapes. Functions of torch.nn.functional only are named 'nn.<name>'. An in-place operation is
+-- written as its out-of-place variant.
 
 local arguments = require 'torch.onnx.export.arguments'
 
@@ -15,7 +17,8 @@ for _, name in ipairs(files) do
   for op, write in pairs(require('torch.onnx.export.ops.' .. name)) do writers[op] = write end
 end
 
---- Operations written by hand in C, or without a public name: they receive their arguments unconverted.
+--- Operations written by hand in C, or without a public name: they receive their arguments
+--- unconverted.
 M.reads_raw = { index = true, index_assign = true, where_method = true, _recurrent = true, _resample = true,
   _resample_planes = true, _grid_sample = true }
 

@@ -1,9 +1,10 @@
--- symbols.lua - dynamic sizes. A module with dynamic dimensions is recorded several times with inputs of
--- different sizes. A number that differs between the recordings is a Symbol; its values determine its formula:
--- an integer or fraction of one size plus a number, or of a product of several.
+-- symbols.lua - dynamic sizes. A module with dynamic dimensions is recorded several times with
+-- inputs of different sizes. A number that differs between the recordings is a Symbol; its values
+-- determine its formula: an integer or fraction of one size plus a number, or of a product of
+-- several.
 --
--- The first recording has the given sizes. Then there is one for each dynamic size with only that size changed,
--- and one with all sizes changed, which must confirm the formula.
+-- The first recording has the given sizes. Then there is one for each dynamic size with only that
+-- size changed, and one with all sizes changed, which must confirm the formula.
 
 local record = require 'torch.onnx.export.record'
 
@@ -39,8 +40,8 @@ for name, f in pairs {
   end
 end
 
---- Merges the values at the same position of the recordings; calls `differ` to raise an error if they differ in
--- more than numbers.
+--- Merges the values at the same position of the recordings; calls `differ` to raise an error if
+-- they differ in more than numbers.
 function M.merge(list, differ)
   local first = list[1]
   if record.is_value(first) then
@@ -83,9 +84,9 @@ end
 
 local function gcd(a, b) return b == 0 and math.abs(a) or gcd(b, a % b) end
 
---- The formula of a symbol: { dims = indices in `sizes`, factor =, addend =, divisor = } for (factor * product
--- of the sizes + addend) / divisor; nil if no such formula exists. sizes: { { values = } ... }, the dynamic
--- sizes in the recordings.
+--- The formula of a symbol: { dims = indices in `sizes`, factor =, addend =, divisor = } for
+-- (factor * product of the sizes + addend) / divisor; nil if no such formula exists. sizes: { {
+-- values = } ... }, the dynamic sizes in the recordings.
 function M.solve(symbol, sizes)
   local values, dims = symbol.values, {}
   for s = 1, #sizes do

@@ -1,4 +1,5 @@
--- attention.lua - attention over keys, its linear and convolutional relatives, and positions as rotations.
+-- attention.lua - attention over keys, its linear and convolutional relatives, and positions as
+-- rotations.
 
 local torch = require 'torch'
 local run = require 'torch.onnx.run'

@@ -1,4 +1,5 @@
--- convolution.lua - Conv, ConvTranspose, DeformConv, and Col2Im, a part of a convolution's gradient.
+-- convolution.lua - Conv, ConvTranspose, DeformConv, and Col2Im, a part of a convolution's
+-- gradient.
 
 local torch = require 'torch'
 local values = require 'torch.onnx.values'
@@ -46,7 +47,8 @@ function ops.ConvTranspose(node, x, weight, bias)
   return y + bias:view(shape)
 end
 
--- Deformable convolution: offsets shift the sampling positions, which are read by bilinear interpolation.
+-- Deformable convolution: offsets shift the sampling positions, which are read by bilinear
+-- interpolation.
 function ops.DeformConv(node, x, weight, offset, bias, mask)
   local w = windows.of(node, x, windows.spatial_sizes(weight))
   if w.n ~= 2 then values.fail('a deformable convolution over %d dimensions', w.n) end

@@ -5,7 +5,8 @@ local values = require 'torch.onnx.values'
 
 local ops = {}
 
--- Before version 7, the second input of a pair was laid along the first from the dimension `axis` on.
+-- Before version 7, the second input of a pair was laid along the first from the dimension `axis`
+-- on.
 local function aligned(node, a, b)
   local axis = node.attributes.axis
   if node.version >= 7 or not axis or axis < 0 then return b end
@@ -27,8 +28,8 @@ end
 
 ops.Add, ops.Sub, ops.Mul = binary(torch.add), binary(torch.sub), binary(torch.mul)
 
--- Core has no division and shift of uint64. They are computed on the bits as int64: the quotient is twice the
--- quotient of half the dividend, or one more (H. Warren, Hacker's Delight, 9-3).
+-- Core has no division and shift of uint64. They are computed on the bits as int64: the quotient is
+-- twice the quotient of half the dividend, or one more (H. Warren, Hacker's Delight, 9-3).
 local unsigned = {}
 
 local function signed(x) return x:view(torch.int64) end

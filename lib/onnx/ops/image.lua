@@ -19,8 +19,8 @@ ops.AffineGrid = { grows = true, fn = function(node, theta, size)
   return F.affine_grid(theta, values.list(node, 2, size), node.attributes.align_corners == 1)
 end }
 
--- Linear interpolation: for each coordinate in a dimension of n elements, the two neighbouring positions and
--- their weights, 0 for coordinates outside.
+-- Linear interpolation: for each coordinate in a dimension of n elements, the two neighbouring
+-- positions and their weights, 0 for coordinates outside.
 local function around(coordinates, n, like)
   local places, weights = { {}, {} }, { {}, {} }
   for i, at in ipairs(coordinates) do
@@ -82,7 +82,7 @@ ops.RoiAlign = { grows = true, fn = function(node, x, regions, batches)
   return torch.stack(results, 1)
 end }
 
--- ---- boxes ------------------------------------------------------------------------------------------------------------
+-- ---- boxes --------------------------------------------------------------------------------------
 
 -- The sorted corners and the area of a box, { y1, x1, y2, x2, area }.
 local function corners(box, by_center)
@@ -139,7 +139,7 @@ function ops.NonMaxSuppression(node, boxes, scores, most, most_overlap, least_sc
   return torch.tensor(chosen, { dtype = torch.int64, device = boxes.device })
 end
 
--- ---- pictures -----------------------------------------------------------------------------------------------------------------
+-- ---- pictures -----------------------------------------------------------------------------------
 
 -- The bytes of a tensor of them.
 local function text_of(bytes)
@@ -150,7 +150,8 @@ end
 
 local known_forms = { RGB = true, BGR = true, Grayscale = true }
 
--- Decodes a PNG or JPEG file. Gray is the luma of the colours, by the weights of ITU-R BT.601 in 65536ths.
+-- Decodes a PNG or JPEG file. Gray is the luma of the colours, by the weights of ITU-R BT.601 in
+-- 65536ths.
 function ops.ImageDecoder(node, stream)
   local form = node.attributes.pixel_format or 'RGB'
   if not known_forms[form] then values.fail("a pixel_format '%s'", form) end

@@ -1,9 +1,9 @@
--- integers.lua - exact sums of products of integers minus their zero points: products and convolutions of
--- quantized values.
+-- integers.lua - exact sums of products of integers minus their zero points: products and
+-- convolutions of quantized values.
 --
--- If the processor has 8-bit integer instructions, products with constant weights use them. Others use fast
--- float products and convolutions: a sum of integers is exact while its magnitude is below 2^24 in float, 2^53
--- in double.
+-- If the processor has 8-bit integer instructions, products with constant weights use them. Others
+-- use fast float products and convolutions: a sum of integers is exact while its magnitude is below
+-- 2^24 in float, 2^53 in double.
 
 local torch = require 'torch'
 local kept = require 'torch.onnx.kept'
@@ -20,8 +20,8 @@ local function centered(x, zero, dtype, rows)
   return wide - zero
 end
 
---- Reshapes a vector with a number per filter for broadcasting against a tensor of `rank` dimensions with the
--- filters in dimension `dim`; a single number becomes 0-dimensional.
+--- Reshapes a vector with a number per filter for broadcasting against a tensor of `rank`
+-- dimensions with the filters in dimension `dim`; a single number becomes 0-dimensional.
 function M.per_filter(vector, rank, dim)
   if vector:dim() == 0 or vector:numel() == 1 then return vector:reshape({}) end
   local shape = {}
@@ -31,8 +31,9 @@ end
 
 local EXACT = 1 << 24 -- float32 represents integers up to here exactly
 
--- The cache of a node for its constant i-th input, the weights, until they or their zero points change; nil if
--- they are not constant or not on the host, where float may have less precision or transform the data.
+-- The cache of a node for its constant i-th input, the weights, until they or their zero points
+-- change; nil if they are not constant or not on the host, where float may have less precision or
+-- transform the data.
 local function held_of(node, i, weight, zero)
   local on_host = weight.device.type == 'cpu' and not torch.is_autocast_enabled 'cpu'
   if not node.known[i] or not on_host then return nil end
@@ -45,9 +46,9 @@ local function held_of(node, i, weight, zero)
   return held
 end
 
--- The weights minus their zero points, with the shape of `beside_zero`, in the precision in which sums of
--- products with x are exact: double, or float if 8-bit integers are multiplied and the sum of magnitudes of
--- each filter over `dims` permits it.
+-- The weights minus their zero points, with the shape of `beside_zero`, in the precision in which
+-- sums of products with x are exact: double, or float if 8-bit integers are multiplied and the sum
+-- of magnitudes of each filter over `dims` permits it.
 local function in_floats(held, x, weight, beside_zero, dims)
   if not held then return centered(weight, beside_zero, torch.float64) end
   if not held.weight then
@@ -58,8 +59,8 @@ local function in_floats(held, x, weight, beside_zero, dims)
   return x.dtype.itemsize == 1 and held.weight or held.weight:to(torch.float64)
 end
 
--- True if x has 8-bit integers to multiply directly: then held.whole is the int8 weights minus their zero
--- points, held.sums the sums of each filter.
+-- True if x has 8-bit integers to multiply directly: then held.whole is the int8 weights minus
+-- their zero points, held.sums the sums of each filter.
 local function as_bytes(held, x, weight, beside_zero, dims)
   if not held or x.dtype.itemsize ~= 1 or weight.dtype.itemsize ~= 1 then return false end
   if held.whole == nil then
@@ -72,15 +73,15 @@ local function as_bytes(held, x, weight, beside_zero, dims)
   return held.whole ~= false
 end
 
--- Subtracts the zero point times the sums of the filters from sums of products of 8-bit integers, with channels
--- in dimension 2.
+-- Subtracts the zero point times the sums of the filters from sums of products of 8-bit integers,
+-- with channels in dimension 2.
 local function less_zero(sums, zero, filters)
   if not zero then return sums end
   return sums - zero:to(torch.int32) * filters
 end
 
---- The sums of products of two integer matrices; b is the node's i-th input. transposed: b is stored
--- transposed, and its zero points belong to its rows.
+--- The sums of products of two integer matrices; b is the node's i-th input. transposed: b is
+-- stored transposed, and its zero points belong to its rows.
 function M.product(node, i, a, b, a_zero, b_zero, transposed)
   local beside = b_zero
   if transposed and b_zero and b_zero:numel() > 1 then beside = b_zero:unsqueeze(-1) end

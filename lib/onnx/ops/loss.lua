@@ -29,8 +29,8 @@ function ops.SoftmaxCrossEntropyLoss(node, scores, target, weight)
   return negative_log_likelihood(node, log_probabilities, target, weight), log_probabilities
 end
 
--- An optimizer step. Inputs: R, T, all X, all gradients, then all of each state; outputs: all new X, then all
--- of each new state.
+-- An optimizer step. Inputs: R, T, all X, all gradients, then all of each state; outputs: all new
+-- X, then all of each new state.
 local function optimizer(n_states, step)
   return function(node, rate, count, ...)
     local inputs = table.pack(...)

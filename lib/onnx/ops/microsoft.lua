@@ -1,5 +1,5 @@
--- microsoft.lua - operators of com.microsoft that onnxruntime's optimizer writes: fusions of several operators
--- of ai.onnx.
+-- microsoft.lua - operators of com.microsoft that onnxruntime's optimizer writes: fusions of
+-- several operators of ai.onnx.
 
 local torch = require 'torch'
 local integers = require 'torch.onnx.ops.integers'
@@ -10,7 +10,7 @@ local windows = require 'torch.onnx.ops.windows'
 local F = require 'torch.nn.functional'
 local ops = {}
 
--- ---- a layer and the function after it --------------------------------------------------------------------------------
+-- ---- a layer and the function after it ----------------------------------------------------------
 
 local activations = {
   Relu = function() return torch.relu end,
@@ -92,11 +92,12 @@ function ops.EmbedLayerNormalization(node, ids, segments, words, places, segment
   return y, mask and mask:sum(2, { dtype = torch.int32 }) or torch.zeros(ids:size(1), { dtype = torch.int32, device = ids.device }), sum
 end
 
--- ---- attention --------------------------------------------------------------------------------------------------------
+-- ---- attention ----------------------------------------------------------------------------------
 
 local function heads_of(x, heads) return x:reshape(x:size(1), x:size(2), heads, -1):transpose(2, 3) end
 
--- The bias that a mask of 0 and 1, or of sequence lengths, adds to the scores (batch, heads, queries, keys).
+-- The bias that a mask of 0 and 1, or of sequence lengths, adds to the scores (batch, heads,
+-- queries, keys).
 local function mask_bias(node, mask, n_keys, dtype)
   local keep
   if mask:dim() == 1 then keep = torch.arange(n_keys, { device = mask.device }):lt(mask:view(-1, 1)):unsqueeze(2):unsqueeze(2)
@@ -152,7 +153,7 @@ function ops.MultiHeadAttention(node, query, key, value, bias, mask, addend, pas
   return attend(node, query, key, value, added), key, value
 end
 
--- ---- integers ---------------------------------------------------------------------------------------------------------
+-- ---- integers -----------------------------------------------------------------------------------
 
 -- The product of integers with b, the second input, as floats.
 local function scaled_product(node, a, b, a_scale, b_scale, a_zero, b_zero, bias)

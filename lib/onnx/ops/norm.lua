@@ -97,7 +97,8 @@ function ops.LRN(node, x)
   return F.local_response_norm(x, a.size or values.fail 'no size', a.alpha or 0.0001, a.beta or 0.75, a.bias or 1.0)
 end
 
--- Since version 12, training is an input. Earlier, dropout is off, because files for inference disable it.
+-- Since version 12, training is an input. Earlier, dropout is off, because files for inference
+-- disable it.
 ops.Dropout = { is_random = true, fn = function(node, x, ratio, training)
   local p = node.version < 12 and (node.attributes.ratio or 0.5) or ratio and values.number(node, 2, ratio) or 0.5
   if not training or not training:item() or p == 0 then

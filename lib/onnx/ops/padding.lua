@@ -1,4 +1,5 @@
--- padding.lua - pad(node, x, mode, before, after, value): pads or crops x; for Pad and CenterCropPad.
+-- padding.lua - pad(node, x, mode, before, after, value): pads or crops x; for Pad and
+-- CenterCropPad.
 
 local torch = require 'torch'
 local values = require 'torch.onnx.values'
@@ -15,7 +16,8 @@ local source = {
   end,
 }
 
--- The source positions of a padded dimension as a tensor; the node caches it while the sizes stay the same.
+-- The source positions of a padded dimension as a tensor; the node caches it while the sizes stay
+-- the same.
 local function places_of(node, from, mode, d, n, before, after, device)
   local made = node.padded and node.padded[d]
   if made and made.mode == mode and made.n == n and made.before == before and made.after == after and made.index.device == device then return made.index end
@@ -28,8 +30,8 @@ local function places_of(node, from, mode, d, n, before, after, device)
   return made.index
 end
 
---- x with `before[d]` and `after[d]` additional elements (removed ones, if negative) at the ends of each
--- dimension.
+--- x with `before[d]` and `after[d]` additional elements (removed ones, if negative) at the ends of
+-- each dimension.
 return function(node, x, mode, before, after, value)
   if mode == 'constant' then
     local amounts = {}

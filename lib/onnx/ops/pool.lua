@@ -16,8 +16,8 @@ local function ends(w)
   return windows.amounts(w.before, after, w.n)
 end
 
--- Converts positions in padded channels to positions in unpadded ones, from 0, in row-major or column-major
--- order.
+-- Converts positions in padded channels to positions in unpadded ones, from 0, in row-major or
+-- column-major order.
 local function unpadded(places, x, padded, w, by_columns)
   local rest, flat, stride = places - 1, nil, 1
   local parts = {}
@@ -36,8 +36,8 @@ local function unpadded(places, x, padded, w, by_columns)
   return flat + (torch.arange(batch * channels, { device = x.device }) * stride):view(shape)
 end
 
--- True if our pooling supports the padding: symmetric, at most half a window. ceil_mode covers an overhanging
--- last window.
+-- True if our pooling supports the padding: symmetric, at most half a window. ceil_mode covers an
+-- overhanging last window.
 local function own_padding(w)
   for i = 1, w.n do
     if w.before[i] ~= w.after[i] or 2 * w.before[i] > w.kernel[i] then return false end

@@ -7,8 +7,8 @@ local values = require 'torch.onnx.values'
 
 local ops = {}
 
--- Reshapes or repeats a scale or zero point to broadcast against x: per tensor, per entry of a dimension, or
--- per block of it.
+-- Reshapes or repeats a scale or zero point to broadcast against x: per tensor, per entry of a
+-- dimension, or per block of it.
 local function beside(x, vector, axis, block)
   if vector:dim() == 0 or vector:numel() == 1 and (not block or block == 0) then return vector:reshape({}) end
   local dim = values.dim(axis, x:dim())

@@ -1,6 +1,6 @@
--- quantized.lua - operators of com.microsoft on quantized integers with a scale and a zero point, which
--- onnxruntime's quantizer and optimizer write for layers between quantized products. Each computes in float and
--- rounds its result once.
+-- quantized.lua - operators of com.microsoft on quantized integers with a scale and a zero point,
+-- which onnxruntime's quantizer and optimizer write for layers between quantized products. Each
+-- computes in float and rounds its result once.
 
 local torch = require 'torch'
 local integers = require 'torch.onnx.ops.integers'
@@ -24,15 +24,16 @@ local function whole(x, scale, zero, dtype)
   return y:clamp(info.min, info.max):to(dtype)
 end
 
--- ---- layers of one tensor -----------------------------------------------------------------------------------------------
+-- ---- layers of one tensor -----------------------------------------------------------------------
 
--- Turns fn(node, x) on floats into an operator on x and its scale and zero point, and the scale and zero point
--- of the result.
+-- Turns fn(node, x) on floats into an operator on x and its scale and zero point, and the scale and
+-- zero point of the result.
 local function of_one(fn)
   return function(node, x, x_scale, x_zero, y_scale, y_zero) return whole(fn(node, real(x, x_scale, x_zero)), y_scale, y_zero, x.dtype) end
 end
 
--- If the node has channels last, moves the channels of x to the second dimension; and back for a result.
+-- If the node has channels last, moves the channels of x to the second dimension; and back for a
+-- result.
 local function channels_second(node, x)
   if node.attributes.channels_last ~= 1 then return x end
   return x:movedim(-1, 2)
@@ -68,7 +69,7 @@ end)
 --- MaxPool with channels in the last dimension.
 function ops.NhwcMaxPool(node, x) return (pool.MaxPool(node, x:movedim(-1, 2))):movedim(2, -1):contiguous() end
 
--- ---- layers of several ----------------------------------------------------------------------------------------------------
+-- ---- layers of several --------------------------------------------------------------------------
 
 local function of_two(fn)
   return function(_, a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero)
@@ -92,7 +93,7 @@ function ops.QLinearConcat(node, y_scale, y_zero, ...)
   return whole(torch.cat(parts, values.dim(node.attributes.axis or 0, parts[1]:dim())), y_scale, y_zero)
 end
 
--- ---- products ---------------------------------------------------------------------------------------------------------------
+-- ---- products -----------------------------------------------------------------------------------
 
 ops.QLinearConv = by_channels(quantize.QLinearConv)
 

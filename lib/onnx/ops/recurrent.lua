@@ -1,5 +1,5 @@
--- recurrent.lua - RNN, LSTM and GRU: with any activations, lengths, directions. ONNX orders LSTM's gates input, output,
--- forget, cell, and GRU's update, reset, hidden.
+-- recurrent.lua - RNN, LSTM and GRU: with any activations, lengths, directions. ONNX orders LSTM's
+-- gates input, output, forget, cell, and GRU's update, reset, hidden.
 
 local torch = require 'torch'
 local kept = require 'torch.onnx.kept'
@@ -81,8 +81,8 @@ local function own_weights(node, d, order, hidden, W, R, B)
   return own.weights
 end
 
--- One direction by our own layer, for a cell of the standard form: the output (length, batch, hidden) and the
--- last states.
+-- One direction by our own layer, for a cell of the standard form: the output (length, batch,
+-- hidden) and the last states.
 local function by_own(node, d, cell, x, W, R, B, states, backward)
   local length, batch, hidden = x:size(1), x:size(2), R:size(3)
   local w = own_weights(node, d, cell.order, hidden, W, R, B)
@@ -91,8 +91,8 @@ local function by_own(node, d, cell, x, W, R, B, states, backward)
   return output:view(length, batch, hidden), { hn, cn }
 end
 
--- One direction step by step: step(x_t, states) -> states, with the output first. counts: the length of each
--- sequence, or nil if all are complete.
+-- One direction step by step: step(x_t, states) -> states, with the output first. counts: the
+-- length of each sequence, or nil if all are complete.
 local function by_steps(node, d, cell, x, W, R, B, states, backward, counts)
   local length, batch, hidden, clip = x:size(1), x:size(2), R:size(3), node.attributes.clip
   local bias_x, bias_h
@@ -122,8 +122,9 @@ end
 
 local function stacked(list, dim) return #list == 1 and list[1]:unsqueeze(dim) or torch.stack(list, dim) end
 
--- A layer of any cell: { n_states = 1 or 2 (h, c), prepare = a function that returns the step function of a
--- direction; own, order: for cells that our own layers support, their name and the order of their gates }.
+-- A layer of any cell: { n_states = 1 or 2 (h, c), prepare = a function that returns the step
+-- function of a direction; own, order: for cells that our own layers support, their name and the
+-- order of their gates }.
 local function layer(node, cell, x, W, R, B, lengths, initial)
   local a = node.attributes
   if not x or not W or not R then values.fail "one of its inputs 'X', 'W' and 'R' is missing" end
@@ -209,11 +210,11 @@ end
 
 function ops.LSTM(node, ...) return long_short(node, nil, ...) end
 
--- ---- of integers ----------------------------------------------------------------------------------------------------------
+-- ---- of integers --------------------------------------------------------------------------------
 
--- The values of DynamicQuantizeLinear: 256 values between the minimum and the maximum, including 0. A state is
--- rounded by rows, so no sequence depends on the others of its batch (onnxruntime rounds the rows of a thread
--- together).
+-- The values of DynamicQuantizeLinear: 256 values between the minimum and the maximum, including 0.
+-- A state is rounded by rows, so no sequence depends on the others of its batch (onnxruntime rounds
+-- the rows of a thread together).
 local function rounded_dynamically(x, by_rows)
   local least, most = x:min(), x:max()
   if by_rows then least, most = x:amin(-1, true), x:amax(-1, true) end
@@ -223,8 +224,8 @@ local function rounded_dynamically(x, by_rows)
   return torch.where(scale:eq(0), x, (((x / scale):round() + zero):clamp(0, 255) - zero) * scale)
 end
 
--- Converts 8-bit weights (direction, from, gates) to floats (direction, gates, from); scales and zero points
--- are per direction or per row of gates.
+-- Converts 8-bit weights (direction, from, gates) to floats (direction, gates, from); scales and
+-- zero points are per direction or per row of gates.
 local function dequantized(weight, scale, zero)
   local function beside(t) return t:dim() == 2 and t:unsqueeze(2) or t:view(-1, 1, 1) end
   local wide = weight:to(torch.float32)

@@ -5,7 +5,8 @@ local values = require 'torch.onnx.values'
 
 local ops = {}
 
--- The dimensions to reduce: an attribute, from a version on an input. nil: none (the input is the result).
+-- The dimensions to reduce: an attribute, from a version on an input. nil: none (the input is the
+-- result).
 local function axes_of(node, x, axes, from)
   local list
   if node.version < from then list = node.attributes.axes else list = axes and values.list(node, 2, axes) end
@@ -114,7 +115,8 @@ function ops.Unique(node, x)
   if not axis then x = x:reshape(-1) end
   local found, inverse, counts = torch.unique(x, { return_inverse = true, return_counts = true, dim = dim })
   local n, size = found:size(dim), x:size(dim)
-  -- The first position of each value: positions are written in descending order, so that the first one remains.
+  -- The first position of each value: positions are written in descending order, so that the first
+  -- one remains.
   local first = torch.full({ n }, size, { dtype = torch.int64, device = x.device })
   local order = torch.arange(size, { device = x.device })
   first = first:index_copy(1, inverse:reshape(-1):flip(1), order:flip(1))

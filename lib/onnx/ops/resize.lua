@@ -1,13 +1,13 @@
--- resize.lua - Resize and Upsample, one dimension at a time: each result is a weighted sum of a few elements,
--- with weights by its coordinate in the input.
+-- resize.lua - Resize and Upsample, one dimension at a time: each result is a weighted sum of a few
+-- elements, with weights by its coordinate in the input.
 
 local torch = require 'torch'
 local values = require 'torch.onnx.values'
 
 local ops = {}
 
--- The coordinate of the i-th of `out` results (i from 0) in n elements; for region (from, to, as fractions of
--- n): tf_crop_and_resize.
+-- The coordinate of the i-th of `out` results (i from 0) in n elements; for region (from, to, as
+-- fractions of n): tf_crop_and_resize.
 local coordinate = {
   half_pixel = function(i, scale) return (i + 0.5) / scale - 0.5 end,
   pytorch_half_pixel = function(i, scale, n) return scale * n == 1 and -0.5 or (i + 0.5) / scale - 0.5 end,
@@ -23,7 +23,8 @@ local coordinate = {
   tf_half_pixel_for_nn = function(i, scale) return (i + 0.5) / scale end,
 }
 
--- True if the upper element is nearest, for a coordinate `ratio` (0 < ratio <= 1) above the lower one.
+-- True if the upper element is nearest, for a coordinate `ratio` (0 < ratio <= 1) above the lower
+-- one.
 local nearest = {
   round_prefer_floor = function(ratio) return ratio > 0.5 end,
   round_prefer_ceil = function(ratio) return ratio >= 0.5 end,
@@ -43,8 +44,8 @@ local function cubic(a)
   end
 end
 
--- Lists of positions (from 1) and weights by tap, for the results of one dimension; { outside = list } for
--- results outside of the input.
+-- Lists of positions (from 1) and weights by tap, for the results of one dimension; { outside =
+-- list } for results outside of the input.
 local function taps_of(plan, n, out, scale, from, to)
   local reach = plan.mode == 'nearest' and 0 or plan.mode == 'linear' and 1 or 2
   local shrink = plan.antialias and scale < 1 and scale or 1

@@ -42,7 +42,7 @@ function ops.Slice(node, x, from, to, axes, by)
   return x
 end
 
--- ---- padding ----------------------------------------------------------------------------------------------------------
+-- ---- padding ------------------------------------------------------------------------------------
 
 ops.Pad = { grows = true, fn = function(node, x, pads, constant, axes)
   local amounts, value
@@ -82,7 +82,7 @@ function ops.CenterCropPad(node, x, shape)
   return x
 end
 
--- ---- by condition -----------------------------------------------------------------------------------------------------
+-- ---- by condition -------------------------------------------------------------------------------
 
 function ops.NonZero(_, x)
   if x:dim() == 0 then x = x:reshape(1) end

@@ -69,7 +69,7 @@ ops.SequenceMap = { takes_frame = true, fn = function(node, frame, list, ...)
   return table.unpack(outputs)
 end }
 
--- ---- optional values --------------------------------------------------------------------------------------------------
+-- ---- optional values ----------------------------------------------------------------------------
 
 function ops.Optional(_, value)
   if value == nil then return NONE end

@@ -1,6 +1,6 @@
--- signal.lua - window functions, and Fourier transforms as matrix products: of any length, and differentiable.
--- Complex numbers are pairs in a last dimension of 2. Computed in double precision, so that sums that should be
--- 0 round to 0.
+-- signal.lua - window functions, and Fourier transforms as matrix products: of any length, and
+-- differentiable. Complex numbers are pairs in a last dimension of 2. Computed in double precision,
+-- so that sums that should be 0 round to 0.
 
 local torch = require 'torch'
 local tensors = require 'torch.onnx.tensors'
@@ -34,7 +34,8 @@ local function waves(rows, columns, n, like)
   return angle:cos(), angle:sin()
 end
 
--- The transform of the last dimension of real and imaginary parts (nil: 0): sign 1 with e^-i. The first `keep` results.
+-- The transform of the last dimension of real and imaginary parts (nil: 0): sign 1 with e^-i. The
+-- first `keep` results.
 local function transform(real, imaginary, n, keep, inverse)
   local dtype = real.dtype
   real, imaginary = real:to(torch.float64), imaginary and imaginary:to(torch.float64)

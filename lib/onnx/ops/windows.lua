@@ -1,5 +1,5 @@
--- windows.lua - windows of convolutions and pools: their sizes over the dimensions after batch and channel, and
--- the padding of their attributes.
+-- windows.lua - windows of convolutions and pools: their sizes over the dimensions after batch and
+-- channel, and the padding of their attributes.
 
 local torch = require 'torch'
 local values = require 'torch.onnx.values'
@@ -55,9 +55,9 @@ local function find(node, x, kernel)
   return w
 end
 
---- { n = spatial dimensions, size =, kernel =, stride =, dilation =, before =, after =, out = } of windows over
--- x: `out` is the size of the result, `extra` the overhang of the last window beyond the padding (ceil_mode).
--- The node caches the last result.
+--- { n = spatial dimensions, size =, kernel =, stride =, dilation =, before =, after =, out = } of
+-- windows over x: `out` is the size of the result, `extra` the overhang of the last window beyond
+-- the padding (ceil_mode). The node caches the last result.
 function M.of(node, x, kernel)
   local w = node.windows
   if w and same_sizes(w, x, kernel) then return w end

@@ -1,5 +1,5 @@
--- composed.lua - schedulers of schedulers: SequentialLR(optimizer, schedulers, milestones), one after the other, and
--- ChainedScheduler(schedulers, optimizer), all at every step.
+-- composed.lua - schedulers of schedulers: SequentialLR(optimizer, schedulers, milestones), one
+-- after the other, and ChainedScheduler(schedulers, optimizer), all at every step.
 
 --[=[ arguments
 milestones: Numbers of the epochs at which the next scheduler takes over.

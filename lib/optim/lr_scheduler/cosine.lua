@@ -1,6 +1,6 @@
--- cosine.lua - rates that decrease along half a cosine: CosineAnnealingLR(optimizer, T_max, eta_min), and
--- CosineAnnealingWarmRestarts(optimizer, T_0, T_mult, eta_min), which restarts after T_0 epochs, then after
--- T_mult times as many, and so on (I. Loshchilov, F. Hutter 2016).
+-- cosine.lua - rates that decrease along half a cosine: CosineAnnealingLR(optimizer, T_max,
+-- eta_min), and CosineAnnealingWarmRestarts(optimizer, T_0, T_mult, eta_min), which restarts after
+-- T_0 epochs, then after T_mult times as many, and so on (I. Loshchilov, F. Hutter 2016).
 
 --[=[ arguments
 T_max: Number of steps of half a period.

@@ -1,6 +1,7 @@
--- cycle.lua - rates that increase and decrease, with momentum in the opposite direction: OneCycleLR(optimizer,
--- max_lr, ...) once over a number of steps (L. Smith, N. Topin 2017), CyclicLR(optimizer, base_lr, max_lr, ...)
--- repeatedly (L. Smith 2015). Call step() after every batch.
+-- cycle.lua - rates that increase and decrease, with momentum in the opposite direction:
+-- OneCycleLR(optimizer, max_lr, ...) once over a number of steps (L. Smith, N. Topin 2017),
+-- CyclicLR(optimizer, base_lr, max_lr, ...) repeatedly (L. Smith 2015). Call step() after every
+-- batch.
 
 --[=[ arguments
 base_lr: Minimum of the learning rate: a number, or one for each group.
@@ -66,7 +67,7 @@ local function set_momentum(group, value)
   end
 end
 
--- ---- OneCycleLR ---------------------------------------------------------------------------------------------------
+-- ---- OneCycleLR ---------------------------------------------------------------------------------
 
 local OneCycleLR = Scheduler:extend('OneCycleLR')
 
@@ -160,7 +161,7 @@ function OneCycleLR:get_lr()
   end)
 end
 
--- ---- CyclicLR -----------------------------------------------------------------------------------------------------
+-- ---- CyclicLR -----------------------------------------------------------------------------------
 
 local CyclicLR = Scheduler:extend('CyclicLR')
 

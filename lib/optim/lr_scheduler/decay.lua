@@ -1,6 +1,7 @@
--- decay.lua - schedulers that lower (or raise) the rate by a rule of the epoch: StepLR(optimizer, step_size, gamma),
--- MultiStepLR(optimizer, milestones, gamma), ConstantLR(optimizer, factor, total_iters), LinearLR(optimizer,
--- start_factor, end_factor, total_iters), ExponentialLR(optimizer, gamma), PolynomialLR(optimizer, total_iters, power).
+-- decay.lua - schedulers that lower (or raise) the rate by a rule of the epoch: StepLR(optimizer,
+-- step_size, gamma), MultiStepLR(optimizer, milestones, gamma), ConstantLR(optimizer, factor,
+-- total_iters), LinearLR(optimizer, start_factor, end_factor, total_iters),
+-- ExponentialLR(optimizer, gamma), PolynomialLR(optimizer, total_iters, power).
 
 --[=[ arguments
 gamma: Factor by which the learning rate is multiplied.
@@ -77,8 +78,8 @@ PolynomialLR
 local Scheduler = require 'torch.optim.lr_scheduler.scheduler'
 local fail = require 'torch.support.fail'
 
--- A class with an init that stores the declared arguments in fields of the same names; check(a) rejects invalid
--- ones.
+-- A class with an init that stores the declared arguments in fields of the same names; check(a)
+-- rejects invalid ones.
 local function scheduler(name, arguments, check)
   local class = Scheduler:extend(name)
   function class:init(a)

@@ -1,5 +1,6 @@
--- lambda.lua - schedulers by functions of the epoch: LambdaLR(optimizer, lr_lambda), the initial rate times it;
--- MultiplicativeLR(optimizer, lr_lambda), the last rate times it. lr_lambda: a function, or one for each group.
+-- lambda.lua - schedulers by functions of the epoch: LambdaLR(optimizer, lr_lambda), the initial
+-- rate times it; MultiplicativeLR(optimizer, lr_lambda), the last rate times it. lr_lambda: a
+-- function, or one for each group.
 
 --[=[ arguments
 lr_lambda: Function of the epoch's number that returns a factor, or a list with one for each group.

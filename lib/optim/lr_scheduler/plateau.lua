@@ -1,5 +1,5 @@
--- plateau.lua - ReduceLROnPlateau(optimizer, mode, factor, patience, threshold, threshold_mode, cooldown,
--- min_lr, eps): decreases the rate if the metric passed to step(metric) does not improve.
+-- plateau.lua - ReduceLROnPlateau(optimizer, mode, factor, patience, threshold, threshold_mode,
+-- cooldown, min_lr, eps): decreases the rate if the metric passed to step(metric) does not improve.
 
 --[=[ arguments
 mode: `'min'` if the metric shall fall, `'max'` if it shall rise.

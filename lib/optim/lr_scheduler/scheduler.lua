@@ -1,7 +1,7 @@
--- scheduler.lua - lr_scheduler.LRScheduler: the base class of schedulers. A derived class reads its arguments,
--- sets its fields and calls start. It defines get_lr(), the rates of the groups at self.last_epoch, usually
--- from the current ones, so that schedulers can be chained; and optionally closed_form(), the same from
--- self.base_lrs.
+-- scheduler.lua - lr_scheduler.LRScheduler: the base class of schedulers. A derived class reads its
+-- arguments, sets its fields and calls start. It defines get_lr(), the rates of the groups at
+-- self.last_epoch, usually from the current ones, so that schedulers can be chained; and optionally
+-- closed_form(), the same from self.base_lrs.
 --
 -- Epochs are values, counted from 0 as in PyTorch. The constructor does the first step.
 
@@ -35,8 +35,8 @@ local Scheduler = class.Object:extend('LRScheduler')
 -- Fields that are not part of the state.
 local NOT_SAVED = { optimizer = true, schedulers = true }
 
--- Declares the arguments of a class's constructor between the optimizer and last_epoch; its init receives all
--- by name, in one table.
+-- Declares the arguments of a class's constructor between the optimizer and last_epoch; its init
+-- receives all by name, in one table.
 function Scheduler.declare(made, arguments)
   declare.named(made, ('init(self, Optimizer optimizer, %s, integer last_epoch=-1)'):format(arguments))
 end
@@ -59,7 +59,8 @@ function Scheduler.check_optimizer(optimizer)
   if not Optimizer:is_instance(optimizer) then fail('%s is not an Optimizer', torch.type(optimizer)) end
 end
 
--- Records the initial rates, and makes the first step. last_epoch: -1, or the last epoch of a resumed run.
+-- Records the initial rates, and makes the first step. last_epoch: -1, or the last epoch of a
+-- resumed run.
 function Scheduler:start(optimizer, last_epoch)
   Scheduler.check_optimizer(optimizer)
   self.optimizer, self.base_lrs = optimizer, {}

@@ -1,7 +1,8 @@
 -- collate.lua - utils.data.default_collate: makes a batch of samples.
 --
--- Tensors are stacked along a new first dimension, integers become int64, floats float64, booleans bool tensors;
--- strings stay a list; lists are collated position by position and other tables field by field.
+-- Tensors are stacked along a new first dimension, integers become int64, floats float64, booleans
+-- bool tensors; strings stay a list; lists are collated position by position and other tables field
+-- by field.
 
 --[=[ arguments
 batch: List of samples.

@@ -1,14 +1,15 @@
--- dataloader.lua - utils.data.DataLoader(dataset, {batch_size = 1, shuffle = false, ...}) or DataLoader{dataset
--- = ..., ...}: for X, Y in loader do ... end. With num_workers, for X, Y in loader:iter() also ends the
--- processes at once when the loop is left early; otherwise the collector does.
+-- dataloader.lua - utils.data.DataLoader(dataset, {batch_size = 1, shuffle = false, ...}) or
+-- DataLoader{dataset = ..., ...}: for X, Y in loader do ... end. With num_workers, for X, Y in
+-- loader:iter() also ends the processes at once when the loop is left early; otherwise the
+-- collector does.
 --
 -- batch_size = false yields single samples of the dataset, without a batch dimension.
 --
--- Samples are collated along a new first dimension (collate.lua). With num_workers, processes load and decode
--- in the background (workers.lua), at most prefetch_factor batches each ahead; batches come in the same order
--- unless in_order = false. For the same generator, the order equals PyTorch's. Workers are forks:
--- multiprocessing_context = 'fork' is the only one. pin_memory_device has no effect: as in PyTorch, memory is
--- pinned for the current accelerator.
+-- Samples are collated along a new first dimension (collate.lua). With num_workers, processes load
+-- and decode in the background (workers.lua), at most prefetch_factor batches each ahead; batches
+-- come in the same order unless in_order = false. For the same generator, the order equals
+-- PyTorch's. Workers are forks: multiprocessing_context = 'fork' is the only one. pin_memory_device
+-- has no effect: as in PyTorch, memory is pinned for the current accelerator.
 
 --[=[ arguments
 dataset: Data set: an object with a length and entries from 1, or an iterable one.
@@ -99,7 +100,8 @@ function DataLoader:__len()
   return self.drop_last and n // self.batch_size or (n - 1) // self.batch_size + 1
 end
 
--- The list that collate_fn receives: a sample of one value is that value, others are lists of their values.
+-- The list that collate_fn receives: a sample of one value is that value, others are lists of their
+-- values.
 local function unpacked(samples)
   local list = {}
   for i, sample in ipairs(samples) do
@@ -209,9 +211,9 @@ end
 
 local getlocal, setlocal = debug.getlocal, debug.setlocal
 
--- A for loop stores the called value in its first "(for state)" variable, and the control value, nil at its
--- start, in the third. The loader, which is called first, replaces itself there by an iterator: loops over one
--- loader may be nested and left, for all batches.
+-- A for loop stores the called value in its first "(for state)" variable, and the control value,
+-- nil at its start, in the third. The loader, which is called first, replaces itself there by an
+-- iterator: loops over one loader may be nested and left, for all batches.
 local function becomes_iterator(loader, next_batch)
   local found
   local slot = 1

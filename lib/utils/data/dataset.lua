@@ -1,5 +1,5 @@
--- dataset.lua - utils.data.Dataset: derive from it and define __getitem(index) (index from 1; returns one or
--- more values) and __len().
+-- dataset.lua - utils.data.Dataset: derive from it and define __getitem(index) (index from 1;
+-- returns one or more values) and __len().
 
 local class = require 'torch.support.class'
 local fail = require 'torch.support.fail'

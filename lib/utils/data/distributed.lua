@@ -1,7 +1,7 @@
--- distributed.lua - DistributedSampler(dataset, {num_replicas =, rank =, shuffle =, seed =, drop_last =}):
--- partitions a data set over the ranks, with equally many samples on each: if they do not divide, some occur
--- twice, or with drop_last some are dropped. set_epoch(n) before each epoch changes the order. For the same
--- seed, the order equals PyTorch's.
+-- distributed.lua - DistributedSampler(dataset, {num_replicas =, rank =, shuffle =, seed =,
+-- drop_last =}): partitions a data set over the ranks, with equally many samples on each: if they
+-- do not divide, some occur twice, or with drop_last some are dropped. set_epoch(n) before each
+-- epoch changes the order. For the same seed, the order equals PyTorch's.
 
 --[=[ arguments
 dataset: Data set.

@@ -1,9 +1,10 @@
--- image.lua - utils.data.read_image(path, mode) and decode_image(bytes, mode): PNG and JPEG files as uint8
--- tensors (channels, height, width), values 0 to 255, as torchvision.io names them.
+-- image.lua - utils.data.read_image(path, mode) and decode_image(bytes, mode): PNG and JPEG files
+-- as uint8 tensors (channels, height, width), values 0 to 255, as torchvision.io names them.
 --
--- Modes: 'unchanged' (the file's own channels; palettes become colours, inks too), 'gray', 'gray_alpha', 'rgb',
--- 'rgba'; or a table { mode = ... }. PNG values of 16 bits are scaled to 8. A truncated or damaged file is an
--- error. Uses torch._C.decode_image, which opens libpng and TurboJPEG when the first image is read.
+-- Modes: 'unchanged' (the file's own channels; palettes become colours, inks too), 'gray',
+-- 'gray_alpha', 'rgb', 'rgba'; or a table { mode = ... }. PNG values of 16 bits are scaled to 8. A
+-- truncated or damaged file is an error. Uses torch._C.decode_image, which opens libpng and
+-- TurboJPEG when the first image is read.
 
 --[=[ arguments
 input: Bytes of a PNG or JPEG file.
@@ -30,14 +31,14 @@ local function channels_of(what, mode)
   return channels
 end
 
--- The image, or nil and a message; max_memory (nil: 64 times the bytes, and at least 256 MB) bounds its
--- unpacked size.
+-- The image, or nil and a message; max_memory (nil: 64 times the bytes, and at least 256 MB) bounds
+-- its unpacked size.
 local function decode(bytes, channels, max_memory)
   return torch._C.within_budget(#bytes, max_memory or nil, torch._C.decode_image, bytes, channels)
 end
 
---- Decodes the content of a file. options: max_memory, the maximum memory of decoding in bytes; the default is
--- 64 times the size of the content, and at least 256 MB.
+--- Decodes the content of a file. options: max_memory, the maximum memory of decoding in bytes; the
+-- default is 64 times the size of the content, and at least 256 MB.
 function M.decode_image(bytes, mode, options)
   local image, message = decode(bytes, channels_of('decode_image', mode), options.max_memory)
   if not image then fail('decode_image(): %s', message) end

@@ -1,6 +1,7 @@
--- sampler.lua - the order of samples: Sampler (derive and define iter), SequentialSampler, RandomSampler,
--- SubsetRandomSampler, WeightedRandomSampler, BatchSampler. iter() returns an iterator over positions from 1
--- (BatchSampler: over tables). For the same generator the order is PyTorch's.
+-- sampler.lua - the order of samples: Sampler (derive and define iter), SequentialSampler,
+-- RandomSampler, SubsetRandomSampler, WeightedRandomSampler, BatchSampler. iter() returns an
+-- iterator over positions from 1 (BatchSampler: over tables). For the same generator the order is
+-- PyTorch's.
 
 --[=[ arguments
 data_source: Data set; its length determines the positions.
@@ -50,7 +51,8 @@ function M.RandomSampler:__len() return self.num_samples or #self.data_source en
 
 local DRAWN_AT_ONCE = 32 -- positions with replacement, as in PyTorch
 
---- Options for drawing positions: on the generator's device, otherwise on the CPU, for every default device.
+--- Options for drawing positions: on the generator's device, otherwise on the CPU, for every
+--- default device.
 function M._drawing(generator) return { generator = generator, device = generator and generator.device or 'cpu' } end
 
 -- A new generator, seeded from the default one.

@@ -1,5 +1,5 @@
--- tensor_dataset.lua - utils.data.TensorDataset(tensor, ...): sample i is x[i] of every tensor; all have the
--- same first size.
+-- tensor_dataset.lua - utils.data.TensorDataset(tensor, ...): sample i is x[i] of every tensor; all
+-- have the same first size.
 
 local torch = require 'torch'
 local Dataset = require 'torch.utils.data.dataset'

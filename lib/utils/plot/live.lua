@@ -5,10 +5,10 @@
 --   for step = 1, 1000 do … live:show(torch.utils.plot.lines(losses)) end
 --   live:finish()
 --
--- In a notebook the figure stays one output that changes; on a terminal its lines are redrawn in place; if
--- stdout is a file or a pipe, nothing is drawn. With `file` (.svg or .png) every figure that is drawn, and the
--- last one, is also written there. Within `pause` seconds after a figure, the next ones are deferred, to limit
--- the time for drawing; finish() draws the last one.
+-- In a notebook the figure stays one output that changes; on a terminal its lines are redrawn in
+-- place; if stdout is a file or a pipe, nothing is drawn. With `file` (.svg or .png) every figure
+-- that is drawn, and the last one, is also written there. Within `pause` seconds after a figure,
+-- the next ones are deferred, to limit the time for drawing; finish() draws the last one.
 
 local torch = require 'torch'
 local class = require 'torch.support.class'
@@ -50,7 +50,8 @@ end
 --- Whether anybody would see a figure.
 function Live:is_seen() return self.file ~= nil or torch.utils.display.in_place() or self:is_on_terminal() end
 
---- True if figures are redrawn in place on a terminal; output between two of them would break the drawing.
+--- True if figures are redrawn in place on a terminal; output between two of them would break the
+--- drawing.
 function Live:is_on_terminal() return not torch.utils.display.in_place() and torch._C.terminal(STDOUT) ~= nil end
 
 --- True if a figure would be drawn now, so that a caller can skip creating others.

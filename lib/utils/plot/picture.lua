@@ -1,5 +1,5 @@
--- picture.lua - pictures of raster.lua as PNG files and as the sequences of terminals that show pictures:
--- kitty's protocol (sw.kovidgoyal.net/kitty/graphics-protocol) and sixel (DEC STD 070).
+-- picture.lua - pictures of raster.lua as PNG files and as the sequences of terminals that show
+-- pictures: kitty's protocol (sw.kovidgoyal.net/kitty/graphics-protocol) and sixel (DEC STD 070).
 
 local torch = require 'torch'
 local base64 = require 'torch.support.base64'

@@ -1,8 +1,8 @@
--- raster.lua - figures as pixels, with the scales of the SVG files: for PNG files and for terminals that show
--- pictures.
+-- raster.lua - figures as pixels, with the scales of the SVG files: for PNG files and for terminals
+-- that show pictures.
 --
--- A picture is {width, height, data}, data three bytes a pixel, row by row. lines, bars and pixels draw a
--- figure of their kind; titled puts the title of pixels above them.
+-- A picture is {width, height, data}, data three bytes a pixel, row by row. lines, bars and pixels
+-- draw a figure of their kind; titled puts the title of pixels above them.
 
 local axis = require 'torch.utils.plot.axis'
 local font = require 'torch.utils.plot.font'

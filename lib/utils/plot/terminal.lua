@@ -1,8 +1,8 @@
--- terminal.lua - draws figures with Unicode: Braille dots for lines, blocks for bars, shades or colours for
--- matrices and images. picture.lua serves terminals that show images.
+-- terminal.lua - draws figures with Unicode: Braille dots for lines, blocks for bars, shades or
+-- colours for matrices and images. picture.lua serves terminals that show images.
 --
--- A figure comes from lib/utils/plot.lua. Colours are used only if `colour` is true; each function returns text
--- without a line end.
+-- A figure comes from lib/utils/plot.lua. Colours are used only if `colour` is true; each function
+-- returns text without a line end.
 
 local axis = require 'torch.utils.plot.axis'
 local text_columns = require('torch.utils.width').of
@@ -197,8 +197,8 @@ end
 
 function terminal.pixels(figure, columns, colour)
   local lines = { figure.title and centred(figure.title, math.min(columns, figure.width * 2)) }
-  -- A character is about twice as high as wide: a pixel takes one column and half a row, or two columns and a
-  -- row.
+  -- A character is about twice as high as wide: a pixel takes one column and half a row, or two
+  -- columns and a row.
   local most = colour and columns or columns // 2
   local enlarged = math.max(1, math.min(SMALL // figure.width, SMALL // figure.height))
   local width = math.min(figure.width * enlarged, most)

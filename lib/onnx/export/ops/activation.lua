@@ -1,4 +1,5 @@
--- activation.lua - writes activations, softmaxes and dropouts (the identity in an exported model) in ONNX.
+-- activation.lua - writes activations, softmaxes and dropouts (the identity in an exported model)
+-- in ONNX.
 
 local torch = require 'torch'
 
@@ -80,7 +81,7 @@ M['nn.glu'] = function(g, a)
   return g:node('Mul', { x, g:node('Sigmoid', { gate }) })
 end
 
--- ---- softmaxes --------------------------------------------------------------------------------------------------------------
+-- ---- softmaxes ----------------------------------------------------------------------------------
 
 local function softmax(name, negated)
   return function(g, a, call)
@@ -92,7 +93,7 @@ local function softmax(name, negated)
 end
 M.softmax, M.log_softmax, M.softmin = softmax 'Softmax', softmax 'LogSoftmax', softmax('Softmax', true)
 
--- ---- dropouts ---------------------------------------------------------------------------------------------------------------
+-- ---- dropouts -----------------------------------------------------------------------------------
 
 local function dropout(g, a)
   if a.training and a.p ~= 0 then g:fail 'it draws random numbers: the module must be one that does not in eval mode' end

@@ -1,4 +1,5 @@
--- elementwise.lua - exports arithmetic, comparisons, functions of one element and dtype conversions.
+-- elementwise.lua - exports arithmetic, comparisons, functions of one element and dtype
+-- conversions.
 --
 -- ONNX does not promote dtypes: inputs are cast to the dtype in which ltensor computes.
 
@@ -8,7 +9,7 @@ local M = {}
 
 local function result_dtype(call) return call.results[1].dtype end
 
--- ---- functions of one element -------------------------------------------------------------------------------------------
+-- ---- functions of one element -------------------------------------------------------------------
 
 for op, name in pairs { abs = 'Abs', acos = 'Acos', acosh = 'Acosh', asin = 'Asin', asinh = 'Asinh', atan = 'Atan', atanh = 'Atanh', ceil = 'Ceil', cos = 'Cos',
   cosh = 'Cosh', erf = 'Erf', exp = 'Exp', floor = 'Floor', log = 'Log', neg = 'Neg', reciprocal = 'Reciprocal', sign = 'Sign', sigmoid = 'Sigmoid',
@@ -61,7 +62,7 @@ function M.isfinite(g, a)
   return g:node('Not', { g:node('Or', { g:node('IsNaN', { x }), g:node('IsInf', { x }) }) })
 end
 
--- ---- arithmetic -----------------------------------------------------------------------------------------------------------
+-- ---- arithmetic ---------------------------------------------------------------------------------
 
 local function operands(g, a, dtype) return g:cast(a.self, dtype), g:cast(a.other, dtype) end
 
@@ -150,7 +151,7 @@ end
 function M.clamp(g, a, call) return clip(g, g:cast(a.self, result_dtype(call)), a.min, a.max, result_dtype(call)) end
 M.clamp_min, M.clamp_max = M.clamp, M.clamp
 
--- ---- comparisons and logic --------------------------------------------------------------------------------------------------
+-- ---- comparisons and logic ----------------------------------------------------------------------
 
 local function comparison(name, negated)
   return function(g, a)
@@ -190,7 +191,7 @@ function M.masked_fill(g, a, call)
   return g:node('Where', { g:cast(a.mask, torch.bool), value, g:cast(a.self, dtype) })
 end
 
--- ---- conversions --------------------------------------------------------------------------------------------------------------
+-- ---- conversions --------------------------------------------------------------------------------
 
 local function converted(g, a, call) return g:cast(a.self, result_dtype(call)) end
 for op in ([[to float double half bfloat16 long int short char byte bool type_as contiguous clone detach alias_copy cpu cuda positive real

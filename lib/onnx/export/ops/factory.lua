@@ -1,5 +1,5 @@
--- factory.lua - exports tensors of one value and ranges with dynamic sizes. Static ones are constants
--- (export.lua).
+-- factory.lua - exports tensors of one value and ranges with dynamic sizes. Static ones are
+-- constants (export.lua).
 
 local M = {}
 

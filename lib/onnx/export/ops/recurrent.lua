@@ -1,7 +1,7 @@
 -- recurrent.lua - exports one direction of one recurrent layer: LSTM, GRU or RNN.
 --
--- ltensor multiplies the input by its weights before the recurrent operation; ONNX's operators do both.
--- Therefore the operation that computed the gates is looked up in the recording.
+-- ltensor multiplies the input by its weights before the recurrent operation; ONNX's operators do
+-- both. Therefore the operation that computed the gates is looked up in the recording.
 
 local torch = require 'torch'
 

@@ -33,7 +33,7 @@ local function of_bool(op)
 end
 M.any, M.all = of_bool 'ReduceMax', of_bool 'ReduceMin'
 
--- ---- extremes ---------------------------------------------------------------------------------------------------------------
+-- ---- extremes -----------------------------------------------------------------------------------
 
 local function arg(op)
   return function(g, a)
@@ -62,7 +62,7 @@ local function extreme(of_two, reduced, found)
 end
 M.max, M.min = extreme('Max', 'ReduceMax', M.argmax), extreme('Min', 'ReduceMin', M.argmin)
 
--- ---- spread and norms ---------------------------------------------------------------------------------------------------------
+-- ---- spread and norms ---------------------------------------------------------------------------
 
 local function variance(g, a, call)
   local dtype, rank = call.results[1].dtype, #a.self.shape
@@ -131,7 +131,7 @@ function M.pairwise_distance(g, a, call)
   return norm(g, difference, a.p, { -1 }, a.keepdim, dtype)
 end
 
--- ---- along a dimension --------------------------------------------------------------------------------------------------------
+-- ---- along a dimension --------------------------------------------------------------------------
 
 function M.cumsum(g, a, call)
   return g:node('CumSum', { g:cast(a.self, call.results[1].dtype), g:scalar(g:axis(a.dim, #a.self.shape), torch.int64) })

@@ -13,40 +13,48 @@ typedef struct output_tile {
     int64_t n; /* windows */
 } output_tile;
 
-/* Two groups of windows, OUT channels from `channel` on. The weights of these channels are
- * contiguous for each tap. */
-#define BLOCK(OUT)                                                                                 \
-    static void block_##OUT(const lt_direct *d, int64_t channel, const float *weights,             \
-                            const output_tile *a, const output_tile *b)                            \
-    {                                                                                              \
-        lanes_f32 sums[OUT][2];                                                                    \
-        for (int o = 0; o < OUT; o++) {                                                            \
-            const float start =                                                                    \
-                d->bias != NULL && channel + o < d->outputs ? d->bias[channel + o] : 0;            \
-            sums[o][0] = sums[o][1] = ALL_F32(start);                                              \
-        }                                                                                          \
-        for (int64_t c = 0; c < d->inputs; c++)                                                    \
-            for (int64_t y = 0; y < d->kernel[0]; y++) {                                           \
-                const float *in_a = a->in + c * d->plane + y * d->row,                             \
-                            *in_b = b->in + c * d->plane + y * d->row;                             \
-                for (int64_t x = 0; x < d->kernel[1]; x++, weights += OUT) {                       \
-                    const lanes_f32 of_a = LOAD_F32(in_a + x), of_b = LOAD_F32(in_b + x);          \
-                    for (int o = 0; o < OUT; o++) {                                                \
-                        const lanes_f32 weight = ALL_F32(weights[o]);                              \
-                        sums[o][0] = MULTIPLY_ADD_F32(weight, of_a, sums[o][0]);                   \
-                        sums[o][1] = MULTIPLY_ADD_F32(weight, of_b, sums[o][1]);                   \
-                    }                                                                              \
-                }                                                                                  \
-            }                                                                                      \
-        for (int o = 0; o < OUT && channel + o < d->outputs; o++) {                                \
-            const int64_t step = (channel + o) * d->out[0] * d->out[1];                            \
-            put_f32(a->out + step, sums[o][0], a->n);                                              \
-            if (b != a) put_f32(b->out + step, sums[o][1], b->n);                                  \
-        }                                                                                          \
+/* Two groups of windows, `outputs` channels (a constant, at most 6) from `channel` on. The weights
+ * of these channels are contiguous for each tap. */
+static inline __attribute__((always_inline)) void block(const lt_direct *d, int64_t channel,
+                                                        const float *weights, const output_tile *a,
+                                                        const output_tile *b, int outputs)
+{
+    lanes_f32 sums[6][2];
+    for (int o = 0; o < outputs; o++) {
+        const float start = d->bias != NULL && channel + o < d->outputs ? d->bias[channel + o] : 0;
+        sums[o][0] = sums[o][1] = ALL_F32(start);
     }
-BLOCK(4)
-BLOCK(6)
-#undef BLOCK
+    for (int64_t c = 0; c < d->inputs; c++)
+        for (int64_t y = 0; y < d->kernel[0]; y++) {
+            const float *in_a = a->in + c * d->plane + y * d->row,
+                        *in_b = b->in + c * d->plane + y * d->row;
+            for (int64_t x = 0; x < d->kernel[1]; x++, weights += outputs) {
+                const lanes_f32 of_a = LOAD_F32(in_a + x), of_b = LOAD_F32(in_b + x);
+                for (int o = 0; o < outputs; o++) {
+                    const lanes_f32 weight = ALL_F32(weights[o]);
+                    sums[o][0] = MULTIPLY_ADD_F32(weight, of_a, sums[o][0]);
+                    sums[o][1] = MULTIPLY_ADD_F32(weight, of_b, sums[o][1]);
+                }
+            }
+        }
+    for (int o = 0; o < outputs && channel + o < d->outputs; o++) {
+        const int64_t step = (channel + o) * d->out[0] * d->out[1];
+        put_f32(a->out + step, sums[o][0], a->n);
+        if (b != a) put_f32(b->out + step, sums[o][1], b->n);
+    }
+}
+
+static void block_4(const lt_direct *d, int64_t channel, const float *weights, const output_tile *a,
+                    const output_tile *b)
+{
+    block(d, channel, weights, a, b, 4);
+}
+
+static void block_6(const lt_direct *d, int64_t channel, const float *weights, const output_tile *a,
+                    const output_tile *b)
+{
+    block(d, channel, weights, a, b, 6);
+}
 
 static void image(const lt_direct *d, const float *in, float *out)
 {

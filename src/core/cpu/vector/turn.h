@@ -261,33 +261,16 @@ SQUARE(f64, double, BLOCK_F64)
 #undef SQUARE
 #endif
 
-/* to[c * to_step + r] = from[r * from_step + c] for r < rows, c < columns; `to` and `from` must not
- * overlap. The last blocks are moved back to end at the edge, and transpose some elements twice. */
-#define RECTANGLE(s, T, SIDE, TALL)                                                                \
-    static inline void turn_all_##s(T *to, int64_t to_step, const T *from, int64_t from_step,      \
-                                    int64_t rows, int64_t columns)                                 \
-    {                                                                                              \
-        int64_t r = 0;                                                                             \
-        if (columns >= SIDE && rows >= SIDE)                                                       \
-            for (; r < rows; r += rows - r >= TALL ? TALL : SIDE) {                                \
-                const bool tall = rows - r >= TALL;                                                \
-                const int64_t row = tall || rows - r >= SIDE ? r : rows - SIDE;                    \
-                for (int64_t c = 0; c < columns; c += SIDE) {                                      \
-                    const int64_t column = columns - c >= SIDE ? c : columns - SIDE;               \
-                    T *at = to + column * to_step + row;                                           \
-                    const T *square = from + row * from_step + column;                             \
-                    if (tall)                                                                      \
-                        turn_tall_##s(at, to_step, square, from_step);                             \
-                    else                                                                           \
-                        turn_##s(at, to_step, square, from_step);                                  \
-                }                                                                                  \
-            }                                                                                      \
-        for (; r < rows; r++)                                                                      \
-            for (int64_t c = 0; c < columns; c++) to[c * to_step + r] = from[r * from_step + c];   \
-    }
-RECTANGLE(f32, float, 4, TALL_F32)
-RECTANGLE(f64, double, 2, TALL_F64)
-#undef RECTANGLE
+#define T       float
+#define S(name) name##_f32
+#define SIDE    4
+#define TALL    TALL_F32
+#include "turn.inc"
+#define T       double
+#define S(name) name##_f64
+#define SIDE    2
+#define TALL    TALL_F64
+#include "turn.inc"
 #undef TALL_F32
 #undef TALL_F64
 

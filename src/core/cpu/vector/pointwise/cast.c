@@ -42,43 +42,64 @@ typedef double f64;
 #define WRITE_f32(x)  ((float)(x))
 #define WRITE_f64(x)  ((double)(x))
 
+/* The types are constants after inlining: convert() reads one element and stores the other. */
+static inline __attribute__((always_inline)) void
+cast_elements(char *const *ptrs, const int64_t *strides, int64_t n, int64_t to_size,
+              int64_t from_size, void (*convert)(void *out, const void *in))
+{
+    const int64_t to_step = strides[0], from_step = strides[1];
+    char *out = ptrs[0];
+    const char *in = ptrs[1];
+    if (to_step != to_size || from_step != from_size) {
+        for (int64_t i = 0; i < n; i++) convert(out + i * to_step, in + i * from_step);
+        return;
+    }
+    _Pragma("omp simd") for (int64_t i = 0; i < n; i++)
+        convert(out + i * to_size, in + i * from_size);
+}
+
+#define LOOP_HEAD(name)                                                                            \
+    static void name(char *const *ptrs, const int64_t *strides, int64_t n, const void *context)
+
 #define CAST(to, from) CAST_AS(cast_##to##_##from, to, from)
 #define CAST_AS(name, to, from)                                                                    \
-    static void name(char *const *ptrs, const int64_t *strides, int64_t n, const void *context)    \
+    static inline void name##_one(void *out, const void *in)                                       \
+    {                                                                                              \
+        *(to *)out = WRITE_##to(READ_##from(*(const from *)in));                                   \
+    }                                                                                              \
+    LOOP_HEAD(name)                                                                                \
     {                                                                                              \
         (void)context;                                                                             \
-        if (strides[0] == sizeof(to) && strides[1] == sizeof(from)) {                              \
-            to *out = (to *)ptrs[0];                                                               \
-            const from *in = (const from *)ptrs[1];                                                \
-            _Pragma("omp simd") for (int64_t i = 0; i < n; i++) out[i] =                           \
-                WRITE_##to(READ_##from(in[i]));                                                    \
-        } else {                                                                                   \
-            char *out = ptrs[0];                                                                   \
-            const char *in = ptrs[1];                                                              \
-            for (int64_t i = 0; i < n; i++)                                                        \
-                *(to *)(out + i * strides[0]) =                                                    \
-                    WRITE_##to(READ_##from(*(const from *)(in + i * strides[1])));                 \
-        }                                                                                          \
+        cast_elements(ptrs, strides, n, sizeof(to), sizeof(from), name##_one);                     \
     }
+
+/* The same for equal types of `size` bytes, a constant. */
+static inline __attribute__((always_inline)) void
+copy_elements(char *const *ptrs, const int64_t *strides, int64_t n, int64_t size)
+{
+    const int64_t to_step = strides[0], from_step = strides[1];
+    char *out = ptrs[0];
+    const char *in = ptrs[1];
+    if (to_step == size && from_step == size) {
+        memmove(out, in, (size_t)(n * size));
+    } else if (to_step == size && from_step == 0) {
+        char value[8];
+        memcpy(value, in, (size_t)size);
+        _Pragma("omp simd") for (int64_t i = 0; i < n; i++)
+            memcpy(out + i * size, value, (size_t)size);
+    } else if (to_step == size && from_step == 2 * size) {
+        _Pragma("omp simd") for (int64_t i = 0; i < n; i++)
+            memcpy(out + i * size, in + 2 * i * size, (size_t)size);
+    } else {
+        for (int64_t i = 0; i < n; i++) memcpy(out + i * to_step, in + i * from_step, (size_t)size);
+    }
+}
+
 #define COPY(name, type)                                                                           \
-    static void copy_##name(char *const *ptrs, const int64_t *strides, int64_t n,                  \
-                            const void *context)                                                   \
+    LOOP_HEAD(copy_##name)                                                                         \
     {                                                                                              \
         (void)context;                                                                             \
-        char *out = ptrs[0];                                                                       \
-        const char *in = ptrs[1];                                                                  \
-        if (strides[0] == sizeof(type) && strides[1] == sizeof(type)) {                            \
-            memmove(out, in, (size_t)n * sizeof(type));                                            \
-        } else if (strides[0] == sizeof(type) && strides[1] == 0) {                                \
-            const type value = *(const type *)in;                                                  \
-            _Pragma("omp simd") for (int64_t i = 0; i < n; i++)((type *)out)[i] = value;           \
-        } else if (strides[0] == sizeof(type) && strides[1] == 2 * sizeof(type)) {                 \
-            _Pragma("omp simd") for (int64_t i = 0; i < n; i++)((type *)out)[i] =                  \
-                ((const type *)in)[2 * i];                                                         \
-        } else {                                                                                   \
-            for (int64_t i = 0; i < n; i++)                                                        \
-                *(type *)(out + i * strides[0]) = *(const type *)(in + i * strides[1]);            \
-        }                                                                                          \
+        copy_elements(ptrs, strides, n, sizeof(type));                                             \
     }
 COPY(b8, uint8_t)
 COPY(u16, uint16_t)
@@ -175,26 +196,41 @@ CAST(f64, f32)
 
 #ifdef __F16C__
 /* Eight elements per conversion instruction, the rest one at a time. */
-#define EIGHT(to, from, CONVERT)                                                                   \
-    CAST_AS(rest_##to##_##from, to, from)                                                          \
-    static void cast_##to##_##from(char *const *ptrs, const int64_t *strides, int64_t n,           \
-                                   const void *context)                                            \
-    {                                                                                              \
-        const bool dense = strides[0] == sizeof(to) && strides[1] == sizeof(from);                 \
-        const int64_t head = dense ? n / 8 * 8 : 0;                                                \
-        char *out = ptrs[0], *in = ptrs[1];                                                        \
-        for (int64_t i = 0; i < head; i += 8)                                                      \
-            CONVERT(out + i * (int64_t)sizeof(to), in + i * (int64_t)sizeof(from));                \
-        rest_##to##_##from((char *[]){out + head * strides[0], in + head * strides[1]}, strides,   \
-                           n - head, context);                                                     \
-    }
-#define WIDEN(out, in)                                                                             \
-    _mm256_storeu_ps((f32 *)(out), _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(in))))
-#define NARROW(out, in)                                                                            \
-    _mm_storeu_si128((__m128i *)(out), _mm256_cvtps_ph(_mm256_loadu_ps((const f32 *)(in)),         \
-                                                       _MM_FROUND_TO_NEAREST_INT))
-EIGHT(f32, f16, WIDEN)
-EIGHT(f16, f32, NARROW)
+static inline __attribute__((always_inline)) void
+cast_eights(char *const *ptrs, const int64_t *strides, int64_t n, int64_t to_size,
+            int64_t from_size, void (*eight)(void *out, const void *in), lt_loop rest)
+{
+    const bool dense = strides[0] == to_size && strides[1] == from_size;
+    const int64_t head = dense ? n / 8 * 8 : 0;
+    char *out = ptrs[0], *in = ptrs[1];
+    for (int64_t i = 0; i < head; i += 8) eight(out + i * to_size, in + i * from_size);
+    rest((char *[]){out + head * strides[0], in + head * strides[1]}, strides, n - head, NULL);
+}
+
+CAST_AS(rest_f32_f16, f32, f16)
+CAST_AS(rest_f16_f32, f16, f32)
+
+static inline void widen_eight(void *out, const void *in)
+{
+    _mm256_storeu_ps(out, _mm256_cvtph_ps(_mm_loadu_si128(in)));
+}
+
+static inline void narrow_eight(void *out, const void *in)
+{
+    _mm_storeu_si128(out, _mm256_cvtps_ph(_mm256_loadu_ps(in), _MM_FROUND_TO_NEAREST_INT));
+}
+
+LOOP_HEAD(cast_f32_f16)
+{
+    (void)context;
+    cast_eights(ptrs, strides, n, sizeof(f32), sizeof(f16), widen_eight, rest_f32_f16);
+}
+
+LOOP_HEAD(cast_f16_f32)
+{
+    (void)context;
+    cast_eights(ptrs, strides, n, sizeof(f16), sizeof(f32), narrow_eight, rest_f16_f32);
+}
 #else
 CAST(f32, f16)
 CAST(f16, f32)

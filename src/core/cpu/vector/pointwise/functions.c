@@ -8,55 +8,29 @@
 
 #include "kernels_functions.h" /* generated from the declarations */
 #include "shapes_loops.h"
-#define ANGLE                LOOP_ANGLE
-#define IDENTITY(x)          (x)
-#define SQUARE(x)            ((x) * (x))
-#define CUBE(x)              ((x) * (x) * (x))
-#define RECIPROCAL(x)        (1 / (x))
-#define RECIPROCAL_SQUARE(x) (1 / ((x) * (x)))
-/* Frequent exponents have faster formulas than pow. */
-#define POWER(name, NAME, s, T, D)                                                                 \
-    LOOP_HEAD(name, s)                                                                             \
-    {                                                                                              \
-        (void)context;                                                                             \
-        const T exponent = strides[2] == 0 ? *(const T *)ptrs[2] : (T)0;                           \
-        if (exponent == 2) {                                                                       \
-            UNARY_BODY(T, T, SQUARE)                                                               \
-        } else if (exponent == 3) {                                                                \
-            UNARY_BODY(T, T, CUBE)                                                                 \
-        } else if (exponent == 1) {                                                                \
-            UNARY_BODY(T, T, IDENTITY)                                                             \
-        } else if (exponent == (T)0.5) {                                                           \
-            UNARY_BODY(T, T, lt_sqrt_##s)                                                          \
-        } else if (exponent == (T)-0.5) {                                                          \
-            UNARY_BODY(T, T, lt_rsqrt_##s)                                                         \
-        } else if (exponent == -1) {                                                               \
-            UNARY_BODY(T, T, RECIPROCAL)                                                           \
-        } else if (exponent == -2) {                                                               \
-            UNARY_BODY(T, T, RECIPROCAL_SQUARE)                                                    \
-        } else {                                                                                   \
-            BINARY_BODY(T, T, lt_pow_##s)                                                          \
-        }                                                                                          \
-    }
+#define ANGLE LOOP_ANGLE
+#define LOOPS "cpu/vector/pointwise/power.inc"
+#include "cpu/common/both_floats.h"
+#define POWER(name, NAME, s, T, D) /* defined in power.inc */
 
 /* The ranges of the fast paths (LOOP_NEAR, LOOP_PARTED): no overflow, no subnormal numbers, or a
  * single one of two polynomials. If a fast path would not save time, the loop is a plain one. */
-#define is_near_exp_f64(x)  (__builtin_fabs(x) < 708)
-#define is_near_log_f32(x)  (((x) >= 0x1p-126f) & ((x) < INFINITY))
-#define is_near_log_f64(x)  (((x) >= 0x1p-1022) & ((x) < (double)INFINITY))
-#define is_near_log2_f32(x) is_near_log_f32(x)
-#define is_near_log2_f64(x) is_near_log_f64(x)
-#define RUN_exp             LT_BLOCK
-#define RUN_log             LT_BLOCK
-#define RUN_log2            LT_BLOCK
-#define BELOW_erf           1
-#define near_exp_f64        vector_exp_near
-#define near_log_f32        near_logf
-#define near_log_f64        vector_log_near
-#define near_log2_f32       near_log2f
-#define near_log2_f64       vector_log2_near
-#define near_erf_f64        vector_erf_near
-#define LOOP_exp_f32        LOOP_UNARY
+static inline bool is_near_exp_f64(double x) { return __builtin_fabs(x) < 708; }
+static inline bool is_near_log_f32(float x) { return (x >= 0x1p-126f) & (x < INFINITY); }
+static inline bool is_near_log_f64(double x) { return (x >= 0x1p-1022) & (x < (double)INFINITY); }
+#define is_near_log2_f32 is_near_log_f32
+#define is_near_log2_f64 is_near_log_f64
+#define RUN_exp          LT_BLOCK
+#define RUN_log          LT_BLOCK
+#define RUN_log2         LT_BLOCK
+#define BELOW_erf        1
+#define near_exp_f64     vector_exp_near
+#define near_log_f32     near_logf
+#define near_log_f64     vector_log_near
+#define near_log2_f32    near_log2f
+#define near_log2_f64    vector_log2_near
+#define near_erf_f64     vector_erf_near
+#define LOOP_exp_f32     LOOP_UNARY
 #ifdef __AVX512F__
 #define LOOP_exp_f64 LOOP_BY_TABLE
 #else

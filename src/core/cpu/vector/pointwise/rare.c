@@ -10,40 +10,8 @@
 #include "formulas/rare_numbers.h"
 #include "kernels_rare.h" /* generated from the declarations */
 
-/* The last elements use the same vector code as the others. */
-#define BLOCKS(T, CALL)                                                                            \
-    _Alignas(64) T x[LT_LANES], y[LT_LANES];                                                       \
-    for (int64_t i = 0; i < n; i += LT_LANES) {                                                    \
-        const T *in = steady_in(x, ptrs[1], strides[1], sizeof(T), i, n);                          \
-        T *out = steady_out(y, ptrs[0], strides[0], sizeof(T), i, n);                              \
-        SIMD for (int j = 0; j < LT_LANES; j++) out[j] = (T)CALL(in[j]);                           \
-        if (out == y) steady_store(ptrs[0], strides[0], y, sizeof(T), i, n);                       \
-    }
-
-#define LOOP_RARE_ONE(name, NAME, s, T, D)                                                         \
-    LOOP_HEAD(name, s)                                                                             \
-    {                                                                                              \
-        const T function = param_##s(((const lt_scalar *)context)[0]);                             \
-        switch ((int)function) {                                                                   \
-        case LT_RARE_I0: {                                                                         \
-            BLOCKS(T, vector_i0)                                                                   \
-        } break;                                                                                   \
-        case LT_RARE_I0E: {                                                                        \
-            BLOCKS(T, vector_i0e)                                                                  \
-        } break;                                                                                   \
-        case LT_RARE_I1: {                                                                         \
-            BLOCKS(T, vector_i1)                                                                   \
-        } break;                                                                                   \
-        case LT_RARE_I1E: {                                                                        \
-            BLOCKS(T, vector_i1e)                                                                  \
-        } break;                                                                                   \
-        default:                                                                                   \
-            for (int64_t i = 0; i < n; i++) {                                                      \
-                const T *in = (const T *)(ptrs[1] + i * strides[1]);                               \
-                *(T *)(ptrs[0] + i * strides[0]) = lt_rare_one_##s(*in, function);                 \
-            }                                                                                      \
-        }                                                                                          \
-    }
+#define LOOPS "cpu/vector/pointwise/rare_one.inc"
+#include "cpu/common/both_floats.h"
 
 static inline const void *element_at(const char *from, int64_t stride, int64_t i)
 {
@@ -98,8 +66,8 @@ static void rare_pair_f32(char *const *ptrs, const int64_t *strides, int64_t n, 
 
 #include "shapes_loops.h"
 #undef UNARY_NUMBER
-#define UNARY_NUMBER LOOP_RARE_ONE
 #undef BINARY_SCALED
+#define UNARY_NUMBER(name, NAME, s, T, D)  /* defined above */
 #define BINARY_SCALED(name, NAME, s, T, D) /* defined above */
 LT_RARE_LOOPS
 

@@ -18,30 +18,6 @@
 #define ALONE __attribute__((noinline, noclone)) static
 #endif
 
-/* Processes `run` elements at a time: if NEAR_TEST holds for all, by the fast path near_<name>,
- * otherwise each vector by BEYOND. */
-#define LOOP_LOOKED_AT(name, s, T, run, NEAR_TEST, BEYOND)                                         \
-    LOOP_HEAD(name, s)                                                                             \
-    {                                                                                              \
-        (void)context;                                                                             \
-        _Alignas(64) T x[LT_LANES], y[LT_LANES];                                                   \
-        for (int64_t i = 0, count; i < n; i += count) {                                            \
-            const T *in = steady_in(x, ptrs[1], strides[1], sizeof(T), i, n);                      \
-            T *out = steady_out(y, ptrs[0], strides[0], sizeof(T), i, n);                          \
-            count = in == x || out == y ? LT_LANES : steady_run(i, n, run);                        \
-            int beyond = 0;                                                                        \
-            _Pragma("omp simd reduction(+ : beyond)") for (int j = 0; j < count; j++) beyond +=    \
-                !NEAR_TEST(name, s, in[j]);                                                        \
-            for (int64_t k = 0; k < count && beyond == 0; k += LT_LANES) {                         \
-                steady_fetch(in + k, LT_LANES * sizeof(T));                                        \
-                SIMD for (int j = 0; j < LT_LANES; j++) out[k + j] = near_##name##_##s(in[k + j]); \
-            }                                                                                      \
-            for (int64_t k = 0; k < count && beyond > 0; k += LT_LANES)                            \
-                BEYOND(name, s, in + k, out + k)                                                   \
-            if (out == y) steady_store(ptrs[0], strides[0], y, sizeof(T), i, n);                   \
-        }                                                                                          \
-    }
-
 /* ---- angles ---------------------------------------------------------------------------------- */
 
 /* Angles below NEAR use our functions, except for tan of double. SLEEF's sin, cos and tan choose a
@@ -63,49 +39,7 @@
 #define near_cos_f64 vector_cos
 #define near_tan_f64 lt_tan_f64
 
-/* Computes vectors that contain elements beyond NEAR. */
-#define MIXED_ANGLES(name, s, T)                                                                   \
-    ALONE T name##_alone_##s(T x) { return lt_##name##_##s(x); }                                   \
-    static void name##_beyond_##s(const T *x, T *y)                                                \
-    {                                                                                              \
-        _Alignas(64) T far[LT_LANES], result[LT_LANES];                                            \
-        int alone = 0;                                                                             \
-        _Pragma("omp simd reduction(+ : alone)") for (int j = 0; j < LT_LANES; j++)                \
-        {                                                                                          \
-            const T a = x[j] < 0 ? -x[j] : x[j];                                                   \
-            far[j] = a >= NEAR_##name##_##s && a < FAR_##s ? x[j] : NEAR_##name##_##s;             \
-            alone += !(a < FAR_##s);                                                               \
-        }                                                                                          \
-        SIMD for (int j = 0; j < LT_LANES; j++) result[j] = lt_##name##_##s(far[j]);               \
-        SIMD for (int j = 0; j < LT_LANES; j++) y[j] =                                             \
-            (x[j] < 0 ? -x[j] : x[j]) >= NEAR_##name##_##s ? result[j] : y[j];                     \
-        for (int j = 0; j < LT_LANES && alone > 0; j++)                                            \
-            if (!((x[j] < 0 ? -x[j] : x[j]) < FAR_##s)) y[j] = name##_alone_##s(x[j]);             \
-    }                                                                                              \
-    static void name##_mixed_##s(const T *in, T *out)                                              \
-    {                                                                                              \
-        _Alignas(64) T x[LT_LANES], near[LT_LANES];                                                \
-        memcpy(x, in, sizeof x); /* out may equal in */                                            \
-        SIMD for (int j = 0; j < LT_LANES; j++) near[j] =                                          \
-            (x[j] < 0 ? -x[j] : x[j]) < NEAR_##name##_##s ? x[j] : 0;                              \
-        SIMD for (int j = 0; j < LT_LANES; j++) out[j] = near_##name##_##s(near[j]);               \
-        name##_beyond_##s(x, out);                                                                 \
-    }
-
-#define IS_NEAR_ANGLE(name, s, x)     (((x) < NEAR_##name##_##s) & ((x) > -NEAR_##name##_##s))
-#define MIXED_ANGLE(name, s, in, out) name##_mixed_##s(in, out);
-#define LOOP_ANGLE(name, NAME, s, T, D)                                                            \
-    MIXED_ANGLES(name, s, T)                                                                       \
-    LOOP_LOOKED_AT(name, s, T, LT_BLOCK, IS_NEAR_ANGLE, MIXED_ANGLE)
-
 /* ---- fast paths ------------------------------------------------------------------------------ */
-
-/* If is_near_exp_f64 holds, near_exp_f64 returns the same as lt_exp_f64 with less work. RUN_exp
- * elements are tested at a time. */
-#define IS_NEAR(name, s, x) is_near_##name##_##s(x)
-#define BEYOND(name, s, in, out)                                                                   \
-    SIMD for (int j = 0; j < LT_LANES; j++)(out)[j] = lt_##name##_##s((in)[j]);
-#define LOOP_NEAR(name, NAME, s, T, D) LOOP_LOOKED_AT(name, s, T, RUN_##name, IS_NEAR, BEYOND)
 
 /* Elements of magnitude BELOW_erf or more, which near_erf_f64 does not support, are compacted into
  * an array of at most LT_BLOCK, computed LT_LANES at a time in place by erf_far_f64, and scattered
@@ -169,26 +103,36 @@ static inline void put_back(const collected *c, double *y, int64_t n)
 }
 #endif
 
+/* near(x) is the formula for elements of magnitude below `below`; far() replaces LT_LANES others by
+ * their results. */
+static inline __attribute__((always_inline)) void by_parts_f64(char *const *ptrs,
+                                                               const int64_t *strides, int64_t n,
+                                                               double below, double (*near)(double),
+                                                               void (*far)(double *))
+{
+    _Alignas(64) double x[LT_LANES], y[LT_LANES];
+    _Alignas(64) collected c;
+    for (int64_t i = 0, count; i < n; i += count) {
+        const double *in = steady_in(x, ptrs[1], strides[1], sizeof *x, i, n);
+        double *out = steady_out(y, ptrs[0], strides[0], sizeof *y, i, n);
+        count = in == x || out == y ? LT_LANES : steady_run(i, n, LT_BLOCK);
+        const int64_t beyond = collect(&c, in, count, below);
+        for (int64_t k = 0; k < count && beyond < count; k += LT_LANES) {
+            steady_fetch(in + k, LT_LANES * sizeof *in);
+            SIMD for (int j = 0; j < LT_LANES; j++) out[k + j] = near(in[k + j]);
+        }
+        for (int64_t j = beyond; j % LT_LANES != 0; j++) c.far[j] = c.far[0];
+        for (int64_t k = 0; k < beyond; k += LT_LANES) far(c.far + k);
+        if (beyond > 0) put_back(&c, out, count);
+        if (out == y) steady_store(ptrs[0], strides[0], y, sizeof *y, i, n);
+    }
+}
+
 #define LOOP_PARTED(name, NAME, s, T, D)                                                           \
     LOOP_HEAD(name, s)                                                                             \
     {                                                                                              \
         (void)context;                                                                             \
-        _Alignas(64) T x[LT_LANES], y[LT_LANES];                                                   \
-        _Alignas(64) collected c;                                                                  \
-        for (int64_t i = 0, count; i < n; i += count) {                                            \
-            const T *in = steady_in(x, ptrs[1], strides[1], sizeof(T), i, n);                      \
-            T *out = steady_out(y, ptrs[0], strides[0], sizeof(T), i, n);                          \
-            count = in == x || out == y ? LT_LANES : steady_run(i, n, LT_BLOCK);                   \
-            const int64_t beyond = collect(&c, in, count, BELOW_##name);                           \
-            for (int64_t k = 0; k < count && beyond < count; k += LT_LANES) {                      \
-                steady_fetch(in + k, LT_LANES * sizeof(T));                                        \
-                SIMD for (int j = 0; j < LT_LANES; j++) out[k + j] = near_##name##_##s(in[k + j]); \
-            }                                                                                      \
-            for (int64_t j = beyond; j % LT_LANES != 0; j++) c.far[j] = c.far[0];                  \
-            for (int64_t k = 0; k < beyond; k += LT_LANES) name##_far_##s(c.far + k);              \
-            if (beyond > 0) put_back(&c, out, count);                                              \
-            if (out == y) steady_store(ptrs[0], strides[0], y, sizeof(T), i, n);                   \
-        }                                                                                          \
+        by_parts_##s(ptrs, strides, n, BELOW_##name, near_##name##_##s, name##_far_##s);           \
     }
 
 /* ---- remainders ------------------------------------------------------------------------------ */
@@ -210,76 +154,14 @@ static inline void put_back(const collected *c, double *y, int64_t n)
 #define QUOTIENT_f32 0
 #define QUOTIENT_f64 0
 #endif
-#define QUOTIENTS(s, T, suffix)                                                                    \
-    static inline bool quotient_within_##s(T a, T b) /* within SLEEF fmod */                       \
-    {                                                                                              \
-        const T x = a < 0 ? -a : a, y = b < 0 ? -b : b;                                            \
-        return ((x >= LEAST_##s) | (x == 0)) & (x < MOST_##s) & (y >= LEAST_##s) & (y < MOST_##s); \
-    }                                                                                              \
-    static inline bool quotient_small_##s(T a, T b)                                                \
-    {                                                                                              \
-        const T x = a < 0 ? -a : a, y = b < 0 ? -b : b;                                            \
-        return quotient_within_##s(a, b) & (x < y * QUOTIENT_##s);                                 \
-    }                                                                                              \
-    static inline T near_mod_##s(T a, T b)                                                         \
-    {                                                                                              \
-        const T x = __builtin_fabs##suffix(a), y = __builtin_fabs##suffix(b);                      \
-        const T r = __builtin_fma##suffix(-__builtin_trunc##suffix(x / y), y, x);                  \
-        return __builtin_copysign##suffix(r < 0 ? r + y : r, a);                                   \
-    }
-QUOTIENTS(f32, float, f)
-QUOTIENTS(f64, double, )
-
-/* LT_LANES elements: all by the fast path if all quotients are small. */
-#define BLOCKS_OF_QUOTIENT(name, s, T)                                                             \
-    ALONE T name##_alone_##s(T a, T b) { return lt_##name##_##s(a, b); }                           \
-    static inline bool name##_all_small_##s(T *out, const T *a, const T *b)                        \
-    {                                                                                              \
-        int large = 0;                                                                             \
-        if (QUOTIENT_##s == 0) return false;                                                       \
-        _Pragma("omp simd reduction(+ : large)") for (int j = 0; j < LT_LANES; j++) large +=       \
-            !quotient_small_##s(a[j], b[j]);                                                       \
-        if (large > 0) return false;                                                               \
-        SIMD for (int j = 0; j < LT_LANES; j++) out[j] =                                           \
-            lt_##name##_from_##s(near_mod_##s(a[j], b[j]), a[j], b[j]);                            \
-        return true;                                                                               \
-    }                                                                                              \
-    static inline void name##_any_##s(T *out, const T *a, const T *b)                              \
-    {                                                                                              \
-        _Alignas(64) T x[2][LT_LANES], near[2][LT_LANES];                                          \
-        int beyond = 0;                                                                            \
-        _Pragma("omp simd reduction(+ : beyond)") for (int j = 0; j < LT_LANES; j++)               \
-        {                                                                                          \
-            const bool within = quotient_within_##s(a[j], b[j]);                                   \
-            near[0][j] = within ? a[j] : 1;                                                        \
-            near[1][j] = within ? b[j] : 1;                                                        \
-            beyond += !within;                                                                     \
-        }                                                                                          \
-        if (beyond > 0)                                                                            \
-            memcpy(x[0], a, sizeof x[0]),                                                          \
-                memcpy(x[1], b, sizeof x[1]); /* out may be the memory of a or b */                \
-        SIMD for (int j = 0; j < LT_LANES; j++) out[j] = lt_##name##_##s(near[0][j], near[1][j]);  \
-        for (int j = 0; j < LT_LANES && beyond > 0; j++)                                           \
-            if (!quotient_within_##s(x[0][j], x[1][j]))                                            \
-                out[j] = name##_alone_##s(x[0][j], x[1][j]);                                       \
-    }
-
-#define LOOP_QUOTIENT(name, NAME, s, T, D)                                                         \
-    BLOCKS_OF_QUOTIENT(name, s, T)                                                                 \
-    LOOP_HEAD(name, s)                                                                             \
-    {                                                                                              \
-        (void)context;                                                                             \
-        _Alignas(64) T x[2][LT_LANES], y[LT_LANES];                                                \
-        for (int64_t i = 0; i < n; i += LT_LANES) {                                                \
-            const T *a = steady_in(x[0], ptrs[1], strides[1], sizeof(T), i, n);                    \
-            const T *b = steady_in(x[1], ptrs[2], strides[2], sizeof(T), i, n);                    \
-            T *out = steady_out(y, ptrs[0], strides[0], sizeof(T), i, n);                          \
-            steady_fetch(a, LT_LANES * sizeof(T));                                                 \
-            steady_fetch(b, LT_LANES * sizeof(T));                                                 \
-            if (!name##_all_small_##s(out, a, b)) name##_any_##s(out, a, b);                       \
-            if (out == y) steady_store(ptrs[0], strides[0], y, sizeof(T), i, n);                   \
-        }                                                                                          \
-    }
+#define magnitude_f32 __builtin_fabsf
+#define magnitude_f64 __builtin_fabs
+#define truncated_f32 __builtin_truncf
+#define truncated_f64 __builtin_trunc
+#define fused_f32     __builtin_fmaf
+#define fused_f64     __builtin_fma
+#define signed_as_f32 __builtin_copysignf
+#define signed_as_f64 __builtin_copysign
 
 /* ---- divisions ------------------------------------------------------------------------------- */
 
@@ -294,20 +176,6 @@ static inline bool inverts_f64(double y)
     const uint64_t bits = vector_double_to_bits(y), exponent = bits >> 52 & 0x7ff;
     return (bits & 0xfffffffffffff) == 0 && exponent > 0 && exponent < 0x7fe;
 }
-
-/* Division by such a number is a product with the same bits, in a tenth of the time. */
-#define LOOP_DIVISION(name, NAME, s, T, D)                                                         \
-    LOOP_HEAD(name, s)                                                                             \
-    {                                                                                              \
-        (void)context;                                                                             \
-        if (strides[2] == 0 && strides[1] != 0 && inverts_##s(*(const T *)ptrs[2])) {              \
-            const T inverse = 1 / *(const T *)ptrs[2], *in = (const T *)ptrs[1];                   \
-            T *to = (T *)ptrs[0];                                                                  \
-            SIMD for (int64_t i = 0; i < n; i++) to[i] = in[i] * inverse;                          \
-            return;                                                                                \
-        }                                                                                          \
-        BINARY_BODY(T, T, lt_##name##_##s)                                                         \
-    }
 
 /* ---- integer quotients ----------------------------------------------------------------------- */
 
@@ -351,26 +219,84 @@ static inline int64_t near_remainder(int64_t a, int64_t b)
     return double_as_whole(rest);
 }
 
+static inline __attribute__((always_inline)) void
+by_whole_quotient(char *const *ptrs, const int64_t *strides, int64_t n,
+                  int64_t (*near)(int64_t, int64_t), int64_t (*formula)(int64_t, int64_t))
+{
+    _Alignas(64) int64_t x[2][LT_LANES], y[LT_LANES];
+    for (int64_t i = 0; i < n; i += LT_LANES) {
+        const int64_t *a = steady_in(x[0], ptrs[1], strides[1], sizeof *y, i, n);
+        const int64_t *b = steady_in(x[1], ptrs[2], strides[2], sizeof *y, i, n);
+        int64_t *out = steady_out(y, ptrs[0], strides[0], sizeof *y, i, n);
+        steady_fetch(a, LT_LANES * sizeof *a);
+        steady_fetch(b, LT_LANES * sizeof *b);
+        int beyond = 0;
+        _Pragma("omp simd reduction(+ : beyond)") for (int j = 0; j < LT_LANES; j++) beyond +=
+            !within_double(a[j], b[j]);
+        if (beyond == 0)
+            SIMD for (int j = 0; j < LT_LANES; j++) out[j] = near(a[j], b[j]);
+        else
+            for (int j = 0; j < LT_LANES; j++) out[j] = formula(a[j], b[j]);
+        if (out == y) steady_store(ptrs[0], strides[0], y, sizeof *y, i, n);
+    }
+}
+
 #define LOOP_WHOLE_QUOTIENT(name, NAME, s, T, D)                                                   \
     LOOP_HEAD(name, s)                                                                             \
     {                                                                                              \
         (void)context;                                                                             \
-        _Alignas(64) T x[2][LT_LANES], y[LT_LANES];                                                \
-        for (int64_t i = 0; i < n; i += LT_LANES) {                                                \
-            const T *a = steady_in(x[0], ptrs[1], strides[1], sizeof(T), i, n);                    \
-            const T *b = steady_in(x[1], ptrs[2], strides[2], sizeof(T), i, n);                    \
-            T *out = steady_out(y, ptrs[0], strides[0], sizeof(T), i, n);                          \
-            steady_fetch(a, LT_LANES * sizeof(T));                                                 \
-            steady_fetch(b, LT_LANES * sizeof(T));                                                 \
-            int beyond = 0;                                                                        \
-            _Pragma("omp simd reduction(+ : beyond)") for (int j = 0; j < LT_LANES; j++) beyond += \
-                !within_double(a[j], b[j]);                                                        \
-            if (beyond == 0)                                                                       \
-                SIMD for (int j = 0; j < LT_LANES; j++) out[j] = near_##name(a[j], b[j]);          \
-            else                                                                                   \
-                for (int j = 0; j < LT_LANES; j++) out[j] = lt_##name##_##s(a[j], b[j]);           \
-            if (out == y) steady_store(ptrs[0], strides[0], y, sizeof(T), i, n);                   \
-        }                                                                                          \
+        by_whole_quotient(ptrs, strides, n, near_##name, lt_##name##_##s);                         \
+    }
+
+/* ---- loops in float and double --------------------------------------------------------------- */
+
+#define LOOPS "cpu/vector/pointwise/by_lanes.inc"
+#include "cpu/common/both_floats.h"
+
+#define LOOP_ANGLE(name, NAME, s, T, D)                                                            \
+    ALONE T name##_alone_##s(T x) { return lt_##name##_##s(x); }                                   \
+    static void name##_mixed_##s(const T *in, T *out)                                              \
+    {                                                                                              \
+        mixed_angles_##s(in, out, NEAR_##name##_##s, near_##name##_##s, lt_##name##_##s,           \
+                         name##_alone_##s);                                                        \
+    }                                                                                              \
+    static inline bool is_near_##name##_##s(T x)                                                   \
+    {                                                                                              \
+        return (x < NEAR_##name##_##s) & (x > -NEAR_##name##_##s);                                 \
+    }                                                                                              \
+    LOOP_BY_RANGE(name, s, LT_BLOCK, name##_mixed_##s)
+
+/* If is_near_exp_f64 holds, near_exp_f64 returns the same as lt_exp_f64 with less work. RUN_exp
+ * elements are tested at a time. */
+#define LOOP_NEAR(name, NAME, s, T, D)                                                             \
+    static inline void name##_beyond_##s(const T *in, T *out)                                      \
+    {                                                                                              \
+        SIMD for (int j = 0; j < LT_LANES; j++) out[j] = lt_##name##_##s(in[j]);                   \
+    }                                                                                              \
+    LOOP_BY_RANGE(name, s, RUN_##name, name##_beyond_##s)
+
+#define LOOP_BY_RANGE(name, s, run, beyond)                                                        \
+    LOOP_HEAD(name, s)                                                                             \
+    {                                                                                              \
+        (void)context;                                                                             \
+        by_range_##s(ptrs, strides, n, run, is_near_##name##_##s, near_##name##_##s, beyond);      \
+    }
+
+#define LOOP_QUOTIENT(name, NAME, s, T, D)                                                         \
+    ALONE T name##_alone_##s(T a, T b) { return lt_##name##_##s(a, b); }                           \
+    LOOP_HEAD(name, s)                                                                             \
+    {                                                                                              \
+        (void)context;                                                                             \
+        by_quotient_##s(ptrs, strides, n, lt_##name##_from_##s, lt_##name##_##s,                   \
+                        name##_alone_##s);                                                         \
+    }
+
+#define LOOP_DIVISION(name, NAME, s, T, D)                                                         \
+    LOOP_HEAD(name, s)                                                                             \
+    {                                                                                              \
+        (void)context;                                                                             \
+        if (divide_by_power_##s(ptrs, strides, n)) return;                                         \
+        BINARY_BODY(T, T, lt_##name##_##s)                                                         \
     }
 
 #endif

@@ -5,14 +5,16 @@
 #include "formulas/special.h"
 #include "kernels_special.h" /* generated from the declarations */
 
-#define RUN_erfc              LT_ACCUMULATORS
-#define RUN_erfinv            LT_ACCUMULATORS
-#define BELOW_erfc            1
-#define BELOW_erfinv          0.85
-#define is_near_erfc_f32(x)   (__builtin_fabsf(x) < 1)
-#define is_near_erfinv_f32(x) (__builtin_fabsf(x) < 0.9966f) /* w is 4.993 there */
-#define near_erfc_f32         near_erfcf
-#define near_erfc_f64         vector_erfc_near
+#define RUN_erfc      LT_ACCUMULATORS
+#define RUN_erfinv    LT_ACCUMULATORS
+#define BELOW_erfc    1
+#define BELOW_erfinv  0.85
+#define near_erfc_f32 near_erfcf
+#define near_erfc_f64 vector_erfc_near
+
+static inline bool is_near_erfc_f32(float x) { return __builtin_fabsf(x) < 1; }
+/* w is 4.993 at the limit. */
+static inline bool is_near_erfinv_f32(float x) { return __builtin_fabsf(x) < 0.9966f; }
 
 static void erfc_far_f64(double *x)
 {

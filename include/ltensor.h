@@ -14,7 +14,7 @@
  *
  * Ownership:
  * - "New" results are references that you release with lt_tensor_release (lists:
- *   lt_tensor_list_free, values: lt_value_free). Every operation returns new references.
+ *   lt_tensor_list_release, values: lt_value_release). Every operation returns new references.
  * - "Borrowed" results belong to the object that you passed and are valid as long as it is. To keep
  *   one, call lt_tensor_retain.
  * - Functions borrow their arguments, and copy or retain the parts that they keep.
@@ -55,6 +55,13 @@ extern "C" {
 #define LT_API __attribute__((visibility("default")))
 #else
 #define LT_API
+#endif
+
+/* Marks a function that a later version removes; the text names its replacement. */
+#if defined(__GNUC__)
+#define LT_DEPRECATED(replacement) __attribute__((deprecated("use " replacement)))
+#else
+#define LT_DEPRECATED(replacement)
 #endif
 
 /* ---- errors ---------------------------------------------------------------------------------- */
@@ -171,26 +178,26 @@ typedef struct lt_scalar {
     double imaginary; /* COMPLEX; otherwise 0 */
 } lt_scalar;
 
-static inline lt_scalar lt_int(int64_t i)
+static inline lt_scalar lt_scalar_from_int(int64_t i)
 {
     lt_scalar s;
     s.kind = LT_SCALAR_INT, s.v.i = i, s.imaginary = 0;
     return s;
 }
-static inline lt_scalar lt_float(double d)
+static inline lt_scalar lt_scalar_from_float(double d)
 {
     lt_scalar s;
     s.kind = LT_SCALAR_FLOAT, s.v.d = d, s.imaginary = 0;
     return s;
 }
-static inline lt_scalar lt_boolean(bool b)
+static inline lt_scalar lt_scalar_from_bool(bool b)
 {
     lt_scalar s;
     s.kind = LT_SCALAR_BOOL, s.v.i = b, s.imaginary = 0;
     return s;
 }
 
-static inline lt_scalar lt_complex_number(double real, double imaginary)
+static inline lt_scalar lt_scalar_from_complex(double real, double imaginary)
 {
     lt_scalar s;
     s.kind = LT_SCALAR_COMPLEX, s.v.d = real, s.imaginary = imaginary;
@@ -207,7 +214,7 @@ typedef struct lt_tensor lt_tensor;
 typedef struct lt_generator lt_generator;
 
 /* A list of tensors. As an argument it belongs to the caller; free a list that an operation
- * returned with lt_tensor_list_free. */
+ * returned with lt_tensor_list_release. */
 typedef struct lt_tensor_list {
     int64_t n;
     lt_tensor **v;
@@ -324,7 +331,7 @@ LT_API void lt_context_interrupt_clear(lt_context *context);
 
 /* Settings of this thread's context: the default floating dtype (LT_ERR_TYPE for other dtypes), and
  * the maximum number of threads of an operation, 1 to 1024. */
-LT_API lt_dtype lt_default_dtype(void);
+LT_API lt_dtype lt_get_default_dtype(void);
 LT_API lt_status lt_set_default_dtype(lt_dtype dtype);
 LT_API int lt_get_num_threads(void);
 LT_API lt_status lt_set_num_threads(int n);
@@ -387,7 +394,7 @@ LT_API lt_status lt_tensor_wrap(void *data, lt_dtype dtype, int ndim, const int6
                                 void (*release)(void *ctx), void *ctx, lt_tensor **out);
 
 /* New: a number as an operand, with 0 dimensions on the CPU. It does not widen other operands:
- * float32 times lt_float(0.5) is float32. */
+ * float32 times lt_scalar_from_float(0.5) is float32. */
 LT_API lt_status lt_tensor_from_scalar(lt_scalar number, lt_tensor **out);
 
 /* As lt_tensor_wrap, with memory on any device and strides in elements, which are not negative: a
@@ -403,7 +410,7 @@ LT_API void lt_tensor_release(lt_tensor *t);
 
 /* Releases the tensors of a list that an operation returned (lt_unbind, lt_split) and its array.
  * The list is empty afterwards. */
-LT_API void lt_tensor_list_free(lt_tensor_list *list);
+LT_API void lt_tensor_list_release(lt_tensor_list *list);
 
 /* ---- reading tensors ------------------------------------------------------------------------- */
 
@@ -453,7 +460,7 @@ LT_API const char *lt_archive_name(const lt_archive *archive, int64_t i);
 LT_API lt_tensor *lt_archive_tensor(const lt_archive *archive, int64_t i);
 LT_API lt_tensor *lt_archive_find(const lt_archive *archive, const char *name);
 /* Retained tensors remain valid. */
-LT_API void lt_archive_free(lt_archive *archive);
+LT_API void lt_archive_release(lt_archive *archive);
 
 /* ---- devices --------------------------------------------------------------------------------- */
 
@@ -473,10 +480,10 @@ LT_API lt_status lt_device_synchronize(lt_device device);
  * for the same seed. */
 LT_API void lt_manual_seed(uint64_t seed);
 
-/* New: a generator for tensors on that device. Free it with lt_generator_free. */
+/* New: a generator for tensors on that device. Free it with lt_generator_release. */
 LT_API lt_status lt_generator_new(lt_device device, lt_generator **out);
 LT_API lt_status lt_generator_seed(lt_generator *generator, uint64_t seed);
-LT_API void lt_generator_free(lt_generator *generator);
+LT_API void lt_generator_release(lt_generator *generator);
 
 /* ---- derivatives ----------------------------------------------------------------------------- */
 
@@ -541,7 +548,7 @@ typedef struct lt_table lt_table;
 
 /* A value of one of these kinds. Create it with the functions below, which set its size; later
  * versions may have larger values. Arguments are borrowed; results are new and freed by
- * lt_value_free. */
+ * lt_value_release. */
 typedef struct lt_value {
     uint32_t size; /* sizeof(lt_value) in the caller */
     int32_t kind;  /* lt_kind */
@@ -665,7 +672,7 @@ LT_API lt_status lt_call(const char *name, const lt_value *args, int nargs,
 
 /* Releases a result and sets it to lt_value_none. Do not call it on arguments, which are borrowed.
  */
-LT_API void lt_value_free(lt_value *value);
+LT_API void lt_value_release(lt_value *value);
 
 /* ---- tables -------------------------------------------------------------------------------------
  *
@@ -843,6 +850,32 @@ LT_API lt_status lt_tensor_from_file(const char *path, bool shared, int64_t nume
  * LT_ERR_INTERRUPTED at their next check, until you clear it. May be called in a signal handler. */
 LT_API void lt_interrupt(void);
 LT_API void lt_interrupt_clear(void);
+
+/* ---- deprecated names ------------------------------------------------------------------------ */
+
+/* They work as before; a later version removes them (docs/guide/versions.md). */
+LT_API lt_dtype lt_default_dtype(void) LT_DEPRECATED("lt_get_default_dtype");
+LT_API void lt_tensor_list_free(lt_tensor_list *list) LT_DEPRECATED("lt_tensor_list_release");
+LT_API void lt_archive_free(lt_archive *archive) LT_DEPRECATED("lt_archive_release");
+LT_API void lt_generator_free(lt_generator *generator) LT_DEPRECATED("lt_generator_release");
+LT_API void lt_value_free(lt_value *value) LT_DEPRECATED("lt_value_release");
+LT_DEPRECATED("lt_scalar_from_int") static inline lt_scalar lt_int(int64_t i)
+{
+    return lt_scalar_from_int(i);
+}
+LT_DEPRECATED("lt_scalar_from_float") static inline lt_scalar lt_float(double d)
+{
+    return lt_scalar_from_float(d);
+}
+LT_DEPRECATED("lt_scalar_from_bool") static inline lt_scalar lt_boolean(bool b)
+{
+    return lt_scalar_from_bool(b);
+}
+LT_DEPRECATED("lt_scalar_from_complex")
+static inline lt_scalar lt_complex_number(double real, double imaginary)
+{
+    return lt_scalar_from_complex(real, imaginary);
+}
 
 #ifdef __cplusplus
 }

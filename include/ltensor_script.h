@@ -69,7 +69,9 @@ static inline lt_script_config lt_script_defaults(void)
  * small; LT_ERR_RUNTIME: a negative number. */
 LT_API lt_status lt_script_new(const lt_script_config *config, lt_script **out);
 /* Do not call it while one of its functions runs. */
-LT_API void lt_script_free(lt_script *script);
+LT_API void lt_script_release(lt_script *script);
+/* The old name of lt_script_release. */
+LT_API void lt_script_free(lt_script *script) LT_DEPRECATED("lt_script_release");
 
 /* Runs a text (not bytecode) of the given number of bytes; name is used in messages. Results as in
  * lt_call, but surplus results are dropped and missing ones are none. Values without an lt_kind

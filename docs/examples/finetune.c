@@ -57,7 +57,7 @@ static lt_tensor *parameter(lt_script *script, const char *layer, const char *ki
     text = lt_value_string(name);
     CHECK(lt_script_call(script, "model:get_parameter", &text, 1, &found, &n));
     result = lt_tensor_retain(found.v.tensor);
-    lt_value_free(&found);
+    lt_value_release(&found);
     CHECK(lt_tensor_set_requires_grad(result, true));
     return result;
 }
@@ -66,7 +66,7 @@ static lt_tensor *parameter(lt_script *script, const char *layer, const char *ki
 static void descend(lt_tensor *t)
 {
     const bool recording = lt_set_grad_enabled(false);
-    CHECK(lt_sub_(t, lt_tensor_grad(t), lt_float(RATE)));
+    CHECK(lt_sub_(t, lt_tensor_grad(t), lt_scalar_from_float(RATE)));
     CHECK(lt_tensor_set_grad(t, NULL));
     lt_set_grad_enabled(recording);
 }
@@ -138,7 +138,7 @@ int main(int argc, char **argv)
             for (i = 0; i < 2; i++) descend(weights[i]);
         }
         lt_tensor_release(loss);
-        lt_value_free(&scores);
+        lt_value_release(&scores);
     }
     {
         const char *const names[] = {"weight", "bias"};
@@ -148,7 +148,7 @@ int main(int argc, char **argv)
     for (i = 0; i < 2; i++) lt_tensor_release(weights[i]);
     lt_tensor_release(frames);
     lt_tensor_release(targets);
-    lt_script_free(script);
+    lt_script_release(script);
     free(pixels);
     return right == FRAMES ? 0 : 1;
 }

@@ -16,7 +16,7 @@ namespace {
 
 struct release {
     void operator()(lt_tensor *t) const { lt_tensor_release(t); }
-    void operator()(lt_archive *a) const { lt_archive_free(a); }
+    void operator()(lt_archive *a) const { lt_archive_release(a); }
 };
 using tensor = std::unique_ptr<lt_tensor, release>;
 using archive = std::unique_ptr<lt_archive, release>;

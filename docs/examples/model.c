@@ -79,10 +79,10 @@ int main(int argc, char **argv)
         printf("frame %d: output %d of %d is the largest\n", (int)moment + 1, (int)best.v.i + 1,
                (int)lt_tensor_numel(output.v.tensor));
         lt_tensor_release(place);
-        lt_value_free(&output);
+        lt_value_release(&output);
     }
     lt_tensor_release(frame);
-    lt_script_free(script);
+    lt_script_release(script);
     free(pixels);
     return 0;
 }

@@ -67,8 +67,8 @@ int main(void)
         else
             printf("%s: the first pixel is %g\n", plugins[i].name,
                    (double)*(float *)lt_tensor_data(result.v.tensor));
-        lt_value_free(&result); /* the result outlives the script if need be */
-        lt_script_free(script);
+        lt_value_release(&result); /* the result outlives the script if need be */
+        lt_script_release(script);
     }
     lt_table_release(options);
     lt_tensor_release(picture);

@@ -76,7 +76,7 @@ static lt_status read_file(void)
 {
     lt_archive *archive = NULL;
     lt_status status = lt_load("/etc/passwd", &archive);
-    lt_archive_free(archive);
+    lt_archive_release(archive);
     return status;
 }
 

@@ -53,7 +53,7 @@ static lt_tensor *forward(const network *net, lt_tensor *points)
 static void descend(lt_tensor *parameter, double rate)
 {
     const bool recording = lt_set_grad_enabled(false);
-    CHECK(lt_sub_(parameter, lt_tensor_grad(parameter), lt_float(rate)));
+    CHECK(lt_sub_(parameter, lt_tensor_grad(parameter), lt_scalar_from_float(rate)));
     CHECK(lt_tensor_set_grad(parameter, NULL));
     lt_set_grad_enabled(recording);
 }
@@ -73,7 +73,7 @@ int main(int argc, char **argv)
     static float labels[POINTS], points[POINTS][2];
     const int64_t point_sizes[] = {POINTS, 2}, label_sizes[] = {POINTS, 1};
     lt_tensor *x = NULL, *y = NULL;
-    lt_scalar loss_value = lt_float(0);
+    lt_scalar loss_value = lt_scalar_from_float(0);
     double right = 0;
     int step, i;
 

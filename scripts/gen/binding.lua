@@ -31,8 +31,8 @@ local function constant_of(a, fail)
     return tostring(position > 0 and position - 1 or position)
   end
   if base == 'Scalar' then
-    if text == 'true' or text == 'false' then return ('lt_boolean(%s)'):format(text) end
-    return (math.type(tonumber(text)) == 'integer' and 'lt_int(%s)' or 'lt_float(%s)'):format(text)
+    if text == 'true' or text == 'false' then return ('lt_scalar_from_bool(%s)'):format(text) end
+    return (math.type(tonumber(text)) == 'integer' and 'lt_scalar_from_int(%s)' or 'lt_scalar_from_float(%s)'):format(text)
   end
   if base == 'int' or base == 'float' or base == 'bool' then return text end
   if base == 'Size' then return ('&(lt_dims){1, {%s}}'):format(text) end

@@ -51,7 +51,7 @@ end
 
 local function c_number(text, as_scalar)
   local integer = text:match('^%-?%d+$') ~= nil
-  if as_scalar then return (integer and 'lt_int(%s)' or 'lt_float(%s)'):format(text) end
+  if as_scalar then return (integer and 'lt_scalar_from_int(%s)' or 'lt_scalar_from_float(%s)'):format(text) end
   return text
 end
 
@@ -75,7 +75,7 @@ function Translator:statement(format, ...)
   self.statements[#self.statements + 1] = format:format(...)
 end
 
-local scalar_makers = { integer = 'lt_int', float = 'lt_float', bool = 'lt_boolean' }
+local scalar_makers = { integer = 'lt_scalar_from_int', float = 'lt_scalar_from_float', bool = 'lt_scalar_from_bool' }
 
 -- C text of a value as lt_scalar, or nil.
 local function as_scalar(value)

@@ -48,7 +48,7 @@ end
 local introduction = [[
 
 /* A function per operation, included by ltensor.h, with its declaration and description. Results are new references (lists:
- * lt_tensor_list_free). NULL for a required tensor, list, size, string or output pointer is LT_ERR_TYPE.
+ * lt_tensor_list_release). NULL for a required tensor, list, size, string or output pointer is LT_ERR_TYPE.
  *
  *   Type?        optional: NULL, or LT_DTYPE_NONE
  *   =value       the default value; in C, pass it explicitly

@@ -14,7 +14,7 @@ local function default_of(a)
   if a.default == 'nil' then return functions.absent[base] or 'NULL' end
   local number = tonumber(a.default)
   if (base == 'Dim' or base == 'Index') and number > 0 then return tostring(math.tointeger(number) - 1) end
-  if base == 'Scalar' then return (math.type(number) == 'integer' and 'lt_int(%s)' or 'lt_float(%s)'):format(a.default) end
+  if base == 'Scalar' then return (math.type(number) == 'integer' and 'lt_scalar_from_int(%s)' or 'lt_scalar_from_float(%s)'):format(a.default) end
   if base == 'Dims' or base == 'Size' then return nil end
   if a.default:match("^'.*'$") then return functions.c_string(a.default:sub(2, -2)) end
   return a.default

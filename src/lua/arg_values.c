@@ -10,11 +10,11 @@ static int64_t to_index(int64_t position) { return position > 0 ? position - 1 :
 
 static lt_scalar to_scalar(lua_State *L, int index)
 {
-    if (lua_isboolean(L, index)) return lt_boolean(lua_toboolean(L, index));
-    if (lua_isinteger(L, index)) return lt_int(lua_tointeger(L, index));
+    if (lua_isboolean(L, index)) return lt_scalar_from_bool(lua_toboolean(L, index));
+    if (lua_isinteger(L, index)) return lt_scalar_from_int(lua_tointeger(L, index));
     lt_scalar z;
     if (lt_lua_to_complex(L, index, &z)) return z;
-    return lt_float(lua_tonumber(L, index));
+    return lt_scalar_from_float(lua_tonumber(L, index));
 }
 
 static lt_status wrap_number(lt_scalar number, lt_args *a, lt_arg_value *v)

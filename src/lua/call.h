@@ -37,8 +37,9 @@ static inline lt_status lt_call_wrap(lua_State *L, int k, lt_tensor **x, lt_tens
 {
     for (int i = 0; i < k; i++) {
         if (x[i] != NULL) continue;
-        LT_TRY(lt_tensor_from_scalar(lua_isinteger(L, i + 1) ? lt_int(lua_tointeger(L, i + 1))
-                                                             : lt_float(lua_tonumber(L, i + 1)),
+        LT_TRY(lt_tensor_from_scalar(lua_isinteger(L, i + 1)
+                                         ? lt_scalar_from_int(lua_tointeger(L, i + 1))
+                                         : lt_scalar_from_float(lua_tonumber(L, i + 1)),
                                      made));
         x[i] = *made;
     }
@@ -68,9 +69,9 @@ static inline lt_status lt_call_positions_from(lt_tensor **slot)
         for (int64_t i = 0; i < (*slot)->numel; i++) indices[i]++;
         return LT_OK;
     }
-    LT_TRY(lt_tensor_from_scalar(lt_int(1), &one));
-    lt_status status =
-        saved ? lt_add(*slot, one, lt_int(1), &positions) : lt_add_(*slot, one, lt_int(1));
+    LT_TRY(lt_tensor_from_scalar(lt_scalar_from_int(1), &one));
+    lt_status status = saved ? lt_add(*slot, one, lt_scalar_from_int(1), &positions)
+                             : lt_add_(*slot, one, lt_scalar_from_int(1));
     lt_tensor_release(one);
     if (positions != NULL) {
         lt_tensor_release(*slot);

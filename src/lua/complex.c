@@ -25,7 +25,7 @@ bool lt_lua_to_complex(lua_State *L, int index, lt_scalar *out)
     const number *z =
         lua_type(L, index) == LUA_TUSERDATA ? luaL_testudata(L, index, COMPLEX_META) : NULL;
     if (z == NULL) return false;
-    if (out != NULL) *out = lt_complex_number(creal(*z), cimag(*z));
+    if (out != NULL) *out = lt_scalar_from_complex(creal(*z), cimag(*z));
     return true;
 }
 

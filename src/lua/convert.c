@@ -102,11 +102,11 @@ static void check_level(lua_State *L, int index, int dim, lt_literal *m)
 static lt_status read_number(lua_State *L, int index, lt_scalar *out)
 {
     if (lua_isboolean(L, index))
-        *out = lt_boolean(lua_toboolean(L, index));
+        *out = lt_scalar_from_bool(lua_toboolean(L, index));
     else if (lua_isinteger(L, index))
-        *out = lt_int(lua_tointeger(L, index));
+        *out = lt_scalar_from_int(lua_tointeger(L, index));
     else if (lua_type(L, index) == LUA_TNUMBER)
-        *out = lt_float(lua_tonumber(L, index));
+        *out = lt_scalar_from_float(lua_tonumber(L, index));
     else if (!lt_lua_to_complex(L, index, out))
         return lt_tensor_item(lt_lua_get(L, index), out);
     return LT_OK;
@@ -228,7 +228,7 @@ static int make_tensor(lua_State *L, int data, lt_factory_options *o)
         check_level(L, data, 0, &m);
         bool empty = m.ndim > 0 && m.sizes[m.ndim - 1] == 0;
         if (dtype == LT_DTYPE_NONE) {
-            const lt_dtype usual = LT_INSIDE(L, lt_default_dtype());
+            const lt_dtype usual = LT_INSIDE(L, lt_get_default_dtype());
             dtype = m.kind == LT_SCALAR_COMPLEX          ? lt_complex_of(usual)
                     : empty || m.kind == LT_SCALAR_FLOAT ? usual
                     : m.kind == LT_SCALAR_INT            ? LT_INT64

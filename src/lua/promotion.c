@@ -26,11 +26,11 @@ static lt_tensor *operand(lua_State *L, int index)
     lt_tensor *t = lt_lua_get(L, index);
     if (t != NULL) return t;
     if (lua_isboolean(L, index))
-        s = lt_boolean(lua_toboolean(L, index));
+        s = lt_scalar_from_bool(lua_toboolean(L, index));
     else if (lua_isinteger(L, index))
-        s = lt_int(lua_tointeger(L, index));
+        s = lt_scalar_from_int(lua_tointeger(L, index));
     else if (!lt_lua_to_complex(L, index, &s))
-        s = lt_float(luaL_checknumber(L, index));
+        s = lt_scalar_from_float(luaL_checknumber(L, index));
     lt_tensor **slot = lt_lua_new(L);
     lt_lua_do(L, lt_tensor_from_scalar(s, slot));
     lua_replace(L, index);

@@ -2,7 +2,7 @@
 -- returns the tensor itself.
 
 local function dtype_op(name, dtype)
-  -- The C names carry an overload: lt_int and lt_float make numbers.
+  -- The C names carry an overload: lt_scalar_from_int and lt_scalar_from_float make numbers.
   return { name .. '.cast(Tensor self) -> Tensor', variants = 'method', composite = true, sparse = true, doc = 'self:to(torch.' .. dtype .. ').' }
 end
 

@@ -86,8 +86,8 @@ static void what_is_shared_is_only_read(void **state)
     column("f", numbers, 6);
     assert_ok(lt_tensor_from_arrow(&schema, &array, &t));
     assert_true(lt_tensor_is_read_only(t));
-    assert_fails(lt_fill_(t, lt_float(7)), LT_ERR_RUNTIME, "lends for reading only");
-    assert_ok(lt_add(t, t, lt_int(1), &sum));
+    assert_fails(lt_fill_(t, lt_scalar_from_float(7)), LT_ERR_RUNTIME, "lends for reading only");
+    assert_ok(lt_add(t, t, lt_scalar_from_int(1), &sum));
     assert_true(((float *)lt_tensor_data(sum))[5] == 10 && numbers[5] == 5);
     lt_tensor_release(sum);
     lt_tensor_release(t);
@@ -399,12 +399,12 @@ static void what_is_lent_lives_on_wherever_its_struct_goes(void **state)
     struct ArrowArray a, moved;
     assert_ok(lt_tensor_new(LT_FLOAT32, lt_host, 1, &n, &t));
     assert_ok(lt_tensor_new(LT_FLOAT32, lt_host, 1, &n, &other));
-    assert_ok(lt_fill_(t, lt_float(3)));
+    assert_ok(lt_fill_(t, lt_scalar_from_float(3)));
     assert_ok(lt_tensor_to_arrow(t, &s, &a));
     moved = a;
     memset(&a, 0xff, sizeof a);
     s.release(&s); /* in any order */
-    assert_ok(lt_fill_(t, lt_float(4)));
+    assert_ok(lt_fill_(t, lt_scalar_from_float(4)));
     assert_true(((const float *)moved.buffers[1])[999] == 4);
     lt_tensor_set_data(t, other); /* x.data = other */
     lt_tensor_release(t);
@@ -590,7 +590,7 @@ static void each_allocation_of_lending_may_fail(void **state)
         struct ArrowSchema s = {.format = NULL};
         struct ArrowArray a = {.release = NULL};
         assert_ok(lt_tensor_new(kind == 2 ? LT_BOOL : LT_FLOAT32, lt_host, 2, sizes, &t));
-        assert_ok(lt_fill_(t, lt_int(1)));
+        assert_ok(lt_fill_(t, lt_scalar_from_int(1)));
         assert_ok(lt_select(t, kind == 0 ? 0 : 1, 0, &line));
         for (int64_t nth = 1; a.release == NULL; nth++) {
             lt_block_trim();

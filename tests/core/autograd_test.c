@@ -54,7 +54,7 @@ static lt_tensor *leaf(int n, const double *values)
 static lt_tensor *number(double x)
 {
     lt_tensor *t = NULL;
-    assert_ok(lt_tensor_from_scalar(lt_float(x), &t));
+    assert_ok(lt_tensor_from_scalar(lt_scalar_from_float(x), &t));
     return t;
 }
 
@@ -68,7 +68,7 @@ static lt_tensor *mul(lt_tensor *a, lt_tensor *b)
 static lt_tensor *add(lt_tensor *a, lt_tensor *b)
 {
     lt_tensor *out = NULL;
-    assert_ok(lt_add(a, b, lt_int(1), &out));
+    assert_ok(lt_add(a, b, lt_scalar_from_int(1), &out));
     return out;
 }
 
@@ -220,7 +220,7 @@ static void changed_operands_are_noticed(void **state)
     (void)state;
     lt_tensor *x = leaf(2, (double[]){1, 2}), *one = number(1), *y = mul(x, one), *z = mul(y, y),
               *s = sum(z);
-    assert_ok(lt_add_(y, one, lt_int(1)));
+    assert_ok(lt_add_(y, one, lt_scalar_from_int(1)));
     FAILS(backward(s),
           "modified by an inplace operation: [torch.DoubleTensor [2]], which is output 0 of Add");
     release(5, x, one, y, z, s);
@@ -270,7 +270,7 @@ static lt_status double_it(void *ctx, lt_tensor *grad, lt_tensor **replacement)
 {
     (void)ctx;
     calls++;
-    return lt_add(grad, grad, lt_int(1), replacement);
+    return lt_add(grad, grad, lt_scalar_from_int(1), replacement);
 }
 
 static lt_status keep_two(void *ctx, lt_tensor *grad, lt_tensor **replacement)
@@ -351,12 +351,12 @@ static void leaves_are_not_written(void **state)
 {
     (void)state;
     lt_tensor *x = leaf(2, (double[]){1, 2}), *part = select_one(x, 0), *one = number(1);
-    FAILS(lt_add_(x, one, lt_int(1)),
+    FAILS(lt_add_(x, one, lt_scalar_from_int(1)),
           "a leaf Variable that requires grad is being used in an in-place operation.");
-    FAILS(lt_add_(part, one, lt_int(1)),
+    FAILS(lt_add_(part, one, lt_scalar_from_int(1)),
           "a view of a leaf Variable that requires grad is being used in an in-place operation.");
     lt_set_grad_enabled(false);
-    assert_ok(lt_add_(x, one, lt_int(1)));
+    assert_ok(lt_add_(x, one, lt_scalar_from_int(1)));
     lt_set_grad_enabled(true);
     EXPECT(x, 2, 2, 3);
     release(3, x, part, one);
@@ -421,9 +421,9 @@ static void views_made_without_grad_mode_are_not_written(void **state)
     lt_tensor *part = select_one(y, 0);
     lt_set_grad_enabled(true);
     assert_true(lt_is_leaf(part));
-    FAILS(lt_add_(part, one, lt_int(1)),
+    FAILS(lt_add_(part, one, lt_scalar_from_int(1)),
           "A view was created in no_grad mode and is being modified inplace");
-    assert_ok(lt_add_(y, one, lt_int(1)));
+    assert_ok(lt_add_(y, one, lt_scalar_from_int(1)));
     FAILS(lt_mul(part, one, &out),
           "its base or another view of its base has been modified inplace");
     release(4, x, y, one, part);
@@ -499,8 +499,8 @@ static void tensors_written_by_what_they_led_to_are_freed(void **state)
     lt_tensor *x = leaf(2, (double[]){2, 3}), *y = mul(x, x), *square = mul(y, y), *exp = NULL,
               *max = NULL, *at = NULL;
     assert_ok(lt_exp(y, &exp));
-    assert_ok(lt_add_(y, square, lt_int(1)));
-    assert_ok(lt_add_(y, exp, lt_int(1)));
+    assert_ok(lt_add_(y, square, lt_scalar_from_int(1)));
+    assert_ok(lt_add_(y, exp, lt_scalar_from_int(1)));
     assert_ok(lt_max_dim(y, 0, true, &max, &at));
     assert_ok(lt_mul_(y, max));
     release(6, x, y, square, exp, max, at);
@@ -510,7 +510,7 @@ static void plain_tensors_written_by_what_they_led_to_are_freed(void **state)
 {
     (void)state;
     lt_tensor *x = leaf(2, (double[]){2, 3}), *y = vector(2, (double[]){1, 2}), *z = mul(y, x);
-    assert_ok(lt_add_(y, z, lt_int(1)));
+    assert_ok(lt_add_(y, z, lt_scalar_from_int(1)));
     lt_tensor *part = select_one(y, 1), *scaled = mul(part, part);
     assert_ok(lt_copy_(part, scaled, false));
     release(5, x, y, z, part, scaled);

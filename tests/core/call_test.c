@@ -76,7 +76,7 @@ static const char *text_of(lt_value *result)
     for (int64_t i = 0; i < numel; i++)
         n += (size_t)snprintf(text + n, sizeof text - n, i > 0 ? " %g" : "%g", numbers[i]);
     lt_tensor_release(wide);
-    lt_value_free(result);
+    lt_value_release(result);
     assert_int_equal(result->kind, LT_KIND_NONE);
     return text;
 }
@@ -158,7 +158,7 @@ static void test_lists(void **state)
     assert_string_equal(
         call("cat", ARGS(lt_value_tensors(2, turned)), NAMED({"dim", lt_value_int(1)})),
         "3 1 5 6 4 2");
-    lt_value_free(&result);
+    lt_value_release(&result);
     assert_string_equal(call("stack", ARGS(lt_value_tensors(1, &x)), NONE), "1 5 3 4 2 6");
 }
 
@@ -200,7 +200,7 @@ static void test_factories(void **state)
                       NAMED({"dtype", lt_value_dtype(LT_INT16)}, {"device", lt_value_device(cpu)}),
                       &result, &n));
     assert_int_equal(lt_tensor_dtype(result.v.tensor), LT_INT16);
-    lt_value_free(&result);
+    lt_value_release(&result);
     /* A generator of one's own. */
     lt_generator *generator = NULL;
     char first[100];
@@ -212,7 +212,7 @@ static void test_factories(void **state)
         if (run == 0) snprintf(first, sizeof first, "%s", text);
         assert_string_equal(text, first);
     }
-    lt_generator_free(generator);
+    lt_generator_release(generator);
 }
 
 static void test_indices_count_from_zero(void **state)
@@ -258,7 +258,7 @@ static void test_in_place_and_out(void **state)
     assert_ok(lt_call("zero_", ARGS(copy), NONE, NULL, NULL));
     assert_ok(lt_call("mul", ARGS(X, X), NAMED({"out", copy}), &result, &n));
     assert_ptr_equal(result.v.tensor, copy.v.tensor);
-    lt_value_free(&result);
+    lt_value_release(&result);
     assert_string_equal(text_of(&copy), "1 25 9 16 4 36");
 }
 
@@ -272,7 +272,7 @@ static void test_numbers_of_other_kinds(void **state)
     assert_ok(lt_call("full", ARGS(lt_value_dims(0, NULL), lt_value_int(1)),
                       NAMED({"dtype", lt_value_dtype(LT_INT64)}), &one, &n));
     assert_string_equal(call("cumsum", ARGS(X, one), NONE), "1 6 9 4 6 12");
-    lt_value_free(&one);
+    lt_value_release(&one);
     assert_string_equal(call("cumsum", ARGS(X, lt_value_double(1)), NONE), "1 6 9 4 6 12");
     assert_fails(refused("cumsum", ARGS(X, lt_value_double(0.5)), NONE), LT_ERR_TYPE,
                  "'dim' (argument 1) must be int, not double");
@@ -291,9 +291,9 @@ static void test_gradients(void **state)
     assert_ok(lt_backward(loss.v.tensor, NULL, false, false));
     assert_string_equal(call("clone", ARGS(lt_value_tensor(lt_tensor_grad(w.v.tensor))), NONE),
                         "2 10 6 8 4 12");
-    lt_value_free(&loss);
-    lt_value_free(&y);
-    lt_value_free(&w);
+    lt_value_release(&loss);
+    lt_value_release(&y);
+    lt_value_release(&w);
 }
 
 /* ---- what is refused ------------------------------------------------------------------------- */
@@ -348,7 +348,7 @@ static void test_values_that_are_none(void **state)
     assert_fails(lt_call("exp", ARGS(X), NULL, 1, NULL, NULL), LT_ERR_TYPE, "'named'");
     assert_fails(lt_call("exp", ARGS(X), NAMED({NULL, X}), NULL, NULL), LT_ERR_TYPE,
                  "named argument 0 has no name");
-    lt_value_free(NULL);
+    lt_value_release(NULL);
 }
 
 /* A program that was compiled when values were larger. */
@@ -376,9 +376,9 @@ static void test_null_in_functions(void **state)
     (void)state;
     lt_tensor *out = NULL, *pair[] = {x, NULL};
     const lt_tensor_list list = {2, pair};
-    assert_fails(lt_add(x, NULL, lt_int(1), &out), LT_ERR_TYPE,
+    assert_fails(lt_add(x, NULL, lt_scalar_from_int(1), &out), LT_ERR_TYPE,
                  "add(): argument 'other' must not be NULL");
-    assert_fails(lt_add(x, x, lt_int(1), NULL), LT_ERR_TYPE, "'out'");
+    assert_fails(lt_add(x, x, lt_scalar_from_int(1), NULL), LT_ERR_TYPE, "'out'");
     assert_fails(lt_exp_(NULL), LT_ERR_TYPE, "'self'");
     assert_fails(lt_exp_out(x, NULL), LT_ERR_TYPE, "'out'");
     assert_fails(lt_zeros(NULL, LT_FLOAT32, NULL, &out), LT_ERR_TYPE, "'size'");
@@ -478,7 +478,7 @@ static void test_every_operation_survives_any_values(void **state)
             lt_status status = lt_call(op->name, args, nargs, NONE, results, &n);
             assert_true(status == LT_OK ? n >= 1 : strlen(lt_error_message()) > 0);
             done += status == LT_OK;
-            for (int j = 0; j < 8; j++) lt_value_free(&results[j]);
+            for (int j = 0; j < 8; j++) lt_value_release(&results[j]);
         }
     }
     assert_true(done > 1000);
@@ -492,13 +492,13 @@ static lt_status many_conversions(void)
     lt_value result = lt_value_none();
     int n = 1;
     lt_status status = lt_call("add", ARGS(X, lt_value_int(1)), NONE, &result, &n);
-    lt_value_free(&result);
+    lt_value_release(&result);
     if (status == LT_OK)
         status = lt_call("index_select", ARGS(X, lt_value_int(1), lt_value_tensor(at)), NONE,
                          &result, &n);
-    lt_value_free(&result);
+    lt_value_release(&result);
     if (status == LT_OK) status = lt_call("unbind", ARGS(X), NONE, &result, &n);
-    lt_value_free(&result);
+    lt_value_release(&result);
     return status;
 }
 

@@ -122,7 +122,7 @@ static int teardown(void **state)
     (void)state;
     for (int i = 0; i < COUNT(shapes); i++) lt_tensor_release(pool[i]);
     for (int i = 0; i < COUNT(of_layouts); i++) lt_tensor_release(layouts[i]);
-    lt_generator_free(generator);
+    lt_generator_release(generator);
     return 0;
 }
 
@@ -256,7 +256,7 @@ static lt_status backward_now(void)
 
 static void give_back_results(void)
 {
-    for (int i = 0; i < MOST_RESULTS; i++) lt_value_free(&now.results[i]);
+    for (int i = 0; i < MOST_RESULTS; i++) lt_value_release(&now.results[i]);
 }
 
 static void give_all_back(void)

@@ -78,7 +78,7 @@ static void states_of_one_thread_are_apart(void **state)
     assert_runs(
         b, "x = torch.ones(1, {requires_grad = true}); (x * x):sum():backward(); return x.grad",
         "tensor([2.])");
-    assert_int_equal(lt_default_dtype(), LT_FLOAT32);
+    assert_int_equal(lt_get_default_dtype(), LT_FLOAT32);
     assert_true(lt_grad_enabled());
     assert_ptr_equal(lt_context_current(), lt_context_process());
     lua_close(a);

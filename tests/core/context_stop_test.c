@@ -167,10 +167,10 @@ static lt_status descend(lt_tensor *parameter)
 {
     lt_tensor *rate = NULL, *change = NULL;
     lt_status status;
-    CHECK(lt_tensor_from_scalar(lt_float(-0.1), &rate));
+    CHECK(lt_tensor_from_scalar(lt_scalar_from_float(-0.1), &rate));
     CHECK(lt_mul(lt_tensor_grad(parameter), rate, &change));
     lt_set_grad_enabled(false);
-    CHECK(lt_add_(parameter, change, lt_int(1)));
+    CHECK(lt_add_(parameter, change, lt_scalar_from_int(1)));
     CHECK(lt_tensor_set_grad(parameter, NULL));
 done:
     lt_set_grad_enabled(true);

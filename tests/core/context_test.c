@@ -82,17 +82,17 @@ static void settings_are_the_contexts(void **state)
     lt_context *mine = make(&config);
     const int threads = lt_get_num_threads();
     lt_context_enter(mine);
-    assert_int_equal(lt_default_dtype(), LT_FLOAT64);
+    assert_int_equal(lt_get_default_dtype(), LT_FLOAT64);
     assert_int_equal(lt_get_num_threads(), 3);
     assert_ok(lt_set_num_threads(5));
     assert_ok(lt_set_default_dtype(LT_BFLOAT16));
     assert_fails(lt_set_default_dtype(LT_INT64), LT_ERR_TYPE, "floating-point");
     assert_fails(lt_set_num_threads(0), LT_ERR_RUNTIME, "0");
     lt_context_enter(NULL);
-    assert_int_equal(lt_default_dtype(), LT_FLOAT32);
+    assert_int_equal(lt_get_default_dtype(), LT_FLOAT32);
     assert_int_equal(lt_get_num_threads(), threads);
     lt_context_enter(mine);
-    assert_int_equal(lt_default_dtype(), LT_BFLOAT16);
+    assert_int_equal(lt_get_default_dtype(), LT_BFLOAT16);
     assert_int_equal(lt_get_num_threads(), 5);
     lt_context_enter(NULL);
     lt_context_release(mine);
@@ -192,7 +192,7 @@ static void a_limit_refuses_and_all_goes_on(void **state)
     assert_null(large);
     assert_int_equal(used(mine, cpu), 0);
     assert_ok(floats(1 << 20, &t)); /* 4 MB of 10 */
-    assert_ok(lt_add(t, t, lt_int(1), &sum));
+    assert_ok(lt_add(t, t, lt_scalar_from_int(1), &sum));
     assert_fails(lt_mul(t, sum, &large), LT_ERR_MEMORY, "of which 83");
     /* with what the tensors themselves take */
     assert_in_range(used(mine, cpu), 8388608, 8388608 + 4096);
@@ -367,7 +367,7 @@ static void files_are_asked_for(void **state)
     assert_true(mapped == NULL && archive == NULL);
     lt_context_enter(NULL);
     assert_ok(lt_load(file_name(), &archive));
-    lt_archive_free(archive);
+    lt_archive_release(archive);
     lt_tensor_release(t);
     lt_context_release(mine);
     unlink(file_name());

@@ -25,7 +25,7 @@ static int setup(void **state)
     const int64_t n = ELEMENTS, few = 10, step = 1;
     assert_int_equal(lt_deferred_storages, 0);
     assert_ok(lt_tensor_new(LT_FLOAT32, lt_host, 1, &n, &whole));
-    assert_ok(lt_fill_(whole, lt_float(3)));
+    assert_ok(lt_fill_(whole, lt_scalar_from_float(3)));
     assert_ok(lt_tensor_view(whole, 1, &few, &step, 101, &view));
     assert_ok(lt_storage_freed(whole, parts, 2, "it was taken", &empty));
     assert_int_equal(lt_deferred_storages, 1);
@@ -59,9 +59,9 @@ static void operations_refuse_it(void **state)
     assert_fails(lt_exp(view, &out), LT_ERR_RUNTIME,
                  "exp(): the memory of the Float Tensor [10], " GONE);
     assert_fails(lt_exp(whole, &out), LT_ERR_RUNTIME, "of parameter 'bias'");
-    assert_fails(lt_add(ones, view, lt_int(1), &out), LT_ERR_RUNTIME, GONE);
-    assert_fails(lt_add_(view, ones, lt_int(1)), LT_ERR_RUNTIME, GONE);
-    assert_fails(lt_add_out(ones, ones, lt_int(1), view), LT_ERR_RUNTIME, GONE);
+    assert_fails(lt_add(ones, view, lt_scalar_from_int(1), &out), LT_ERR_RUNTIME, GONE);
+    assert_fails(lt_add_(view, ones, lt_scalar_from_int(1)), LT_ERR_RUNTIME, GONE);
+    assert_fails(lt_add_out(ones, ones, lt_scalar_from_int(1), view), LT_ERR_RUNTIME, GONE);
     assert_fails(lt_cat(&(lt_tensor_list){2, (lt_tensor *[]){ones, view}}, 0, &out), LT_ERR_RUNTIME,
                  GONE);
     const lt_value arguments[] = {lt_value_tensor(view)};

@@ -20,7 +20,7 @@ static lt_tensor *leaf(double value)
 {
     const lt_dims sizes = {0, {0}};
     lt_tensor *t = NULL;
-    assert_ok(lt_full(&sizes, lt_float(value), LT_FLOAT64, NULL, &t));
+    assert_ok(lt_full(&sizes, lt_scalar_from_float(value), LT_FLOAT64, NULL, &t));
     assert_ok(lt_tensor_set_requires_grad(t, true));
     return t;
 }
@@ -132,7 +132,7 @@ static lt_status halve(void *ctx, lt_tensor *grad, lt_tensor **replacement)
     c->calls++;
     c->seen = item(grad);
     if (c->refuse) return LT_ERR_INTERRUPTED;
-    assert_ok(lt_tensor_from_scalar(lt_float(2), &two));
+    assert_ok(lt_tensor_from_scalar(lt_scalar_from_float(2), &two));
     lt_status status = lt_div(grad, two, replacement);
     lt_tensor_release(two);
     return status;

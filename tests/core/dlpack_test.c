@@ -83,7 +83,7 @@ static void memory_is_shared_and_given_back_once(void **state)
     assert_int_equal(lt_tensor_numel(t), 6);
     assert_true(lt_tensor_is_contiguous(t));
     assert_false(lt_tensor_is_read_only(t));
-    assert_ok(lt_fill_(t, lt_float(7)));
+    assert_ok(lt_fill_(t, lt_scalar_from_float(7)));
     assert_true(numbers[5] == 7);
     assert_ok(lt_narrow(t, 0, 1, 1, &view));
     lt_tensor_release(t);
@@ -159,11 +159,11 @@ static void what_is_read_only_is_never_written(void **state)
     assert_ok(lt_tensor_from_dlpack(&m, true, &t));
     assert_true(lt_tensor_is_read_only(t));
     assert_ok(lt_transpose(t, 0, 1, &view));
-    assert_ok(lt_add(t, t, lt_int(1), &other)); /* to be read */
-    FAILS(lt_fill_(t, lt_float(7)), READ_ONLY);
-    FAILS(lt_fill_(view, lt_float(7)), READ_ONLY);
+    assert_ok(lt_add(t, t, lt_scalar_from_int(1), &other)); /* to be read */
+    FAILS(lt_fill_(t, lt_scalar_from_float(7)), READ_ONLY);
+    FAILS(lt_fill_(view, lt_scalar_from_float(7)), READ_ONLY);
     FAILS(lt_copy_(t, other, false), READ_ONLY);
-    FAILS(lt_add_(t, other, lt_int(1)), READ_ONLY);
+    FAILS(lt_add_(t, other, lt_scalar_from_int(1)), READ_ONLY);
     FAILS(lt_exp_(t), READ_ONLY);
     FAILS(lt_exp_out(other, t), READ_ONLY);
     for (int i = 0; i < 6; i++) assert_true(numbers[i] == (float)i);
@@ -189,9 +189,9 @@ static void steps_of_optimizers_and_running_statistics_do_not_write_it(void **st
     m.flags = DLPACK_FLAG_BITMASK_READ_ONLY;
     assert_ok(lt_tensor_from_dlpack(&m, true, &frozen));
     assert_ok(lt_tensor_shaped(frozen, LT_FLOAT32, &w));
-    assert_ok(lt_fill_(w, lt_float(1)));
+    assert_ok(lt_fill_(w, lt_scalar_from_float(1)));
     assert_ok(lt_tensor_shaped(frozen, LT_FLOAT32, &g));
-    assert_ok(lt_fill_(g, lt_float(1)));
+    assert_ok(lt_fill_(g, lt_scalar_from_float(1)));
     const lt_tensor_list lw = {1, &w}, lg = {1, &g}, lf = {1, &frozen};
     FAILS(lt__fused_sgd_(&lf, &lg, &lw, 0.1, 0, 0.9, 0, false, false, false), READ_ONLY);
     FAILS(lt__fused_sgd_(&lw, &lg, &lf, 0.1, 0, 0.9, 0, false, false, false), READ_ONLY);
@@ -270,7 +270,7 @@ static void what_is_lent_lives_on(void **state)
     void *lent = NULL;
     assert_ok(lt_tensor_new(LT_FLOAT32, lt_host, 1, &n, &t));
     assert_ok(lt_tensor_new(LT_FLOAT32, lt_host, 1, &n, &other));
-    assert_ok(lt_fill_(t, lt_float(3)));
+    assert_ok(lt_fill_(t, lt_scalar_from_float(3)));
     assert_ok(lt_tensor_to_dlpack(t, true, &lent));
     DLManagedTensorVersioned *m = lent;
     lt_tensor_set_data(t, other); /* x.data = other */

@@ -102,22 +102,24 @@ static void numbers_come_back_from_memory(void **state)
     (void)state;
     for (int d = LT_UINT8; d < LT_FLOAT8_E5M2; d++) { /* of one byte: tests/lua/float8_spec.lua */
         const lt_dtype dtype = (lt_dtype)d;
-        assert_true(round_trip(dtype, lt_int(100)) == 100);
-        assert_true(round_trip(dtype, lt_boolean(true)) == 1);
-        assert_true(round_trip(dtype, lt_float(2.75)) ==
+        assert_true(round_trip(dtype, lt_scalar_from_int(100)) == 100);
+        assert_true(round_trip(dtype, lt_scalar_from_bool(true)) == 1);
+        assert_true(round_trip(dtype, lt_scalar_from_float(2.75)) ==
                     (lt_dtype_is_inexact(dtype) ? 2.75 : 2)); /* towards 0 */
         if (dtype != LT_UINT8 && !lt_dtype_is_unsigned(dtype))
-            assert_true(round_trip(dtype, lt_float(-2.75)) ==
+            assert_true(round_trip(dtype, lt_scalar_from_float(-2.75)) ==
                         (lt_dtype_is_inexact(dtype) ? -2.75 : -2));
         uint64_t memory[2] = {0, 0};
-        lt_store_scalar(memory, dtype, lt_int(1));
+        lt_store_scalar(memory, dtype, lt_scalar_from_int(1));
         const lt_scalar back = lt_load_scalar(memory, dtype);
         assert_int_equal(back.kind, lt_dtype_is_complex(dtype) ? LT_SCALAR_COMPLEX
                                     : lt_dtype_is_float(dtype) ? LT_SCALAR_FLOAT
                                                                : LT_SCALAR_INT);
     }
-    assert_true(round_trip(LT_BOOL, lt_float(0.5)) == 1 && round_trip(LT_BOOL, lt_int(-7)) == 1);
-    assert_true(round_trip(LT_BOOL, lt_float(0)) == 0 && round_trip(LT_BOOL, lt_float(NAN)) == 1);
+    assert_true(round_trip(LT_BOOL, lt_scalar_from_float(0.5)) == 1 &&
+                round_trip(LT_BOOL, lt_scalar_from_int(-7)) == 1);
+    assert_true(round_trip(LT_BOOL, lt_scalar_from_float(0)) == 0 &&
+                round_trip(LT_BOOL, lt_scalar_from_float(NAN)) == 1);
 }
 
 static void the_ends_of_ranges_are_kept(void **state)
@@ -134,27 +136,28 @@ static void the_ends_of_ranges_are_kept(void **state)
     };
     for (size_t i = 0; i < COUNT(ranges); i++) {
         uint64_t memory = 0;
-        lt_store_scalar(&memory, ranges[i].dtype, lt_int(ranges[i].least));
+        lt_store_scalar(&memory, ranges[i].dtype, lt_scalar_from_int(ranges[i].least));
         assert_true(lt_load_scalar(&memory, ranges[i].dtype).v.i == ranges[i].least);
-        lt_store_scalar(&memory, ranges[i].dtype, lt_int(ranges[i].most));
+        lt_store_scalar(&memory, ranges[i].dtype, lt_scalar_from_int(ranges[i].most));
         assert_true(lt_load_scalar(&memory, ranges[i].dtype).v.i == ranges[i].most);
         if (ranges[i].dtype == LT_INT64) continue;
-        lt_store_scalar(&memory, ranges[i].dtype, lt_int(ranges[i].most + 1)); /* the low bits */
+        lt_store_scalar(&memory, ranges[i].dtype,
+                        lt_scalar_from_int(ranges[i].most + 1)); /* the low bits */
         assert_true(lt_load_scalar(&memory, ranges[i].dtype).v.i == ranges[i].least);
     }
     uint64_t most = 0; /* what no int64_t holds is a double, and one makes it */
-    lt_store_scalar(&most, LT_UINT64, lt_int(-1));
+    lt_store_scalar(&most, LT_UINT64, lt_scalar_from_int(-1));
     assert_true(most == UINT64_MAX && lt_load_scalar(&most, LT_UINT64).v.d == 0x1p64);
-    lt_store_scalar(&most, LT_UINT64, lt_float(0x1.8p63));
+    lt_store_scalar(&most, LT_UINT64, lt_scalar_from_float(0x1.8p63));
     assert_true(most == UINT64_C(3) << 62);
-    lt_store_scalar(&most, LT_UINT64, lt_int(INT64_MAX));
+    lt_store_scalar(&most, LT_UINT64, lt_scalar_from_int(INT64_MAX));
     assert_true(lt_load_scalar(&most, LT_UINT64).v.i == INT64_MAX);
-    assert_true(lt_scalar_int(lt_float(NAN)) == 0);
-    assert_true(lt_scalar_int(lt_float(INFINITY)) == INT64_MAX &&
-                lt_scalar_int(lt_float(-INFINITY)) == INT64_MIN);
-    assert_true(lt_scalar_int(lt_float(0x1p63)) == INT64_MAX &&
-                lt_scalar_int(lt_float(-0x1p63)) == INT64_MIN);
-    assert_true(lt_scalar_int(lt_float(-2.9)) == -2);
+    assert_true(lt_scalar_int(lt_scalar_from_float(NAN)) == 0);
+    assert_true(lt_scalar_int(lt_scalar_from_float(INFINITY)) == INT64_MAX &&
+                lt_scalar_int(lt_scalar_from_float(-INFINITY)) == INT64_MIN);
+    assert_true(lt_scalar_int(lt_scalar_from_float(0x1p63)) == INT64_MAX &&
+                lt_scalar_int(lt_scalar_from_float(-0x1p63)) == INT64_MIN);
+    assert_true(lt_scalar_int(lt_scalar_from_float(-2.9)) == -2);
 }
 
 static void small_floats_are_rounded_as_in_pytorch(void **state)
@@ -164,8 +167,8 @@ static void small_floats_are_rounded_as_in_pytorch(void **state)
         double number;
         uint16_t half = 0, bfloat16 = 0;
         memcpy(&number, &stored[i].number, sizeof number);
-        lt_store_scalar(&half, LT_FLOAT16, lt_float(number));
-        lt_store_scalar(&bfloat16, LT_BFLOAT16, lt_float(number));
+        lt_store_scalar(&half, LT_FLOAT16, lt_scalar_from_float(number));
+        lt_store_scalar(&bfloat16, LT_BFLOAT16, lt_scalar_from_float(number));
         if (half != stored[i].half || bfloat16 != stored[i].bfloat16)
             fail_msg("%a is 0x%04x and 0x%04x, not 0x%04x and 0x%04x", number, half, bfloat16,
                      stored[i].half, stored[i].bfloat16);
@@ -226,30 +229,30 @@ static void dimensions_outrank_none_and_numbers(void **state)
     assert_int_equal(of(LT_INT64, 1, LT_FLOAT16, 0), LT_FLOAT16); /* of a higher kind */
     assert_int_equal(of(LT_BOOL, 1, LT_UINT8, 0), LT_UINT8);
     assert_int_equal(of(LT_FLOAT16, 0, LT_FLOAT64, 0), LT_FLOAT64);
-    assert_int_equal(with_number(LT_FLOAT16, 1, lt_float(0.5)), LT_FLOAT16);
-    assert_int_equal(with_number(LT_FLOAT16, 0, lt_float(0.5)), LT_FLOAT16);
-    assert_int_equal(with_number(LT_INT8, 1, lt_int(1000)), LT_INT8);
-    assert_int_equal(with_number(LT_BOOL, 1, lt_int(1)), LT_INT64);
-    assert_int_equal(with_number(LT_BOOL, 1, lt_boolean(true)), LT_BOOL);
-    assert_int_equal(with_number(LT_INT64, 1, lt_float(1)), LT_FLOAT32);
+    assert_int_equal(with_number(LT_FLOAT16, 1, lt_scalar_from_float(0.5)), LT_FLOAT16);
+    assert_int_equal(with_number(LT_FLOAT16, 0, lt_scalar_from_float(0.5)), LT_FLOAT16);
+    assert_int_equal(with_number(LT_INT8, 1, lt_scalar_from_int(1000)), LT_INT8);
+    assert_int_equal(with_number(LT_BOOL, 1, lt_scalar_from_int(1)), LT_INT64);
+    assert_int_equal(with_number(LT_BOOL, 1, lt_scalar_from_bool(true)), LT_BOOL);
+    assert_int_equal(with_number(LT_INT64, 1, lt_scalar_from_float(1)), LT_FLOAT32);
 }
 
 static void numbers_are_of_the_default_dtype(void **state)
 {
     (void)state;
-    assert_int_equal(lt_default_dtype(), LT_FLOAT32);
+    assert_int_equal(lt_get_default_dtype(), LT_FLOAT32);
     assert_ok(lt_set_default_dtype(LT_FLOAT64));
-    assert_int_equal(with_number(LT_INT64, 1, lt_float(1)), LT_FLOAT64);
-    assert_int_equal(lt_scalar_dtype(lt_float(1)), LT_FLOAT64);
+    assert_int_equal(with_number(LT_INT64, 1, lt_scalar_from_float(1)), LT_FLOAT64);
+    assert_int_equal(lt_scalar_dtype(lt_scalar_from_float(1)), LT_FLOAT64);
     assert_ok(lt_set_default_dtype(LT_FLOAT32));
-    assert_int_equal(lt_scalar_dtype(lt_float(1)), LT_FLOAT32);
-    assert_int_equal(lt_scalar_dtype(lt_int(1)), LT_INT64);
-    assert_int_equal(lt_scalar_dtype(lt_boolean(true)), LT_BOOL);
+    assert_int_equal(lt_scalar_dtype(lt_scalar_from_float(1)), LT_FLOAT32);
+    assert_int_equal(lt_scalar_dtype(lt_scalar_from_int(1)), LT_INT64);
+    assert_int_equal(lt_scalar_dtype(lt_scalar_from_bool(true)), LT_BOOL);
     const int others[] = {LT_INT64, LT_BOOL, LT_DTYPE_NONE, LT_DTYPE_COUNT, 1000};
     for (size_t i = 0; i < COUNT(others); i++)
         assert_fails(lt_set_default_dtype((lt_dtype)others[i]), LT_ERR_TYPE,
                      "only floating-point types");
-    assert_int_equal(lt_default_dtype(), LT_FLOAT32);
+    assert_int_equal(lt_get_default_dtype(), LT_FLOAT32);
 }
 
 int main(void)

@@ -30,7 +30,7 @@ static int setup(void **state)
     (void)state;
     const lt_dims sizes = {.n = 2, .v = {40, 40}};
     assert_int_equal(lt_ones(&sizes, LT_FLOAT32, NULL, &a), LT_OK);
-    assert_int_equal(lt_full(&sizes, lt_float(2), LT_FLOAT32, NULL, &b), LT_OK);
+    assert_int_equal(lt_full(&sizes, lt_scalar_from_float(2), LT_FLOAT32, NULL, &b), LT_OK);
     assert_int_equal(lt_ones(&sizes, LT_FLOAT32, NULL, &weight), LT_OK);
     assert_int_equal(lt_set_requires_grad(weight, true), LT_OK);
     return 0;
@@ -72,7 +72,7 @@ static void fail_each(operation run)
     fail_msg("the operation did not come to an end");
 }
 
-static lt_status run_add(lt_tensor **out) { return lt_add(a, b, lt_int(1), out); }
+static lt_status run_add(lt_tensor **out) { return lt_add(a, b, lt_scalar_from_int(1), out); }
 static lt_status run_mm(lt_tensor **out) { return lt_mm(a, b, out); }
 static lt_status run_softmax(lt_tensor **out) { return lt_softmax(a, 1, LT_DTYPE_NONE, out); }
 static lt_status run_sum(lt_tensor **out)

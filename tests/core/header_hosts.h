@@ -152,7 +152,7 @@ static lt_status interrupt(void)
     return LT_OK;
 }
 
-static lt_status default_dtype(void) { return lt_set_default_dtype(lt_default_dtype()); }
+static lt_status default_dtype(void) { return lt_set_default_dtype(lt_get_default_dtype()); }
 static lt_status num_threads(void) { return lt_set_num_threads(lt_get_num_threads()); }
 
 static lt_status thread_pool(void) { return lt_set_thread_pool(NULL); }
@@ -175,7 +175,7 @@ static lt_status call(void)
     int n = 1;
     const lt_status status = lt_call("add", args, 2, named, 1, &result, &n);
     assert_int_equal(result.kind, status == LT_OK ? LT_KIND_TENSOR : LT_KIND_NONE);
-    lt_value_free(&result);
+    lt_value_release(&result);
     return status;
 }
 static void call_null(void)
@@ -198,8 +198,8 @@ static void call_null(void)
 static void value_free_null(void)
 {
     lt_value none = lt_value_none();
-    lt_value_free(NULL);
-    lt_value_free(&none);
+    lt_value_release(NULL);
+    lt_value_release(&none);
 }
 
 static lt_status use_table(void)

@@ -44,7 +44,7 @@ static void open_all(void)
 
 static void close_all(void)
 {
-    lt_script_free(script);
+    lt_script_release(script);
     lua_close(L);
     lt_tensor_release(x);
 }
@@ -88,7 +88,7 @@ static lt_status script_new(void)
     config.user = &released, config.release = count_call;
     const lt_status status = lt_script_new(&config, &made);
     assert_int_equal(status == LT_OK, made != NULL);
-    lt_script_free(made);
+    lt_script_release(made);
     assert_int_equal(released, status == LT_OK);
     return status;
 }
@@ -97,9 +97,22 @@ static void script_new_null(void)
     lt_script *made = NULL;
     assert_no_null(lt_script_new(NULL, NULL), "'out'");
     assert_ok(lt_script_new(NULL, &made)); /* the defaults */
-    lt_script_free(made);
-    lt_script_free(NULL);
+    lt_script_release(made);
+    lt_script_release(NULL);
 }
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+/* The old name of lt_script_release. */
+static lt_status script_free(void)
+{
+    lt_script *made = NULL;
+    const lt_status status = lt_script_new(NULL, &made);
+    lt_script_free(made);
+    return status;
+}
+static void script_free_null(void) { lt_script_free(NULL); }
+#pragma GCC diagnostic pop
 
 static lt_status script_load(void)
 {
@@ -111,7 +124,7 @@ static lt_status script_load(void)
     const lt_status status = lt_script_load(script, text, sizeof text - 1, "text", results, &n);
     for (int i = 0; i < 4; i++) {
         assert_int_equal(results[i].kind != LT_KIND_NONE, status == LT_OK);
-        lt_value_free(&results[i]);
+        lt_value_release(&results[i]);
     }
     return status;
 }
@@ -138,10 +151,10 @@ static lt_status script_call(void)
     int n = 3;
     if (status == LT_OK) status = lt_script_call(script, "same", args, 3, results, &n);
     if (status == LT_OK) assert_ptr_equal(lt_table_get(results[0].v.table, "tensor")->v.tensor, x);
-    for (int i = 0; i < 3; i++) lt_value_free(&results[i]);
+    for (int i = 0; i < 3; i++) lt_value_release(&results[i]);
     n = 1;
     if (status == LT_OK) status = lt_script_call(script, "model:forward", &tensor, 1, results, &n);
-    lt_value_free(&results[0]);
+    lt_value_release(&results[0]);
     lt_table_release(table);
     return status;
 }
@@ -168,7 +181,7 @@ static lt_status script_set(void)
     lt_status status = lt_script_set(script, "global", &text);
     if (status == LT_OK) status = lt_script_get(script, "global", &back);
     assert_int_equal(back.kind, status == LT_OK ? LT_KIND_STRING : LT_KIND_NONE);
-    lt_value_free(&back);
+    lt_value_release(&back);
     return status;
 }
 static void script_set_null(void)
@@ -377,7 +390,8 @@ static void arrow_null(void)
 
 static const row of_scripts[] = {
     {"lt_script_new", script_new, script_new_null},
-    {"lt_script_free", script_new, script_new_null},
+    {"lt_script_release", script_new, script_new_null},
+    {"lt_script_free", script_free, script_free_null},
     {"lt_script_load", script_load, script_load_null},
     {"lt_script_call", script_call, script_call_null},
     {"lt_script_keep", script_keep, script_keep_null},

@@ -62,8 +62,8 @@ static int teardown(void **state)
     lt_tensor_release(leaf);
     lt_tensor_release(product);
     lt_context_release(context);
-    lt_generator_free(generator);
-    lt_archive_free(archive);
+    lt_generator_release(generator);
+    lt_archive_release(archive);
     lt_table_release(table);
     unlink(file_name);
     return 0;
@@ -85,7 +85,7 @@ static void assert_all_usable(void)
     assert_int_equal(lt_archive_count(archive), 2);
     assert_true(lt_table_length(table) == 1 && lt_table_names(table) == 1);
     assert_true(lt_grad_enabled() && lt_context_current() == lt_context_process());
-    assert_int_equal(lt_default_dtype(), LT_FLOAT32);
+    assert_int_equal(lt_get_default_dtype(), LT_FLOAT32);
 }
 
 /* What a call has made is given back; one that failed has made nothing. */
@@ -176,11 +176,11 @@ static void tensor_wrap_strided_null(void)
 static lt_status tensor_from_scalar(void)
 {
     lt_tensor *made = NULL;
-    return give_back(lt_tensor_from_scalar(lt_float(0.5), &made), &made);
+    return give_back(lt_tensor_from_scalar(lt_scalar_from_float(0.5), &made), &made);
 }
 static void tensor_from_scalar_null(void)
 {
-    assert_no_null(lt_tensor_from_scalar(lt_int(1), NULL), "'out'");
+    assert_no_null(lt_tensor_from_scalar(lt_scalar_from_int(1), NULL), "'out'");
 }
 
 static lt_status tensor_retain(void)
@@ -199,15 +199,15 @@ static lt_status list_free(void)
     lt_tensor_list list = {0, NULL};
     const lt_status status = lt_unbind(x, 0, &list);
     assert_int_equal(list.n, status == LT_OK ? 2 : 0);
-    lt_tensor_list_free(&list);
+    lt_tensor_list_release(&list);
     assert_null(list.v);
     return status;
 }
 static void list_free_null(void)
 {
     lt_tensor_list empty = {0, NULL};
-    lt_tensor_list_free(NULL);
-    lt_tensor_list_free(&empty);
+    lt_tensor_list_release(NULL);
+    lt_tensor_list_release(&empty);
 }
 
 /* ---- looking at tensors ---------------------------------------------------------------------- */
@@ -310,7 +310,7 @@ static lt_status load(void)
     lt_archive *made = NULL;
     const lt_status status = lt_load(file_name, &made);
     assert_int_equal(status == LT_OK, made != NULL);
-    lt_archive_free(made);
+    lt_archive_release(made);
     return status;
 }
 static void load_null(void)
@@ -334,7 +334,7 @@ static void archive_look_null(void)
             lt_archive_find(archive, NULL));
     NONE_OF(lt_archive_name(archive, 2), lt_archive_name(archive, -1),
             lt_archive_tensor(archive, INT64_MAX));
-    lt_archive_free(NULL);
+    lt_archive_release(NULL);
 }
 
 static lt_status tensor_from_file(void)
@@ -389,12 +389,12 @@ static lt_status generator_new(void)
     lt_status status = lt_generator_new(gpu, &made);
     assert_int_equal(status == LT_OK, made != NULL);
     if (status == LT_OK) status = lt_generator_seed(made, 7);
-    lt_generator_free(made);
+    lt_generator_release(made);
     return status == LT_OK ? lt_generator_seed(generator, 7) : status;
 }
 static void generator_new_null(void) { assert_no_null(lt_generator_new(cpu, NULL), "'out'"); }
 static void generator_seed_null(void) { assert_no_null(lt_generator_seed(NULL, 7), "'generator'"); }
-static void generator_free_null(void) { lt_generator_free(NULL); }
+static void generator_free_null(void) { lt_generator_release(NULL); }
 
 /* ---- derivatives ----------------------------------------------------------------------------- */
 
@@ -605,6 +605,44 @@ static void ready_for_null(void) { assert_no_null(lt_tensor_ready_for(NULL, 0), 
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
+/* ---- deprecated names ------------------------------------------------------------------------ */
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
+/* Each old name does the same as the new one. */
+static lt_status deprecated_names(void)
+{
+    lt_tensor_list list = {0, NULL};
+    lt_generator *made = NULL;
+    lt_archive *loaded = NULL;
+    assert_true(lt_default_dtype() == lt_get_default_dtype());
+    assert_true(lt_int(-3).kind == LT_SCALAR_INT && lt_int(-3).v.i == -3);
+    assert_true(lt_float(0.5).kind == LT_SCALAR_FLOAT && lt_float(0.5).v.d == 0.5);
+    assert_true(lt_boolean(true).kind == LT_SCALAR_BOOL && lt_boolean(true).v.i == 1);
+    assert_true(lt_complex_number(1, 2).kind == LT_SCALAR_COMPLEX &&
+                lt_complex_number(1, 2).v.d == 1 && lt_complex_number(1, 2).imaginary == 2);
+    lt_status status = lt_unbind(x, 0, &list);
+    lt_tensor_list_free(&list);
+    assert_null(list.v);
+    if (status == LT_OK) status = lt_generator_new(cpu, &made);
+    if (made != NULL) lt_generator_free(made);
+    if (status == LT_OK) status = lt_load(file_name, &loaded);
+    if (loaded != NULL) lt_archive_free(loaded);
+    lt_value number = lt_value_double(2);
+    lt_value_free(&number);
+    assert_int_equal(number.kind, LT_KIND_NONE);
+    return status;
+}
+static void deprecated_names_null(void)
+{
+    lt_tensor_list_free(NULL);
+    lt_archive_free(NULL);
+    lt_generator_free(NULL);
+    lt_value_free(NULL);
+}
+#pragma GCC diagnostic pop
+
 /* In the order of the header. The first make the backends and libraries be loaded. */
 static const row rows[] = {
     {"lt_has", has, has_null},
@@ -626,7 +664,7 @@ static const row rows[] = {
     {"lt_context_set_deadline", context_set_deadline, context_set_deadline_null},
     {"lt_context_interrupt", context_interrupt, context_interrupt_null},
     {"lt_context_interrupt_clear", context_interrupt, context_interrupt_null},
-    {"lt_default_dtype", default_dtype, NULL},
+    {"lt_get_default_dtype", default_dtype, NULL},
     {"lt_set_default_dtype", default_dtype, NULL},
     {"lt_get_num_threads", num_threads, NULL},
     {"lt_set_num_threads", num_threads, NULL},
@@ -639,7 +677,7 @@ static const row rows[] = {
     {"lt_tensor_wrap_strided", tensor_wrap_strided, tensor_wrap_strided_null},
     {"lt_tensor_retain", tensor_retain, tensor_retain_null},
     {"lt_tensor_release", tensor_retain, tensor_retain_null},
-    {"lt_tensor_list_free", list_free, list_free_null},
+    {"lt_tensor_list_release", list_free, list_free_null},
     {"lt_tensor_dtype", look, look_null},
     {"lt_tensor_layout", look, look_null},
     {"lt_tensor_device", look, look_null},
@@ -659,14 +697,14 @@ static const row rows[] = {
     {"lt_archive_name", archive_look, archive_look_null},
     {"lt_archive_tensor", archive_look, archive_look_null},
     {"lt_archive_find", archive_look, archive_look_null},
-    {"lt_archive_free", load, archive_look_null},
+    {"lt_archive_release", load, archive_look_null},
     {"lt_device_name", device_look, device_name_null},
     {"lt_device_memory", device_look, device_memory_null},
     {"lt_device_synchronize", device_look, NULL},
     {"lt_manual_seed", manual_seed, NULL},
     {"lt_generator_new", generator_new, generator_new_null},
     {"lt_generator_seed", generator_new, generator_seed_null},
-    {"lt_generator_free", generator_new, generator_free_null},
+    {"lt_generator_release", generator_new, generator_free_null},
     {"lt_tensor_requires_grad", look, look_null},
     {"lt_tensor_set_requires_grad", set_requires_grad, set_requires_grad_null},
     {"lt_tensor_is_leaf", look, look_null},
@@ -679,7 +717,7 @@ static const row rows[] = {
     {"lt_tensor_add_hook", add_hook, add_hook_null},
     {"lt_tensor_remove_hook", add_hook, remove_hook_null},
     {"lt_call", call, call_null},
-    {"lt_value_free", call, value_free_null},
+    {"lt_value_release", call, value_free_null},
     {"lt_table_new", use_table, table_new_null},
     {"lt_table_retain", use_table, table_retain_null},
     {"lt_table_release", use_table, table_retain_null},
@@ -703,6 +741,11 @@ static const row rows[] = {
     {"lt_tensor_from_file", tensor_from_file, tensor_from_file_null},
     {"lt_interrupt", interrupt, NULL},
     {"lt_interrupt_clear", interrupt, NULL},
+    {"lt_default_dtype", deprecated_names, NULL},
+    {"lt_tensor_list_free", deprecated_names, deprecated_names_null},
+    {"lt_archive_free", deprecated_names, deprecated_names_null},
+    {"lt_generator_free", deprecated_names, deprecated_names_null},
+    {"lt_value_free", deprecated_names, deprecated_names_null},
 };
 
 static void test_no_function_is_left_out(void **state)

@@ -73,7 +73,7 @@ static void test_a_column_of_records_is_a_tensor(void **state)
     assert_false(lt_tensor_is_contiguous(weights));
     assert_true(sum_of(weights) == 100);
     lt_tensor *two = NULL;
-    assert_ok(lt_tensor_from_scalar(lt_float(2), &two));
+    assert_ok(lt_tensor_from_scalar(lt_scalar_from_float(2), &two));
     assert_ok(lt_mul_(weights, two));
     lt_tensor_release(two);
     assert_true(records[3].weight == 80);
@@ -178,8 +178,8 @@ static void test_numbers_come_out_of_tensors(void **state)
 {
     (void)state;
     lt_tensor *t = NULL;
-    lt_scalar number = lt_int(-1);
-    assert_ok(lt_arange(lt_int(3), NULL, lt_int(1), LT_INT64, NULL, &t));
+    lt_scalar number = lt_scalar_from_int(-1);
+    assert_ok(lt_arange(lt_scalar_from_int(3), NULL, lt_scalar_from_int(1), LT_INT64, NULL, &t));
     assert_fails(lt_tensor_item(t, &number), LT_ERR_RUNTIME, "3 elements");
     assert_int_equal(number.v.i, -1);
     assert_true(sum_of(t) == 3);
@@ -244,8 +244,8 @@ static void test_tensors_are_saved_and_loaded(void **state)
     const lt_dims sizes = {2, {2, 3}};
     lt_tensor *weight = NULL, *bias = NULL;
     lt_archive *archive = NULL;
-    assert_ok(lt_full(&sizes, lt_float(0.5), LT_FLOAT32, NULL, &weight));
-    assert_ok(lt_arange(lt_int(3), NULL, lt_int(1), LT_INT64, NULL, &bias));
+    assert_ok(lt_full(&sizes, lt_scalar_from_float(0.5), LT_FLOAT32, NULL, &weight));
+    assert_ok(lt_arange(lt_scalar_from_int(3), NULL, lt_scalar_from_int(1), LT_INT64, NULL, &bias));
     assert_ok(lt_save(file_name(), (const char *[]){"layer.weight", "layer.bias"},
                       (lt_tensor *[]){weight, bias}, 2));
     assert_ok(lt_load(file_name(), &archive));
@@ -258,7 +258,7 @@ static void test_tensors_are_saved_and_loaded(void **state)
                      lt_archive_tensor(archive, 0));
     assert_null(lt_archive_tensor(archive, 2));
     lt_tensor_retain(found); /* outlives the archive */
-    lt_archive_free(archive);
+    lt_archive_release(archive);
     assert_true(sum_of(found) == 3);
     lt_tensor_release(found);
     lt_tensor_release(weight);
@@ -354,7 +354,7 @@ static void test_a_generator_is_a_stream_of_its_own(void **state)
     }
     assert_memory_equal(first, second, sizeof first);
     assert_true(first[0] > 0.8822 && first[0] < 0.8823); /* torch.manual_seed(42); torch.rand(5) */
-    lt_generator_free(mine);
+    lt_generator_release(mine);
     assert_fails(lt_generator_seed(NULL, 1), LT_ERR_TYPE, "'generator'");
 }
 
@@ -372,13 +372,13 @@ static void test_lists_are_freed(void **state)
         assert_ok(lt_unbind(t, 0, &rows));
         assert_int_equal(rows.n, 100);
         assert_true(sum_of(rows.v[99]) == 3);
-        lt_tensor_list_free(&rows);
+        lt_tensor_list_release(&rows);
         assert_null(rows.v);
         if (i == 0) live = lt_mem_live();
     }
     assert_int_equal(lt_mem_live(), live);
-    lt_tensor_list_free(&rows); /* empty already */
-    lt_tensor_list_free(NULL);
+    lt_tensor_list_release(&rows); /* empty already */
+    lt_tensor_list_release(NULL);
     lt_tensor_release(t);
 }
 
@@ -413,8 +413,8 @@ static void test_null_is_refused_everywhere(void **state)
     assert_fails(lt_save("x", NULL, &t, 1), LT_ERR_TYPE, "'names'");
     assert_null(none);
     lt_tensor_release(NULL);
-    lt_generator_free(NULL);
-    lt_archive_free(NULL);
+    lt_generator_release(NULL);
+    lt_archive_release(NULL);
     assert_null(lt_tensor_retain(NULL));
     assert_int_equal(lt_tensor_dtype(NULL), LT_DTYPE_NONE);
     assert_int_equal(lt_tensor_device(NULL).type, LT_CPU);
@@ -450,7 +450,7 @@ static lt_status through_a_file(void)
     lt_status status = lt_ones(&sizes, LT_FLOAT32, NULL, &t);
     if (status == LT_OK) status = lt_save(file_name(), (const char *[]){"a"}, &t, 1);
     if (status == LT_OK) status = lt_load(file_name(), &archive);
-    lt_archive_free(archive);
+    lt_archive_release(archive);
     lt_tensor_release(t);
     return status;
 }
@@ -459,7 +459,7 @@ static lt_status generate(void)
 {
     lt_generator *generator = NULL;
     lt_status status = lt_generator_new(cpu, &generator);
-    lt_generator_free(generator);
+    lt_generator_release(generator);
     return status;
 }
 
@@ -470,7 +470,7 @@ static lt_status unbind(void)
     lt_tensor_list list = {0, NULL};
     lt_status status = lt_ones(&sizes, LT_FLOAT32, NULL, &t);
     if (status == LT_OK) status = lt_unbind(t, 0, &list);
-    lt_tensor_list_free(&list);
+    lt_tensor_list_release(&list);
     lt_tensor_release(t);
     return status;
 }

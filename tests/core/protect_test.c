@@ -43,7 +43,7 @@ static void the_host_cannot_read_a_gpu(void **state)
     const lt_device gpu = {LT_CUDA, 0};
     lt_tensor *there = NULL, *sum = NULL, *here = NULL;
     lt_scalar value;
-    if (lt_full(&sizes, lt_float(2), LT_FLOAT32, &gpu, &there) != LT_OK)
+    if (lt_full(&sizes, lt_scalar_from_float(2), LT_FLOAT32, &gpu, &there) != LT_OK)
         fail_msg("%s", lt_error_message());
     assert_int_equal(lt_sum(there, LT_DTYPE_NONE, &sum), LT_OK);
     assert_int_equal(lt_tensor_item(sum, &value), LT_OK);

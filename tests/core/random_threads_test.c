@@ -80,7 +80,7 @@ static void threads_share_a_generator_of_the_host(void **state)
     assert_ok(lt_generator_new((lt_device){LT_CPU, 0}, &generator));
     assert_ok(lt_generator_seed(generator, 7));
     check_shared(generator);
-    lt_generator_free(generator);
+    lt_generator_release(generator);
 }
 
 /* ---- every distribution, while other threads seed -------------------------------------------- */

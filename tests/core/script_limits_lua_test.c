@@ -73,7 +73,7 @@ static void check_deadline(const char *text)
     const double took = lt_clock() - begin;
     if (status != LT_ERR_DEADLINE) fail_msg("%s: %d, %s", text, status, lt_error_message());
     if (took > SECONDS + LATE) fail_msg("%s: took %.1f s", text, took);
-    lt_script_free(script);
+    lt_script_release(script);
 }
 
 static void the_deadline_ends_whatever_keeps_a_script_busy(void **state)
@@ -102,7 +102,7 @@ static void an_interrupt_ends_whatever_keeps_a_script_busy(void **state)
         if (load(script, endless[i]) != LT_ERR_INTERRUPTED)
             fail_msg("%s: %s", endless[i], lt_error_message());
         pthread_join(thread, NULL);
-        lt_script_free(script);
+        lt_script_release(script);
     }
 }
 
@@ -123,7 +123,7 @@ static void call_again(void *user, const char *line, size_t bytes)
     h->called++;
     h->status =
         h->calls != NULL ? load(h->script, h->calls) : lt_script_get(h->script, "verbose", &value);
-    lt_value_free(&value);
+    lt_value_release(&value);
 }
 
 static void a_callback_that_calls_the_script_leaves_its_deadline(void **state)
@@ -150,7 +150,7 @@ static void a_callback_that_calls_the_script_leaves_its_deadline(void **state)
         h.calls = "y = 2"; /* the next call has its own time, whole */
         assert_ok(load(script, "print 'again' for i = 1, 1e5 do end"));
         assert_ok(h.status);
-        lt_script_free(script);
+        lt_script_release(script);
     }
 }
 
@@ -166,7 +166,7 @@ static void a_callback_finds_the_stack_of_the_script_as_it_was(void **state)
         "assert(t[1] == 4 and t[2] == 5)"));
     assert_int_equal(h.called, 2);
     assert_ok(h.status);
-    lt_script_free(h.script);
+    lt_script_release(h.script);
 }
 
 /* ---- results --------------------------------------------------------------------------------- */
@@ -191,12 +191,12 @@ static void a_table_in_several_places_is_copied_once(void **state)
         table = first->v.table;
     }
     assert_int_equal(lt_table_at(table, 0)->v.i, 7);
-    for (int i = 0; i < 2; i++) lt_value_free(&results[i]);
+    for (int i = 0; i < 2; i++) lt_value_release(&results[i]);
     static const char inside[] = "local t = {} t[1] = {t} return t";
     n = 1;
     assert_fails(lt_script_load(script, inside, strlen(inside), "test", results, &n),
                  LT_ERR_RUNTIME, "a table contains itself");
-    lt_script_free(script);
+    lt_script_release(script);
 }
 
 static void results_have_the_limits_of_the_script(void **state)
@@ -209,7 +209,7 @@ static void results_have_the_limits_of_the_script(void **state)
         "local s, t = ('x'):rep(10 << 20), {} for i = 1, 100 do t[i] = s end return t";
     assert_int_not_equal(lt_script_load(script, large, strlen(large), "test", &result, &n), LT_OK);
     assert_non_null(strstr(lt_error_message(), "memory"));
-    lt_script_free(script);
+    lt_script_release(script);
     script = new_script(SECONDS, 128 << 20, NULL, NULL);
     static const char many[] = "local t = {} for i = 1, 300000 do t['n' .. i] = 1 end return t";
     n = 1;
@@ -217,7 +217,7 @@ static void results_have_the_limits_of_the_script(void **state)
     const lt_status status = lt_script_load(script, many, strlen(many), "test", &result, &n);
     if (status != LT_ERR_DEADLINE) fail_msg("%d, %s", status, lt_error_message());
     assert_true(lt_clock() - begin < SECONDS + LATE);
-    lt_script_free(script);
+    lt_script_release(script);
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
@@ -265,7 +265,7 @@ static void every_kind_of_memory_counts(void **state)
         if (grown > 2 * (LIMIT >> 10))
             fail_msg("%s: %ld MB of %d", fillers[i], grown >> 10, LIMIT >> 20);
 #endif
-        lt_script_free(script);
+        lt_script_release(script);
     }
 }
 
@@ -299,7 +299,7 @@ static void a_context_ends_after_whatever_was_done_in_it(void **state)
         const lt_status status = load(script, texts[i]);
         if (status != LT_OK && strstr(lt_error_message(), "the end") == NULL)
             fail_msg("%s: %s", texts[i], lt_error_message());
-        lt_script_free(script);
+        lt_script_release(script);
         if (released != 1) fail_msg("%s: its context has not ended", texts[i]);
     }
 }

@@ -106,11 +106,11 @@ static void values_go_in_and_come_out(void **state)
     assert_true(lt_table_get(first, "lr")->v.d == 0.5);
     assert_null(lt_table_get(first, "none"));
     assert_null(lt_table_at(back, 2));
-    for (int i = 0; i < n; i++) lt_value_free(&results[i]);
+    for (int i = 0; i < n; i++) lt_value_release(&results[i]);
     lt_table_release(inner);
     lt_table_release(outer);
     lt_tensor_release(t);
-    lt_script_free(script);
+    lt_script_release(script);
 }
 
 static void what_has_no_kind_does_not_leave(void **state)
@@ -134,7 +134,7 @@ static void what_has_no_kind_does_not_leave(void **state)
             LT_ERR_RUNTIME, cases[i].message);
         assert_int_equal(value.kind, LT_KIND_NONE);
     }
-    lt_script_free(script);
+    lt_script_release(script);
 }
 
 static void a_model_lives_in_the_script(void **state)
@@ -168,10 +168,10 @@ static void a_model_lives_in_the_script(void **state)
     int n = 1;
     assert_int_equal(lt_script_call(script, "model:forward", data, 1, &y, &n), LT_OK);
     assert_int_equal(lt_tensor_sizes(y.v.tensor)[0], 32);
-    lt_value_free(&y);
-    lt_value_free(&data[0]);
-    lt_value_free(&data[1]);
-    lt_script_free(script);
+    lt_value_release(&y);
+    lt_value_release(&data[0]);
+    lt_value_release(&data[1]);
+    lt_script_release(script);
 }
 
 static void results_are_kept(void **state)
@@ -189,13 +189,13 @@ static void results_are_kept(void **state)
     int n = 1;
     assert_int_equal(lt_script_call(script, "layer", &input, 1, &y, &n), LT_OK);
     assert_int_equal(lt_tensor_sizes(y.v.tensor)[1], 2);
-    lt_value_free(&y);
+    lt_value_release(&y);
     lt_tensor_release(x);
     assert_fails(lt_script_keep(script, "layer", "torch.nn.Nothing", NULL, 0), LT_ERR_RUNTIME,
                  "the script has no function 'torch.nn.Nothing'");
     assert_fails(lt_script_keep(script, "layer", "torch.nn.Linear", NULL, -1), LT_ERR_RUNTIME,
                  "-1 arguments");
-    lt_script_free(script);
+    lt_script_release(script);
 }
 
 static void globals_are_set_and_read(void **state)
@@ -212,7 +212,7 @@ static void globals_are_set_and_read(void **state)
     assert_int_equal(value.kind, LT_KIND_NONE);
     assert_fails(lt_script_get(script, "nothing.more", &value), LT_ERR_RUNTIME,
                  "'nothing.more' has no part before 'more': it is nil");
-    lt_script_free(script);
+    lt_script_release(script);
 }
 
 static void errors_say_where(void **state)
@@ -229,7 +229,7 @@ static void errors_say_where(void **state)
     loads(script, "answer = 42");
     assert_fails(lt_script_call(script, "answer", NULL, 0, NULL, NULL), LT_ERR_RUNTIME,
                  "attempt to call a number value");
-    lt_script_free(script);
+    lt_script_release(script);
 }
 
 static void null_is_an_error(void **state)
@@ -252,7 +252,7 @@ static void null_is_an_error(void **state)
     assert_fails(lt_script_set(script, "x", &text), LT_ERR_RUNTIME, "NULL");
     assert_null(lt_script_context(NULL));
     assert_null(lt_script_state(NULL));
-    lt_script_free(NULL);
+    lt_script_release(NULL);
     assert_fails(lt_table_new(NULL), LT_ERR_TYPE, "'out'");
     assert_fails(lt_table_set(NULL, "x", &value), LT_ERR_TYPE, "'table'");
     assert_fails(lt_table_set(table, NULL, &value), LT_ERR_TYPE, "'name'");
@@ -276,7 +276,7 @@ static void null_is_an_error(void **state)
     config = lt_script_defaults();
     config.seconds = -1;
     assert_fails(lt_script_new(&config, &no), LT_ERR_RUNTIME, "seconds");
-    lt_script_free(script);
+    lt_script_release(script);
 }
 
 static void names_are_replaced_and_taken_away(void **state)
@@ -440,10 +440,10 @@ static void escapes_end_in_errors(void **state)
         lt_value sum =
             result(script, "return ('x'):rep(3), torch.ones(3):sum():item()", LT_KIND_STRING);
         assert_string_equal(sum.v.s, "xxx");
-        lt_value_free(&sum);
+        lt_value_release(&sum);
     }
     assert_int_equal(access("/tmp/ltensor-escape.pt", F_OK), -1);
-    lt_script_free(script);
+    lt_script_release(script);
 }
 
 /* Everything that the globals lead to, by fields and metatables, is neither one of Lua's functions
@@ -507,7 +507,7 @@ static void nothing_dangerous_can_be_reached(void **state)
     assert_string_equal(lua_tostring(L, -1), "");
     lua_settop(L, 0);
     lt_context_enter(before);
-    lt_script_free(script);
+    lt_script_release(script);
 }
 
 /* The memory that a script filled is garbage after the error; only finalizers release its
@@ -543,7 +543,7 @@ static void a_script_goes_on_after_its_memory_limit(void **state)
             "assert(not pcall(function() %s end)) local x = 0 for i = 1, 1000 do x = x + i end %s",
             fillers[f], next[2]);
         loads(script, text);
-        lt_script_free(script);
+        lt_script_release(script);
     }
 }
 
@@ -557,7 +557,7 @@ static void a_trusted_script_has_all_of_lua(void **state)
     loads(script,
           "assert(io.open('/dev/null')):close() assert(debug and os.getenv and package.path)");
     assert_fails(load(script, "while true do pcall(error) end"), LT_ERR_DEADLINE, "0.3 seconds");
-    lt_script_free(script);
+    lt_script_release(script);
 }
 
 static bool only_devices(void *user, int access, const char *name)
@@ -588,9 +588,9 @@ static void the_host_is_asked_and_told(void **state)
     assert_fails(load(script, "torch.load('/tmp/ltensor-no.pt')"), LT_ERR_RUNTIME, "No such file");
     assert_true(calls >= before + 2);
     lt_value kept = result(script, "return torch.ones(100000)", LT_KIND_TENSOR);
-    lt_script_free(script);
+    lt_script_release(script);
     assert_true(calls < 1000); /* a tensor of it lives */
-    lt_value_free(&kept);
+    lt_value_release(&kept);
     assert_true(calls >= 1000);
 }
 
@@ -615,8 +615,8 @@ static void another_thread_stops_it(void **state)
     assert_int_equal(load(script, "for i = 1, 1e5 do end"), LT_ERR_INTERRUPTED);
     lt_context_interrupt_clear(lt_script_context(script));
     loads(script, "for i = 1, 1e5 do end");
-    lt_script_free(script);
-    lt_script_free(other);
+    lt_script_release(script);
+    lt_script_release(other);
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
@@ -632,7 +632,7 @@ static lt_status exchange(lt_script *script)
     lt_value argument = lt_value_table(table);
     int n = 2;
     if (status == LT_OK) status = lt_script_call(script, "f", &argument, 1, results, &n);
-    for (int i = 0; i < 2; i++) lt_value_free(&results[i]);
+    for (int i = 0; i < 2; i++) lt_value_release(&results[i]);
     lt_table_release(table);
     return status;
 }
@@ -653,7 +653,7 @@ static void every_failing_allocation_is_reported(void **state)
     } while (status != LT_OK && n < 1000);
     assert_int_equal(status, LT_OK);
     assert_true(n > 3);
-    lt_script_free(script);
+    lt_script_release(script);
 }
 
 /* A host counts from 0 and its scripts from 1, and so do the messages that each is told. */
@@ -675,7 +675,7 @@ static void messages_count_as_their_caller(void **state)
     assert_fails(lt_backward(t, NULL, false, false), LT_ERR_RUNTIME,
                  "element 0 of tensors does not require grad");
     lt_tensor_release(t);
-    lt_script_free(script);
+    lt_script_release(script);
 }
 
 int main(void)

@@ -75,7 +75,7 @@ lt_tensor *lt_archive_find(const lt_archive *archive, const char *name)
     return NULL;
 }
 
-void lt_archive_free(lt_archive *archive)
+void lt_archive_release(lt_archive *archive)
 {
     if (archive == NULL) return;
     lt_safetensors_free(&archive->file);

@@ -413,9 +413,9 @@ static lt_status choose_callable(const lt_call_name *name, named_call *c, match 
 static lt_status number_of(const lt_value *v, lt_scalar *out)
 {
     if (v->kind != LT_KIND_TENSOR) {
-        *out = v->kind == LT_KIND_BOOL  ? lt_boolean(v->v.b)
-               : v->kind == LT_KIND_INT ? lt_int(v->v.i)
-                                        : lt_float(v->v.d);
+        *out = v->kind == LT_KIND_BOOL  ? lt_scalar_from_bool(v->v.b)
+               : v->kind == LT_KIND_INT ? lt_scalar_from_int(v->v.i)
+                                        : lt_scalar_from_float(v->v.d);
         return LT_OK;
     }
     lt_copy_cause previous = lt_copies_set_cause((lt_copy_cause){"item", true});
@@ -610,7 +610,7 @@ lt_status lt_call(const char *name, const lt_value *args, int nargs, const lt_na
     for (int i = 0; i < m.n_owned; i++) lt_tensor_release(m.owned[i]);
     if (status != LT_OK) return status;
     if (results == NULL)
-        for (int i = 0; i < f->info.n_results; i++) lt_value_free(&made[i]);
+        for (int i = 0; i < f->info.n_results; i++) lt_value_release(&made[i]);
     else
         lt_value_hand_over(made, f->info.n_results, results);
     if (nresults != NULL) *nresults = f->info.n_results;

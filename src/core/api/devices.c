@@ -83,7 +83,7 @@ lt_status lt_generator_new(lt_device device, lt_generator **out)
     return LT_OK;
 }
 
-void lt_generator_free(lt_generator *generator)
+void lt_generator_release(lt_generator *generator)
 {
     if (generator == NULL) return;
     lt_generator_end(generator);

@@ -60,7 +60,7 @@ lt_status lt_tensor_to(lt_tensor *t, lt_dtype dtype, const lt_device *device, lt
     return lt_to(t, device, dtype, false, false, out);
 }
 
-void lt_tensor_list_free(lt_tensor_list *list)
+void lt_tensor_list_release(lt_tensor_list *list)
 {
     if (list == NULL) return;
     for (int64_t i = 0; i < list->n; i++) lt_tensor_release(list->v[i]);

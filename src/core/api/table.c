@@ -74,11 +74,11 @@ lt_table *lt_table_retain(lt_table *table)
     return table;
 }
 
-void lt_value_free(lt_value *value)
+void lt_value_release(lt_value *value)
 {
     if (value == NULL) return;
     if (value->kind == LT_KIND_TENSOR) lt_tensor_release(value->v.tensor);
-    if (value->kind == LT_KIND_TENSORS) lt_tensor_list_free(&value->v.tensors);
+    if (value->kind == LT_KIND_TENSORS) lt_tensor_list_release(&value->v.tensors);
     if (value->kind == LT_KIND_STRING) lt_mem_free((char *)value->v.text.s);
     if (value->kind == LT_KIND_TABLE) lt_table_release(value->v.table);
     uint32_t size = value->size;
@@ -92,10 +92,10 @@ void lt_table_release(lt_table *table)
     LT_ASSERT(table->refs > 0, "refs %d", table->refs);
     if (atomic_fetch_sub_explicit(&table->refs, 1, memory_order_acq_rel) != 1) return;
     LT_ASSERT(table->n_list <= table->room_list && table->n_names <= table->room_names);
-    for (int64_t i = 0; i < table->n_list; i++) lt_value_free(&table->list[i]);
+    for (int64_t i = 0; i < table->n_list; i++) lt_value_release(&table->list[i]);
     for (int64_t i = 0; i < table->n_names; i++) {
         lt_mem_free(table->names[i].name);
-        lt_value_free(&table->names[i].value);
+        lt_value_release(&table->names[i].value);
     }
     lt_mem_free(table->list);
     lt_mem_free(table->names);
@@ -149,7 +149,7 @@ static int64_t name_index(const lt_table *table, const char *name, bool *found)
 static void take_away(lt_table *table, int64_t i)
 {
     lt_mem_free(table->names[i].name);
-    lt_value_free(&table->names[i].value);
+    lt_value_release(&table->names[i].value);
     table->n_names--;
     memmove(&table->names[i], &table->names[i + 1],
             (size_t)(table->n_names - i) * sizeof *table->names);
@@ -169,7 +169,7 @@ lt_status lt_table_set(lt_table *table, const char *name, const lt_value *value)
     lt_value copy, text;
     if (found) {
         LT_TRY(copy_value(__func__, value, &copy));
-        lt_value_free(&table->names[i].value);
+        lt_value_release(&table->names[i].value);
         table->names[i].value = copy;
         return LT_OK;
     }
@@ -179,7 +179,7 @@ lt_status lt_table_set(lt_table *table, const char *name, const lt_value *value)
     LT_TRY(lt_value_own_text(name, strlen(name), &text));
     const lt_status status = copy_value(__func__, value, &copy);
     if (status != LT_OK) {
-        lt_value_free(&text);
+        lt_value_release(&text);
         return status;
     }
     memmove(&table->names[i + 1], &table->names[i],

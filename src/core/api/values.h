@@ -21,7 +21,7 @@ lt_status lt_value_check(const char *function, const char *what, int i, const lt
  * checked. */
 void lt_value_hand_over(const lt_value *made, int n, lt_value *results);
 
-/* A value of kind string that owns a copy of n bytes; free it with lt_value_free. */
+/* A value of kind string that owns a copy of n bytes; free it with lt_value_release. */
 lt_status lt_value_own_text(const char *s, size_t n, lt_value *out);
 
 /* The number of bytes of a string argument. */

@@ -184,9 +184,9 @@ lt_status lt_accumulate_steal(lt_tensor *t, lt_tensor *grad)
     if (autograd->grad == NULL) {
         LT_CHECK(first_gradient(t, grad, &sum));
     } else if (!lt_grad_mode_on() && !lt_is_sparse(autograd->grad)) {
-        LT_CHECK(lt_add_(autograd->grad, grad, lt_int(1)));
+        LT_CHECK(lt_add_(autograd->grad, grad, lt_scalar_from_int(1)));
     } else {
-        LT_CHECK(lt_add(autograd->grad, grad, lt_int(1), &sum));
+        LT_CHECK(lt_add(autograd->grad, grad, lt_scalar_from_int(1), &sum));
     }
     if (sum != NULL) {
         lt_tensor_release(autograd->grad);

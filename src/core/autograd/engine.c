@@ -147,9 +147,9 @@ static lt_status add_give(lt_tensor **sum, lt_tensor *grad)
         grad = other;
     }
     if (may_write(*sum)) {
-        status = lt_add_(*sum, grad, lt_int(1));
+        status = lt_add_(*sum, grad, lt_scalar_from_int(1));
     } else {
-        status = lt_add(*sum, grad, lt_int(1), &result);
+        status = lt_add(*sum, grad, lt_scalar_from_int(1), &result);
         if (status == LT_OK) {
             lt_tensor_release(*sum);
             *sum = result;

@@ -139,7 +139,7 @@ lt_status lt_dual_add(lt_dual *d, lt_tensor **term)
         d->sum = one;
         return LT_OK;
     }
-    lt_status status = lt_add(d->sum, one, lt_int(1), &sum);
+    lt_status status = lt_add(d->sum, one, lt_scalar_from_int(1), &sum);
     lt_tensor_release(one);
     if (status != LT_OK) return status;
     lt_tensor_release(d->sum);

@@ -68,7 +68,7 @@ static lt_status with_part(const copy_slices *c, lt_tensor *memory, lt_tensor *g
     lt_status status;
     LT_CHECK(lt_clone(memory, &copy));
     LT_CHECK(shown(c, copy, &c->part, &part));
-    LT_CHECK(given != NULL ? lt_copy_(part, given, false) : lt_fill_(part, lt_int(0)));
+    LT_CHECK(given != NULL ? lt_copy_(part, given, false) : lt_fill_(part, lt_scalar_from_int(0)));
     if (c->dense) {
         *out = lt_tensor_retain(copy);
     } else {

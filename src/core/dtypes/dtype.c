@@ -57,7 +57,7 @@ lt_dtype lt_dtype_from_name(const char *name)
     return LT_DTYPE_NONE;
 }
 
-lt_dtype lt_default_dtype(void)
+lt_dtype lt_get_default_dtype(void)
 {
     return (lt_dtype)atomic_load_explicit(&lt_tls.context->default_dtype, memory_order_relaxed);
 }
@@ -134,8 +134,8 @@ bool lt_can_cast(lt_dtype from, lt_dtype to) { return category_of(from) <= categ
 lt_dtype lt_scalar_dtype(lt_scalar s)
 {
     if (s.kind == LT_SCALAR_BOOL) return LT_BOOL;
-    if (s.kind == LT_SCALAR_COMPLEX) return lt_complex_of(lt_default_dtype());
-    return s.kind == LT_SCALAR_INT ? LT_INT64 : lt_default_dtype();
+    if (s.kind == LT_SCALAR_COMPLEX) return lt_complex_of(lt_get_default_dtype());
+    return s.kind == LT_SCALAR_INT ? LT_INT64 : lt_get_default_dtype();
 }
 
 int64_t lt_scalar_int(lt_scalar s)
@@ -150,38 +150,40 @@ int64_t lt_scalar_int(lt_scalar s)
 lt_scalar lt_load_scalar(const void *p, lt_dtype dtype)
 {
     switch (dtype) {
-    case LT_BOOL: return lt_boolean(*(const uint8_t *)p != 0);
-    case LT_UINT8: return lt_int(*(const uint8_t *)p);
-    case LT_INT8: return lt_int(*(const int8_t *)p);
-    case LT_INT16: return lt_int(*(const int16_t *)p);
-    case LT_INT32: return lt_int(*(const int32_t *)p);
-    case LT_INT64: return lt_int(*(const int64_t *)p);
-    case LT_FLOAT16: return lt_float(lt_half_to_float(*(const lt_half *)p));
-    case LT_BFLOAT16: return lt_float(lt_bfloat16_to_float(*(const lt_bfloat16 *)p));
-    case LT_FLOAT32: return lt_float(*(const float *)p);
+    case LT_BOOL: return lt_scalar_from_bool(*(const uint8_t *)p != 0);
+    case LT_UINT8: return lt_scalar_from_int(*(const uint8_t *)p);
+    case LT_INT8: return lt_scalar_from_int(*(const int8_t *)p);
+    case LT_INT16: return lt_scalar_from_int(*(const int16_t *)p);
+    case LT_INT32: return lt_scalar_from_int(*(const int32_t *)p);
+    case LT_INT64: return lt_scalar_from_int(*(const int64_t *)p);
+    case LT_FLOAT16: return lt_scalar_from_float(lt_half_to_float(*(const lt_half *)p));
+    case LT_BFLOAT16: return lt_scalar_from_float(lt_bfloat16_to_float(*(const lt_bfloat16 *)p));
+    case LT_FLOAT32: return lt_scalar_from_float(*(const float *)p);
     case LT_COMPLEX32:
-        return lt_complex_number(lt_half_to_float(((const lt_half *)p)[0]),
-                                 lt_half_to_float(((const lt_half *)p)[1]));
-    case LT_COMPLEX64: return lt_complex_number(((const float *)p)[0], ((const float *)p)[1]);
-    case LT_COMPLEX128: return lt_complex_number(((const double *)p)[0], ((const double *)p)[1]);
-    case LT_UINT16: return lt_int(*(const uint16_t *)p);
-    case LT_UINT32: return lt_int(*(const uint32_t *)p);
+        return lt_scalar_from_complex(lt_half_to_float(((const lt_half *)p)[0]),
+                                      lt_half_to_float(((const lt_half *)p)[1]));
+    case LT_COMPLEX64: return lt_scalar_from_complex(((const float *)p)[0], ((const float *)p)[1]);
+    case LT_COMPLEX128:
+        return lt_scalar_from_complex(((const double *)p)[0], ((const double *)p)[1]);
+    case LT_UINT16: return lt_scalar_from_int(*(const uint16_t *)p);
+    case LT_UINT32: return lt_scalar_from_int(*(const uint32_t *)p);
     case LT_UINT64:
-        return *(const uint64_t *)p > INT64_MAX ? lt_float((double)*(const uint64_t *)p)
-                                                : lt_int(*(const int64_t *)p);
+        return *(const uint64_t *)p > INT64_MAX ? lt_scalar_from_float((double)*(const uint64_t *)p)
+                                                : lt_scalar_from_int(*(const int64_t *)p);
     case LT_FLOAT8_E5M2:
     case LT_FLOAT8_E4M3FN:
     case LT_FLOAT8_E5M2FNUZ:
     case LT_FLOAT8_E4M3FNUZ:
-    case LT_FLOAT8_E8M0FNU: return lt_float(lt_float8_to_float(dtype, *(const uint8_t *)p));
-    default: return lt_float(*(const double *)p);
+    case LT_FLOAT8_E8M0FNU:
+        return lt_scalar_from_float(lt_float8_to_float(dtype, *(const uint8_t *)p));
+    default: return lt_scalar_from_float(*(const double *)p);
     }
 }
 
 static void store_complex(void *p, lt_dtype parts, lt_scalar s)
 {
-    lt_store_scalar(p, parts, lt_float(lt_scalar_double(s)));
-    lt_store_scalar((char *)p + lt_dtype_size(parts), parts, lt_float(s.imaginary));
+    lt_store_scalar(p, parts, lt_scalar_from_float(lt_scalar_double(s)));
+    lt_store_scalar((char *)p + lt_dtype_size(parts), parts, lt_scalar_from_float(s.imaginary));
 }
 
 void lt_store_scalar(void *p, lt_dtype dtype, lt_scalar s)

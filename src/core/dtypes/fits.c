@@ -28,8 +28,8 @@ static bool stays_finite(lt_scalar s, lt_dtype dtype)
     const double x = lt_scalar_double(s);
     if (s.imaginary != 0 && !lt_dtype_is_complex(dtype)) return false;
     if (lt_dtype_is_complex(dtype))
-        return stays_finite(lt_float(x), lt_real_of(dtype)) &&
-               stays_finite(lt_float(s.imaginary), lt_real_of(dtype));
+        return stays_finite(lt_scalar_from_float(x), lt_real_of(dtype)) &&
+               stays_finite(lt_scalar_from_float(s.imaginary), lt_real_of(dtype));
     /* every number has a float8 result (rounded, saturated or nan) */
     if (!isfinite(x) || dtype == LT_FLOAT64 || lt_dtype_is_float8(dtype)) return true;
     if (fabs(x) > FLT_MAX) return false;

@@ -14,8 +14,8 @@ typedef struct ranks {
 static bool add_rank(ranks *r, lt_dtype dtype, bool wrapped, int ndim)
 {
     lt_dtype *slot = ndim > 0 ? &r->dims : wrapped ? &r->wrapped : &r->zero;
-    if (wrapped && lt_dtype_is_float(dtype)) dtype = lt_default_dtype();
-    if (wrapped && lt_dtype_is_complex(dtype)) dtype = lt_complex_of(lt_default_dtype());
+    if (wrapped && lt_dtype_is_float(dtype)) dtype = lt_get_default_dtype();
+    if (wrapped && lt_dtype_is_complex(dtype)) dtype = lt_complex_of(lt_get_default_dtype());
     *slot = *slot == LT_DTYPE_NONE ? dtype : lt_promote(*slot, dtype);
     return *slot != LT_DTYPE_NONE;
 }

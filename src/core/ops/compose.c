@@ -80,7 +80,10 @@ lt_tensor *do_scalar(lt_scope *s, lt_scalar value)
     return lt_scope_hold(s, status, out);
 }
 
-lt_tensor *do_number(lt_scope *s, double value) { return do_scalar(s, lt_float(value)); }
+lt_tensor *do_number(lt_scope *s, double value)
+{
+    return do_scalar(s, lt_scalar_from_float(value));
+}
 
 lt_tensor *do_zeros(lt_scope *s, const lt_tensor *like, const lt_dims *sizes)
 {
@@ -92,7 +95,7 @@ lt_tensor *do_zeros(lt_scope *s, const lt_tensor *like, const lt_dims *sizes)
     }
     lt_status status = lt_tensor_new((lt_dtype)like->dtype, like->device, sizes->n, sizes->v, &out);
     out = lt_scope_hold(s, status, out);
-    if (out != NULL) s->status = lt_fill_value(out, lt_int(0));
+    if (out != NULL) s->status = lt_fill_value(out, lt_scalar_from_int(0));
     return s->status == LT_OK ? out : NULL;
 }
 

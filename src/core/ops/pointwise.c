@@ -25,13 +25,13 @@ static lt_status with_number(const lt_pointwise_facts *facts, lt_scalar number, 
             return lt_error(
                 LT_ERR_RUNTIME,
                 "For non-complex input tensors, argument alpha must not be a complex number.");
-        *dtype = lt_complex_of(lt_dtype_is_float(*dtype) ? *dtype : lt_default_dtype());
+        *dtype = lt_complex_of(lt_dtype_is_float(*dtype) ? *dtype : lt_get_default_dtype());
     } else if (number.kind == LT_SCALAR_FLOAT && !lt_dtype_is_inexact(*dtype)) {
         if (facts->numbers == LT_NUMBERS_FIT)
             return lt_error(
                 LT_ERR_RUNTIME,
                 "For integral input tensors, argument alpha must not be a floating point number.");
-        if (facts->numbers != LT_NUMBERS_TRUNCATE) *dtype = lt_default_dtype();
+        if (facts->numbers != LT_NUMBERS_TRUNCATE) *dtype = lt_get_default_dtype();
     } else if (facts->numbers == LT_NUMBERS_PROMOTE && *dtype == LT_BOOL &&
                number.kind == LT_SCALAR_INT) {
         *dtype = LT_INT64;
@@ -49,7 +49,7 @@ static lt_status compute_dtype(const lt_pointwise_facts *facts, lt_tensor *const
         if (inputs[i]->dtype == LT_BOOL)
             return lt_error(LT_ERR_RUNTIME, "%s", facts->refuses_a_bool);
     for (int i = 0; i < n_params; i++) LT_TRY(with_number(facts, params[i], &dtype));
-    if (facts->rule == LT_RULE_FLOAT && !lt_dtype_is_inexact(dtype)) dtype = lt_default_dtype();
+    if (facts->rule == LT_RULE_FLOAT && !lt_dtype_is_inexact(dtype)) dtype = lt_get_default_dtype();
     if (facts->rule == LT_RULE_INTEGRAL && lt_dtype_is_inexact(dtype))
         return lt_error(LT_ERR_RUNTIME, "\"%s\" not implemented for '%s'", facts->name,
                         lt_dtype_scalar_name(dtype));
@@ -115,7 +115,7 @@ static lt_status turned(lt_tensor *t, lt_dtype dtype, lt_tensor **out)
     lt_tensor *bits = NULL, *least = NULL, *moved = NULL;
     lt_status status;
     LT_CHECK(lt_cast(t, LT_INT64, &bits));
-    LT_CHECK(lt_tensor_from_scalar(lt_int(INT64_MIN), &least));
+    LT_CHECK(lt_tensor_from_scalar(lt_scalar_from_int(INT64_MIN), &least));
     LT_CHECK(lt_pointwise_run(LT_PW_BITWISE_XOR, (lt_tensor *[]){bits, least}, 2, NULL, 0, &moved));
     status = lt_cast(moved, dtype, out);
 done:

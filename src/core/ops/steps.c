@@ -41,7 +41,7 @@ lt_tensor *do_diagonal(lt_scope *s, lt_tensor *a, int64_t offset, int64_t dim1, 
                   &out))} lt_tensor *do_clamp_within(lt_scope *s, lt_tensor *a, int64_t min,
                                                      int64_t max)
 {
-    lt_scalar low = lt_int(min), high = lt_int(max);
+    lt_scalar low = lt_scalar_from_int(min), high = lt_scalar_from_int(max);
     STEP(lt_clamp(a, &low, &high, &out))
 }
 lt_tensor *do_mul_scalar(lt_scope *s, lt_tensor *a, lt_scalar factor)
@@ -56,7 +56,7 @@ lt_tensor *do_store(lt_scope *s, lt_tensor *view, lt_tensor *src)
 }
 
 lt_tensor *do_range(lt_scope *s, int64_t n, lt_device device){
-    STEP(lt_arange(lt_int(n), NULL, lt_int(1), LT_INT64, &device, &out))}
+    STEP(lt_arange(lt_scalar_from_int(n), NULL, lt_scalar_from_int(1), LT_INT64, &device, &out))}
 
 lt_tensor *do_positions(lt_scope *s, int64_t *values, const lt_dims *sizes, lt_device device)
 {
@@ -102,7 +102,7 @@ static lt_status read_flag(lt_scope *s, lt_status (*reduce)(lt_tensor *, lt_tens
                            lt_tensor *flags, bool *out)
 {
     lt_tensor *one = NULL;
-    lt_scalar value = lt_boolean(false);
+    lt_scalar value = lt_scalar_from_bool(false);
     if (s->status != LT_OK) return s->status;
     const lt_status status = reduce(flags, &one);
     one = lt_scope_hold(s, status, one);

@@ -210,7 +210,7 @@ static lt_scalar load_part(const elements *e, const char *at, int part)
 {
     if (e->dtype == LT_UINT64) return lt_load_scalar(at, LT_INT64);
     lt_scalar s = lt_load_scalar(at, e->dtype);
-    return s.kind != LT_SCALAR_COMPLEX ? s : lt_float(part == 0 ? s.v.d : s.imaginary);
+    return s.kind != LT_SCALAR_COMPLEX ? s : lt_scalar_from_float(part == 0 ? s.v.d : s.imaginary);
 }
 
 static bool counts(double x) { return isfinite(x) && x != 0; }
@@ -287,9 +287,9 @@ static void add_aligned(printer *p, const notation *n, lt_scalar s)
 /* "1.0000+2.0000j": no padding between the sign and the imaginary part. */
 static void add_complex(printer *p, lt_scalar s)
 {
-    add_aligned(p, &p->parts[0], lt_float(s.v.d));
+    add_aligned(p, &p->parts[0], lt_scalar_from_float(s.v.d));
     if (!signbit(s.imaginary) || isnan(s.imaginary)) text_add(&p->out, "+");
-    add_element(p, &p->parts[1], lt_float(s.imaginary));
+    add_element(p, &p->parts[1], lt_scalar_from_float(s.imaginary));
     text_add(&p->out, "j");
 }
 
@@ -427,8 +427,8 @@ __attribute__((format(printf, 2, 3))) static void trailer_add(trailer *s, const 
 /* Whether the printed elements determine the dtype, so that it is omitted. */
 static bool is_usual(lt_dtype dtype)
 {
-    return dtype == lt_default_dtype() || dtype == LT_INT64 || dtype == LT_BOOL ||
-           dtype == (lt_default_dtype() == LT_FLOAT64 ? LT_COMPLEX128 : LT_COMPLEX64);
+    return dtype == lt_get_default_dtype() || dtype == LT_INT64 || dtype == LT_BOOL ||
+           dtype == (lt_get_default_dtype() == LT_FLOAT64 ? LT_COMPLEX128 : LT_COMPLEX64);
 }
 
 /* "(2, 0)", "(5,)", "()". */
@@ -475,7 +475,7 @@ static lt_status trailer_add_gradient(trailer *s, lt_tensor *t)
 static lt_status write_trailer(printer *p, size_t start, lt_tensor *t)
 {
     lt_dtype dtype = (lt_dtype)t->dtype;
-    bool usual = dtype == lt_default_dtype();
+    bool usual = dtype == lt_get_default_dtype();
     trailer s;
     trailer_begin(&s, p, start);
     if (lt_is_sparse(t)) {
@@ -516,8 +516,8 @@ static lt_status write_component(printer *p, const char *name, lt_tensor *t)
 static lt_status write_indices(printer *p, const char *name, lt_tensor *indices)
 {
     lt_tensor *base = NULL, *counted = NULL;
-    lt_status status = lt_tensor_from_scalar(lt_int(lt_user_index(0)), &base);
-    if (status == LT_OK) status = lt_add(indices, base, lt_int(1), &counted);
+    lt_status status = lt_tensor_from_scalar(lt_scalar_from_int(lt_user_index(0)), &base);
+    if (status == LT_OK) status = lt_add(indices, base, lt_scalar_from_int(1), &counted);
     if (status == LT_OK) status = write_component(p, name, counted);
     lt_tensor_release(base);
     lt_tensor_release(counted);

@@ -408,17 +408,17 @@ int lt_lua_newindex(lua_State *L)
 {
     static const int args[] = {1, 3};
     lt_tensor *self = lt_lua_get(L, 1), *value = lt_lua_get(L, 3);
-    lt_scalar number = lt_int(0);
+    lt_scalar number = lt_scalar_from_int(0);
     lt_subscript room[LT_MAX_SUBSCRIPTS];
     lt_key key;
     if (lua_isnil(L, 2)) return lt_lua_error(L, "index is nil");
     if (value == NULL) {
         if (lua_isboolean(L, 3))
-            number = lt_boolean(lua_toboolean(L, 3));
+            number = lt_scalar_from_bool(lua_toboolean(L, 3));
         else if (lua_isinteger(L, 3))
-            number = lt_int(lua_tointeger(L, 3));
+            number = lt_scalar_from_int(lua_tointeger(L, 3));
         else if (lua_type(L, 3) == LUA_TNUMBER)
-            number = lt_float(lua_tonumber(L, 3));
+            number = lt_scalar_from_float(lua_tonumber(L, 3));
         else if (!lt_lua_to_complex(L, 3, &number))
             return lt_lua_error(L, "can't assign a %s to a Tensor", lt_lua_type_name(L, 3));
     }

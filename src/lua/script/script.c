@@ -267,7 +267,7 @@ static lt_status guarded(lua_CFunction f, request *r)
     if (timed) (void)lt_context_set_deadline(s->context, INFINITY);
     lt_context_enter(before);
     if (status != LT_OK)
-        while (r->n > 0) lt_value_free(&r->results[--r->n]);
+        while (r->n > 0) lt_value_release(&r->results[--r->n]);
     return status;
 }
 
@@ -337,7 +337,7 @@ lt_status lt_script_new(const lt_script_config *config, lt_script **out)
                  ? guarded(open, &r)
                  : lt_error(LT_ERR_MEMORY, "memory_limit is less than an interpreter needs");
     if (status != LT_OK) {
-        lt_script_free(s);
+        lt_script_release(s);
         return status;
     }
     s->seconds = c.seconds;
@@ -346,7 +346,7 @@ lt_status lt_script_new(const lt_script_config *config, lt_script **out)
     return LT_OK;
 }
 
-void lt_script_free(lt_script *s)
+void lt_script_release(lt_script *s)
 {
     if (s == NULL) return;
     lt_context *before = lt_context_enter(s->context);
@@ -355,6 +355,8 @@ void lt_script_free(lt_script *s)
     lt_context_enter(before);
     lt_context_release(s->context); /* frees s with the last tensor of the context */
 }
+
+void lt_script_free(lt_script *script) { lt_script_release(script); }
 
 lt_status lt_script_load(lt_script *script, const char *text, size_t bytes, const char *name,
                          lt_value *results, int *nresults)

@@ -107,7 +107,7 @@ static void put_field(lua_State *L, lt_table *table, const char *name, int taken
     take_value(L, lua_gettop(L), taken, &value, depth);
     const lt_status status =
         name != NULL ? lt_table_set(table, name, &value) : lt_table_append(table, &value);
-    lt_value_free(&value);
+    lt_value_release(&value);
     lt_lua_check(L, status);
     lua_pop(L, 1);
 }

@@ -50,7 +50,7 @@ static int set_default_dtype(lua_State *L)
 
 static int get_default_dtype(lua_State *L)
 {
-    lt_lua_push_dtype(L, LT_INSIDE(L, lt_default_dtype()));
+    lt_lua_push_dtype(L, LT_INSIDE(L, lt_get_default_dtype()));
     return 1;
 }
 

@@ -81,7 +81,7 @@ static void *work_in_script(void *argument)
     for (; !stop; made++) CHECK(lt_script_call(script, "turn", NULL, 0, NULL, NULL));
     w->end = now();
     w->made = made;
-    lt_script_free(script);
+    lt_script_release(script);
     return NULL;
 }
 

@@ -163,7 +163,7 @@ static void join_totals(const row_job *j, void *grad, int64_t from)
         double sum = 0;
         for (int t = 0; t < j->shares; t++) sum += j->totals[t * 2 * j->entries + from + i];
         lt_store_scalar((char *)grad + i * (int64_t)lt_dtype_size(j->n->norm.dtype),
-                        j->n->norm.dtype, lt_float(sum));
+                        j->n->norm.dtype, lt_scalar_from_float(sum));
     }
 }
 

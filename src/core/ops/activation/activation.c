@@ -161,7 +161,8 @@ lt_status lt_logsigmoid_impl(lt_tensor *self, lt_tensor **out)
 lt_status lt_elu_impl(lt_tensor *self, double alpha, lt_tensor **out)
 {
     LT_TRY(check_activation_dtype("elu", self));
-    return lt__elu_impl(self, lt_int(1), lt_float(alpha), lt_int(1), out);
+    return lt__elu_impl(self, lt_scalar_from_int(1), lt_scalar_from_float(alpha),
+                        lt_scalar_from_int(1), out);
 }
 
 lt_status lt_celu_impl(lt_tensor *self, double alpha, lt_tensor **out)
@@ -169,21 +170,22 @@ lt_status lt_celu_impl(lt_tensor *self, double alpha, lt_tensor **out)
     if (alpha == 0)
         return lt_error(LT_ERR_RUNTIME, "ZeroDivisionError: alpha cannot be 0 for CELU");
     LT_TRY(check_activation_dtype("elu", self));
-    return lt__elu_impl(self, lt_int(1), lt_float(alpha), lt_float(1 / alpha), out);
+    return lt__elu_impl(self, lt_scalar_from_int(1), lt_scalar_from_float(alpha),
+                        lt_scalar_from_float(1 / alpha), out);
 }
 
 lt_status lt__celu_backward_impl(lt_tensor *grad_output, lt_tensor *self, double alpha,
                                  lt_tensor **out)
 {
-    return lt__elu_backward(grad_output, self, lt_int(1), lt_float(alpha), lt_float(1 / alpha),
-                            out);
+    return lt__elu_backward(grad_output, self, lt_scalar_from_int(1), lt_scalar_from_float(alpha),
+                            lt_scalar_from_float(1 / alpha), out);
 }
 
 lt_status lt_selu_impl(lt_tensor *self, lt_tensor **out)
 {
     LT_TRY(check_activation_dtype("elu", self));
-    return lt__elu_impl(self, lt_float(SELU_SCALE), lt_float(SELU_SCALE * SELU_ALPHA), lt_int(1),
-                        out);
+    return lt__elu_impl(self, lt_scalar_from_float(SELU_SCALE),
+                        lt_scalar_from_float(SELU_SCALE * SELU_ALPHA), lt_scalar_from_int(1), out);
 }
 
 /* s (1 - t^2) (2 + x (1 - s) - 2 x s t), s = sigmoid(x), t = tanh(softplus(x)). */
@@ -194,7 +196,7 @@ lt_status lt__mish_curve_impl(lt_tensor *grad_output, lt_tensor *self, lt_tensor
     lt_scope_open(&s, LT_COMPOSITE(_mish_curve));
     lt_tensor *x = do_widen(&s, self), *grad = do_widen(&s, grad_output);
     if (s.status == LT_OK) {
-        lt_status status = lt_softplus(x, lt_int(1), lt_int(20), &soft);
+        lt_status status = lt_softplus(x, lt_scalar_from_int(1), lt_scalar_from_int(20), &soft);
         soft = lt_scope_hold(&s, status, soft);
     }
     lt_tensor *t = do_tanh(&s, soft), *share = do_sigmoid(&s, x);
@@ -225,7 +227,8 @@ lt_status lt_hardtanh_impl(lt_tensor *self, lt_scalar min_val, lt_scalar max_val
     if (lt_dtype_is_integral((lt_dtype)self->dtype)) {
         LT_TRY(lt_check_fits(min_val, (lt_dtype)self->dtype));
         LT_TRY(lt_check_fits(max_val, (lt_dtype)self->dtype));
-        min_val = lt_int(lt_scalar_int(min_val)), max_val = lt_int(lt_scalar_int(max_val));
+        min_val = lt_scalar_from_int(lt_scalar_int(min_val)),
+        max_val = lt_scalar_from_int(lt_scalar_int(max_val));
     }
     return lt__clamp_both_impl(self, min_val, max_val, out);
 }
@@ -233,5 +236,5 @@ lt_status lt_hardtanh_impl(lt_tensor *self, lt_scalar min_val, lt_scalar max_val
 lt_status lt_relu6_impl(lt_tensor *self, lt_tensor **out)
 {
     LT_TRY(check_not_bool("hardtanh", self));
-    return lt__clamp_both_impl(self, lt_int(0), lt_int(6), out);
+    return lt__clamp_both_impl(self, lt_scalar_from_int(0), lt_scalar_from_int(6), out);
 }

@@ -85,11 +85,11 @@ static lt_tensor *do_slopes(lt_scope *s, lt_tensor *input, double lower, double 
 {
     lt_scope plain;
     lt_tensor *result = NULL, *drawn = NULL, *mixed = NULL;
-    lt_scalar count = lt_int(input->numel);
+    lt_scalar count = lt_scalar_from_int(input->numel);
     const bool host = input->device.type == LT_CPU;
     if (s->status != LT_OK) return NULL;
     lt_scope_open(&plain, false);
-    lt_tensor *low = do_le(&plain, input, do_scalar(&plain, lt_int(0)));
+    lt_tensor *low = do_le(&plain, input, do_scalar(&plain, lt_scalar_from_int(0)));
     lt_tensor *number = host ? do_sum(&plain, low) : NULL;
     if (host && plain.status == LT_OK) plain.status = lt_tensor_item(number, &count);
     if (plain.status == LT_OK) {
@@ -102,7 +102,7 @@ static lt_tensor *do_slopes(lt_scope *s, lt_tensor *input, double lower, double 
     if (plain.status == LT_OK) plain.status = lt_uniform_(drawn, lower, upper, NULL);
     lt_tensor *slopes =
         plain.status == LT_OK ? do_cast(&plain, drawn, (lt_dtype)input->dtype) : NULL;
-    lt_tensor *ones = do_scalar(&plain, lt_int(1));
+    lt_tensor *ones = do_scalar(&plain, lt_scalar_from_int(1));
     if (!host) {
         mixed = do_where(&plain, low, slopes, ones);
     } else if (plain.status == LT_OK) {
@@ -121,7 +121,7 @@ lt_status lt_rrelu_impl(lt_tensor *input, double lower, double upper, bool train
                         lt_tensor **out)
 {
     lt_scope s;
-    const lt_scalar mean = lt_float((lower + upper) / 2);
+    const lt_scalar mean = lt_scalar_from_float((lower + upper) / 2);
     LT_TRY(check_float("rrelu_with_noise_out_cpu", input));
     if (!(lower <= upper))
         return lt_error(LT_ERR_RUNTIME,
@@ -206,7 +206,7 @@ static lt_tensor *do_hardening(lt_scope *s, lt_tensor *soft, int64_t dim)
     index = lt_scope_hold(&plain, LT_OK, index);
     lt_tensor *zeros = do_zeros(&plain, soft, &sizes);
     if (zeros != NULL) {
-        lt_status status = lt_scatter_value(zeros, dim, index, lt_int(1), &hot);
+        lt_status status = lt_scatter_value(zeros, dim, index, lt_scalar_from_int(1), &hot);
         hot = lt_scope_hold(&plain, status, hot);
     }
     lt_status status = lt_scope_return(&plain, do_sub(&plain, hot, soft), &result);

@@ -200,7 +200,7 @@ static lt_status backward_by_kernel(lt_tensor *grad, lt_tensor *const *inputs, c
         const lt_dims sizes = lt_dims_of(inputs[i]);
         if (needs[i]) grads[i] = do_fresh(&s, a.dtype, a.device, &sizes);
         if (needs[i] && s.status == LT_OK && result->numel == 0)
-            s.status = lt_fill_value(grads[i], lt_int(0));
+            s.status = lt_fill_value(grads[i], lt_scalar_from_int(0));
     }
     set_mask(&s, &a, r->mask);
     if (s.status == LT_OK && result->numel > 0) {

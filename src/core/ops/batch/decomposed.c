@@ -121,7 +121,7 @@ lt_status lt_batch_index_fill(lt_batch_call *c, int level, int64_t size)
     if (c->v[3].tensor->ndim != 0) return lt_batch_loop(c, level, size);
     LT_CHECK(fill_value_of(c->v[3].tensor, c->v[0].tensor, &value));
     LT_CHECK(lt_zeros_like(c->v[0].tensor, LT_BOOL, NULL, &none));
-    LT_CHECK(lt_index_fill(none, c->v[1].i, c->v[2].tensor, lt_int(1), &marked));
+    LT_CHECK(lt_index_fill(none, c->v[1].i, c->v[2].tensor, lt_scalar_from_int(1), &marked));
     LT_CHECK(lt_where(marked, value, c->v[0].tensor, &c->r[0].tensor));
 done:
     lt_tensor_release(value);

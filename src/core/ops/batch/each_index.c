@@ -49,11 +49,11 @@ static index_layout layout_of(const lt_tensor *self, const lt_tensor_list *given
 /* New reference: 0 .. size - 1, followed by dimensions of size 1. */
 static lt_status numbers(int64_t size, int ones, const lt_device *device, lt_tensor **out)
 {
-    const lt_scalar end = lt_int(size);
+    const lt_scalar end = lt_scalar_from_int(size);
     lt_dims sizes = {.n = ones + 1, .v = {size}};
     lt_tensor *line = NULL;
     for (int d = 1; d < sizes.n; d++) sizes.v[d] = 1;
-    LT_TRY(lt_arange(lt_int(0), &end, lt_int(1), LT_INT64, device, &line));
+    LT_TRY(lt_arange(lt_scalar_from_int(0), &end, lt_scalar_from_int(1), LT_INT64, device, &line));
     lt_status status = lt_reshape(line, &sizes, out);
     lt_tensor_release(line);
     return status;

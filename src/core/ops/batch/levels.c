@@ -164,7 +164,7 @@ lt_status lt_batch_zeros(const lt_tensor *like, const lt_dims *sizes, lt_tensor 
             LT_TRY(lt_dims_insert(&whole, whole.n, lt_batch_levels[level].size));
     for (int d = 0; d < sizes->n; d++) LT_TRY(lt_dims_insert(&whole, whole.n, sizes->v[d]));
     LT_TRY(lt_tensor_new((lt_dtype)like->dtype, like->device, whole.n, whole.v, &t));
-    lt_status status = lt_fill_value(t, lt_int(0));
+    lt_status status = lt_fill_value(t, lt_scalar_from_int(0));
     if (status == LT_OK) status = hide_batches(t, batches, out);
     lt_tensor_release(t);
     return status;

@@ -70,7 +70,7 @@ static lt_status weights_of(const lt_batch_call *c, lt_tensor *scores, lt_tensor
                             lt_tensor **out)
 {
     lt_tensor *minus_one = NULL;
-    LT_TRY(lt_full_like(scores, lt_float(-1), LT_DTYPE_NONE, NULL, &minus_one));
+    LT_TRY(lt_full_like(scores, lt_scalar_from_float(-1), LT_DTYPE_NONE, NULL, &minus_one));
     lt_status status = lt_nll_loss(minus_one, target, c->v[2].tensor, c->v[3].i, "none", out);
     lt_tensor_release(minus_one);
     return status;

@@ -83,7 +83,7 @@ lt_status lt_batch_linear(lt_batch_call *c, int level, int64_t size)
     }
     LT_CHECK(lt_matmul(input, turned, &product));
     if (bias != NULL) {
-        LT_CHECK(lt_add(product, bias, lt_int(1), &c->r[0].tensor));
+        LT_CHECK(lt_add(product, bias, lt_scalar_from_int(1), &c->r[0].tensor));
     } else {
         c->r[0].tensor = lt_tensor_retain(product);
     }

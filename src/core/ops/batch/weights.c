@@ -60,8 +60,8 @@ lt_status lt_batch_scaled_rows(lt_batch_call *c, int level, int64_t size)
         status = lt_batch_show(factors[i], level, &shown);
         if (status == LT_OK) status = lt_batch_padded(shown, input->ndim - 1, &aligned);
         if (status == LT_OK)
-            status =
-                i == 0 ? lt_mul(made, aligned, &next) : lt_add(made, aligned, lt_int(1), &next);
+            status = i == 0 ? lt_mul(made, aligned, &next)
+                            : lt_add(made, aligned, lt_scalar_from_int(1), &next);
         lt_tensor_release(shown);
         lt_tensor_release(aligned);
         if (status != LT_OK) goto done;
@@ -122,7 +122,7 @@ lt_status lt_batch_group_norm(lt_batch_call *c, int level, int64_t size)
         if (status == LT_OK) status = lt_reshape(factor, &sizes, &aligned);
         if (status == LT_OK)
             status = i == 1 ? lt_mul(c->r[0].tensor, aligned, &made)
-                            : lt_add(c->r[0].tensor, aligned, lt_int(1), &made);
+                            : lt_add(c->r[0].tensor, aligned, lt_scalar_from_int(1), &made);
         lt_tensor_release(factor);
         lt_tensor_release(aligned);
         if (status != LT_OK) break;

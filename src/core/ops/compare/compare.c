@@ -53,11 +53,12 @@ static lt_tensor *close_flags(lt_scope *s, lt_tensor *self, lt_tensor *other, do
         close = do_logical_or(s, close, do_logical_and(s, do_isnan(s, self), do_isnan(s, other)));
     if (rtol == 0 && atol == 0) return close;
     /* Differences of integers could overflow. */
-    lt_tensor *reference =
-        lt_dtype_is_inexact((lt_dtype)other->dtype) ? other : do_cast(s, other, lt_default_dtype());
+    lt_tensor *reference = lt_dtype_is_inexact((lt_dtype)other->dtype)
+                               ? other
+                               : do_cast(s, other, lt_get_default_dtype());
     lt_tensor *allowed =
         do_add(s, do_abs(s, do_mul(s, reference, do_number(s, rtol))), do_number(s, atol));
-    lt_tensor *minuend = self->dtype == LT_BOOL ? do_cast(s, self, lt_default_dtype()) : self;
+    lt_tensor *minuend = self->dtype == LT_BOOL ? do_cast(s, self, lt_get_default_dtype()) : self;
     lt_tensor *actual = do_abs(s, do_sub(s, minuend, reference));
     return do_logical_or(s, close,
                          do_logical_and(s, do_isfinite(s, actual), do_le(s, actual, allowed)));

@@ -264,7 +264,7 @@ lt_status lt_angle_impl(lt_tensor *self, lt_tensor **out)
     lt_scope s;
     lt_scope_open(&s, false);
     lt_tensor *x =
-        lt_dtype_is_float((lt_dtype)self->dtype) ? self : do_cast(&s, self, lt_default_dtype());
+        lt_dtype_is_float((lt_dtype)self->dtype) ? self : do_cast(&s, self, lt_get_default_dtype());
     lt_tensor *negative = do_lt(&s, x, do_number(&s, 0));
     lt_tensor *side = times(&s, negative != NULL ? do_cast(&s, negative, (lt_dtype)x->dtype) : NULL,
                             3.14159265358979323846);
@@ -279,7 +279,7 @@ lt_status lt__angle_backward_impl(lt_tensor *grad_output, lt_tensor *self, lt_te
     lt_scope_open(&s, true);
     lt_dims sizes = lt_dims_of(self);
     if (!is_complex(self)) return lt_scope_return(&s, do_zeros(&s, grad_output, &sizes), out);
-    lt_tensor *i = do_scalar(&s, lt_complex_number(0, 1)), *zero = do_number(&s, 0);
+    lt_tensor *i = do_scalar(&s, lt_scalar_from_complex(0, 1)), *zero = do_number(&s, 0);
     lt_tensor *slope = do_mul(&s, do_div(&s, self, do_square(&s, do_abs(&s, self))), i);
     return lt_scope_return(
         &s, do_where(&s, do_eq(&s, self, zero), zero, do_mul(&s, grad_output, slope)), out);

@@ -209,7 +209,7 @@ static lt_status add_bias(lt_scope *s, lt_tensor *result, lt_tensor *bias)
     for (int d = 0; d < sizes.n; d++) sizes.v[d] = d == 1 ? bias->sizes[0] : 1;
     lt_tensor *column = do_reshape(s, bias, &sizes);
     if (column == NULL) return s->status;
-    return lt_add_(result, column, lt_int(1));
+    return lt_add_(result, column, lt_scalar_from_int(1));
 }
 
 /* Computes the part from the other two; the tensor of the part is the result. */
@@ -222,7 +222,7 @@ static lt_status compute_part(lt_conv_part part, lt_conv *c, lt_tensor *x, lt_te
     lt_scope s;
     lt_scope_open(&s, false);
     if (one->numel == 0 || other->numel == 0) {
-        s.status = lt_fill_value(result, lt_int(0));
+        s.status = lt_fill_value(result, lt_scalar_from_int(0));
         if (s.status == LT_OK && bias != NULL) s.status = add_bias(&s, result, bias);
         return lt_scope_close(&s);
     }
@@ -538,7 +538,7 @@ static lt_status with_words(const char *name, int spatial, lt_tensor *input, lt_
     if (!odd || input->ndim < spatial)
         return with_batch(name, spatial, input, weight, bias, &numbers, out);
     lt_tensor *padded = NULL;
-    LT_TRY(lt_constant_pad_nd(input, &pad, lt_int(0), &padded));
+    LT_TRY(lt_constant_pad_nd(input, &pad, lt_scalar_from_int(0), &padded));
     lt_status status = with_batch(name, spatial, padded, weight, bias, &numbers, out);
     lt_tensor_release(padded);
     return status;

@@ -39,7 +39,7 @@ static lt_tensor *do_surround(lt_scope *s, lt_tensor *a, const int64_t *before,
     if (a == NULL) return NULL;
     lt_dims amounts = {2 * LT_SPATIAL,
                        {before[2], after[2], before[1], after[1], before[0], after[0]}};
-    lt_status status = lt_constant_pad_nd(a, &amounts, lt_int(0), &padded);
+    lt_status status = lt_constant_pad_nd(a, &amounts, lt_scalar_from_int(0), &padded);
     return do_contiguous(s, lt_scope_hold(s, status, padded));
 }
 

@@ -30,7 +30,7 @@
 
 static lt_dtype or_default(lt_dtype dtype)
 {
-    return dtype == LT_DTYPE_NONE ? lt_default_dtype() : dtype;
+    return dtype == LT_DTYPE_NONE ? lt_get_default_dtype() : dtype;
 }
 
 /* Fills t, a new tensor, and returns it. */
@@ -64,13 +64,13 @@ lt_status lt_empty_impl(const lt_dims *size, lt_dtype dtype, const lt_device *de
 lt_status lt_zeros_impl(const lt_dims *size, lt_dtype dtype, const lt_device *device,
                         lt_tensor **out)
 {
-    return new_filled(size, lt_int(0), or_default(dtype), or_cpu(device), out);
+    return new_filled(size, lt_scalar_from_int(0), or_default(dtype), or_cpu(device), out);
 }
 
 lt_status lt_ones_impl(const lt_dims *size, lt_dtype dtype, const lt_device *device,
                        lt_tensor **out)
 {
-    return new_filled(size, lt_int(1), or_default(dtype), or_cpu(device), out);
+    return new_filled(size, lt_scalar_from_int(1), or_default(dtype), or_cpu(device), out);
 }
 
 lt_status lt_full_impl(const lt_dims *size, lt_scalar fill_value, lt_dtype dtype,
@@ -91,7 +91,7 @@ lt_status lt_eye_impl(int64_t n, const int64_t *m, lt_dtype dtype, const lt_devi
     lt_status status = LT_OK;
     LT_TRY(lt_zeros_impl(&(lt_dims){2, {n, columns}}, dtype, device, &t));
     LT_CHECK(lt_diagonal_impl(t, 0, 0, 1, &diagonal));
-    LT_CHECK(lt_fill_value(diagonal, lt_int(1)));
+    LT_CHECK(lt_fill_value(diagonal, lt_scalar_from_int(1)));
     *out = t;
     t = NULL;
 done:
@@ -124,17 +124,19 @@ static lt_status new_range(lt_scalar start, lt_scalar step, int64_t n, lt_dtype 
 lt_status lt_arange_impl(lt_scalar start, const lt_scalar *end, lt_scalar step, lt_dtype dtype,
                          const lt_device *device, lt_tensor **out)
 {
-    lt_scalar first = end != NULL ? start : lt_int(0), last = end != NULL ? *end : start;
+    lt_scalar first = end != NULL ? start : lt_scalar_from_int(0),
+              last = end != NULL ? *end : start;
     bool integers = is_integer(first) && is_integer(last) && is_integer(step);
-    if (dtype == LT_DTYPE_NONE) dtype = integers ? LT_INT64 : lt_default_dtype();
+    if (dtype == LT_DTYPE_NONE) dtype = integers ? LT_INT64 : lt_get_default_dtype();
     double a = lt_scalar_double(first), b = lt_scalar_double(last), by = lt_scalar_double(step);
     /* computed in int64: each number is truncated first */
     if (dtype == LT_INT64 && !integers && isfinite(a) && isfinite(b)) {
         LT_TRY(lt_check_fits(first, LT_INT64));
         LT_TRY(lt_check_fits(last, LT_INT64));
         LT_TRY(lt_check_fits(step, LT_INT64));
-        first = lt_int(lt_scalar_int(first)), last = lt_int(lt_scalar_int(last)),
-        step = lt_int(lt_scalar_int(step));
+        first = lt_scalar_from_int(lt_scalar_int(first)),
+        last = lt_scalar_from_int(lt_scalar_int(last)),
+        step = lt_scalar_from_int(lt_scalar_int(step));
         a = lt_scalar_double(first), b = lt_scalar_double(last), by = lt_scalar_double(step);
         integers = true;
     }
@@ -155,7 +157,8 @@ lt_status lt_arange_impl(lt_scalar start, const lt_scalar *end, lt_scalar step, 
     if (lt_dtype_is_int(dtype) && !integers) {
         LT_TRY(lt_check_fits(first, LT_INT64));
         LT_TRY(lt_check_fits(step, LT_INT64));
-        first = lt_int(lt_scalar_int(first)), step = lt_int(lt_scalar_int(step));
+        first = lt_scalar_from_int(lt_scalar_int(first)),
+        step = lt_scalar_from_int(lt_scalar_int(step));
     }
     return new_range(first, step, (int64_t)count, dtype, or_cpu(device), out);
 }
@@ -168,7 +171,8 @@ lt_status lt_linspace_impl(lt_scalar start, lt_scalar end, int64_t steps, lt_dty
     if (lt_dtype_is_int(final)) { /* start and end are truncated */
         LT_TRY(lt_check_fits(start, final));
         LT_TRY(lt_check_fits(end, final));
-        start = lt_int(lt_scalar_int(start)), end = lt_int(lt_scalar_int(end));
+        start = lt_scalar_from_int(lt_scalar_int(start)),
+        end = lt_scalar_from_int(lt_scalar_int(end));
     }
     double a = lt_scalar_double(start), b = lt_scalar_double(end);
     double step = steps > 1 ? (b - a) / (double)(steps - 1) : 0;
@@ -181,13 +185,15 @@ lt_status lt_linspace_impl(lt_scalar start, lt_scalar end, int64_t steps, lt_dty
     if (first > 0) {
         LT_CHECK(lt_tensor_view(t, 1, &first, t->strides, 0, &lower));
         lt_array view = lt_array_of(lower);
-        LT_CHECK(lt_backend_of(t)->range(&view, lt_float(a), lt_float(step), false));
+        LT_CHECK(lt_backend_of(t)->range(&view, lt_scalar_from_float(a), lt_scalar_from_float(step),
+                                         false));
     }
     if (steps > 1) {
         const int64_t rest = steps - half;
         LT_CHECK(lt_tensor_view(t, 1, &rest, t->strides, half, &upper));
         lt_array view = lt_array_of(upper);
-        LT_CHECK(lt_backend_of(t)->range(&view, lt_float(b), lt_float(-step), true));
+        LT_CHECK(lt_backend_of(t)->range(&view, lt_scalar_from_float(b),
+                                         lt_scalar_from_float(-step), true));
     }
     if (final == work) {
         *out = t;
@@ -229,13 +235,13 @@ lt_status lt_new_full_impl(lt_tensor *self, const lt_dims *size, lt_scalar fill_
 lt_status lt_new_zeros_impl(lt_tensor *self, const lt_dims *size, lt_dtype dtype,
                             const lt_device *device, lt_tensor **out)
 {
-    return lt_new_full_impl(self, size, lt_int(0), dtype, device, out);
+    return lt_new_full_impl(self, size, lt_scalar_from_int(0), dtype, device, out);
 }
 
 lt_status lt_new_ones_impl(lt_tensor *self, const lt_dims *size, lt_dtype dtype,
                            const lt_device *device, lt_tensor **out)
 {
-    return lt_new_full_impl(self, size, lt_int(1), dtype, device, out);
+    return lt_new_full_impl(self, size, lt_scalar_from_int(1), dtype, device, out);
 }
 
 lt_status lt_empty_like_impl(lt_tensor *self, lt_dtype dtype, const lt_device *device,
@@ -255,13 +261,13 @@ lt_status lt_full_like_impl(lt_tensor *self, lt_scalar fill_value, lt_dtype dtyp
 lt_status lt_zeros_like_impl(lt_tensor *self, lt_dtype dtype, const lt_device *device,
                              lt_tensor **out)
 {
-    return lt_full_like_impl(self, lt_int(0), dtype, device, out);
+    return lt_full_like_impl(self, lt_scalar_from_int(0), dtype, device, out);
 }
 
 lt_status lt_ones_like_impl(lt_tensor *self, lt_dtype dtype, const lt_device *device,
                             lt_tensor **out)
 {
-    return lt_full_like_impl(self, lt_int(1), dtype, device, out);
+    return lt_full_like_impl(self, lt_scalar_from_int(1), dtype, device, out);
 }
 
 lt_status lt_empty_strided_impl(const lt_dims *size, const lt_dims *stride, lt_dtype dtype,
@@ -296,9 +302,10 @@ static lt_scalar rounded_as(lt_scalar s, lt_dtype dtype)
 {
     const float value = (float)lt_scalar_double(s);
     switch (dtype) {
-    case LT_FLOAT16: return lt_float(lt_half_to_float(lt_float_to_half(value)));
-    case LT_BFLOAT16: return lt_float(lt_bfloat16_to_float(lt_float_to_bfloat16(value)));
-    case LT_FLOAT32: return lt_float(value);
+    case LT_FLOAT16: return lt_scalar_from_float(lt_half_to_float(lt_float_to_half(value)));
+    case LT_BFLOAT16:
+        return lt_scalar_from_float(lt_bfloat16_to_float(lt_float_to_bfloat16(value)));
+    case LT_FLOAT32: return lt_scalar_from_float(value);
     default: return s;
     }
 }
@@ -313,11 +320,13 @@ lt_status lt_logspace_impl(lt_scalar start, lt_scalar end, int64_t steps, double
     if (lt_dtype_is_int(final)) {
         LT_TRY(lt_check_fits(start, final));
         LT_TRY(lt_check_fits(end, final));
-        if (steps != 1) start = lt_int(lt_scalar_int(start)), end = lt_int(lt_scalar_int(end));
+        if (steps != 1)
+            start = lt_scalar_from_int(lt_scalar_int(start)),
+            end = lt_scalar_from_int(lt_scalar_int(end));
     }
     if (steps != 1) start = rounded_as(start, final), end = rounded_as(end, final);
     LT_TRY(lt_linspace_impl(start, end, steps, LT_FLOAT64, device, &exponents));
-    LT_CHECK(lt_tensor_from_scalar(lt_float(base), &number));
+    LT_CHECK(lt_tensor_from_scalar(lt_scalar_from_float(base), &number));
     LT_CHECK(lt_pow_impl(number, exponents, &powers));
     status = lt__to_copy_impl(powers, final, NULL, false, out);
 done:
@@ -341,4 +350,4 @@ lt_status lt_fill_tensor_impl(lt_tensor *self, lt_tensor *value)
     return lt_copy(self, value, false);
 }
 
-lt_status lt_zero__impl(lt_tensor *self) { return lt_fill_value(self, lt_int(0)); }
+lt_status lt_zero__impl(lt_tensor *self) { return lt_fill_value(self, lt_scalar_from_int(0)); }

@@ -169,8 +169,8 @@ static lt_status scatter_lanes(lt_scatter_mode mode, const char *op, lt_tensor *
         given.data = lt_data(one), given.dtype = (lt_dtype)work->dtype, given.strides = nowhere;
     }
     LT_CHECK(lt_real_imag_of(&given, &in));
-    LT_CHECK(
-        lt_backend_of(work)->scatter(mode, &to.array, d, &at.array, &in.array, lt_int(0), fresh));
+    LT_CHECK(lt_backend_of(work)->scatter(mode, &to.array, d, &at.array, &in.array,
+                                          lt_scalar_from_int(0), fresh));
 done:
     lt_tensor_release(one);
     return status;
@@ -441,7 +441,7 @@ lt_status lt_index_add_impl(lt_tensor *self, int64_t dim, lt_tensor *index, lt_t
                         "source.size(dim): (%lld), for dim: %lld",
                         (long long)index->numel, (long long)size_at(source, d), lt_user_index(d));
     /* as PyTorch has it */
-    if (lt_dtype_is_int((lt_dtype)self->dtype)) alpha = lt_int(lt_scalar_int(alpha));
+    if (lt_dtype_is_int((lt_dtype)self->dtype)) alpha = lt_scalar_from_int(lt_scalar_int(alpha));
     if (lt_scalar_equals(alpha, 1))
         return change_entries("index_add", self, d, index, source, true, out);
     lt_tensor *factor = NULL, *scaled = NULL, *fitting = NULL;
@@ -536,7 +536,8 @@ lt_status lt__index_select_backward_impl(lt_tensor *grad_output, const lt_dims *
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_index_select_backward));
     lt_tensor *result = do_zeros(&s, grad_output, sizes);
-    if (result != NULL) s.status = lt_index_add_(result, dim, index, grad_output, lt_int(1));
+    if (result != NULL)
+        s.status = lt_index_add_(result, dim, index, grad_output, lt_scalar_from_int(1));
     return lt_scope_return(&s, result, out);
 }
 

@@ -118,7 +118,7 @@ static lt_status add_dimension(index_plan *p, lt_tensor *self, lt_tensor *positi
     p->ndim++;
     lt_tensor *zeros = NULL;
     LT_TRY(lt_tensor_new(LT_INT64, self->device, 1, &positions->sizes[0], &zeros));
-    lt_status status = lt_fill_value(zeros, lt_int(0));
+    lt_status status = lt_fill_value(zeros, lt_scalar_from_int(0));
     if (status == LT_OK) status = add_position(p, self, zeros);
     lt_tensor_release(zeros);
     return status;

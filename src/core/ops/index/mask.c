@@ -179,6 +179,7 @@ lt_status lt_one_hot_impl(lt_tensor *self, int64_t num_classes, lt_tensor **out)
     lt_dims sizes = lt_dims_of(self);
     s.status = lt_dims_insert(&sizes, sizes.n, num_classes);
     lt_tensor *result = do_zeros(&s, self, &sizes), *where = do_unsqueeze(&s, self, -1);
-    if (where != NULL) s.status = lt_scatter_value_impl(result, -1, where, lt_int(1), &result);
+    if (where != NULL)
+        s.status = lt_scatter_value_impl(result, -1, where, lt_scalar_from_int(1), &result);
     return lt_scope_return(&s, result, out);
 }

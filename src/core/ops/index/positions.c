@@ -159,8 +159,8 @@ lt_status lt_masked_scatter_impl(lt_tensor *self, lt_tensor *mask, lt_tensor *so
                 "where the mask is true: number of elements of source < number of ones in mask");
     }
     if (s.status == LT_OK && source->numel > 0 && base->numel > 0) {
-        lt_tensor *place =
-            do_clamp_within(&s, do_sub(&s, count, do_scalar(&s, lt_int(1))), 0, INT64_MAX);
+        lt_tensor *place = do_clamp_within(
+            &s, do_sub(&s, count, do_scalar(&s, lt_scalar_from_int(1))), 0, INT64_MAX);
         lt_tensor *values = do_reshape(&s, do_gather(&s, do_flatten(&s, source), 0, place), &shape);
         result = do_where(&s, flags, values, base);
     }
@@ -186,7 +186,8 @@ lt_status lt__masked_scatter_backward_impl(lt_tensor *grad_output, lt_tensor *ma
     lt_status status = lt_masked_select(grad_output, mask, &used);
     used = lt_scope_hold(&s, status, used);
     if (used == NULL) return lt_scope_close(&s);
-    status = lt_constant_pad_nd(used, &(lt_dims){2, {0, n - used->numel}}, lt_int(0), &padded);
+    status = lt_constant_pad_nd(used, &(lt_dims){2, {0, n - used->numel}}, lt_scalar_from_int(0),
+                                &padded);
     return lt_scope_return(&s, do_reshape(&s, lt_scope_hold(&s, status, padded), sizes), out);
 }
 
@@ -221,22 +222,22 @@ static lt_tensor *do_counts(lt_scope *s, lt_tensor *self, int64_t dim, lt_tensor
     ones = lt_scope_hold(s, status, ones);
     lt_tensor *counts = do_scatter_add(s, start, dim, index, ones), *result = NULL;
     if (counts == NULL) return NULL;
-    status = lt_clamp_min(counts, lt_int(1), &result);
+    status = lt_clamp_min(counts, lt_scalar_from_int(1), &result);
     return lt_scope_hold(s, status, result);
 }
 
 /* The initial value of a reduction if self is not included. */
 static lt_scalar neutral(reduction r, lt_dtype dtype)
 {
-    if (r == PROD) return lt_int(1);
-    if (r != AMAX && r != AMIN) return lt_int(0);
-    if (lt_dtype_is_float(dtype)) return lt_float(r == AMAX ? -INFINITY : INFINITY);
+    if (r == PROD) return lt_scalar_from_int(1);
+    if (r != AMAX && r != AMIN) return lt_scalar_from_int(0);
+    if (lt_dtype_is_float(dtype)) return lt_scalar_from_float(r == AMAX ? -INFINITY : INFINITY);
     int bits = (int)lt_dtype_size(dtype) * 8;
     bool is_signed = dtype != LT_UINT8 && dtype != LT_BOOL;
-    if (dtype == LT_BOOL) return lt_int(r == AMIN);
-    if (!is_signed) return lt_int(r == AMAX ? 0 : 255);
+    if (dtype == LT_BOOL) return lt_scalar_from_int(r == AMIN);
+    if (!is_signed) return lt_scalar_from_int(r == AMAX ? 0 : 255);
     int64_t most = (int64_t)(UINT64_MAX >> (65 - bits));
-    return lt_int(r == AMAX ? -most - 1 : most);
+    return lt_scalar_from_int(r == AMAX ? -most - 1 : most);
 }
 
 lt_status lt_scatter_reduce_impl(lt_tensor *self, int64_t dim, lt_tensor *index, lt_tensor *src,
@@ -284,7 +285,8 @@ static lt_tensor *do_shared(lt_scope *s, lt_tensor *grad, const scattered *x)
 {
     lt_tensor *of_self = do_winners(s, x->self, x->result, grad);
     lt_tensor *of_src = do_winners(s, x->src, do_gather(s, x->result, x->dim, x->index), grad);
-    if (!x->include_self) of_self = do_scatter_value(s, of_self, x->dim, x->index, lt_int(0));
+    if (!x->include_self)
+        of_self = do_scatter_value(s, of_self, x->dim, x->index, lt_scalar_from_int(0));
     return do_div(s, grad, do_scatter_add(s, of_self, x->dim, x->index, of_src));
 }
 
@@ -315,7 +317,7 @@ static place_products do_place_products(lt_scope *s, lt_tensor *self, int64_t di
 {
     place_products p = {0};
     lt_tensor *none = do_number(s, 0), *one = do_number(s, 1), *product = NULL;
-    if (!include_self) self = do_scatter_value(s, self, dim, index, lt_int(1));
+    if (!include_self) self = do_scatter_value(s, self, dim, index, lt_scalar_from_int(1));
     p.self_zero = do_eq(s, self, none);
     p.src_zero = do_eq(s, src, none);
     if (s->status != LT_OK) return p;
@@ -356,7 +358,7 @@ lt_status lt__scatter_reduce_backward_self_impl(lt_tensor *grad_output, lt_tenso
             grad = do_mul(&s, do_winners(&s, self, result, grad),
                           do_shared(&s, grad, &(scattered){self, index, src, result, dim, true}));
     } else {
-        grad = do_scatter_value(&s, grad, dim, index, lt_int(0));
+        grad = do_scatter_value(&s, grad, dim, index, lt_scalar_from_int(0));
     }
     return lt_scope_return(&s, grad, out);
 }
@@ -398,14 +400,16 @@ static lt_status halve(lt_tensor *sorted, lt_tensor *values, bool right, int64_t
     int64_t n = sorted->sizes[sorted->ndim - 1];
     lt_scope s;
     lt_scope_open(&s, false);
-    lt_tensor *next = do_add(&s, low, do_scalar(&s, lt_int(width)));
-    lt_tensor *at = do_clamp_within(&s, do_sub(&s, next, do_scalar(&s, lt_int(1))), 0, n - 1);
+    lt_tensor *next = do_add(&s, low, do_scalar(&s, lt_scalar_from_int(width)));
+    lt_tensor *at =
+        do_clamp_within(&s, do_sub(&s, next, do_scalar(&s, lt_scalar_from_int(1))), 0, n - 1);
     lt_tensor *there = do_gather(&s, sorted, -1, at);
     lt_tensor *before = right ? do_le(&s, there, values) : do_lt(&s, there, values);
     /* nan counts as the largest value */
     if (lt_dtype_is_float((lt_dtype)values->dtype))
         before = do_logical_or(&s, before, do_isnan(&s, values));
-    lt_tensor *moves = do_logical_and(&s, before, do_le(&s, next, do_scalar(&s, lt_int(n))));
+    lt_tensor *moves =
+        do_logical_and(&s, before, do_le(&s, next, do_scalar(&s, lt_scalar_from_int(n))));
     return lt_scope_return(&s, do_where(&s, moves, next, low), out);
 }
 

@@ -46,7 +46,7 @@ lt_status lt__linalg_lu_impl(lt_tensor *self, lt_tensor **out_LU, lt_tensor **ou
     lt_tensor *work = do_dense_copy(&s, do_turn(&s, self)); /* column-major */
     lt_tensor *pivots = do_new_of(&s, LT_INT32, self->device, &each),
               *info = do_new_of(&s, LT_INT32, self->device, &one);
-    if (info != NULL) s.status = lt_fill_value(info, lt_int(0));
+    if (info != NULL) s.status = lt_fill_value(info, lt_scalar_from_int(0));
     if (s.status == LT_OK && self->numel > 0) {
         lt_factor f = lt_linalg_factor_of(LT_FACTOR_LU, work);
         f.pivots = lt_linalg_integers(pivots);
@@ -318,7 +318,7 @@ lt_status lt__linalg_ldl_impl(lt_tensor *self, bool hermitian, lt_tensor **out_L
     lt_tensor *work = do_dense_copy(&s, do_turn(&s, do_on_host(&s, self)));
     lt_tensor *pivots = do_new_of(&s, LT_INT32, lt_host, &row),
               *info = do_new_of(&s, LT_INT32, lt_host, &one);
-    if (info != NULL) s.status = lt_fill_value(info, lt_int(0));
+    if (info != NULL) s.status = lt_fill_value(info, lt_scalar_from_int(0));
     if (s.status == LT_OK && self->numel > 0) {
         lt_factor f = lt_linalg_factor_of(LT_FACTOR_LDL, work);
         f.hermitian = hermitian;
@@ -424,7 +424,7 @@ static lt_status least_squares(lt_tensor *a, lt_tensor *b, double rcond, lt_tens
     lt_tensor *left = do_dense_copy(&s, do_turn(&s, a)), *right = do_zeros(&s, a, &room);
     lt_tensor *found = do_new_of(&s, LT_INT32, a->device, &numbers);
     do_store(&s, do_part(&s, right, -1, 0, m), do_turn(&s, b));
-    if (s.status == LT_OK) s.status = lt_fill_value(found, lt_int(0));
+    if (s.status == LT_OK) s.status = lt_fill_value(found, lt_scalar_from_int(0));
     if (s.status == LT_OK && a->numel > 0) {
         lt_factor f = lt_linalg_factor_of(LT_FACTOR_LEAST_SQUARES, left);
         f.columns = (int)columns;

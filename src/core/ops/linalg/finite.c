@@ -38,6 +38,6 @@ lt_tensor *do_first_nan(lt_scope *s, lt_tensor *factors)
     if (s->status != LT_OK) return NULL;
     lt_status status = lt_argmax(bad, &last, false, &first);
     first = lt_scope_hold(s, status, first);
-    lt_tensor *order = do_add(s, do_cast(s, first, LT_INT32), do_scalar(s, lt_int(1)));
+    lt_tensor *order = do_add(s, do_cast(s, first, LT_INT32), do_scalar(s, lt_scalar_from_int(1)));
     return do_cast(s, do_mul(s, order, do_select(s, do_largest(s, bad), -1, 0)), LT_INT32);
 }

@@ -79,7 +79,7 @@ lt_tensor *do_new_like(lt_scope *s, const lt_tensor *like, const lt_dims *sizes)
 lt_tensor *do_new_real(lt_scope *s, const lt_tensor *like, const lt_dims *sizes)
 {
     lt_tensor *t = do_new_of(s, lt_real_of((lt_dtype)like->dtype), like->device, sizes);
-    if (t != NULL) s->status = lt_fill_value(t, lt_int(0));
+    if (t != NULL) s->status = lt_fill_value(t, lt_scalar_from_int(0));
     return s->status == LT_OK ? t : NULL;
 }
 

@@ -97,8 +97,8 @@ lt_status lt_linalg_matrix_norm_named_impl(lt_tensor *self, const char *ord, con
     if (nuclear) {
         norms = do_sum_dim(&s, do_linalg_svdvals(&s, a), -1, false);
     } else {
-        lt_status status =
-            lt_norm(a, lt_int(2), &(lt_dims){2, {-2, -1}}, false, LT_DTYPE_NONE, &norms);
+        lt_status status = lt_norm(a, lt_scalar_from_int(2), &(lt_dims){2, {-2, -1}}, false,
+                                   LT_DTYPE_NONE, &norms);
         norms = lt_scope_hold(&s, status, norms);
     }
     return lt_scope_return(&s, do_keep(&s, norms, self, &places, keepdim), out);

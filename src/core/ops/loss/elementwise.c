@@ -35,7 +35,8 @@ lt_tensor *do_at_least(lt_scope *s, lt_tensor *a, double least)
     lt_tensor *out = NULL;
     if (s->status != LT_OK) return NULL;
     /* An integer bound does not promote integers. */
-    lt_status status = lt_clamp_min(a, least == 0 ? lt_int(0) : lt_float(least), &out);
+    lt_status status =
+        lt_clamp_min(a, least == 0 ? lt_scalar_from_int(0) : lt_scalar_from_float(least), &out);
     return lt_scope_hold(s, status, out);
 }
 
@@ -54,7 +55,7 @@ static lt_tensor *do_clamp(lt_scope *s, lt_tensor *a, double low, double high)
 {
     lt_tensor *out = NULL;
     if (s->status != LT_OK) return NULL;
-    const lt_scalar least = lt_float(low), most = lt_float(high);
+    const lt_scalar least = lt_scalar_from_float(low), most = lt_scalar_from_float(high);
     lt_status status = lt_clamp(a, &least, &most, &out);
     return lt_scope_hold(s, status, out);
 }
@@ -63,7 +64,7 @@ static lt_tensor *do_at_most(lt_scope *s, lt_tensor *a, double most)
 {
     lt_tensor *out = NULL;
     if (s->status != LT_OK) return NULL;
-    lt_status status = lt_clamp_max(a, lt_float(most), &out);
+    lt_status status = lt_clamp_max(a, lt_scalar_from_float(most), &out);
     return lt_scope_hold(s, status, out);
 }
 

@@ -120,7 +120,7 @@ static lt_tensor *do_index_select(lt_scope *s, lt_tensor *a, lt_tensor *index)
 
 lt_tensor *do_no_negative(lt_scope *s, lt_tensor *target)
 {
-    lt_tensor *mask = do_scalar(s, lt_int(~LT_INDEX_FROM_END)), *out = NULL;
+    lt_tensor *mask = do_scalar(s, lt_scalar_from_int(~LT_INDEX_FROM_END)), *out = NULL;
     if (s->status != LT_OK) return NULL;
     lt_status status = lt_bitwise_and_impl(target, mask, &out);
     return lt_scope_hold(s, status, out);
@@ -140,8 +140,8 @@ static void do_picks(lt_scope *s, const lt_dims *sizes, lt_tensor *target, lt_te
         lt_tensor *picked = p->safe != NULL && p->safe->device.type != LT_CPU
                                 ? do_no_negative(s, p->safe)
                                 : p->safe;
-        p->ignored = do_eq(s, p->safe, do_scalar(s, lt_int(ignore_index)));
-        p->safe = do_where(s, p->ignored, do_scalar(s, lt_int(0)), picked);
+        p->ignored = do_eq(s, p->safe, do_scalar(s, lt_scalar_from_int(ignore_index)));
+        p->safe = do_where(s, p->ignored, do_scalar(s, lt_scalar_from_int(0)), picked);
     }
     if (weight != NULL && s->status == LT_OK) {
         lt_dims shape = lt_dims_of(p->safe);

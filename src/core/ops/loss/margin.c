@@ -23,7 +23,8 @@ static lt_tensor *do_norm(lt_scope *s, lt_tensor *a, double p, int64_t dim, bool
 {
     lt_tensor *out = NULL;
     if (s->status != LT_OK) return NULL;
-    lt_status status = lt_norm(a, lt_float(p), &(lt_dims){1, {dim}}, keepdim, LT_DTYPE_NONE, &out);
+    lt_status status =
+        lt_norm(a, lt_scalar_from_float(p), &(lt_dims){1, {dim}}, keepdim, LT_DTYPE_NONE, &out);
     return lt_scope_hold(s, status, out);
 }
 
@@ -100,7 +101,7 @@ lt_status lt_pdist_impl(lt_tensor *input, double p, lt_tensor **out)
 
 static lt_tensor *do_equals(lt_scope *s, lt_tensor *a, int64_t value)
 {
-    return do_eq(s, a, do_scalar(s, lt_int(value)));
+    return do_eq(s, a, do_scalar(s, lt_scalar_from_int(value)));
 }
 
 lt_status lt_hinge_embedding_loss_impl(lt_tensor *input, lt_tensor *target, double margin,
@@ -112,9 +113,10 @@ lt_status lt_hinge_embedding_loss_impl(lt_tensor *input, lt_tensor *target, doub
     lt_scope_open(&s, LT_COMPOSITE(hinge_embedding_loss));
     /* For integers the loss is an integer, with a truncated margin. */
     bool whole = !lt_dtype_is_float((lt_dtype)input->dtype);
-    lt_tensor *least =
-                  do_scalar(&s, whole ? lt_int(lt_scalar_int(lt_float(margin))) : lt_float(margin)),
-              *zero = do_scalar(&s, lt_int(0));
+    lt_tensor *least = do_scalar(
+                  &s, whole ? lt_scalar_from_int(lt_scalar_int(lt_scalar_from_float(margin)))
+                            : lt_scalar_from_float(margin)),
+              *zero = do_scalar(&s, lt_scalar_from_int(0));
     lt_tensor *rest = do_at_least(&s, do_sub(&s, least, input), 0);
     lt_tensor *apart = do_where(&s, do_equals(&s, target, 1), zero, rest);
     lt_tensor *together = do_where(&s, do_equals(&s, target, -1), zero, input);
@@ -289,17 +291,17 @@ lt_status lt_multilabel_margin_loss_impl(lt_tensor *input, lt_tensor *target, co
     lt_tensor *t = s.status == LT_OK ? do_rows(&s, given) : NULL, *x = do_rows(&s, input),
               *zero = do_number(&s, 0);
     /* The labels of a row end before its first negative entry. */
-    lt_tensor *label = do_ge(&s, t, do_scalar(&s, lt_int(0))),
+    lt_tensor *label = do_ge(&s, t, do_scalar(&s, lt_scalar_from_int(0))),
               *ended = do_cumsum(&s, do_logical_not(&s, label), 1);
     label = do_equals(&s, ended, 0);
-    lt_tensor *safe = do_where(&s, label, t, do_scalar(&s, lt_int(0)));
+    lt_tensor *safe = do_where(&s, label, t, do_scalar(&s, lt_scalar_from_int(0)));
     lt_tensor *own = do_unsqueeze(&s, do_gather(&s, x, 1, safe), 2), *all = do_unsqueeze(&s, x, 1);
     lt_tensor *loss = do_at_least(&s, plus(&s, do_sub(&s, all, own), 1), 0); /* [n, label, class] */
     lt_tensor *column = do_unsqueeze(&s, label, 2), *named = NULL;
     if (s.status == LT_OK) { /* the classes that are labels */
         lt_tensor *hit = do_logical_and(
             &s, do_eq(&s, do_unsqueeze(&s, safe, 2), do_range(&s, classes, input->device)), column);
-        named = do_gt(&s, do_sum_dim(&s, hit, 1, true), do_scalar(&s, lt_int(0)));
+        named = do_gt(&s, do_sum_dim(&s, hit, 1, true), do_scalar(&s, lt_scalar_from_int(0)));
     }
     lt_tensor *counts = do_logical_and(&s, column, do_logical_not(&s, named));
     loss = do_sum_dims(&s, do_where(&s, counts, loss, zero), &(lt_dims){2, {1, 2}}, false);

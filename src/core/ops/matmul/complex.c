@@ -46,7 +46,7 @@ static lt_status doubled_rows(lt_tensor *b, lt_tensor **out)
     LT_CHECK(lt_copy_elements(rows[0], b));
     lt_scope s;
     lt_scope_open(&s, false);
-    i = do_scalar(&s, lt_complex_number(0, 1));
+    i = do_scalar(&s, lt_scalar_from_complex(0, 1));
     turned = do_mul(&s, b, i);
     if (s.status == LT_OK) s.status = lt_copy_elements(rows[1], turned);
     LT_CHECK(lt_scope_close(&s));

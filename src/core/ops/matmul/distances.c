@@ -49,19 +49,19 @@ lt_status lt__euclidean_dist_impl(lt_tensor *x1, lt_tensor *x2, lt_tensor **out)
     lt_scope_open_together(&s, false, x1);
     lt_tensor *length1 = do_squared_length(&s, x1), *length2 = do_squared_length(&s, x2);
     lt_tensor **fewer = x1->numel <= x2->numel ? &x1 : &x2;
-    *fewer = do_mul_scalar(&s, *fewer, lt_int(-2));
+    *fewer = do_mul_scalar(&s, *fewer, lt_scalar_from_int(-2));
     lt_tensor *left[] = {x1, length1, do_ones_like(&s, length1)};
     lt_tensor *right[] = {x2, do_ones_like(&s, length2), length2};
     lt_tensor *columns = do_transpose(&s, do_cat(&s, right, 3, -1), -2, -1);
     lt_tensor *squares = do_matmul(&s, do_cat(&s, left, 3, -1), columns);
-    return lt_scope_return(&s, do_sqrt(&s, do_clamp_min(&s, squares, lt_int(0))), out);
+    return lt_scope_return(&s, do_sqrt(&s, do_clamp_min(&s, squares, lt_scalar_from_int(0))), out);
 }
 
 /* a / distance, 0 at distance 0. */
 static lt_tensor *do_ratio(lt_scope *s, lt_tensor *a, lt_tensor *distances)
 {
-    lt_tensor *zero = do_scalar(s, lt_int(0)), *none = do_eq(s, distances, zero);
-    lt_tensor *apart = do_where(s, none, do_scalar(s, lt_int(1)), distances);
+    lt_tensor *zero = do_scalar(s, lt_scalar_from_int(0)), *none = do_eq(s, distances, zero);
+    lt_tensor *apart = do_where(s, none, do_scalar(s, lt_scalar_from_int(1)), distances);
     return do_where(s, none, zero, do_div(s, a, apart));
 }
 
@@ -151,6 +151,6 @@ lt_status lt_cdist_impl(lt_tensor *x1, lt_tensor *x2, double p, const char *comp
     lt_tensor *apart = do_sub(&s, do_unsqueeze(&s, x1, -2), do_unsqueeze(&s, x2, -3));
     if (apart == NULL) return lt_scope_close(&s);
     lt_status status =
-        lt_norm(apart, lt_float(p), &(lt_dims){1, {-1}}, false, LT_DTYPE_NONE, &result);
+        lt_norm(apart, lt_scalar_from_float(p), &(lt_dims){1, {-1}}, false, LT_DTYPE_NONE, &result);
     return lt_scope_return(&s, lt_scope_hold(&s, status, result), out);
 }

@@ -209,7 +209,7 @@ static lt_status product(const terms *x, int ndim, const int64_t *sizes, lt_tens
     if (after) {
         lt_tensor *sum = work;
         LT_CHECK(lt_pointwise_run(LT_PW_ADD, (lt_tensor *[]){work, spread}, 2,
-                                  (lt_scalar[]){lt_float(beta)}, 1, &sum));
+                                  (lt_scalar[]){lt_scalar_from_float(beta)}, 1, &sum));
     }
     status = lt_finish_output(out, work);
     work = NULL;
@@ -277,7 +277,9 @@ lt_status lt_mm_impl(lt_tensor *self, lt_tensor *mat2, lt_tensor **out)
                         lt_dtype_element_name((lt_dtype)self->dtype),
                         lt_dtype_element_name((lt_dtype)mat2->dtype));
     LT_TRY(check_supported(self, "addmm_impl_cpu_", "addmm_cuda"));
-    if (is_complex(self)) return lt_complex_product(NULL, self, mat2, lt_int(0), lt_int(1), out);
+    if (is_complex(self))
+        return lt_complex_product(NULL, self, mat2, lt_scalar_from_int(0), lt_scalar_from_int(1),
+                                  out);
     int64_t sizes[] = {self->sizes[0], mat2->sizes[1]};
     return product(
         &(terms){.a = self, .read_a = as_matrix, .b = mat2, .read_b = as_matrix, .alpha = 1}, 2,
@@ -317,7 +319,9 @@ lt_status lt_bmm_impl(lt_tensor *self, lt_tensor *mat2, lt_tensor **out)
         return lt_error(LT_ERR_RUNTIME, "expected scalar type %s but found %s", scalar_name(self),
                         scalar_name(mat2));
     LT_TRY(check_supported(self, "bmm", "baddbmm_cuda"));
-    if (is_complex(self)) return lt_complex_product(NULL, self, mat2, lt_int(0), lt_int(1), out);
+    if (is_complex(self))
+        return lt_complex_product(NULL, self, mat2, lt_scalar_from_int(0), lt_scalar_from_int(1),
+                                  out);
     int64_t sizes[] = {self->sizes[0], self->sizes[1], mat2->sizes[2]};
     return product(
         &(terms){.a = self, .read_a = as_matrix, .b = mat2, .read_b = as_matrix, .alpha = 1}, 3,
@@ -377,7 +381,7 @@ static lt_status matrix_vector(lt_tensor *self, lt_tensor *mat, lt_tensor *vec, 
 
 lt_status lt_mv_impl(lt_tensor *self, lt_tensor *vec, lt_tensor **out)
 {
-    return matrix_vector(NULL, self, vec, lt_int(0), lt_int(1), out);
+    return matrix_vector(NULL, self, vec, lt_scalar_from_int(0), lt_scalar_from_int(1), out);
 }
 
 lt_status lt_addmv_impl(lt_tensor *self, lt_tensor *mat, lt_tensor *vec, lt_scalar beta,
@@ -403,7 +407,9 @@ lt_status lt_dot_impl(lt_tensor *self, lt_tensor *tensor, lt_tensor **out)
                         n, m, n, m);
     LT_TRY(check_devices("dot", self, tensor, *out));
     LT_TRY(check_supported(self, "dot", "dot"));
-    if (is_complex(self)) return lt_complex_product(NULL, self, tensor, lt_int(0), lt_int(1), out);
+    if (is_complex(self))
+        return lt_complex_product(NULL, self, tensor, lt_scalar_from_int(0), lt_scalar_from_int(1),
+                                  out);
     return product(
         &(terms){.a = self, .read_a = as_row, .b = tensor, .read_b = as_column, .alpha = 1}, 0,
         (int64_t[]){0}, out);

@@ -56,8 +56,8 @@ lt_status lt__scaled_impl(lt_tensor *self, lt_scalar factor, lt_tensor **out)
 static lt_tensor *do_scaled_as(lt_scope *s, lt_tensor *a, lt_scalar factor)
 {
     if (s->status != LT_OK) return NULL;
-    if ((lt_dtype)a->dtype == LT_BOOL) factor = lt_boolean(lt_scalar_double(factor) != 0);
-    if (lt_dtype_is_int((lt_dtype)a->dtype)) factor = lt_int(lt_scalar_int(factor));
+    if ((lt_dtype)a->dtype == LT_BOOL) factor = lt_scalar_from_bool(lt_scalar_double(factor) != 0);
+    if (lt_dtype_is_int((lt_dtype)a->dtype)) factor = lt_scalar_from_int(lt_scalar_int(factor));
     return do_mul_scalar(s, a, factor);
 }
 

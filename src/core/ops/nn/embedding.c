@@ -52,7 +52,7 @@ lt_status lt_embedding_impl(lt_tensor *weight, lt_tensor *indices, const int64_t
 static lt_tensor *do_index_add(lt_scope *s, lt_tensor *a, lt_tensor *index, lt_tensor *rows)
 {
     if (s->status != LT_OK) return NULL;
-    s->status = lt_index_add_(a, 0, index, rows, lt_int(1));
+    s->status = lt_index_add_(a, 0, index, rows, lt_scalar_from_int(1));
     return s->status == LT_OK ? a : NULL;
 }
 
@@ -72,11 +72,12 @@ static lt_tensor *do_sparse_rows(lt_scope *s, lt_tensor *line, lt_tensor *rows,
     lt_tensor *out = NULL;
     if (s->status != LT_OK) return NULL;
     lt_tensor *from_0 = do_cast(s, line, LT_INT64);
-    if (line->flags & LT_FLAG_POSITIONS) from_0 = do_sub(s, from_0, do_scalar(s, lt_int(1)));
+    if (line->flags & LT_FLAG_POSITIONS)
+        from_0 = do_sub(s, from_0, do_scalar(s, lt_scalar_from_int(1)));
     if (padding_idx != NULL) {
         const int64_t row = *padding_idx < 0 ? *padding_idx + sizes->v[0] : *padding_idx;
         lt_tensor *present =
-            do_flatten(s, do_nonzero(s, do_ne(s, from_0, do_scalar(s, lt_int(row)))));
+            do_flatten(s, do_nonzero(s, do_ne(s, from_0, do_scalar(s, lt_scalar_from_int(row)))));
         from_0 = do_index_select(s, from_0, 0, present);
         rows = do_index_select(s, rows, 0, present);
     }
@@ -102,8 +103,9 @@ lt_status lt__embedding_backward_impl(lt_tensor *grad_output, const lt_dims *siz
     if (padding_idx != NULL) {
         const int64_t row = *padding_idx < 0 ? *padding_idx + sizes->v[0] : *padding_idx;
         const int64_t given = row + ((indices->flags & LT_FLAG_POSITIONS) != 0);
-        lt_tensor *padding = do_unsqueeze(&s, do_eq(&s, line, do_scalar(&s, lt_int(given))), 1);
-        rows = do_where(&s, padding, do_scalar(&s, lt_int(0)), rows);
+        lt_tensor *padding =
+            do_unsqueeze(&s, do_eq(&s, line, do_scalar(&s, lt_scalar_from_int(given))), 1);
+        rows = do_where(&s, padding, do_scalar(&s, lt_scalar_from_int(0)), rows);
     }
     if (scale_grad_by_freq) rows = do_div(&s, rows, do_counts(&s, line, sizes->v[0], grad_output));
     return lt_scope_return(&s, do_index_add(&s, do_zeros(&s, grad_output, sizes), line, rows), out);
@@ -119,8 +121,8 @@ static lt_status renormalize(lt_tensor *weight, lt_tensor *indices, double max_n
     lt_tensor *line = do_reshape(&s, indices, &(lt_dims){1, {indices->numel}});
     lt_tensor *rows = do_index_select(&s, weight, 0, line);
     if (s.status == LT_OK) {
-        lt_status status =
-            lt_norm(rows, lt_float(norm_type), &(lt_dims){1, {1}}, true, LT_DTYPE_NONE, &norms);
+        lt_status status = lt_norm(rows, lt_scalar_from_float(norm_type), &(lt_dims){1, {1}}, true,
+                                   LT_DTYPE_NONE, &norms);
         norms = lt_scope_hold(&s, status, norms);
     }
     lt_tensor *limit = do_number(&s, max_norm);
@@ -178,7 +180,8 @@ static lt_status check_device_offsets(lt_scope *s, lt_tensor *offsets, int64_t n
         return s->status;
     lt_tensor *first = do_part(s, offsets, 0, 0, 1),
               *rest = do_part(s, offsets, 0, 1, offsets->numel);
-    lt_tensor *end = do_add(s, do_mul(s, first, do_scalar(s, lt_int(0))), do_scalar(s, lt_int(n)));
+    lt_tensor *end = do_add(s, do_mul(s, first, do_scalar(s, lt_scalar_from_int(0))),
+                            do_scalar(s, lt_scalar_from_int(n)));
     lt_tensor *steps = do_sub(s, do_cat(s, (lt_tensor *[]){rest, end}, 2, 0), offsets);
     /* none is negative */
     lt_tensor *all = do_cat(s, (lt_tensor *[]){do_neg(s, do_abs(s, first)), steps}, 2, 0);
@@ -198,12 +201,14 @@ static lt_tensor *do_bags(lt_scope *s, const lt_tensor *input, lt_tensor *offset
     lt_tensor *each = do_range(s, input->numel, input->device);
     if (offsets == NULL)
         return do_floor_divide(
-            s, each, do_scalar(s, lt_int(bags > 0 && input->numel > 0 ? input->numel / bags : 1)));
+            s, each,
+            do_scalar(s,
+                      lt_scalar_from_int(bags > 0 && input->numel > 0 ? input->numel / bags : 1)));
     lt_tensor *starts = do_part(s, offsets, 0, 0, bags);
     if (s->status != LT_OK) return NULL;
     lt_status status = lt_searchsorted(starts, each, false, true, NULL, NULL, &found);
     found = lt_scope_hold(s, status, found);
-    return found != NULL ? do_sub(s, found, do_scalar(s, lt_int(1))) : NULL;
+    return found != NULL ? do_sub(s, found, do_scalar(s, lt_scalar_from_int(1))) : NULL;
 }
 
 /* The maximum of the rows of each bag, 0 for none. */
@@ -276,7 +281,7 @@ lt_status lt_embedding_bag_impl(lt_tensor *input, lt_tensor *weight, lt_tensor *
               *bag = do_bags(&s, input, starts, bags), *rows = NULL;
     if (padding_idx != NULL) { /* excluded */
         const int64_t row = *padding_idx < 0 ? *padding_idx + weight->sizes[0] : *padding_idx;
-        lt_tensor *present = do_ne(&s, ids, do_scalar(&s, lt_int(row)));
+        lt_tensor *present = do_ne(&s, ids, do_scalar(&s, lt_scalar_from_int(row)));
         ids = do_masked_select(&s, ids, present);
         bag = do_masked_select(&s, bag, present);
         if (per_sample_weights != NULL)

@@ -338,7 +338,7 @@ lt_status lt_local_response_norm_impl(lt_tensor *input, int64_t size, double alp
                                   shift < 0 ? channels + shift : channels),
                   *moved = NULL;
         if (part != NULL) {
-            lt_status status = lt_constant_pad_nd(part, &pad, lt_int(0), &moved);
+            lt_status status = lt_constant_pad_nd(part, &pad, lt_scalar_from_int(0), &moved);
             moved = lt_scope_hold(&step, status, moved);
         }
         lt_tensor *sum = total != NULL ? do_add(&step, total, moved) : moved, *kept = NULL;

@@ -144,7 +144,7 @@ static lt_tensor *do_gradient(lt_scope *s, bool wanted, lt_dtype dtype, lt_devic
                               const lt_dims *sizes, bool channels_last, bool empty)
 {
     lt_tensor *t = wanted ? lt_norm_new(s, dtype, device, sizes, channels_last) : NULL;
-    if (t != NULL && empty) s->status = lt_fill_value(t, lt_int(0));
+    if (t != NULL && empty) s->status = lt_fill_value(t, lt_scalar_from_int(0));
     return t;
 }
 

@@ -58,14 +58,15 @@ static runs do_runs(lt_scope *s, lt_tensor *entries, bool numbered)
     if (s->status != LT_OK) return r;
     lt_status status = lt_tensor_new(LT_BOOL, entries->device, 1, sizes.v, &flags);
     r.starts = lt_scope_hold(s, status, flags);
-    if (r.starts != NULL) s->status = lt_fill_value(r.starts, lt_int(1));
+    if (r.starts != NULL) s->status = lt_fill_value(r.starts, lt_scalar_from_int(1));
     if (n > 1) {
         lt_tensor *differs =
             do_ne(s, do_part(s, entries, 0, 1, n), do_part(s, entries, 0, 0, n - 1));
         if (entries->ndim == 2) differs = do_any_along(s, differs, 1);
         do_store(s, do_part(s, r.starts, 0, 1, n), differs);
     }
-    if (numbered) r.number = do_sub(s, do_cumsum(s, r.starts, 0), do_scalar(s, lt_int(1)));
+    if (numbered)
+        r.number = do_sub(s, do_cumsum(s, r.starts, 0), do_scalar(s, lt_scalar_from_int(1)));
     return r;
 }
 
@@ -76,7 +77,7 @@ static lt_tensor *do_lengths(lt_scope *s, lt_tensor *places, int64_t n)
     const int64_t count = places->numel;
     lt_dims sizes = {.n = 1, .v = {count}};
     lt_tensor *ends = do_zeros(s, places, &sizes);
-    if (ends != NULL) s->status = lt_fill_value(ends, lt_int(n));
+    if (ends != NULL) s->status = lt_fill_value(ends, lt_scalar_from_int(n));
     if (count > 1) do_store(s, do_part(s, ends, 0, 0, count - 1), do_part(s, places, 0, 1, count));
     return do_sub(s, ends, places);
 }
@@ -86,8 +87,8 @@ static lt_tensor *do_row_order(lt_scope *s, lt_tensor *rows)
 {
     lt_tensor *order = NULL;
     if (s->status != LT_OK) return NULL;
-    lt_status status =
-        lt_arange(lt_int(rows->sizes[0]), NULL, lt_int(1), LT_INT64, &rows->device, &order);
+    lt_status status = lt_arange(lt_scalar_from_int(rows->sizes[0]), NULL, lt_scalar_from_int(1),
+                                 LT_INT64, &rows->device, &order);
     for (int64_t column = rows->sizes[1] - 1; column >= 0 && status == LT_OK; column--) {
         lt_scope step;
         lt_tensor *next = NULL, *by = NULL;
@@ -253,7 +254,7 @@ static lt_status add_weights(lt_tensor *sums, const lt_tensor *self, const lt_te
 
 lt_status lt_bincount_impl(lt_tensor *self, lt_tensor *weights, int64_t minlength, lt_tensor **out)
 {
-    lt_scalar least = lt_int(0), most = lt_int(-1);
+    lt_scalar least = lt_scalar_from_int(0), most = lt_scalar_from_int(-1);
     if (self->ndim != 1)
         return lt_error(LT_ERR_RUNTIME, "bincount only supports 1-d non-negative integral inputs.");
     if (minlength < 0) return lt_error(LT_ERR_RUNTIME, "minlength should be >= 0");
@@ -276,7 +277,7 @@ lt_status lt_bincount_impl(lt_tensor *self, lt_tensor *weights, int64_t minlengt
     if (weights != NULL) LT_TRY(lt_cast(weights, dtype, &heavy));
     status = lt_tensor_new(dtype, self->device, 1, &(int64_t){bins > minlength ? bins : minlength},
                            &counts);
-    if (status == LT_OK) status = lt_fill_value(counts, lt_int(0));
+    if (status == LT_OK) status = lt_fill_value(counts, lt_scalar_from_int(0));
     const bool dense = heavy != NULL && lt_is_contiguous(self) && lt_is_contiguous(heavy);
     if (status == LT_OK && self->device.type == LT_CPU && self->dtype == LT_INT64 && dense) {
         status = add_weights(counts, self, heavy, base);
@@ -284,7 +285,8 @@ lt_status lt_bincount_impl(lt_tensor *self, lt_tensor *weights, int64_t minlengt
         lt_array to = lt_array_of(counts), at = lt_array_of(self), source;
         if (heavy != NULL) source = lt_array_of(heavy);
         status = lt_backend_of(self)->scatter(LT_SCATTER_ADD, &to, 0, &at,
-                                              heavy != NULL ? &source : NULL, lt_int(1), true);
+                                              heavy != NULL ? &source : NULL, lt_scalar_from_int(1),
+                                              true);
     }
     lt_tensor_release(heavy);
     if (status == LT_OK)

@@ -71,8 +71,8 @@ static lt_status sorted_unsigned(lt_tensor *self, int dim, bool descending, int6
     lt_tensor *values = NULL, *indices = NULL;
     lt_scope_open(&s, false);
     /* for 64 bits, map the least value to the least signed one */
-    lt_tensor *shift =
-        self->dtype == LT_UINT64 ? do_scalar(&s, lt_int(INT64_MIN)) : do_scalar(&s, lt_int(0));
+    lt_tensor *shift = self->dtype == LT_UINT64 ? do_scalar(&s, lt_scalar_from_int(INT64_MIN))
+                                                : do_scalar(&s, lt_scalar_from_int(0));
     lt_tensor *wide = do_sub(&s, do_cast(&s, self, LT_INT64), shift);
     if (s.status == LT_OK)
         s.status = sorted_part(wide, dim, descending, count, out_values != NULL ? &values : NULL,
@@ -285,12 +285,12 @@ static lt_status median_along(const char *op, lt_tensor *self, int64_t dim, bool
     /* nan sorts behind the numbers */
     lt_tensor *numbers = do_count_numbers(&s, self, d), *at;
     if (ignore_nan) {
-        lt_tensor *last =
-            do_maximum(&s, do_sub(&s, numbers, do_scalar(&s, lt_int(1))), do_scalar(&s, lt_int(0)));
-        at = do_floor_divide(&s, last, do_scalar(&s, lt_int(2)));
+        lt_tensor *last = do_maximum(&s, do_sub(&s, numbers, do_scalar(&s, lt_scalar_from_int(1))),
+                                     do_scalar(&s, lt_scalar_from_int(0)));
+        at = do_floor_divide(&s, last, do_scalar(&s, lt_scalar_from_int(2)));
     } else {
-        at = do_where(&s, do_eq(&s, numbers, do_scalar(&s, lt_int(n))),
-                      do_scalar(&s, lt_int(middle)), numbers);
+        at = do_where(&s, do_eq(&s, numbers, do_scalar(&s, lt_scalar_from_int(n))),
+                      do_scalar(&s, lt_scalar_from_int(middle)), numbers);
     }
     return pick_at(&s, (sorted_lines){values, indices, d}, at, keepdim, out_values, out_indices);
 }
@@ -312,11 +312,11 @@ lt_status lt_nanmedian_dim_impl(lt_tensor *self, int64_t dim, bool keepdim, lt_t
 static lt_status median_of_nothing(lt_tensor *self, lt_tensor **out)
 {
     const lt_dtype dtype = (lt_dtype)self->dtype;
-    lt_scalar value = lt_float((double)NAN);
+    lt_scalar value = lt_scalar_from_float((double)NAN);
     if (!lt_dtype_is_float(dtype))
-        value = lt_int(dtype == LT_INT64   ? INT64_MIN
-                       : dtype == LT_INT32 ? INT32_MIN
-                                           : dtype == LT_BOOL);
+        value = lt_scalar_from_int(dtype == LT_INT64   ? INT64_MIN
+                                   : dtype == LT_INT32 ? INT32_MIN
+                                                       : dtype == LT_BOOL);
     LT_TRY(lt_tensor_new(dtype, self->device, 0, NULL, out));
     lt_status status = lt_fill_value(*out, value);
     if (status != LT_OK) {
@@ -394,7 +394,7 @@ lt_status lt_mode_impl(lt_tensor *self, int64_t dim, bool keepdim, lt_tensor **o
     lt_tensor *places = do_places(&s, self, d), *starts = do_zeros(&s, indices, &sizes);
     lt_tensor *differs = do_ne(&s, do_part(&s, values, d, 1, n), do_part(&s, values, d, 0, n - 1));
     lt_tensor *begun =
-        do_where(&s, differs, do_part(&s, places, d, 1, n), do_scalar(&s, lt_int(0)));
+        do_where(&s, differs, do_part(&s, places, d, 1, n), do_scalar(&s, lt_scalar_from_int(0)));
     if (s.status == LT_OK) do_store(&s, do_part(&s, starts, d, 1, n), begun);
     lt_tensor *longest = do_argmax(&s, do_sub(&s, places, do_cummax(&s, starts, d)), d);
     return pick_at(&s, (sorted_lines){values, indices, d}, longest, keepdim, out_values,

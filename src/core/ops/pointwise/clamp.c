@@ -40,8 +40,9 @@ lt_status lt_clamp_impl(lt_tensor *self, const lt_scalar *min, const lt_scalar *
 lt_status lt__clamp_backward_impl(lt_tensor *grad_output, lt_tensor *self, const lt_scalar *min,
                                   const lt_scalar *max, lt_tensor **out)
 {
-    return lt__within(grad_output, self, min != NULL ? *min : lt_float(-(double)INFINITY),
-                      max != NULL ? *max : lt_float((double)INFINITY), out);
+    return lt__within(grad_output, self,
+                      min != NULL ? *min : lt_scalar_from_float(-(double)INFINITY),
+                      max != NULL ? *max : lt_scalar_from_float((double)INFINITY), out);
 }
 
 lt_status lt_clamp_min_tensor_impl(lt_tensor *self, lt_tensor *min, lt_tensor **out)
@@ -165,6 +166,6 @@ lt_status lt_round_decimals_impl(lt_tensor *self, int64_t decimals, lt_tensor **
                         lt_device_type_name(self->device),
                         lt_dtype_scalar_name((lt_dtype)self->dtype));
     const double step = pow(10, fabs((double)decimals));
-    return lt__round_at_impl(self, lt_float(decimals > 0 ? step : 1),
-                             lt_float(decimals > 0 ? 1 : step), out);
+    return lt__round_at_impl(self, lt_scalar_from_float(decimals > 0 ? step : 1),
+                             lt_scalar_from_float(decimals > 0 ? 1 : step), out);
 }

@@ -9,7 +9,7 @@
 
 static lt_scalar logarithm_of(lt_scalar s)
 {
-    return lt_complex_number(log(hypot(s.v.d, s.imaginary)), atan2(s.imaginary, s.v.d));
+    return lt_scalar_from_complex(log(hypot(s.v.d, s.imaginary)), atan2(s.imaginary, s.v.d));
 }
 
 static bool is_wrapped_number(const lt_tensor *t) { return t->flags & LT_FLAG_WRAPPED_NUMBER; }
@@ -27,7 +27,7 @@ lt_status lt__pow_backward_self_impl(lt_tensor *grad_output, lt_tensor *self, lt
         lt_dims sizes = lt_dims_of(grad_output);
         if (value.kind == LT_SCALAR_COMPLEX) {
             lt_tensor *slope =
-                do_pow(&s, self, do_scalar(&s, lt_complex_number(power - 1, value.imaginary)));
+                do_pow(&s, self, do_scalar(&s, lt_scalar_from_complex(power - 1, value.imaginary)));
             return lt_scope_return(&s, do_mul(&s, grad_output, do_mul(&s, slope, exponent)), out);
         }
         if (power == 0) return lt_scope_return(&s, do_zeros(&s, grad_output, &sizes), out);

@@ -254,7 +254,7 @@ static lt_status pool_backward(lt_pooling *p, int spatial, lt_tensor *grad_outpu
     if (indices != NULL) LT_CHECK(lt_make_ordered(indices, last, &where));
     LT_CHECK(begin_result(out, p->dtype, p->device, sizes, last, &work));
     if (grad->numel == 0) {
-        LT_CHECK(lt_fill_value(work, lt_int(0)));
+        LT_CHECK(lt_fill_value(work, lt_scalar_from_int(0)));
     } else if (indices != NULL) {
         LT_CHECK(lt_backend_of(grad)->max_pool_backward(p, lt_data(work), lt_data(grad),
                                                         (const int64_t *)(void *)lt_data(where)));

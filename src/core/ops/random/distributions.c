@@ -43,7 +43,7 @@ static lt_status copy_values_into(lt_scope *s, lt_tensor *self, lt_tensor *value
     return lt_scope_hold(s, status, out);
 static lt_tensor *do_clamp_range(lt_scope *s, lt_tensor *a, double low, double high)
 {
-    lt_scalar min = lt_float(low), max = lt_float(high);
+    lt_scalar min = lt_scalar_from_float(low), max = lt_scalar_from_float(high);
     STEP(lt_clamp(a, &min, &max, &out))
 }
 
@@ -88,9 +88,10 @@ lt_status lt_log_normal__impl(lt_tensor *self, double mean, double std, lt_gener
     if (s.status == LT_OK) lt_scope_hold(&s, LT_OK, numbers);
     if (s.status == LT_OK && self->numel > 0) {
         if (generator == NULL) generator = lt_default_generator(self->device);
-        s.status = generator == NULL ? LT_ERR_MEMORY
-                                     : lt_draw_into(numbers, LT_RANDOM_NORMAL_SINGLY,
-                                                    lt_float(mean), lt_float(std), generator);
+        s.status = generator == NULL
+                       ? LT_ERR_MEMORY
+                       : lt_draw_into(numbers, LT_RANDOM_NORMAL_SINGLY, lt_scalar_from_float(mean),
+                                      lt_scalar_from_float(std), generator);
     }
     return copy_values_into(&s, self, do_exp(&s, numbers));
 }

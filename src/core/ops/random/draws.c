@@ -62,11 +62,13 @@ lt_status lt__sample_dirichlet_impl(lt_tensor *self, lt_generator *generator, lt
     LT_TRY(lt_check_generator(generator, self));
     const lt_dtype dtype = (lt_dtype)self->dtype;
     const bool wide = dtype == LT_FLOAT64;
-    const lt_scalar least = lt_float(wide ? 0x1p-1022 : dtype == LT_FLOAT16 ? 0x1p-14 : 0x1p-126);
-    const lt_scalar most = lt_float(1 - (wide                  ? 0x1p-53
-                                         : dtype == LT_FLOAT32 ? 0x1p-24
-                                         : dtype == LT_FLOAT16 ? 0x1p-11
-                                                               : 0x1p-8));
+    const lt_scalar least = lt_scalar_from_float(wide                  ? 0x1p-1022
+                                                 : dtype == LT_FLOAT16 ? 0x1p-14
+                                                                       : 0x1p-126);
+    const lt_scalar most = lt_scalar_from_float(1 - (wide                  ? 0x1p-53
+                                                     : dtype == LT_FLOAT32 ? 0x1p-24
+                                                     : dtype == LT_FLOAT16 ? 0x1p-11
+                                                                           : 0x1p-8));
     lt_tensor *clamped = NULL;
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_sample_dirichlet));

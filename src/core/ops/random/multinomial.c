@@ -112,7 +112,7 @@ static lt_tensor *winners_on_device(lt_scope *s, lt_tensor *quotients, int64_t c
         }
         if (place.status == LT_OK) place.status = lt_copy_elements(column, index);
         if (place.status == LT_OK)
-            place.status = lt_scatter_value_(quotients, -1, index, lt_float(-INFINITY));
+            place.status = lt_scatter_value_(quotients, -1, index, lt_scalar_from_float(-INFINITY));
         s->status = lt_scope_close(&place);
     }
     return s->status == LT_OK ? positions : NULL;
@@ -198,7 +198,7 @@ static lt_tensor *draw_on_device(lt_scope *s, lt_tensor *p, int64_t count, lt_ge
     lt_tensor *positions = do_sum_dim(s, less, -1, false), *bounded = NULL;
     if (s->status != LT_OK) return NULL;
     /* the last sum may be below 1 */
-    status = lt_clamp_max(positions, lt_int(p->sizes[p->ndim - 1] - 1), &bounded);
+    status = lt_clamp_max(positions, lt_scalar_from_int(p->sizes[p->ndim - 1] - 1), &bounded);
     return lt_scope_hold(s, status, bounded);
 }
 

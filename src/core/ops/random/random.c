@@ -72,8 +72,8 @@ static lt_status draw_parts(lt_tensor *t, lt_distribution what, lt_scalar a, lt_
     const bool normal = what == LT_RANDOM_NORMAL || what == LT_RANDOM_NORMAL_SINGLY;
     LT_TRY(lt_parts_of(t, &parts));
     lt_status status = draw_numbers(
-        parts, what, a, normal ? lt_float(lt_scalar_double(b) * 0.70710678118654752440) : b,
-        generator);
+        parts, what, a,
+        normal ? lt_scalar_from_float(lt_scalar_double(b) * 0.70710678118654752440) : b, generator);
     lt_tensor_release(parts);
     return status;
 }
@@ -174,7 +174,7 @@ static lt_status check_range(int64_t low, int64_t high, lt_dtype dtype)
 lt_status lt_rand_impl(const lt_dims *size, lt_generator *generator, lt_dtype dtype,
                        const lt_device *device, lt_tensor **out)
 {
-    if (dtype == LT_DTYPE_NONE) dtype = lt_default_dtype();
+    if (dtype == LT_DTYPE_NONE) dtype = lt_get_default_dtype();
     LT_TRY(check_inexact("uniform_", dtype));
     return new_random(size, dtype, place(device, generator), (law){LT_RANDOM_UNIFORM, zero, one},
                       generator, out);
@@ -183,12 +183,14 @@ lt_status lt_rand_impl(const lt_dims *size, lt_generator *generator, lt_dtype dt
 lt_status lt_normal_impl(double mean, double std, const lt_dims *size, lt_generator *generator,
                          lt_dtype dtype, const lt_device *device, lt_tensor **out)
 {
-    if (dtype == LT_DTYPE_NONE) dtype = lt_default_dtype();
+    if (dtype == LT_DTYPE_NONE) dtype = lt_get_default_dtype();
     LT_TRY(check_inexact("normal_", dtype));
     if (!(std >= 0))
         return lt_error(LT_ERR_RUNTIME, "normal expects std >= 0.0, but found std %g", std);
-    return new_random(size, dtype, place(device, generator),
-                      (law){LT_RANDOM_NORMAL, lt_float(mean), lt_float(std)}, generator, out);
+    return new_random(
+        size, dtype, place(device, generator),
+        (law){LT_RANDOM_NORMAL, lt_scalar_from_float(mean), lt_scalar_from_float(std)}, generator,
+        out);
 }
 
 lt_status lt_randn_impl(const lt_dims *size, lt_generator *generator, lt_dtype dtype,
@@ -203,7 +205,8 @@ lt_status lt_randint_impl(int64_t low, int64_t high, const lt_dims *size, lt_gen
     if (dtype == LT_DTYPE_NONE) dtype = LT_INT64;
     LT_TRY(check_range(low, high, dtype));
     return new_random(size, dtype, place(device, generator),
-                      (law){LT_RANDOM_INTEGERS, lt_int(low), lt_int(high)}, generator, out);
+                      (law){LT_RANDOM_INTEGERS, lt_scalar_from_int(low), lt_scalar_from_int(high)},
+                      generator, out);
 }
 
 lt_status lt_randint_from_zero_impl(int64_t high, const lt_dims *size, lt_generator *generator,
@@ -257,7 +260,8 @@ lt_status lt_randint_like_impl(lt_tensor *self, int64_t low, int64_t high, lt_dt
     if (dtype == LT_DTYPE_NONE) dtype = (lt_dtype)self->dtype;
     LT_TRY(check_range(low, high, dtype));
     LT_TRY(lt_tensor_like(self, dtype, device != NULL ? *device : self->device, &t));
-    return drawn(t, LT_RANDOM_INTEGERS, lt_int(low), lt_int(high), NULL, out);
+    return drawn(t, LT_RANDOM_INTEGERS, lt_scalar_from_int(low), lt_scalar_from_int(high), NULL,
+                 out);
 }
 
 lt_status lt_randint_like_from_zero_impl(lt_tensor *self, int64_t high, lt_dtype dtype,
@@ -313,7 +317,8 @@ lt_status lt_uniform__impl(lt_tensor *self, double from, double to, lt_generator
         return lt_error(LT_ERR_RUNTIME,
                         "uniform_ expects to return a [from, to) range, but found from=%g > to=%g",
                         from, to);
-    return draw_numbers(self, LT_RANDOM_UNIFORM, lt_float(from), lt_float(to), generator);
+    return draw_numbers(self, LT_RANDOM_UNIFORM, lt_scalar_from_float(from),
+                        lt_scalar_from_float(to), generator);
 }
 
 lt_status lt_normal__impl(lt_tensor *self, double mean, double std, lt_generator *generator)
@@ -321,7 +326,8 @@ lt_status lt_normal__impl(lt_tensor *self, double mean, double std, lt_generator
     LT_TRY(check_inexact("normal_", (lt_dtype)self->dtype));
     if (!(std >= 0))
         return lt_error(LT_ERR_RUNTIME, "normal expects std >= 0.0, but found std %g", std);
-    return draw_numbers(self, LT_RANDOM_NORMAL, lt_float(mean), lt_float(std), generator);
+    return draw_numbers(self, LT_RANDOM_NORMAL, lt_scalar_from_float(mean),
+                        lt_scalar_from_float(std), generator);
 }
 
 lt_status lt_random__impl(lt_tensor *self, const int64_t *from, const int64_t *to,
@@ -331,14 +337,15 @@ lt_status lt_random__impl(lt_tensor *self, const int64_t *from, const int64_t *t
     if (from == NULL) return draw_numbers(self, LT_RANDOM_FULL_RANGE, zero, zero, generator);
     int64_t low = to != NULL ? *from : 0, high = to != NULL ? *to : *from;
     LT_TRY(check_range(low, high, (lt_dtype)self->dtype));
-    return draw_numbers(self, LT_RANDOM_INTEGERS, lt_int(low), lt_int(high), generator);
+    return draw_numbers(self, LT_RANDOM_INTEGERS, lt_scalar_from_int(low), lt_scalar_from_int(high),
+                        generator);
 }
 
 lt_status lt_bernoulli__impl(lt_tensor *self, double p, lt_generator *generator)
 {
     if (!(p >= 0 && p <= 1))
         return lt_error(LT_ERR_RUNTIME, "bernoulli_ expects p to be in [0, 1], but got p=%g", p);
-    return draw_numbers(self, LT_RANDOM_BERNOULLI, lt_float(p), zero, generator);
+    return draw_numbers(self, LT_RANDOM_BERNOULLI, lt_scalar_from_float(p), zero, generator);
 }
 
 lt_status lt_bernoulli_tensor_impl(lt_tensor *self, lt_tensor *p, lt_generator *generator)
@@ -362,7 +369,7 @@ lt_status lt_exponential__impl(lt_tensor *self, double lambd, lt_generator *gene
     if (!(lambd > 0))
         return lt_error(LT_ERR_RUNTIME, "exponential_ expects lambda > 0.0, but found lambda=%g",
                         lambd);
-    return draw_numbers(self, LT_RANDOM_EXPONENTIAL, lt_float(lambd), zero, generator);
+    return draw_numbers(self, LT_RANDOM_EXPONENTIAL, lt_scalar_from_float(lambd), zero, generator);
 }
 
 /* ---- parameters that are tensors ------------------------------------------------------------- */
@@ -377,7 +384,7 @@ lt_status lt_normal_tensors_impl(lt_tensor *mean, lt_tensor *std, lt_generator *
     lt_tensor *operands[] = {mean, std}, *numbers = NULL;
     const lt_tensor *model = mean->flags & LT_FLAG_WRAPPED_NUMBER ? std : mean;
     lt_dtype dtype =
-        model->flags & LT_FLAG_WRAPPED_NUMBER ? lt_default_dtype() : (lt_dtype)model->dtype;
+        model->flags & LT_FLAG_WRAPPED_NUMBER ? lt_get_default_dtype() : (lt_dtype)model->dtype;
     LT_TRY(check_float("normal_kernel_cpu", dtype));
     LT_TRY(lt_check_same_device("normal", operands, 2, true, &device));
     LT_TRY(lt_broadcast_shape(operands, 2, &size.n, size.v));

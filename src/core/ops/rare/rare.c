@@ -63,79 +63,79 @@
 
 lt_status lt_special_airy_ai_impl(lt_tensor *self, lt_tensor **out)
 {
-    return lt__rare_one_impl(self, lt_int(LT_RARE_AIRY_AI), out);
+    return lt__rare_one_impl(self, lt_scalar_from_int(LT_RARE_AIRY_AI), out);
 }
 lt_status lt_special_bessel_j0_impl(lt_tensor *self, lt_tensor **out)
 {
-    return lt__rare_one_impl(self, lt_int(LT_RARE_BESSEL_J0), out);
+    return lt__rare_one_impl(self, lt_scalar_from_int(LT_RARE_BESSEL_J0), out);
 }
 lt_status lt_special_bessel_j1_impl(lt_tensor *self, lt_tensor **out)
 {
-    return lt__rare_one_impl(self, lt_int(LT_RARE_BESSEL_J1), out);
+    return lt__rare_one_impl(self, lt_scalar_from_int(LT_RARE_BESSEL_J1), out);
 }
 lt_status lt_special_bessel_y0_impl(lt_tensor *self, lt_tensor **out)
 {
-    return lt__rare_one_impl(self, lt_int(LT_RARE_BESSEL_Y0), out);
+    return lt__rare_one_impl(self, lt_scalar_from_int(LT_RARE_BESSEL_Y0), out);
 }
 lt_status lt_special_bessel_y1_impl(lt_tensor *self, lt_tensor **out)
 {
-    return lt__rare_one_impl(self, lt_int(LT_RARE_BESSEL_Y1), out);
+    return lt__rare_one_impl(self, lt_scalar_from_int(LT_RARE_BESSEL_Y1), out);
 }
 lt_status lt_special_spherical_bessel_j0_impl(lt_tensor *self, lt_tensor **out)
 {
-    return lt__rare_one_impl(self, lt_int(LT_RARE_SPHERICAL_J0), out);
+    return lt__rare_one_impl(self, lt_scalar_from_int(LT_RARE_SPHERICAL_J0), out);
 }
 lt_status lt_i0_impl(lt_tensor *self, lt_tensor **out)
 {
-    return lt__rare_one_impl(self, lt_int(LT_RARE_I0), out);
+    return lt__rare_one_impl(self, lt_scalar_from_int(LT_RARE_I0), out);
 }
 lt_status lt_special_i0e_impl(lt_tensor *self, lt_tensor **out)
 {
-    return lt__rare_one_impl(self, lt_int(LT_RARE_I0E), out);
+    return lt__rare_one_impl(self, lt_scalar_from_int(LT_RARE_I0E), out);
 }
 lt_status lt_special_i1_impl(lt_tensor *self, lt_tensor **out)
 {
-    return lt__rare_one_impl(self, lt_int(LT_RARE_I1), out);
+    return lt__rare_one_impl(self, lt_scalar_from_int(LT_RARE_I1), out);
 }
 lt_status lt_special_i1e_impl(lt_tensor *self, lt_tensor **out)
 {
-    return lt__rare_one_impl(self, lt_int(LT_RARE_I1E), out);
+    return lt__rare_one_impl(self, lt_scalar_from_int(LT_RARE_I1E), out);
 }
 lt_status lt_special_modified_bessel_i0_impl(lt_tensor *self, lt_tensor **out)
 {
-    return lt__rare_one_impl(self, lt_int(LT_RARE_I0), out);
+    return lt__rare_one_impl(self, lt_scalar_from_int(LT_RARE_I0), out);
 }
 lt_status lt_special_modified_bessel_i1_impl(lt_tensor *self, lt_tensor **out)
 {
-    return lt__rare_one_impl(self, lt_int(LT_RARE_I1), out);
+    return lt__rare_one_impl(self, lt_scalar_from_int(LT_RARE_I1), out);
 }
 lt_status lt_special_modified_bessel_k0_impl(lt_tensor *self, lt_tensor **out)
 {
-    return lt__rare_one_impl(self, lt_int(LT_RARE_K0), out);
+    return lt__rare_one_impl(self, lt_scalar_from_int(LT_RARE_K0), out);
 }
 lt_status lt_special_modified_bessel_k1_impl(lt_tensor *self, lt_tensor **out)
 {
-    return lt__rare_one_impl(self, lt_int(LT_RARE_K1), out);
+    return lt__rare_one_impl(self, lt_scalar_from_int(LT_RARE_K1), out);
 }
 lt_status lt_special_scaled_modified_bessel_k0_impl(lt_tensor *self, lt_tensor **out)
 {
-    return lt__rare_one_impl(self, lt_int(LT_RARE_K0E), out);
+    return lt__rare_one_impl(self, lt_scalar_from_int(LT_RARE_K0E), out);
 }
 lt_status lt_special_scaled_modified_bessel_k1_impl(lt_tensor *self, lt_tensor **out)
 {
-    return lt__rare_one_impl(self, lt_int(LT_RARE_K1E), out);
+    return lt__rare_one_impl(self, lt_scalar_from_int(LT_RARE_K1E), out);
 }
 lt_status lt_special_erfcx_impl(lt_tensor *self, lt_tensor **out)
 {
-    return lt__rare_one_impl(self, lt_int(LT_RARE_ERFCX), out);
+    return lt__rare_one_impl(self, lt_scalar_from_int(LT_RARE_ERFCX), out);
 }
 lt_status lt_special_log_ndtr_impl(lt_tensor *self, lt_tensor **out)
 {
-    return lt__rare_one_impl(self, lt_int(LT_RARE_LOG_NDTR), out);
+    return lt__rare_one_impl(self, lt_scalar_from_int(LT_RARE_LOG_NDTR), out);
 }
 lt_status lt_special_ndtri_impl(lt_tensor *self, lt_tensor **out)
 {
-    return lt__rare_one_impl(self, lt_int(LT_RARE_NDTRI), out);
+    return lt__rare_one_impl(self, lt_scalar_from_int(LT_RARE_NDTRI), out);
 }
 
 lt_status lt_special_ndtr_impl(lt_tensor *self, lt_tensor **out)
@@ -155,67 +155,67 @@ lt_status lt_special_ndtr_impl(lt_tensor *self, lt_tensor **out)
 
 lt_status lt_igamma_impl(lt_tensor *self, lt_tensor *other, lt_tensor **out)
 {
-    return lt__rare_pair_impl(self, other, lt_int(LT_RARE_GAMMAINC), out);
+    return lt__rare_pair_impl(self, other, lt_scalar_from_int(LT_RARE_GAMMAINC), out);
 }
 lt_status lt_igammac_impl(lt_tensor *self, lt_tensor *other, lt_tensor **out)
 {
-    return lt__rare_pair_impl(self, other, lt_int(LT_RARE_GAMMAINCC), out);
+    return lt__rare_pair_impl(self, other, lt_scalar_from_int(LT_RARE_GAMMAINCC), out);
 }
 lt_status lt_special_zeta_impl(lt_tensor *self, lt_tensor *other, lt_tensor **out)
 {
-    return lt__rare_pair_impl(self, other, lt_int(LT_RARE_ZETA), out);
+    return lt__rare_pair_impl(self, other, lt_scalar_from_int(LT_RARE_ZETA), out);
 }
 lt_status lt_special_chebyshev_polynomial_t_impl(lt_tensor *x, lt_tensor *n, lt_tensor **out)
 {
-    return lt__rare_pair_impl(x, n, lt_int(LT_RARE_CHEBYSHEV_T), out);
+    return lt__rare_pair_impl(x, n, lt_scalar_from_int(LT_RARE_CHEBYSHEV_T), out);
 }
 lt_status lt_special_chebyshev_polynomial_u_impl(lt_tensor *x, lt_tensor *n, lt_tensor **out)
 {
-    return lt__rare_pair_impl(x, n, lt_int(LT_RARE_CHEBYSHEV_U), out);
+    return lt__rare_pair_impl(x, n, lt_scalar_from_int(LT_RARE_CHEBYSHEV_U), out);
 }
 lt_status lt_special_chebyshev_polynomial_v_impl(lt_tensor *x, lt_tensor *n, lt_tensor **out)
 {
-    return lt__rare_pair_impl(x, n, lt_int(LT_RARE_CHEBYSHEV_V), out);
+    return lt__rare_pair_impl(x, n, lt_scalar_from_int(LT_RARE_CHEBYSHEV_V), out);
 }
 lt_status lt_special_chebyshev_polynomial_w_impl(lt_tensor *x, lt_tensor *n, lt_tensor **out)
 {
-    return lt__rare_pair_impl(x, n, lt_int(LT_RARE_CHEBYSHEV_W), out);
+    return lt__rare_pair_impl(x, n, lt_scalar_from_int(LT_RARE_CHEBYSHEV_W), out);
 }
 lt_status lt_special_shifted_chebyshev_polynomial_t_impl(lt_tensor *x, lt_tensor *n,
                                                          lt_tensor **out)
 {
-    return lt__rare_pair_impl(x, n, lt_int(LT_RARE_SHIFTED_T), out);
+    return lt__rare_pair_impl(x, n, lt_scalar_from_int(LT_RARE_SHIFTED_T), out);
 }
 lt_status lt_special_shifted_chebyshev_polynomial_u_impl(lt_tensor *x, lt_tensor *n,
                                                          lt_tensor **out)
 {
-    return lt__rare_pair_impl(x, n, lt_int(LT_RARE_SHIFTED_U), out);
+    return lt__rare_pair_impl(x, n, lt_scalar_from_int(LT_RARE_SHIFTED_U), out);
 }
 lt_status lt_special_shifted_chebyshev_polynomial_v_impl(lt_tensor *x, lt_tensor *n,
                                                          lt_tensor **out)
 {
-    return lt__rare_pair_impl(x, n, lt_int(LT_RARE_SHIFTED_V), out);
+    return lt__rare_pair_impl(x, n, lt_scalar_from_int(LT_RARE_SHIFTED_V), out);
 }
 lt_status lt_special_shifted_chebyshev_polynomial_w_impl(lt_tensor *x, lt_tensor *n,
                                                          lt_tensor **out)
 {
-    return lt__rare_pair_impl(x, n, lt_int(LT_RARE_SHIFTED_W), out);
+    return lt__rare_pair_impl(x, n, lt_scalar_from_int(LT_RARE_SHIFTED_W), out);
 }
 lt_status lt_special_hermite_polynomial_h_impl(lt_tensor *x, lt_tensor *n, lt_tensor **out)
 {
-    return lt__rare_pair_impl(x, n, lt_int(LT_RARE_HERMITE_H), out);
+    return lt__rare_pair_impl(x, n, lt_scalar_from_int(LT_RARE_HERMITE_H), out);
 }
 lt_status lt_special_hermite_polynomial_he_impl(lt_tensor *x, lt_tensor *n, lt_tensor **out)
 {
-    return lt__rare_pair_impl(x, n, lt_int(LT_RARE_HERMITE_HE), out);
+    return lt__rare_pair_impl(x, n, lt_scalar_from_int(LT_RARE_HERMITE_HE), out);
 }
 lt_status lt_special_laguerre_polynomial_l_impl(lt_tensor *x, lt_tensor *n, lt_tensor **out)
 {
-    return lt__rare_pair_impl(x, n, lt_int(LT_RARE_LAGUERRE), out);
+    return lt__rare_pair_impl(x, n, lt_scalar_from_int(LT_RARE_LAGUERRE), out);
 }
 lt_status lt_special_legendre_polynomial_p_impl(lt_tensor *x, lt_tensor *n, lt_tensor **out)
 {
-    return lt__rare_pair_impl(x, n, lt_int(LT_RARE_LEGENDRE), out);
+    return lt__rare_pair_impl(x, n, lt_scalar_from_int(LT_RARE_LEGENDRE), out);
 }
 
 lt_status lt_nextafter_impl(lt_tensor *self, lt_tensor *other, lt_tensor **out)
@@ -229,7 +229,7 @@ lt_status lt_nextafter_impl(lt_tensor *self, lt_tensor *other, lt_tensor **out)
     const int function = dtype == LT_FLOAT16    ? LT_RARE_NEXT_HALF
                          : dtype == LT_BFLOAT16 ? LT_RARE_NEXT_BFLOAT16
                                                 : LT_RARE_NEXTAFTER;
-    return lt__rare_pair_impl(self, other, lt_int(function), out);
+    return lt__rare_pair_impl(self, other, lt_scalar_from_int(function), out);
 }
 
 /* ---- gamma functions ------------------------------------------------------------------------- */
@@ -237,13 +237,14 @@ lt_status lt_nextafter_impl(lt_tensor *self, lt_tensor *other, lt_tensor **out)
 lt_status lt_polygamma_impl(int64_t n, lt_tensor *self, lt_tensor **out)
 {
     if (n < 0) return lt_error(LT_ERR_RUNTIME, "polygamma(n, x) does not support negative n.");
-    return n == 0 ? lt_digamma_impl(self, out) : lt__polygamma_impl(self, lt_int(n), out);
+    return n == 0 ? lt_digamma_impl(self, out)
+                  : lt__polygamma_impl(self, lt_scalar_from_int(n), out);
 }
 
 lt_status lt__polygamma_slope_impl(lt_tensor *grad_output, lt_tensor *self, int64_t n,
                                    lt_tensor **out)
 {
-    return lt__polygamma_backward(grad_output, self, lt_int(n), out);
+    return lt__polygamma_backward(grad_output, self, lt_scalar_from_int(n), out);
 }
 
 /* self - i / 2 for i from 0 to p - 1, along a new last dimension. */
@@ -252,9 +253,10 @@ static lt_tensor *do_halves_below(lt_scope *s, lt_tensor *self, int64_t p)
     lt_tensor *steps = NULL;
     if (s->status != LT_OK) return NULL;
     const lt_dtype dtype =
-        lt_dtype_is_float((lt_dtype)self->dtype) ? (lt_dtype)self->dtype : lt_default_dtype();
-    const lt_scalar end = lt_float(-0.5 * (double)p);
-    lt_status status = lt_arange(lt_float(0), &end, lt_float(-0.5), dtype, &self->device, &steps);
+        lt_dtype_is_float((lt_dtype)self->dtype) ? (lt_dtype)self->dtype : lt_get_default_dtype();
+    const lt_scalar end = lt_scalar_from_float(-0.5 * (double)p);
+    lt_status status = lt_arange(lt_scalar_from_float(0), &end, lt_scalar_from_float(-0.5), dtype,
+                                 &self->device, &steps);
     steps = lt_scope_hold(s, status, steps);
     return do_add(s, do_unsqueeze(s, self, -1), steps);
 }

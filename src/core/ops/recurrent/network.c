@@ -211,7 +211,7 @@ static lt_status gradient_of_output(const lt_network *n, lt_tensor *grad_output,
     const lt_dims sizes = size_of_output(n);
     if (grad_output != NULL) return check_weight(n, grad_output, "grad_output", &sizes, out);
     LT_TRY(lt_tensor_new(n->dtype, n->device, sizes.n, sizes.v, out));
-    return lt_fill_value(*out, lt_int(0));
+    return lt_fill_value(*out, lt_scalar_from_int(0));
 }
 
 lt_status lt__recurrent_network_backward_impl(

@@ -160,7 +160,7 @@ static lt_status prepare_operand(const layer *l, lt_tensor *t, const char *name,
 static lt_status fresh(const layer *l, int64_t rows, int64_t columns, bool zero, lt_tensor **out)
 {
     LT_TRY(lt_tensor_new(l->compute, l->device, 2, (int64_t[]){rows, columns}, out));
-    return zero ? lt_fill_value(*out, lt_int(0)) : LT_OK;
+    return zero ? lt_fill_value(*out, lt_scalar_from_int(0)) : LT_OK;
 }
 
 static char *tensor_row(const layer *l, lt_tensor *t, int64_t row)
@@ -179,7 +179,7 @@ static lt_status move_rows(lt_tensor *dst, int64_t to, lt_tensor *src, int64_t f
     LT_CHECK(lt_narrow_impl(src, 0, from, rows, &s));
     if (add) {
         lt_tensor *sum = lt_tensor_retain(d);
-        status = lt_add_impl(d, s, lt_int(1), &sum);
+        status = lt_add_impl(d, s, lt_scalar_from_int(1), &sum);
         lt_tensor_release(sum);
     } else {
         status = lt_copy_elements(d, s);

@@ -424,7 +424,7 @@ lt_status lt_norm_fro_impl(lt_tensor *self, const char *p, const lt_dims *dim, b
     if (strcmp(p, "nuc") == 0)
         return lt_linalg_matrix_norm_named(self, p, dim, keepdim, dtype, out);
     if (strcmp(p, "fro") != 0) return lt_error(LT_ERR_RUNTIME, "norm: Order %s not supported.", p);
-    return lt_norm(self, lt_int(2), dim, keepdim, dtype, out);
+    return lt_norm(self, lt_scalar_from_int(2), dim, keepdim, dtype, out);
 }
 
 lt_status lt_linalg_vector_norm_impl(lt_tensor *self, lt_scalar ord, const lt_dims *dim,

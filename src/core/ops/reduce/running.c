@@ -176,7 +176,8 @@ lt_status lt_nansum_impl(lt_tensor *self, const lt_dims *dim, bool keepdim, lt_d
         return lt_reduce_over(LT_REDUCE_SUM_NUMBERS, self, dim, keepdim, own, 0, out);
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(nansum));
-    lt_tensor *numbers = do_where(&s, do_isnan(&s, self), do_scalar(&s, lt_int(0)), self);
+    lt_tensor *numbers =
+        do_where(&s, do_isnan(&s, self), do_scalar(&s, lt_scalar_from_int(0)), self);
     lt_tensor *sum = NULL;
     if (s.status == LT_OK) {
         lt_status status = lt_sum_dim(numbers, dim, keepdim, dtype, &sum);

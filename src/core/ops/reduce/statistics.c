@@ -55,24 +55,24 @@ lt_status lt_std_impl(lt_tensor *self, const lt_dims *dim, lt_scalar correction,
 
 lt_status lt_var_unbiased_impl(lt_tensor *self, bool unbiased, lt_tensor **out)
 {
-    return lt_var(self, NULL, lt_int(unbiased), false, out);
+    return lt_var(self, NULL, lt_scalar_from_int(unbiased), false, out);
 }
 
 lt_status lt_var_dim_impl(lt_tensor *self, const lt_dims *dim, bool unbiased, bool keepdim,
                           lt_tensor **out)
 {
-    return lt_var(self, dim, lt_int(unbiased), keepdim, out);
+    return lt_var(self, dim, lt_scalar_from_int(unbiased), keepdim, out);
 }
 
 lt_status lt_std_unbiased_impl(lt_tensor *self, bool unbiased, lt_tensor **out)
 {
-    return lt_std(self, NULL, lt_int(unbiased), false, out);
+    return lt_std(self, NULL, lt_scalar_from_int(unbiased), false, out);
 }
 
 lt_status lt_std_dim_impl(lt_tensor *self, const lt_dims *dim, bool unbiased, bool keepdim,
                           lt_tensor **out)
 {
-    return lt_std(self, dim, lt_int(unbiased), keepdim, out);
+    return lt_std(self, dim, lt_scalar_from_int(unbiased), keepdim, out);
 }
 
 /* ---- logsumexp ------------------------------------------------------------------------------- */
@@ -83,9 +83,9 @@ lt_status lt_logsumexp_impl(lt_tensor *self, const lt_dims *dim, bool keepdim, l
     if (lt_dtype_is_inexact(own))
         return lt_reduce_over(LT_REDUCE_LOGSUMEXP, self, dim, keepdim, own, 0, out);
     lt_tensor *in = NULL;
-    LT_TRY(lt_cast(self, lt_default_dtype(), &in));
+    LT_TRY(lt_cast(self, lt_get_default_dtype(), &in));
     lt_status status =
-        lt_reduce_over(LT_REDUCE_LOGSUMEXP, in, dim, keepdim, lt_default_dtype(), 0, out);
+        lt_reduce_over(LT_REDUCE_LOGSUMEXP, in, dim, keepdim, lt_get_default_dtype(), 0, out);
     lt_tensor_release(in);
     return status;
 }

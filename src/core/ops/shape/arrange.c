@@ -160,7 +160,7 @@ lt_status lt__fill_diagonal_backward_impl(lt_tensor *grad_output, bool wrap, lt_
 {
     lt_tensor *copy = NULL;
     LT_TRY(lt_clone(grad_output, &copy));
-    lt_status status = lt_fill_diagonal_(copy, lt_int(0), wrap);
+    lt_status status = lt_fill_diagonal_(copy, lt_scalar_from_int(0), wrap);
     if (status == LT_OK)
         *out = copy;
     else
@@ -387,7 +387,7 @@ lt_status lt_combinations_impl(lt_tensor *self, int64_t r, bool with_replacement
 lt_status lt_block_diag_impl(const lt_tensor_list *tensors, lt_tensor **out)
 {
     int64_t columns = 0;
-    lt_dtype dtype = tensors->n > 0 ? (lt_dtype)tensors->v[0]->dtype : lt_default_dtype();
+    lt_dtype dtype = tensors->n > 0 ? (lt_dtype)tensors->v[0]->dtype : lt_get_default_dtype();
     for (int64_t i = 0; i < tensors->n; i++) {
         const lt_tensor *t = tensors->v[i];
         if (t->ndim > 2)
@@ -408,7 +408,7 @@ lt_status lt_block_diag_impl(const lt_tensor_list *tensors, lt_tensor **out)
                 width = t->ndim == 2 ? t->sizes[1] : t->numel;
         LT_CHECK(lt_reshape(t, &(lt_dims){2, {height, width}}, &block));
         LT_CHECK(lt_constant_pad_nd(block, &(lt_dims){2, {column, columns - column - width}},
-                                    lt_int(0), &bands[i]));
+                                    lt_scalar_from_int(0), &bands[i]));
         lt_tensor_release(block);
         block = NULL;
         column += width;

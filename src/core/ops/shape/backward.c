@@ -35,7 +35,7 @@ static lt_status zeros(const lt_tensor *grad, const lt_dims *sizes, lt_tensor **
 {
     lt_tensor *t = NULL;
     LT_TRY(lt_tensor_new((lt_dtype)grad->dtype, grad->device, sizes->n, sizes->v, &t));
-    lt_status status = lt_fill_value(t, lt_int(0));
+    lt_status status = lt_fill_value(t, lt_scalar_from_int(0));
     if (status == LT_OK)
         *out = t;
     else
@@ -135,10 +135,11 @@ static lt_tensor *positions(lt_scope *s, const lt_tensor *like, int64_t length,
                             const lt_dims *sizes, const lt_dims *strides, int64_t offset)
 {
     lt_tensor *line = NULL, *view = NULL;
-    lt_scalar end = lt_int(length);
+    lt_scalar end = lt_scalar_from_int(length);
     lt_dims flat = {.n = 1, .v = {-1}};
     if (s->status != LT_OK) return NULL;
-    lt_status status = lt_arange(lt_int(0), &end, lt_int(1), LT_INT64, &like->device, &line);
+    lt_status status = lt_arange(lt_scalar_from_int(0), &end, lt_scalar_from_int(1), LT_INT64,
+                                 &like->device, &line);
     line = lt_scope_hold(s, status, line);
     if (line == NULL) return NULL;
     status = lt_as_strided(line, sizes, strides, &offset, &view);
@@ -152,7 +153,7 @@ static lt_tensor *add_along(lt_scope *s, const lt_tensor *grad, int64_t length, 
     lt_dims size = {.n = 1, .v = {length}};
     lt_tensor *line = do_zeros(s, grad, &size), *out = NULL;
     if (s->status != LT_OK) return NULL;
-    lt_status status = lt_index_add(line, 0, index, values, lt_int(1), &out);
+    lt_status status = lt_index_add(line, 0, index, values, lt_scalar_from_int(1), &out);
     return lt_scope_hold(s, status, out);
 }
 

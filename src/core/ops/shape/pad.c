@@ -92,7 +92,7 @@ lt_status lt__constant_pad_backward_impl(lt_tensor *grad_output, const lt_dims *
 {
     lt_dims back = *pad;
     for (int i = 0; i < back.n; i++) back.v[i] = lt_sub_within(0, back.v[i]);
-    return lt_constant_pad_nd(grad_output, &back, lt_int(0), out);
+    return lt_constant_pad_nd(grad_output, &back, lt_scalar_from_int(0), out);
 }
 
 /* The number of elements of dimension d that remain after negative padding. */
@@ -168,7 +168,8 @@ static void add_end(lt_scope *s, const padded_end *e)
     for (int64_t i = 0; values != NULL && i < e->n; i++) values[i] = source_of(e, i);
     lt_tensor *index = do_positions(s, values, &(lt_dims){1, {e->n}}, e->part->device);
     lt_tensor *grad = do_clone(s, do_part(s, e->part, e->d, e->from, e->from + e->n));
-    if (s->status == LT_OK) s->status = lt_index_add_(e->part, e->d, index, grad, lt_int(1));
+    if (s->status == LT_OK)
+        s->status = lt_index_add_(e->part, e->d, index, grad, lt_scalar_from_int(1));
 }
 
 static void pad_ends(lt_scope *s, lt_tensor *self, const lt_dims *pad, lt_pad_mode mode,
@@ -294,7 +295,7 @@ lt_status lt_pad_impl(lt_tensor *self, const lt_dims *pad, const char *mode, con
 {
     LT_TRY(check_pad(self, pad));
     if (strcmp(mode, "constant") == 0)
-        return lt_constant_pad_nd(self, pad, value != NULL ? *value : lt_int(0), out);
+        return lt_constant_pad_nd(self, pad, value != NULL ? *value : lt_scalar_from_int(0), out);
     if (value != NULL && !lt_scalar_equals(*value, 0))
         return lt_error(LT_ERR_RUNTIME, "Padding mode \"%s\" doesn't take in value argument", mode);
     lt_pad_mode how;

@@ -81,7 +81,7 @@ static lt_tensor *do_added_to_dense(lt_scope *s, lt_tensor *dense, lt_tensor *sp
     lt_tensor *values = do_scaled(s, do_cast(s, do__sparse_values(s, sparse), dtype), sparse_alpha),
               *keys = do_places(s, sparse);
     if (s->status != LT_OK) return NULL;
-    const lt_status status = lt_index_add(flat, 0, keys, values, lt_int(1), &sum);
+    const lt_status status = lt_index_add(flat, 0, keys, values, lt_scalar_from_int(1), &sum);
     return do_reshape(s, lt_scope_hold(s, status, sum), &sizes);
 }
 
@@ -98,8 +98,9 @@ static lt_status add_sparse(const char *op, lt_tensor *self, lt_tensor *other, l
     LT_TRY(require_same_sizes(op, self, other));
     lt_scope_open(&s, true);
     lt_tensor *sum = lt_is_sparse(self) && lt_is_sparse(other) ? do_joined(&s, self, other, alpha)
-                     : lt_is_sparse(self) ? do_added_to_dense(&s, other, self, alpha, lt_int(1))
-                                          : do_added_to_dense(&s, self, other, lt_int(1), alpha);
+                     : lt_is_sparse(self)
+                         ? do_added_to_dense(&s, other, self, alpha, lt_scalar_from_int(1))
+                         : do_added_to_dense(&s, self, other, lt_scalar_from_int(1), alpha);
     return lt_scope_return(&s, sum, out);
 }
 
@@ -110,7 +111,7 @@ lt_status lt_add_sparse(lt_tensor *self, lt_tensor *other, lt_scalar alpha, lt_t
 
 static lt_scalar negative(lt_scalar alpha)
 {
-    if (alpha.kind < LT_SCALAR_FLOAT) return lt_int(-alpha.v.i);
+    if (alpha.kind < LT_SCALAR_FLOAT) return lt_scalar_from_int(-alpha.v.i);
     alpha.v.d = -alpha.v.d;
     alpha.imaginary = -alpha.imaginary;
     return alpha;
@@ -168,7 +169,8 @@ static lt_tensor *do_common(lt_scope *s, lt_tensor *a, lt_tensor *b)
     lt_tensor *first = do_places(s, a), *second = do_places(s, b);
     lt_tensor *at = do_search(s, second, first, false);
     if (s->status != LT_OK) return NULL;
-    lt_tensor *within = do_lt(s, at, do_scalar(s, lt_int(second->numel))), *chosen, *matches;
+    lt_tensor *within = do_lt(s, at, do_scalar(s, lt_scalar_from_int(second->numel))), *chosen,
+              *matches;
     /* indices beyond the last one of the other tensor have no match */
     chosen = do_chosen(s, within);
     at = do_index_select(s, at, 0, chosen);
@@ -329,7 +331,7 @@ static lt_status empty_like(lt_tensor *self, lt_dtype dtype, const lt_device *de
             s.status =
                 lt_tensor_new(LT_INT64, place, 1, from->compressed->sizes, &parts.compressed);
         lt_scope_hold(&s, s.status, parts.compressed);
-        if (s.status == LT_OK) s.status = lt_fill_value(parts.compressed, lt_int(0));
+        if (s.status == LT_OK) s.status = lt_fill_value(parts.compressed, lt_scalar_from_int(0));
     }
     if (s.status == LT_OK) s.status = lt_sparse_new(&parts, self->ndim, self->sizes, &made);
     made = lt_scope_hold(&s, s.status, made);

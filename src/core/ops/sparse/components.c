@@ -69,7 +69,7 @@ lt_tensor *do_keys(lt_scope *s, lt_tensor *coordinates, const int64_t *sizes)
     if (dims == 1) return do_coordinate(s, coordinates, 0);
     if (dims == 2) {
         lt_tensor *lines =
-            do_mul(s, do_coordinate(s, coordinates, 0), do_scalar(s, lt_int(sizes[1])));
+            do_mul(s, do_coordinate(s, coordinates, 0), do_scalar(s, lt_scalar_from_int(sizes[1])));
         return do_add(s, lines, do_coordinate(s, coordinates, 1));
     }
     lt_contiguous_strides(dims, sizes, strides);
@@ -86,7 +86,7 @@ lt_tensor *do_unravel(lt_scope *s, lt_tensor *keys, int dims, const int64_t *siz
     /* avoids a division by sizes of 0 */
     if (keys->numel == 0) return do_zeros(s, keys, &(lt_dims){2, {dims, 0}});
     if (dims == 2) {
-        lt_tensor *size = do_scalar(s, lt_int(sizes[1]));
+        lt_tensor *size = do_scalar(s, lt_scalar_from_int(sizes[1]));
         lt_tensor *pair[] = {do_floor_divide(s, keys, size), do_remainder(s, keys, size)};
         return s->status == LT_OK ? do_stack(s, pair, 2, 0) : NULL;
     }
@@ -178,6 +178,6 @@ lt_tensor *do_added_rows(lt_scope *s, int64_t n, lt_tensor *index, lt_tensor *ro
     sizes.v[0] = n;
     lt_tensor *zeros = do_zeros(s, rows, &sizes);
     if (zeros == NULL) return NULL;
-    const lt_status status = lt_index_add(zeros, 0, index, rows, lt_int(1), &out);
+    const lt_status status = lt_index_add(zeros, 0, index, rows, lt_scalar_from_int(1), &out);
     return lt_scope_hold(s, status, out);
 }

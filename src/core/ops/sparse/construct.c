@@ -82,8 +82,8 @@ static void check_range(lt_scope *s, const char *op, lt_tensor *line, int64_t si
     snprintf(message, sizeof message,
              "size is inconsistent with indices: %s must be from %lld to %lld", what,
              lt_user_index(0), lt_user_index(size - 1));
-    lt_tensor *outside = do_logical_or(s, do_lt(s, line, do_scalar(s, lt_int(0))),
-                                       do_ge(s, line, do_scalar(s, lt_int(size))));
+    lt_tensor *outside = do_logical_or(s, do_lt(s, line, do_scalar(s, lt_scalar_from_int(0))),
+                                       do_ge(s, line, do_scalar(s, lt_scalar_from_int(size))));
     refuse_any(s, op, outside, message);
 }
 
@@ -180,8 +180,9 @@ lt_status lt_sparse_compressed_tensor_impl(lt_tensor *compressed, lt_tensor *pla
               *ends = do_part(&s, compressed, 0, 1, lines + 1);
     lt_tensor *ordered = do_le(&s, begins, ends);
     lt_tensor *bounds[] = {
-        do_ne(&s, do_part(&s, compressed, 0, 0, 1), do_scalar(&s, lt_int(0))),
-        do_ne(&s, do_part(&s, compressed, 0, lines, lines + 1), do_scalar(&s, lt_int(nnz))),
+        do_ne(&s, do_part(&s, compressed, 0, 0, 1), do_scalar(&s, lt_scalar_from_int(0))),
+        do_ne(&s, do_part(&s, compressed, 0, lines, lines + 1),
+              do_scalar(&s, lt_scalar_from_int(nnz))),
         do_logical_not(&s, ordered)};
     char message[256];
     snprintf(message, sizeof message,

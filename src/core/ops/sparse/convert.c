@@ -109,7 +109,7 @@ static lt_tensor *do_dense_to_coo(lt_scope *s, lt_tensor *self, int sparse_dims)
     const lt_dims sizes = lt_dims_of(self);
     lt_tensor *flat = do_flat(s, self, sparse_dims), *wanted = NULL;
     if (s->status != LT_OK) return NULL;
-    wanted = do_ne(s, flat, do_scalar(s, lt_int(0)));
+    wanted = do_ne(s, flat, do_scalar(s, lt_scalar_from_int(0)));
     lt_dims inside = {flat->ndim - 1, {0}};
     for (int d = 0; d < inside.n; d++) inside.v[d] = d + 1;
     if (s->status == LT_OK && inside.n > 0) {
@@ -175,7 +175,8 @@ lt_status lt_to_sparse_compressed_impl(lt_tensor *self, const char *layout, int6
     /* row by row, and ordered in each */
     if (s.status == LT_OK && (first || !lt_sparse_of(coo)->coalesced)) {
         lt_tensor *keys =
-            do_add(&s, do_mul(&s, lines, do_scalar(&s, lt_int(self->sizes[1 - first]))), plain);
+            do_add(&s, do_mul(&s, lines, do_scalar(&s, lt_scalar_from_int(self->sizes[1 - first]))),
+                   plain);
         lt_tensor *order = do_argsort(&s, keys);
         lines = do_index_select(&s, lines, 0, order);
         plain = do_index_select(&s, plain, 0, order);
@@ -209,7 +210,7 @@ static lt_tensor *do_found(lt_scope *s, lt_tensor *coo, lt_tensor *keys)
               *rows = do_index_select(s, values, 0, at);
     for (int d = 1; s->status == LT_OK && d < rows->ndim; d++)
         missing = do_unsqueeze(s, missing, -1);
-    return do_where(s, missing, do_scalar(s, lt_int(0)), rows);
+    return do_where(s, missing, do_scalar(s, lt_scalar_from_int(0)), rows);
 }
 
 lt_status lt__sparse_values_at_impl(lt_tensor *self, lt_tensor *pattern, lt_tensor **out)

@@ -236,9 +236,10 @@ lt_status lt_bmm_sparse(lt_tensor *self, lt_tensor *mat2, lt_tensor **out)
     lt_scope_open(&s, true);
     const int64_t batches = self->sizes[0], rows = self->sizes[1], columns = self->sizes[2];
     lt_tensor *places = do_coordinates(&s, self), *batch = do_coordinate(&s, places, 0);
-    lt_tensor *pair[] = {
-        do_add(&s, do_mul_scalar(&s, batch, lt_int(rows)), do_coordinate(&s, places, 1)),
-        do_add(&s, do_mul_scalar(&s, batch, lt_int(columns)), do_coordinate(&s, places, 2))};
+    lt_tensor *pair[] = {do_add(&s, do_mul_scalar(&s, batch, lt_scalar_from_int(rows)),
+                                do_coordinate(&s, places, 1)),
+                         do_add(&s, do_mul_scalar(&s, batch, lt_scalar_from_int(columns)),
+                                do_coordinate(&s, places, 2))};
     if (s.status != LT_OK) return lt_scope_close(&s);
     lt_tensor *blocks = do_coo(&s, do_stack(&s, pair, 2, 0), do__sparse_values(&s, self),
                                &(lt_dims){2, {batches * rows, batches * columns}}, false);

@@ -40,7 +40,7 @@ lt_status lt_sum_dim_sparse(lt_tensor *self, const lt_dims *dim, bool keepdim, l
         const bool gone = mask >> d & 1;
         if (gone && !keepdim) continue;
         lt_tensor *line = do_coordinate(&s, coordinates, d);
-        rows[kept++] = gone && line != NULL ? do_mul_scalar(&s, line, lt_int(0)) : line;
+        rows[kept++] = gone && line != NULL ? do_mul_scalar(&s, line, lt_scalar_from_int(0)) : line;
         sizes.v[sizes.n++] = gone ? 1 : self->sizes[d];
     }
     if (kept == 0) return lt_scope_return(&s, do_sum_dim(&s, values, 0, false), out);

@@ -177,7 +177,7 @@ lt_status lt_select_sparse(lt_tensor *self, int64_t dim, int64_t index, lt_tenso
     for (int e = d; e + 1 < sizes.n; e++) sizes.v[e] = sizes.v[e + 1];
     sizes.n--;
     lt_tensor *coordinates = do_coordinates(&s, self), *line = do_coordinate(&s, coordinates, d);
-    lt_tensor *chosen = do_chosen(&s, do_eq(&s, line, do_scalar(&s, lt_int(at))));
+    lt_tensor *chosen = do_chosen(&s, do_eq(&s, line, do_scalar(&s, lt_scalar_from_int(at))));
     lt_tensor *values = do_index_select(&s, do__sparse_values(&s, self), 0, chosen);
     if (places == 1) return lt_scope_return(&s, do_sum_dim(&s, values, 0, false), out);
     coordinates = do_index_select(&s, do_replaced(&s, coordinates, d, NULL), 1, chosen);
@@ -211,10 +211,11 @@ lt_status lt__slice_sparse(lt_tensor *self, int64_t dim, int64_t start, int64_t 
     lt_dims sizes = lt_dims_of(self);
     sizes.v[d] = (stop - start + step - 1) / step;
     lt_tensor *coordinates = do_coordinates(&s, self), *line = do_coordinate(&s, coordinates, d);
-    lt_tensor *from = do_sub(&s, line, do_scalar(&s, lt_int(start))),
-              *every = do_scalar(&s, lt_int(step));
-    lt_tensor *within = do_logical_and(&s, do_ge(&s, line, do_scalar(&s, lt_int(start))),
-                                       do_lt(&s, line, do_scalar(&s, lt_int(stop))));
+    lt_tensor *from = do_sub(&s, line, do_scalar(&s, lt_scalar_from_int(start))),
+              *every = do_scalar(&s, lt_scalar_from_int(step));
+    lt_tensor *within =
+        do_logical_and(&s, do_ge(&s, line, do_scalar(&s, lt_scalar_from_int(start))),
+                       do_lt(&s, line, do_scalar(&s, lt_scalar_from_int(stop))));
     lt_tensor *at = do_floor_divide(&s, from, every);
     if (step > 1) within = do_logical_and(&s, within, do_eq(&s, do_mul(&s, at, every), from));
     lt_tensor *chosen = do_chosen(&s, within);
@@ -243,7 +244,8 @@ lt_status lt_index_select_sparse(lt_tensor *self, int64_t dim, lt_tensor *index,
     lt_dims sizes = lt_dims_of(self);
     lt_tensor *wanted = do_cast(&s, do_reshape(&s, index, &(lt_dims){1, {index->numel}}), LT_INT64),
               *which = NULL;
-    if (index->flags & LT_FLAG_POSITIONS) wanted = do_sub(&s, wanted, do_scalar(&s, lt_int(1)));
+    if (index->flags & LT_FLAG_POSITIONS)
+        wanted = do_sub(&s, wanted, do_scalar(&s, lt_scalar_from_int(1)));
     /* index_select reports indices out of range */
     lt_tensor *range = do_range(&s, sizes.v[d], self->device);
     wanted = do_index_select(&s, range, 0, wanted);
@@ -311,8 +313,8 @@ lt_status lt_cat_sparse(const lt_tensor_list *tensors, int64_t dim, lt_tensor **
             lt_tensor *t = tensors->v[i],
                       *part = k == 0 ? do_coordinates(&one, t) : do__sparse_values(&one, t);
             if (k == 0) {
-                lt_tensor *shifted =
-                    do_add(&one, do_coordinate(&one, part, d), do_scalar(&one, lt_int(sizes.v[d])));
+                lt_tensor *shifted = do_add(&one, do_coordinate(&one, part, d),
+                                            do_scalar(&one, lt_scalar_from_int(sizes.v[d])));
                 part = do_replaced(&one, part, d, shifted);
                 sizes.v[d] += t->sizes[d];
             }

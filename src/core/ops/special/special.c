@@ -27,7 +27,7 @@ lt_status lt__polygamma_backward_impl(lt_tensor *grad_output, lt_tensor *self, l
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_polygamma_backward));
     lt_tensor *next = NULL;
-    lt_status status = lt__polygamma(self, lt_float(lt_scalar_double(n) + 1), &next);
+    lt_status status = lt__polygamma(self, lt_scalar_from_float(lt_scalar_double(n) + 1), &next);
     next = lt_scope_hold(&s, status, next);
     return lt_scope_return(&s, do_mul(&s, grad_output, next), out);
 }
@@ -36,7 +36,8 @@ static lt_tensor *do_clamp(lt_scope *s, lt_tensor *a, double low, double high)
 {
     lt_tensor *out = NULL;
     if (s->status != LT_OK) return NULL;
-    lt_status status = lt__clamp_both(a, lt_float(low), lt_float(high), &out);
+    lt_status status =
+        lt__clamp_both(a, lt_scalar_from_float(low), lt_scalar_from_float(high), &out);
     return lt_scope_hold(s, status, out);
 }
 
@@ -93,8 +94,8 @@ lt_status lt_nan_to_num_impl(lt_tensor *self, const double *nan, const double *p
     }
     const double high = posinf != NULL ? *posinf : largest(dtype),
                  low = neginf != NULL ? *neginf : -largest(dtype);
-    return lt__nan_to_num_impl(self, lt_float(nan != NULL ? *nan : 0), lt_float(high),
-                               lt_float(low), out);
+    return lt__nan_to_num_impl(self, lt_scalar_from_float(nan != NULL ? *nan : 0),
+                               lt_scalar_from_float(high), lt_scalar_from_float(low), out);
 }
 
 /* ---- sinc ------------------------------------------------------------------------------------ */

@@ -88,9 +88,9 @@ static void by_kernel(lt_scope *s, lt_sampling *how, lt_tensor *grad, lt_tensor 
     set_input_strides(how, input);
     if (s->status != LT_OK) return;
     if (how->batch == 0 || how->channels == 0 || how->points == 0) {
-        if (grad_input != NULL) s->status = lt_fill_value(*grad_input, lt_int(0));
+        if (grad_input != NULL) s->status = lt_fill_value(*grad_input, lt_scalar_from_int(0));
         if (grad_grid != NULL && s->status == LT_OK)
-            s->status = lt_fill_value(*grad_grid, lt_int(0));
+            s->status = lt_fill_value(*grad_grid, lt_scalar_from_int(0));
         return;
     }
     s->status = lt_backend_of(input)->sample_backward(

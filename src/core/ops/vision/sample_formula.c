@@ -116,7 +116,7 @@ static void do_locate(lt_scope *s, axis *a, lt_tensor *places, int64_t size, int
     a->inside = do_logical_and(s, do_ge(s, places, do_number(s, 0)),
                                do_le(s, places, do_number(s, (double)(size - 1))));
     lt_tensor *safe = do_where(s, a->inside, places, do_zeros_like(s, places));
-    a->offset = do_mul_scalar(s, do_cast(s, safe, LT_INT64), lt_int(step));
+    a->offset = do_mul_scalar(s, do_cast(s, safe, LT_INT64), lt_scalar_from_int(step));
 }
 
 /* The four taps of a position with fractional part t: places low - 1 to low + 2. */

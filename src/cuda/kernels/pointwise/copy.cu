@@ -459,7 +459,7 @@ static lt_status copy_parts(const lt_iter *it)
     part = iter_of_part(it, 1);
     if (lt_is_complex(it->dtype[1])) return lt_cuda_copy(&part);
     part.operands = 1;
-    return lt_cuda_fill(&part, lt_float(0));
+    return lt_cuda_fill(&part, lt_scalar_from_float(0));
 }
 
 lt_status lt_cuda_copy(const lt_iter *it)

@@ -87,9 +87,10 @@ static lt_status fill_parts(const lt_iter *it, lt_scalar value)
 {
     lt_iter part = *it;
     part.dtype[0] = lt_part_of(it->dtype[0]);
-    LT_TRY(lt_cuda_fill(&part, value.kind == LT_SCALAR_COMPLEX ? lt_float(value.v.d) : value));
+    LT_TRY(lt_cuda_fill(&part,
+                        value.kind == LT_SCALAR_COMPLEX ? lt_scalar_from_float(value.v.d) : value));
     part.data[0] += lt_element_size(part.dtype[0]);
-    return lt_cuda_fill(&part, lt_float(value.imaginary));
+    return lt_cuda_fill(&part, lt_scalar_from_float(value.imaginary));
 }
 
 lt_status lt_cuda_fill(const lt_iter *it, lt_scalar value)

@@ -1,10 +1,7 @@
 -- autograd.lua - generates each public function of each operation: the implementation with its
 -- autograd code. One C file per group, ops_autograd_<group>.c.
 --
--- An operation with derivatives gets a node type that contains the values of its expressions
--- (derivative.lua), and
---   <op>_apply          the derivatives
---   <op>_record         a new node: its edges, its saved arguments
+-- An operation with derivatives gets a node type with <op>_apply and <op>_record (nodes.lua), and
 --   lt_<op>             the implementation, then the node if an argument requires grad
 --   lt_<op>_            in place: the node first, because arguments are saved before the write
 --   lt_<op>_out         rejects arguments that require grad
@@ -16,25 +13,19 @@
 
 package.path = (arg[0]:match('^(.*)/') or '.') .. '/?.lua;' .. package.path
 local batches = require 'batches'
+local c_text = require 'c_text'
 local declarations = require 'declarations'
 local derivative = require 'derivative'
-local forward = require 'forward'
 local float8 = require 'float8'
+local forward = require 'forward'
+local nodes = require 'nodes'
 local sparse = require 'sparse'
 
 -- Names that the emitted functions use themselves.
 local reserved = { node = true, saved = true, status = true, results = true, needs = true, grads = true, original = true,
   d = true, any = true, given = true, leaf = true, level = true, made = true, pieces = true, places = true, term = true }
 
--- ---- text ---------------------------------------------------------------------------------------
-
-local Text = {}
-Text.__index = Text
-
-local function new_text() return setmetatable({}, Text) end
-function Text:line(format, ...) self[#self + 1] = select('#', ...) > 0 and format:format(...) or format end
-function Text:lines(list, indent) for _, line in ipairs(list) do self[#self + 1] = (indent or '') .. line end end
-function Text:join() return table.concat(self, '\n') .. '\n' end
+-- ---- arguments and results ----------------------------------------------------------------------
 
 local function arg_names(op)
   local names = {}
@@ -51,24 +42,6 @@ local function call_impl(op, outputs)
   return ('lt_%s_impl(%s)'):format(op.cname, table.concat(list, ', '))
 end
 
-local function camel(name)
-  local text = name:gsub('^_+', ''):gsub('_+$', ''):gsub('_(%w)', string.upper):gsub('_', ''):gsub('%d%l', string.upper)
-  return text:sub(1, 1):upper() .. text:sub(2)
-end
-
-local function node_name(op) return op.grad_fn or camel(op.name) .. 'Backward0' end
-
--- The C expression of the node's class: an op may have another class if an argument is a number.
-local function class_text(op)
-  local text = ('&%s_class'):format(op.label)
-  for _, a in ipairs(op.args) do
-    if (op.grad_fn_number or {})[a.name] then
-      text = ('%s->flags & LT_FLAG_WRAPPED_NUMBER ? &%s_%s_class : %s'):format(a.name, op.label, a.name, text)
-    end
-  end
-  return text
-end
-
 local function any_requires(args)
   local parts = {}
   for _, a in ipairs(args) do
@@ -78,228 +51,6 @@ local function any_requires(args)
     end
   end
   return table.concat(parts, ' || '), #parts
-end
-
--- ---- contents of a node -------------------------------------------------------------------------
-
--- The condition under which one of the edges in the set is needed; nil if always.
-local function needed(op, field, format)
-  local parts = {}
-  for i, edge in ipairs(op.derivative.edges) do
-    if field.edges[i - 1] then parts[#parts + 1] = format(edge.arg, i - 1) end
-  end
-  if #parts == #op.derivative.edges then return nil end
-  return table.concat(parts, ' || ')
-end
-
-local function when(condition, statement)
-  return condition and ('if (%s) %s'):format(condition, statement) or statement
-end
-
-local function requires(a) return ('lt_requires_grad(%s)'):format(a.name) end
-local function needs(_, i) return ('needs[%d]'):format(i) end
-
--- Per form of field: its declaration; how it is filled from arguments; how it is freed.
-local forms = {}
-
-forms.tensor = {
-  declare = function(f) return { ('lt_saved %s;'):format(f.name) } end,
-  save = function(f, op)
-    local source = f.name == 'self' and op.keeps_original and 'original' or f.arg.name
-    return { when(needed(op, f, requires), ('LT_CHECK(lt_save_input(&saved->%s, %s));'):format(f.name, source)) }
-  end,
-  release = function(f) return ('lt_saved_release(&saved->%s);'):format(f.name) end,
-  unpack = function(f, op)
-    return when(needed(op, f, needs), ('LT_CHECK(lt_unpack(&saved->%s, node, &%s));'):format(f.name, f.name))
-  end,
-  unpacked = 'lt_tensor *%s = NULL;', unpacked_release = 'lt_tensor_release(%s);',
-}
-
-forms.output = {
-  declare = forms.tensor.declare, save = function() return {} end, release = forms.tensor.release,
-  unpack = forms.tensor.unpack, unpacked = forms.tensor.unpacked, unpacked_release = forms.tensor.unpacked_release,
-}
-
-forms.list = {
-  declare = function(f) return { ('lt_saved_list %s;'):format(f.name) } end,
-  save = function(f) return { ('LT_CHECK(lt_save_list(&saved->%s, %s));'):format(f.name, f.name) } end,
-  release = function(f) return ('lt_saved_list_release(&saved->%s);'):format(f.name) end,
-  destroy = function(f) return ('lt_mem_free(saved->%s.v);'):format(f.name) end,
-  unpack = function(f, op)
-    return when(needed(op, f, needs), ('LT_CHECK(lt_unpack_list(&saved->%s, node, &%s));'):format(f.name, f.name))
-  end,
-  unpacked = 'lt_tensor_list %s = {0, NULL};', unpacked_release = 'lt_unpacked_release(&%s);',
-}
-
-forms.likes = {
-  declare = function(f) return { ('int64_t %s_count;'):format(f.arg.name), ('lt_like *%s;'):format(f.name) } end,
-  save = function(f)
-    return { ('LT_CHECK(lt_like_of_list(&saved->%s, %s));'):format(f.name, f.arg.name),
-      ('saved->%s_count = %s->n;'):format(f.arg.name, f.arg.name) }
-  end,
-  destroy = function(f) return ('lt_mem_free(saved->%s);'):format(f.name) end,
-}
-
-local property_sources = {
-  sizes = 'lt_dims_from(%s->ndim, %s->sizes)', strides = 'lt_dims_from(%s->ndim, %s->strides)',
-  offset = '%s->offset', dtype = '(lt_dtype)%s->dtype', device = '%s->device',
-}
-for _, property in pairs(derivative.properties) do
-  forms[property.form] = {
-    declare = function(f) return { property.c_type .. f.name .. ';' } end,
-    save = function(f, op)
-      local source = property_sources[property.form]:gsub('%%s', f.arg.name)
-      local condition = f.arg.optional and f.arg.name .. ' != NULL' or needed(op, f, requires)
-      return { when(condition, ('saved->%s = %s;'):format(f.name, source)) }
-    end,
-  }
-end
-
-forms.value = {
-  declare = function(f)
-    local list = { derivative.value_types[derivative.class(f.arg.type)] .. f.name .. ';' }
-    if derivative.has_flag(f.arg) then list[2] = ('bool has_%s;'):format(f.name) end
-    return list
-  end,
-  save = function(f)
-    local class = derivative.class(f.arg.type)
-    if class == 'string' then return { ('LT_CHECK(lt_save_string(&saved->%s, %s));'):format(f.name, f.name) } end
-    if derivative.has_flag(f.arg) then
-      return { ('saved->has_%s = %s != NULL;'):format(f.name, f.name),
-        ('if (%s != NULL) saved->%s = *%s;'):format(f.name, f.name, f.name) }
-    end
-    return { ('saved->%s = %s%s;'):format(f.name, class == 'dims' and '*' or '', f.name) }
-  end,
-  destroy = function(f)
-    if derivative.class(f.arg.type) == 'string' then return ('lt_mem_free(saved->%s);'):format(f.name) end
-  end,
-}
-
--- Lines of one kind ('declare', 'save', 'release', 'destroy') for all fields.
-local function field_lines(op, what)
-  local list = {}
-  for _, field in ipairs(op.derivative.fields) do
-    local make = forms[field.form][what]
-    local made = make and make(field, op)
-    for _, line in ipairs(type(made) == 'table' and made or { made }) do list[#list + 1] = line end
-  end
-  return list
-end
-
--- Lines of one kind for the fields that are unpacked, with their names filled in.
-local function unpacked_lines(op, what)
-  local list = {}
-  for _, field in ipairs(op.derivative.fields) do
-    local form = forms[field.form]
-    if form.unpack then list[#list + 1] = type(form[what]) == 'function' and form[what](field, op) or form[what]:format(field.name) end
-  end
-  return list
-end
-
--- ---- the node type ------------------------------------------------------------------------------
-
-local function emit_type(text, op)
-  text:line('typedef struct %s_node {', op.label)
-  text:line('    lt_node node;')
-  text:lines(field_lines(op, 'declare'), '    ')
-  text:line('} %s_node;\n', op.label)
-end
-
-local function emit_apply(text, op)
-  local d = op.derivative
-  local body = new_text()
-  body:lines(unpacked_lines(op, 'unpack'), '    ')
-  for _, e in ipairs(d.expressions) do
-    local asked = {}
-    for i, edge in ipairs(e.edges) do asked[i] = ('needs[%d]'):format(edge) end
-    if e.list then
-      body:lines(e.statements, '    ')
-    elseif #e.statements == 1 then
-      body:line('    if (%s) %s', table.concat(asked, ' || '), e.statements[1])
-    else
-      body:line('    if (%s) {', table.concat(asked, ' || '))
-      body:lines(e.statements, '        ')
-      body:line('    }')
-    end
-  end
-  local made = body:join()
-  local checks, uses_saved = made:find('LT_CHECK', 1, true), made:find('saved->', 1, true)
-  text:line('static lt_status %s_apply(lt_node *node, lt_tensor *const *grads, lt_tensor **results, const bool *needs)\n{',
-    op.label)
-  text:line(uses_saved and ('    %s_node *saved = (%s_node *)node;'):format(op.label, op.label) or '    (void)node;')
-  text:line('    lt_tensor *grad = grads[0];')
-  text:lines(unpacked_lines(op, 'unpacked'), '    ')
-  if d.temporaries > 0 then
-    local names = {}
-    for i = 1, d.temporaries do names[i] = ('*t%d = NULL'):format(i) end
-    text:line('    lt_tensor %s;', table.concat(names, ', '))
-  end
-  if checks then text:line('    lt_status status = LT_OK;') end
-  text:line('    if (grad == NULL) return LT_OK;')
-  text:line(made:sub(1, -2))
-  if checks then text:line('done:') end
-  for i = 1, d.temporaries do text:line('    lt_tensor_release(t%d);', i) end
-  text:lines(unpacked_lines(op, 'unpacked_release'), '    ')
-  text:line('    return %s;\n}\n', checks and 'status' or 'LT_OK')
-end
-
--- Generates <op>_<what>(node) if there is something to free; returns the function's name, or other.
-local function emit_free(text, op, what, suffix, other)
-  local lines = field_lines(op, what)
-  if #lines == 0 then return other end
-  text:line('static void %s_%s(lt_node *node)\n{', op.label, suffix)
-  text:line('    %s_node *saved = (%s_node *)node;', op.label, op.label)
-  text:lines(lines, '    ')
-  text:line('}\n')
-  return ('%s_%s'):format(op.label, suffix)
-end
-
--- Emits the list of fields that own tensors, if there are any; returns its name, or NULL.
-local function emit_owned(text, op)
-  local kinds, list = { tensor = 'SAVED', output = 'SAVED', list = 'SAVED_LIST' }, {}
-  for _, field in ipairs(op.derivative.fields) do
-    if kinds[field.form] then
-      list[#list + 1] = ('{offsetof(%s_node, %s), LT_OWNED_%s}'):format(op.label, field.name, kinds[field.form])
-    end
-  end
-  if #list == 0 then return 'NULL' end
-  text:line('static const lt_owned %s_owned[] = {%s, {0, LT_OWNED_NODE}};\n', op.label, table.concat(list, ', '))
-  return op.label .. '_owned'
-end
-
--- The arguments of a record function: the ones with an edge and the saved ones.
-local function recorded_args(op)
-  local used, list = {}, {}
-  for _, edge in ipairs(op.derivative.edges) do used[edge.arg.name] = true end
-  for _, field in ipairs(op.derivative.fields) do
-    if field.arg.name then used[field.arg.name] = true end
-  end
-  for _, a in ipairs(op.args) do
-    if used[a.name] then list[#list + 1] = a end
-  end
-  return list
-end
-
-local function emit_record(text, op)
-  local edges = op.derivative.edges
-  local params = {}
-  for i, a in ipairs(recorded_args(op)) do params[i] = declarations.c_type(a) .. a.name end
-  if op.keeps_original then table.insert(params, 1, 'lt_tensor *original') end
-  local list_edge = edges[1].arg.type == 'Tensor[]' and edges[1].arg.name
-  text:line('static lt_status %s_record(%s, lt_node **out)\n{', op.label, table.concat(params, ', '))
-  text:line('    lt_node *node = NULL;')
-  text:line('    lt_status status = LT_OK;')
-  text:line('    LT_CHECK(lt_node_new(%s, 1, %s, &node));', class_text(op), list_edge and ('(int)%s->n'):format(list_edge) or #edges)
-  local lines = field_lines(op, 'save')
-  if #lines > 0 then text:line('    %s_node *saved = (%s_node *)node;', op.label, op.label) end
-  if list_edge then
-    text:line('    for (int i = 0; i < node->outputs; i++) LT_CHECK(lt_node_connect(node, i, %s->v[i]));', list_edge)
-  else
-    for i, edge in ipairs(edges) do text:line('    LT_CHECK(lt_node_connect(node, %d, %s));', i - 1, edge.arg.name) end
-  end
-  text:lines(lines, '    ')
-  text:line('    *out = node;\n    node = NULL;')
-  text:line('done:\n    lt_node_release(node);\n    return status;\n}\n')
 end
 
 -- ---- the functions ------------------------------------------------------------------------------
@@ -312,7 +63,7 @@ end
 
 local function record_call(op, original)
   local list = {}
-  for i, a in ipairs(recorded_args(op)) do list[i] = a.name end
+  for i, a in ipairs(nodes.recorded_args(op)) do list[i] = a.name end
   if op.keeps_original then table.insert(list, 1, original) end
   list[#list + 1] = '&node'
   return ('LT_CHECK(%s_record(%s));'):format(op.label, table.concat(list, ', '))
@@ -329,7 +80,7 @@ local function output_saves(op, name)
       local differentiable = field.arg.output == 1
       local call = differentiable and ('LT_CHECK(lt_save_output(&saved->%s, %s, %d));'):format(field.name, tensor, slot)
         or ('LT_CHECK(lt_save_input(&saved->%s, %s));'):format(field.name, tensor)
-      list[#list + 1] = when(needed(op, field, requires), (call:gsub('saved%->', ('((%s_node *)node)->'):format(op.label))))
+      list[#list + 1] = nodes.save_if_needed(op, field, (call:gsub('saved%->', ('((%s_node *)node)->'):format(op.label))))
     end
   end
   return list
@@ -636,7 +387,7 @@ local function emit_inplace(text, op, name)
   text:line('        LT_CHECK(lt_check_inplace(self));')
   text:line('        if (lt_dtype_is_inexact((lt_dtype)self->dtype)) {')
   if op.keeps_original then
-    text:line('            ' .. when(needed(op, op.keeps_original, requires), 'LT_CHECK(lt_clone(self, &original));'))
+    text:line('            ' .. nodes.save_if_needed(op, op.keeps_original, 'LT_CHECK(lt_clone(self, &original));'))
   end
   text:line('            %s\n        }\n    }', record_call(op, 'original'))
   local impl = inplace_impl(op)
@@ -708,53 +459,11 @@ local function analyse(model, op)
   end
 end
 
--- True if the derivative for complex numbers is conj(F(conj(grad))). If F contains only the
--- gradient and real values, that is F(grad).
-local function conjugates(op)
-  if op.holomorphic == false then return 'false' end
-  for _, field in ipairs(op.derivative.fields) do
-    local kind = field.arg and field.arg.type or ''
-    local elements = field.form == 'tensor' or field.form == 'output' or field.form == 'list'
-    if elements and not kind:match '^IndexTensor' or kind:match '^Scalar' then return 'true' end
-  end
-  return 'false'
-end
-
--- Whether the derivative reads the gradient exactly once, in an elementwise op, which may then
--- write to its buffer.
-local function spends(model, op)
-  local reader, places = nil, 0
-  for _, e in ipairs(op.derivative.expressions) do
-    for _, statement in ipairs(e.statements) do
-      for _ in statement:gmatch '%f[%w_]grad%f[^%w_]' do
-        reader, places = statement:match 'lt_([%w_]+)%(', places + 1
-      end
-    end
-  end
-  local called = model.by_cname[reader]
-  return tostring(places == 1 and called ~= nil and called.pointwise ~= nil)
-end
-
 local function emit_op(model, text, op)
   text:line('/* ---- %s ---- */\n', op.cname)
   if op.derivative then
-    emit_type(text, op)
-    emit_apply(text, op)
-    local release = emit_free(text, op, 'release', 'release_saved', 'lt_release_nothing')
-    local destroy = emit_free(text, op, 'destroy', 'destroy', 'NULL')
-    local owned = emit_owned(text, op)
-    local function emit_class(label, name)
-      text:line('static const lt_node_class %s_class = {"%s", sizeof(%s_node), %s_apply, %s, %s, %s, %s, %s};\n', label, name,
-        op.label, op.label, release, destroy, owned, conjugates(op), spends(model, op))
-    end
-    emit_class(op.label, node_name(op))
-    for _, a in ipairs(op.args) do
-      local name = (op.grad_fn_number or {})[a.name]
-      if name then emit_class(op.label .. '_' .. a.name, name) end
-    end
-    if op.view and op.variants.inplace then emit_class(op.label .. '_inplace', op.grad_fn_inplace or node_name(op)) end
-    emit_record(text, op)
-    forward.emit(text, op, conjugates(op))
+    nodes.emit(model, text, op)
+    forward.emit(text, op, nodes.conjugates(op))
   end
   sparse.emit(text, op)
   if op.inplace_only then
@@ -772,7 +481,7 @@ local function emit_op(model, text, op)
 end
 
 local function emit_group(model, group)
-  local head, text = new_text(), new_text()
+  local head, text = c_text.new(), c_text.new()
   head:line('/* Generated by scripts/gen/autograd.lua from src/ops/%s.lua. Do not edit. */', group)
   head:line('#include <stddef.h>')
   for _, header in ipairs { 'autograd/autograd.h', 'autograd/forward.h', 'compile/trace.h', 'dtypes/dtype.h', 'dtypes/float8_arguments.h', 'error.h', 'compile/deferred.h', 'memory/alloc.h', 'op_name.h', 'ops/batch/batch.h', 'ops/shape/backward.h', 'overlap.h', 'sparse.h', 'tensor.h' } do

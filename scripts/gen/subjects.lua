@@ -23,7 +23,7 @@ local subjects = {
     about = 'Compute fewer elements from many: sums, extremes, norms, statistics; also softmax and cumulative sums.' },
   { id = 'statistics', title = 'Statistics, differences and histograms', groups = 'numeric', ops = 'cummax cummin bincount histc',
     about = 'Compute histograms, covariances, differences and integrals.' },
-  { id = 'linear-algebra', title = 'Linear algebra', groups = 'matmul linalg matrices', ops = 'frobenius_norm nuclear_norm',
+  { id = 'linear-algebra', title = 'Linear algebra', groups = 'matmul linalg factorizations matrices', ops = 'frobenius_norm nuclear_norm',
     about = 'Multiply, factorize, invert and solve matrices. Names that begin with linalg_ are in torch.linalg.' },
   { id = 'spectral', title = 'Spectral', groups = 'fft spectra windows', about = 'Transform windows of signals, and make the windows. torch.fft has the Fourier transforms.' },
   { id = 'random', title = 'Random numbers', groups = 'random', about = 'Make tensors of random numbers. torch.manual_seed makes them repeatable.' },

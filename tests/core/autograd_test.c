@@ -99,17 +99,23 @@ static void expect(lt_tensor *t, int n, const double *values)
 
 static lt_status backward(lt_tensor *root)
 {
-    return lt_run_backward(&root, NULL, 1, false, false, NULL, 0, false, NULL);
+    return lt_run_backward(&(lt_backward_args){.roots = &root, .n = 1});
 }
 
 static lt_status backward_again(lt_tensor *root)
 {
-    return lt_run_backward(&root, NULL, 1, true, false, NULL, 0, false, NULL);
+    return lt_run_backward(&(lt_backward_args){.roots = &root, .n = 1, .retain_graph = true});
 }
 
 static lt_status gradient(lt_tensor *root, lt_tensor *input, bool create_graph, lt_tensor **out)
 {
-    return lt_run_backward(&root, NULL, 1, create_graph, create_graph, &input, 1, false, out);
+    return lt_run_backward(&(lt_backward_args){.roots = &root,
+                                               .n = 1,
+                                               .retain_graph = create_graph,
+                                               .create_graph = create_graph,
+                                               .inputs = &input,
+                                               .n_inputs = 1,
+                                               .results = out});
 }
 
 static void release(int n, ...)
@@ -197,7 +203,7 @@ static void roots_are_checked(void **state)
     FAILS(backward(plain),
           "element 0 of tensors does not require grad and does not have a grad_fn");
     FAILS(backward(y), "grad can be implicitly created only for scalar outputs");
-    FAILS(lt_run_backward(&y, &two, 1, false, false, NULL, 0, false, NULL),
+    FAILS(lt_run_backward(&(lt_backward_args){.roots = &y, .grads = &two, .n = 1}),
           "Mismatch in shape: grad_output[0] has a shape of torch.Size([2]) and output[0] has a "
           "shape of torch.Size([3]).");
     assert_null(lt_tensor_grad(x));
@@ -235,15 +241,23 @@ static void only_inputs_get_gradients(void **state)
               *z = mul(y, y);
     lt_tensor *s = sum(z), *unused = leaf(1, (double[]){1});
     lt_tensor *inputs[] = {y, x, unused}, *results[3] = {NULL};
-    assert_ok(lt_run_backward(&s, NULL, 1, true, false, inputs, 3, true, results));
+    lt_backward_args args = {.roots = &s,
+                             .n = 1,
+                             .retain_graph = true,
+                             .inputs = inputs,
+                             .n_inputs = 3,
+                             .allow_unused = true,
+                             .results = results};
+    assert_ok(lt_run_backward(&args));
     EXPECT(results[0], 2, 6, 16);
     EXPECT(results[1], 2, 18, 64);
     assert_null(results[2]);
     assert_null(lt_tensor_grad(x));
     assert_null(lt_tensor_grad(w));
-    FAILS(lt_run_backward(&s, NULL, 1, true, false, inputs, 3, false, results + 2),
-          "Set allow_unused=True");
-    assert_ok(lt_run_backward(&s, NULL, 1, false, false, inputs + 1, 1, false, NULL));
+    args.allow_unused = false;
+    FAILS(lt_run_backward(&args), "Set allow_unused=True");
+    assert_ok(lt_run_backward(
+        &(lt_backward_args){.roots = &s, .n = 1, .inputs = inputs + 1, .n_inputs = 1}));
     EXPECT(lt_tensor_grad(x), 2, 18, 64);
     assert_null(lt_tensor_grad(w));
     release(8, x, w, y, z, s, unused, results[0], results[1]);

@@ -104,8 +104,8 @@ static lt_status run_backward(lt_tensor **out)
     lt_status status;
     LT_CHECK(run_recorded(&y));
     LT_CHECK(lt_mean(y, LT_DTYPE_NONE, &loss));
-    LT_CHECK(
-        lt_run_backward(&loss, (lt_tensor *[]){NULL}, 1, false, false, &weight, 1, false, &grad));
+    LT_CHECK(lt_run_backward(&(lt_backward_args){
+        .roots = &loss, .n = 1, .inputs = &weight, .n_inputs = 1, .results = &grad}));
     *out = grad;
 done:
     lt_tensor_release(y);

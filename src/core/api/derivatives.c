@@ -22,8 +22,11 @@ lt_status lt_tensor_set_grad(lt_tensor *t, lt_tensor *grad)
 lt_status lt_backward(lt_tensor *t, lt_tensor *grad, bool retain_graph, bool create_graph)
 {
     LT_REQUIRE(t);
-    return lt_run_backward(&t, &grad, 1, retain_graph || create_graph, create_graph, NULL, 0, false,
-                           NULL);
+    return lt_run_backward(&(lt_backward_args){.roots = &t,
+                                               .grads = &grad,
+                                               .n = 1,
+                                               .retain_graph = retain_graph || create_graph,
+                                               .create_graph = create_graph});
 }
 
 /* Error unless there are n > 0 tensors, none NULL. */
@@ -46,8 +49,15 @@ lt_status lt_grad(lt_tensor *const *outputs, int n_outputs, lt_tensor *const *in
     LT_TRY(check_tensors("outputs", outputs, n_outputs));
     LT_TRY(check_tensors("inputs", inputs, n_inputs));
     LT_REQUIRE(grads);
-    return lt_run_backward(outputs, grad_outputs, n_outputs, retain_graph || create_graph,
-                           create_graph, inputs, n_inputs, allow_unused, grads);
+    return lt_run_backward(&(lt_backward_args){.roots = outputs,
+                                               .grads = grad_outputs,
+                                               .n = n_outputs,
+                                               .retain_graph = retain_graph || create_graph,
+                                               .create_graph = create_graph,
+                                               .inputs = inputs,
+                                               .n_inputs = n_inputs,
+                                               .allow_unused = allow_unused,
+                                               .results = grads});
 }
 
 lt_status lt_tensor_add_hook(lt_tensor *t, lt_grad_hook hook, void (*release)(void *ctx), void *ctx,

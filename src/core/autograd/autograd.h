@@ -225,15 +225,25 @@ void lt_remove_hook(lt_tensor *t, int64_t id);
  * Else after it, on the gradients it computed (values) and the incoming ones (seen). */
 lt_status lt_node_register_hook(lt_node *node, bool before, lt_hook hook);
 
-/* Runs backward.
- * - grads[i] NULL: ones, only for roots of one element ("grad can be implicitly created only for
- *   scalar outputs").
- * - inputs NULL: accumulates into the .grad of leaves.
- * - inputs and results: results[i] are new references; NULL for an unused input, if allow_unused.
- * - inputs, results NULL: accumulates into the .grad of the inputs only. */
-lt_status lt_run_backward(lt_tensor *const *roots, lt_tensor *const *grads, int n,
-                          bool retain_graph, bool create_graph, lt_tensor *const *inputs,
-                          int n_inputs, bool allow_unused, lt_tensor **results);
+/* The arguments of lt_run_backward. */
+typedef struct lt_backward_args {
+    lt_tensor *const *roots;
+    /* The gradients of the roots; NULL: all are ones. grads[i] NULL: ones, only for roots of one
+     * element ("grad can be implicitly created only for scalar outputs"). */
+    lt_tensor *const *grads;
+    int n;             /* number of roots */
+    bool retain_graph; /* keep the saved tensors for another run */
+    bool create_graph; /* record the operations of this run */
+    /* The tensors to differentiate by; NULL: accumulate into the .grad of all leaves. */
+    lt_tensor *const *inputs;
+    int n_inputs;      /* ignored if inputs is NULL */
+    bool allow_unused; /* accept inputs that no root depends on */
+    /* One entry per input, a new reference, or NULL for an unused input; NULL: accumulate into the
+     * .grad of the inputs only. */
+    lt_tensor **results;
+} lt_backward_args;
+
+lt_status lt_run_backward(const lt_backward_args *a);
 
 /* As lt_run_backward with results, allow_unused and retain_graph, for a derivative that runs its
  * function again. Does not run the hooks of leaves: the enclosing backward runs them. */

@@ -417,10 +417,9 @@ static lt_status add_roots(engine_run *r, lt_tensor *const *roots, lt_tensor *co
     return LT_OK;
 }
 
-static lt_status give_captures(engine_run *r, lt_tensor *const *inputs, int n, bool allow_unused,
-                               lt_tensor **results)
+static lt_status give_captures(engine_run *r, const lt_backward_args *a, int n)
 {
-    for (int i = 0; i < n && results != NULL && !allow_unused; i++)
+    for (int i = 0; i < n && a->results != NULL && !a->allow_unused; i++)
         if (r->captures[i].grad == NULL)
             return lt_error(LT_ERR_RUNTIME,
                             "The differentiated Tensor at index %lld appears to not have been used "
@@ -430,34 +429,32 @@ static lt_status give_captures(engine_run *r, lt_tensor *const *inputs, int n, b
     for (int i = 0; i < n; i++) {
         lt_tensor *grad = r->captures[i].grad;
         r->captures[i].grad = NULL;
-        if (results != NULL)
-            results[i] = grad;
+        if (a->results != NULL)
+            a->results[i] = grad;
         else if (grad != NULL)
-            LT_TRY(lt_accumulate_steal(inputs[i], grad));
+            LT_TRY(lt_accumulate_steal(a->inputs[i], grad));
     }
     return LT_OK;
 }
 
-static lt_status run_backward(lt_tensor *const *roots, lt_tensor *const *grads, int n,
-                              bool retain_graph, bool create_graph, lt_tensor *const *inputs,
-                              int n_inputs, bool allow_unused, bool leaf_hooks, lt_tensor **results)
+static lt_status run_backward(const lt_backward_args *a, bool leaf_hooks)
 {
     engine_run r; /* not zeroed: it contains the records of small graphs */
     lt_status status = LT_OK;
-    r.retain_graph = retain_graph;
+    r.retain_graph = a->retain_graph;
     r.leaf_hooks = leaf_hooks;
     r.captures = NULL;
     r.trace = false;
-    if (inputs == NULL) n_inputs = 0;
-    if (inputs != NULL && n_inputs == 0)
+    const int n_inputs = a->inputs != NULL ? a->n_inputs : 0;
+    if (a->inputs != NULL && n_inputs == 0)
         return lt_error(LT_ERR_RUNTIME, "`inputs` argument to `%s()` cannot be empty.",
-                        results != NULL ? "grad" : "backward");
-    bool grad_mode = lt_set_grad_enabled(create_graph);
-    lt_graph_open(&r.graph, inputs != NULL);
-    if (inputs != NULL) LT_CHECK(add_captures(&r, inputs, n_inputs));
-    LT_CHECK(add_roots(&r, roots, grads, n));
+                        a->results != NULL ? "grad" : "backward");
+    bool grad_mode = lt_set_grad_enabled(a->create_graph);
+    lt_graph_open(&r.graph, a->inputs != NULL);
+    if (a->inputs != NULL) LT_CHECK(add_captures(&r, a->inputs, n_inputs));
+    LT_CHECK(add_roots(&r, a->roots, a->grads, a->n));
     LT_CHECK(run_all(&r));
-    LT_CHECK(give_captures(&r, inputs, n_inputs, allow_unused, results));
+    LT_CHECK(give_captures(&r, a, n_inputs));
 done:
     if (r.trace) {
         lt_status closed = lt_trace_close();
@@ -470,17 +467,19 @@ done:
     return status;
 }
 
-lt_status lt_run_backward(lt_tensor *const *roots, lt_tensor *const *grads, int n,
-                          bool retain_graph, bool create_graph, lt_tensor *const *inputs,
-                          int n_inputs, bool allow_unused, lt_tensor **results)
-{
-    return run_backward(roots, grads, n, retain_graph, create_graph, inputs, n_inputs, allow_unused,
-                        true, results);
-}
+lt_status lt_run_backward(const lt_backward_args *a) { return run_backward(a, true); }
 
 lt_status lt_grad_within(lt_tensor *const *roots, lt_tensor *const *grads, int n,
                          lt_tensor *const *inputs, int n_inputs, lt_tensor **results)
 {
-    return run_backward(roots, grads, n, true, lt_grad_mode_on(), inputs, n_inputs, true, false,
-                        results);
+    const lt_backward_args a = {.roots = roots,
+                                .grads = grads,
+                                .n = n,
+                                .retain_graph = true,
+                                .create_graph = lt_grad_mode_on(),
+                                .inputs = inputs,
+                                .n_inputs = n_inputs,
+                                .allow_unused = true,
+                                .results = results};
+    return run_backward(&a, false);
 }

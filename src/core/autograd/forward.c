@@ -239,7 +239,13 @@ lt_status lt_dual_transpose(lt_dual *d, const char *op, bool conjugates, lt_tens
     if (found == 0) return LT_OK;
     for (int i = 0; i < d->n; i++)
         again = again || lt_requires_grad(d->primal[i]) || lt_requires_grad(d->tangent[i]);
-    LT_TRY(lt_run_backward(roots, weights, found, false, again && d->grad_mode, &leaf, 1, true,
-                           &term));
+    LT_TRY(lt_run_backward(&(lt_backward_args){.roots = roots,
+                                               .grads = weights,
+                                               .n = found,
+                                               .create_graph = again && d->grad_mode,
+                                               .inputs = &leaf,
+                                               .n_inputs = 1,
+                                               .allow_unused = true,
+                                               .results = &term}));
     return lt_dual_add(d, &term);
 }

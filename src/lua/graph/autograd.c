@@ -77,11 +77,19 @@ static int autograd_backward(lua_State *L)
     retain_list(roots, n);
     retain_list(grads, n);
     retain_list(inputs, n_inputs);
+    const lt_backward_args args = {.roots = roots,
+                                   .grads = grads,
+                                   .n = n,
+                                   .retain_graph = retain,
+                                   .create_graph = create,
+                                   .inputs = inputs,
+                                   .n_inputs = n_inputs,
+                                   .allow_unused = allow_unused,
+                                   .results = results};
     lt_entry entry = lt_enter(L);
     lt_status status = lua_toboolean(L, 8)
                            ? lt_grad_within(roots, grads, n, inputs, n_inputs, results)
-                           : lt_run_backward(roots, grads, n, retain, create, inputs, n_inputs,
-                                             allow_unused, results);
+                           : lt_run_backward(&args);
     lt_leave(entry);
     release_list(roots, n);
     release_list(grads, n);

@@ -99,9 +99,16 @@ static lt_status even_lines(const lt_fft *f, const lt_fft_plan *p)
 {
     if (!beside(p->inner, f->lines)) return one_by_one(f, p, f->lines, even_line);
     const bool forward = f->kind == LT_FFT_TO_COMPLEX;
-    return lt_fft_side_by_side(p->inner, forward ? LT_FFT_HALVES_TO_COMPLEX : LT_FFT_HALVES_TO_REAL,
-                               f->in, forward ? f->n : f->n + 2, f->out, forward ? f->n + 2 : f->n,
-                               f->lines, p->roots, false, f->scale);
+    const lt_fft_short_lines l = {.kind =
+                                      forward ? LT_FFT_HALVES_TO_COMPLEX : LT_FFT_HALVES_TO_REAL,
+                                  .count = f->lines,
+                                  .in = f->in,
+                                  .out = f->out,
+                                  .in_step = forward ? f->n : f->n + 2,
+                                  .out_step = forward ? f->n + 2 : f->n,
+                                  .roots = p->roots,
+                                  .scale = f->scale};
+    return lt_fft_side_by_side(p->inner, &l);
 }
 
 /* ---- real lines of odd length ---------------------------------------------------------------- */
@@ -174,9 +181,30 @@ static lt_status odd_lines(const lt_fft *f, const lt_fft_plan *p)
 {
     if (!beside(p, f->lines / 2)) return one_by_one(f, p, (f->lines + 1) / 2, two_lines);
     const bool forward = f->kind == LT_FFT_TO_COMPLEX;
-    return lt_fft_side_by_side(p, forward ? LT_FFT_TWOS_TO_COMPLEX : LT_FFT_TWOS_TO_REAL, f->in,
-                               forward ? f->n : f->n + 1, f->out, forward ? f->n + 1 : f->n,
-                               f->lines, NULL, false, f->scale);
+    const lt_fft_short_lines l = {.kind = forward ? LT_FFT_TWOS_TO_COMPLEX : LT_FFT_TWOS_TO_REAL,
+                                  .count = f->lines,
+                                  .in = f->in,
+                                  .out = f->out,
+                                  .in_step = forward ? f->n : f->n + 1,
+                                  .out_step = forward ? f->n + 1 : f->n,
+                                  .scale = f->scale};
+    return lt_fft_side_by_side(p, &l);
+}
+
+/* ---- complex lines --------------------------------------------------------------------------- */
+
+static lt_status complex_lines(const lt_fft *f, const lt_fft_plan *p)
+{
+    if (!beside(p, f->lines)) return one_by_one(f, p, f->lines, complex_line);
+    const lt_fft_short_lines l = {.kind = LT_FFT_SLICES,
+                                  .count = f->lines,
+                                  .in = f->in,
+                                  .out = f->out,
+                                  .in_step = 2 * f->n,
+                                  .out_step = 2 * f->n,
+                                  .inverse = f->inverse,
+                                  .scale = f->scale};
+    return lt_fft_side_by_side(p, &l);
 }
 
 lt_status lt_cpu_fft(const lt_fft *f)
@@ -186,10 +214,7 @@ lt_status lt_cpu_fft(const lt_fft *f)
     LT_TRY(lt_fft_plan_acquire(f->n, f->dtype == LT_FLOAT64, real && even, &p));
     lt_status status = real && even ? even_lines(f, p)
                        : real       ? odd_lines(f, p)
-                       : beside(p, f->lines)
-                           ? lt_fft_side_by_side(p, LT_FFT_SLICES, f->in, 2 * f->n, f->out,
-                                                 2 * f->n, f->lines, NULL, f->inverse, f->scale)
-                           : one_by_one(f, p, f->lines, complex_line);
+                                    : complex_lines(f, p);
     lt_fft_plan_release(p);
     if (status == LT_OK && lt_interrupted()) status = lt_stopped();
     return status;

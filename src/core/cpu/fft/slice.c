@@ -74,30 +74,28 @@ bool lt_fft_is_short(const lt_fft_plan *p)
     return (convolution_of(p) != NULL ? p->inner : p)->whole.n > 0;
 }
 
-lt_status lt_fft_side_by_side(const lt_fft_plan *p, lt_fft_block_kind kind, const void *in,
-                              int64_t in_step, void *out, int64_t out_step, int64_t lines,
-                              const void *roots, bool inverse, double scale)
+lt_status lt_fft_side_by_side(const lt_fft_plan *p, const lt_fft_short_lines *l)
 {
-    const bool twos = kind == LT_FFT_TWOS_TO_COMPLEX || kind == LT_FFT_TWOS_TO_REAL;
+    const bool twos = l->kind == LT_FFT_TWOS_TO_COMPLEX || l->kind == LT_FFT_TWOS_TO_REAL;
     const int64_t lanes = lt_fft_lanes(p) * (twos ? 2 : 1), number = lt_fft_size(p) / 2;
     const lt_fft_radices *radices = &(convolution_of(p) != NULL ? p->inner : p)->whole;
     blocks all = {.loop = loops_of(p)->lines,
-                  .lines = lines,
+                  .lines = l->count,
                   .lanes = lanes,
-                  .in_block = lanes * in_step * number,
-                  .out_block = lanes * out_step * number,
-                  .first = {.kind = kind,
+                  .in_block = lanes * l->in_step * number,
+                  .out_block = lanes * l->out_step * number,
+                  .first = {.kind = l->kind,
                             .n = p->n,
                             .radices = radices,
-                            .in = in,
-                            .out = out,
-                            .in_step = in_step,
-                            .out_step = out_step,
-                            .inverse = inverse,
-                            .scale = scale,
+                            .in = l->in,
+                            .out = l->out,
+                            .in_step = l->in_step,
+                            .out_step = l->out_step,
+                            .inverse = l->inverse,
+                            .scale = l->scale,
                             .chirp = p->chirp,
                             .filter = p->filter,
-                            .roots = roots,
+                            .roots = l->roots,
                             .room = radices->n > p->n ? radices->n : p->n + 1}};
     return run_blocks(p, &all);
 }
@@ -211,6 +209,13 @@ lt_status lt_fft_line(const lt_fft_plan *p, const void *in, void *out, bool inve
 {
     if (convolution_of(p) != NULL) return by_convolution(p, in, out, inverse, scale);
     if (p->columns.n > 0) return by_matrix(p, in, out, inverse, scale);
-    return lt_fft_side_by_side(p, LT_FFT_SLICES, in, 2 * p->n, out, 2 * p->n, 1, NULL, inverse,
-                               scale);
+    const lt_fft_short_lines one = {.kind = LT_FFT_SLICES,
+                                    .count = 1,
+                                    .in = in,
+                                    .out = out,
+                                    .in_step = 2 * p->n,
+                                    .out_step = 2 * p->n,
+                                    .inverse = inverse,
+                                    .scale = scale};
+    return lt_fft_side_by_side(p, &one);
 }

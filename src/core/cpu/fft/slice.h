@@ -36,9 +36,18 @@ lt_status lt_fft_line(const lt_fft_plan *p, const void *in, void *out, bool inve
 /* Whether lines of the plan can be transformed side by side. */
 bool lt_fft_is_short(const lt_fft_plan *p);
 
-/* Transforms short lines, `in_step` and `out_step` numbers apart. roots: for HALVES. */
-lt_status lt_fft_side_by_side(const lt_fft_plan *p, lt_fft_block_kind kind, const void *in,
-                              int64_t in_step, void *out, int64_t out_step, int64_t lines,
-                              const void *roots, bool inverse, double scale);
+/* Short lines of one kind, for lt_fft_side_by_side. */
+typedef struct lt_fft_short_lines {
+    lt_fft_block_kind kind;
+    int64_t count;
+    const void *in;
+    void *out;
+    int64_t in_step, out_step; /* between lines, in real numbers */
+    const void *roots;         /* HALVES: as in lt_fft_block */
+    bool inverse;              /* LT_FFT_SLICES only */
+    double scale;
+} lt_fft_short_lines;
+
+lt_status lt_fft_side_by_side(const lt_fft_plan *p, const lt_fft_short_lines *l);
 
 #endif

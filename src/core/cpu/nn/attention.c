@@ -51,26 +51,11 @@ static int64_t stride_of(const lt_array *t)
     return t->strides[2] > 0 ? t->strides[2] : t->sizes[3];
 }
 
-/* C = alpha A B + beta C of float or double. */
-static void multiply_matrices(const attention_job *j, bool trans_a, bool trans_b, int64_t m,
-                              int64_t n, int64_t k, double alpha, const void *a, int64_t lda,
-                              const void *b, int64_t ldb, double beta, void *c, int64_t ldc)
+/* C = alpha A B + beta C in the dtype of the job; g: the other members, without a batch. */
+static void multiply_matrices(const attention_job *j, lt_gemm g)
 {
-    const lt_gemm g = {.dtype = j->a->dtype,
-                       .m = m,
-                       .n = n,
-                       .k = k,
-                       .batch = 1,
-                       .trans_a = trans_a,
-                       .trans_b = trans_b,
-                       .alpha = alpha,
-                       .beta = beta,
-                       .a = a,
-                       .b = b,
-                       .c = c,
-                       .lda = lda,
-                       .ldb = ldb,
-                       .ldc = ldc};
+    g.dtype = j->a->dtype;
+    g.batch = 1;
     (void)lt_cpu_gemm(&g);
 }
 
@@ -118,10 +103,17 @@ static int64_t taken(const attention_job *j, const score_block *b, int64_t r, ch
 static void score(const attention_job *j, const score_block *b, char *scores)
 {
     const lt_attention *a = j->a;
-    multiply_matrices(j, false, true, b->rows, b->columns, a->width, a->scale,
-                      attention_row(&a->query, j->size, b->n, b->h, b->q), stride_of(&a->query),
-                      shared_row_of(a, &a->key, j->size, b->n, b->h, b->k), stride_of(&a->key), 0,
-                      scores, KEYS);
+    multiply_matrices(j, (lt_gemm){.m = b->rows,
+                                   .n = b->columns,
+                                   .k = a->width,
+                                   .trans_b = true,
+                                   .alpha = a->scale,
+                                   .a = attention_row(&a->query, j->size, b->n, b->h, b->q),
+                                   .b = shared_row_of(a, &a->key, j->size, b->n, b->h, b->k),
+                                   .c = scores,
+                                   .lda = stride_of(&a->query),
+                                   .ldb = stride_of(&a->key),
+                                   .ldc = KEYS});
     for (int64_t r = 0; r < b->rows && a->mask.data != NULL; r++)
         mask_row(j, b, r, scores + r * KEYS * j->size);
 }
@@ -159,9 +151,17 @@ static void run_queries(const attention_job *j, score_block b, char *scores)
             if (factor != 1 && b.k > 0)
                 j->loops->multiply(out + r * ldo * j->size, a->value_width, factor);
         }
-        multiply_matrices(j, false, false, b.rows, a->value_width, b.columns, 1, scores, KEYS,
-                          shared_row_of(a, &a->value, j->size, b.n, b.h, b.k), stride_of(&a->value),
-                          b.k > 0, out, ldo);
+        multiply_matrices(j, (lt_gemm){.m = b.rows,
+                                       .n = a->value_width,
+                                       .k = b.columns,
+                                       .alpha = 1,
+                                       .beta = b.k > 0,
+                                       .a = scores,
+                                       .b = shared_row_of(a, &a->value, j->size, b.n, b.h, b.k),
+                                       .c = out,
+                                       .lda = KEYS,
+                                       .ldb = stride_of(&a->value),
+                                       .ldc = ldo});
     }
     for (int64_t r = 0; r < b.rows; r++) {
         j->loops->multiply(out + r * ldo * j->size, a->value_width,
@@ -211,26 +211,61 @@ static void run_pair(const attention_job *j, const score_block *b, const double 
         j->loops->weights(row, taken(j, b, r, row), get(logsumexp_of(j, b, r), 0, a->dtype));
     }
     if (a->grad_value != NULL)
-        multiply_matrices(j, true, false, b->columns, a->value_width, b->rows, 1, p, KEYS, grad,
-                          ldg, 1,
-                          grad_of(a->grad_value, j, b, a->shared_by, a->keys, b->k, a->value_width),
-                          a->value_width);
+        multiply_matrices(j, (lt_gemm){.m = b->columns,
+                                       .n = a->value_width,
+                                       .k = b->rows,
+                                       .trans_a = true,
+                                       .alpha = 1,
+                                       .beta = 1,
+                                       .a = p,
+                                       .b = grad,
+                                       .c = grad_of(a->grad_value, j, b, a->shared_by, a->keys,
+                                                    b->k, a->value_width),
+                                       .lda = KEYS,
+                                       .ldb = ldg,
+                                       .ldc = a->value_width});
     if (a->grad_query == NULL && a->grad_key == NULL) return;
-    multiply_matrices(j, false, true, b->rows, b->columns, a->value_width, 1, grad, ldg,
-                      shared_row_of(a, &a->value, j->size, b->n, b->h, b->k), stride_of(&a->value),
-                      0, slopes, KEYS);
+    multiply_matrices(j, (lt_gemm){.m = b->rows,
+                                   .n = b->columns,
+                                   .k = a->value_width,
+                                   .trans_b = true,
+                                   .alpha = 1,
+                                   .a = grad,
+                                   .b = shared_row_of(a, &a->value, j->size, b->n, b->h, b->k),
+                                   .c = slopes,
+                                   .lda = ldg,
+                                   .ldb = stride_of(&a->value),
+                                   .ldc = KEYS});
     for (int64_t r = 0; r < b->rows; r++)
         j->loops->slopes(slopes + r * KEYS * j->size, p + r * KEYS * j->size, b->columns,
                          deltas[b->q + r], a->scale);
     if (a->grad_key != NULL)
-        multiply_matrices(j, true, false, b->columns, a->width, b->rows, 1, slopes, KEYS, query,
-                          stride_of(&a->query), 1,
-                          grad_of(a->grad_key, j, b, a->shared_by, a->keys, b->k, a->width),
-                          a->width);
+        multiply_matrices(
+            j, (lt_gemm){.m = b->columns,
+                         .n = a->width,
+                         .k = b->rows,
+                         .trans_a = true,
+                         .alpha = 1,
+                         .beta = 1,
+                         .a = slopes,
+                         .b = query,
+                         .c = grad_of(a->grad_key, j, b, a->shared_by, a->keys, b->k, a->width),
+                         .lda = KEYS,
+                         .ldb = stride_of(&a->query),
+                         .ldc = a->width});
     if (a->grad_query != NULL)
-        multiply_matrices(j, false, false, b->rows, a->width, b->columns, 1, slopes, KEYS,
-                          shared_row_of(a, &a->key, j->size, b->n, b->h, b->k), stride_of(&a->key),
-                          1, grad_of(a->grad_query, j, b, 1, a->queries, b->q, a->width), a->width);
+        multiply_matrices(
+            j, (lt_gemm){.m = b->rows,
+                         .n = a->width,
+                         .k = b->columns,
+                         .alpha = 1,
+                         .beta = 1,
+                         .a = slopes,
+                         .b = shared_row_of(a, &a->key, j->size, b->n, b->h, b->k),
+                         .c = grad_of(a->grad_query, j, b, 1, a->queries, b->q, a->width),
+                         .lda = KEYS,
+                         .ldb = stride_of(&a->key),
+                         .ldc = a->width});
 }
 
 static void run_head(const attention_job *j, score_block b, double *deltas)

@@ -39,8 +39,7 @@ lt_status lt_cpu_kth(int64_t k, const lt_array *values, const lt_array *indices,
 /* products/csr.c */
 lt_status lt_cpu_csr_product(const lt_csr_product *p, bool *done);
 /* order/search.c */
-lt_status lt_cpu_search(bool right, lt_dtype dtype, const void *sorted, int64_t n,
-                        const void *values, int64_t count, int64_t lines, int64_t *out);
+lt_status lt_cpu_search(const lt_search *s);
 /* nn/softmax.c */
 lt_status lt_cpu_softmax(bool log, const lt_array *out, const lt_array *in, int dim);
 lt_status lt_cpu_softmax_backward(bool log, const lt_array *grad_in, const lt_array *grad,

@@ -66,6 +66,18 @@ typedef struct lt_gemm {
     bool *summed;
 } lt_gemm;
 
+/* searchsorted: for each of `values`, the number of elements of the ascending row of `sorted` that
+ * are less (right: or equal); nan is the largest. Dense arrays. */
+typedef struct lt_search {
+    bool right;
+    lt_dtype dtype; /* of sorted and values */
+    const void *sorted, *values;
+    int64_t lines; /* number of rows */
+    int64_t n;     /* elements per row of sorted */
+    int64_t count; /* values per row */
+    int64_t *out;  /* as many as values */
+} lt_search;
+
 /* Sparse matrix (CSR, rows x in_rows, `count` stored values) times dense matrix (in, in_rows x
  * columns, row stride in_step >= columns). Row i of the dense result is the sum of values[k] *
  * in[places[k]] for k in [begins[i], begins[i + 1]). rows, in_rows, columns and count are not 0. */
@@ -442,12 +454,8 @@ typedef struct lt_backend {
      * ones; values and indices have size 1 in dim. */
     lt_status (*kth)(int64_t k, const lt_array *values, const lt_array *indices, const lt_array *in,
                      int dim);
-    /* Optional. searchsorted: for each of `values`, the number of elements of the ascending row of
-     * `sorted` that are less (right: or equal); nan is the largest. Dense arrays of one dtype,
-     * which the backend may reject (LT_ERR_TYPE). n: elements per row of sorted; lines: number of
-     * rows; count: values per row. */
-    lt_status (*search)(bool right, lt_dtype dtype, const void *sorted, int64_t n,
-                        const void *values, int64_t count, int64_t lines, int64_t *out);
+    /* Optional. searchsorted; the backend may reject the dtype (LT_ERR_TYPE). */
+    lt_status (*search)(const lt_search *s);
 
     /* Whether softmax, its derivative and row_norm can consume rows of `length` elements, numel in
      * all, from a fusion group. NULL on the CPU, which can. */

@@ -6,11 +6,8 @@
 #include "cpu/common/sizes.h"
 
 typedef struct search_job {
-    bool right;
-    lt_dtype dtype;
-    const void *sorted, *values;
-    int64_t n, count, chunks;
-    int64_t *out;
+    const lt_search *s;
+    int64_t chunks; /* of the values of a row */
 } search_job;
 
 /* Binary search: the first index of `sorted` with an element that is not before the value. LT_LANES
@@ -42,42 +39,37 @@ SEARCH(i64, int64_t)
 static void run_search(const void *context, int64_t chunk)
 {
     const search_job *j = context;
+    const lt_search *s = j->s;
     const int64_t line = chunk / j->chunks, from = chunk % j->chunks * LT_CPU_PIECE;
-    const int64_t n = j->count - from < LT_CPU_PIECE ? j->count - from : LT_CPU_PIECE,
-                  at = line * j->count + from, start = line * j->n;
-    switch (j->dtype) {
+    const int64_t n = s->count - from < LT_CPU_PIECE ? s->count - from : LT_CPU_PIECE,
+                  at = line * s->count + from, start = line * s->n;
+    switch (s->dtype) {
     case LT_FLOAT32:
-        search_f32(j->right, (const float *)j->sorted + start, j->n, (const float *)j->values + at,
-                   n, j->out + at);
+        search_f32(s->right, (const float *)s->sorted + start, s->n, (const float *)s->values + at,
+                   n, s->out + at);
         break;
     case LT_FLOAT64:
-        search_f64(j->right, (const double *)j->sorted + start, j->n,
-                   (const double *)j->values + at, n, j->out + at);
+        search_f64(s->right, (const double *)s->sorted + start, s->n,
+                   (const double *)s->values + at, n, s->out + at);
         break;
     case LT_INT32:
-        search_i32(j->right, (const int32_t *)j->sorted + start, j->n,
-                   (const int32_t *)j->values + at, n, j->out + at);
+        search_i32(s->right, (const int32_t *)s->sorted + start, s->n,
+                   (const int32_t *)s->values + at, n, s->out + at);
         break;
     default:
-        search_i64(j->right, (const int64_t *)j->sorted + start, j->n,
-                   (const int64_t *)j->values + at, n, j->out + at);
+        search_i64(s->right, (const int64_t *)s->sorted + start, s->n,
+                   (const int64_t *)s->values + at, n, s->out + at);
         break;
     }
 }
 
-lt_status lt_cpu_search(bool right, lt_dtype dtype, const void *sorted, int64_t n,
-                        const void *values, int64_t count, int64_t lines, int64_t *out)
+lt_status lt_cpu_search(const lt_search *s)
 {
-    if (dtype != LT_FLOAT32 && dtype != LT_FLOAT64 && dtype != LT_INT32 && dtype != LT_INT64)
-        return lt_error(LT_ERR_TYPE, "searchsorted: no kernel for %s", lt_dtype_name(dtype));
-    if (count == 0 || lines == 0) return LT_OK;
-    search_job j = {.right = right,
-                    .dtype = dtype,
-                    .sorted = sorted,
-                    .values = values,
-                    .n = n,
-                    .count = count,
-                    .chunks = (count + LT_CPU_PIECE - 1) / LT_CPU_PIECE,
-                    .out = out};
-    return lt_parallel_for(lines * j.chunks, lt_cpu_threads_for(8 * lines * count), run_search, &j);
+    if (s->dtype != LT_FLOAT32 && s->dtype != LT_FLOAT64 && s->dtype != LT_INT32 &&
+        s->dtype != LT_INT64)
+        return lt_error(LT_ERR_TYPE, "searchsorted: no kernel for %s", lt_dtype_name(s->dtype));
+    if (s->count == 0 || s->lines == 0) return LT_OK;
+    const search_job j = {.s = s, .chunks = (s->count + LT_CPU_PIECE - 1) / LT_CPU_PIECE};
+    return lt_parallel_for(s->lines * j.chunks, lt_cpu_threads_for(8 * s->lines * s->count),
+                           run_search, &j);
 }

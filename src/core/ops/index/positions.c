@@ -424,9 +424,15 @@ static lt_status search_natively(lt_tensor *sorted, lt_tensor *values, bool righ
         return LT_OK;
     lt_tensor *found;
     LT_TRY(lt_tensor_new(LT_INT64, values->device, values->ndim, values->sizes, &found));
-    lt_status status =
-        backend->search(right, (lt_dtype)values->dtype, lt_data(sorted), n, lt_data(values), count,
-                        values->numel / count, (int64_t *)(void *)lt_data(found));
+    const lt_search search = {.right = right,
+                              .dtype = (lt_dtype)values->dtype,
+                              .sorted = lt_data(sorted),
+                              .values = lt_data(values),
+                              .lines = values->numel / count,
+                              .n = n,
+                              .count = count,
+                              .out = (int64_t *)(void *)lt_data(found)};
+    lt_status status = backend->search(&search);
     if (status == LT_OK)
         *out = found;
     else

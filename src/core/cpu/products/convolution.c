@@ -280,7 +280,8 @@ static lt_status by_images(lt_conv_part part, const lt_conv *c, void *x, void *w
     lt_status status = LT_OK;
     *done = true;
     if (part == LT_CONV_W && c->dtype != LT_FLOAT32)
-        return lt_dnnl_convolution(part, c, lt_get_num_threads(), x, w, y, bias, done);
+        return lt_dnnl_convolution(part, c, &(lt_conv_operands){x, w, y, bias},
+                                   lt_get_num_threads(), done);
     if (part == LT_CONV_W) LT_TRY(lt_widen(&sums, c->dtype, NULL, w_count(c)));
     for (int64_t n = 0; n < c->batch && status == LT_OK && *done; n += piece) {
         some.batch = c->batch - n < piece ? c->batch - n : piece;
@@ -328,8 +329,9 @@ static lt_status by_rows(const lt_conv *c, const char *x, void *w, char *y, cons
                    (size_t)(some.in[d] * x_row));
         if (lt_interrupted()) status = lt_stopped();
         if (status == LT_OK && *done)
-            status = lt_dnnl_convolution(LT_CONV_Y, &some, lt_get_num_threads(), room, w,
-                                         room + y_at, bias, done);
+            status = lt_dnnl_convolution(LT_CONV_Y, &some,
+                                         &(lt_conv_operands){room, w, room + y_at, bias},
+                                         lt_get_num_threads(), done);
         for (int64_t o = 0; o < c->out_channels && status == LT_OK && *done; o++)
             memcpy(y + (o * c->out[d] + r) * y_row, room + y_at + o * rows * y_row,
                    (size_t)(rows * y_row));
@@ -371,9 +373,11 @@ static lt_status by_in_channels(lt_conv_part part, const lt_conv *c, void *x, vo
         if (lt_interrupted())
             status = lt_stopped();
         else
-            status =
-                lt_dnnl_convolution(part, &some, lt_get_num_threads(),
-                                    (char *)x + i * lt_volume(c->in) * size, room, y, NULL, done);
+            status = lt_dnnl_convolution(
+                part, &some,
+                &(lt_conv_operands){
+                    .x = (char *)x + i * lt_volume(c->in) * size, .w = room, .y = y},
+                lt_get_num_threads(), done);
         for (int64_t o = 0; o < c->out_channels && part == LT_CONV_W; o++)
             memcpy(of_w + o * row, room + o * bytes, (size_t)bytes);
     }
@@ -409,8 +413,8 @@ static lt_status by_channels(lt_conv_part part, const lt_conv *c, void *x, void 
         else if (work_of(&some) > LT_INTERRUPT_WORK && has_in_channels(part, &some))
             status = by_in_channels(part, &some, x, of_w, of_y, done);
         else
-            status = lt_dnnl_convolution(part, &some, lt_get_num_threads(), x, of_w, of_y, of_bias,
-                                         done);
+            status = lt_dnnl_convolution(part, &some, &(lt_conv_operands){x, of_w, of_y, of_bias},
+                                         lt_get_num_threads(), done);
     }
     return status;
 }
@@ -428,7 +432,8 @@ static lt_status in_pieces(lt_conv_part part, const lt_conv *c, void *x, void *w
     if (work_of(c) > LT_INTERRUPT_WORK && has_rows(part, c)) return by_rows(c, x, w, y, bias, done);
     if (work_of(c) > LT_INTERRUPT_WORK && has_in_channels(part, c))
         return by_in_channels(part, c, x, w, y, done);
-    return lt_dnnl_convolution(part, c, lt_cpu_threads_for(work_of(c) / 8), x, w, y, bias, done);
+    return lt_dnnl_convolution(part, c, &(lt_conv_operands){x, w, y, bias},
+                               lt_cpu_threads_for(work_of(c) / 8), done);
 }
 
 /* Uses oneDNN if it is faster; *done: whether it computed the result. */
@@ -488,8 +493,9 @@ lt_status lt_cpu_int8_convolution(const lt_conv *c, const void *x, const void *w
 {
     *done = false;
     if (!lt_dnnl_multiplies_int8()) return LT_OK;
-    return lt_dnnl_convolution(LT_CONV_Y, c, lt_cpu_threads_for(work_of(c) / 8), (void *)x,
-                               (void *)w, y, NULL, done);
+    return lt_dnnl_convolution(LT_CONV_Y, c,
+                               &(lt_conv_operands){.x = (void *)x, .w = (void *)w, .y = y},
+                               lt_cpu_threads_for(work_of(c) / 8), done);
 }
 
 lt_status lt_cpu_convolution(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y,

@@ -196,10 +196,11 @@ done:
     return status;
 }
 
-lt_status lt_dnnl_convolution(lt_conv_part part, const lt_conv *c, int threads, void *x, void *w,
-                              void *y, const void *bias, bool *done)
+lt_status lt_dnnl_convolution(lt_conv_part part, const lt_conv *c, const lt_conv_operands *arrays,
+                              int threads, bool *done)
 {
-    dnnl_job j = {.c = c, .part = part, .arrays = {x, w, y}, .bias = bias};
+    dnnl_job j = {
+        .c = c, .part = part, .arrays = {arrays->x, arrays->w, arrays->y}, .bias = arrays->bias};
     *done = false;
     set_parts(&j, threads);
     lt_status status = set_plans(&j);

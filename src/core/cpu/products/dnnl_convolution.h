@@ -5,10 +5,17 @@
 
 #include "devices/backend.h"
 
+/* The arrays of a convolution: image, weights, result, and bias or NULL. The part of the
+ * convolution determines which of them is written. */
+typedef struct lt_conv_operands {
+    void *x, *w, *y;
+    const void *bias;
+} lt_conv_operands;
+
 /* As lt_cpu_convolution of one of these types, or lt_cpu_int8_convolution, on up to `threads`
  * threads. *done is false if the library is absent or does not support the shape; the caller then
  * computes the result in another way. */
-lt_status lt_dnnl_convolution(lt_conv_part part, const lt_conv *c, int threads, void *x, void *w,
-                              void *y, const void *bias, bool *done);
+lt_status lt_dnnl_convolution(lt_conv_part part, const lt_conv *c, const lt_conv_operands *arrays,
+                              int threads, bool *done);
 
 #endif

@@ -251,16 +251,22 @@ static lt_status multiply_integers(const lt_gemm *g)
     return status;
 }
 
-/* Converts rows x columns elements between contiguous float rows and half-type rows ld apart. */
-static void convert_matrix(lt_dtype to_dtype, char *to, int64_t to_ld, lt_dtype from_dtype,
-                           const char *from, int64_t from_ld, int64_t rows, int64_t columns)
+/* A matrix whose rows are contiguous. */
+typedef struct typed_matrix {
+    lt_dtype dtype;
+    void *data;
+    int64_t ld; /* elements from a row to the next */
+} typed_matrix;
+
+/* Converts rows x columns elements of `from` to the dtype of `to`. */
+static void convert_matrix(typed_matrix to, typed_matrix from, int64_t rows, int64_t columns)
 {
-    const int64_t to_size = (int64_t)lt_dtype_size(to_dtype),
-                  from_size = (int64_t)lt_dtype_size(from_dtype);
+    const int64_t to_size = (int64_t)lt_dtype_size(to.dtype),
+                  from_size = (int64_t)lt_dtype_size(from.dtype);
     for (int64_t i = 0; i < rows; i++)
-        lt_loops.cast[to_dtype][from_dtype](
-            (char *[]){to + i * to_ld * to_size, (char *)from + i * from_ld * from_size},
-            (int64_t[]){to_size, from_size}, columns, NULL);
+        lt_loops.cast[to.dtype][from.dtype]((char *[]){(char *)to.data + i * to.ld * to_size,
+                                                       (char *)from.data + i * from.ld * from_size},
+                                            (int64_t[]){to_size, from_size}, columns, NULL);
 }
 
 /* Half types: one matrix of the batch at a time, in float. */
@@ -284,19 +290,19 @@ static lt_status multiply_halves(const lt_gemm *g)
     f.lda = cols_a > 0 ? cols_a : 1;
     f.ldb = cols_b > 0 ? cols_b : 1;
     f.ldc = g->n;
+    const typed_matrix float_c = {LT_FLOAT32, c, g->n};
     for (int64_t i = 0; i < g->batch; i++) {
-        char *out = (char *)g->c + i * g->batch_c * 2;
+        const typed_matrix half_a = {g->dtype, (void *)at(g->a, i * g->batch_a, 2), g->lda},
+                           half_b = {g->dtype, (void *)at(g->b, i * g->batch_b, 2), g->ldb},
+                           half_c = {g->dtype, (char *)g->c + i * g->batch_c * 2, g->ldc};
         if (i == 0 || g->batch_a != 0)
-            convert_matrix(LT_FLOAT32, (char *)a, cols_a, g->dtype, at(g->a, i * g->batch_a, 2),
-                           g->lda, rows_a, cols_a);
+            convert_matrix((typed_matrix){LT_FLOAT32, a, cols_a}, half_a, rows_a, cols_a);
         if (i == 0 || g->batch_b != 0)
-            convert_matrix(LT_FLOAT32, (char *)b, cols_b, g->dtype, at(g->b, i * g->batch_b, 2),
-                           g->ldb, rows_b, cols_b);
-        if (g->beta != 0)
-            convert_matrix(LT_FLOAT32, (char *)c, g->n, g->dtype, out, g->ldc, g->m, g->n);
+            convert_matrix((typed_matrix){LT_FLOAT32, b, cols_b}, half_b, rows_b, cols_b);
+        if (g->beta != 0) convert_matrix(float_c, half_c, g->m, g->n);
         status = multiply_floats(&f);
         if (status != LT_OK) break;
-        convert_matrix(g->dtype, out, g->ldc, LT_FLOAT32, (const char *)c, g->n, g->m, g->n);
+        convert_matrix(half_c, float_c, g->m, g->n);
     }
     lt_block_free(a, capacity);
     return status;

@@ -98,22 +98,29 @@ static int64_t rows_at_once(const columns *c)
     return fours > 0 ? fours * four : four;
 }
 
-/* Reduces rows [from, to) of a tile into totals. */
-static void reduce_tile(const lt_reduce_plan *p, int pass, const lt_total *parameters,
-                        char *const *ptrs, int64_t from, int64_t to, lt_total *totals,
-                        int64_t width)
+/* Rows [from, to) of a tile. */
+typedef struct tile_rows {
+    char *ptrs[2]; /* of the tile's result and its first element */
+    int64_t width; /* columns of the tile */
+    int64_t from, to;
+} tile_rows;
+
+/* Reduces rows of a tile into totals. parameters: of the pass, one per column; NULL: none. */
+static void reduce_tile(const lt_reduce_plan *p, int pass, const tile_rows *t,
+                        const lt_total *parameters, lt_total *totals)
 {
     _Alignas(64) char lanes[LT_REDUCE_TILE * 8], spread_out[LT_REDUCE_TILE * 8];
     int64_t pending = 0;
+    const int64_t width = t->width;
     const bool dense = p->convert == NULL && p->it->strides[1][0] == width * p->size;
     const int64_t group = dense && width <= LT_ACCUMULATORS / 2 ? LT_ACCUMULATORS / width : 1;
     columns c = {p, p->passes[pass], NULL, width, group, totals, lanes, &pending};
     c.parameters = spread_parameters(p, parameters, spread_out, width, group);
     lt_reduce_begin(p, pass, totals, width);
     if (p->fusion != NULL)
-        lt_reduce_fused_rows(p, from, to, rows_at_once(&c), reduce_rows, &c);
+        lt_reduce_fused_rows(p, t->from, t->to, rows_at_once(&c), reduce_rows, &c);
     else
-        lt_cpu_walk(p->it, p->reduced_dims, ptrs, from, to, reduce_rows, &c);
+        lt_cpu_walk(p->it, p->reduced_dims, t->ptrs, t->from, t->to, reduce_rows, &c);
     flush_lanes(&c);
 }
 
@@ -144,18 +151,17 @@ static void tile_job(const void *context, int64_t job)
 {
     const tiled *t = context;
     const lt_reduce_plan *p = t->plan;
-    char *ptrs[2];
-    int64_t n;
-    tile_at(t, job, &n, ptrs);
+    tile_rows all = {.to = p->count};
+    tile_at(t, job, &all.width, all.ptrs);
     lt_total totals[LT_REDUCE_TILE], parameters[LT_REDUCE_TILE], first[LT_REDUCE_TILE];
     if (p->npasses == 2) {
-        const lt_total *before = lt_reduce_before(p, ptrs[1], p->in_size, n, first);
-        reduce_tile(p, 0, before, ptrs, 0, p->count, parameters, n);
-        lt_reduce_between(p, parameters, before, n);
+        const lt_total *before = lt_reduce_before(p, all.ptrs[1], p->in_size, all.width, first);
+        reduce_tile(p, 0, &all, before, parameters);
+        lt_reduce_between(p, parameters, before, all.width);
     }
-    reduce_tile(p, p->npasses - 1, p->npasses == 2 ? parameters : NULL, ptrs, 0, p->count, totals,
-                n);
-    lt_reduce_store(p, ptrs[0], p->it->strides[0][p->reduced_dims], totals, parameters, n);
+    reduce_tile(p, p->npasses - 1, &all, p->npasses == 2 ? parameters : NULL, totals);
+    lt_reduce_store(p, all.ptrs[0], p->it->strides[0][p->reduced_dims], totals, parameters,
+                    all.width);
 }
 
 static void chunk_job(const void *context, int64_t job)
@@ -163,12 +169,11 @@ static void chunk_job(const void *context, int64_t job)
     const tiled *t = context;
     const int64_t count = t->plan->count, from = job % t->chunks * t->rows, to = from + t->rows;
     const int64_t tile = job / t->chunks;
-    char *ptrs[2];
-    int64_t n;
-    tile_at(t, tile, &n, ptrs);
+    tile_rows rows = {.from = from < count ? from : count, .to = to < count ? to : count};
+    tile_at(t, tile, &rows.width, rows.ptrs);
     const lt_total *parameters = t->pass == 1 ? t->parameters : t->plan->varies ? t->first : NULL;
-    reduce_tile(t->plan, t->pass, parameters != NULL ? parameters + tile * t->width : NULL, ptrs,
-                from < count ? from : count, to < count ? to : count, t->parts + job * t->width, n);
+    reduce_tile(t->plan, t->pass, &rows, parameters != NULL ? parameters + tile * t->width : NULL,
+                t->parts + job * t->width);
 }
 
 /* Merges the chunks of a slice of a tile into the first one. After the last pass, stores the

@@ -113,41 +113,8 @@ static lt_status even_lines(const lt_fft *f, const lt_fft_plan *p)
 
 /* ---- real lines of odd length ---------------------------------------------------------------- */
 
-/* join: two real lines of length n to one complex line; part: the reverse; b NULL: one line.
- * _halves: the same for their transforms, of which only the first n / 2 + 1 elements are stored. */
-#define TWOS(T, NAME)                                                                              \
-    static void NAME##_join(T *to, const T *a, const T *b, int64_t n)                              \
-    {                                                                                              \
-        for (int64_t k = 0; k < n; k++) to[2 * k] = a[k], to[2 * k + 1] = b != NULL ? b[k] : 0;    \
-    }                                                                                              \
-    static void NAME##_part(const T *z, T *a, T *b, int64_t n)                                     \
-    {                                                                                              \
-        for (int64_t k = 0; k < n; k++) {                                                          \
-            a[k] = z[2 * k];                                                                       \
-            if (b != NULL) b[k] = z[2 * k + 1];                                                    \
-        }                                                                                          \
-    }                                                                                              \
-    static void NAME##_part_halves(const T *z, T *a, T *b, int64_t n)                              \
-    {                                                                                              \
-        for (int64_t k = 0; k <= n / 2; k++) {                                                     \
-            const T *p = z + 2 * k, *q = z + (k == 0 ? 0 : 2 * (n - k));                           \
-            a[2 * k] = (p[0] + q[0]) / 2, a[2 * k + 1] = (p[1] - q[1]) / 2;                        \
-            if (b != NULL) b[2 * k] = (p[1] + q[1]) / 2, b[2 * k + 1] = (q[0] - p[0]) / 2;         \
-        }                                                                                          \
-    }                                                                                              \
-    static void NAME##_join_halves(T *z, const T *a, const T *b, int64_t n)                        \
-    {                                                                                              \
-        for (int64_t k = 0; k <= n / 2; k++) {                                                     \
-            T *p = z + 2 * k, *q = z + 2 * (n - k);                                                \
-            const T c = b != NULL ? b[2 * k] : 0, d = b != NULL && k > 0 ? b[2 * k + 1] : 0;       \
-            const T re = a[2 * k], im = k > 0 ? a[2 * k + 1] : 0;                                  \
-            p[0] = re - d, p[1] = im + c;                                                          \
-            if (k > 0) q[0] = re + d, q[1] = c - im;                                               \
-        }                                                                                          \
-    }
-TWOS(float, float)
-TWOS(double, double)
-#undef TWOS
+#define LOOPS "cpu/fft/two_lines.inc"
+#include "cpu/common/both_floats.h"
 
 /* Lines 2 k and, if it exists, 2 k + 1. */
 static lt_status two_lines(const lines *l, int64_t k)
@@ -165,14 +132,14 @@ static lt_status two_lines(const lines *l, int64_t k)
     void *z = lt_block_array(n, (size_t)size, &capacity);
     if (z == NULL) return LT_ERR_MEMORY;
     if (p->is_double)
-        (forward ? double_join : double_join_halves)(z, a, b, n);
+        (forward ? join_f64 : join_halves_f64)(z, a, b, n);
     else
-        (forward ? float_join : float_join_halves)(z, a, b, n);
+        (forward ? join_f32 : join_halves_f32)(z, a, b, n);
     lt_status status = lt_fft_line(p, z, z, !forward, f->scale);
     if (p->is_double)
-        (forward ? double_part_halves : double_part)(z, c, d, n);
+        (forward ? part_halves_f64 : part_f64)(z, c, d, n);
     else
-        (forward ? float_part_halves : float_part)(z, c, d, n);
+        (forward ? part_halves_f32 : part_f32)(z, c, d, n);
     lt_block_free(z, capacity);
     return status;
 }

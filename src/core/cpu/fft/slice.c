@@ -151,29 +151,16 @@ static lt_status by_matrix(const lt_fft_plan *p, const void *in, void *out, bool
 
 /* ---- lengths with large prime factors -------------------------------------------------------- */
 
-/* to[k] = a[k] b[k] scale, with the conjugate of a if `conjugated`. */
-#define TIMES(name, T)                                                                             \
-    static void name(T *to, const T *a, const T *b, int64_t n, bool conjugated, T scale)           \
-    {                                                                                              \
-        const T sign = conjugated ? -scale : scale;                                                \
-        for (int64_t k = 0; k < n; k++) {                                                          \
-            const T re = a[2 * k] * scale, im = a[2 * k + 1] * sign, c = b[2 * k],                 \
-                    d = b[2 * k + 1];                                                              \
-            to[2 * k] = re * c - im * d;                                                           \
-            to[2 * k + 1] = re * d + im * c;                                                       \
-        }                                                                                          \
-    }
-TIMES(times_float, float)
-TIMES(times_double, double)
-#undef TIMES
+#define LOOPS "cpu/fft/multiply_rows.inc"
+#include "cpu/common/both_floats.h"
 
 static void multiply_rows(const lt_fft_plan *p, void *to, const void *a, const void *b, int64_t n,
                           bool conjugated, double scale)
 {
     if (p->is_double)
-        times_double(to, a, b, n, conjugated, scale);
+        multiply_rows_f64(to, a, b, n, conjugated, scale);
     else
-        times_float(to, a, b, n, conjugated, (float)scale);
+        multiply_rows_f32(to, a, b, n, conjugated, (float)scale);
 }
 
 /* Bluestein's algorithm. An inverse transform is the conjugate of the transform of the conjugate.

@@ -10,31 +10,26 @@ typedef struct search_job {
     int64_t chunks; /* of the values of a row */
 } search_job;
 
-/* Binary search: the first index of `sorted` with an element that is not before the value. LT_LANES
- * values are searched in lockstep, so that their reads from memory overlap. */
-#define SEARCH(s, T)                                                                               \
-    static void search_##s(bool right, const T *sorted, int64_t n, const T *values, int64_t count, \
-                           int64_t *out)                                                           \
-    {                                                                                              \
-        for (int64_t i = 0; i < count; i += LT_LANES, values += LT_LANES, out += LT_LANES) {       \
-            const int lanes = count - i < LT_LANES ? (int)(count - i) : LT_LANES;                  \
-            for (int k = 0; k < lanes; k++) out[k] = 0;                                            \
-            for (int64_t left = n, half; left > 0; left -= half) {                                 \
-                half = (left + 1) / 2;                                                             \
-                const T *last = sorted + half - 1; /* of the first half */                         \
-                for (int k = 0; k < lanes; k++) {                                                  \
-                    const T v = values[k], x = last[out[k]];                                       \
-                    const bool before = (right ? x <= v : x < v) | (v != v);                       \
-                    out[k] += before ? half : 0;                                                   \
-                }                                                                                  \
-            }                                                                                      \
-        }                                                                                          \
-    }
-SEARCH(f32, float)
-SEARCH(f64, double)
-SEARCH(i32, int32_t)
-SEARCH(i64, int64_t)
-#undef SEARCH
+#define T       float
+#define S(name) name##_f32
+#include "search.inc"
+#undef T
+#undef S
+#define T       double
+#define S(name) name##_f64
+#include "search.inc"
+#undef T
+#undef S
+#define T       int32_t
+#define S(name) name##_i32
+#include "search.inc"
+#undef T
+#undef S
+#define T       int64_t
+#define S(name) name##_i64
+#include "search.inc"
+#undef T
+#undef S
 
 static void run_search(const void *context, int64_t chunk)
 {
@@ -45,20 +40,20 @@ static void run_search(const void *context, int64_t chunk)
                   at = line * s->count + from, start = line * s->n;
     switch (s->dtype) {
     case LT_FLOAT32:
-        search_f32(s->right, (const float *)s->sorted + start, s->n, (const float *)s->values + at,
-                   n, s->out + at);
+        search_row_f32(s->right, (const float *)s->sorted + start, s->n,
+                       (const float *)s->values + at, n, s->out + at);
         break;
     case LT_FLOAT64:
-        search_f64(s->right, (const double *)s->sorted + start, s->n,
-                   (const double *)s->values + at, n, s->out + at);
+        search_row_f64(s->right, (const double *)s->sorted + start, s->n,
+                       (const double *)s->values + at, n, s->out + at);
         break;
     case LT_INT32:
-        search_i32(s->right, (const int32_t *)s->sorted + start, s->n,
-                   (const int32_t *)s->values + at, n, s->out + at);
+        search_row_i32(s->right, (const int32_t *)s->sorted + start, s->n,
+                       (const int32_t *)s->values + at, n, s->out + at);
         break;
     default:
-        search_i64(s->right, (const int64_t *)s->sorted + start, s->n,
-                   (const int64_t *)s->values + at, n, s->out + at);
+        search_row_i64(s->right, (const int64_t *)s->sorted + start, s->n,
+                       (const int64_t *)s->values + at, n, s->out + at);
         break;
     }
 }

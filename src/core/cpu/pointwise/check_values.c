@@ -3,24 +3,20 @@
 #include "cpu/cpu.h"
 #include "error.h"
 
-#define FIRST_BAD(T, IS_BAD)                                                                       \
-    static int64_t first_bad_##T(const lt_value_check *c)                                          \
-    {                                                                                              \
-        const T *const v = c->data;                                                                \
-        const T low = (T)c->low, high = (T)c->high;                                                \
-        int bad = 0;                                                                               \
-        (void)low;                                                                                 \
-        (void)high;                                                                                \
-        for (int64_t i = 0; i < c->n; i++) bad |= IS_BAD;                                          \
-        if (!bad) return -1;                                                                       \
-        for (int64_t i = 0; i < c->n; i++)                                                         \
-            if (IS_BAD) return i;                                                                  \
-        return -1;                                                                                 \
-    }
-FIRST_BAD(float, !(v[i] >= low && v[i] <= high))
-FIRST_BAD(double, !(v[i] >= low && v[i] <= high))
-FIRST_BAD(int64_t, v[i] == 0)
-#undef FIRST_BAD
+#define LOOPS "cpu/pointwise/first_outside.inc"
+#include "cpu/common/both_floats.h"
+
+/* The index of the first 0; -1: there is none. */
+static int64_t first_zero(const lt_value_check *c)
+{
+    const int64_t *const v = c->data;
+    int bad = 0;
+    for (int64_t i = 0; i < c->n; i++) bad |= v[i] == 0;
+    if (!bad) return -1;
+    for (int64_t i = 0; i < c->n; i++)
+        if (v[i] == 0) return i;
+    return -1;
+}
 
 /* The next element that is bad if nan is allowed. */
 static int64_t next_number(const lt_value_check *c, int64_t i)
@@ -35,9 +31,9 @@ static int64_t next_number(const lt_value_check *c, int64_t i)
 
 lt_status lt_cpu_check_values(const lt_value_check *c)
 {
-    int64_t i = c->dtype == LT_FLOAT32   ? first_bad_float(c)
-                : c->dtype == LT_FLOAT64 ? first_bad_double(c)
-                                         : first_bad_int64_t(c);
+    int64_t i = c->dtype == LT_FLOAT32   ? first_outside_f32(c)
+                : c->dtype == LT_FLOAT64 ? first_outside_f64(c)
+                                         : first_zero(c);
     if (i >= 0 && c->nan) i = next_number(c, i);
     if (i < 0) return LT_OK;
     if (!c->shown) return lt_error(LT_ERR_RUNTIME, "%s", c->text);

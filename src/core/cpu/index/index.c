@@ -110,46 +110,44 @@ static lt_status range_error(const indexing *x)
 
 /* ---- elements -------------------------------------------------------------------------------- */
 
-/* They also move rows of small elements, which may be unaligned. */
-#define MOVE(bits)                                                                                 \
-    static void get_##bits(char *base, const int64_t *offsets, char *dense, int64_t stride,        \
-                           int64_t n, int64_t bytes)                                               \
-    {                                                                                              \
-        (void)bytes;                                                                               \
-        for (int64_t i = 0; i < n; i++) memcpy(dense + i * stride, base + offsets[i], bits / 8);   \
-    }                                                                                              \
-    static void put_##bits(char *base, const int64_t *offsets, char *dense, int64_t stride,        \
-                           int64_t n, int64_t bytes)                                               \
-    {                                                                                              \
-        (void)bytes;                                                                               \
-        for (int64_t i = 0; i < n; i++) memcpy(base + offsets[i], dense + i * stride, bits / 8);   \
-    }
-MOVE(8)
-MOVE(16)
-MOVE(32)
-MOVE(64)
-#undef MOVE
-
-static void get_row(char *base, const int64_t *offsets, char *dense, int64_t stride, int64_t n,
-                    int64_t bytes)
+/* Rows of small elements, which are moved as one, may be unaligned. With a constant `bytes`, the
+ * compiler replaces memcpy by a load and a store. */
+static inline __attribute__((always_inline)) void get_sized(const char *base,
+                                                            const int64_t *offsets, char *dense,
+                                                            int64_t stride, int64_t n,
+                                                            int64_t bytes)
 {
     for (int64_t i = 0; i < n; i++) memcpy(dense + i * stride, base + offsets[i], (size_t)bytes);
 }
 
-static void put_row(char *base, const int64_t *offsets, char *dense, int64_t stride, int64_t n,
-                    int64_t bytes)
+static inline __attribute__((always_inline)) void put_sized(char *base, const int64_t *offsets,
+                                                            const char *dense, int64_t stride,
+                                                            int64_t n, int64_t bytes)
 {
     for (int64_t i = 0; i < n; i++) memcpy(base + offsets[i], dense + i * stride, (size_t)bytes);
 }
 
-static move_loop moving(bool put, int64_t bytes)
+static void get_elements(char *base, const int64_t *offsets, char *dense, int64_t stride, int64_t n,
+                         int64_t bytes)
 {
     switch (bytes) {
-    case 1: return put ? put_8 : get_8;
-    case 2: return put ? put_16 : get_16;
-    case 4: return put ? put_32 : get_32;
-    case 8: return put ? put_64 : get_64;
-    default: return put ? put_row : get_row;
+    case 1: get_sized(base, offsets, dense, stride, n, 1); break;
+    case 2: get_sized(base, offsets, dense, stride, n, 2); break;
+    case 4: get_sized(base, offsets, dense, stride, n, 4); break;
+    case 8: get_sized(base, offsets, dense, stride, n, 8); break;
+    default: get_sized(base, offsets, dense, stride, n, bytes);
+    }
+}
+
+static void put_elements(char *base, const int64_t *offsets, char *dense, int64_t stride, int64_t n,
+                         int64_t bytes)
+{
+    switch (bytes) {
+    case 1: put_sized(base, offsets, dense, stride, n, 1); break;
+    case 2: put_sized(base, offsets, dense, stride, n, 2); break;
+    case 4: put_sized(base, offsets, dense, stride, n, 4); break;
+    case 8: put_sized(base, offsets, dense, stride, n, 8); break;
+    default: put_sized(base, offsets, dense, stride, n, bytes);
     }
 }
 
@@ -413,7 +411,7 @@ lt_status lt_cpu_index_get(const lt_iter *it, const lt_index_args *args)
     if (it->numel == 0) return LT_OK;
     gather_rows(&x);
     avoid_short_runs(&x.it);
-    x.move = moving(false, x.row * (int64_t)lt_dtype_size(it->dtype[1]));
+    x.move = get_elements;
     return run_all(&x);
 }
 
@@ -434,7 +432,7 @@ lt_status lt_cpu_index_combine(const lt_iter *it, const lt_index_args *args, lt_
     }
     if (mode == LT_SCATTER_SET) {
         gather_rows(&x);
-        x.move = moving(true, x.row * (int64_t)lt_dtype_size(dtype));
+        x.move = put_elements;
     } else {
         x.move = combining(mode, dtype);
         x.params = mode == LT_SCATTER_ADD ? &one : NULL;

@@ -17,7 +17,6 @@
 #include "error.h"
 #include "cpu/common/fetch.h"
 #include "cpu/common/for_each.h"
-#include "dtypes/half.h"
 #include "context/interrupt.h"
 #include "kernels_arithmetic.h"
 #include "cpu/common/threads.h"
@@ -29,16 +28,11 @@
 #define AHEAD 8
 #define ASKED (8 * LT_PREFETCHED_SLICE) /* bytes of a row that are prefetched */
 
-/* Moves n elements between base + offsets and a buffer of elements (or values), stride bytes apart.
- */
-typedef void (*move_loop)(char *base, const int64_t *offsets, char *dense, int64_t stride,
-                          int64_t n, int64_t bytes);
-
 typedef struct indexing {
     lt_iter it;
     const lt_index_args *args;
     int64_t row; /* elements that are moved as one */
-    move_loop move;
+    lt_move_loop move;
     lt_loop copy, combine; /* combine: for whole runs; NULL: move combines */
     const lt_scalar *params;
     bool put;
@@ -149,62 +143,6 @@ static void put_elements(char *base, const int64_t *offsets, char *dense, int64_
     case 8: put_sized(base, offsets, dense, stride, n, 8); break;
     default: put_sized(base, offsets, dense, stride, n, bytes);
     }
-}
-
-/* Combines the element at each offset with a value, both of type T, in type C. */
-#define COMBINE(name, s, T, C, LOAD, STORE, RESULT)                                                \
-    static void name##_##s(char *base, const int64_t *offsets, char *values, int64_t stride,       \
-                           int64_t n, int64_t bytes)                                               \
-    {                                                                                              \
-        (void)bytes;                                                                               \
-        for (int64_t i = 0; i < n; i++) {                                                          \
-            T *at = (T *)(void *)(base + offsets[i]);                                              \
-            const C a = LOAD(*at), b = LOAD(*(const T *)(const void *)(values + i * stride));      \
-            *at = STORE(RESULT);                                                                   \
-        }                                                                                          \
-    }
-#define MODES(s, T, C, W, LOAD, STORE)                                                             \
-    COMBINE(add, s, T, C, LOAD, STORE, (W)a + (W)b)                                                \
-    COMBINE(mul, s, T, C, LOAD, STORE, (W)a *(W)b)                                                 \
-    COMBINE(max, s, T, C, LOAD, STORE, a > b || a != a ? a : b)                                    \
-    COMBINE(min, s, T, C, LOAD, STORE, a < b || a != a ? a : b)
-MODES(u8, uint8_t, uint8_t, uint64_t, , (uint8_t))
-MODES(i8, int8_t, int8_t, uint64_t, , (int8_t))
-MODES(i16, int16_t, int16_t, uint64_t, , (int16_t))
-MODES(i32, int32_t, int32_t, uint64_t, , (int32_t))
-MODES(i64, int64_t, int64_t, uint64_t, , (int64_t))
-MODES(f16, lt_half, float, float, lt_half_to_float, lt_float_to_half)
-MODES(bf16, lt_bfloat16, float, float, lt_bfloat16_to_float, lt_float_to_bfloat16)
-MODES(f32, float, float, float, , )
-MODES(f64, double, double, double, , )
-COMBINE(or, bool, uint8_t, uint8_t, , , a | b)
-COMBINE(and, bool, uint8_t, uint8_t, , , a &b)
-#undef MODES
-#undef COMBINE
-
-static move_loop combining(lt_scatter_mode mode, lt_dtype dtype)
-{
-#define MODES(s)                                                                                   \
-    {                                                                                              \
-        [LT_SCATTER_ADD] = add_##s, [LT_SCATTER_MUL] = mul_##s, [LT_SCATTER_MAX] = max_##s,        \
-        [LT_SCATTER_MIN] = min_##s                                                                 \
-    }
-    static const move_loop loops[LT_DTYPE_COUNT][LT_SCATTER_MIN + 1] = {
-        [LT_UINT8] = MODES(u8),
-        [LT_INT8] = MODES(i8),
-        [LT_INT16] = MODES(i16),
-        [LT_INT32] = MODES(i32),
-        [LT_INT64] = MODES(i64),
-        [LT_FLOAT16] = MODES(f16),
-        [LT_BFLOAT16] = MODES(bf16),
-        [LT_FLOAT32] = MODES(f32),
-        [LT_FLOAT64] = MODES(f64),
-        [LT_BOOL] = {[LT_SCATTER_ADD] = or_bool,
-                     [LT_SCATTER_MUL] = and_bool,
-                     [LT_SCATTER_MAX] = or_bool,
-                     [LT_SCATTER_MIN] = and_bool}};
-#undef MODES
-    return loops[dtype][mode];
 }
 
 /* ---- runs ------------------------------------------------------------------------------------ */
@@ -434,7 +372,7 @@ lt_status lt_cpu_index_combine(const lt_iter *it, const lt_index_args *args, lt_
         gather_rows(&x);
         x.move = put_elements;
     } else {
-        x.move = combining(mode, dtype);
+        x.move = lt_combine_loop(mode, dtype);
         x.params = mode == LT_SCATTER_ADD ? &one : NULL;
         /* loops on half types accept scalars as float only */
         x.combine = lt_dtype_is_half(dtype) ? NULL : lt_pointwise_loops[pointwise[mode]][dtype];

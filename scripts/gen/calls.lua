@@ -1,6 +1,6 @@
 -- calls.lua - generates the tables of lt_call and of the enumeration in ltensor.h: per group
--- calls_<group>.c with a description and a function for each overload (src/core/api/call.h), and
--- calls_table.c, the names in order.
+-- calls_<group>.c with a description and a function for each overload (src/core/api/callables.h),
+-- and calls_table.c, the names in order.
 --
 -- Usage: lua5.4 scripts/gen/calls.lua OUT_DIR
 
@@ -113,13 +113,13 @@ local function emit_group(model, group, functions)
     end
   end
   local body = table.concat(out) .. ('\nconst lt_callable lt_callables_%s[] = {\n'):format(group) .. table.concat(entries) .. '};\n'
-  return notice .. '#include "api/call.h"\n#include "tensor.h"\n' .. declarations.op_includes(model, body) .. body
+  return notice .. '#include "api/callables.h"\n#include "tensor.h"\n' .. declarations.op_includes(model, body) .. body
 end
 
 -- All overloads in the order of their names, and every name and alias with the index of its
 -- overloads.
 local function table_of(groups, functions)
-  local out, names, n = { notice, '#include "api/call.h"\n\n' }, {}, 0
+  local out, names, n = { notice, '#include "api/callables.h"\n\n' }, {}, 0
   for _, group in ipairs(groups) do out[#out + 1] = ('extern const lt_callable lt_callables_%s[];\n'):format(group) end
   table.sort(functions, function(a, b) return a.call_name < b.call_name end)
   out[#out + 1] = '\nconst lt_callable *const lt_callables[] = {\n'

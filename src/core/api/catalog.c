@@ -1,6 +1,6 @@
 /* catalog.c - enumerates the operations: lt_op_count, lt_op_at and the functions for their
- * arguments and results, over the tables of call.h. */
-#include "call.h"
+ * arguments and results, over the tables of callables.h. */
+#include "callables.h"
 
 int lt_op_count(void) { return lt_callables_n; }
 

@@ -1,7 +1,7 @@
-/* call.h - the tables that scripts/gen/calls.lua generates from the declarations, for lt_call
+/* callables.h - the tables that scripts/gen/calls.lua generates from the declarations, for lt_call
  * (call.c) and for the enumeration of ltensor.h (catalog.c). Indices in them count from 0. */
-#ifndef LT_CALL_H
-#define LT_CALL_H
+#ifndef LT_CALLABLES_H
+#define LT_CALLABLES_H
 
 #include "api/arg_type.h"
 #include "ltensor.h"

@@ -39,7 +39,7 @@ GradScaler:load_state_dict(): Restores the state of a checkpoint.
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
+local kinds = require 'torch.support.argument_kinds'
 local scope = require 'torch.autograd.scope'
 
 local amp = { __names = { autocast = true, GradScaler = true, custom_fwd = true, custom_bwd = true, is_autocast_available = true } }

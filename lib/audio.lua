@@ -24,7 +24,7 @@ mel_to_hz(): Frequency in Hz of a frequency in mels.
 ]=]
 
 local torch = require 'torch'
-local checked = require 'torch.support.checked'
+local checked = require 'torch.support.argument_checks'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local outside = require 'torch.files.outside'

@@ -24,7 +24,7 @@ register_post_accumulate_grad_hook.hook: Function `hook(tensor)`, called after t
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
-local kinds = require 'torch.support.kinds'
+local kinds = require 'torch.support.argument_kinds'
 local fail = require 'torch.support.fail'
 local scope = require 'torch.autograd.scope'
 local C = torch._C

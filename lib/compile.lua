@@ -16,7 +16,7 @@ compile(): Returns a function that has the same results as the model, but runs i
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
+local kinds = require 'torch.support.argument_kinds'
 
 local C = torch._C
 

@@ -34,7 +34,7 @@ local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 local dimensions = require 'torch.support.dimensions'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
+local kinds = require 'torch.support.argument_kinds'
 local outs = require 'torch.support.outs'
 
 local C = torch._C

@@ -7,9 +7,9 @@ repo_or_dir: Folder with a file `hubconf.lua`.
 model: Name of the function.
 ]=]
 
-local checked = require 'torch.support.checked'
+local checked = require 'torch.support.argument_checks'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
+local kinds = require 'torch.support.argument_kinds'
 local outside = require 'torch.files.outside'
 
 local hub = {}

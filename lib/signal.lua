@@ -18,7 +18,7 @@ nuttall(): A sum of four cosines with low side lobes.
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
+local kinds = require 'torch.support.argument_kinds'
 
 local windows = {}
 

@@ -18,7 +18,7 @@ left: Must be true: the system is input @ x = other.
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
+local kinds = require 'torch.support.argument_kinds'
 local outs = require 'torch.support.outs'
 local C = torch._C
 

@@ -65,12 +65,12 @@ function echo.library_name(value)
 end
 
 local function func(value)
-  local info = debug.getinfo(require('torch.support.checked').original(value), 'Su')
+  local info = debug.getinfo(require('torch.support.argument_checks').original(value), 'Su')
   if info.what == 'C' then
     return ('<function %s>'):format(echo.library_name(value) or 'in C')
   end
   local parameters = {}
-  for index = 1, info.nparams do parameters[index] = debug.getlocal(require('torch.support.checked').original(value), index) end
+  for index = 1, info.nparams do parameters[index] = debug.getlocal(require('torch.support.argument_checks').original(value), index) end
   if info.isvararg then parameters[#parameters + 1] = '...' end
   return ('<function(%s) at %s:%d>'):format(table.concat(parameters, ', '), info.short_src, info.linedefined)
 end

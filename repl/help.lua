@@ -155,7 +155,7 @@ end
 local manual = 'https://www.lua.org/manual/5.4/manual.html#pdf-'
 
 local function show_function(session, name, value, with_source)
-  local info = debug.getinfo(require('torch.support.checked').original(value), 'Su')
+  local info = debug.getinfo(require('torch.support.argument_checks').original(value), 'Su')
   local text = echo.value(value)
   print(('%s = %s'):format(name, text))
   local library_name = text:match '^<function ([%w_.]+)>$'
@@ -213,7 +213,7 @@ local function show_class(session, name, class, with_source)
   print(('class %s(%s)'):format(name, table.concat(parameters, ', ')))
   local known = info
   for _, method in next, class do -- a class without init: any of its methods identifies its file
-    known = known or (type(method) == 'function' and debug.getinfo(require('torch.support.checked').original(method), 'Su'))
+    known = known or (type(method) == 'function' and debug.getinfo(require('torch.support.argument_checks').original(method), 'Su'))
   end
   local lines = known and known.what ~= 'C' and lines_of(session, known)
   local comment = lines and comment_of_class(lines, class.__classname)

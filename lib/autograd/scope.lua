@@ -7,7 +7,7 @@
 -- its restoring to the scope above it. The list does not refer to guards; otherwise none would be
 -- collected.
 
-local kinds = require 'torch.support.kinds'
+local kinds = require 'torch.support.argument_kinds'
 local getinfo = debug and debug.getinfo
 local library = getinfo and getinfo(1, 'S').source:gsub('autograd[./]scope.*$', '')
 

@@ -8,7 +8,7 @@
 -- normally and the second one is captured. Arguments are copied into the graph's memory, results out of it.
 
 local torch = require 'torch'
-local kinds = require 'torch.support.kinds'
+local kinds = require 'torch.support.argument_kinds'
 
 local MOST = 32 -- graphs per function
 

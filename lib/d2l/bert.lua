@@ -5,7 +5,7 @@
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
+local kinds = require 'torch.support.argument_kinds'
 local text = require 'torch.d2l.text'
 local transformer = require 'torch.d2l.transformer'
 

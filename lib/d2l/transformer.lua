@@ -3,7 +3,7 @@
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
-local kinds = require 'torch.support.kinds'
+local kinds = require 'torch.support.argument_kinds'
 local attention = require 'torch.d2l.attention'
 local models = require 'torch.d2l.models'
 local sequences = require 'torch.d2l.sequences'

@@ -4,7 +4,7 @@
 
 local torch = require 'torch'
 local here = require 'torch.distributed.state'
-local kinds = require 'torch.support.kinds'
+local kinds = require 'torch.support.argument_kinds'
 
 local M = {}
 

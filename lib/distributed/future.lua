@@ -2,7 +2,7 @@
 -- argument of next() are the list of tensors of an operation's get_future().
 
 local class = require 'torch.support.class'
-local kinds = require 'torch.support.kinds'
+local kinds = require 'torch.support.argument_kinds'
 
 local Future = class.Object:extend('Future')
 

@@ -17,7 +17,7 @@ local Optimizer = require 'torch.optim.optimizer'
 local dist = require 'torch.distributed'
 local fail = require 'torch.support.fail'
 local join = require 'torch.distributed.algorithms.join'
-local kinds = require 'torch.support.kinds'
+local kinds = require 'torch.support.argument_kinds'
 local sharding = require 'torch.distributed.sharding'
 
 local M = {}

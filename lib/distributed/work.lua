@@ -3,7 +3,7 @@
 
 local class = require 'torch.support.class'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
+local kinds = require 'torch.support.argument_kinds'
 local here = require 'torch.distributed.state'
 local Future = require 'torch.distributed.future'
 local clock = require('torch')._C.clock

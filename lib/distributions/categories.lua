@@ -51,7 +51,7 @@ local Distribution = require 'torch.distributions.distribution'
 local TransformedDistribution = require 'torch.distributions.composed'.TransformedDistribution
 local elementwise = require 'torch.distributions.transforms.elementwise'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
+local kinds = require 'torch.support.argument_kinds'
 local utils = require 'torch.distributions.utils'
 
 local M = {}

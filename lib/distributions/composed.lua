@@ -23,7 +23,7 @@ local constraints = require 'torch.distributions.constraints'
 local Distribution = require 'torch.distributions.distribution'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
+local kinds = require 'torch.support.argument_kinds'
 local utils = require 'torch.distributions.utils'
 local basic = require 'torch.distributions.transforms.transform'
 

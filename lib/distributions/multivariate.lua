@@ -28,7 +28,7 @@ local class = require 'torch.support.class'
 local constraints = require 'torch.distributions.constraints'
 local Distribution = require 'torch.distributions.distribution'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
+local kinds = require 'torch.support.argument_kinds'
 local utils = require 'torch.distributions.utils'
 
 local linalg = torch.linalg

@@ -5,7 +5,7 @@
 -- strides of a tensor must be within its entry.
 
 local torch = require 'torch'
-local kinds = require 'torch.support.kinds'
+local kinds = require 'torch.support.argument_kinds'
 
 local M = {}
 

@@ -6,7 +6,7 @@
 
 local torch = require 'torch'
 local ordered_dict = require 'torch.support.ordered_dict'
-local shown = require 'torch.support.shown'
+local shown = require 'torch.support.printable_format'
 local zip = require 'torch.files.zip'
 
 local M = {}

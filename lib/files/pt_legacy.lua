@@ -10,7 +10,7 @@
 
 local torch = require 'torch'
 local pt_globals = require 'torch.files.pt_globals'
-local shown = require 'torch.support.shown'
+local shown = require 'torch.support.printable_format'
 local unpickle = require 'torch.files.unpickle'
 
 local M = {}

@@ -4,9 +4,9 @@
 -- Only constructors that ltensor implements itself can be allowed (files/python_data.lua): none of them runs
 -- code of the file.
 
-local checked = require 'torch.support.checked'
+local checked = require 'torch.support.argument_checks'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
+local kinds = require 'torch.support.argument_kinds'
 local python_data = require 'torch.files.python_data'
 
 local serialization = {}

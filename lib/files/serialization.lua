@@ -22,7 +22,7 @@ max_shard_size: Maximum size of a safetensors file, in bytes or as `'5GB'`; larg
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
-local kinds = require 'torch.support.kinds'
+local kinds = require 'torch.support.argument_kinds'
 local npy = require 'torch.files.npy'
 local file_kinds = require 'torch.files.file_kinds'
 local ordered_dict = require 'torch.support.ordered_dict'

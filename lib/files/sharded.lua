@@ -5,7 +5,7 @@
 -- that the index assigns to it.
 
 local torch = require 'torch'
-local shown = require 'torch.support.shown'
+local shown = require 'torch.support.printable_format'
 local quoted = require 'torch.support.json_string'
 local outside = require 'torch.files.outside'
 local whole_file = require 'torch.files.whole_file'

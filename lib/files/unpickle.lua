@@ -9,7 +9,7 @@
 
 local torch = require 'torch'
 local ordered_dict = require 'torch.support.ordered_dict'
-local shown = require 'torch.support.shown'
+local shown = require 'torch.support.printable_format'
 
 local M = {}
 

@@ -7,7 +7,7 @@
 -- CRC-32. The writer stores or deflates entries.
 
 local torch = require 'torch'
-local shown = require 'torch.support.shown'
+local shown = require 'torch.support.printable_format'
 
 local M = {}
 

@@ -15,7 +15,7 @@ strict: Whether it is an error if the result does not depend on an argument.
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
+local kinds = require 'torch.support.argument_kinds'
 local arguments_of = require 'torch.func.arguments'
 local Level = require 'torch.func.level'
 local outputs_of = require('torch.func.reverse').outputs_of

@@ -14,7 +14,7 @@ models: List of modules of one class.
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
+local kinds = require 'torch.support.argument_kinds'
 local scope = require 'torch.autograd.scope'
 
 local M = {}

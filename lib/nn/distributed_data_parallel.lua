@@ -10,7 +10,7 @@ local dist = require 'torch.distributed'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local join = require 'torch.distributed.algorithms.join'
-local kinds = require 'torch.support.kinds'
+local kinds = require 'torch.support.argument_kinds'
 local scope = require 'torch.autograd.scope'
 
 local DistributedDataParallel = Module:extend('DistributedDataParallel')

@@ -20,7 +20,7 @@ dim: Dimension of the batch, from 1.
 local torch = require 'torch'
 local class = require 'torch.support.class'
 local Module = require 'torch.nn.module'
-local checked = require 'torch.support.checked'
+local checked = require 'torch.support.argument_checks'
 local fail = require 'torch.support.fail'
 local ordered_dict = require 'torch.support.ordered_dict'
 

@@ -17,7 +17,7 @@ vector_to_parameters(): Copies the elements of such a vector into the parameters
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
+local kinds = require 'torch.support.argument_kinds'
 local parameters_of = require 'torch.nn.parameters_of'
 
 local utils = {}

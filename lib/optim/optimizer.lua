@@ -32,7 +32,7 @@ Optimizer
 ]=]
 
 local torch = require 'torch'
-local kinds = require 'torch.support.kinds'
+local kinds = require 'torch.support.argument_kinds'
 local class = require 'torch.support.class'
 local fail = require 'torch.support.fail'
 local hook_list = require 'torch.support.hook_list'

@@ -25,7 +25,7 @@ to_sparse_csc(): The matrix in the layout `torch.sparse_csc`.
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
-local kinds = require 'torch.support.kinds'
+local kinds = require 'torch.support.argument_kinds'
 local fail = require 'torch.support.fail'
 local C = torch._C
 

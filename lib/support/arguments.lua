@@ -5,7 +5,7 @@
 --
 -- returns a function that calls f with all values in the declared order and with defaults. A call
 -- passes positional values, then a last table of named ones.
--- - A kind (kinds.lua), if written, is checked; a question mark or a default allows nil.
+-- - A kind (argument_kinds.lua), if written, is checked; a question mark or a default allows nil.
 -- - Arguments after * are keyword-only.
 -- - '...' collects surplus positional values, which f receives last. With 'any ...' they belong to
 --   a function of the caller, and a last table is a value unless all its names are keyword-only
@@ -21,9 +21,9 @@
 -- loads.
 
 local torch = require 'torch'
-local checked = require 'torch.support.checked'
+local checked = require 'torch.support.argument_checks'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
+local kinds = require 'torch.support.argument_kinds'
 
 local M = {}
 

@@ -7,7 +7,7 @@
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
-local checked = require 'torch.support.checked'
+local checked = require 'torch.support.argument_checks'
 local new_object, object_metatable, object_fields = torch._C.new_object, torch._C.object_metatable, torch._C.object_fields
 
 -- The metatable of a class's objects; scripts must not reach it (a __gc put there would be called

@@ -31,7 +31,7 @@ BoolTensor(): A bool tensor from sizes, from a table of numbers, or empty.
 local torch = require 'torch'
 local arguments = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
+local kinds = require 'torch.support.argument_kinds'
 
 -- ---- dtypes and shapes --------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@
 -- `ipairs(list.entries)` calls the hooks that existed when it began, even if they add or remove
 -- others.
 
-local checked = require 'torch.support.checked'
+local checked = require 'torch.support.argument_checks'
 
 local Handle = { __name = 'RemovableHandle' }
 Handle.__index = Handle

@@ -7,7 +7,7 @@
 local torch = require 'torch'
 local arguments = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
+local kinds = require 'torch.support.argument_kinds'
 local node_names = require 'torch.autograd.node_names'
 local outs = require 'torch.support.outs'
 local is_tensor = torch.is_tensor

@@ -11,7 +11,7 @@ type: Dtype; finfo without one describes the default dtype.
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
+local kinds = require 'torch.support.argument_kinds'
 
 local type_info = {}
 

@@ -28,7 +28,7 @@ local torch = require 'torch'
 local class = require 'torch.support.class'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
+local kinds = require 'torch.support.argument_kinds'
 local scope = require 'torch.autograd.scope'
 
 local Timer = class.Object:extend('Timer')

@@ -22,7 +22,7 @@ checkpoint(): Calls a function and computes its intermediate results again in ba
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
+local kinds = require 'torch.support.argument_kinds'
 
 local C = torch._C
 

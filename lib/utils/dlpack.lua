@@ -17,7 +17,7 @@ local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 local capsule_of = require 'torch.support.capsule'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
+local kinds = require 'torch.support.argument_kinds'
 
 local C = torch._C
 

@@ -31,7 +31,7 @@ local class = require 'torch.support.class'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local fields = require 'torch.support.protobuf'
-local kinds = require 'torch.support.kinds'
+local kinds = require 'torch.support.argument_kinds'
 local outside = require 'torch.files.outside'
 
 local M = {}

@@ -4,7 +4,7 @@
 
 local torch = require 'torch'
 local fields = require 'torch.support.protobuf'
-local kinds = require 'torch.support.kinds'
+local kinds = require 'torch.support.argument_kinds'
 local record = require 'torch.onnx.export.record'
 
 local integer, text = fields.integer, fields.text

@@ -10,7 +10,7 @@
 
 local here = arg[0]:match '^(.*)/' or '.'
 package.path = here .. '/?.lua;' .. here .. '/../gen/?.lua;' .. package.path
-local checked = require 'torch.support.checked'
+local checked = require 'torch.support.argument_checks'
 local inventory = require 'inventory'
 local library = require 'library'
 local source = require 'source'

@@ -16,7 +16,7 @@ local described = dofile(root .. 'scripts/gen/described.lua')
 local declarations = dofile(root .. 'scripts/gen/declarations.lua')
 local docs = dofile(root .. 'scripts/gen/docs.lua')
 local torch = require 'torch'
-local checked = require 'torch.support.checked'
+local checked = require 'torch.support.argument_checks'
 local declared = require 'torch.support.arguments'
 
 local M = {}

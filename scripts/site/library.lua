@@ -4,7 +4,7 @@
 -- The arguments are the declared ones (torch.support.arguments), otherwise the parameters of init.
 
 local arguments = require 'torch.support.arguments'
-local checked = require 'torch.support.checked'
+local checked = require 'torch.support.argument_checks'
 
 local M = {}
 

@@ -47,7 +47,7 @@ local torch = require 'torch'
 local constraints = require 'torch.distributions.constraints'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
+local kinds = require 'torch.support.argument_kinds'
 local utils = require 'torch.distributions.utils'
 local Transform = require 'torch.distributions.transforms.transform'.Transform
 

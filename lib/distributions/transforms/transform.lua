@@ -41,7 +41,7 @@ local declare = require 'torch.support.arguments'
 local class = require 'torch.support.class'
 local constraints = require 'torch.distributions.constraints'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
+local kinds = require 'torch.support.argument_kinds'
 local utils = require 'torch.distributions.utils'
 
 local Transform = class.Object:extend 'Transform'

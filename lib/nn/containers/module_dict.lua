@@ -20,7 +20,7 @@ ModuleDict
 
 local class = require 'torch.support.class'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
+local kinds = require 'torch.support.argument_kinds'
 local Module = require 'torch.nn.module'
 
 local fields_of = class.fields

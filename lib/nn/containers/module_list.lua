@@ -9,7 +9,7 @@ ModuleList
 ]=]
 
 local class = require 'torch.support.class'
-local kinds = require 'torch.support.kinds'
+local kinds = require 'torch.support.argument_kinds'
 local Module = require 'torch.nn.module'
 local Sequential = require 'torch.nn.containers.sequential'
 local slices = require 'torch.nn.containers.slices'

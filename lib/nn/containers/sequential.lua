@@ -23,7 +23,7 @@ Sequential
 local torch = require 'torch'
 local class = require 'torch.support.class'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
+local kinds = require 'torch.support.argument_kinds'
 local Module = require 'torch.nn.module'
 local slices = require 'torch.nn.containers.slices'
 

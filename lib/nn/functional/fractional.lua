@@ -9,7 +9,7 @@ fractional_max_pool3d_with_indices(): `fractional_max_pool3d` with `return_indic
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
+local kinds = require 'torch.support.argument_kinds'
 
 local M = {}
 

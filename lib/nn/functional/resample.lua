@@ -19,9 +19,9 @@ max_unpool3d(): Puts the maxima of `max_pool3d` back at their positions; all oth
 ]=]
 
 local torch = require 'torch'
-local checked = require 'torch.support.checked'
+local checked = require 'torch.support.argument_checks'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
+local kinds = require 'torch.support.argument_kinds'
 local declare = require 'torch.support.arguments'
 local node_names = require 'torch.autograd.node_names'
 

@@ -26,7 +26,7 @@ AdaptiveLogSoftmaxWithLoss
 ]=]
 
 local torch = require 'torch'
-local checked = require 'torch.support.checked'
+local checked = require 'torch.support.argument_checks'
 local Module = require 'torch.nn.module'
 local ModuleList = require 'torch.nn.containers.module_list'
 local Sequential = require 'torch.nn.containers.sequential'

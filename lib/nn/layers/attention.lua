@@ -30,7 +30,7 @@ local Linear = require('torch.nn.layers.linear').Linear
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local init = require 'torch.nn.init'
-local kinds = require 'torch.support.kinds'
+local kinds = require 'torch.support.argument_kinds'
 
 local MultiheadAttention = Module:extend('MultiheadAttention')
 

@@ -81,9 +81,9 @@ UninitializedBuffer
 
 local torch = require 'torch'
 local class = require 'torch.support.class'
-local checked = require 'torch.support.checked'
+local checked = require 'torch.support.argument_checks'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
+local kinds = require 'torch.support.argument_kinds'
 local Module = require 'torch.nn.module'
 local Parameter = require 'torch.nn.parameter'
 local Linear = require('torch.nn.layers.linear').Linear

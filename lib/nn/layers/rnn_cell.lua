@@ -23,7 +23,7 @@ LSTMCell
 ]=]
 
 local torch = require 'torch'
-local checked = require 'torch.support.checked'
+local checked = require 'torch.support.argument_checks'
 local Module = require 'torch.nn.module'
 local Parameter = require 'torch.nn.parameter'
 local declare = require 'torch.support.arguments'

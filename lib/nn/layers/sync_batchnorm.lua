@@ -18,7 +18,7 @@ SyncBatchNorm
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
-local checked = require 'torch.support.checked'
+local checked = require 'torch.support.argument_checks'
 local fail = require 'torch.support.fail'
 local BatchNorm = require('torch.nn.layers.batchnorm')._BatchNorm
 

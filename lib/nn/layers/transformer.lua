@@ -37,7 +37,7 @@ Transformer
 ]=]
 
 local torch = require 'torch'
-local kinds = require 'torch.support.kinds'
+local kinds = require 'torch.support.argument_kinds'
 local F = require 'torch.nn.functional'
 local Module = require 'torch.nn.module'
 local ModuleList = require 'torch.nn.containers.module_list'

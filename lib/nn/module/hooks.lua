@@ -30,7 +30,7 @@ local class = require 'torch.support.class'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local hook_list = require 'torch.support.hook_list'
-local kinds = require 'torch.support.kinds'
+local kinds = require 'torch.support.argument_kinds'
 
 local fields_of = class.fields
 local is_tensor = torch.is_tensor

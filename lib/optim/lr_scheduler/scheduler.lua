@@ -27,7 +27,7 @@ local torch = require 'torch'
 local class = require 'torch.support.class'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
+local kinds = require 'torch.support.argument_kinds'
 local Optimizer = require 'torch.optim.optimizer'
 
 local Scheduler = class.Object:extend('LRScheduler')

@@ -31,10 +31,10 @@ max_memory: Maximum memory in bytes.
 ]=]
 
 local torch = require 'torch'
-local checked = require 'torch.support.checked'
+local checked = require 'torch.support.argument_checks'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
+local kinds = require 'torch.support.argument_kinds'
 local ordered_dict = require 'torch.support.ordered_dict'
 local whole_file = require 'torch.files.whole_file'
 

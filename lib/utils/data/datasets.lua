@@ -18,10 +18,10 @@ Subset(): The samples of a data set at the given positions.
 ]=]
 
 local torch = require 'torch'
-local checked = require 'torch.support.checked'
+local checked = require 'torch.support.argument_checks'
 local Dataset = require 'torch.utils.data.dataset'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
+local kinds = require 'torch.support.argument_kinds'
 local samplers = require 'torch.utils.data.sampler'
 local declare = require 'torch.support.arguments'
 

@@ -5,7 +5,7 @@
 -- message that names it; they raise no error.
 
 local torch = require 'torch'
-local checked = require 'torch.support.checked'
+local checked = require 'torch.support.argument_checks'
 
 local M = {}
 

@@ -22,7 +22,7 @@ unknown: Token that stands for all others.
 ]=]
 
 local torch = require 'torch'
-local checked = require 'torch.support.checked'
+local checked = require 'torch.support.argument_checks'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local whole_file = require 'torch.files.whole_file'

@@ -6,7 +6,7 @@
 -- of the calls that it could make it makes that share, drawn at random (math.randomseed is the caller's).
 
 local torch = require 'torch'
-local checked = require 'torch.support.checked'
+local checked = require 'torch.support.argument_checks'
 local nn = torch.nn
 
 local M = {}

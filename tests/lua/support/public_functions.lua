@@ -2,7 +2,7 @@
 -- tensors, each once: { name =, value =, is_method = }. What begins with _ and what a class of the library has for itself alone are none.
 
 local torch = require 'torch'
-local checked = require 'torch.support.checked'
+local checked = require 'torch.support.argument_checks'
 
 local function is_class(value) return type(value) == 'table' and rawget(value, '__classname') ~= nil end
 local function is_lua(f) return debug.getinfo(f, 'S').what ~= 'C' end

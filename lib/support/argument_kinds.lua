@@ -1,5 +1,5 @@
--- kinds.lua - kinds of arguments of the library's Lua functions: their names, predicates and
--- descriptions.
+-- argument_kinds.lua - kinds of arguments of the library's Lua functions: their names, predicates
+-- and descriptions.
 --
 -- A kind is written 'Tensor', 'number|named', 'string?': alternatives between bars; a question mark
 -- allows nil, which means absent. kinds.check(what, name, value, kind) raises, at the line of the

@@ -1,5 +1,5 @@
--- shown.lua - string.format for messages about files: strings from a file are shortened and lose
--- control characters.
+-- printable_format.lua - string.format for messages about files: strings from a file are shortened
+-- and lose control characters.
 
 local MOST = 100
 

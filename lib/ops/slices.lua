@@ -1,4 +1,4 @@
--- pieces.lua - the out-of-place counterparts of writes to a slice (select_scatter, ...), copies of
+-- slices.lua - the out-of-place counterparts of writes to a slice (select_scatter, ...), copies of
 -- parts, and more functions that split tensors.
 
 local torch = require 'torch'

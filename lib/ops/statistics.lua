@@ -1,4 +1,4 @@
--- numeric.lua - differences, integrals, statistics and histograms, composed of other ops.
+-- statistics.lua - differences, integrals, statistics and histograms, composed of other ops.
 
 local torch = require 'torch'
 local dimensions = require 'torch.support.dimensions'

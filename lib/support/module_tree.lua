@@ -1,5 +1,5 @@
--- parts.lua - creates modules from the names of tensors: 'encoder.0.weight' is in modules `encoder`
--- and `0`, as in the program that wrote it.
+-- module_tree.lua - creates modules from the names of tensors: 'encoder.0.weight' is in modules
+-- `encoder` and `0`, as in the program that wrote it.
 
 local class = require 'torch.support.class'
 local nn = require 'torch.nn'

@@ -1,5 +1,5 @@
--- forms.lua - aliases and alternative forms of ops: factories with strides, broadcast shapes, norms
--- by name.
+-- alternative_forms.lua - aliases and alternative forms of ops: factories with strides, broadcast
+-- shapes, norms by name.
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'

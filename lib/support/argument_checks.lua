@@ -1,5 +1,5 @@
--- checked.lua - checks arguments on entry to the library's Lua functions, so that a wrong one is
--- reported at the line of the user's code instead of a line inside the library.
+-- argument_checks.lua - checks arguments on entry to the library's Lua functions, so that a wrong
+-- one is reported at the line of the user's code instead of a line inside the library.
 --
 -- The kind of an argument follows from the parameter's name in the function's definition: `tensor`
 -- is always a Tensor. The table `declared` lists them, per function if a name has several meanings.
@@ -8,7 +8,7 @@
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.kinds'
+local kinds = require 'torch.support.argument_kinds'
 
 local checked = {}
 

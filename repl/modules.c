@@ -11,7 +11,7 @@
 #include "edit/readline.h"
 #include "embedded.h"
 #include "system/interrupt.h"
-#include "system/notes.h"
+#include "system/recorder.h"
 #include "system/shell.h"
 #include "system/system.h"
 
@@ -93,8 +93,8 @@ void modules_preload(lua_State *L)
     lua_setfield(L, -2, "repl.interrupt");
     lua_pushcfunction(L, luaopen_repl_readline);
     lua_setfield(L, -2, "repl.edit.readline");
-    lua_pushcfunction(L, luaopen_repl_notes);
-    lua_setfield(L, -2, "repl.notes");
+    lua_pushcfunction(L, luaopen_repl_recorder);
+    lua_setfield(L, -2, "repl.recorder");
     lua_pushcfunction(L, luaopen_repl_shell);
     lua_setfield(L, -2, "repl.shell");
     lua_pushcfunction(L, luaopen_repl_system);

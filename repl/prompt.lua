@@ -187,7 +187,7 @@ end
 
 local function show(state, result)
   -- readline and aligned output assume that the cursor is at the start of a line
-  if state.terminal and state.notes.inside_line() then print() end
+  if state.terminal and state.recorder.inside_line() then print() end
   if result.text then
     local gap = result.text:find('\n', 1, true) and '\n' or ' '
     write_long(state, painted(state, 'out', ('Out[%d]:'):format(result.number)) .. gap .. result.text .. '\n')
@@ -239,8 +239,8 @@ function prompt.main(ignore_environment, hosted, script)
   state.terminal = system.isatty(0) and system.isatty(1)
   state.colour = has_colour(state.terminal)
   local read, remember = plain_reader, function() end
-  state.notes = require 'repl.notes'
-  state.notes.start()
+  state.recorder = require 'repl.recorder'
+  state.recorder.start()
   if state.terminal then
     interrupt.install()
     interrupt.watch(function(...) require('repl.errors').coroutine_failed(...) end) -- loaded when one fails
@@ -266,7 +266,7 @@ function prompt.main(ignore_environment, hosted, script)
     end
   end
   ranks.finish()
-  state.notes.stop()
+  state.recorder.stop()
   rawset(_G, 'exit', old_exit)
   rawset(_G, 'quit', old_quit)
   if state.terminal then

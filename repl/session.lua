@@ -165,14 +165,14 @@ function Session:begin_cell(source)
   local number = self.count + 1
   if not self.unrecorded then self.count = number end
   self.inputs[number] = source
-  if self.notes then self.notes.begin() end
+  if self.recorder then self.recorder.begin() end
   errors.forget_coroutine()
   return number
 end
 
 -- Runs a command in the user's shell and returns its exit code. Its output is recorded if recording
 -- is on.
-function Session:shell(command) return shell.run(command, self.notes ~= nil) end
+function Session:shell(command) return shell.run(command, self.recorder ~= nil) end
 
 local function origin(label)
   local set = cuda_function '_set_copy_origin'
@@ -194,7 +194,7 @@ end
 local function keep_shown(self, result)
   local report = result.report
   self.shown[result.number] = {
-    printed = self.notes and self.notes.text() or '',
+    printed = self.recorder and self.recorder.text() or '',
     value = result.text,
     message = report and report.message:gsub('^%(cell %d+%):%d+: ', '') or nil,
     traceback = report and self:error_lines(report) or nil,

@@ -29,7 +29,7 @@
 
 #include "bindings.h"
 #include "display.h"
-#include "../system/notes.h"
+#include "../system/recorder.h"
 #include "keys.h"
 
 /* Their addresses are keys in the registry: of the completer, the judge of unfinished input, the
@@ -271,7 +271,7 @@ static void initialize(lua_State *L)
     before.list = rl_completion_display_matches_hook;
     choose_locale(); /* sets the width of characters; the format of numbers stays that of C */
     rl_readline_name = "ltensor";
-    rl_outstream = notes_terminal();
+    rl_outstream = recorder_terminal();
     rl_catch_signals = 0;
     rl_catch_sigwinch = 0;
     rl_getc_function = keys_read;

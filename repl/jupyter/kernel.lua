@@ -3,7 +3,7 @@
 -- `wire` is the plugin's module, or in tests a table with its functions: receive(), send(),
 -- begin_request(), settle(). repl.jupyter.execute and repl.jupyter.requests implement the requests.
 -- Malformed and unknown requests are ignored; if a handler fails, the reply is an error. May use
--- repl.jupyter.*, repl.session, repl.notebook.json, repl.interrupt, repl.stoppable, repl.notes.
+-- repl.jupyter.*, repl.session, repl.notebook.json, repl.interrupt, repl.stoppable, repl.recorder.
 
 local history = require 'repl.jupyter.history'
 local interrupt = require 'repl.interrupt'
@@ -28,7 +28,7 @@ local COLUMNS = 80
 -- A new kernel on the wire, with its own session.
 function kernel.new(wire)
   local self = setmetatable({wire = wire, session = session.new(), history = history.open(), displays = 0}, Kernel)
-  self.session.notes = require 'repl.notes'
+  self.session.recorder = require 'repl.recorder'
   self.session.leave = function()
     self.ended = true
     error('the kernel ends', 0)
@@ -44,7 +44,7 @@ function Kernel:install()
     rawset(_G, name, state.leave)
     state.given_names[name] = true
   end
-  state.notes.start(true)
+  state.recorder.start(true)
   interrupt.install()
   interrupt.watch(function(...) require('repl.errors').coroutine_failed(...) end) -- loaded when one fails
   require('repl.stoppable').install()

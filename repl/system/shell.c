@@ -2,7 +2,7 @@
  *
  * A command keeps our terminal for input and Ctrl-C. If its output is recorded, the output is a
  * pseudo-terminal with our width (a pipe if ours is not a terminal), which is forwarded to ours; a
- * thread forwards the output of processes in the background. Includes notes.h, the Lua API and
+ * thread forwards the output of processes in the background. Includes recorder.h, the Lua API and
  * POSIX only. */
 #include "shell.h"
 
@@ -22,7 +22,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "notes.h"
+#include "recorder.h"
 
 /* ---- output of a command --------------------------------------------------------------------- */
 
@@ -38,7 +38,7 @@ static void keep_to_ourselves(int fd) { fcntl(fd, F_SETFD, FD_CLOEXEC); }
  * stdout. */
 static outlet outlet_open(void)
 {
-    outlet o = {-1, -1, isatty(STDOUT_FILENO), notes_cell()};
+    outlet o = {-1, -1, isatty(STDOUT_FILENO), recorder_cell()};
     int ends[2];
     if (o.terminal) {
         struct termios settings;
@@ -70,7 +70,7 @@ static bool outlet_pass_on(const outlet *o, int milliseconds)
     ssize_t size = read(o->ours, bytes, sizeof bytes);
     if (size < 0 && (errno == EINTR || errno == EAGAIN)) return true;
     if (size <= 0) return false;
-    notes_add(o->cell, bytes, (size_t)size);
+    recorder_add(o->cell, bytes, (size_t)size);
     for (ssize_t done = 0; done < size;) {
         ssize_t n = write(STDOUT_FILENO, bytes + done, (size_t)(size - done));
         if (n < 0 && errno != EINTR && errno != EAGAIN) return false;

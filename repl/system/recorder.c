@@ -1,10 +1,10 @@
-/* notes.c - records the terminal output of a cell.
+/* recorder.c - records the terminal output of a cell.
  *
  * C's stdout, which print() and io.stdout write to, becomes a stream that records its output and
  * passes it to file descriptor 1; `print` and `io.write` do not change. The first 64 KB of a cell
  * are kept. Threads that forward the output of processes add to the record. Includes the Lua API
  * only. */
-#include "notes.h"
+#include "recorder.h"
 
 #include <errno.h>
 #include <lauxlib.h>
@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static FILE *plain, *noting; /* the original stdout; the recording stream that replaces it */
+static FILE *plain, *recording; /* the original stdout; the recording stream that replaces it */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* A forked child may record output, too, so the forking thread holds the lock during fork(). */
@@ -30,35 +30,35 @@ static struct {
     char text[64 << 10];
     size_t size;
     char last; /* last byte written, or 0 */
-} notes;
+} recorded;
 
-unsigned long notes_cell(void)
+unsigned long recorder_cell(void)
 {
     pthread_mutex_lock(&lock);
-    unsigned long cell = notes.cell;
+    unsigned long cell = recorded.cell;
     pthread_mutex_unlock(&lock);
     return cell;
 }
 
-void notes_add(unsigned long cell, const char *bytes, size_t size)
+void recorder_add(unsigned long cell, const char *bytes, size_t size)
 {
     pthread_mutex_lock(&lock);
-    if (cell == notes.cell && size > 0) {
-        size_t room = sizeof notes.text - notes.size, taken = size < room ? size : room;
-        memcpy(notes.text + notes.size, bytes, taken);
-        notes.size += taken;
-        notes.last = bytes[size - 1];
+    if (cell == recorded.cell && size > 0) {
+        size_t room = sizeof recorded.text - recorded.size, taken = size < room ? size : room;
+        memcpy(recorded.text + recorded.size, bytes, taken);
+        recorded.size += taken;
+        recorded.last = bytes[size - 1];
     }
     pthread_mutex_unlock(&lock);
 }
 
-FILE *notes_terminal(void) { return plain && stdout == noting ? plain : stdout; }
+FILE *recorder_terminal(void) { return plain && stdout == recording ? plain : stdout; }
 
 /* Like stdout's own function: a signal ends a blocked write. */
 static ssize_t pass_on(void *cookie, const char *bytes, size_t size)
 {
     (void)cookie;
-    notes_add(notes_cell(), bytes, size);
+    recorder_add(recorder_cell(), bytes, size);
     size_t done = 0;
     while (done < size) {
         ssize_t n = write(STDOUT_FILENO, bytes + done, size - done);
@@ -85,24 +85,24 @@ static void move_stdout(lua_State *L, FILE *from, FILE *to)
 }
 
 /* start([lines]): starts recording. lines: output is line-buffered, as to a terminal. */
-static int start_notes(lua_State *L)
+static int start_recording(lua_State *L)
 {
-    if (stdout == noting && noting) return 0;
-    if (!noting) {
-        noting = fopencookie(NULL, "w", (cookie_io_functions_t){.write = pass_on});
-        if (!noting) return luaL_error(L, "cannot note output: %s", strerror(errno));
-        setvbuf(noting, NULL, isatty(STDOUT_FILENO) || lua_toboolean(L, 1) ? _IOLBF : _IOFBF,
+    if (stdout == recording && recording) return 0;
+    if (!recording) {
+        recording = fopencookie(NULL, "w", (cookie_io_functions_t){.write = pass_on});
+        if (!recording) return luaL_error(L, "cannot record output: %s", strerror(errno));
+        setvbuf(recording, NULL, isatty(STDOUT_FILENO) || lua_toboolean(L, 1) ? _IOLBF : _IOFBF,
                 BUFSIZ);
     }
     plain = stdout;
-    move_stdout(L, plain, noting);
+    move_stdout(L, plain, recording);
     return 0;
 }
 
 /* stop(): restores stdout. */
-static int stop_notes(lua_State *L)
+static int stop_recording(lua_State *L)
 {
-    if (noting && stdout == noting) move_stdout(L, noting, plain);
+    if (recording && stdout == recording) move_stdout(L, recording, plain);
     return 0;
 }
 
@@ -112,9 +112,9 @@ static int begin_cell(lua_State *L)
     (void)L;
     fflush(stdout);
     pthread_mutex_lock(&lock);
-    notes.cell++;
-    notes.size = 0;
-    notes.last = '\0';
+    recorded.cell++;
+    recorded.size = 0;
+    recorded.last = '\0';
     pthread_mutex_unlock(&lock);
     return 0;
 }
@@ -124,10 +124,10 @@ static int text(lua_State *L)
 {
     fflush(stdout);
     luaL_Buffer buffer;
-    char *place = luaL_buffinitsize(L, &buffer, sizeof notes.text);
+    char *place = luaL_buffinitsize(L, &buffer, sizeof recorded.text);
     pthread_mutex_lock(&lock);
-    size_t size = notes.size;
-    memcpy(place, notes.text, size);
+    size_t size = recorded.size;
+    memcpy(place, recorded.text, size);
     pthread_mutex_unlock(&lock);
     luaL_pushresultsize(&buffer, size);
     return 1;
@@ -138,15 +138,15 @@ static int inside_line(lua_State *L)
 {
     fflush(stdout);
     pthread_mutex_lock(&lock);
-    bool inside = notes.last != '\0' && notes.last != '\n';
+    bool inside = recorded.last != '\0' && recorded.last != '\n';
     pthread_mutex_unlock(&lock);
     lua_pushboolean(L, inside);
     return 1;
 }
 
-int luaopen_repl_notes(lua_State *L)
+int luaopen_repl_recorder(lua_State *L)
 {
-    static const luaL_Reg functions[] = {{"start", start_notes},       {"stop", stop_notes},
+    static const luaL_Reg functions[] = {{"start", start_recording},   {"stop", stop_recording},
                                          {"begin", begin_cell},        {"text", text},
                                          {"inside_line", inside_line}, {NULL, NULL}};
     luaL_newlib(L, functions);

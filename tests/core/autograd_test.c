@@ -1,130 +1,20 @@
-/* autograd_test.c - the backward engine from C: graphs, captures, hooks, in-place histories,
- * memory.
+/* autograd_test.c - the backward engine from C: graphs, captures, hooks, in-place histories.
  *
  * Every test ends with as much tensor memory in use as it began with. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #include <cmocka.h>
 
-#include "autograd/autograd.h"
-#include "expect.h"
+#include "autograd_graphs.h"
 #include "leaks.h"
-#include "memory/limit.h"
-#include "memory/system.h"
 #include "op/add.h"
-#include "op/cat.h"
-#include "op/contiguous.h"
 #include "op/copy_.h"
-#include "op/exp.h"
-#include "op/max.h"
 #include "op/mul.h"
 #include "op/narrow.h"
-#include "op/select.h"
 #include "op/sqrt.h"
-#include "op/sum.h"
-
-#define FAILS(call, message)                                                                       \
-    do {                                                                                           \
-        assert_int_not_equal((call), LT_OK);                                                       \
-        assert_non_null(strstr(lt_error_message(), (message)));                                    \
-    } while (0)
-
-/* ---- helpers --------------------------------------------------------------------------------- */
-
-static lt_tensor *vector(int n, const double *values)
-{
-    lt_tensor *t = NULL;
-    int64_t size = n;
-    assert_ok(lt_tensor_new(LT_FLOAT64, lt_host, 1, &size, &t));
-    memcpy(lt_data(t), values, (size_t)n * sizeof *values);
-    return t;
-}
-
-static lt_tensor *leaf(int n, const double *values)
-{
-    lt_tensor *t = vector(n, values);
-    assert_ok(lt_set_requires_grad(t, true));
-    return t;
-}
-
-static lt_tensor *number(double x)
-{
-    lt_tensor *t = NULL;
-    assert_ok(lt_tensor_from_scalar(lt_scalar_from_float(x), &t));
-    return t;
-}
-
-static lt_tensor *mul(lt_tensor *a, lt_tensor *b)
-{
-    lt_tensor *out = NULL;
-    assert_ok(lt_mul(a, b, &out));
-    return out;
-}
-
-static lt_tensor *add(lt_tensor *a, lt_tensor *b)
-{
-    lt_tensor *out = NULL;
-    assert_ok(lt_add(a, b, lt_scalar_from_int(1), &out));
-    return out;
-}
-
-static lt_tensor *sum(lt_tensor *a)
-{
-    lt_tensor *out = NULL;
-    assert_ok(lt_sum(a, LT_DTYPE_NONE, &out));
-    return out;
-}
-
-static lt_tensor *select_one(lt_tensor *a, int64_t index)
-{
-    lt_tensor *out = NULL;
-    assert_ok(lt_select(a, 0, index, &out));
-    return out;
-}
-
-static void expect(lt_tensor *t, int n, const double *values)
-{
-    lt_tensor *dense = NULL;
-    assert_non_null(t);
-    assert_int_equal(t->numel, n);
-    assert_ok(lt_contiguous(t, &dense));
-    for (int i = 0; i < n; i++) assert_true(((const double *)lt_data(dense))[i] == values[i]);
-    lt_tensor_release(dense);
-}
-#define EXPECT(t, n, ...) expect((t), (n), (const double[]){__VA_ARGS__})
-
-static lt_status backward(lt_tensor *root)
-{
-    return lt_run_backward(&(lt_backward_args){.roots = &root, .n = 1});
-}
-
-static lt_status backward_again(lt_tensor *root)
-{
-    return lt_run_backward(&(lt_backward_args){.roots = &root, .n = 1, .retain_graph = true});
-}
-
-static lt_status gradient(lt_tensor *root, lt_tensor *input, bool create_graph, lt_tensor **out)
-{
-    return lt_run_backward(&(lt_backward_args){.roots = &root,
-                                               .n = 1,
-                                               .retain_graph = create_graph,
-                                               .create_graph = create_graph,
-                                               .inputs = &input,
-                                               .n_inputs = 1,
-                                               .results = out});
-}
-
-static void release(int n, ...)
-{
-    va_list list;
-    va_start(list, n);
-    for (int i = 0; i < n; i++) lt_tensor_release(va_arg(list, lt_tensor *));
-    va_end(list);
-}
 
 /* ---- graphs ---------------------------------------------------------------------------------- */
 
@@ -488,101 +378,6 @@ static void anomaly_mode_finds_nan(void **state)
     release(2, x, y);
 }
 
-/* ---- memory ---------------------------------------------------------------------------------- */
-
-/* Graphs that are dropped without a backward run. check_memory notices what keeps itself alive. */
-
-static void tensors_written_by_themselves_are_freed(void **state)
-{
-    (void)state;
-    lt_tensor *x = leaf(2, (double[]){2, 3}), *y = mul(x, x);
-    assert_ok(lt_mul_(y, y));
-    lt_tensor *first = select_one(y, 0), *second = select_one(y, 1);
-    assert_ok(lt_mul_(first, second));
-    FAILS(lt_mul_(y, second),
-          "unsupported operation: some elements of the input tensor and the written-to tensor "
-          "refer to a "
-          "single memory location. Please clone() the tensor before performing the operation.");
-    assert_ok(lt_mul_(second, first));
-    release(4, x, y, first, second);
-}
-
-static void tensors_written_by_what_they_led_to_are_freed(void **state)
-{
-    (void)state;
-    lt_tensor *x = leaf(2, (double[]){2, 3}), *y = mul(x, x), *square = mul(y, y), *exp = NULL,
-              *max = NULL, *at = NULL;
-    assert_ok(lt_exp(y, &exp));
-    assert_ok(lt_add_(y, square, lt_scalar_from_int(1)));
-    assert_ok(lt_add_(y, exp, lt_scalar_from_int(1)));
-    assert_ok(lt_max_dim(y, 0, true, &max, &at));
-    assert_ok(lt_mul_(y, max));
-    release(6, x, y, square, exp, max, at);
-}
-
-static void plain_tensors_written_by_what_they_led_to_are_freed(void **state)
-{
-    (void)state;
-    lt_tensor *x = leaf(2, (double[]){2, 3}), *y = vector(2, (double[]){1, 2}), *z = mul(y, x);
-    assert_ok(lt_add_(y, z, lt_scalar_from_int(1)));
-    lt_tensor *part = select_one(y, 1), *scaled = mul(part, part);
-    assert_ok(lt_copy_(part, scaled, false));
-    release(5, x, y, z, part, scaled);
-}
-
-static void lists_written_by_what_they_led_to_are_freed(void **state)
-{
-    (void)state;
-    lt_tensor *x = leaf(2, (double[]){2, 3}), *y = mul(x, x), *parts[] = {y, y}, *both = NULL,
-              *half = NULL;
-    assert_ok(lt_cat(&(lt_tensor_list){2, parts}, 0, &both));
-    lt_tensor *square = mul(both, both);
-    assert_ok(lt_narrow(square, 0, 0, 2, &half));
-    assert_ok(lt_mul_(y, half));
-    assert_ok(lt_mul_(half, y));
-    release(5, x, y, both, half, square);
-}
-
-/* Saved arguments get their history back for second derivatives. */
-static void saved_arguments_lead_on(void **state)
-{
-    (void)state;
-    lt_tensor *x = leaf(2, (double[]){2, 3}), *y = mul(x, x), *z = mul(y, y), *s = sum(z),
-              *first = NULL, *second = NULL;
-    assert_ok(gradient(s, x, true, &first)); /* x^4: 4 x^3, then 12 x^2 */
-    lt_tensor *t = sum(first);
-    release(2, y, z);
-    assert_ok(gradient(t, x, false, &second));
-    EXPECT(second, 2, 48, 108);
-    release(5, x, s, first, second, t);
-}
-
-/* Every allocation fails in turn: an error each time, nothing lost. */
-static void exhausted_memory_is_an_error(void **state)
-{
-    (void)state;
-    bool done = false;
-    for (int64_t n = 1; !done; n++) {
-        lt_tensor *x = leaf(2, (double[]){1, 2}), *y = mul(x, x), *part = select_one(y, 0);
-        lt_tensor *factor = select_one(x, 1), *s = NULL, *result = NULL;
-        int64_t id;
-        assert_ok(lt_retain_grad(y));
-        lt_mem_fail_after(n);
-        lt_status status = lt_mul_(part, factor);
-        if (status == LT_OK) status = lt_sum(y, LT_DTYPE_NONE, &s);
-        if (status == LT_OK) status = lt_register_hook(y, (lt_hook){.run = double_it}, &id);
-        if (status == LT_OK) status = gradient(s, x, true, &result);
-        if (status == LT_OK) status = backward(s);
-        lt_mem_fail_after(0);
-        done = status == LT_OK;
-        if (!done) assert_int_equal(status, LT_ERR_MEMORY);
-        /* The graph of result leads to x, but x has no .grad with a graph. */
-        release(6, x, y, part, factor, s, result);
-        if (lt_mem_live() != live_before)
-            fail_msg("leak after the failure of allocation %d", (int)n);
-    }
-}
-
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, note_memory, check_memory)
@@ -608,13 +403,6 @@ int main(void)
         TEST(views_made_without_grad_mode_are_not_written),
         TEST(functions_are_checked),
         TEST(anomaly_mode_finds_nan),
-        TEST(tensors_written_by_themselves_are_freed),
-        TEST(tensors_written_by_what_they_led_to_are_freed),
-        TEST(plain_tensors_written_by_what_they_led_to_are_freed),
-        TEST(lists_written_by_what_they_led_to_are_freed),
-        TEST(saved_arguments_lead_on),
-        TEST(exhausted_memory_is_an_error),
     };
-#undef TEST
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 -- torch.to_arrow, torch.from_arrow and x:__arrow_c_array__: columns that libraries in one process pass each other. What is
--- in them is tested in tests/core/arrow_test.c, what other libraries do with them in tests/interop.
+-- in them is tested in tests/core/arrow_import_test.c and arrow_export_test.c, what other libraries do with them in tests/interop.
 
 local torch = require 'torch'
 local fails_with = require 'support.fails_with'

@@ -1,18 +1,19 @@
 -- sizes.lua - limits of functions, parameter lists, files and macros: part of `make lint`.
 --
---   lua5.4 scripts/sizes.lua         prints the excesses if their number is above a ceiling, and fails
+--   lua5.4 scripts/sizes.lua         fails if the number of excesses is above a ceiling
 --   lua5.4 scripts/sizes.lua list    prints all excesses
 --
--- The sources are formatted by clang-format: a function begins with a line in the first column, its "{" opens
--- the body, and it ends with a "}" in the same column; within namespaces and classes at the column of its first
--- line.
+-- The sources are formatted by clang-format: a function begins with a line in the first column, its
+-- "{" opens the body, and it ends with a "}" in the same column; within namespaces and classes at
+-- the column of its first line.
 
 package.path = (arg[0]:match '^(.*)/' or '.') .. '/?.lua;' .. package.path
 local source_files = require 'source_files'
 
 local FUNCTION_LINES, PARAMETERS, FILE_LINES, MACRO_LINES = 80, 7, 600, 10
 
--- How many may exceed a limit: lower a ceiling when you have removed some. Data tables count as files, too.
+-- How many may exceed a limit: lower a ceiling when you have removed some. Data tables count as
+-- files, too.
 local ceilings = { ['function'] = 3, parameters = 27, file = 2, macro = 11 }
 
 -- Replaces comments, strings and characters by blanks; the line structure is kept.
@@ -48,7 +49,8 @@ local function lines_of(text)
   return lines
 end
 
--- The number of parameters between the parentheses; commas in nested parentheses and templates do not count.
+-- The number of parameters between the parentheses; commas in nested parentheses and templates do
+-- not count.
 local function count_parameters(list)
   list = list:sub(2, -2)
   if list:match '^%s*$' or list:match '^%s*void%s*$' then return 0 end
@@ -67,8 +69,8 @@ local function note(kind, path, line, name, count)
   list[#list + 1] = ('%s:%d: %s %s: %d'):format(path, line, kind, name, count)
 end
 
--- Whether the parameters of a function are fixed elsewhere: by the declaration of an op, the public header, or,
--- in the simulator, NVIDIA's API.
+-- Whether the parameters of a function are fixed elsewhere: by the declaration of an op, the public
+-- header, or, in the simulator, NVIDIA's API.
 local public = source_files.read 'include/ltensor.h'
 local function is_given(path, name)
   return name:find '^lt_.*_impl$' or path:find '^src/cuda/sim/' or public:find('%f[%w_]' .. name:gsub('%p', '%%%0') .. '%(')

@@ -2,8 +2,8 @@
 -- as an image, a table or a tree, elsewhere as print() does.
 --
 --   local shown = torch.utils.display(torch.utils.plot.lines(losses))
---   shown:update(torch.utils.plot.lines(losses))   -- in a notebook replaces it, elsewhere prints again
---   torch.utils.display.clear()       -- in a notebook clears the output of the cell
+--   shown:update(torch.utils.plot.lines(losses))   -- replaces it in a notebook
+--   torch.utils.display.clear()       -- clears the output of the cell in a notebook
 --
 -- An object defines its representations by a method mime_bundle(), which returns a table by MIME
 -- type: {['image/svg+xml'] = text, ['text/html'] = text, ['image/png'] = bytes}. Figures of

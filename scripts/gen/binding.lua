@@ -1,7 +1,8 @@
--- binding.lua - generates the C functions of torch.<op> and x:<op>, and passes the documentation to docs.lua.
+-- binding.lua - generates the C functions of torch.<op> and x:<op>, and passes the documentation to
+-- docs.lua.
 --
--- One C function per Lua name, with all its overloads. It first tries the most common call, with positional
--- tensors, without reading names; lt_args_match handles the others.
+-- One C function per Lua name, with all its overloads. It first tries the most common call, with
+-- positional tensors, without reading names; lt_args_match handles the others.
 --
 -- Usage: lua5.4 scripts/gen/binding.lua OUT_DIR
 
@@ -39,7 +40,7 @@ local function constant_of(a, fail)
   return nil
 end
 
--- ---- specifications -----------------------------------------------------------------------------------------
+-- ---- specifications -----------------------------------------------------------------------------
 
 local function takes_row(o, i)
   local a = o.args[i]
@@ -68,7 +69,7 @@ local function specification(f, put)
   put('};\n')
 end
 
--- ---- general calls -------------------------------------------------------------------------------------------
+-- ---- general calls ------------------------------------------------------------------------------
 
 local c_results = { bool = 'bool out = false', Scalar = 'lt_scalar out = {0}', int = 'int64_t out = 0' }
 
@@ -176,7 +177,7 @@ local function emit_new(o, f, k, put)
   emit_end(o, put)
 end
 
--- ---- fast calls ------------------------------------------------------------------------------------------------
+-- ---- fast calls ---------------------------------------------------------------------------------
 
 local function is_tensor(a) return not a.keyword_only and (base_of(a) == 'Tensor' or base_of(a) == 'Tensor|Scalar') end
 
@@ -254,7 +255,7 @@ local function fast_calls(f, put)
   end
 end
 
--- ---- files --------------------------------------------------------------------------------------------------------
+-- ---- files --------------------------------------------------------------------------------------
 
 local unary_operators = { __unm = true, __bnot = true }
 
@@ -348,7 +349,8 @@ for _, group in ipairs(model.groups) do
   declarations.write(dir .. '/bind_' .. group .. '.c', emit_group(model, group, functions))
 end
 
--- Ops written in Lua: adds their docs to the others', and the list where lib/support/scripted.lua finds them.
+-- Ops written in Lua: adds their docs to the others', and the list where lib/support/scripted.lua
+-- finds them.
 local scripted = shared.functions_of(declarations.load_scripted())
 local files = {}
 for _, f in ipairs(scripted) do

@@ -1,4 +1,5 @@
--- c_text.lua - the text of a generated C file, as a list of lines. Uses only Lua's standard library.
+-- c_text.lua - the text of a generated C file, as a list of lines. Uses only Lua's standard
+-- library.
 
 local Text = {}
 Text.__index = Text

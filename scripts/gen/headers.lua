@@ -1,6 +1,6 @@
--- headers.lua - generates the C prototypes of ops: OUT_DIR/op/<name>.h for each op, included by the sources
--- that call it, so that a new op rebuilds few of them; and OUT_DIR/ltensor_ops.h with all public ones, which is
--- installed.
+-- headers.lua - generates the C prototypes of ops: OUT_DIR/op/<name>.h for each op, included by the
+-- sources that call it, so that a new op rebuilds few of them; and OUT_DIR/ltensor_ops.h with all
+-- public ones, which is installed.
 --
 -- Usage: lua5.4 scripts/gen/headers.lua OUT_DIR
 
@@ -27,7 +27,8 @@ local function header(guard, include, body)
     '\n#ifdef __cplusplus\nextern "C" {\n#endif\n', body, '\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n' }
 end
 
--- The prototypes of all overloads of a name, and of the implementations, which the library's sources define.
+-- The prototypes of all overloads of a name, and of the implementations, which the library's
+-- sources define.
 local function op_header(name, ops)
   local out = {}
   for _, op in ipairs(ops) do

@@ -1,5 +1,5 @@
--- nodes.lua - generates the node type of an operation with derivatives, which contains the values of
--- its expressions (derivative.lua), and its functions. For autograd.lua.
+-- nodes.lua - generates the node type of an operation with derivatives, which contains the values
+-- of its expressions (derivative.lua), and its functions. For autograd.lua.
 --   <op>_apply            the derivatives
 --   <op>_record           a new node: its edges, its saved arguments
 --   <op>_release_saved    frees the saved tensors; <op>_destroy frees the other memory

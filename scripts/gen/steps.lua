@@ -1,6 +1,7 @@
--- steps.lua - generates OUT_DIR/step/<name>.h for each op with a single tensor as result: do_<name>, the op as
--- a step of a composite op (src/core/ops/compose.h), with the arguments that have no default. The prototype is
--- emitted without its documentation, so that a changed description rebuilds no composite op.
+-- steps.lua - generates OUT_DIR/step/<name>.h for each op with a single tensor as result:
+-- do_<name>, the op as a step of a composite op (src/core/ops/compose.h), with the arguments that
+-- have no default. The prototype is emitted without its documentation, so that a changed
+-- description rebuilds no composite op.
 --
 -- Usage: lua5.4 scripts/gen/steps.lua OUT_DIR
 

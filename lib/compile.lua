@@ -33,7 +33,7 @@ local reasons = { ['end'] = 'the function returned', write = 'memory that they r
 local function told(note)
   local where = note.where ~= '' and note.where or '?'
   return ('%s: %d ops as %d in %d pass%s over %d elements, %d written: %s'):format(where, note.ops, note.steps, note.passes,
-    note.passes == 1 and '' or 'es', note.elements, note.written, reasons[note.reason] or ('%s looked at them'):format(note.reason))
+    note.passes == 1 and '' or 'es', note.elements, note.written, reasons[note.reason] or ('%s read them'):format(note.reason))
 end
 
 -- Passes the notes of a call to the user's function, or prints new ones to stderr.
@@ -96,7 +96,7 @@ local function check_ways(options)
     fail("compile(): unrecognized mode '%s', should be one of: default, reduce-overhead, max-autotune, max-autotune-no-cudagraphs", mode)
   end
   if backend ~= nil and backend ~= 'inductor' and backend ~= 'eager' then
-    fail("compile(): there is no backend '%s', should be one of: inductor (what ltensor does itself), eager (nothing is compiled)", backend)
+    fail("compile(): unknown backend '%s', should be one of: inductor (ltensor compiles), eager (no compilation)", backend)
   end
 end
 

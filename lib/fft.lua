@@ -190,11 +190,11 @@ local function half_shape(what, x, forward, s, dim, norm)
 end
 
 local kinds_of = {
-  fftn = { complex_shape, true, 'The transform over dimensions: all, those of s (sizes to cut or fill to, counted from the end), or those of dim.' },
+  fftn = { complex_shape, true, 'The transform over the dimensions dim; without dim over the last dimensions, one for each size in s; without s over all. s: sizes to cut or pad to.' },
   ifftn = { complex_shape, false, 'The inverse of fftn.' },
   rfftn = { real_shape, true, 'The transform of real numbers over dimensions, half of it along the last.' },
   irfftn = { half_shape, false, 'The inverse of rfftn.' },
-  hfftn = { half_shape, true, 'The transform, which is real, of numbers of which half is given along the last dimension.' },
+  hfftn = { half_shape, true, 'The real transform of a Hermitian-symmetric input, stored as one half along the last dimension.' },
   ihfftn = { real_shape, false, 'The inverse of hfftn.' },
 }
 for name, kind in pairs(kinds_of) do

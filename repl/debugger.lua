@@ -57,7 +57,7 @@ function debugger.show(report, number)
   local frames = frames_of(report)
   print(report.message)
   if #frames == 0 then print 'none of your functions was running' end
-  if number and not frames[number] then error(('there is no frame %d'):format(number), 0) end
+  if number and not frames[number] then error(('no frame %d'):format(number), 0) end
   for index = #frames, 1, -1 do
     if not number or index == number then show_frame(index, frames[index]) end
   end
@@ -67,7 +67,7 @@ end
 -- values.
 function debugger.evaluate(report, number, code, fallback)
   local frame = frames_of(report)[number]
-  if not frame then error(('there is no frame %d'):format(number), 0) end
+  if not frame then error(('no frame %d'):format(number), 0) end
   local _, index_of = names_of(frame)
   local environment = setmetatable({}, {
     __index = function(_, name)

@@ -170,7 +170,7 @@ local function joined(message, number, line_at)
     local before, after = line_at(first), line_at(first + 1)
     local word = before and before:match '([%a_][%w_]*)%s*$'
     if before and after and message:find 'attempt to' and after:find '^%s*%(' and (before:find '[%)%]}"\']%s*$' or word and not no_value[word]) then
-      return ('line %d begins with a parenthesis, so Lua reads it as a call of what ends line %d: put a ; between them'):format(first + 1, first)
+      return ('line %d begins with a parenthesis, so Lua reads it as a call of the expression that ends line %d: put a ; between them'):format(first + 1, first)
     end
   end
 end

@@ -112,7 +112,7 @@ local function problems(state, cell, ran, gpus)
     else
       local text = table.concat(expected.lines, '\n')
       if not report.message:find(text, 1, true) then
-        add {'  the error says something else:'}
+        add {'  the error has a different message:'}
         add_difference(expected.lines, markdown.lines(report.message))
       end
     end

@@ -67,7 +67,7 @@ end
 local FIRST_START = [[
   A cell is Lua: try torch.arange(6):reshape(2, 3); positions count from 1
   Tab completes what is typed, ?torch.sum explains it, Up brings back cells
-  %run file.lua runs a script; !ltensor --doctor says what this machine has]]
+  %run file.lua runs a script; !ltensor --doctor shows which libraries were found]]
 
 local function banner(state)
   local torch = package.loaded.torch
@@ -77,7 +77,7 @@ local function banner(state)
   local simulated = session.cuda_function 'is_simulated'
   local count = session.cuda_function 'device_count'
   if simulated and simulated() then
-    print(('%d simulated GPU%s: the same kernels, run by the CPU; their speed says nothing'):format(
+    print(('%d simulated GPU%s: the same kernels, run by the CPU; their speed is not the speed of a GPU'):format(
       count(), count() == 1 and '' or 's'))
   end
   if state.first_start then print(FIRST_START) end

@@ -58,7 +58,7 @@ function tasks.lenet(options, device)
 end
 
 function tasks.gpt(options, device)
-  if options.width % options.heads ~= 0 then script:fail('--width wants a multiple of --heads') end
+  if options.width % options.heads ~= 0 then script:fail('--width must be a multiple of --heads') end
   local text = training.text(script, options.text, device)
   local n = #text.data * 9 // 10
   local count, window = training.windows(text.data:narrow(1, 1, n), options.length)
@@ -191,7 +191,7 @@ local function main(argv)
   local options = script:parse(argv)
   dist.init_process_group(options.backend, { timeout = options.timeout })
   local size = dist.get_world_size()
-  if options['batch-size'] % size ~= 0 then script:fail(('--batch-size wants a multiple of the number of ranks, which is %d'):format(size)) end
+  if options['batch-size'] % size ~= 0 then script:fail(('--batch-size must be a multiple of the number of ranks, %d'):format(size)) end
   local device = device_of(options)
   torch.manual_seed(options.seed)
   local task = (tasks[options.model] or function() script:fail '--model wants lenet or gpt' end)(options, device)

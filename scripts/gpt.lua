@@ -62,7 +62,7 @@ end
 local function main(argv)
   local options = script:parse(argv)
   local device = script:device(options.device)
-  if options.width % options.heads ~= 0 then script:fail('--width wants a multiple of --heads') end
+  if options.width % options.heads ~= 0 then script:fail('--width must be a multiple of --heads') end
   torch.manual_seed(options.seed)
   local text = training.text(script, options.text, device)
   local n = #text.data * 9 // 10

@@ -118,7 +118,7 @@ local function look(model, arguments)
     end
     for i = 1, arguments.n do add_value(seen, arguments[i], 1) end
     if seen.device == nil then refuse 'no tensor is on a GPU' end
-    if torch.cuda.is_current_stream_capturing() then refuse 'it is a part of what is captured' end
+    if torch.cuda.is_current_stream_capturing() then refuse 'it is part of another capture' end
   end)
   if ok then return seen, table.concat(parts, ' ') end
   if type(refusal) == 'table' and refusal.why then return nil, refusal.why end

@@ -115,7 +115,7 @@ function M.get_mlm_data_from_tokens(tokens, vocab)
   for i, token in ipairs(tokens) do
     if token ~= '<cls>' and token ~= '<sep>' then candidates[#candidates + 1] = i end
   end
-  if #candidates == 0 then fail 'get_mlm_data_from_tokens(): there is no word between <cls> and <sep>' end
+  if #candidates == 0 then fail 'get_mlm_data_from_tokens(): expected a word between <cls> and <sep>, but got none' end
   local order = torch.randperm(#candidates):tolist()
   local count, places = math.max(1, math.floor(#tokens * 0.15 + 0.5)), {}
   for i = 1, math.min(count, #candidates) do places[i] = candidates[order[i]] end

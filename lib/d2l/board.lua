@@ -184,7 +184,7 @@ function M.show_images(imgs, num_rows, num_cols, titles, options)
     for j = 1, num_cols do
       local image = imgs[(i - 1) * num_cols + j]
       local ok = torch.is_tensor(image)
-      if not ok then fail('show_images(): %d images are wanted, there are %d', num_rows * num_cols, #imgs) end
+      if not ok then fail('show_images(): expected %d images, but got %d', num_rows * num_cols, #imgs) end
       row[j] = torch.nn.functional.pad(with_colours(image), { 0, gap, 0, gap }, { value = 1 })
     end
     rows[i] = torch.cat(row, 3)

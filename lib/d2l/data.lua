@@ -18,7 +18,7 @@ function M.find_file(given, name, origin)
   local path = given or root() .. '/' .. name
   local file = outside.open(path, 'rb')
   if not file then
-    fail('%s is not there. It is no part of this program, which downloads nothing: %s, and put it there or name it with {path = …}', path, origin)
+    fail('%s does not exist, and ltensor downloads nothing: %s. Save it under this path or pass {path = …}', path, origin)
   end
   file:close()
   return path

@@ -16,7 +16,7 @@ local function uniform() return torch.rand(1):item() end
 --- LogUniform(low, high): numbers with a uniform logarithm.
 M.LogUniform = class.Object:extend 'd2l.LogUniform'
 function M.LogUniform:init(low, high)
-  if not (low > 0 and high >= low) then fail('LogUniform(): 0 < low <= high is wanted, got %s and %s', tostring(low), tostring(high)) end
+  if not (low > 0 and high >= low) then fail('LogUniform(): expected 0 < low <= high, but got %s and %s', tostring(low), tostring(high)) end
   self.low, self.high = low, high
 end
 function M.LogUniform:sample() return self.low * (self.high / self.low) ^ uniform() end
@@ -24,7 +24,7 @@ function M.LogUniform:sample() return self.low * (self.high / self.low) ^ unifor
 --- RandInt(low, high): integers from low to high - 1, as scipy's randint.
 M.RandInt = class.Object:extend 'd2l.RandInt'
 function M.RandInt:init(low, high)
-  if not (high > low) then fail('RandInt(): low < high is wanted, got %s and %s', tostring(low), tostring(high)) end
+  if not (high > low) then fail('RandInt(): expected low < high, but got %s and %s', tostring(low), tostring(high)) end
   self.low, self.high = low, high
 end
 function M.RandInt:sample() return torch.randint(self.low, self.high, { 1 }):item() end

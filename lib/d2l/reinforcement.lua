@@ -90,7 +90,7 @@ end
 
 --- make_env('FrozenLake-v1', {seed = 0}): the lake, with torch's generator set to the seed.
 function M.make_env(name, options)
-  if name ~= 'FrozenLake-v1' and name ~= '' then fail("make_env(): 'FrozenLake-v1' is what there is, not '%s'", tostring(name)) end
+  if name ~= 'FrozenLake-v1' and name ~= '' then fail("make_env(): expected 'FrozenLake-v1', but got '%s'", tostring(name)) end
   options = options or {}
   if options.seed then torch.manual_seed(options.seed) end
   return M.FrozenLake(options.map, options.is_slippery)

@@ -131,7 +131,7 @@ function M.Accumulator:reset()
 end
 
 function M.Accumulator:add(...)
-  if select('#', ...) ~= self.n then fail('add(): %d sums are kept and %d values were given', self.n, select('#', ...)) end
+  if select('#', ...) ~= self.n then fail('add(): expected %d values, one per sum, but got %d', self.n, select('#', ...)) end
   for i = 1, self.n do
     local value = select(i, ...)
     self.data[i] = self.data[i] + (torch.is_tensor(value) and value:detach() or value)

@@ -24,7 +24,7 @@ end
 local function length_of(loader, what)
   local ok, n = pcall(function() return #loader end)
   if type(loader) == 'function' or not ok or type(loader.iter) ~= 'function' then
-    fail('fit(): %s must give a loader that knows its length and starts anew (a DataLoader), not %s', what, torch.type(loader))
+    fail('fit(): %s must return a loader with a length that can be iterated again (a DataLoader), not %s', what, torch.type(loader))
   end
   return n
 end

@@ -36,8 +36,8 @@ local M = {}
 
 local LEAST = 2048 -- bytes: smaller storage is allocated with its tensor and cannot be freed alone
 
-local FREED = "fully_shard has freed it after its module's use, and each rank keeps its own part alone. Use parameters within their module's "
-  .. "forward, keep a clone() of them, or have the module's unshard() before"
+local FREED = 'fully_shard frees parameters after the forward of their module; each rank keeps its shard only. Use them within the '
+  .. 'forward of their module, clone() them there, or call unshard() on the module first'
 
 -- Units by module.
 local units = setmetatable({}, { __mode = 'k' })
@@ -266,7 +266,7 @@ end
 local methods = {}
 
 local function unit_of(name, module)
-  return units[module] or fail('%s(): a module that fully_shard was called with is expected, got %s', name, torch.type(module))
+  return units[module] or fail('%s(): expected a module after fully_shard(module), got %s', name, torch.type(module))
 end
 
 -- Calls f with the unit of a module and, unless recurse = false, with the units of its submodules.
@@ -315,7 +315,7 @@ local function own_parameters(module)
     local fields = fields_of(part)
     for _, name in ipairs(fields._parameters) do
       local p = fields[name]
-      if p ~= nil and Module.is_unmade(p) then fail 'fully_shard: lazy parameters are to be made before, by a forward' end
+      if p ~= nil and Module.is_unmade(p) then fail 'fully_shard: lazy parameters are not supported: run a forward first' end
       if p ~= nil and not sharding.place(p) then
         local entry = by_parameter[p]
         if not entry then

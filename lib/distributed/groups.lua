@@ -80,7 +80,7 @@ function M._group(group)
   if not here.current then fail 'Default process group has not been initialized, please make sure to call init_process_group.' end
   if group == nil then return here.current.default end
   if group == NON_GROUP_MEMBER then return nil end
-  if not here.current.groups[group] then fail("argument 'group' must be what new_group() gave, got %s", torch.type(group)) end
+  if not here.current.groups[group] then fail("argument 'group' must be a result of new_group(), got %s", torch.type(group)) end
   return group
 end
 local group_of = M._group
@@ -145,7 +145,7 @@ function M.new_group(a)
     if rank < 0 or rank >= world:size() then
       fail("the new group's rank should be within the world_size set by init_process_group: %d of %d", rank, world:size())
     end
-    if seen[rank] then fail("the new group's rank %d is given twice", rank) end
+    if seen[rank] then fail("the new group's rank %d occurs twice", rank) end
     seen[rank], ranks[i] = true, rank
   end
   if #ranks == 0 then fail 'new_group(): a group has at least one rank' end

@@ -157,7 +157,7 @@ function Reducer:wait(bucket)
   local result = bucket.future:wait()
   if type(result) == 'table' then result = result[1] end
   if not torch.is_tensor(result) or result:numel() ~= bucket.flat:numel() then
-    fail('the Future of a communication hook must give a tensor of %d elements, as the bucket has', bucket.flat:numel())
+    fail('the Future of a communication hook must return a tensor with the %d elements of the bucket', bucket.flat:numel())
   end
   if result:data_ptr() ~= bucket.flat:data_ptr() then bucket.flat:copy_(result:detach():reshape(-1)) end
 end

@@ -55,7 +55,7 @@ local function read_tensor(archive, folder, name, description)
   local dtype = dtypes[meta.dtype]
   if not dtype then archive:fail("tensor '%s' has elements of type %s, which ltensor does not have", name, tostring(meta.dtype)) end
   local entry = archive.by_name[folder .. field(archive, description, 'path_name', 'string')]
-  if not entry then archive:fail("there is no entry for tensor '%s'", name) end
+  if not entry then archive:fail("no entry for tensor '%s'", name) end
   local sizes, strides, offset = {}, {}, integer_of(archive, field(archive, meta, 'storage_offset', 'table'))
   for i, size in ipairs(field(archive, meta, 'sizes', 'table')) do sizes[i] = integer_of(archive, size) end
   for i, stride in ipairs(field(archive, meta, 'strides', 'table')) do strides[i] = integer_of(archive, stride) end

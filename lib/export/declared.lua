@@ -118,7 +118,7 @@ function M.call(op, arguments)
       end
     end
   end
-  return nil, known and 'arguments that no op of ltensor of that name takes' or 'an operator that ltensor does not have'
+  return nil, known and 'arguments that no op of ltensor with this name accepts' or 'an operator that ltensor does not have'
 end
 
 return M

@@ -120,7 +120,7 @@ function Builder:argument(node, input)
       return { name = name, kind = kind, value = read }
     end
   end
-  self.archive:fail("%s: its argument '%s' is a %s, which ltensor does not know", node.where, name, tostring(next(given)))
+  self.archive:fail("%s: its argument '%s' is a %s, which ltensor does not support", node.where, name, tostring(next(given)))
 end
 
 -- ---- nodes ------------------------------------------------------------------------------------------------------------------
@@ -234,7 +234,7 @@ end
 local function signature_of(self, model, signature, tensors)
   local fields = class.fields(model)
   local function keep(name, value, is_parameter, persistent, slot)
-    if not value then self.archive:fail("there is no tensor '%s'", name) end
+    if not value then self.archive:fail("no tensor '%s'", name) end
     local at, key = parts.place(model, Part, name)
     if is_parameter then at:register_parameter(key, nn.Parameter(value, { requires_grad = value.dtype.is_floating_point or value.dtype.is_complex }))
     else at:register_buffer(key, value, persistent) end
@@ -255,7 +255,7 @@ local function signature_of(self, model, signature, tensors)
       if not argument or argument == Null then self.archive:fail 'an input that is no tensor: export the program with tensors alone' end
       table.insert(fields.inputs, { name = argument.name, slot = self:slot(argument.name) })
     elseif not spec.constant_input then
-      self.archive:fail('an input of the kind %s, which ltensor does not know', tostring(next(spec)))
+      self.archive:fail('an input of the kind %s, which ltensor does not support', tostring(next(spec)))
     end
   end
   for _, spec in ipairs(field(self.archive, signature, 'output_specs', 'table')) do
@@ -264,7 +264,7 @@ local function signature_of(self, model, signature, tensors)
       local name = field(self.archive, spec.buffer_mutation, 'buffer_name', 'string')
       table.insert(fields.changes, { name = name, made = field(self.archive, spec.buffer_mutation, 'arg', 'table').name })
     elseif not argument then
-      self.archive:fail('a result of the kind %s, which ltensor does not know', tostring(next(spec)))
+      self.archive:fail('a result of the kind %s, which ltensor does not support', tostring(next(spec)))
     elseif present(argument.as_tensor) then
       table.insert(fields.outputs, { name = argument.as_tensor.name })
     elseif not present(argument.as_none) then
@@ -276,7 +276,7 @@ end
 local function frame_of(model, ...)
   local frame, n, first = {}, select('#', ...), ...
   local named = n == 1 and kinds.is_named(first) and next(first) ~= nil and first
-  if not named and n ~= #model.inputs then fail('the program takes %d inputs, not %d', #model.inputs, n) end
+  if not named and n ~= #model.inputs then fail('the program expects %d inputs, but got %d', #model.inputs, n) end
   local known = {}
   for i, input in ipairs(model.inputs) do
     local value

@@ -94,7 +94,7 @@ local function read_header(where, file, left)
   local start = file:text(8)
   if start:sub(1, 6) ~= MAGIC then fail(where, 'not a NumPy array') end
   local major, minor = start:byte(7, 8)
-  if major < 1 or major > 3 or minor ~= 0 then fail(where, 'version %d.%d of the .npy format, which is not known', major, minor) end
+  if major < 1 or major > 3 or minor ~= 0 then fail(where, 'version %d.%d of the .npy format is not supported; supported are 1.0, 2.0 and 3.0', major, minor) end
   local width = major == 1 and 2 or 4
   left = left - 8 - width
   if left < 0 then fail(where, 'cut short') end

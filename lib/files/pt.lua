@@ -18,7 +18,7 @@ local MAX_PICKLE = 100000000 -- bytes
 local MAX_DEPTH = 200
 local ALIGNMENT = 64 -- of storages in the file
 local PIECES = 1000
-local INSTEAD = "In Python, torch.save(model.state_dict(), 'weights.pt') writes what torch.load reads, and torch.onnx.export a model that torch.onnx.load runs"
+local INSTEAD = "In Python, write weights for torch.load with torch.save(model.state_dict(), 'weights.pt'), or a model for torch.onnx.load with torch.onnx.export"
 
 -- ---- reading -----------------------------------------------------------------------------------------------------
 
@@ -48,14 +48,14 @@ local function storage_reader(archive, folder, put, mmap)
   local found = {}
   return function(machine, id)
     local dtype, key, location, numel, _, untyped = pt_globals.storage_id(machine, id)
-    if untyped and order == 'big' then machine:fail 'bytes of an unknown dtype, whose order is not that of this machine' end
+    if untyped and order == 'big' then machine:fail 'big-endian bytes of an unknown dtype cannot be converted to little-endian' end
     local storage = found[key]
     if storage then
       if storage.dtype ~= dtype then machine:fail('storage %s is used with elements of two types', key) end
       return storage
     end
     local entry = archive.by_name[folder .. 'data/' .. key]
-    if not entry then machine:fail("there is no entry for storage '%s'", key) end
+    if not entry then machine:fail("no entry for storage '%s'", key) end
     if entry.size // dtype.itemsize ~= numel or entry.size % dtype.itemsize ~= 0 then
       machine:fail("storage '%s' has %d bytes where %d elements of %d are promised", key, entry.size, numel, dtype.itemsize)
     end
@@ -75,7 +75,7 @@ end
 -- @param mmap  true: the storages stay in the mapped file
 function M.load(archive, folder, put, mmap)
   if archive.by_name[folder .. 'constants.pkl'] then
-    archive:fail('a TorchScript archive, which is a program; ltensor reads what torch.save has written, such as a state_dict(). ' .. INSTEAD)
+    archive:fail('a TorchScript archive, which is a program; ltensor reads files of torch.save, such as a state_dict(). ' .. INSTEAD)
   end
   local text = archive:text(archive.by_name[folder .. 'data.pkl'], MAX_PICKLE)
   local ok, result = unpickle.load(text, pt_globals.make(), storage_reader(archive, folder, put, mmap))

@@ -44,7 +44,7 @@ function M.placed(machine, put, tensor, location)
   local dtype, numel = tensor.dtype, tensor:numel()
   tensor = put(tensor, location)
   if tensor.dtype ~= dtype or tensor:numel() ~= numel or not tensor:is_contiguous() or tensor:storage_offset() ~= 0 then
-    machine:fail 'map_location must return the storage it was given, as a Tensor of the same size and dtype'
+    machine:fail 'map_location must return its argument on a device, as a Tensor of the same size and dtype'
   end
   return tensor:detach()
 end

@@ -108,7 +108,7 @@ end
 local function load_stream(part, put)
   part:bytes(#MAGIC)
   local protocol = part:pickle()
-  if protocol ~= PROTOCOL then part:fail('protocol %s of the format from before PyTorch 1.6, which is not known', protocol) end
+  if protocol ~= PROTOCOL then part:fail('protocol %s of the format before PyTorch 1.6 is not supported', protocol) end
   part:pickle()
   local found = {}
   local globals = pt_globals.make()

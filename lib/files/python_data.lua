@@ -77,10 +77,10 @@ local function array_of(machine, dtype, sizes, bytes, fortran)
     numel, shape[#sizes + 1 - i] = numel * size, size
   end
   local width = dtype.torch and dtype.torch.itemsize or dtype.width * (dtype.code:sub(1, 1) == 'U' and 4 or 1)
-  if type(bytes) ~= 'string' or #bytes ~= numel * width then damaged(machine, 'an array of other bytes than its shape says') end
+  if type(bytes) ~= 'string' or #bytes ~= numel * width then damaged(machine, 'the number of bytes of an array does not match its shape') end
   machine:spend(#bytes)
   if not dtype.torch then
-    if #sizes ~= 1 then machine:fail('an array of texts with %d dimensions, of which ltensor reads those with 1', #sizes) end
+    if #sizes ~= 1 then machine:fail('an array of texts with %d dimensions; ltensor supports 1', #sizes) end
     return machine:made(texts_of(machine, dtype, swapped(dtype, bytes)), 'list', numel)
   end
   if not fortran then return torch._C.tensor_of_bytes(swapped(dtype, bytes), dtype.torch, sizes) end

@@ -22,7 +22,7 @@ local function names_of(what, name)
   local known = {}
   for there in pairs(python_data.allowable) do known[#known + 1] = there end
   table.sort(known)
-  fail("torch.serialization.%s: ltensor has no constructor '%s'; there are %s", what, name, table.concat(known, ', '))
+  fail("torch.serialization.%s: ltensor has no constructor '%s'; expected one of: %s", what, name, table.concat(known, ', '))
 end
 
 --- Allows torch.load to create more Python data: NumPy's arrays and scalars, paths, namespaces, frozensets,

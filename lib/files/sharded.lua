@@ -46,7 +46,7 @@ function M.load(path, mapped)
   for i, name in ipairs(index.weight_map) do
     local file = index.weight_map[name]
     local shard = type(file) == 'string' and outside.path_inside(path, file)
-    if not shard then fail(path, "tensor '%s' lies in '%s', which is not in the index's folder", name, tostring(file)) end
+    if not shard then fail(path, "tensor '%s' is in '%s', which is not in the index's folder", name, tostring(file)) end
     if not shards[file] then
       local held = {}
       local held_names, held_tensors = torch._C.load_safetensors(shard, mapped)

@@ -247,7 +247,7 @@ function Reader:tensor()
   self:expect(',', "','")
   local requires_grad = self:scalar() == true
   self:expect('%)', "')'")
-  return self.find(name, device, requires_grad) or self:fail(("there is no tensor '%s'"):format(name))
+  return self.find(name, device, requires_grad) or self:fail(("no tensor '%s'"):format(name))
 end
 
 -- Reads the arguments of a word up to its closing parenthesis, and passes them to make(); wrong ones are an

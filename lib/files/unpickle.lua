@@ -37,7 +37,7 @@ end
 
 function Machine:pop()
   local value = self.stack[self.n]
-  if value == nil or value == MARK then self:fail 'its pickle takes from an empty stack' end
+  if value == nil or value == MARK then self:fail 'its pickle pops from an empty stack' end
   self.stack[self.n] = nil
   self.n = self.n - 1
   return value
@@ -116,7 +116,7 @@ function Machine:sequence(values, count, kind)
 end
 
 function Machine:append(list, value)
-  if self.kinds[list] ~= 'list' then self:fail 'its pickle appends to what is no list' end
+  if self.kinds[list] ~= 'list' then self:fail 'its pickle appends to a value that is not a list' end
   local length = self.lengths[list] + 1
   self.lengths[list] = length
   list[length] = plain(value)
@@ -160,7 +160,7 @@ end
 
 function Machine:set(dict, key, value)
   local kind = self.kinds[dict]
-  if kind ~= 'dict' and kind ~= 'ordered' then self:fail 'its pickle sets an item of what is no dict' end
+  if kind ~= 'dict' and kind ~= 'ordered' then self:fail 'its pickle sets an item of a value that is not a dict' end
   local of = type(key)
   if of ~= 'string' and of ~= 'number' and of ~= 'boolean' or key ~= key then
     key, of = self:key_text(key, 0), 'string'
@@ -244,14 +244,14 @@ end
 
 function Machine:remember(index)
   local value = self.stack[self.n]
-  if value == nil or value == MARK then self:fail 'its pickle remembers nothing' end
+  if value == nil or value == MARK then self:fail 'its pickle stores a value from an empty stack' end
   if not self.memo[index] then self.memo_size = self.memo_size + 1 end
   self.memo[index] = value
 end
 
 function Machine:recall(index)
   local value = self.memo[index]
-  if value == nil then self:fail('its pickle recalls value %d, which it never made', index) end
+  if value == nil then self:fail('its pickle reads value %d, which it never stored', index) end
   self:push(value)
 end
 
@@ -272,7 +272,7 @@ local function refused(name)
 end
 
 local function items(m, dict, values, count)
-  if count % 2 ~= 0 then m:fail 'its pickle gives a key without a value' end
+  if count % 2 ~= 0 then m:fail 'its pickle has a key without a value' end
   for i = 1, count, 2 do m:set(dict, values[i], values[i + 1]) end
 end
 
@@ -347,7 +347,7 @@ local opcodes = {
   end,
   ['\x93'] = function(m)
     local name, module = m:pop(), m:pop()
-    if type(name) ~= 'string' or type(module) ~= 'string' then m:fail 'its pickle names a class by no string' end
+    if type(name) ~= 'string' or type(module) ~= 'string' then m:fail 'its pickle names a class by a value that is not a string' end
     m:global(module, name)
   end,
   R = Machine.reduce,

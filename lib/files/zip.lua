@@ -49,7 +49,7 @@ function Archive:find_directory()
   local locator = finish >= LOCATOR_SIZE and self:bytes(finish - LOCATOR_SIZE, LOCATOR_SIZE) or ''
   if locator:sub(1, 4) == 'PK\6\7' then
     finish = ('<i8'):unpack(locator, 9)
-    if finish < 0 or finish > self.size - END64_SIZE then self:fail 'its zip64 record lies outside of the file' end
+    if finish < 0 or finish > self.size - END64_SIZE then self:fail 'its zip64 record is outside of the file' end
     local record = self:bytes(finish, END64_SIZE)
     if record:sub(1, 4) ~= 'PK\6\6' then self:fail 'its zip64 record is damaged' end
     disk, start_disk, here, count, size, offset = ('<I4I4i8i8i8i8'):unpack(record, 17)
@@ -87,9 +87,9 @@ end
 function Archive:check_entry(entry, version, disk)
   local name = entry.name
   if name:find('\0', 1, true) then self:fail("the name of entry '%s' has a zero byte in it", name) end
-  if entry.flags & UTF8 ~= 0 and not utf8.len(name) then self:fail("the name of entry '%s' is not the UTF-8 that it promises", name) end
-  if disk ~= 0 then self:fail("entry '%s' lies in another file of several", name) end
-  if version > NEWEST then self:fail("entry '%s' needs version %d of the zip format, which is not known", name, version) end
+  if entry.flags & UTF8 ~= 0 and not utf8.len(name) then self:fail("the name of entry '%s' is marked as UTF-8 but is not valid", name) end
+  if disk ~= 0 then self:fail("entry '%s' is in another file of a multi-file archive, which ltensor does not support", name) end
+  if version > NEWEST then self:fail("entry '%s' needs version %d of the zip format, which is not supported", name, version) end
 end
 
 function Archive:read_entry(directory, at)
@@ -116,7 +116,7 @@ function Archive:set_limits(directory_offset)
     local following = sorted[i + 1]
     entry.limit = following and following.offset or directory_offset
     if entry.offset >= entry.limit or entry.packed > entry.limit - entry.offset then
-      self:fail("entry '%s' lies where others do, or outside of the file", entry.name)
+      self:fail("entry '%s' overlaps another entry or the end of the file", entry.name)
     end
   end
 end
@@ -150,13 +150,13 @@ function Archive:check_header(entry)
   local start = entry.offset + LOCAL_SIZE + name_size + extra_size
   if start + entry.packed > entry.limit then self:fail("entry '%s' reaches into another one", entry.name) end
   local rest = self:bytes(entry.offset + LOCAL_SIZE, name_size + extra_size)
-  if rest:sub(1, name_size) ~= entry.name then self:fail("entry '%s' has another name in its place", entry.name) end
+  if rest:sub(1, name_size) ~= entry.name then self:fail("entry '%s' has another name in its local header", entry.name) end
   size, packed = self:wide(rest:sub(name_size + 1), size, packed, 0)
   -- Where they were not known when the header was written, they follow the entry.
   local described = flags & DESCRIBED ~= 0
   local same = described or crc == entry.crc and packed == entry.packed and size == entry.size
   if not same or method ~= entry.method or (flags ~ entry.flags) & (ENCRYPTED | PATCH) ~= 0 then
-    self:fail("entry '%s' is another one in its place than in the directory", entry.name)
+    self:fail("the local header of entry '%s' differs from the directory", entry.name)
   end
   return start
 end

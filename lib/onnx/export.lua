@@ -142,7 +142,7 @@ local function bound_call(graph, recordings, i)
       fail("torch.onnx.export: '%s' in %s is '%s' where the sizes of the inputs differ", call.op, call.where, other.op)
     end
     list[k] = operators.reads_raw[other.op] and other.args or arguments.bind(other)
-    if not list[k] then graph:fail 'its arguments are of a form that is not known' end
+    if not list[k] then graph:fail 'the form of its arguments is not supported' end
   end
   return symbols.merge(list, function() graph:fail 'its arguments differ where the sizes of the inputs do, by more than a size' end)
 end
@@ -166,7 +166,7 @@ local function write_call(graph, recordings, i)
     end
   end
   local write = operators.find(args.op or call.op, call.in_nn)
-  if not write then graph:fail 'it has no form in ONNX' end
+  if not write then graph:fail 'ONNX has no equivalent' end
   local names = table.pack(write(graph, args, call))
   if type(names[1]) == 'table' then names = names[1] end
   for j, value in pairs(call.results) do value.name_in_file = names[j] end

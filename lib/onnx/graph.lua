@@ -90,7 +90,7 @@ local function read_attributes(self, scope, proto, given, where)
       elseif field == 't' and value then value = tensors.read(self.reader, value, self.reader.path .. ': ' .. place)
       elseif field == 'sparse_tensor' and value then value = tensors.read_sparse(self.reader, value, self.reader.path .. ': ' .. place)
       elseif field == 'g' and value then value = build_graph(self, value, scope, given, place)
-      elseif field == 'tensors' or field == 'graphs' then self:fail('%s: a list of %s, which no known operator has', place, field) end
+      elseif field == 'tensors' or field == 'graphs' then self:fail('%s: a list of %s is not supported', place, field) end
       if value == nil then self:fail('%s has no value', place) end
       attributes[name] = value
     end
@@ -152,7 +152,7 @@ local function add_node(self, scope, proto, versions, given)
     return
   end
   local version = versions[domain]
-  if not version then self:fail("%s: the model does not say which version of '%s' it uses", where, domain == '' and 'ai.onnx' or domain) end
+  if not version then self:fail("%s: the model has no version for the operator set '%s'", where, domain == '' and 'ai.onnx' or domain) end
   local entry, reason = ops.find(domain, op, version)
   if not entry then self:fail('%s: %s', where, reason) end
   local node = { op = op, domain = domain, version = version, name = proto.name or '', where = where, inputs = inputs, outputs = {},

@@ -50,7 +50,7 @@ local function check_input(input, value)
   if not form then return end
   if not torch.is_tensor(value) then fail("input '%s' must be a Tensor, not %s", input.name, kinds.described(value)) end
   local dtype = tensors.dtypes[form.elem_type]
-  if value.dtype ~= dtype then fail("input '%s' has elements of %s, the model takes %s", input.name, tostring(value.dtype), tostring(dtype)) end
+  if value.dtype ~= dtype then fail("input '%s' has elements of %s, but the model expects %s", input.name, tostring(value.dtype), tostring(dtype)) end
   local sizes = form.shape and form.shape.dim
   if not sizes then return end
   local fits = #sizes == value:dim()
@@ -60,7 +60,7 @@ local function check_input(input, value)
   if fits then return end
   local wanted = {}
   for i, size in ipairs(sizes) do wanted[i] = known(size) and ('%d'):format(size.dim_value) or size.dim_param or '?' end
-  fail("input '%s' has the shape [%s], the model takes [%s]", input.name, table.concat(value.shape, ', '), table.concat(wanted, ', '))
+  fail("input '%s' has the shape [%s], but the model expects [%s]", input.name, table.concat(value.shape, ', '), table.concat(wanted, ', '))
 end
 
 -- The frame of a call, with its arguments in it.
@@ -79,7 +79,7 @@ local function new_frame(model, graph, ...)
       end
     end
   elseif n > #model.inputs then
-    fail('the model takes %d inputs, not %d', #model.inputs, n)
+    fail('the model expects %d inputs, but got %d', #model.inputs, n)
   end
   for i, input in ipairs(model.inputs) do
     local value

@@ -76,7 +76,7 @@ function M.find(domain, op, version)
   local file = known[op]
   if of_strings[op] then return nil, ("'%s' is of strings, elements which ltensor does not have"):format(op) end
   if not file then return nil, ("ltensor has no operator '%s' of %s, and the model no function of this name"):format(op, shown) end
-  if version > NEWEST and domain == '' then return nil, ('version %d of ai.onnx; ltensor knows them to %d'):format(version, NEWEST) end
+  if version > NEWEST and domain == '' then return nil, ('version %d of ai.onnx is not supported; the newest supported version is %d'):format(version, NEWEST) end
   local entry = require('torch.onnx.ops.' .. file)[domain][op]
   return type(entry) == 'function' and { fn = entry } or entry
 end

@@ -78,10 +78,10 @@ local function external(reader, proto, bytes, where)
   local entries = {}
   for _, entry in ipairs(proto.external_data) do entries[entry.key or ''] = entry.value end
   local location = entries.location
-  if not location or not reader.others then fail(where, 'its data lie outside of the model, no file is named') end
+  if not location or not reader.others then fail(where, 'its data are external, but no file is named') end
   local path = outside.path_inside(reader.path, location)
   if not path then
-    fail(where, "its data lie in '%s', which is not in the model's folder", location)
+    fail(where, "its data are in '%s', which is not in the model's folder", location)
   end
   local function number(key, default)
     local text = entries[key]
@@ -99,7 +99,7 @@ local function external(reader, proto, bytes, where)
   local length = number('length', bytes)
   if length ~= bytes then fail(where, '%d bytes of data where its shape needs %d', length, bytes) end
   if at > other.size or bytes > other.size - at then
-    fail(where, 'its data, %d bytes from byte %d, lie beyond the end of %s (%d bytes)', bytes, at, path, other.size)
+    fail(where, 'its data, %d bytes at offset %d, exceed the end of %s (%d bytes)', bytes, at, path, other.size)
   end
   return other, { at = at, length = bytes }
 end

@@ -48,7 +48,7 @@ function Optimizer.rounded(value) return (string.unpack('f', string.pack('f', va
 local NUMBERS = { step = true, mu_product = true, eta = true, mu = true }
 
 -- Why a step cannot be captured.
-Optimizer.FIRST = 'the first step makes what it keeps for the parameters, and a replay would make it again: take one before'
+Optimizer.FIRST = 'the first step creates the state of the parameters, and a replay would create it again: call step() once before'
 local COUNTS = "it counts its steps in the host's memory, and replays would repeat this one"
 local CAPTURABLE = ' (make it with capturable = true)'
 

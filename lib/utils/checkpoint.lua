@@ -130,7 +130,7 @@ end
 function Checkpoint.backward(ctx, ...)
   local call, grads, _ = ctx.call, table.pack(...), ctx.saved_tensors -- raises an error if one was changed in place
   if torch.is_grad_enabled() then
-    fail 'checkpoint: a derivative of what is computed again cannot be differentiated itself (create_graph)'
+    fail 'checkpoint: create_graph is not supported, because recomputed values have no second derivative'
   end
   local arguments, inputs = cut(call.arguments)
   local outputs = again(call, arguments)

@@ -94,7 +94,7 @@ end
 
 local function check_name(what, name)
   if type(name) ~= 'string' then fail('%s(): a value must have a name, not %s', what, tostring(name)) end
-  if OWN[name] then fail("%s(): '%s' is counted here, and cannot be given", what, name) end
+  if OWN[name] then fail("%s(): '%s' is computed by torch.utils.epochs and cannot be set", what, name) end
 end
 
 -- A one-element tensor, reshaped to 0 dimensions and detached.

@@ -67,10 +67,10 @@ function Experiment:parse(argv)
     end
     local value = text and value_of(text, option[2])
     if value == nil then
-      self:fail(('--%s wants %s'):format(name, KINDS[math.type(option[2])] or 'a value'))
+      self:fail(('--%s requires %s'):format(name, KINDS[math.type(option[2])] or 'a value'))
     end
     if option.minimum and value < option.minimum then
-      self:fail(('--%s wants at least %s'):format(name, option.minimum))
+      self:fail(('--%s must be at least %s'):format(name, option.minimum))
     end
     values[name] = value
     i = i + 1
@@ -96,7 +96,7 @@ end
 
 M.NO_SPEED = [[
 No speed is stated for simulated GPUs: they run the kernels on the host's processor, one block after the
-other, so their times say nothing about a GPU's. What was computed and copied is as on a real one.]]
+other, so their times do not predict times of a GPU. Results and copies are the same as on a real GPU.]]
 
 --- The median duration of `runs` calls of f in seconds, with synchronization of the devices before and after
 -- each, after a warm-up.

@@ -168,7 +168,7 @@ function CSVLogger:_begin(text)
   local rows = csv_rows(text, ',', self.path)
   self._columns = rows[1] and table.move(rows[1], 1, #rows[1], 1, {}) or {}
   for _, row in ipairs(rows) do
-    if #row ~= #self._columns then fail('%s:%d: %d fields, %d wanted', self.path, row.line, #row, #self._columns) end
+    if #row ~= #self._columns then fail('%s:%d: got %d fields, expected %d', self.path, row.line, #row, #self._columns) end
   end
 end
 

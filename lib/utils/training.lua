@@ -47,7 +47,7 @@ M.FASHION_MNIST = '/usr/share/datasets/fashion-mnist'
 local HOW_TO_GET = [[
 Fashion-MNIST is four files: {train,t10k}-{images-idx3,labels-idx1}-ubyte, gzipped (.gz) or not.
 On Debian and Ubuntu: apt-get install --reinstall dataset-fashion-mnist
-Elsewhere: https://github.com/zalandoresearch/fashion-mnist, then name their folder with --data DIR]]
+Elsewhere: download https://github.com/zalandoresearch/fashion-mnist and pass the folder with --data DIR]]
 
 local function exists(path)
   local file = outside.open(path, 'rb')

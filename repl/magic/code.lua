@@ -88,7 +88,7 @@ function(session, code, padding)
   need_code(code)
   local torch = package.loaded.torch
   local profiler = type(torch) == 'table' and torch.profiler
-  if not profiler then error('there is no torch.profiler', 0) end
+  if not profiler then error('torch.profiler is not loaded', 0) end
   local recording = profiler.profile()
   local result = session:run(padding .. code, session.count)
   recording:stop()

@@ -205,7 +205,7 @@ end
 function Translator:property(tree)
   local property = M.properties[tree.name]
   local arg = #tree.args == 1 and tree.args[1].kind == 'name' and self:argument_named(tree.args[1].name)
-  if not (arg and M.is_tensor(arg.type)) then self:fail(tree.name .. ' takes the name of one tensor argument') end
+  if not (arg and M.is_tensor(arg.type)) then self:fail(tree.name .. ' expects the name of one tensor argument') end
   local name = arg.name .. '_' .. property.form
   self:field(name, property.form, arg)
   return { class = property.class, c = 'saved->' .. name }
@@ -260,7 +260,7 @@ function Translator:list_call(tree)
     self:fail('the derivative of a Tensor[] must be helper(grad, likes_of(argument), dim)')
   end
   local arg = self:argument_named(likes.args[1].name)
-  if not (arg and arg.type == 'Tensor[]') then self:fail('likes_of takes the name of a Tensor[] argument') end
+  if not (arg and arg.type == 'Tensor[]') then self:fail('likes_of expects the name of a Tensor[] argument') end
   self:field(arg.name .. '_likes', 'likes', arg)
   local grad = self:convert(self:value(tree.args[1]), { type = 'Tensor' }, 'grad')
   local dim = self:convert(self:value(tree.args[3]), { type = 'Dim' }, 'dim')

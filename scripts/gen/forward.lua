@@ -67,7 +67,7 @@ local properties = {
 function Translator:property(tree)
   local property = derivative.properties[tree.name]
   local arg = #tree.args == 1 and tree.args[1].kind == 'name' and self:argument_named(tree.args[1].name)
-  if not (arg and derivative.is_tensor(arg.type)) then self:fail(tree.name .. ' takes the name of one tensor argument') end
+  if not (arg and derivative.is_tensor(arg.type)) then self:fail(tree.name .. ' expects the name of one tensor argument') end
   local name, parts = arg.name, properties[property.form]
   if parts then
     local place = name .. '_' .. property.form
@@ -152,7 +152,7 @@ function M.analyse(model, op)
     end
     local own = text
     if text == 'elementwise' or text == 'reduced' then own = op.grad[name] end
-    if not own then error(('%s: forward: %s has no derivative of its own'):format(op.line, name), 0) end
+    if not own then error(('%s: forward: %s has no derivative'):format(op.line, name), 0) end
     if is_zero(own) then return end
     if text == 'reduced' then
       local first = op.returns[1].name or 'result'
@@ -178,7 +178,7 @@ function M.analyse(model, op)
   if type(dual.kind) == 'table' then
     for _, edge in ipairs(op.derivative.edges) do
       local text = dual.kind[edge.arg.name]
-      if not text then error(('%s: forward says nothing of %s'):format(op.line, edge.arg.name), 0) end
+      if not text then error(('%s: forward has no entry for %s'):format(op.line, edge.arg.name), 0) end
       one(edge.arg.name, text)
     end
     for name in pairs(dual.kind) do
@@ -187,7 +187,7 @@ function M.analyse(model, op)
   elseif dual.kind == 'elementwise' or dual.kind == 'reduced' then
     for _, edge in ipairs(op.derivative.edges) do one(edge.arg.name, dual.kind) end
   elseif dual.kind == 'transposed' then
-    if dual.list or op.inplace_only then error(op.line .. ': a list, and what an in-place op writes, cannot be transposed: say `forward`', 0) end
+    if dual.list or op.inplace_only then error(op.line .. ': a list and the output of an in-place op cannot be transposed: write `forward`', 0) end
     local t = translator(model, op, state, 'transposed')
     t.gradient = 'grad'
     dual.transposed = {}

@@ -44,7 +44,7 @@ local function read_families(model)
       for _, arg in ipairs(op.args) do
         if arg.type == 'Scalar' then kernel.scalars[#kernel.scalars + 1] = arg.name
         elseif arg.type == 'Tensor' or arg.type == 'Tensor|Scalar' then kernel.inputs[#kernel.inputs + 1] = arg.name
-        else error(op.line .. ': a pointwise op takes tensors and scalars, not ' .. arg.type, 0) end
+        else error(op.line .. ': a pointwise op accepts tensors and scalars, not ' .. arg.type, 0) end
       end
       kernel.tensors = #kernel.inputs
       kernel.enum = 'LT_PW_' .. kernel.name:upper()
@@ -70,7 +70,7 @@ local function read_families(model)
     assert(#family.kernels < FAMILY_SIZE, family.name .. ': more kernels than FAMILY_SIZE')
     for _, path in ipairs { 'src/core/cpu/vector/pointwise/%s.c', 'src/cuda/kernels/pointwise/%s.cu' } do
       local file = io.open(path:format(family.name))
-      if not file then error(('%s: kernel: there is no %s'):format(family.kernels[1].op.line, path:format(family.name)), 0) end
+      if not file then error(('%s: kernel: %s does not exist'):format(family.kernels[1].op.line, path:format(family.name)), 0) end
       file:close()
     end
   end

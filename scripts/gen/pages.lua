@@ -40,7 +40,7 @@ local function derivative_of(op)
     end
     return 'Differentiable by ' .. table.concat(names, ', ') .. '.'
   end
-  return op.composite and 'Made of other ops, whose derivatives it has.' or 'Not differentiable.'
+  return op.composite and 'Composed of other ops; their derivatives apply.' or 'Not differentiable.'
 end
 
 -- Lines of a signature no wider than a page, broken after a comma.
@@ -97,7 +97,7 @@ local function entry_of(name, overloads)
 end
 
 local types = [[
-| type | what Lua gives |
+| type | value in Lua |
 |---|---|
 | `Tensor`, `Tensor[]` | a tensor, a table of tensors |
 | `Tensor\|Scalar` | a tensor or a number |
@@ -107,8 +107,8 @@ local types = [[
 | `Scalar`, `int`, `float`, `bool`, `string` | a number, an integer, a number, a boolean, a string |
 | `Dtype`, `Device`, `Generator` | `torch.float32`, `'cuda:0'` or a device, `torch.Generator()` |
 
-A type that ends in `?` may be nil. Every argument may be named in a last table: `x:sum{dim = 1, keepdim = true}`; what
-stands after `*` must be.
+A type that ends in `?` may be nil. Every argument may be named in a last table: `x:sum{dim = 1, keepdim = true}`; the
+arguments after `*` must be named.
 ]]
 
 local index = { '# Reference of the ops\n', types }

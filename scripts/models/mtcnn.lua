@@ -197,7 +197,7 @@ end
 
 local options = script:parse(arg)
 if not options.weights then script:fail '--weights wants the folder data of the package facenet-pytorch' end
-if not options.image then script:fail '--image wants a PNG or JPEG file' end
+if not options.image then script:fail '--image requires a PNG or JPEG file' end
 local nets = { proposals = load(Proposals(), options.weights .. '/pnet.pt'), refinement = load(Refinement(), options.weights .. '/rnet.pt'),
   output = load(Output(), options.weights .. '/onet.pt') }
 local image = torch.utils.data.read_image(options.image, 'rgb'):float():unsqueeze(1)

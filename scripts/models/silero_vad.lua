@@ -102,7 +102,7 @@ end
 
 local options = script:parse(arg)
 local samples = recording.read(script, options.audio)
-if not options.model then script:fail '--model wants a file of the package silero-vad' end
+if not options.model then script:fail '--model requires a file of the package silero-vad' end
 local list
 torch.no_grad(function() list = probabilities(load(options.model), samples) end)
 local spans = spans_of(list, options.threshold)

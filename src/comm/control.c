@@ -50,7 +50,7 @@ bool lt_control_poll(lt_world *world, bool *moved, char *reason)
             break;
         case ANSWER: keep_answer(&world->peers[from], note + 1); break;
         case FAILURE:
-            snprintf(reason, LT_COMM_TEXT, "rank %d has given up: %s", from, note + 1);
+            snprintf(reason, LT_COMM_TEXT, "rank %d failed: %s", from, note + 1);
             return true;
         case END:
             world->peers[from].left = lt_clock();

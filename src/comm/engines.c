@@ -43,12 +43,11 @@ lt_status lt_launcher_alone(void)
 {
     const char *tasks = slurm_tasks();
     if (tasks == NULL || atoi(tasks) <= 1) return LT_OK;
-    return lt_error(
-        LT_ERR_DEVICE,
-        "srun has started %s processes and nothing by which they could find each other: srun "
-        "--mpi=pmix does for Open MPI, srun --mpi=pmi2 for MPICH (srun --mpi=list names what "
-        "Slurm was built with)",
-        tasks);
+    return lt_error(LT_ERR_DEVICE,
+                    "srun started %s processes without an interface that connects them: use srun "
+                    "--mpi=pmix for Open MPI or srun --mpi=pmi2 for MPICH (srun --mpi=list shows "
+                    "the interfaces that Slurm was built with)",
+                    tasks);
 }
 
 bool lt_launcher_rank(int *rank, int *size)
@@ -105,14 +104,14 @@ static lt_status check_made_for_us(void *library, const char *name)
     const lt_engine_abi *theirs = dlsym(library, LT_ENGINE_ABI);
     if (theirs != NULL && theirs->size == ours.size && memcmp(theirs, &ours, sizeof ours) == 0)
         return LT_OK;
-    char made_for[80] = "a version that does not say which it is";
+    char made_for[80] = "an unknown version";
     if (theirs != NULL && theirs->size == ours.size)
         snprintf(made_for, sizeof made_for, "ltensor %.19s (interface %u)", theirs->version,
                  theirs->interface);
     return lt_error(
         LT_ERR_DEVICE,
-        "%s belongs to %s, this is ltensor %s (interface %u): build or install both together", name,
-        made_for, ours.version, ours.interface);
+        "%s was built for %s, this is ltensor %s (interface %u): build or install both together",
+        name, made_for, ours.version, ours.interface);
 }
 
 static lt_status open_engine(const launcher *l, const lt_engine **out)

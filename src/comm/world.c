@@ -276,8 +276,8 @@ static lt_status join_engine(lt_world *world)
     LT_TRY(world->engine->join(NULL, &world->inner, &rank, &size));
     if (rank != world->rank || size != world->size)
         return lt_error(LT_ERR_DEVICE,
-                        "%s says that this is rank %d of %d, and the launcher that it is rank %d "
-                        "of %d: the launcher belongs to another MPI",
+                        "%s reports rank %d of %d, but the launcher set rank %d of %d: use the "
+                        "launcher of the same MPI",
                         world->engine->name, rank, size, world->rank, world->size);
     return know_all(world);
 }
@@ -406,7 +406,7 @@ lt_status lt_world_open(const char *backend, double timeout, lt_world **out)
     const lt_engine *engine = &lt_fake_engine;
     lt_status status = LT_OK;
     if (strcmp(backend, "mpi") != 0)
-        return lt_error(LT_ERR_TYPE, "init_process_group(): there is no backend '%s': there is mpi",
+        return lt_error(LT_ERR_TYPE, "init_process_group(): unknown backend '%s', expected mpi",
                         backend);
     pthread_mutex_lock(&lock);
     lt_world *world = of_process;

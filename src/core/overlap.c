@@ -143,8 +143,8 @@ lt_status lt_read_only_error(const lt_tensor *t)
 {
     char sizes[256];
     return lt_error(LT_ERR_RUNTIME,
-                    "the written-to tensor of size %s shares memory that its owner lends for "
-                    "reading only. Please clone() the tensor before performing the operation.",
+                    "the written-to tensor of size %s has read-only memory. Please clone() the "
+                    "tensor before performing the operation.",
                     lt_format_sizes(sizes, sizeof sizes, t->ndim, t->sizes));
 }
 

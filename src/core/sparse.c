@@ -46,8 +46,7 @@ bool lt_any_sparse(const lt_tensor_list *list)
 
 lt_status lt_refuse_sparse(const char *op)
 {
-    return lt_error(LT_ERR_RUNTIME,
-                    "%s() has no form for sparse tensors; to_dense() makes ordinary ones of them",
+    return lt_error(LT_ERR_RUNTIME, "%s() does not support sparse tensors; call to_dense() first",
                     op);
 }
 

@@ -76,8 +76,7 @@ int lt_lua_check_caller(lua_State *L, const void *return_address, const void *op
     static const char format[] =
         "cannot open torch: it was called by the Lua in '%s', but it is bound to the Lua 5.4 in "
         "'%s', and two Luas cannot share a state. Use lua5.4 or ltensor; a host must export the "
-        "functions of its own Lua 5.4 to modules (link it with -Wl,-E, or load it with "
-        "RTLD_GLOBAL)";
+        "functions of its Lua 5.4 to modules (link it with -Wl,-E, or load it with RTLD_GLOBAL)";
     bool mixed;
     const lua_object own = own_lua(&mixed), caller = object_of(return_address);
     if (own.base == NULL || caller.base == NULL) return 1;

@@ -172,7 +172,7 @@ static void read_options(lua_State *L, int index, const char *op, lt_factory_opt
         } else {
             lua_pushvalue(L, -2);
             lt_lua_error(L,
-                         "%s(): unknown or unfit argument '%s' (known: dtype, device, "
+                         "%s(): unknown or invalid argument '%s' (known: dtype, device, "
                          "requires_grad, pin_memory)",
                          op, luaL_tolstring(L, -1, NULL));
         }

@@ -268,8 +268,8 @@ int lt_lua_refuse_name(lua_State *L, const char *what, int name, int names)
         luaL_addvalue(&b);
     }
     luaL_pushresult(&b);
-    return lt_lua_error(L, "%s() got an unexpected keyword argument '%s'; it takes %s", what, given,
-                        lua_tostring(L, -1));
+    return lt_lua_error(L, "%s() got an unexpected keyword argument '%s'; it accepts %s", what,
+                        given, lua_tostring(L, -1));
 }
 
 int lt_lua_refuse_named(lua_State *L)

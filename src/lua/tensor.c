@@ -306,14 +306,15 @@ static int refuse_comparison(lua_State *L, const char *less, const char *greater
     if (!first && lt_lua_get(L, 2) == NULL) return 0;
     if (both)
         return lt_lua_error(
-            L, "tensors are compared by methods, x:%s(y): <, <=, > and >= give one boolean in Lua",
+            L,
+            "tensors are compared by methods, x:%s(y): <, <=, > and >= return one boolean in Lua",
             method);
     int number = first ? 2 : 1;
     if (lua_type(L, number) != LUA_TNUMBER)
         return lt_lua_error(L, "attempt to compare a Tensor with a %s",
                             lt_lua_type_name(L, number));
     return lt_lua_error(
-        L, "a tensor is compared by a method, x:%s(%s): <, <=, > and >= give one boolean in Lua",
+        L, "a tensor is compared by a method, x:%s(%s): <, <=, > and >= return one boolean in Lua",
         method, luaL_tolstring(L, number, NULL));
 }
 

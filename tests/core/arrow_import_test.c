@@ -83,7 +83,7 @@ static void what_is_shared_is_only_read(void **state)
     column("f", numbers, 6);
     assert_ok(lt_tensor_from_arrow(&schema, &array, &t));
     assert_true(lt_tensor_is_read_only(t));
-    assert_fails(lt_fill_(t, lt_scalar_from_float(7)), LT_ERR_RUNTIME, "lends for reading only");
+    assert_fails(lt_fill_(t, lt_scalar_from_float(7)), LT_ERR_RUNTIME, "has read-only memory");
     assert_ok(lt_add(t, t, lt_scalar_from_int(1), &sum));
     assert_true(((float *)lt_tensor_data(sum))[5] == 10 && numbers[5] == 5);
     lt_tensor_release(sum);
@@ -382,7 +382,7 @@ static void hostile_arrays_are_errors(void **state)
     REFUSED(array.offset = -2, "length 6 and offset -2 must not be negative");
     REFUSED(array.null_count = -2, "null_count is -2 for 6 elements");
     REFUSED(array.null_count = 7, "null_count is 7 for 6 elements");
-    REFUSED(array.null_count = 1, "null_count is 1, but no buffer says which elements are null");
+    REFUSED(array.null_count = 1, "null_count is 1, but the validity bitmap is NULL");
     REFUSED(buffers[1] = NULL, "data are NULL for 6 elements");
     REFUSED(array.offset = INT64_MAX, "Storage size calculation overflowed");
     REFUSED(array.offset = INT64_MAX - 6, "Storage size calculation overflowed");

@@ -174,7 +174,7 @@ static void test_several_results(void **state)
     assert_int_equal(results[2].v.i, 7); /* there were no more */
     n = 1;
     assert_fails(lt_call("topk", ARGS(X, lt_value_int(2)), NONE, results, &n), LT_ERR_TYPE,
-                 "topk() gives 2 results, and there is room for 1");
+                 "topk() returns 2 results, but nresults is 1");
     assert_ok(lt_call("topk", ARGS(X, lt_value_int(2)), NONE, NULL, NULL)); /* dropped */
     lt_value result = lt_value_none();
     n = 1;
@@ -302,7 +302,7 @@ static void test_what_does_not_fit_is_told(void **state)
 {
     (void)state;
     assert_fails(refused("frobnicate", ARGS(X), NONE), LT_ERR_TYPE,
-                 "there is no operation 'frobnicate'");
+                 "unknown operation 'frobnicate'");
     assert_fails(refused("exp", ARGS(lt_value_string("x")), NONE), LT_ERR_TYPE,
                  "exp(): 'self' (argument 0) must be Tensor, not string");
     assert_fails(refused("exp", ARGS(lt_value_tensor(NULL)), NONE), LT_ERR_TYPE,
@@ -336,13 +336,14 @@ static void test_values_that_are_none(void **state)
     lt_value garbage, result = lt_value_none();
     int n = 1;
     memset(&garbage, 0x5a, sizeof garbage);
-    assert_fails(refused("exp", &garbage, 1, NONE), LT_ERR_TYPE, "argument 0 is no value");
+    assert_fails(refused("exp", &garbage, 1, NONE), LT_ERR_TYPE, "argument 0 is not a value");
     garbage = lt_value_int(1);
     garbage.kind = 99;
     assert_fails(refused("exp", &garbage, 1, NONE), LT_ERR_TYPE, "is of kind 99");
     assert_fails(lt_call("exp", ARGS(X), NONE, &result, NULL), LT_ERR_TYPE, "'nresults'");
     memset(&garbage, 0, sizeof garbage);
-    assert_fails(lt_call("exp", ARGS(X), NONE, &garbage, &n), LT_ERR_TYPE, "result 0 is no value");
+    assert_fails(lt_call("exp", ARGS(X), NONE, &garbage, &n), LT_ERR_TYPE,
+                 "result 0 is not a value");
     assert_fails(lt_call(NULL, NONE, NONE, NULL, NULL), LT_ERR_TYPE, "'name'");
     assert_fails(lt_call("exp", NULL, 1, NONE, NULL, NULL), LT_ERR_TYPE, "'args'");
     assert_fails(lt_call("exp", ARGS(X), NULL, 1, NULL, NULL), LT_ERR_TYPE, "'named'");

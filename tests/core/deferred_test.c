@@ -14,7 +14,7 @@
 #include "tensor.h"
 
 #define ELEMENTS 600
-#define GONE     "of parameter 'weight', is not there: it was taken"
+#define GONE     "of parameter 'weight', was freed: it was taken"
 
 static const lt_freed_part parts[] = {{0, "bias"}, {100 * sizeof(float), "weight"}};
 static lt_tensor *whole, *view, *empty; /* elements 101 to 110 of a storage, freed in the tests */

@@ -148,7 +148,7 @@ static void strides_offsets_and_empty_tensors(void **state)
 
 /* ---- reading only ---------------------------------------------------------------------------- */
 
-static const char *const READ_ONLY = "shares memory that its owner lends for reading only";
+static const char *const READ_ONLY = "has read-only memory";
 
 static void what_is_read_only_is_never_written(void **state)
 {
@@ -332,7 +332,7 @@ static void hostile_tensors_are_errors(void **state)
             "at most 16 dimensions, got 17");
     REFUSED(m.dl_tensor.shape = NULL, "shape is NULL");
     REFUSED(m.dl_tensor.data = NULL, "data is NULL for 6 elements");
-    REFUSED(m.dl_tensor.byte_offset = UINT64_MAX, "lies outside of memory");
+    REFUSED(m.dl_tensor.byte_offset = UINT64_MAX, "exceeds the address space");
     REFUSED(m.dl_tensor.byte_offset = 2, "not aligned to the 4 bytes of a float32");
     REFUSED(sizes[0] = -2, "negative dimension -2");
     REFUSED(sizes[0] = INT64_MAX, "Storage size calculation overflowed");

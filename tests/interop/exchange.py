@@ -161,7 +161,7 @@ if NEW:
                   "x:requires_grad_() torch.nn.init.zeros_(x)",
                   "local p = torch.nn.Parameter(x:detach()) p.grad = torch.ones_like(x) torch.optim.SGD({p}, {lr = 1}):step()",
                   "local p = torch.nn.Parameter(x:detach()) p.grad = torch.ones_like(x) torch.optim.Adam({p}):step()"):
-        refused(lambda: lua(write), "lends for reading only", write)
+        refused(lambda: lua(write), "has read-only memory", write)
     check(a.tolist() == [0, 1, 2, 3], "nothing was written")
     lua("y = x:clone():add_(1) x = x:detach()")
     check(lua("return y:sum():item()") == 10.0, "a clone can be written")
@@ -285,7 +285,7 @@ if pyarrow is not None:
     lua("y = torch.from_arrow(...)", a.__arrow_c_array__())
     check(lua("return y:data_ptr()") == a.buffers()[1].address, "pyarrow's memory is shared")
     check(lua("return y:sum():item()") == a.to_numpy().sum(), "and has its numbers")
-    refused(lambda: lua("y:zero_()"), "lends for reading only", "pyarrow's memory is not written")
+    refused(lambda: lua("y:zero_()"), "has read-only memory", "pyarrow's memory is not written")
     del a
     collect()
     check(pyarrow.total_allocated_bytes() > held, "our tensor holds pyarrow's memory")

@@ -283,7 +283,7 @@ class Input(KernelCase):
     def test_a_front_end_without_input(self):
         reply, published = self.run_cell("io.read() == nil", allow_stdin=False)
         self.assertEqual("ok", reply["status"])
-        self.assertIn("takes no input", published[0][1]["text"])
+        self.assertIn("does not accept input", published[0][1]["text"])
 
 
 class Strangers(KernelCase):

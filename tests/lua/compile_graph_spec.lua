@@ -24,7 +24,7 @@ describe('the arguments of torch.compile #cpu', function()
   it('are refused with the ways that there are', function()
     for message, options in pairs {
       ["unrecognized mode 'fast', should be one of: default, reduce-overhead,"] = { mode = 'fast' },
-      ["there is no backend 'onnxrt'"] = { backend = 'onnxrt' },
+      ["unknown backend 'onnxrt'"] = { backend = 'onnxrt' },
       ['either mode or options'] = { mode = 'default', options = { min_numel = 1 } },
     } do
       local ok, said = pcall(torch.compile, chain, options)

@@ -155,25 +155,25 @@ describe('a misspelt name among the named arguments', function()
     says('net:state_dict{prefx = "a"}', "did you mean 'prefix'?")
     says('net:load_state_dict(net:state_dict(), {stritc = false})', "did you mean 'strict'?")
     says('torch.nn.utils.rnn.pad_sequence({x, x}, {batch_frist = true})', "did you mean 'batch_first'?")
-    says('net:zero_grad{something = true}', "unexpected keyword argument 'something'; it takes set_to_none")
+    says('net:zero_grad{something = true}', "unexpected keyword argument 'something'; it accepts set_to_none")
   end)
 
   it('all functions report misspelled arguments with the same message', function()
     for code, message in pairs {
       ['torch.nn.Linear(2, 3, {bais = true})'] = "Linear() got an unexpected keyword argument 'bais'; did you mean 'bias'?",
-      ['torch.nn.Linear(2, 3, {foo = 1})'] = "Linear() got an unexpected keyword argument 'foo'; it takes in_features, out_features, bias, device, dtype",
+      ['torch.nn.Linear(2, 3, {foo = 1})'] = "Linear() got an unexpected keyword argument 'foo'; it accepts in_features, out_features, bias, device, dtype",
       ['torch.optim.SGD(net:parameters(), {momntum = 1})'] = "SGD() got an unexpected keyword argument 'momntum'; did you mean 'momentum'?",
       ['torch.optim.SGD(net:parameters(), 0.1, {lr = 0.1})'] = "SGD() got multiple values for argument 'lr'",
       ['torch.optim.lr_scheduler.StepLR(opt, {step_siz = 1})'] = "StepLR() got an unexpected keyword argument 'step_siz'; did you mean 'step_size'?",
       ['torch.optim.lr_scheduler.StepLR(opt, 1, {step_size = 1})'] = "StepLR() got multiple values for argument 'step_size'",
-      ['torch.nn.init.uniform_(x, {c = 1})'] = "uniform_() got an unexpected keyword argument 'c'; it takes tensor, a, b, generator",
+      ['torch.nn.init.uniform_(x, {c = 1})'] = "uniform_() got an unexpected keyword argument 'c'; it accepts tensor, a, b, generator",
       ['torch.nn.init.uniform_(x, 1, 2, nil, 4)'] = 'uniform_() takes at most 4 of these arguments in a row but 5 were given: tensor, a, b, generator',
       ['torch.nn.TransformerEncoderLayer(4, 2)(x, {src_masc = x})'] = "did you mean 'src_mask'?",
       ['net:to{devic = "cpu"}'] = "Module.to() got an unexpected keyword argument 'devic'; did you mean 'device'?",
       ['torch.load("x", {map_locatio = "cpu"})'] = "torch.load() got an unexpected keyword argument 'map_locatio'; did you mean 'map_location'?",
       ['torch.autograd.grad(x, x, {retain_grap = true})'] = "grad() got an unexpected keyword argument 'retain_grap'; did you mean 'retain_graph'?",
       ['torch.set_printoptions{precisio = 3}'] = "set_printoptions() got an unexpected keyword argument 'precisio'; did you mean 'precision'?",
-      ['torch.set_printoptions{[5] = 3}'] = "unexpected keyword argument '5'; it takes precision, threshold, edgeitems, linewidth, sci_mode, profile",
+      ['torch.set_printoptions{[5] = 3}'] = "unexpected keyword argument '5'; it accepts precision, threshold, edgeitems, linewidth, sci_mode, profile",
       ['torch.utils.data.DataLoader({1, 2}, {batch_siz = 1})'] = "DataLoader() got an unexpected keyword argument 'batch_siz'; did you mean 'batch_size'?",
     } do
       says(code, message)

@@ -156,7 +156,7 @@ describe('torch.export.load #cpu', function()
     fails_with("its result 'y' is made by no node", torch.export.load, one(aten('relu.default', x, { tensor 'w' })))
     local model = torch.export.load(one(aten('t.default', x, { tensor 'y' })))
     fails_with('(torch.ops.aten.t.default): ', model, torch.zeros(2, 2, 2))
-    fails_with('takes 1 inputs, not 2', model, torch.zeros(2), torch.zeros(2))
+    fails_with('expects 1 inputs, but got 2', model, torch.zeros(2), torch.zeros(2))
     fails_with("input 'x' must be a Tensor", model, 3)
     fails_with("the program's input 'x' must be a Tensor, not nil", model, { y = torch.zeros(2) })
   end)
@@ -168,8 +168,8 @@ describe('torch.export.load #cpu', function()
       ['reaches beyond the 6 elements'] = function(text, description) return text, (description:gsub('"strides": %[{"as_int": 2}', '"strides": [{"as_int": 3}')) end,
       ['a size of a tensor that is no whole number'] = function(text, description) return text, (description:gsub('"as_int": 3}', '"as_int": -3}')) end,
       ['has elements of type 29'] = function(text, description) return text, (description:gsub('"dtype": 7', '"dtype": 29')) end,
-      ["there is no entry for tensor 'head."] = function(text, description) return text, (description:gsub('weight_%d', 'nothing')) end,
-      ["there is no tensor 'head.weight'"] = function(text) return text, '{"config": {}}' end,
+      ["no entry for tensor 'head."] = function(text, description) return text, (description:gsub('weight_%d', 'nothing')) end,
+      ["no tensor 'head.weight'"] = function(text) return text, '{"config": {}}' end,
       ['is an object of Python'] = function(text, description) return text, (description:gsub('"use_pickle": false', '"use_pickle": true')) end,
     } do fails_with(words, torch.export.load, file(linear, change)) end
     torch.save({ 1 }, folder .. '/list.pt')

@@ -276,7 +276,7 @@ describe('a file of PyTorch #cpu', function()
     end })
     assert.same({ 'cpu', 'cpu', 'cpu' }, seen)
     same(torch.tensor(7), v.scalar)
-    refused('map_location must return the storage', load, 'views.pt', function(storage) return storage:narrow(1, 1, 0) end)
+    refused('map_location must return its argument', load, 'views.pt', function(storage) return storage:narrow(1, 1, 0) end)
   end)
 
   it('is refused, by name, when it would call or is something else', function()
@@ -499,9 +499,9 @@ describe('a hostile pickle #cpu', function()
     { 'bytes after the end', '\x80\2N.N', 'bytes follow' },
     { 'an unknown opcode', '\x80\2\xff.', 'opcode' },
     { 'an unknown protocol', '\x80\9N.', 'protocol 9' },
-    { 'a value never made', '\x80\2h\5.', 'never made' },
-    { 'an append to a dict', '\x80\2}Na.', 'no list' },
-    { 'an item of a list', '\x80\2]NNs.', 'no dict' },
+    { 'a value never made', '\x80\2h\5.', 'never stored' },
+    { 'an append to a dict', '\x80\2}Na.', 'not a list' },
+    { 'an item of a list', '\x80\2]NNs.', 'not a dict' },
     { 'a key without a value', '\x80\2}(K\1u.', 'without a value' },
     { 'a key that is a list', '\x80\2}]Ns.', 'a list as a key' },
     { 'a key that is a tuple of a list', '\x80\2}(]tNs.', 'a list as a key' },
@@ -586,12 +586,12 @@ describe('a hostile archive #cpu', function()
       local first = directory_of(s)
       local second = s:find('PK\1\2', first + 1, true)
       return patch(s, second + 42, s:sub(first + 42, first + 45))
-    end, 'lies where others do' },
-    { 'an entry of absurd size', function(s) return patch(s, directory_of(s) + 24, '\255\255\255\127') end, 'another one in its place' },
-    { 'an entry longer than its place', function(s) return patch(s, directory_of(s) + 20, '\255\255\255\127') end, 'lies where others do' },
+    end, 'overlaps another entry' },
+    { 'an entry of absurd size', function(s) return patch(s, directory_of(s) + 24, '\255\255\255\127') end, 'differs from the directory' },
+    { 'an entry longer than its place', function(s) return patch(s, directory_of(s) + 20, '\255\255\255\127') end, 'overlaps another entry' },
     { 'an encrypted entry', function(s) return patch(s, directory_of(s) + 8, '\1') end, 'is encrypted' },
     { 'another compression', function(s) return patch(s, directory_of(s) + 10, '\12') end, 'method 12' },
-    { 'another checksum', function(s) return patch(s, directory_of(s) + 16, '\1\2\3\4') end, 'another one in its place' },
+    { 'another checksum', function(s) return patch(s, directory_of(s) + 16, '\1\2\3\4') end, 'differs from the directory' },
     { 'another name', function(s) return patch(s, directory_of(s) + 46, '?') end, 'another name' },
     { 'an entry that is no array', function(s) return (s:gsub('%.npy', '.txt')) end, 'is no array' },
     { 'a directory elsewhere', function(s) return patch(s, #s - 5, '\0\0\0\0') end, 'directory' },

@@ -6,7 +6,7 @@ local torch = require 'torch'
 local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
 local reference = dofile(here .. 'support/reference.lua')
 
-local GONE = "of parameter 'weight', is not there: it was taken"
+local GONE = "of parameter 'weight', was freed: it was taken"
 local LEAST = 2048 -- bytes: less is part of its tensor
 
 -- Puts t's elements into a larger storage, whose memory is then taken away.

@@ -155,7 +155,7 @@ describe('an op written in Lua', function()
       assert(message:find(text, 1, true), message)
     end
     local table_of, row = torch.tensor({ { 2, 3 }, { 3, 4 } }, { device = device }), long(2, 3, 3, 4)
-    for _, counts in ipairs { { 2, 3 }, { 2, 1 << 40 } } do refused('as target_lengths says', table_of, { 5, 5 }, counts) end
+    for _, counts in ipairs { { 2, 3 }, { 2, 1 << 40 } } do refused('according to target_lengths', table_of, { 5, 5 }, counts) end
     for _, counts in ipairs { { 2, 1 }, { 2, 3 } } do refused('the sum of target_lengths, but got 4', row, { 5, 5 }, counts) end
     refused('Expected target_lengths to have value at least 0, but got value -1', row, { 5, 5 }, { 5, -1 })
     refused('Expected input_lengths to have value at least 0, but got value -1', table_of, { 5, -1 }, { 2, 2 })

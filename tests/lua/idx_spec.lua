@@ -53,8 +53,8 @@ describe('an idx file #cpu', function()
   end)
 
   local damaged = {
-    {'cut within the elements', header(8, 2, 3) .. '\1\2\3\4', '4 bytes of elements, 2 x 3 wanted'},
-    {'with bytes too many', header(8, 2) .. '\1\2\3', '3 bytes of elements, 2 wanted'},
+    {'cut within the elements', header(8, 2, 3) .. '\1\2\3\4', 'got 4 bytes of elements, expected 2 x 3'},
+    {'with bytes too many', header(8, 2) .. '\1\2\3', 'got 3 bytes of elements, expected 2'},
     {'cut within the header', header(8, 2, 3):sub(1, 9), 'the header is cut short'},
     {'with no header', '\0', 'too short'},
     {'of another kind', 'hello, world', 'not an idx file'},

@@ -70,8 +70,8 @@ describe('a key as a string', function()
   it('an invalid string index is an error', function()
     local x = grid()
     for _, key in ipairs { '1.5', '1 2', '.', '..', ',', '- 1', '--1', '1:2:3:4', ':None', '2None' } do
-      assert.truthy(failure(function() return x[key] end):find(("the index '%s' cannot be read"):format(key), 1, true), key)
-      assert.truthy(failure(function() x[key] = 1 end):find(("the index '%s' cannot be read"):format(key), 1, true), key)
+      assert.truthy(failure(function() return x[key] end):find(("invalid index '%s'"):format(key), 1, true), key)
+      assert.truthy(failure(function() x[key] = 1 end):find(("invalid index '%s'"):format(key), 1, true), key)
     end
     for key, words in pairs { ['0'] = 'positions count from 1', ['2:0'] = 'positions count from 1', ['::-1'] = 'slice step must be positive',
       [':,:,:'] = 'too many indices', ['...,...'] = "a single '...'", ['4'] = 'out of bounds', [('9'):rep(30)] = 'too large',

@@ -58,7 +58,7 @@ describe('safetensors in shards', function()
 
   it('are refused when the index is wrong', function()
     local function index(text) return write('bad.safetensors.index.json', text) end
-    assert_fails("tensor 'w' lies in '../a.safetensors', which is not in the index's folder", torch.load, index '{"weight_map": {"w": "../a.safetensors"}}')
+    assert_fails("tensor 'w' is in '../a.safetensors', which is not in the index's folder", torch.load, index '{"weight_map": {"w": "../a.safetensors"}}')
     assert_fails("which is not in the index's folder", torch.load, index '{"weight_map": {"w": "/etc/passwd"}}')
     assert_fails("which is not in the index's folder", torch.load, index '{"weight_map": {"w": 3}}')
     assert_fails("tensor 'x' is not in 'a.safetensors'", torch.load, index '{"weight_map": {"x": "a.safetensors"}}')

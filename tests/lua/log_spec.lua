@@ -121,7 +121,7 @@ describe('torch.utils.log', function()
       fails_with(path .. ' is closed', logger.log, logger, { loss = 1 })
     end
     write 'epoch,loss\n1\n'
-    fails_with(path .. ':2: 1 fields, 2 wanted', log.CSVLogger, path, { append = true })
+    fails_with(path .. ':2: got 1 fields, expected 2', log.CSVLogger, path, { append = true })
   end)
 
   it('a log reports a full disk', function()

@@ -216,7 +216,7 @@ describe('the message #cpu', function()
       'at least two devices, cpu and cuda:1! (when checking the arguments of addmm)',
       'indices should be either on cpu or on the same device as the indexed tensor (cuda:1)',
       'a Tensor with 6 elements cannot be converted to Scalar',
-      'invalid device ordinal: cuda:7 was asked for, there are 2 GPUs',
+      'invalid device ordinal: cuda:7 was requested, but there are 2 GPUs',
       "can't convert cuda:1 device type tensor to numpy",
     } do assert(lines[i]:find(part, 1, true), lines[i]) end
   end)

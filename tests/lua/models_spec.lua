@@ -143,8 +143,8 @@ describe('scripts/models #cpu', function()
   end)
 
   it('fail in one line where a file is missing or of another kind', function()
-    for arguments, words in pairs { [''] = '--audio wants a WAV file', ['--audio ' .. path 'fast.wav'] = 'fast.wav has 44100 samples a second, the model hears 16000',
-      ['--audio ' .. path 'none.wav'] = 'No such file', ['--audio ' .. path 'sound.wav'] = '--model wants a file' } do
+    for arguments, words in pairs { [''] = '--audio requires a WAV file', ['--audio ' .. path 'fast.wav'] = 'fast.wav has 44100 samples a second, the model expects 16000',
+      ['--audio ' .. path 'none.wav'] = 'No such file', ['--audio ' .. path 'sound.wav'] = '--model requires a file' } do
       local _, message, status = run('silero_vad', arguments)
       assert.equal(1, status)
       assert.truthy(message:find(words, 1, true), message)

@@ -93,7 +93,7 @@ describe('a model that was loaded', function()
     model.inputs[1][3] = { -1, 3 }
     local net = load(model)
     assert.are.equal(5, net(torch.randn(5, 3, { device = device })):size(1))
-    fails_with("has the shape [5, 4], the model takes [?, 3]", net, torch.randn(5, 4, { device = device }))
+    fails_with("has the shape [5, 4], but the model expects [?, 3]", net, torch.randn(5, 4, { device = device }))
   end)
 
   it('a loaded model multiplies by 8-bit weights, with inputs rounded to 256 values between their extremes', function()
@@ -163,10 +163,10 @@ describe('a model that was loaded', function()
   it('refuses inputs of another name, number, dtype or shape', function()
     local net = load(linear_model())
     fails_with("no input 'z'; it has: x", net, { z = torch.ones(1, 3) })
-    fails_with('takes 1 inputs, not 2', net, torch.ones(1, 3), torch.ones(1, 3))
+    fails_with('expects 1 inputs, but got 2', net, torch.ones(1, 3), torch.ones(1, 3))
     fails_with("input 'x' is missing", net)
-    fails_with("input 'x' has elements of torch.int64, the model takes torch.float32", net, torch.ones(1, 3, { dtype = torch.int64 }))
-    fails_with("input 'x' has the shape [1, 4], the model takes [batch, 3]", net, torch.ones(1, 4))
+    fails_with("input 'x' has elements of torch.int64, but the model expects torch.float32", net, torch.ones(1, 3, { dtype = torch.int64 }))
+    fails_with("input 'x' has the shape [1, 4], but the model expects [batch, 3]", net, torch.ones(1, 4))
     fails_with("input 'x' must be a Tensor", net, 1)
   end)
 
@@ -206,7 +206,7 @@ describe('a model that was loaded', function()
     -- Files of the first versions name every initializer among the inputs.
     local old = load { ir = 3, opset = 7, inputs = { { 'x', FLOAT }, { 'w', FLOAT } }, outputs = { 'y' }, initializers = { { 'w', torch.ones(2) } },
       nodes = { { 'Add', { 'x', 'w' }, { 'y' } } } }
-    fails_with('takes 1 inputs, not 2', old, tensor { 1, 2 }, tensor { 10, 20 })
+    fails_with('expects 1 inputs, but got 2', old, tensor { 1, 2 }, tensor { 10, 20 })
   end)
 end)
 
@@ -674,7 +674,7 @@ describe('files that are not sound', function()
       return { outputs = { 'y' }, initializers = { { 'w', torch.zeros(2), { data = data } } }, nodes = { { 'Identity', { 'w' }, { 'y' } } } }
     end
     assert_equal(tensor { 3, 4 }, load(with('weights.bin', '4'))())
-    fails_with('lie beyond the end', load, with('weights.bin', '8'))
+    fails_with('exceed the end', load, with('weights.bin', '8'))
     fails_with("the 'offset' of its data is '-4'", load, with('weights.bin', '-4'))
     for _, location in ipairs { '../weights.bin', '/etc/passwd', 'a/../../b' } do fails_with("which is not in the model's folder", load, with(location, '0')) end
   end)

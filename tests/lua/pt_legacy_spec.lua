@@ -95,7 +95,7 @@ describe('a file of before PyTorch 1.6 #cpu', function()
     end })
     assert.same({ 'cpu', 'cpu', 'cpu' }, seen)
     assert.same({ 3, 5, 7 }, v.stepped:tolist())
-    refused('map_location must return the storage', load, 'views_legacy.pt', function(storage) return storage:narrow(1, 1, 0) end)
+    refused('map_location must return its argument', load, 'views_legacy.pt', function(storage) return storage:narrow(1, 1, 0) end)
   end)
 
   it('is refused, by name, when it would call', function()

@@ -65,7 +65,7 @@ describe('scripts #cpu', function()
     for name, option in pairs {logging = '--steps 0', parameters = '--hidden=-1', two_gpus = '--size 0'} do
       local _, message, status = run(name, option)
       assert.equal(1, status)
-      assert.truthy(message:find 'wants at least 1', message)
+      assert.truthy(message:find 'must be at least 1', message)
     end
   end)
 

@@ -58,7 +58,7 @@ describe('where and nonzero', function()
     local leaf = grid():requires_grad_()
     leaf:where(leaf:gt(1), 0):sum():backward()
     assert.same({ { 0, 0, 1 }, { 1, 1, 1 } }, leaf.grad:tolist())
-    assert.truthy(failure(x.where, x):find 'takes %(condition, other%)')
+    assert.truthy(failure(x.where, x):find 'accepts %(condition, other%)')
   end)
 end)
 

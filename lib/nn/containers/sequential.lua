@@ -36,7 +36,7 @@ function Sequential:init(...)
   if type(layers[1]) == 'table' and select('#', ...) == 1 and type(layers[1][1]) ~= 'string' then layers = layers[1] end
   local key = next(layers, #layers > 0 and #layers or nil)
   if key ~= nil then
-    fail("Sequential(): a table has no order of its names: {{'%s', layer}, ...} gives layers names and an order", tostring(key))
+    fail("Sequential(): the names of a table have no order: pass {{'%s', layer}, ...} to name layers in order", tostring(key))
   end
   for _, entry in ipairs(layers) do
     if type(entry) == 'table' and type(entry[1]) == 'string' then

@@ -441,7 +441,7 @@ local function check_targets(targets, counts)
     longest, sum = math.max(longest, count), sum + count
   end
   if targets.ndim == 2 and (targets:size(1) ~= #counts or targets:size(2) < longest) then
-    fail('ctc_loss(): expected targets of %d rows of at least %d labels, as target_lengths says, but got a tensor of size %s', #counts, longest, tostring(targets.shape))
+    fail('ctc_loss(): expected targets of %d rows of at least %d labels, according to target_lengths, but got a tensor of size %s', #counts, longest, tostring(targets.shape))
   elseif targets.ndim == 1 and targets:size(1) ~= sum then
     fail('ctc_loss(): expected %d targets in a row, the sum of target_lengths, but got %d', sum, targets:size(1))
   end

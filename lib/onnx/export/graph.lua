@@ -77,7 +77,7 @@ function Graph:name(value, like)
     if value.kind == 'parameter' or value.kind == 'buffer' then
       value.name_in_file = self:constant(value.tensor, value.name)
     else
-      if not value.constant then self:fail('a tensor that is not known') end
+      if not value.constant then self:fail('a tensor that was not recorded') end
       for k = 2, #self.recordings do
         if not torch.equal(self.recordings[k].values[value.id].constant, value.constant) then
           self:fail 'a tensor that Lua makes (torch.tensor, ...) depends on the sizes of the inputs'

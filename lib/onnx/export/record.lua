@@ -137,13 +137,13 @@ local function hook_of(self)
     for i = 1, args.n do args[i] = recorded(self, args[i], 1) end
     if entry.op == 'index_assign' then
       if any(args, 'varies') or any(args, 'learned') then
-        fail('torch.onnx.export: %s: x[...] = value has no form in ONNX; torch.where and torch.cat make new tensors', self.where())
+        fail('torch.onnx.export: %s: ONNX has no equivalent of x[...] = value; use torch.where or torch.cat', self.where())
       end
       return
     end
     if entry.reads then
       if any(args, 'varies') then
-        fail("torch.onnx.export: %s: '%s' reads numbers that depend on the inputs, and what the program does with them cannot be recorded", self.where(), entry.reads)
+        fail("torch.onnx.export: %s: '%s' reads numbers that depend on the inputs, and computations in Lua with them cannot be recorded", self.where(), entry.reads)
       end
       return
     end
@@ -215,7 +215,7 @@ function M.record(module, args, names)
   for i = 1, results.n do
     for _, tensor in ipairs(flatten(results[i], {})) do table.insert(self.outputs, value_of(self, tensor)) end
   end
-  if #self.outputs == 0 then fail 'torch.onnx.export: the module gives no tensors' end
+  if #self.outputs == 0 then fail 'torch.onnx.export: the module returns no tensors' end
   return self
 end
 

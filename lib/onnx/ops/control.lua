@@ -30,7 +30,7 @@ ops.Loop = { takes_frame = true, check = function(node) return body_of(node, 'bo
   local body = node.attributes.body
   local carried = table.pack(...)
   local n_carried, n_scanned = #body.inputs - 2, #body.outputs - 1 - (#body.inputs - 2)
-  if n_scanned < 0 or carried.n > n_carried then values.fail 'a body whose inputs and outputs do not fit' end
+  if n_scanned < 0 or carried.n > n_carried then values.fail 'the inputs and outputs of the body do not match' end
   local limit = most and most:item() or math.maxinteger
   local goes_on, scanned = not condition or condition:item(), {}
   for i = 1, n_scanned do scanned[i] = {} end

@@ -136,7 +136,7 @@ function ops.TensorScatter(node, past, update, from)
     for i = 1, n do
       local place = (starts and starts[b] or 0) + i - 1
       if node.attributes.mode == 'circular' then place = place % size end
-      if place < 0 or place >= size then values.fail('place %d of %d', place, size) end
+      if place < 0 or place >= size then values.fail('index %d is out of range for size %d', place, size) end
       places_of[i] = place + 1
     end
     rows[b] = past:select(1, b):index_copy(dim - 1, torch.tensor(places_of, { device = past.device }), update:select(1, b))

@@ -104,8 +104,8 @@ local function descend(nodes, root, x, leaf)
   local waiting = { { root, torch.arange(x:size(1), { device = x.device }) + 1, 0 } }
   while #waiting > 0 do
     local at, rows, depth = table.unpack(table.remove(waiting))
-    local node = nodes[at] or values.fail('a branch leads to node %s, which is not there', tostring(at))
-    if depth > #nodes + 1 then values.fail 'a tree whose branches go round' end
+    local node = nodes[at] or values.fail('a branch leads to node %s, which does not exist', tostring(at))
+    if depth > #nodes + 1 then values.fail 'the branches of a tree form a cycle' end
     if node.leaf then leaf(node.leaf, rows)
     elseif rows:numel() > 0 then
       local column = x:select(2, node.feature + 1):index_select(1, rows)

@@ -131,7 +131,7 @@ function ops.Split(node, x, split)
 end
 
 local function blocks(node, x)
-  if x:dim() ~= 4 then values.fail('a tensor of %d dimensions where four are wanted', x:dim()) end
+  if x:dim() ~= 4 then values.fail('expected a tensor of 4 dimensions, but got %d', x:dim()) end
   local n = node.attributes.blocksize
   if not n or n < 1 then values.fail 'no blocksize' end
   return n, x:size(1), x:size(2), x:size(3), x:size(4)

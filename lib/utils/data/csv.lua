@@ -50,7 +50,7 @@ local function type_of(given)
   local dtype = given == 'double' and torch.float64 or given
   if type(dtype) == 'string' and torch.type(torch[dtype]) == 'dtype' then dtype = torch[dtype] end
   if torch.type(dtype) ~= 'dtype' or dtype.is_complex or dtype == torch.bool then
-    fail("csv.read: there is no type '%s'; types are 'integer', 'float', 'double', 'string' and dtypes of integers and floats", tostring(given))
+    fail("csv.read: unknown type '%s'; expected 'integer', 'float', 'double', 'string' or a dtype of integers or floats", tostring(given))
   end
   return dtype.is_floating_point and FLOAT or INTEGER, dtype
 end

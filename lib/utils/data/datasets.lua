@@ -120,7 +120,7 @@ function M.StackDataset:init(first, ...)
   self.datasets = named and first or { first, ... }
   if next(self.datasets) == nil then fail 'At least one dataset should be passed' end
   for name, dataset in pairs(self.datasets) do
-    if named and type(name) ~= 'string' then fail 'StackDataset(): data sets are given one after the other, or by name in one table' end
+    if named and type(name) ~= 'string' then fail 'StackDataset(): pass data sets as separate arguments, or by name in one table' end
     kinds.check('StackDataset', tostring(name), dataset, 'data')
     self.length = self.length or #dataset
     if #dataset ~= self.length then fail 'Size mismatch between datasets' end

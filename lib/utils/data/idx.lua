@@ -49,7 +49,7 @@ function M.read(path, shape, max_memory)
     if elements > length then break end -- before the product can overflow
   end
   if elements ~= length - header then
-    return damaged('%d bytes of elements, %s wanted', length - header, table.concat(sizes, ' x '))
+    return damaged('got %d bytes of elements, expected %s', length - header, table.concat(sizes, ' x '))
   end
   for i, wanted in ipairs(shape or {}) do
     if #shape ~= ndim or (wanted and wanted ~= sizes[i]) then

@@ -144,7 +144,7 @@ end
 function methods:tokens(ids)
   if math.type(ids) == 'integer' then
     local token = self.list[ids]
-    if not token then fail('the vocabulary has %d tokens, there is none at %d', #self.list, ids) end
+    if not token then fail('the vocabulary has %d tokens, but got position %d', #self.list, ids) end
     return token
   end
   local found = {}

@@ -115,7 +115,7 @@ end
 local function request_of(positions)
   local parts = {}
   for i, position in ipairs(positions) do
-    if math.type(position) ~= 'integer' then fail 'with num_workers, samplers must give integers' end
+    if math.type(position) ~= 'integer' then fail 'with num_workers, samplers must return integers' end
     parts[i] = string.pack('<i8', position)
   end
   return table.concat(parts)

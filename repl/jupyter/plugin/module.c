@@ -182,7 +182,7 @@ static ssize_t read_answer(void *cookie, char *bytes, size_t size)
     if (answer == NULL) {
         bool interrupted;
         if (!takes_input) {
-            fputs("this front end takes no input while a cell runs (allow_stdin)\n", stderr);
+            fputs("this front end does not accept input while a cell runs (allow_stdin)\n", stderr);
             errno = ENOTSUP;
             return -1;
         }
@@ -215,7 +215,7 @@ static ssize_t read_answer(void *cookie, char *bytes, size_t size)
 static int take_stdin(lua_State *L)
 {
     FILE *asking = fopencookie(NULL, "r", (cookie_io_functions_t){.read = read_answer});
-    if (asking == NULL) return luaL_error(L, "cannot take input: %s", strerror(errno));
+    if (asking == NULL) return luaL_error(L, "cannot read input: %s", strerror(errno));
     lua_getglobal(L, LUA_IOLIBNAME);
     lua_getfield(L, -1, "stdin");
     luaL_Stream *file = luaL_testudata(L, -1, LUA_FILEHANDLE);

@@ -203,9 +203,9 @@ static lt_status check_room(const lt_callable *f, const lt_value *results, const
     if (results == NULL) return LT_OK;
     if (nresults == NULL) return lt_null_argument("lt_call", "nresults");
     if (*nresults < f->info.n_results)
-        return lt_error(LT_ERR_TYPE, "%s() gives %d result%s, and there is room for %d",
-                        f->info.name, f->info.n_results, f->info.n_results == 1 ? "" : "s",
-                        *nresults);
+        return lt_error(
+            LT_ERR_TYPE, "%s() returns %d result%s, but nresults is %d: pass a larger array",
+            f->info.name, f->info.n_results, f->info.n_results == 1 ? "" : "s", *nresults);
     return lt_value_check(f->info.name, "result", 0, results, results->size);
 }
 
@@ -248,8 +248,7 @@ lt_status lt_call(const char *name, const lt_value *args, int nargs, const lt_na
     LT_REQUIRE(name);
     const lt_call_name *entry =
         bsearch(name, lt_call_names, (size_t)lt_call_names_n, sizeof *lt_call_names, compare_name);
-    if (entry == NULL)
-        return lt_error(LT_ERR_TYPE, "lt_call(): there is no operation '%.100s'", name);
+    if (entry == NULL) return lt_error(LT_ERR_TYPE, "lt_call(): unknown operation '%.100s'", name);
     lt_named_call c = {.args = args, .named = named, .nargs = nargs, .nnamed = nnamed};
     lt_call_match m;
     const lt_callable *f = NULL;

@@ -149,7 +149,8 @@ static lt_status use_of(const char *function, lt_device device, int *use)
     if ((unsigned)device.type >= LT_DEVICE_TYPES)
         return lt_error(LT_ERR_TYPE, "%s(): %d is no type of device", function, device.type);
     if (device.index < 0 || device.index >= LT_MAX_DEVICES)
-        return lt_error(LT_ERR_DEVICE, "%s(): there is no GPU %d", function, device.index);
+        return lt_error(LT_ERR_DEVICE, "%s(): invalid GPU %d, expected 0 to %d", function,
+                        device.index, LT_MAX_DEVICES - 1);
     *use = LT_USE_DEVICE(device.index);
     return LT_OK;
 }

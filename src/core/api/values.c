@@ -16,13 +16,15 @@ lt_status lt_value_check(const char *function, const char *what, int i, const lt
 {
     if (value->size < FIRST_SIZE || value->size > LARGEST || value->size % 8 != 0 ||
         value->size != size)
+        return lt_error(LT_ERR_TYPE,
+                        "%s(): %s %d is not a value: its size is %u; create values with "
+                        "lt_value_int() or another lt_value_ function",
+                        function, what, i, (unsigned)value->size);
+    if (value->kind < LT_KIND_NONE || value->kind > LT_KIND_TABLE)
         return lt_error(
             LT_ERR_TYPE,
-            "%s(): %s %d is no value: its size is %u (values are made by lt_value_int and others)",
-            function, what, i, (unsigned)value->size);
-    if (value->kind < LT_KIND_NONE || value->kind > LT_KIND_TABLE)
-        return lt_error(LT_ERR_TYPE, "%s(): %s %d is of kind %d, which this library does not know",
-                        function, what, i, (int)value->kind);
+            "%s(): %s %d is of kind %d, which this version of the library does not support",
+            function, what, i, (int)value->kind);
     return LT_OK;
 }
 

@@ -118,7 +118,7 @@ void lt_tangents_free(lt_tensor *t)
 
 static lt_status no_level(int level)
 {
-    return lt_error(LT_ERR_RUNTIME, "forward mode: there is no level %d, %d are open", level,
+    return lt_error(LT_ERR_RUNTIME, "forward mode: invalid level %d, %d are open", level,
                     lt_tls.duals);
 }
 
@@ -185,8 +185,9 @@ static lt_status tangent_view(lt_tensor *whole, const lt_tensor *t, lt_tensor **
     const lt_tensor *base = lt_base_of(t);
     lt_geometry geometry;
     if (!lies_as(whole, base))
-        return lt_error(LT_ERR_RUNTIME, "forward mode: the tangent of a tensor whose elements "
-                                        "share memory has no views: copy the tensor first");
+        return lt_error(LT_ERR_RUNTIME,
+                        "forward mode: a tensor with elements that share memory does not support "
+                        "views of its tangent: clone() the tensor first");
     lt_geometry_of(&geometry, t);
     return lt_strided_view(whole, (lt_dtype)t->dtype, &geometry, base->offset, whole->offset, out);
 }

@@ -102,14 +102,13 @@ static lt_status unpack_tensor(const lt_packed *p, lt_tensor **out)
                 lt_device_equal(t->device, p->like.device);
     for (int d = 0; same && d < t->ndim; d++) same = t->sizes[d] == p->like.sizes[d];
     if (!same) {
-        status = lt_error(LT_ERR_RUNTIME,
-                          "saved_tensors_hooks: unpack_hook has to give a tensor like the one that "
-                          "was packed, of shape %s and dtype torch.%s, "
-                          "on its device, but gave one of shape %s and dtype torch.%s",
-                          lt_format_sizes(expected, sizeof expected, p->like.ndim, p->like.sizes),
-                          lt_dtype_name((lt_dtype)p->like.dtype),
-                          lt_format_sizes(got, sizeof got, t->ndim, t->sizes),
-                          lt_dtype_name((lt_dtype)t->dtype));
+        status = lt_error(
+            LT_ERR_RUNTIME,
+            "saved_tensors_hooks: unpack_hook must return a tensor of shape %s and dtype torch.%s "
+            "on the device of the packed tensor, but returned one of shape %s and dtype torch.%s",
+            lt_format_sizes(expected, sizeof expected, p->like.ndim, p->like.sizes),
+            lt_dtype_name((lt_dtype)p->like.dtype),
+            lt_format_sizes(got, sizeof got, t->ndim, t->sizes), lt_dtype_name((lt_dtype)t->dtype));
         lt_tensor_release(t);
         return status;
     }

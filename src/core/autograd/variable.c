@@ -41,8 +41,9 @@ static void autograd_free(lt_tensor *t)
 lt_status lt_autograd_of(lt_tensor *t, lt_autograd **out)
 {
     if (lt_is_batched(t))
-        return lt_error(LT_ERR_RUNTIME, "vmap: a batched tensor has no gradient of its own: "
-                                        "torch.func.grad differentiates inside of vmap");
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "vmap: a batched tensor has no separate gradient: call torch.func.grad inside of vmap");
     if (t->autograd == NULL) {
         t->autograd = lt_mem_zalloc(sizeof *t->autograd);
         if (t->autograd == NULL) return LT_ERR_MEMORY;
@@ -133,13 +134,13 @@ lt_status lt_set_requires_grad(lt_tensor *t, bool on)
 {
     if (lt_is_batched(t))
         return lt_error(LT_ERR_RUNTIME, "vmap: requires_grad_() of a batched tensor is not "
-                                        "possible: torch.func.grad differentiates inside of vmap");
+                                        "possible: call torch.func.grad inside of vmap");
     if (!lt_is_leaf(t)) {
         if (on) return LT_OK;
         return lt_error(LT_ERR_RUNTIME,
                         "you can only change requires_grad flags of leaf variables. If you want to "
                         "use a computed variable in a subgraph that doesn't require "
-                        "differentiation use what detach gives.");
+                        "differentiation use var_no_grad = var:detach().");
     }
     if (on && !lt_dtype_is_inexact((lt_dtype)t->dtype))
         return lt_error(LT_ERR_RUNTIME,

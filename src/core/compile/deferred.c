@@ -48,8 +48,8 @@ static lt_status freed_error(const char *op, const lt_tensor *t)
     const char *name = NULL;
     char sizes[256];
     for (int i = 0; i < h->n && h->parts[i].from <= at; i++) name = h->parts[i].name;
-    return lt_error(LT_ERR_RUNTIME, "%s(): the memory of the %s Tensor %s%s%s%s is not there: %s",
-                    op, lt_dtype_scalar_name((lt_dtype)t->dtype),
+    return lt_error(LT_ERR_RUNTIME, "%s(): the memory of the %s Tensor %s%s%s%s was freed: %s", op,
+                    lt_dtype_scalar_name((lt_dtype)t->dtype),
                     lt_format_sizes(sizes, sizeof sizes, t->ndim, t->sizes),
                     name != NULL ? ", of parameter '" : "", name != NULL ? name : "",
                     name != NULL ? "'," : "", h->reason);

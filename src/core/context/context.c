@@ -31,7 +31,7 @@ lt_context lt_process_context = {
     .lock = PTHREAD_MUTEX_INITIALIZER,
     .seed = LT_DEFAULT_SEED,
 };
-_Static_assert(LT_USES == 1 + 4 * 4 * 4, "a limit for each place");
+_Static_assert(LT_USES == 1 + 4 * 4 * 4, "one limit per use");
 
 _Thread_local lt_thread lt_tls = {
     .context = &lt_process_context, .grad_mode = true, .process_grad_mode = true};

@@ -238,7 +238,7 @@ static void give_back(pool_worker *first)
         last = last->next;
     }
     pthread_mutex_lock(&pool.mutex);
-    LT_ASSERT(pool.idle != first, "the workers were given back before");
+    LT_ASSERT(pool.idle != first, "the workers are idle already");
     last->next = pool.idle;
     pool.idle = first;
     pthread_mutex_unlock(&pool.mutex);

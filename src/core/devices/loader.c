@@ -148,13 +148,14 @@ static bool made_for_us(void *library, const char *name, char *reason, size_t n)
     const lt_backend_abi *theirs = dlsym(library, LT_BACKEND_ABI);
     if (theirs != NULL && theirs->size == ours.size && memcmp(theirs, &ours, sizeof ours) == 0)
         return true;
-    char made_for[80] = "a version that does not say which it is";
+    char made_for[80] = "an unknown version";
     if (theirs != NULL && theirs->size == ours.size)
         snprintf(made_for, sizeof made_for, "ltensor %.19s (interface %.19s)", theirs->version,
                  theirs->hash);
-    snprintf(reason, n,
-             "%s belongs to %s, this is ltensor %s (interface %s): build or install both together",
-             name, made_for, ours.version, ours.hash);
+    snprintf(
+        reason, n,
+        "%s was built for %s, this is ltensor %s (interface %s): build or install both together",
+        name, made_for, ours.version, ours.hash);
     return false;
 }
 
@@ -200,7 +201,7 @@ static const lt_backend *load_backend(const lt_device_type_info *type, const cha
         else
             snprintf(reason, n,
                      "ltensor was built without %s, or its backend %s could not be loaded (%s); "
-                     "%s=N in the environment gives simulated ones",
+                     "set %s=N in the environment to use N simulated GPUs",
                      type->title, name, why, type->simulated_variable);
         return NULL;
     }
@@ -274,7 +275,7 @@ lt_status lt_device_resolve(lt_device *device)
     int count = backend->device_count();
     if (device->index >= count)
         return lt_error(LT_ERR_DEVICE,
-                        "%s error: invalid device ordinal: %s was asked for, there %s %d GPU%s "
+                        "%s error: invalid device ordinal: %s was requested, but there %s %d GPU%s "
                         "(device numbers count from 0)",
                         lt_device_types[device->type].title,
                         lt_format_device(name, sizeof name, *device), count == 1 ? "is" : "are",

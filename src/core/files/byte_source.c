@@ -14,7 +14,8 @@
 #include "paths.h"
 #include "tensor.h"
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the elements are read as they lie");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+               "elements are stored in little-endian order");
 
 enum {
     DEFLATE_MAX_RATIO = 1032, /* zlib's documentation: the maximum compression ratio of deflate */
@@ -68,7 +69,8 @@ lt_status lt_byte_source_section(lt_byte_source *s, int64_t offset, int64_t pack
 {
     end_inflating(s);
     if (offset < 0 || packed < 0 || offset > s->size || packed > s->size - offset)
-        return DAMAGED(s, "%s", "a part of it lies outside of the file");
+        return DAMAGED(s, "%lld bytes at offset %lld exceed the %lld bytes of the file",
+                       (long long)packed, (long long)offset, (long long)s->size);
     bool fits = deflated ? length >= 0 && length / DEFLATE_MAX_RATIO <= packed : length == packed;
     if (!fits)
         return DAMAGED(s, "%lld bytes cannot unpack to %lld", (long long)packed, (long long)length);
@@ -167,7 +169,8 @@ lt_status lt_byte_source_finish(lt_byte_source *s, uint32_t *crc)
         int64_t got = 0;
         LT_TRY(inflate_into(s, &more, 1, &got));
         if (got > 0)
-            return DAMAGED(s, "%s", "its compressed data are more than its directory says");
+            return DAMAGED(s, "%s",
+                           "its compressed data expand to more bytes than its directory states");
         if (s->end != s->packed_end) return DAMAGED(s, "%s", "bytes follow its compressed data");
     }
     *crc = s->crc;

@@ -266,10 +266,10 @@ static lt_status apply_types(const csv_reading *r)
         const lt_csv_type *type = &r->options->types[i];
         lt_csv_column *c = column_of(r->table, type->name);
         if (c == NULL)
-            return lt_error(
-                LT_ERR_IO, "%s: there is no column '%.100s', for which a type is given%s%.100s%s",
-                r->path, type->name, r->table->n > 0 ? "; the first is '" : "",
-                r->table->n > 0 ? r->table->columns[0].name.bytes : "", r->table->n > 0 ? "'" : "");
+            return lt_error(LT_ERR_IO, "%s: unknown column '%.100s' in types%s%.100s%s", r->path,
+                            type->name, r->table->n > 0 ? "; the first column is '" : "",
+                            r->table->n > 0 ? r->table->columns[0].name.bytes : "",
+                            r->table->n > 0 ? "'" : "");
         c->asked = type->kind;
         c->kind = type->kind == LT_CSV_ANY ? LT_CSV_INTEGER : type->kind;
     }
@@ -298,8 +298,8 @@ static lt_status take_record(const csv_reading *r, lt_csv_field *fields, int64_t
 {
     lt_csv_table *t = r->table;
     if (n != t->n)
-        return lt_error(LT_ERR_IO, "%s:%lld: %lld fields, %lld wanted", r->path, (long long)line,
-                        (long long)n, (long long)t->n);
+        return lt_error(LT_ERR_IO, "%s:%lld: got %lld fields, expected %lld", r->path,
+                        (long long)line, (long long)n, (long long)t->n);
     for (int64_t i = 0; i < n; i++)
         if (t->columns[i].again == again) LT_TRY(take_field(r, &t->columns[i], &fields[i], line));
     return LT_OK;

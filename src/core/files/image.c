@@ -47,9 +47,10 @@ typedef struct pixels {
 static lt_status set_size(pixels *p, const char *kind, int64_t width, int64_t height)
 {
     if (width < 1 || height < 1 || width > INT32_MAX || height > INT32_MAX)
-        return lt_error(LT_ERR_IO,
-                        "%s: the file is damaged: its header gives no size that an image can have",
-                        kind);
+        return lt_error(
+            LT_ERR_IO,
+            "%s: the file is damaged: its header has the size %lld x %lld, expected 1 to %d each",
+            kind, (long long)width, (long long)height, INT32_MAX);
     if (width * height > MOST_ELEMENTS / 4)
         return lt_error(LT_ERR_IO,
                         "%s: the header claims an image of %lld x %lld pixels, more than the %lld "

@@ -21,7 +21,7 @@
 #include "tensor.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
-               "the elements are read and written as they lie");
+               "elements are stored in little-endian order");
 
 enum {
     LENGTH_BYTES = 8,
@@ -117,7 +117,7 @@ static lt_status parse_entry(const char *path, const char *name, const cJSON *it
                              : strcmp(field->string, "data_offsets") == 0 ? &offsets
                                                                           : NULL;
         if (slot == NULL) continue;
-        if (*slot != NULL) return BAD_TENSOR(path, e->name, "%s is given twice", field->string);
+        if (*slot != NULL) return BAD_TENSOR(path, e->name, "%s occurs twice", field->string);
         *slot = field;
     }
     if (!cJSON_IsString(dtype) || !cJSON_IsArray(shape) || !cJSON_IsArray(offsets))
@@ -158,15 +158,16 @@ static lt_status check_entries(const char *path, tensor_entry *entries, int64_t 
     if (n > 0) qsort(entries, (size_t)n, sizeof *entries, by_name);
     for (int64_t i = 1; i < n; i++) {
         if (strcmp(entries[i - 1].name, entries[i].name) == 0)
-            return BAD_TENSOR(path, entries[i].name, "%s", "there are two of this name");
+            return BAD_TENSOR(path, entries[i].name, "%s", "the name occurs twice");
     }
     if (n > 0) qsort(entries, (size_t)n, sizeof *entries, by_offset);
     int64_t end = 0;
     for (int64_t i = 0; i < n; i++) {
         if (entries[i].begin != end)
-            return BAD_TENSOR(path, entries[i].name,
-                              "its bytes start at %lld, those before it end at %lld",
-                              (long long)entries[i].begin, (long long)end);
+            return BAD_TENSOR(
+                path, entries[i].name,
+                "its bytes start at %lld, expected %lld, the end of the previous tensor",
+                (long long)entries[i].begin, (long long)end);
         end = entries[i].end;
     }
     if (end != data_bytes)
@@ -254,7 +255,7 @@ static lt_status parse_member(parser *p, file_header *h)
     LT_TRY(parse_value(p, &value));
     if (strcmp(name->valuestring, METADATA) == 0) {
         cJSON_AddItemToArray(h->out->json, value);
-        if (h->out->texts != NULL) return DAMAGED(p->path, "%s is given twice", METADATA);
+        if (h->out->texts != NULL) return DAMAGED(p->path, "%s occurs twice", METADATA);
         return parse_texts(p->path, value, h->out);
     }
     const lt_status status = add_entry(h, p->path, name->valuestring, value);
@@ -487,8 +488,10 @@ static lt_status write_header(lt_atomic_file *f, const cJSON *root)
     size_t printed = strlen(text), padding = (ALIGNMENT - printed % ALIGNMENT) % ALIGNMENT;
     uint64_t length = printed + padding;
     if (length > HEADER_MAX) {
-        status = DAMAGED(f->shown, "the names and texts take %llu bytes, the format allows %d",
-                         (unsigned long long)length, HEADER_MAX);
+        status = DAMAGED(
+            f->shown,
+            "the header of names and texts has %llu bytes, but the format allows at most %d",
+            (unsigned long long)length, HEADER_MAX);
         goto done;
     }
     LT_CHECK(lt_atomic_file_write(f, &length, sizeof length));

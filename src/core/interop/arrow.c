@@ -55,9 +55,10 @@ static lt_status check_column(const lt_tensor *t)
         return lt_error(LT_ERR_RUNTIME, "to_arrow: Arrow has no format for %s",
                         lt_dtype_name((lt_dtype)t->dtype));
     if (t->device.type != LT_CPU)
-        return lt_error(LT_ERR_DEVICE,
-                        "to_arrow: a column lies in memory of the host, but the tensor is on %s",
-                        lt_format_device(name, sizeof name, t->device));
+        return lt_error(
+            LT_ERR_DEVICE,
+            "to_arrow: expected a tensor on the CPU, but got one on %s: call cpu() first",
+            lt_format_device(name, sizeof name, t->device));
     if (lt_requires_grad(t))
         return lt_error(LT_ERR_RUNTIME,
                         "Can't export tensors that require gradient, use tensor.detach()");
@@ -186,10 +187,9 @@ static lt_status check_array(const struct ArrowArray *array)
         return lt_error(LT_ERR_RUNTIME, "from_arrow: data are NULL for %lld elements",
                         (long long)array->length);
     if (array->null_count > 0 && array->buffers[0] == NULL)
-        return lt_error(
-            LT_ERR_RUNTIME,
-            "from_arrow: null_count is %lld, but no buffer says which elements are null",
-            (long long)array->null_count);
+        return lt_error(LT_ERR_RUNTIME,
+                        "from_arrow: null_count is %lld, but the validity bitmap is NULL",
+                        (long long)array->null_count);
     int64_t numel;
     const int64_t reaches = lt_add_sat(array->offset, array->length);
     return lt_check_sizes(1, &reaches, &numel);

@@ -81,10 +81,9 @@ lt_status lt_tensor_to_dlpack(lt_tensor *t, bool versioned, void **out)
         return lt_error(LT_ERR_RUNTIME,
                         "Can't export tensors that require gradient, use tensor.detach()");
     if (t->storage->read_only && !versioned)
-        return lt_error(
-            LT_ERR_RUNTIME,
-            "Can't export a tensor whose memory is read-only to a library that asks for DLPack "
-            "before 1.0, which cannot say so");
+        return lt_error(LT_ERR_RUNTIME,
+                        "Can't export a tensor with read-only memory to a library that requests "
+                        "DLPack before 1.0, which has no read-only flag: clone() the tensor first");
     LT_TRY(lt_materialize("to_dlpack", t));
     dlpack_export *l = lt_mem_zalloc(sizeof *l);
     if (l == NULL) return LT_ERR_MEMORY;
@@ -168,8 +167,9 @@ static lt_status find_device(DLDevice from, lt_device *out)
                         "from_dlpack: memory of a %s device, but the GPUs here are simulated",
                         info->title);
     if (from.device_id < 0 || from.device_id >= gpus->device_count())
-        return lt_error(LT_ERR_DEVICE, "from_dlpack: there is no device %s:%d", info->name,
-                        (int)from.device_id);
+        return lt_error(LT_ERR_DEVICE,
+                        "from_dlpack: invalid device %s:%d, the number of devices is %d",
+                        info->name, (int)from.device_id, gpus->device_count());
     *out = (lt_device){(int8_t)type, (int8_t)from.device_id};
     return LT_OK;
 }
@@ -212,7 +212,7 @@ static lt_status find_data(const DLTensor *from, lt_dtype dtype, void **out)
                         (long long)numel);
     uintptr_t address;
     if (__builtin_add_overflow((uintptr_t)from->data, from->byte_offset, &address))
-        return lt_error(LT_ERR_RUNTIME, "from_dlpack: byte_offset %llu lies outside of memory",
+        return lt_error(LT_ERR_RUNTIME, "from_dlpack: byte_offset %llu exceeds the address space",
                         (unsigned long long)from->byte_offset);
     if (address % lt_dtype_size(dtype) != 0)
         return lt_error(LT_ERR_RUNTIME, "from_dlpack: data are not aligned to the %d bytes of a %s",

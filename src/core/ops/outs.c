@@ -61,8 +61,8 @@ static lt_status store_all(const char *op, bool exact, int n, lt_tensor *const *
 {
     if (outs->n != n)
         return lt_error(LT_ERR_TYPE,
-                        "%s(): out= takes %d tensor%s, one for each result, but %lld %s given", op,
-                        n, n == 1 ? "" : "s", (long long)outs->n, outs->n == 1 ? "was" : "were");
+                        "%s(): expected %d tensor%s in out=, one for each result, but got %lld", op,
+                        n, n == 1 ? "" : "s", (long long)outs->n);
     for (int i = 0; i < n; i++) {
         if (results[i] == NULL) continue;
         if (exact) LT_TRY(check_exact(results[i], outs->v[i]));

@@ -99,7 +99,8 @@ static int place_at(lua_State *L, const lt_reducer *r, int i)
     lua_rawgeti(L, -1, i + 1);
     const lua_Integer place = lua_tointeger(L, -1);
     if (place < 1 || place > lt_reducer_parameters(r))
-        lt_lua_error(L, "there is no parameter %I", (LUAI_UACINT)place);
+        lt_lua_error(L, "invalid parameter %I, expected 1 to %d", (LUAI_UACINT)place,
+                     lt_reducer_parameters(r));
     lua_pop(L, 1);
     return (int)place - 1;
 }
@@ -120,7 +121,8 @@ static int set_buckets(lua_State *L)
         lua_getfield(L, -2, "places");
         counts[b] = (int)lua_rawlen(L, -1);
         if (counts[b] > n - at)
-            return lt_lua_error(L, "the buckets have more parameters than there are");
+            return lt_lua_error(L, "the buckets have more than the %d parameters of the reducer",
+                                n);
         for (int i = 0; i < counts[b]; i++, at++) {
             counts[n_buckets + at] = place_at(L, box->reducer, i);
             lua_rawgeti(L, -2, i + 1);
@@ -160,7 +162,8 @@ static int keep_counts(lua_State *L)
 static int check_number(lua_State *L, int most)
 {
     const lua_Integer number = lt_lua_check_integer(L, 2);
-    if (number < 1 || number > most) lt_lua_error(L, "there is no number %I", (LUAI_UACINT)number);
+    if (number < 1 || number > most)
+        lt_lua_error(L, "invalid number %I, expected 1 to %d", (LUAI_UACINT)number, most);
     return (int)number - 1;
 }
 

@@ -52,7 +52,7 @@ static uint64_t pool_argument(lua_State *L, int arg)
     if (pool <= 0) {
         lt_error_set(
             LT_ERR_TYPE,
-            "capture_begin(): argument 'pool' must be what graph_pool_handle() or pool() gave");
+            "capture_begin(): argument 'pool' must be a result of graph_pool_handle() or pool()");
         lt_lua_raise(L);
     }
     return (uint64_t)pool;

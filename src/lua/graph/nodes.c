@@ -121,7 +121,7 @@ static int edge_tensor(lua_State *L)
     lt_node *node = check_node(L);
     const lua_Integer at = lt_lua_check_integer(L, 2);
     if (at < 1 || at > node->inputs)
-        return lt_lua_error(L, "GradientEdge: %s has %d results, there is no number %I",
+        return lt_lua_error(L, "GradientEdge: %s has %d results, but got result %I",
                             lt_node_name(node), node->inputs, (LUAI_UACINT)at);
     lt_tensor **box = lt_lua_new(L);
     lt_lua_do(L, lt_gradient_edge(node, (int)at - 1, box));

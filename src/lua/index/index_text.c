@@ -54,11 +54,10 @@ bool lt_lua_is_index_text(const char *text)
 
 static int bad_text(lua_State *L, const char *text, const char *at)
 {
-    return lt_lua_error(
-        L,
-        "the index '%s' cannot be read from its character %d on: it is made of positions, slices "
-        "from:to:step (both ends included), '...' and None, with commas between",
-        text, (int)(at - text) + 1);
+    return lt_lua_error(L,
+                        "invalid index '%s' at character %d: expected positions, slices "
+                        "from:to:step (both ends included), '...' and None, separated by commas",
+                        text, (int)(at - text) + 1);
 }
 
 static const char *skip(const char *p)

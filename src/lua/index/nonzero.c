@@ -81,7 +81,7 @@ static int where_method(lua_State *L)
         lua_remove(L, -2);
     }
     if (lua_gettop(L) < 3)
-        return lt_lua_error(L, "where(): a tensor's method takes (condition, other)");
+        return lt_lua_error(L, "where(): the method of a tensor accepts (condition, other)");
     lua_pushvalue(L, 1);
     lua_copy(L, 2, 1);
     lua_replace(L, 2);

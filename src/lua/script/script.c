@@ -278,7 +278,8 @@ static lt_status guarded_with_results(const char *function, lua_CFunction f, req
     if (results != NULL && nresults == NULL) return lt_null_argument(function, "nresults");
     r->room = results != NULL ? *nresults : 0;
     if (r->room < 0)
-        return lt_error(LT_ERR_RUNTIME, "%s(): %d results are asked for", function, r->room);
+        return lt_error(LT_ERR_RUNTIME, "%s(): nresults is %d, expected at least 0", function,
+                        r->room);
     if (r->room == 0) {
         if (nresults != NULL) *nresults = 0;
         return guarded(f, r);

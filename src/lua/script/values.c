@@ -44,7 +44,7 @@ static void push(lua_State *L, const lt_value *value, int depth)
     case LT_KIND_TENSOR: lt_lua_push(L, value->v.tensor); break;
     case LT_KIND_DTYPE:
         if (value->v.dtype < 0 || value->v.dtype >= LT_DTYPE_COUNT)
-            luaL_error(L, "there is no dtype %d", (int)value->v.dtype);
+            luaL_error(L, "unknown dtype %d", (int)value->v.dtype);
         lt_lua_push_dtype(L, (lt_dtype)value->v.dtype);
         break;
     case LT_KIND_DEVICE: lt_lua_push_device(L, value->v.device); break;

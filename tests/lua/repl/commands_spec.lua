@@ -95,7 +95,7 @@ watch[1] == nil
     local _, err = type_lines '%debug\n'
     has(err, 'no cell has failed')
     _, err = type_lines "error 'x'\n%debug 7\n"
-    has(err, 'there is no frame 7')
+    has(err, 'no frame 7')
   end)
 end)
 
@@ -271,7 +271,7 @@ x?
 torch.linalg.eigh?
 q?
 ]]
-    has((out:gsub('\n', ' ')), 'goes through source and shows')
+    has((out:gsub('\n', ' ')), 'iterates over source and shows')
     has(out, 'torch.cuda: table\nmembers: ')
     has(out, 'x: tensor of size [2], torch.float32, cpu')
     has(out, 'manual.html#pdf-string.rep')

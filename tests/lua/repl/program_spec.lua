@@ -131,7 +131,7 @@ describe('the program #cpu', function()
   end)
 
   it('a line that starts with a parenthesis is reported as a call', function()
-    local hint = 'line 2 begins with a parenthesis, so Lua reads it as a call of what ends line 1: put a ; between them'
+    local hint = 'line 2 begins with a parenthesis, so Lua reads it as a call of the expression that ends line 1: put a ; between them'
     local function said(code)
       local path = os.tmpname()
       local file = assert(io.open(path, 'w'))

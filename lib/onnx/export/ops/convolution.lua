@@ -131,7 +131,7 @@ for n = 1, 3 do
     if kernel then
       return with_batch(g, a.self, n, function(x) return g:node('AveragePool', { x }, { kernel_shape = kernel, strides = kernel }) end)
     end
-    if n == 3 then g:fail 'a result of three dimensions whose sizes do not divide those of the input' end
+    if n == 3 then g:fail 'the sizes of a result of three dimensions must divide the sizes of the input' end
     g:plain(shape[#shape], 'a size')
     local dtype = call.results[1].dtype
     local y = g:node('MatMul', { g:name(a.self), g:constant(means(shape[#shape], output[n]):t():contiguous():to(dtype)) })
@@ -142,7 +142,7 @@ for n = 1, 3 do
   M[('adaptive_max_pool%dd'):format(n)] = function(g, a, call)
     local shape, result = g:shape(a.self), g:shape(call.results[1])
     local kernel = even(shape, table.move(result, #result - n + 1, #result, 1, {}))
-    if not kernel then g:fail 'a result whose sizes do not divide those of the input' end
+    if not kernel then g:fail 'the sizes of the result must divide the sizes of the input' end
     return with_batch(g, a.self, n, function(x)
       local values, places = g:node('MaxPool', { x }, { kernel_shape = kernel, strides = kernel }, 2)
       return values, in_plane(g, places, shape, n)

@@ -116,7 +116,7 @@ end
 
 -- The number of classes is the size of the recorded result.
 function M.one_hot(g, a, call)
-  if a.num_classes < 0 then g:fail 'num_classes that depends on the values; say how many there are' end
+  if a.num_classes < 0 then g:fail 'num_classes depends on the values; pass the number of classes' end
   local n = call.results[1].shape[#call.results[1].shape]
   return g:node('OneHot', { g:positions(a.self), g:scalar(n, torch.int64), g:list { 0, 1 } }, { axis = -1 })
 end
@@ -179,7 +179,7 @@ function M.index(g, a, call)
     elseif record.is_value(entry) then
       tensors = tensors + 1
       if tensors > 1 then g:fail 'several index tensors' end
-      if entry.dtype == torch.bool then g:fail 'a mask, which makes a result whose size depends on values' end
+      if entry.dtype == torch.bool then g:fail 'a mask is not supported, because the size of the result depends on values' end
       x, axis = g:node('Gather', { x, g:positions(entry, true) }, { axis = axis }), axis + #entry.shape
     elseif type(entry) == 'table' and (entry.is_slice or getmetatable(entry) == nil) then
       if next(entry) ~= nil then

@@ -171,7 +171,7 @@ end
 
 function M.unfold(g, a)
   local axis = g:axis(a.dimension, #a.self.shape)
-  local size = g:plain(g:shape(a.self)[axis + 1], 'the size of what is unfolded')
+  local size = g:plain(g:shape(a.self)[axis + 1], 'the size of the unfolded dimension')
   local n = (size - a.size) // a.step + 1
   local places = (torch.arange(n) * a.step):unsqueeze(2) + torch.arange(a.size)
   local rank, perm = #a.self.shape, {}

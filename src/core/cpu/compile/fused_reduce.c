@@ -13,7 +13,7 @@ enum {
     LINE = 8192 /* elements of the longest row that is passed as a whole */
 };
 _Static_assert(PIECE / LT_REDUCE_SLICES * LT_REDUCE_BATCH <= LINE,
-               "there is room for batches of short lines");
+               "a batch of short rows fits into the buffer");
 _Static_assert(LT_REDUCE_SLICES % LT_FUSED_UNIT == 0,
                "jobs begin where blocks do, so that no two of them write an element");
 

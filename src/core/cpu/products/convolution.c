@@ -213,6 +213,15 @@ static int shares_of(const lt_conv *c, int64_t work)
     return shares;
 }
 
+/* The number of elements of the largest array that the products of one image access. */
+static int64_t largest_array(const convolution_job *j)
+{
+    int64_t n = w_count(j->c);
+    if (n < j->result) n = j->result;
+    if (n < j->column / j->c->groups) n = j->column / j->c->groups;
+    return n;
+}
+
 static lt_status by_columns(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y,
                             const void *bias)
 {
@@ -234,10 +243,12 @@ static lt_status by_columns(lt_conv_part part, const lt_conv *c, void *x, void *
         if (j.threads > j.shares) j.threads = j.shares;
     }
     size_t capacity = 0;
-    if (j.result > INT32_MAX || j.column / c->groups > INT32_MAX || w_count(c) > INT32_MAX)
+    const int64_t largest = largest_array(&j);
+    if (largest > INT32_MAX)
         return lt_error(LT_ERR_RUNTIME,
-                        "a convolution of this dtype on the CPU takes at most %d elements an image",
-                        INT32_MAX);
+                        "convolution: an image needs an array of %lld elements, but for %s the CPU "
+                        "supports at most %d: use smaller images or another dtype",
+                        (long long)largest, lt_dtype_name(c->dtype), INT32_MAX);
     j.rows = part == LT_CONV_Y && few_windows(c) && !trivial(c);
     if (!trivial(c)) {
         j.columns = lt_block_array(lt_mul_sat(j.threads, j.column), (size_t)j.size, &capacity);

@@ -115,9 +115,10 @@ static lt_status lapack_error(int info)
     if (info == LT_LAPACK_ABSENT)
         return lt_error(
             LT_ERR_RUNTIME,
-            "matrices are factorized by LAPACK, whose library libopenblas.so.0 cannot be opened");
+            "LAPACK is required to factorize matrices, but its library libopenblas.so.0 cannot be "
+            "opened: install OpenBLAS (Debian: libopenblas0-openmp)");
     if (info == -1) return lt_error(LT_ERR_MEMORY, "out of memory for the factors of a matrix");
-    return lt_error(LT_ERR_RUNTIME, "LAPACK refused argument %d", -info);
+    return lt_error(LT_ERR_RUNTIME, "LAPACK reported that its argument %d is invalid", -info);
 }
 
 /* Processes matrix i by our own loops. */

@@ -123,8 +123,8 @@ lt_status lt_batch_do(lt_batch_call *c)
     while (!(found & (unsigned)LT_FLAG_FIRST_BATCH << level)) level--;
     if (level >= lt_batch_depth())
         return lt_error(LT_ERR_RUNTIME,
-                        "%s(): a Tensor of a vmap that has ended: what a function under vmap "
-                        "computes leaves it as its result only",
+                        "%s(): got a Tensor of a vmap that has ended: return values from the "
+                        "function that vmap calls",
                         c->op->name);
     if (!c->op->tensors) return refuse_value(c);
     if (c->op->form == LT_BATCH_OUT)
@@ -134,7 +134,7 @@ lt_status lt_batch_do(lt_batch_call *c)
     if (c->op->form == LT_BATCH_INPLACE_VIEW)
         return lt_error(LT_ERR_RUNTIME,
                         "vmap: %s() changes the sizes of a batched tensor in place: use the "
-                        "operator that gives a new tensor",
+                        "operator that returns a new tensor",
                         c->op->name);
     return done_at(c, level);
 }

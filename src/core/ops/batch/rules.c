@@ -480,8 +480,9 @@ static lt_status collect_row(rows *all, lt_batch_call *done, int64_t i)
     }
     lt_status status = all->v == NULL && n > 0 ? LT_ERR_MEMORY : LT_OK;
     if (status == LT_OK && n != all->n)
-        status = lt_error(LT_ERR_RUNTIME,
-                          "vmap: %s() gives lists of different lengths for the samples", op->name);
+        status =
+            lt_error(LT_ERR_RUNTIME,
+                     "vmap: %s() returns lists of different lengths for the samples", op->name);
     for (int64_t k = 0; k < n && status == LT_OK; k++)
         all->v[k * all->size + i] =
             lt_tensor_retain(op->gives_list ? done->r[0].list.v[k] : done->r[k].tensor);

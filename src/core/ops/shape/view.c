@@ -110,11 +110,11 @@ lt_status lt_view_dtype_impl(lt_tensor *self, lt_dtype dtype, lt_tensor **out)
     const char *from = lt_dtype_scalar_name(own), *to = lt_dtype_scalar_name(dtype);
     if (own != dtype && own == LT_BOOL)
         return lt_error(LT_ERR_RUNTIME,
-                        "view: bools cannot be viewed as another dtype, whose writes could leave "
-                        "bytes that are no bools; use to(dtype)");
+                        "view: bools cannot be viewed as another dtype, because a write could "
+                        "store bytes other than 0 and 1; use to(dtype)");
     if (own != dtype && dtype == LT_BOOL)
-        return lt_error(LT_ERR_RUNTIME, "view: elements cannot be viewed as bools, since their "
-                                        "bytes may be others than 0 and 1; use ne(0)");
+        return lt_error(LT_ERR_RUNTIME, "view: elements cannot be viewed as bools, because their "
+                                        "bytes may differ from 0 and 1; use ne(0)");
     const int64_t given = (int64_t)lt_dtype_size(own), wanted = (int64_t)lt_dtype_size(dtype);
     if (given != wanted) LT_TRY(check_last_stride(self, from, to));
     lt_tensor *view;

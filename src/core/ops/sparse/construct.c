@@ -99,7 +99,7 @@ lt_status lt_sparse_coo_tensor_impl(lt_tensor *indices, lt_tensor *values, const
     LT_TRY(check_values(op, values, indices->sizes[1], (int)indices->sizes[0], size));
     lt_scope_open(&s, LT_COMPOSITE(sparse_coo_tensor));
     for (int64_t d = 0; d < indices->sizes[0] && indices->sizes[1] > 0; d++) {
-        snprintf(what, sizeof what, "those of dimension %lld", lt_user_index(d));
+        snprintf(what, sizeof what, "the indices of dimension %lld", lt_user_index(d));
         check_range(&s, op, do_coordinate(&s, indices, d), size->v[d], what);
     }
     return lt_scope_return(&s, do_coo(&s, indices, values, size, is_coalesced), out);
@@ -171,8 +171,8 @@ lt_status lt_sparse_compressed_tensor_impl(lt_tensor *compressed, lt_tensor *pla
                   nnz = plain->sizes[0];
     if (compressed->sizes[0] != lines + 1)
         return lt_error(LT_ERR_RUNTIME,
-                        "%s: %s must have %lld entries, one more than there are %s, but got %lld",
-                        op, first, (long long)lines + 1, by_rows ? "rows" : "columns",
+                        "%s: %s must have %lld entries, the number of %s plus 1, but got %lld", op,
+                        first, (long long)lines + 1, by_rows ? "rows" : "columns",
                         (long long)compressed->sizes[0]);
     lt_scope_open(&s, LT_COMPOSITE(sparse_compressed_tensor));
     if (nnz > 0) check_range(&s, op, plain, width, second);
@@ -186,7 +186,7 @@ lt_status lt_sparse_compressed_tensor_impl(lt_tensor *compressed, lt_tensor *pla
         do_logical_not(&s, ordered)};
     char message[256];
     snprintf(message, sizeof message,
-             "%s must begin with %lld, not decrease, and end with %lld, behind the last value",
+             "%s must begin with %lld, not decrease, and end with %lld, after the last value",
              first, lt_user_index(0), lt_user_index(nnz));
     if (s.status == LT_OK) refuse_any(&s, op, do_cat(&s, bounds, 3, 0), message);
     if (s.status == LT_OK && nnz > 1) { /* indices must increase within a row */

@@ -34,20 +34,19 @@ static lt_status store_inplace(const char *op, lt_tensor *written, lt_tensor *re
 {
     if (written == result) return LT_OK;
     if (lt_grad_mode_on() && (lt_requires_grad(written) || lt_requires_grad(result)))
-        return lt_error(LT_ERR_RUNTIME,
-                        "%s_(): autograd does not follow what is written to sparse tensors, or in "
-                        "place from them",
-                        op);
+        return lt_error(
+            LT_ERR_RUNTIME,
+            "%s_(): autograd does not support in-place operations with sparse tensors; use %s()",
+            op, op);
     if (!lt_is_sparse(written) && !lt_is_sparse(result)) return lt_copy_(written, result, false);
     if (lt_tensor_layout(written) != lt_tensor_layout(result))
-        return lt_error(LT_ERR_RUNTIME, "%s_(): the result has the layout %s, what is written %s",
-                        op, lt_layout_name(lt_tensor_layout(result)),
+        return lt_error(LT_ERR_RUNTIME, "%s_(): the result has the layout %s, but self has %s", op,
+                        lt_layout_name(lt_tensor_layout(result)),
                         lt_layout_name(lt_tensor_layout(written)));
     if (written->dtype != result->dtype || !lt_device_equal(written->device, result->device) ||
         !lt_same_sizes(written, result))
         return lt_error(LT_ERR_RUNTIME,
-                        "%s_(): the result has another shape, dtype or device than what is written",
-                        op);
+                        "%s_(): the shape, dtype or device of the result differs from self", op);
     lt_sparse_replace(written, result);
     lt_bump_version(written);
     return LT_OK;

@@ -39,8 +39,10 @@ static lt_status permuted(lt_tensor *self, const int *order, lt_tensor **out)
     bool turned = false, in_order = true;
     for (int d = 0; d < self->ndim; d++) {
         if ((d < places) != (order[d] < places))
-            return lt_error(LT_ERR_RUNTIME, "permute: a dimension of places and a dense one of a "
-                                            "sparse tensor cannot change places");
+            return lt_error(
+                LT_ERR_RUNTIME,
+                "permute(sparse_coo): transpositions between sparse and dense dimensions are not "
+                "allowed.Only transpositions within sparse and dense dimensions are supported.");
         sizes.v[d] = self->sizes[order[d]];
         if (d >= places) inside.v[d - places + 1] = order[d] - places + 1;
         turned = turned || (d >= places && order[d] != d);
@@ -275,22 +277,22 @@ static lt_status check_joined(const lt_tensor_list *tensors, int d)
         if (!lt_is_sparse(t))
             return lt_error(
                 LT_ERR_RUNTIME,
-                "cat: sparse and ordinary tensors cannot be joined; number %lld is ordinary",
+                "cat: sparse and dense tensors cannot be concatenated; tensor %lld is dense",
                 lt_user_index(i));
         bool same = t->ndim == first->ndim && lt_sparse_dims_of(t) == lt_sparse_dims_of(first) &&
                     lt_tensor_layout(t) == lt_tensor_layout(first);
         for (int e = 0; same && e < t->ndim; e++) same = e == d || t->sizes[e] == first->sizes[e];
         if (!same)
             return lt_error(LT_ERR_RUNTIME,
-                            "cat: sparse tensors are joined that have one layout and the same "
-                            "sizes but for one dimension; number %lld differs",
+                            "cat: sparse tensors must have the same layout and the same sizes "
+                            "except in the dimension of concatenation; tensor %lld differs",
                             lt_user_index(i));
     }
     if (d >= lt_sparse_dims_of(first))
-        return lt_error(
-            LT_ERR_RUNTIME,
-            "cat: sparse tensors are joined along a dimension of places, and %lld is a dense one",
-            lt_user_index(d));
+        return lt_error(LT_ERR_RUNTIME,
+                        "cat: sparse tensors can be concatenated along a sparse dimension only, "
+                        "but %lld is a dense dimension",
+                        lt_user_index(d));
     return LT_OK;
 }
 

@@ -21,20 +21,22 @@ static lt_status check_lists(const char *op, const lt_tensor *self, const lists 
             all[i]->dtype != (i < 2 ? LT_INT64 : self->dtype) ||
             all[i]->device.type != self->device.type || all[i]->device.index != self->device.index)
             return lt_error(LT_ERR_RUNTIME,
-                            "%s(): starts and places are lines of int64, weights of input's dtype, "
-                            "on its device",
+                            "%s(): expected contiguous vectors on the device of input: starts and "
+                            "sources of int64, weights of input's dtype",
                             op);
     if (l->starts->numel < 1 || l->places->numel != l->weights->numel)
         return lt_error(LT_ERR_RUNTIME,
-                        "%s(): there is one start more than positions, and a weight for each place",
-                        op);
+                        "%s(): expected at least one start and as many sources as weights, but got "
+                        "%lld starts, %lld sources and %lld weights",
+                        op, (long long)l->starts->numel, (long long)l->places->numel,
+                        (long long)l->weights->numel);
     if (self->device.type != LT_CPU) return LT_OK;
     const int64_t *start = (const int64_t *)(const void *)lt_data(l->starts),
                   *place = (const int64_t *)(const void *)lt_data(l->places);
     bool good = start[0] == 0 && start[l->starts->numel - 1] == l->places->numel;
     for (int64_t i = 1; i < l->starts->numel; i++) good = good && start[i] >= start[i - 1];
     for (int64_t i = 0; i < l->places->numel; i++) good = good && place[i] >= 0 && place[i] < n;
-    return good ? LT_OK : lt_error(LT_ERR_INDEX, "%s(): starts or places are out of range", op);
+    return good ? LT_OK : lt_error(LT_ERR_INDEX, "%s(): starts or sources are out of range", op);
 }
 
 static lt_status check_input(const char *op, const lt_tensor *self, int dims)

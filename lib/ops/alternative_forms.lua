@@ -35,7 +35,7 @@ local function matrix_dims(x, dim) return dim or (x.ndim >= 2 and { -2, -1 } or 
 
 return {
   { 'empty_permuted(Size size, Dims physical_layout, *, Dtype? dtype=nil, Device? device=nil, bool requires_grad=false) -> Tensor', variants = 'function', run = empty_permuted,
-    doc = 'A tensor of the given shape whose dimensions lie in memory in the given order, with whatever values that holds.' },
+    doc = 'An uninitialized tensor of the given shape, with its dimensions stored in the given order.' },
   { 'new_empty_strided(Tensor self, Size size, Size stride, *, Dtype? dtype=nil, Device? device=nil) -> Tensor', variants = 'method',
     run = function(self, size, stride, dtype, device)
       return torch.empty_strided(size, stride, { dtype = dtype or self.dtype, device = device or self.device })

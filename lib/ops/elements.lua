@@ -118,11 +118,11 @@ end
 
 return {
   { 'hash_tensor(Tensor self, Dims? dim=nil, *, bool keepdim=false, int mode=0) -> Tensor', variants = 'function method copied_out', run = hash_tensor,
-    doc = 'The exclusive or of all elements, or over dimensions: of the bits of what they are as float64 or int64. uint64.' },
+    doc = 'The exclusive or of the bits of all elements, or over dimensions, converted to float64 or int64. The result is uint64.' },
   { 'float_power(Tensor|Scalar self, Tensor|Scalar exponent) -> Tensor', variants = all, keeps_dtype = true, run = float_power,
     doc = 'Powers, computed in double precision.' },
   { 'frexp(Tensor self) -> (Tensor mantissa, Tensor exponent)', variants = 'function method copied_out', run = frexp,
-    doc = 'Mantissas from 0.5 to 1 and exponents of 2 whose product is self.' },
+    doc = 'Mantissas from 0.5 to 1 and exponents e, with self = mantissa * 2^e.' },
   { 'ldexp(Tensor self, Tensor other) -> Tensor', variants = all, run = ldexp, doc = 'self * 2^other.' },
   { 'signbit(Tensor self) -> Tensor', variants = 'function method  copied_out', run = signbit, doc = 'Where the sign is negative, that of -0 too.' },
   { 'isposinf(Tensor self) -> Tensor', variants = 'function method  copied_out', run = infinite(1), doc = 'Where self is plus infinity.' },

@@ -369,11 +369,11 @@ return {
     'lu_factor, and of each matrix which element of the diagonal of U is 0, or 0.'),
   entry('linalg_lu(Tensor A, *, bool pivot=true) -> (Tensor P, Tensor L, Tensor U)', lu, 'A permutation, a lower triangle of ones and an upper triangle with P L U = A.'),
   entry('linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=true, bool adjoint=false) -> Tensor', lu_solve,
-    "X with A X = B, from what lu_factor gave of A; left = false: X A = B; adjoint: A^H X = B."),
+    "X with A X = B, from the results of lu_factor(A); left = false: X A = B; adjoint: A^H X = B."),
   entry('lu_solve(Tensor b, Tensor LU_data, Tensor LU_pivots) -> Tensor', function(b, LU, pivots) return lu_solve(LU, pivots, b, true, false) end,
-    'X with A X = b, from what lu_factor gave of A.', both .. ' copied_out'),
+    'X with A X = b, from the results of lu_factor(A).', both .. ' copied_out'),
   entry('lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=true, bool unpack_pivots=true) -> (Tensor P, Tensor L, Tensor U)', lu_unpack,
-    'What lu_factor gave as three matrices.'),
+    'The results of lu_factor as three matrices.'),
   entry('lu(Tensor A, bool pivot=true, bool get_infos=false) -> (Tensor LU, Tensor pivots, Tensor infos)', function(A, pivot, get_infos)
     check_pivot('lu', pivot)
     local LU, pivots, info = lu_with_info(A)
@@ -385,7 +385,7 @@ return {
     .. "The pivots are the rows, from 1, that were exchanged, negative for blocks of 2."),
   entry('linalg_ldl_factor_ex(Tensor A, *, bool hermitian=false, bool check_errors=false) -> (Tensor LD, Tensor pivots, Tensor info)', ldl_factor_ex,
     'ldl_factor, and of each matrix which block of D is 0, or 0.'),
-  entry('linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=false) -> Tensor', ldl_solve, 'X with A X = B, from what ldl_factor gave of A.'),
+  entry('linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=false) -> Tensor', ldl_solve, 'X with A X = B, from the results of ldl_factor(A).'),
   entry('linalg_cholesky_ex(Tensor A, *, bool upper=false, bool check_errors=false) -> (Tensor L, Tensor info)', cholesky_ex,
     'cholesky, and of each matrix the order of the minor that is not positive, or 0.'),
   entry('linalg_inv_ex(Tensor A, *, bool check_errors=false) -> (Tensor inverse, Tensor info)', inv_ex, 'The inverse, and of each matrix whether it has none.'),
@@ -394,7 +394,7 @@ return {
   entry('cholesky_solve(Tensor B, Tensor L, bool upper=false) -> Tensor', cholesky_solve, "X with L L^H X = B.", both .. ' copied_out'),
   entry('cholesky_inverse(Tensor L, bool upper=false) -> Tensor', cholesky_inverse, "The inverse of L L^H.", both .. ' copied_out'),
   entry('triangular_solve(Tensor b, Tensor A, bool upper=true, bool transpose=false, bool unitriangular=false) -> (Tensor solution, Tensor cloned_coefficient)',
-    triangular_solve, 'X with A X = b, of which only one triangle of A is read, and a copy of A.', both .. ' copied_out'),
+    triangular_solve, 'X with A X = b for a triangular matrix A, and a copy of A.', both .. ' copied_out'),
   entry('geqrf(Tensor self) -> (Tensor a, Tensor tau)', function(A) return torch._C._linalg_reflectors(A) end,
     'The QR factorization as LAPACK leaves it: R above the diagonal, reflectors below it, and the factors of these.', both .. ' copied_out'),
   entry('linalg_householder_product(Tensor A, Tensor tau) -> Tensor', householder_product, 'The first columns of the product of the reflectors below the diagonal of A.'),

@@ -91,7 +91,7 @@ return {
     doc = 'Transforms of windows of a signal, hop_length (n_fft / 4) apart: [..., frequencies, frames]. return_complex must be true for real signals.' },
   { 'istft(Tensor self, int n_fft, int? hop_length=nil, int? win_length=nil, Tensor? window=nil, bool center=true, ' ..
     'bool normalized=false, bool? onesided=nil, int? length=nil, bool return_complex=false) -> Tensor', variants = 'function method', run = istft,
-    doc = 'The signal of which stft has the transforms.' },
+    doc = 'The signal with the given transforms: the inverse of stft.' },
 
   arguments = [=[
 n_fft: Number of elements of each transform.

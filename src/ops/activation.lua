@@ -104,7 +104,7 @@ return {
     grad = { self = 'where(gt(self, 0), grad, grad * weight)', weight = 'where(gt(self, 0), 0, grad * self)' } },
   { 'rrelu(Tensor input, float lower=0.125, float upper=0.3333333333333333, bool training=false, bool inplace=false) -> Tensor', batch = 'broadcast', random = true,
     variants = 'function', composite = true,
-    doc = 'leaky_relu whose slope is drawn between lower and upper for each element; their mean outside of training.' },
+    doc = 'leaky_relu with a slope drawn between lower and upper for each element; outside of training, the slope is their mean.' },
   { 'glu(Tensor self, Dim dim=-1) -> Tensor', variants = 'nn', doc = 'The first half of self along dim times the sigmoid of the second.',
     forward = '_halves_sum(_glu_backward(ones_like(result), self, dim) * self_t, dim)', grad = { self = '_glu_backward(grad, self, dim)' } },
   { '_glu_backward(Tensor grad_output, Tensor self, Dim dim) -> Tensor', variants = '', composite = true, doc = 'The derivative of glu.' },

@@ -13,7 +13,7 @@ end
 local function comparison_(name, aliases)
   local other = name:match '^logical_' and 'Tensor' or 'Tensor|Scalar'
   return { ('%s_(Tensor self, %s other) -> self'):format(name, other), variants = 'method', overlap = 'elementwise', aliases = aliases,
-    doc = ('What %s says, as 1 and 0 in the dtype of self, which is overwritten.'):format(name),
+    doc = ('In-place form of %s: overwrites self with 1 and 0 in its dtype.'):format(name),
     constant = 'other', grad = { self = 'zeros_like(grad)' } }
 end
 
@@ -40,7 +40,7 @@ return {
   comparison_ 'logical_or',
   comparison_ 'logical_xor',
   { 'logical_not_(Tensor self) -> self', variants = 'method', overlap = 'elementwise',
-    doc = 'What logical_not says, as 1 and 0 in the dtype of self, which is overwritten.', grad = { self = 'zeros_like(grad)' } },
+    doc = 'In-place form of logical_not: overwrites self with 1 and 0 in its dtype.', grad = { self = 'zeros_like(grad)' } },
   { 'isnan(Tensor self) -> Tensor', float8 = true, sparse = 'values', pointwise = 'compare', kernel = 'compare: float integer bool complex unsigned', doc = 'Where self is nan.' },
   { 'isinf(Tensor self) -> Tensor', sparse = 'values', pointwise = 'compare', kernel = 'compare: float integer bool complex unsigned', doc = 'Where self is plus or minus infinity.' },
   { 'isfinite(Tensor self) -> Tensor', pointwise = 'compare', kernel = 'compare: float integer bool complex unsigned', doc = 'Where self is neither infinite nor nan.' },

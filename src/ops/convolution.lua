@@ -8,7 +8,7 @@ local same = 'stride, padding, dilation, transposed, output_padding, groups'
 
 local list = {
   { 'convolution(Tensor input, Tensor weight, Tensor? bias, ' .. rest .. ') -> Tensor', variants = fn, batch = 'convolution',
-    doc = 'The convolution of any number of spatial dimensions that the others come down to; transposed: its transpose. Integers are computed exactly, in their dtype.',
+    doc = 'The convolution of any number of spatial dimensions, which the other convolutions call; transposed: its transpose. Integers are computed exactly, in their dtype.',
     forward = { input = 'convolution(input_t, weight, nil, stride, padding, dilation, transposed, output_padding, groups)', weight = 'convolution(input, weight_t, nil, stride, padding, dilation, transposed, output_padding, groups)',
       bias = '_bias_to_channel_dim(bias_t, sizes_of(weight))' },
     grad = { input = '_convolution_grad_input(grad, weight, sizes_of(input), ' .. same .. ')',
@@ -25,7 +25,7 @@ local list = {
     forward = { grad_output = 'linear', input = 'linear' }, grad = { grad_output = 'convolution(input, grad, nil, ' .. same .. ')',
       input = '_convolution_grad_input(grad_output, grad, sizes_of(input), ' .. same .. ')' } },
   { '_bias_to_channel_dim(Tensor bias, Size sizes) -> Tensor', variants = '', composite = true,
-    doc = 'A number for each channel, to be added to images whose windows have the sizes of a weight.' },
+    doc = 'A number for each channel, to be added to images with windows of the sizes of a weight.' },
   { '_convolution_grad_bias(Tensor grad_output) -> Tensor', variants = '', composite = true, reads = true,
     doc = 'The derivative of convolution by its bias: the sum over all but the channels.' },
 }

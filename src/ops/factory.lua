@@ -5,7 +5,7 @@ local fn = 'function'
 return {
   -- ---- constant values -----------------------------------------------------------------------------------
   { 'empty(Size size, *, Dtype? dtype=nil, Device? device=nil) -> Tensor', float8 = true, variants = fn .. ' copied_out', factory = true,
-    doc = 'A tensor of the given shape with whatever values its memory holds.' },
+    doc = 'An uninitialized tensor of the given shape.' },
   { 'zeros(Size size, *, Dtype? dtype=nil, Device? device=nil) -> Tensor', float8 = true, variants = fn .. ' copied_out', factory = true,
     doc = 'A tensor of zeros.' },
   { 'ones(Size size, *, Dtype? dtype=nil, Device? device=nil) -> Tensor', float8 = true, variants = fn .. ' copied_out', factory = true,
@@ -19,9 +19,9 @@ return {
   { 'linspace(Scalar start, Scalar end, int steps, *, Dtype? dtype=nil, Device? device=nil) -> Tensor', variants = fn .. ' copied_out',
     factory = true, doc = '`steps` values evenly spaced from start to end, both included.' },
   { 'logspace(Scalar start, Scalar end, int steps, float base=10.0, *, Dtype? dtype=nil, Device? device=nil) -> Tensor', variants = fn .. ' copied_out',
-    factory = true, doc = '`steps` values from base ^ start to base ^ end, whose exponents are evenly spaced.' },
+    factory = true, doc = '`steps` values from base ^ start to base ^ end, with evenly spaced exponents.' },
   { 'empty_strided(Size size, Size stride, *, Dtype? dtype=nil, Device? device=nil) -> Tensor', float8 = true, variants = fn, factory = true,
-    doc = 'A tensor of the given shape and strides with whatever values its memory holds.' },
+    doc = 'An uninitialized tensor of the given shape and strides.' },
   { 'tril_indices(int row, int col, int offset=0, *, Dtype? dtype=nil, Device? device=nil) -> IndexTensor', variants = fn,
     factory = true, doc = 'The positions (rows, then columns) of the lower triangle of a row x col matrix.' },
   { 'triu_indices(int row, int col, int offset=0, *, Dtype? dtype=nil, Device? device=nil) -> IndexTensor', variants = fn,

@@ -6,7 +6,7 @@ local all = 'function method inplace'
 return {
   -- ---- brackets ----------------------------------------------------------------------------------------------
   { '_index(Tensor self, Tensor[] indices) -> Tensor', float8 = true, batch = 'by_tensors', variants = '', grad_fn = 'IndexBackward0',
-    doc = 'Elements picked by index tensors, one per leading dimension; NULL takes a dimension whole, bool tensors are masks.',
+    doc = 'Elements picked by index tensors, one per leading dimension; NULL selects a whole dimension, bool tensors are masks.',
     forward = 'linear', grad = { self = '_index_backward(grad, sizes_of(self), indices)' } },
   { '_index_put_(Tensor self, Tensor[] indices, Tensor values, bool accumulate=false) -> self', float8 = true, batch = 'by_tensors', variants = '',
     grad_fn = 'IndexPutBackward0', doc = 'Stores values (broadcast) where _index would read, or adds them.',
@@ -14,7 +14,7 @@ return {
       values = '_index_put_backward_values(grad, indices, sizes_of(values))' } },
   { 'index_put(Tensor self, IndexTensor[] indices, Tensor values, bool accumulate=false) -> Tensor', float8 = true, batch = 'by_tensors', variants = all,
     grad_fn = 'IndexPutBackward0',
-    doc = 'Stores values (broadcast) at the positions that index tensors give for the leading dimensions, or adds them.',
+    doc = 'Stores values (broadcast) at the positions in index tensors for the leading dimensions, or adds them.',
     forward = 'linear', grad = { self = '_index_put_backward_self(grad, indices, accumulate)',
       values = '_index_put_backward_values(grad, indices, sizes_of(values))' } },
   { '_index_backward(Tensor grad_output, Size sizes, Tensor[] indices) -> Tensor', float8 = true, batch = 'by_tensors', variants = '',
@@ -37,7 +37,7 @@ return {
     doc = 'Stores one number along a dimension at the positions of an index tensor.',
     forward = 'scatter_value(self_t, dim, index, 0)', grad = { self = 'scatter_value(grad, dim, index, 0)' } },
   { 'scatter.with(Tensor self, Dim dim, IndexTensor index, Tensor src, *, string reduce) -> Tensor', positions = true, variants = all .. ' copied_out',
-    doc = "Adds the elements of src ('add') to those at the positions of an index tensor along a dimension, or multiplies them ('multiply').",
+    doc = "Adds the elements of src ('add') to the elements of self at the positions of an index tensor along a dimension, or multiplies them ('multiply').",
     forward = { self = 'elementwise', src = 'scatter_add(zeros_like(result), dim, index, _scatter_with_backward_src(ones_like(result), self, dim, index, src, reduce, result) * src_t)' },
     grad = { self = '_scatter_with_backward_self(grad, self, dim, index, src, reduce, result)',
       src = '_scatter_with_backward_src(grad, self, dim, index, src, reduce, result)' } },
@@ -73,7 +73,7 @@ return {
   { 'take(Tensor self, IndexTensor index) -> Tensor', variants = 'function method copied_out', positions = true, composite = true, grad_fn = 'TakeBackward0', reads = true,
     doc = 'Elements of the flattened tensor at the positions of an index tensor, in its shape.' },
   { 'take_along_dim(Tensor self, IndexTensor indices, Dim? dim=nil) -> Tensor', variants = 'function method copied_out', positions = true, composite = true,
-    doc = 'gather with both tensors broadcast, but for the dimension; flattened when there is none.' },
+    doc = 'gather with both tensors broadcast except in the dimension; without a dimension, both are flattened.' },
   { 'put(Tensor self, IndexTensor index, Tensor source, bool accumulate=false) -> Tensor', float8 = true, positions = true, variants = 'method inplace',
     doc = 'Stores the elements of source at positions of the flattened tensor, or adds them.',
     forward = 'linear',
@@ -81,7 +81,7 @@ return {
   { '_put_backward(Tensor grad_output, IndexTensor index, bool accumulate) -> Tensor', variants = '', composite = true,
     doc = 'grad_output, with zeros where put stored.' },
   { "scatter_reduce(Tensor self, Dim dim, IndexTensor index, Tensor src, string reduce, *, bool include_self=true) -> Tensor", positions = true, variants = all .. ' copied_out',
-    doc = "Combines the elements of src with those at the positions of an index tensor: 'sum', 'prod', 'mean', 'amax' or 'amin'.",
+    doc = "Combines the elements of src with the elements of self at the positions of an index tensor: 'sum', 'prod', 'mean', 'amax' or 'amin'.",
     forward = { self = 'elementwise', src = 'scatter_add(zeros_like(result), dim, index, _scatter_reduce_backward_src(ones_like(result), self, dim, index, src, reduce, include_self, result) * src_t)' },
     grad = { self = '_scatter_reduce_backward_self(grad, self, dim, index, src, reduce, include_self, result)',
       src = '_scatter_reduce_backward_src(grad, self, dim, index, src, reduce, include_self, result)' } },
@@ -115,7 +115,7 @@ return {
     doc = 'The positions of the elements that are not 0, one row each; with {as_tuple = true} one result per dimension, which index the tensor.' },
   { 'argwhere(Tensor self) -> IndexTensor', doc = 'The positions of the elements that are not 0, one row each, as nonzero.' },
   { 'one_hot(IndexTensor self, int num_classes=-1) -> Tensor', batch = 'front', variants = 'function',
-    doc = 'Rows with a 1 at the position that self gives; num_classes -1 means the largest one that occurs.' },
+    doc = 'Rows with a 1 at the position in self; num_classes = -1 means the largest position in self.' },
 
   arguments = [=[
 index: Positions from 1 along the dimension.

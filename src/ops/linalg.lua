@@ -12,7 +12,7 @@ return {
     forward = 'sum_dim(sum_dim(_linalg_det_backward(ones_like(result), self, result) * self_t, -1), -1)',
     grad = { self = '_linalg_det_backward(grad, self, result)' } },
   { '_linalg_det_backward(Tensor grad_output, Tensor self, Tensor det) -> Tensor', variants = '', composite = true,
-    doc = 'The derivative of det: the cofactors, det(A) A^-T where there is an inverse, else from the singular values.' },
+    doc = 'The derivative of det, the cofactors: det(A) A^-T for an invertible A, else from the singular values.' },
   { 'slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)', variants = 'function method copied_out', batch = 'front', composite = true,
     doc = 'The sign of each determinant, of complex matrices its direction, and the logarithm of its magnitude.' },
   { '_linalg_sign_det(Tensor self) -> Tensor', batch = 'front', variants = '', grad_fn = 'LinalgSlogdetBackward0', holomorphic = false,
@@ -90,7 +90,7 @@ return {
   { '_linalg_lu(Tensor self) -> (Tensor LU, Tensor pivots, Tensor info)', batch = 'front', variants = 'library',
     doc = 'The LU factors of square matrices in one, the pivots from 1, and of each matrix which element of the diagonal is 0, or 0.' },
   { '_linalg_reflectors(Tensor self) -> (Tensor a, Tensor tau)', batch = 'front', variants = 'library',
-    doc = 'R above the diagonal, and the reflectors whose product is Q below it; the factors of these.' },
+    doc = 'R above the diagonal, and below it the reflectors with the product Q; the factors of the reflectors.' },
   { 'linalg_svd(Tensor self, bool full_matrices=true) -> (Tensor U, Tensor S, Tensor Vh)', batch = 'front', variants = fn .. ' copied_out', composite = true, grad_fn = 'LinalgSvdBackward0',
     doc = 'The singular value decomposition: U @ diag(S) @ Vh = self, S descending.' },
   { 'svd(Tensor self, bool some=true, bool compute_uv=true) -> (Tensor U, Tensor S, Tensor V)', variants = 'function method copied_out', composite = true,
@@ -127,7 +127,7 @@ return {
   { '_linalg_ldl(Tensor self, bool hermitian) -> (Tensor LD, Tensor pivots, Tensor info)', batch = 'front', variants = 'library',
     doc = 'The factors L and D of symmetric or Hermitian matrices in the lower triangle, the pivots, and of each matrix which block of D is 0, or 0.' },
   { '_linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, bool hermitian) -> Tensor', batch = 'dims', variants = 'library',
-    doc = 'X with A X = B, from what _linalg_ldl gave of A.' },
+    doc = 'X with A X = B, from the results of _linalg_ldl(A).' },
 
   -- ---- norms and ranks ----------------------------------------------------------------------------------------
   { 'linalg_matrix_norm(Tensor self, Scalar ord, Dims? dim=nil, bool keepdim=false, *, Dtype? dtype=nil) -> Tensor',

@@ -23,12 +23,12 @@ return {
     forward = 'linear', grad = { weight = '_embedding_backward(grad, sizes_of(weight), indices, padding_idx, scale_grad_by_freq, sparse)' } },
   { 'embedding.nn(IndexTensor input, Tensor weight, Index? padding_idx=nil, float? max_norm=nil, float norm_type=2.0, bool scale_grad_by_freq=false, bool sparse=false) -> Tensor', batch = 'through', positions = true,
     variants = 'nn', composite = true,
-    doc = 'The rows of weight that input names, after those longer than max_norm have been shortened to it.' },
+    doc = 'The rows of weight at the positions in input, after rows with a norm above max_norm were scaled down to it.' },
   { '_embedding_backward(Tensor grad_output, Size sizes, IndexTensor indices, Index? padding_idx, bool scale_grad_by_freq, bool sparse) -> Tensor',
-    variants = '', composite = true, doc = 'Zeros with grad_output added to the rows that were looked up; sparse: those rows alone, in COO.' },
+    variants = '', composite = true, doc = 'Zeros with grad_output added to the rows that were looked up; sparse: only these rows, in COO.' },
   { "embedding_bag(IndexTensor input, Tensor weight, IndexTensor? offsets=nil, float? max_norm=nil, float norm_type=2.0, bool scale_grad_by_freq=false, string mode='mean', bool sparse=false, Tensor? per_sample_weights=nil, bool include_last_offset=false, Index? padding_idx=nil) -> Tensor",
     variants = 'nn', composite = true, reads = true,
-    doc = "The sum, mean or max of the rows of each bag: a row of input, or what begins at a position in offsets." },
+    doc = "The sum, mean or max of the rows of each bag: a row of input, or the positions from an entry of offsets to the next." },
 
   arguments = [=[
 p: Probability with which an element or channel is zeroed, between 0 and 1.

@@ -45,7 +45,7 @@ return {
 
   { 'batch_norm(Tensor input, Tensor? running_mean=nil, Tensor? running_var=nil, Tensor? weight=nil, Tensor? bias=nil, bool training=false, float momentum=0.1, float eps=1e-05) -> Tensor',
     variants = 'nn', composite = true,
-    doc = 'Each channel of input [n, channels, ...] normalized over all else: in training by its own mean and deviation, with which running_mean and running_var move on; else by those two.' },
+    doc = 'Each channel of input [n, channels, ...] normalized over all other dimensions: in training by its mean and deviation, which also update running_mean and running_var; else by running_mean and running_var.' },
   { '_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps) -> (Tensor result, Tensor mean, Tensor rstd)', batch = 'batch_norm',
     variants = '', doc = 'batch_norm with the means and the reciprocal deviations used.', grad_fn = 'NativeBatchNormBackward0',
     forward = '_batch_norm_tangent(input, weight, mean, rstd, training, eps, input_t, weight_t, bias_t)',

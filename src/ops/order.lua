@@ -32,10 +32,10 @@ return {
     doc = 'The middles along a dimension of the elements that are not nan, and their positions.',
     forward = '_pick(self_t, dim, indices, keepdim)', grad = { self = '_pick_backward(grad, sizes_of(self), dim, indices, keepdim)' } },
   { 'mode(Tensor self, Dim dim=-1, bool keepdim=false) -> (Tensor values, IndexTensor indices)', variants = 'function method copied_out',
-    doc = 'The most frequent elements along a dimension, the smallest of equally frequent ones, and where they stand last.',
+    doc = 'The most frequent elements along a dimension, the smallest of equally frequent ones, and the positions of their last occurrences.',
     forward = '_pick(self_t, dim, indices, keepdim)', grad = { self = '_pick_backward(grad, sizes_of(self), dim, indices, keepdim)' } },
   { "quantile(Tensor self, Tensor|Scalar q, Dim? dim=nil, bool keepdim=false, *, string interpolation='linear') -> Tensor",
-    variants = 'function method copied_out', composite = true, doc = "What a share q of the elements lies below; interpolation 'linear', 'lower', 'higher', 'midpoint' or 'nearest'." },
+    variants = 'function method copied_out', composite = true, doc = "The q-th quantiles of the elements; interpolation 'linear', 'lower', 'higher', 'midpoint' or 'nearest'." },
   { "nanquantile(Tensor self, Tensor|Scalar q, Dim? dim=nil, bool keepdim=false, *, string interpolation='linear') -> Tensor",
     variants = 'function method copied_out', composite = true, doc = 'quantile of the elements that are not nan.' },
 
@@ -49,13 +49,13 @@ return {
 
   -- ---- distinct elements, counts -----------------------------------------------------------------------------
   { 'unique(Tensor self, bool sorted=true, bool return_inverse=false, bool return_counts=false, Dim? dim=nil) -> (Tensor output, IndexTensor inverse_indices, Tensor counts)',
-    doc = 'The distinct elements in order, or the distinct entries of a dimension; if asked for also where each element went and how often it occurs.' },
+    doc = 'The distinct elements in order, or the distinct entries of a dimension; on request, also the position of each element in the result and the number of its occurrences.' },
   { 'unique_consecutive(Tensor self, bool return_inverse=false, bool return_counts=false, Dim? dim=nil) -> (Tensor output, IndexTensor inverse_indices, Tensor counts)',
-    doc = 'The elements, or entries of a dimension, without those that equal the one before.' },
+    doc = 'The elements, or entries of a dimension, without consecutive duplicates.' },
   { 'bincount(IndexTensor self, Tensor? weights=nil, int minlength=0) -> Tensor', forward = 'linear', positions = true,
     doc = 'How often each position occurs in a vector of positions, or the sums of their weights.', grad = { weights = 'index_select(grad, 0, self)' } },
   { 'histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor', variants = 'function method copied_out', forward = 'constant',
-    doc = 'How many elements lie in each of `bins` equal parts of [min, max]; of the range of the elements if both are 0.' },
+    doc = 'The number of elements in each of `bins` equal parts of [min, max]; if both are 0, of the range of the elements.' },
 
   arguments = [=[
 descending: Whether the largest element comes first.

@@ -39,7 +39,7 @@ return {
     grad_fn_number = { self = 'RsubBackward1' }, grad = { self = 'grad', other = '-mul(grad, alpha)' } },
   binary('mul', 'promote', 'arithmetic: float bfloat16 integer bool complex unsigned', 'Multiplies element by element.',
     { operator = '__mul', plain_numbers = true, sparse = 'form', aliases = 'multiply', exact_number = true, grad = { self = 'grad * other', other = 'grad * self' } }),
-  binary('div', 'float', 'arithmetic: float(DIVISION) complex', 'Divides element by element; integers give the default floating dtype.',
+  binary('div', 'float', 'arithmetic: float(DIVISION) complex', 'Divides element by element; integers result in the default floating dtype.',
     { operator = '__div', plain_numbers = true, sparse = 'form', aliases = 'divide true_divide', exact_number = true, grad_fn_number = { self = 'MulBackward0' },
       grad = { self = 'grad / other', other = '-grad * (self / other) / other' } }),
   binary('pow', 'promote', 'functions: float(POWER) int64 complex', 'Raises `self` to the power `exponent`, element by element.',
@@ -141,8 +141,8 @@ return {
   binary('bitwise_or', 'integral', 'arithmetic: integer bool unsigned', 'Bits set in either; logical or for bool.', { operator = '__bor' }),
   binary('bitwise_xor', 'integral', 'arithmetic: integer bool unsigned', 'Bits set in exactly one; logical xor for bool.', { operator = '__bxor' }),
   unary('bitwise_not', 'integral', 'arithmetic: integer bool unsigned', 'All bits flipped; logical not for bool.', nil, { operator = '__bnot' }),
-  binary('bitwise_left_shift', 'integral', 'arithmetic: integer unsigned', 'Bits moved left by `other` places.', { operator = '__shl' }),
-  binary('bitwise_right_shift', 'integral', 'arithmetic: integer', 'Bits moved right by `other` places, the sign kept.', { operator = '__shr' }),
+  binary('bitwise_left_shift', 'integral', 'arithmetic: integer unsigned', 'Bits shifted left by `other`.', { operator = '__shl' }),
+  binary('bitwise_right_shift', 'integral', 'arithmetic: integer', 'Bits shifted right by `other`; the sign is kept.', { operator = '__shr' }),
 
   -- ---- several kernels ---------------------------------------------------------------------------------------
   { 'clamp(Tensor self, Scalar? min=nil, Scalar? max=nil) -> Tensor', records = true, overlap = 'elementwise', variants = all, aliases = 'clip',

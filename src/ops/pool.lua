@@ -19,7 +19,7 @@ local list = {
   { '_adaptive_avg_pool_backward(Tensor grad_output, Size sizes, int spatial) -> Tensor', batch = 'pooled', variants = '',
     doc = 'The derivative of the adaptive average pools.', forward = 'linear', grad = { grad_output = '_adaptive_avg_pool_like(grad, sizes_of(grad_output), spatial)' } },
   { '_adaptive_avg_pool_like(Tensor self, Size sizes, int spatial) -> Tensor', variants = '', composite = true,
-    doc = 'The adaptive average pool whose result has these sizes.' },
+    doc = 'The adaptive average pool with a result of these sizes.' },
 }
 
 for spatial, shape in ipairs { 'length', 'height, width', 'depth, height, width' } do
@@ -39,11 +39,11 @@ for spatial, shape in ipairs { 'length', 'height, width', 'depth, height, width'
     forward = 'linear', grad = { self = ('_avg_pool_backward(grad, sizes_of(self), %s, kernel_size, stride, padding, ceil_mode, count_include_pad, %s)')
       :format(d, divisor and 'divisor_override' or 'nil') } })
   table.insert(list, { ('adaptive_avg_pool%sd(Tensor self, Size output_size) -> Tensor'):format(d), variants = fn, batch = 'fold',
-    reads = 'self', grad_fn = ('AdaptiveAvgPool%sDBackward0'):format(d), doc = 'The means of as many windows as output_size says, which cover the planes' .. of .. '.',
+    reads = 'self', grad_fn = ('AdaptiveAvgPool%sDBackward0'):format(d), doc = 'The means of output_size windows that cover the planes' .. of .. '.',
     forward = 'linear', grad = { self = ('_adaptive_avg_pool_backward(grad, sizes_of(self), %s)'):format(d) } })
   table.insert(list, { ('adaptive_max_pool%sd(Tensor self, Size output_size) -> (Tensor values, IndexTensor indices)'):format(d), variants = fn, batch = 'fold',
     reads = 'self', grad_fn = ('AdaptiveMaxPool%sDBackward0'):format(d),
-    doc = 'The largest elements of as many windows as output_size says, and where they are in their planes' .. of .. '.',
+    doc = 'The largest elements of output_size windows, and their positions in the planes' .. of .. '.',
     forward = ('_pool_gather(self_t, indices, %s)'):format(d),
     grad = { self = ('_adaptive_max_pool_backward(grad, indices, sizes_of(self), %s)'):format(d) } })
 end

@@ -27,7 +27,7 @@ return {
     factory = true, doc = 'Normal random numbers of one mean and standard deviation.' },
   { 'bernoulli(Tensor self, *, Generator? generator=nil) -> Tensor', variants = 'function method copied_out', batch = 'broadcast', doc = '1 with the probability in self, else 0.',
     grad = { self = 'zeros_like(grad)' } },
-  { 'bernoulli.p(Tensor self, float p, *, Generator? generator=nil) -> Tensor', variants = 'function method copied_out', batch = 'broadcast', doc = '1 with probability p, else 0, like self, whose elements do not matter.',
+  { 'bernoulli.p(Tensor self, float p, *, Generator? generator=nil) -> Tensor', variants = 'function method copied_out', batch = 'broadcast', doc = '1 with probability p, else 0, with the shape and dtype of self; its elements are not read.',
     grad_fn = 'BernoulliBackward1', grad = { self = 'zeros_like(grad)' } },
 
   -- ---- in-place filling -------------------------------------------------------------------------------------
@@ -45,11 +45,11 @@ return {
   { 'exponential_(Tensor self, float lambd=1.0, *, Generator? generator=nil) -> self', batch = 'broadcast', variants = 'method',
     doc = 'Exponential random numbers of rate lambd.', grad = { self = 'zeros_like(grad)' } },
   { 'geometric_(Tensor self, float p, *, Generator? generator=nil) -> self', batch = 'broadcast', variants = 'method',
-    doc = 'How many trials it takes until the first success, of probability p.', grad = { self = 'zeros_like(grad)' } },
+    doc = 'The number of trials up to the first success, which has probability p.', grad = { self = 'zeros_like(grad)' } },
   { 'cauchy_(Tensor self, float median=0.0, float sigma=1.0, *, Generator? generator=nil) -> self', batch = 'broadcast', variants = 'method',
     doc = 'Random numbers of the Cauchy distribution.', grad = { self = 'zeros_like(grad)' } },
   { 'log_normal_(Tensor self, float mean=1.0, float std=2.0, *, Generator? generator=nil) -> self', batch = 'broadcast', variants = 'method',
-    doc = 'Numbers whose logarithms are normally distributed.', grad = { self = 'zeros_like(grad)' } },
+    doc = 'Numbers with normally distributed logarithms.', grad = { self = 'zeros_like(grad)' } },
 
   -- ---- distributions with tensors as parameters -------------------------------------------------------------
   { 'normal.tensors(Tensor|Scalar mean, Tensor|Scalar std=1, *, Generator? generator=nil) -> Tensor', variants = 'function copied_out',

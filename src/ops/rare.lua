@@ -37,7 +37,7 @@ return {
     forward = 'elementwise', grad = { self = 'grad * exp(self * self * -0.5) * 0.39894228040143267794' } },
   { 'special_log_ndtr(Tensor self) -> Tensor', variants = fn, overlap = 'elementwise', doc = 'The logarithm of ndtr, exact in the lower tail.',
     forward = 'elementwise', grad = { self = 'grad * 0.79788456080286535588 / special_erfcx(self * -0.70710678118654752440)' } },
-  { 'special_ndtri(Tensor self) -> Tensor', variants = fn, overlap = 'elementwise', doc = 'The number below which a share self of the standard normal distribution lies.',
+  { 'special_ndtri(Tensor self) -> Tensor', variants = fn, overlap = 'elementwise', doc = 'The quantile function of the standard normal distribution.',
     forward = 'elementwise', grad = { self = 'grad * exp(result * result * 0.5) * 2.50662827463100050242' } },
   { 'igamma(Tensor self, Tensor other) -> Tensor', variants = all, overlap = 'elementwise',
     doc = 'The regularized lower incomplete gamma function P(self, other).',

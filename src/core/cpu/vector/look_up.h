@@ -80,12 +80,16 @@ LOOK_UP lt_look_up_f64(double *out, const double *from, const int32_t *places, c
     for (; i < n; i++) out[i] = taken == NULL || taken[i] != 0 ? from[places[i]] : 0;
 }
 
-/* Two such gathers; taken and taken_1 are both NULL or neither is. If places_1[i] = places[i] + 1,
- * a single load reads both elements. */
-LOOK_UP lt_look_up_two_f32(float *out, float *out_1, const float *from, const int32_t *places,
-                           const int32_t *places_1, const int32_t *taken, const int32_t *taken_1,
-                           int64_t n)
+/* The arguments of two such gathers; both masks are NULL or neither is. */
+typedef struct lt_two_gathers {
+    const int32_t *places, *places_1, *taken, *taken_1;
+} lt_two_gathers;
+
+/* If places_1[i] = places[i] + 1, a single load reads both elements. */
+LOOK_UP lt_look_up_two_f32(float *out, float *out_1, const float *from, lt_two_gathers g, int64_t n)
 {
+    const int32_t *places = g.places, *places_1 = g.places_1;
+    const int32_t *taken = g.taken, *taken_1 = g.taken_1;
     int64_t i = 0;
 #if defined(__AVX512F__)
     const __m512i firsts =
@@ -149,12 +153,11 @@ LOOK_UP lt_look_up_two_f32(float *out, float *out_1, const float *from, const in
     }
 }
 
-LOOK_UP lt_look_up_two_f64(double *out, double *out_1, const double *from, const int32_t *places,
-                           const int32_t *places_1, const int32_t *taken, const int32_t *taken_1,
+LOOK_UP lt_look_up_two_f64(double *out, double *out_1, const double *from, lt_two_gathers g,
                            int64_t n)
 {
-    lt_look_up_f64(out, from, places, taken, n);
-    lt_look_up_f64(out_1, from, places_1, taken_1, n);
+    lt_look_up_f64(out, from, g.places, g.taken, n);
+    lt_look_up_f64(out_1, from, g.places_1, g.taken_1, n);
 }
 
 #undef LOOK_UP

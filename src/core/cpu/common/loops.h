@@ -105,25 +105,47 @@ typedef enum lt_rows_op {
 /* The types of reductions. LT_ROWS_U8 is bool: bytes of 0 and 1. */
 enum { LT_ROWS_F32, LT_ROWS_F64, LT_ROWS_I64, LT_ROWS_U8, LT_ROWS_TYPES };
 
+/* Rows of ncols contiguous columns, row_stride bytes apart, with indices first, first + 1, ...; the
+ * extreme of each column and its row index (int32 for float, otherwise int64). */
+typedef struct lt_extreme_rows {
+    const char *rows;
+    int64_t row_stride, nrows, ncols, first;
+    void *best, *place;
+} lt_extreme_rows;
+
+/* n elements of a line, the first of which has index `from`; the extreme of the elements so far and
+ * its index; the running extremes and their indices. */
+typedef struct lt_running_extreme {
+    const void *in;
+    int64_t from, n;
+    void *best;
+    int64_t *place;
+    void *out;
+    int64_t *places;
+} lt_running_extreme;
+
+/* n adjacent lines with their totals so far; steps in bytes between elements of a line. */
+typedef struct lt_scan_columns {
+    const char *in;
+    char *out;
+    int64_t in_step, out_step, length, n;
+    lt_total *so_far;
+} lt_scan_columns;
+
 /* Extremes and running totals (vector/reduce/scan.c) for LT_ROWS_F32, _F64 and _I64. */
 typedef struct lt_scan_loops {
     /* The index of the first element that equals `value` or is nan; there must be one. */
     int64_t (*find)(const void *line, int64_t n, lt_total value);
-    /* Updates the extremes of ncols columns and their row indices (int32 for float, otherwise
-     * int64) by rows first, first + 1, ...; last: of equal elements the last one wins. */
-    void (*across)(bool maximum, bool last, void *best, void *place, const char *rows,
-                   int64_t row_stride, int64_t nrows, int64_t ncols, int64_t first);
-    /* Running extremes of n elements of a line, the first of which has index `from`; of equal
-     * elements the last one wins. */
-    void (*follow)(bool maximum, void *best, int64_t *place, void *out, int64_t *places,
-                   const void *in, int64_t from, int64_t n);
+    /* Updates the extremes of columns; last: of equal elements the last one wins. */
+    void (*across)(bool maximum, bool last, const lt_extreme_rows *r);
+    /* Running extremes; of equal elements the last one wins. */
+    void (*follow)(bool maximum, const lt_running_extreme *r);
     /* Running sums or products: of a line, continued from *so_far; of `count` lines, steps in
-     * elements between them; of n adjacent lines, steps in bytes between elements of a line. */
+     * elements between them; of adjacent lines. */
     void (*line)(lt_scan op, void *out, const void *in, int64_t n, lt_total *so_far);
     void (*lines)(lt_scan op, void *out, int64_t out_step, const void *in, int64_t in_step,
                   int64_t length, int64_t count);
-    void (*side_by_side)(lt_scan op, char *out, int64_t out_step, const char *in, int64_t in_step,
-                         int64_t length, int64_t n, lt_total *so_far);
+    void (*side_by_side)(lt_scan op, const lt_scan_columns *c);
 } lt_scan_loops;
 
 /* At most LT_LANES contiguous lines to be sorted stably; nan is the largest. The first `wanted`
@@ -141,6 +163,14 @@ typedef struct lt_sort_loops {
     int64_t most; /* maximum of elements per line */
 } lt_sort_loops;
 
+/* The gradients of `width` adjacent lines of n elements; steps in elements between elements of a
+ * line. */
+typedef struct lt_softmax_columns {
+    void *grad_in;
+    const void *grad, *result;
+    int64_t in_step, grad_step, result_step, n, width;
+} lt_softmax_columns;
+
 /* Softmax of at most LT_LANES contiguous lines of n elements, from in to out (may be equal); or of
  * `width` adjacent lines, at most LT_COLUMNS, with `step` elements between elements of a line.
  * ahead: prefetch distance in elements (0: none), into memory that no other thread writes. */
@@ -150,9 +180,7 @@ typedef struct lt_softmax_loops {
     void (*backward)(bool log, void *grad_in, const void *grad, const void *result, int64_t n);
     void (*columns)(bool log, void *out, int64_t out_step, const void *in, int64_t in_step,
                     int64_t n, int64_t width);
-    void (*columns_backward)(bool log, void *grad_in, int64_t in_step, const void *grad,
-                             int64_t grad_step, const void *result, int64_t result_step, int64_t n,
-                             int64_t width);
+    void (*columns_backward)(bool log, const lt_softmax_columns *c);
 } lt_softmax_loops;
 
 /* Normalization of rows or channels [first, last) in the type of the statistics. rows_backward adds
@@ -326,11 +354,18 @@ typedef struct lt_resample_loops {
     void (*line_of_places)(const lt_resample_indices *p, const void *in, void *out);
 } lt_resample_loops;
 
-/* Converts n indices, `stride` bytes apart, which count from `base`, or if negative from the end,
- * to offsets: index * step, plus i * own for LT_LOCATE_BEGIN; added to offsets for LT_LOCATE_ADD;
- * only checked for LT_LOCATE_LOOK. Bit 63 of the result is set if an index is outside of `size`. */
-typedef uint64_t (*lt_locate_loop)(const char *indices, int64_t stride, int64_t n, uint64_t base,
-                                   uint64_t size, int64_t step, int64_t own, int64_t *offsets);
+/* n indices, `stride` bytes apart, which count from `base`, or if negative from the end. */
+typedef struct lt_located_indices {
+    const char *indices;
+    int64_t stride, n;
+    uint64_t base, size;
+    int64_t step, own;
+} lt_located_indices;
+
+/* Converts indices to offsets: index * step, plus i * own for LT_LOCATE_BEGIN; added to offsets for
+ * LT_LOCATE_ADD; only checked for LT_LOCATE_LOOK. Bit 63 of the result is set if an index is
+ * outside of `size`. */
+typedef uint64_t (*lt_locate_loop)(const lt_located_indices *x, int64_t *offsets);
 typedef enum lt_locating {
     LT_LOCATE_BEGIN,
     LT_LOCATE_ADD,

@@ -79,8 +79,14 @@ static bool locate_offsets(indexing *x, char *const *ptrs, const int64_t *stride
                                  : k > 0         ? LT_LOCATE_ADD
                                                  : LT_LOCATE_BEGIN;
         const uint64_t outside =
-            lt_loops.locate[what](ptrs[2 + k], strides[2 + k], n, (uint64_t)args->base[k],
-                                  (uint64_t)args->sizes[k], args->strides[k], strides[1], offsets);
+            lt_loops.locate[what](&(lt_located_indices){.indices = ptrs[2 + k],
+                                                        .stride = strides[2 + k],
+                                                        .n = n,
+                                                        .base = (uint64_t)args->base[k],
+                                                        .size = (uint64_t)args->sizes[k],
+                                                        .step = args->strides[k],
+                                                        .own = strides[1]},
+                                  offsets);
         if (outside >> 63) {
             record_bad(x, k, ptrs[2 + k], strides[2 + k], n);
             return false;

@@ -139,9 +139,15 @@ static void softmax_columns(const void *context, int64_t tile)
     const char *in = lt_slice_at(lines, 0, first);
     char *out = lt_slice_at(lines, 1, first);
     if (j->backward)
-        loops->columns_backward(j->log, out, lines->step[1] / j->size, in, lines->step[0] / j->size,
-                                lt_slice_at(lines, 2, first), lines->step[2] / j->size,
-                                lines->length, width);
+        loops->columns_backward(j->log,
+                                &(lt_softmax_columns){.grad_in = out,
+                                                      .grad = in,
+                                                      .result = lt_slice_at(lines, 2, first),
+                                                      .in_step = lines->step[1] / j->size,
+                                                      .grad_step = lines->step[0] / j->size,
+                                                      .result_step = lines->step[2] / j->size,
+                                                      .n = lines->length,
+                                                      .width = width});
     else
         loops->columns(j->log, out, lines->step[1] / j->size, in, lines->step[0] / j->size,
                        lines->length, width);
@@ -166,8 +172,9 @@ static void turn_lines(const softmax_job *j, int64_t first, int64_t last, const 
         if (j->backward) {
             turn(result, LT_SHORT_SLICES, lt_slice_at(lines, 2, l), lines->strides[2][0] / j->size,
                  n, length);
-            loops->columns_backward(j->log, rows, LT_SHORT_SLICES, rows, LT_SHORT_SLICES, result,
-                                    LT_SHORT_SLICES, length, n);
+            loops->columns_backward(j->log, &(lt_softmax_columns){rows, rows, result,
+                                                                  LT_SHORT_SLICES, LT_SHORT_SLICES,
+                                                                  LT_SHORT_SLICES, length, n});
         } else {
             loops->columns(j->log, rows, LT_SHORT_SLICES, rows, LT_SHORT_SLICES, length, n);
         }

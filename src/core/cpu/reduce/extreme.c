@@ -123,8 +123,9 @@ static void run_turned(const void *context, int64_t job)
                                  lines->strides[0][0] / size, n, length);
         memcpy(value, rows, (size_t)(n * size));
         memset(place, 0, sizeof place);
-        j->loops->across(j->maximum, false, value, place, rows + TURNED * size, TURNED * size,
-                         length - 1, n, 1);
+        j->loops->across(j->maximum, false,
+                         &(lt_extreme_rows){rows + TURNED * size, TURNED * size, length - 1, n, 1,
+                                            value, place});
         store_row(j, l, n, value, place);
     }
 }
@@ -182,13 +183,14 @@ static void extreme_columns(const void *context, int64_t job)
     if (lines->dtype[0] == j->read) {
         const int64_t rows = LT_INTERRUPT_STEP / LT_COLUMNS;
         for (int64_t i = 1; i < lines->length && !lt_interrupted(); i += rows)
-            j->loops->across(j->maximum, false, value, place, in + i * lines->step[0],
-                             lines->step[0], lines->length - i < rows ? lines->length - i : rows, n,
-                             i);
+            j->loops->across(j->maximum, false,
+                             &(lt_extreme_rows){in + i * lines->step[0], lines->step[0],
+                                                lines->length - i < rows ? lines->length - i : rows,
+                                                n, i, value, place});
     } else {
         for (int64_t i = 1; i < lines->length && !lt_interrupted(); i++) {
             load((char *[]){row, in + i * lines->step[0]}, load_strides, n, NULL);
-            j->loops->across(j->maximum, false, value, place, row, 0, 1, n, i);
+            j->loops->across(j->maximum, false, &(lt_extreme_rows){row, 0, 1, n, i, value, place});
         }
     }
     store_row(j, first, n, value, place);

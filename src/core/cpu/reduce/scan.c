@@ -116,8 +116,14 @@ static void scan_columns(const void *context, int64_t job)
     const int64_t rows = LT_INTERRUPT_STEP / LT_COLUMNS;
     for (int64_t row = 0; row < lines->length && !lt_interrupted(); row += rows)
         lt_loops.scan[j->type].side_by_side(
-            j->op, out + row * lines->step[1], lines->step[1], in + row * lines->step[0],
-            lines->step[0], lines->length - row < rows ? lines->length - row : rows, n, totals);
+            j->op,
+            &(lt_scan_columns){.in = in + row * lines->step[0],
+                               .out = out + row * lines->step[1],
+                               .in_step = lines->step[0],
+                               .out_step = lines->step[1],
+                               .length = lines->length - row < rows ? lines->length - row : rows,
+                               .n = n,
+                               .so_far = totals});
 }
 
 lt_status lt_cpu_scan(lt_scan op, const lt_array *out, const lt_array *in, int dim)

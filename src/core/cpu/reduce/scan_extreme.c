@@ -35,9 +35,10 @@ static void run_line(const scan_extreme_job *j, int64_t line)
              from += LT_INTERRUPT_STEP) {
             const int64_t n =
                 lines->length - from < LT_INTERRUPT_STEP ? lines->length - from : LT_INTERRUPT_STEP;
-            loops->follow(j->maximum, &best, &place, values + from * lines->step[1],
-                          (int64_t *)(void *)(indices + from * lines->step[2]),
-                          in + from * lines->step[0], from, n);
+            int64_t *places = (int64_t *)(void *)(indices + from * lines->step[2]);
+            loops->follow(j->maximum,
+                          &(lt_running_extreme){in + from * lines->step[0], from, n, &best, &place,
+                                                values + from * lines->step[1], places});
         }
         return;
     }
@@ -47,7 +48,8 @@ static void run_line(const scan_extreme_job *j, int64_t line)
     for (int64_t from = 0; from < lines->length && !lt_interrupted(); from += LT_BLOCK) {
         int64_t n = lines->length - from < LT_BLOCK ? lines->length - from : LT_BLOCK;
         lt_slice_load(lines, 0, in, from, n, block, j->read);
-        loops->follow(j->maximum, &best, &place, block, index, block, from, n);
+        loops->follow(j->maximum,
+                      &(lt_running_extreme){block, from, n, &best, &place, block, index});
         lt_slice_store(lines, 1, values, from, n, block, j->read);
         lt_slice_store(lines, 2, indices, from, n, index, LT_INT64);
     }
@@ -76,8 +78,8 @@ static void scan_extreme_columns(const void *context, int64_t job)
          *indices = lt_slice_at(lines, 2, first);
     memcpy(best, in, (size_t)(n * size));
     for (int64_t i = 0; i < lines->length && !lt_interrupted(); i++) {
-        lt_loops.scan[j->type].across(j->maximum, true, best, place, in + i * lines->step[0], 0, 1,
-                                      n, i);
+        lt_loops.scan[j->type].across(
+            j->maximum, true, &(lt_extreme_rows){in + i * lines->step[0], 0, 1, n, i, best, place});
         memcpy(values + i * lines->step[1], best, (size_t)(n * size));
         widen((char *[]){indices + i * lines->step[2], place}, widen_strides, n, NULL);
     }

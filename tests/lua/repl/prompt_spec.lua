@@ -235,7 +235,7 @@ expect doubles
 send double??\r
 expect return 2 * x
 send ?\r
-expect Ctrl-C stops
+expect stops the cell
 send %nonsense\r
 expect no magic %nonsense
 send %timei?\r

@@ -193,7 +193,6 @@ static inline lanes_f64 get_f64(const double *from, int64_t n)
     static const int64_t masks[2 * LANES_F64] = {-1, -1, -1, -1};
     return _mm256_maskload_pd(from, _mm256_loadu_si256((const __m256i *)(masks + LANES_F64 - n)));
 }
-#define GET(s, S, T)
 #else
 #define GET(s, S, T)                                                                               \
     static inline lanes_##s get_##s(const T *from, int64_t n)                                      \
@@ -203,23 +202,32 @@ static inline lanes_f64 get_f64(const double *from, int64_t n)
         memcpy(values, from, (size_t)n * sizeof *from);                                            \
         return LOAD_##S(values);                                                                   \
     }
-#endif
-#define PARTS(s, S, T)                                                                             \
-    GET(s, S, T)                                                                                   \
-    static inline void put_##s(T *to, lanes_##s v, int64_t n)                                      \
-    {                                                                                              \
-        T values[LANES_##S];                                                                       \
-        if (n == LANES_##S) {                                                                      \
-            STORE_##S(to, v);                                                                      \
-            return;                                                                                \
-        }                                                                                          \
-        STORE_##S(values, v);                                                                      \
-        memcpy(to, values, (size_t)n * sizeof *to);                                                \
-    }
-PARTS(f32, F32, float)
-PARTS(f64, F64, double)
-#undef PARTS
+GET(f32, F32, float)
+GET(f64, F64, double)
 #undef GET
+#endif
+
+static inline void put_f32(float *to, lanes_f32 v, int64_t n)
+{
+    float values[LANES_F32];
+    if (n == LANES_F32) {
+        STORE_F32(to, v);
+        return;
+    }
+    STORE_F32(values, v);
+    memcpy(to, values, (size_t)n * sizeof *to);
+}
+
+static inline void put_f64(double *to, lanes_f64 v, int64_t n)
+{
+    double values[LANES_F64];
+    if (n == LANES_F64) {
+        STORE_F64(to, v);
+        return;
+    }
+    STORE_F64(values, v);
+    memcpy(to, values, (size_t)n * sizeof *to);
+}
 #endif
 
 #endif

@@ -14,7 +14,7 @@ local FUNCTION_LINES, PARAMETERS, FILE_LINES, MACRO_LINES = 80, 7, 600, 10
 
 -- How many may exceed a limit: lower a ceiling when you have removed some. Data tables count as
 -- files, too.
-local ceilings = { ['function'] = 3, parameters = 11, file = 2, macro = 7 }
+local ceilings = { ['function'] = 3, parameters = 11, file = 2, macro = 6 }
 
 -- Replaces comments, strings and characters by blanks; the line structure is kept.
 local function code_of(text)

@@ -47,8 +47,9 @@ static inline two rounded_two(two x)
         return (two){lt_##name##_f32(x.low), lt_##name##_f32(x.high)};                             \
     }
 #define TWO_OF_TWO(name)                                                                           \
-    static inline two lt_##name##_two(two x, two y)                                                \
+    static inline two lt_##name##_two(two x, two y, float unused)                                  \
     {                                                                                              \
+        (void)unused;                                                                              \
         return (two){lt_##name##_f32(x.low, y.low), lt_##name##_f32(x.high, y.high)};              \
     }
 #define TWO_SCALED(name)                                                                           \
@@ -75,20 +76,29 @@ static inline void run_words(lt_loop loop, int operands, char *const *ptrs, cons
     memcpy(ptrs[0] + (n - 1) * (int64_t)size, &words[0], size);
 }
 
-/* ---- loops of the kernel lists; T is two ----------------------------------------------------- */
-#define BINARY_WORDS_BODY(T, CALL)                                                                 \
-    word *out = (word *)ptrs[0];                                                                   \
-    const word *a = (const word *)ptrs[1], *b = (const word *)ptrs[2];                             \
-    if (strides[1] == strides[2]) {                                                                \
-        SIMD for (int64_t i = 0; i < n; i++) out[i] =                                              \
-            word_of_two(CALL(two_of_word(a[i]), two_of_word(b[i])));                               \
-    } else if (strides[2] == 0) {                                                                  \
-        const T y = two_of_number(ptrs[2]);                                                        \
-        SIMD for (int64_t i = 0; i < n; i++) out[i] = word_of_two(CALL(two_of_word(a[i]), y));     \
-    } else {                                                                                       \
-        const T x = two_of_number(ptrs[1]);                                                        \
-        SIMD for (int64_t i = 0; i < n; i++) out[i] = word_of_two(CALL(x, two_of_word(b[i])));     \
+/* formula(x, y, value) of all words. */
+static inline __attribute__((always_inline)) void binary_words(char *const *ptrs,
+                                                               const int64_t *strides, int64_t n,
+                                                               two (*formula)(two, two, float),
+                                                               float value)
+{
+    word *out = (word *)ptrs[0];
+    const word *a = (const word *)ptrs[1], *b = (const word *)ptrs[2];
+    if (strides[1] == strides[2]) {
+        SIMD for (int64_t i = 0; i < n; i++) out[i] =
+            word_of_two(formula(two_of_word(a[i]), two_of_word(b[i]), value));
+    } else if (strides[2] == 0) {
+        const two y = two_of_number(ptrs[2]);
+        SIMD for (int64_t i = 0; i < n; i++) out[i] =
+            word_of_two(formula(two_of_word(a[i]), y, value));
+    } else {
+        const two x = two_of_number(ptrs[1]);
+        SIMD for (int64_t i = 0; i < n; i++) out[i] =
+            word_of_two(formula(x, two_of_word(b[i]), value));
     }
+}
+
+/* ---- loops of the kernel lists; T is two ----------------------------------------------------- */
 #define BINARY_OF_ALL(name, s)                                                                     \
     LOOP_HEAD(name, s) { run_words(name##_two, 3, ptrs, strides, n, context); }
 #define LOOP_BINARY_WORDS(name, NAME, s, T, D)                                                     \
@@ -96,7 +106,7 @@ static inline void run_words(lt_loop loop, int operands, char *const *ptrs, cons
     LOOP_HEAD(name, two)                                                                           \
     {                                                                                              \
         (void)context;                                                                             \
-        BINARY_WORDS_BODY(T, lt_##name##_two)                                                      \
+        binary_words(ptrs, strides, n, lt_##name##_two, 0);                                        \
     }                                                                                              \
     BINARY_OF_ALL(name, s)
 #define LOOP_BINARY_SCALED_WORDS(name, NAME, s, T, D)                                              \
@@ -105,8 +115,7 @@ static inline void run_words(lt_loop loop, int operands, char *const *ptrs, cons
     {                                                                                              \
         const float scale = param_f32(((const lt_scalar *)context)[0]),                            \
                     value = two_of_number(&scale).low;                                             \
-        T (*const formula)(T, T, float) = lt_##name##_two;                                         \
-        BINARY_WORDS_BODY(T, CALL_SCALED)                                                          \
+        binary_words(ptrs, strides, n, lt_##name##_two, value);                                    \
     }                                                                                              \
     BINARY_OF_ALL(name, s)
 

@@ -1,5 +1,5 @@
--- compile.lua - torch.compile: fuses the elementwise ops of a function. src/core/compile/ records and evaluates
--- them; this file has the options and the reports of `explain`.
+-- compile.lua - torch.compile: fuses the elementwise ops of a function. src/core/compile/ records
+-- and evaluates them; this file has the options and the reports of `explain`.
 
 --[=[ arguments
 model: Function or module to compile.
@@ -49,8 +49,8 @@ local function report(explain, shown)
   if why_not then show('ops on the GPU run one by one: ' .. why_not) end
 end
 
--- Evaluates the recorded ops after f has returned. The call also overwrites the dead registers of f's frame,
--- which would keep its temporaries alive.
+-- Evaluates the recorded ops after f has returned. The call also overwrites the dead registers of
+-- f's frame, which would keep its temporaries alive.
 local function finish(...)
   C.trace_finish()
   return ...
@@ -76,8 +76,8 @@ local function compiled(f, options)
   return function(...) return explained(call(...)) end
 end
 
--- Wraps `run` to capture its GPU work as a CUDA graph. With explain = true, prints the reasons for calls that
--- are not captured.
+-- Wraps `run` to capture its GPU work as a CUDA graph. With explain = true, prints the reasons for
+-- calls that are not captured.
 local function captured(run, model, explain)
   local told_of = {}
   return require 'torch.compile.gpu_graph'(run, model, function(why)
@@ -100,17 +100,17 @@ local function check_ways(options)
   end
 end
 
---- Returns a function with the results of `model` (a function or a module) that records its elementwise ops and
--- runs them fused, when their values are needed, at the latest on return. Operations of its backward pass are
--- fused, too.
+--- Returns a function with the results of `model` (a function or a module) that records its
+-- elementwise ops and runs them fused, when their values are needed, at the latest on return.
+-- Operations of its backward pass are fused, too.
 --
--- - explain: true prints each new fusion to stderr; a function is called after each call with the notes, their
---   number, and the reason if GPU ops were not recorded
+-- - explain: true prints each new fusion to stderr; a function is called after each call with the
+--   notes, their number, and the reason if GPU ops were not recorded
 -- - disable: true returns `model` itself
 -- - options: {min_numel = 16384}: ops on fewer elements run at once
 -- - backend: 'inductor' (this one), or 'eager', which returns `model` itself
--- - mode: 'default', 'max-autotune-no-cudagraphs'; with 'reduce-overhead' and 'max-autotune', GPU work is
---   captured as a CUDA graph and replayed (docs/guide/compile.md)
+-- - mode: 'default', 'max-autotune-no-cudagraphs'; with 'reduce-overhead' and 'max-autotune', GPU
+--   work is captured as a CUDA graph and replayed (docs/guide/compile.md)
 -- - fullgraph, dynamic: no effect, because the function itself runs in each call, on any shapes
 local read_inner = declare.reader 'compile(*, integer? min_numel)'
 local function compile(model, options)

@@ -1,10 +1,10 @@
--- fft.lua - torch.fft: Fourier transforms along dimensions. Arguments after the tensor are positional or named
--- in a last table: torch.fft.fft(x, 8), torch.fft.fft(x, {n = 8, dim = 1, norm = 'ortho'}). Dimensions count
--- from 1, negative ones from the end.
+-- fft.lua - torch.fft: Fourier transforms along dimensions. Arguments after the tensor are
+-- positional or named in a last table: torch.fft.fft(x, 8), torch.fft.fft(x, {n = 8, dim = 1, norm
+-- = 'ortho'}). Dimensions count from 1, negative ones from the end.
 --
--- out: a tensor that receives the result (not for shifts). norm: 'backward' (the default: the inverse transform
--- divides by the number of elements), 'ortho' (both divide by its square root), 'forward' (the forward
--- transform divides by the number).
+-- out: a tensor that receives the result (not for shifts). norm: 'backward' (the default: the
+-- inverse transform divides by the number of elements), 'ortho' (both divide by its square root),
+-- 'forward' (the forward transform divides by the number).
 
 --[=[ arguments
 n: Number of elements of the transform: a shorter input is padded with zeros, a longer one is cut; that of the input if absent.
@@ -40,7 +40,7 @@ local outs = require 'torch.support.outs'
 local C = torch._C
 local fft = {}
 
--- ---- arguments --------------------------------------------------------------------------------------------------------
+-- ---- arguments ----------------------------------------------------------------------------------
 
 -- 0: none, 1: divide by the square root of the number of elements, 2: by the number.
 local function normalization(norm, forward)
@@ -110,7 +110,7 @@ local function all_resized(x, dims, sizes)
   return x
 end
 
--- ---- one dimension ----------------------------------------------------------------------------------------------------
+-- ---- one dimension ------------------------------------------------------------------------------
 
 local function complex_line(_, x, forward, n, dim, norm)
   x = promoted(x)
@@ -142,7 +142,8 @@ end
 function fft.fft(x, n, dim, norm) return complex_line('fft', x, true, n, dim, norm) end
 --- Its inverse.
 function fft.ifft(x, n, dim, norm) return complex_line('ifft', x, false, n, dim, norm) end
---- The first n // 2 + 1 results of the transform of real numbers; the others are their complex conjugates.
+--- The first n // 2 + 1 results of the transform of real numbers; the others are their complex
+--- conjugates.
 function fft.rfft(x, n, dim, norm) return to_half('rfft', x, true, n, dim, norm) end
 --- The inverse of rfft: n real numbers, by default 2 (size - 1).
 function fft.irfft(x, n, dim, norm) return from_half('irfft', x, false, n, dim, norm) end
@@ -155,7 +156,7 @@ for _, name in ipairs { 'fft', 'ifft', 'rfft', 'irfft', 'hfft', 'ihfft' } do
   fft[name] = outs.declare(name .. '(Tensor input, integer? n, integer dim=-1, string? norm, *, Tensor? out)', fft[name])
 end
 
--- ---- several dimensions -------------------------------------------------------------------------------------------------
+-- ---- several dimensions -------------------------------------------------------------------------
 
 local function complex_shape(_, x, forward, s, dim, norm)
   x = promoted(x, true)
@@ -208,7 +209,7 @@ for name, kind in pairs(kinds_of) do
   end
 end
 
--- ---- frequencies ----------------------------------------------------------------------------------------------------------
+-- ---- frequencies --------------------------------------------------------------------------------
 
 local function frequencies(n, d, options, numbers)
   local out = options.out
@@ -218,7 +219,8 @@ local function frequencies(n, d, options, numbers)
   return options.requires_grad and result:requires_grad_() or result
 end
 
---- The n frequencies of the result of fft for a sample spacing d: {0, 1, ..., then the negative ones} / (n d).
+--- The n frequencies of the result of fft for a sample spacing d: {0, 1, ..., then the negative
+--- ones} / (n d).
 function fft.fftfreq(n, d, options)
   return frequencies(n, d, options, function(count, how)
     return torch.cat { torch.arange(0, (count + 1) // 2, how), torch.arange(-(count // 2), 0, how) }

@@ -37,8 +37,8 @@ local function text_of(value)
   return require('repl.echo').value(value)
 end
 
--- The number of stack levels, counted from the caller. Finding a level takes time proportional to its depth, so
--- a deep recursion is not counted step by step.
+-- The number of stack levels, counted from the caller. Finding a level takes time proportional to
+-- its depth, so a deep recursion is not counted step by step.
 local function stack_depth()
   local low, high = 1, 2
   while debug.getinfo(high + 1, 'l') do low, high = high, high * 2 end
@@ -49,9 +49,9 @@ local function stack_depth()
   return low
 end
 
--- The frames outside of the handler, innermost first, up to the program's session; of a deep stack both ends,
--- with {skipped = n} between. The caller of this function is called by a handler in C. With with_locals, frames
--- keep the values for %debug.
+-- The frames outside of the handler, innermost first, up to the program's session; of a deep stack
+-- both ends, with {skipped = n} between. The caller of this function is called by a handler in C.
+-- With with_locals, frames keep the values for %debug.
 local function collect(with_locals)
   local frames, level, depth = {}, 4, stack_depth()
   while true do
@@ -78,8 +78,8 @@ end
 -- The last failure in a coroutine: its message and frames, innermost first.
 local failed_coroutine
 
--- Records the frames of a coroutine that ended with an error, before it is closed: called by the prompt's
--- resume and wrap.
+-- Records the frames of a coroutine that ended with an error, before it is closed: called by the
+-- prompt's resume and wrap.
 function errors.coroutine_failed(co, value)
   if type(value) ~= 'string' then return end
   local frames = {}
@@ -129,7 +129,7 @@ function errors.from_message(message)
   return {value = message, message = message, frames = {}}
 end
 
--- ---- output -------------------------------------------------------------------------------------------------
+-- ---- output -------------------------------------------------------------------------------------
 
 local function line_of_file(path, number)
   local file = io.open(path)
@@ -175,10 +175,10 @@ local function joined(message, number, line_at)
   end
 end
 
--- Lines for the report, as the prompt shows them: the message, the source line with a caret, the frames with
--- the innermost last. Optional functions in `context`: line_of(source, number), the text of a line of a cell;
--- suggest(message, line), a suggestion; and paint(kind, text), the text in colour, where kind is 'message',
--- 'caret', 'hint' or 'frame'.
+-- Lines for the report, as the prompt shows them: the message, the source line with a caret, the
+-- frames with the innermost last. Optional functions in `context`: line_of(source, number), the
+-- text of a line of a cell; suggest(message, line), a suggestion; and paint(kind, text), the text
+-- in colour, where kind is 'message', 'caret', 'hint' or 'frame'.
 function errors.lines(report, context)
   context = context or {}
   local paint = context.paint or function(_, text) return text end

@@ -1,11 +1,12 @@
--- Runs the cells of a notebook, Markdown or Jupyter's: shows it with fresh outputs, checks the stored ones, or
--- stores new ones.
+-- Runs the cells of a notebook, Markdown or Jupyter's: shows it with fresh outputs, checks the
+-- stored ones, or stores new ones.
 --
--- The cells run in one session, each as typed at the prompt. Output is captured at the file descriptors; the
--- output of a cell is its printed text followed by its value. Notes on hidden copies (stderr) are compared with
--- `copies` blocks and otherwise passed on. A notebook that needs GPUs stops early without a failure: at a cell
--- that is stored without output for N GPUs but has output with fewer. May use repl.input, repl.session,
--- repl.notebook.markdown, repl.notebook.ipynb, repl.notebook.compare, repl.system.
+-- The cells run in one session, each as typed at the prompt. Output is captured at the file
+-- descriptors; the output of a cell is its printed text followed by its value. Notes on hidden
+-- copies (stderr) are compared with `copies` blocks and otherwise passed on. A notebook that needs
+-- GPUs stops early without a failure: at a cell that is stored without output for N GPUs but has
+-- output with fewer. May use repl.input, repl.session, repl.notebook.markdown, repl.notebook.ipynb,
+-- repl.notebook.compare, repl.system.
 
 local compare = require 'repl.notebook.compare'
 local input = require 'repl.input'
@@ -39,8 +40,8 @@ local function split_notes(text)
   return notes, table.concat(rest)
 end
 
--- Runs one cell: {output, printed, notes, stderr, result, failed}. `output` and `notes` are lists of lines;
--- `printed` is the text on stdout, without the cell's value.
+-- Runs one cell: {output, printed, notes, stderr, result, failed}. `output` and `notes` are lists
+-- of lines; `printed` is the text on stdout, without the cell's value.
 local function run_cell(state, source)
   system.start_capture()
   local ok, result = pcall(input.run, state, source)
@@ -52,8 +53,8 @@ local function run_cell(state, source)
   return {output = markdown.lines(shown), printed = out, notes = notes, stderr = err, result = result, failed = result.report ~= nil}
 end
 
--- Whether the output of the cell reports too few GPUs for the rest of the notebook: it is stored as empty for
--- more GPUs.
+-- Whether the output of the cell reports too few GPUs for the rest of the notebook: it is stored as
+-- empty for more GPUs.
 local function stops(cell, ran, gpus)
   if #ran.output == 0 or markdown.output(cell, 'text', gpus) then return false end
   for _, output in ipairs(cell.outputs) do
@@ -171,8 +172,8 @@ local function new_block(ran, expected, gpus)
   return block
 end
 
--- The Markdown with the new outputs of the cells that ran; matching outputs, and blocks for other numbers of
--- GPUs, are unchanged. `runs` are {cell, ran, expected, stays}.
+-- The Markdown with the new outputs of the cells that ran; matching outputs, and blocks for other
+-- numbers of GPUs, are unchanged. `runs` are {cell, ran, expected, stays}.
 local function markdown_text(_, book, runs, gpus)
   local lines, next_line = {}, 1
   local function copy_until(last)

@@ -1,8 +1,10 @@
--- Trains LeNet on Fashion-MNIST, or a small GPT on a text, over ranks: each rank computes its part of each
--- batch, and gradients are averaged. A batch and the seeds of its random numbers do not depend on the number of
--- ranks, so a run continues from its last checkpoint with any number of ranks.
+-- Trains LeNet on Fashion-MNIST, or a small GPT on a text, over ranks: each rank computes its part
+-- of each batch, and gradients are averaged. A batch and the seeds of its random numbers do not
+-- depend on the number of ranks, so a run continues from its last checkpoint with any number of
+-- ranks.
 --
---   ltensor --nproc 4 --max-restarts 3 scripts/distributed.lua --model gpt --checkpoint run.safetensors --save-every 50
+--   ltensor --nproc 4 --max-restarts 3 scripts/distributed.lua --model gpt \
+--     --checkpoint run.safetensors --save-every 50
 --   mpirun -n 64 ltensor scripts/distributed.lua --device cuda
 
 local torch = require 'torch'
@@ -39,10 +41,11 @@ local script = experiment.new {
   },
 }
 
--- ---- tasks --------------------------------------------------------------------------------------------------
+-- ---- tasks --------------------------------------------------------------------------------------
 
--- A task: net; n, samples; loss(net, positions), the mean loss; test_n; measure(net, positions), a number for
--- each test sample, reported as the mean; measured, its name; optimizer; clip, maximum norm or nil.
+-- A task: net; n, samples; loss(net, positions), the mean loss; test_n; measure(net, positions), a
+-- number for each test sample, reported as the mean; measured, its name; optimizer; clip, maximum
+-- norm or nil.
 local tasks = {}
 
 function tasks.lenet(options, device)
@@ -82,7 +85,7 @@ function tasks.gpt(options, device)
   }
 end
 
--- ---- ranks ------------------------------------------------------------------------------------------------------------------
+-- ---- ranks --------------------------------------------------------------------------------------
 
 local function device_of(options)
   if options.device ~= 'cuda' then return script:device(options.device) end
@@ -118,8 +121,8 @@ function ways.fully_shard(task, options)
   return net, task.optimizer(net:parameters()), dist.fsdp.clip_grad_norm_
 end
 
--- The mean over the test set. Each rank processes the same number of batches; the padding of the last batch is
--- excluded.
+-- The mean over the test set. Each rank processes the same number of batches; the padding of the
+-- last batch is excluded.
 local function measured(task, net, device)
   local _ <close> = torch.no_grad()
   local rank, size = dist.get_rank(), dist.get_world_size()
@@ -135,7 +138,7 @@ local function measured(task, net, device)
   return sum:item() / task.test_n
 end
 
--- ---- training ---------------------------------------------------------------------------------------------------------------
+-- ---- training -----------------------------------------------------------------------------------
 
 local function say(...)
   if dist.get_rank() == 0 then print(string.format(...)) end
@@ -147,7 +150,8 @@ local function exists(path)
   return file and true or false
 end
 
--- A run: task, net, optimizer, scheduler, and its position: epoch, done (steps of the epoch), steps, losses.
+-- A run: task, net, optimizer, scheduler, and its position: epoch, done (steps of the epoch),
+-- steps, losses.
 local function save(run, options)
   dist.checkpoint.save({ model = run.net, optimizer = run.optimizer, scheduler = run.scheduler,
     at = { epoch = run.epoch, done = run.done, steps = run.steps }, losses = run.losses:narrow(1, 1, run.steps) }, options.checkpoint)

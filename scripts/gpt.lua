@@ -1,6 +1,6 @@
--- A small transformer that learns a text byte by byte: blocks of causal self-attention and a perceptron, each
--- after a LayerNorm (A. Radford et al. 2019), AdamW. The last tenth of the text is the test set; its loss is
--- printed beside that of a bigram table.
+-- A small transformer that learns a text byte by byte: blocks of causal self-attention and a
+-- perceptron, each after a LayerNorm (A. Radford et al. 2019), AdamW. The last tenth of the text is
+-- the test set; its loss is printed beside that of a bigram table.
 --
 --   ltensor scripts/gpt.lua --text book.txt --layers 4 --width 256 --sample 300
 
@@ -24,7 +24,7 @@ local script = experiment.new {
   }, { ['batch-size'] = 16, epochs = 20, lr = 0.003 }),
 }
 
--- ---- measuring --------------------------------------------------------------------------------------------------------
+-- ---- measuring ----------------------------------------------------------------------------------
 
 -- The mean loss on `test` of a bigram table counted in `train`, with 1 added to every count.
 local function loss_of_pairs(train, test, kinds)
@@ -57,7 +57,7 @@ local function mean_loss(net, count, window, kinds)
   return sum:item() / count
 end
 
--- ---- training ---------------------------------------------------------------------------------------------------------
+-- ---- training -----------------------------------------------------------------------------------
 
 local function main(argv)
   local options = script:parse(argv)

@@ -1,11 +1,12 @@
--- gpu_graph.lua - mode = 'reduce-overhead' of torch.compile: captures the GPU work of a call as a CUDA graph,
--- which later calls replay with one launch instead of one per kernel.
+-- gpu_graph.lua - mode = 'reduce-overhead' of torch.compile: captures the GPU work of a call as a
+-- CUDA graph, which later calls replay with one launch instead of one per kernel.
 --
--- A replay runs none of the function's Lua. So a graph is keyed by all visible inputs of the call: shapes,
--- strides and dtypes of the tensors among the arguments, all other arguments, the modes of autograd and
--- autocast, the function's upvalues, the addresses of parameters and buffers, and the training flags of
--- modules. Invisible inputs (fields of tables, globals) must not change. For each key, the first call runs
--- normally and the second one is captured. Arguments are copied into the graph's memory, results out of it.
+-- A replay runs none of the function's Lua. So a graph is keyed by all visible inputs of the call:
+-- shapes, strides and dtypes of the tensors among the arguments, all other arguments, the modes of
+-- autograd and autocast, the function's upvalues, the addresses of parameters and buffers, and the
+-- training flags of modules. Invisible inputs (fields of tables, globals) must not change. For each
+-- key, the first call runs normally and the second one is captured. Arguments are copied into the
+-- graph's memory, results out of it.
 
 local torch = require 'torch'
 local kinds = require 'torch.support.argument_kinds'
@@ -15,7 +16,7 @@ local MOST = 32 -- graphs per function
 local function is_tensor(value) return type(value) == 'userdata' and kinds.fits(value, 'Tensor') end
 local function is_module(value) return type(value) == 'userdata' and kinds.fits(value, 'Module') end
 
--- ---- the key of a call --------------------------------------------------------------------------------------
+-- ---- the key of a call --------------------------------------------------------------------------
 
 -- Raises the reason why there is no graph; caught by `look`.
 local function refuse(why) error(setmetatable({ why = why }, { __name = 'refusal' }), 0) end
@@ -100,8 +101,8 @@ local function add_upvalues(seen, f)
   end
 end
 
--- Returns { parts of the key, tensors among the arguments, device } of a call, and its key; or nil and the
--- reason why there is no graph.
+-- Returns { parts of the key, tensors among the arguments, device } of a call, and its key; or nil
+-- and the reason why there is no graph.
 local function look(model, arguments)
   local seen = { parts = {}, tensors = {} }
   local parts = seen.parts
@@ -125,7 +126,7 @@ local function look(model, arguments)
   error(refusal, 0)
 end
 
--- ---- results ------------------------------------------------------------------------------------------------
+-- ---- results ------------------------------------------------------------------------------------
 
 -- Address of a tensor's storage.
 local function memory(tensor) return tensor:data_ptr() - tensor:storage_offset() * tensor.itemsize end
@@ -163,7 +164,7 @@ local function mapped_all(values, f)
   return copy
 end
 
--- ---- a graph ------------------------------------------------------------------------------------------------------
+-- ---- a graph ------------------------------------------------------------------------------------
 
 -- Captures f on copies of the arguments. Raises the errors of f.
 local function capture(f, arguments, seen)
@@ -196,7 +197,8 @@ local function replay(entry, seen)
   return table.unpack(results, 1, results.n)
 end
 
---- Returns a function with the results of f. model: the module or function with the state that f depends on;
+--- Returns a function with the results of f. model: the module or function with the state that f
+--- depends on;
 -- tell(why): called with the reason when calls with a key get no graph.
 return function(f, model, tell)
   local entries, count = {}, 0 -- by key: false: not captured; true: ran once; a table: a graph

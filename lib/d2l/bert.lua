@@ -1,6 +1,6 @@
--- bert.lua - d2l: BERT (J. Devlin et al. 2018): its encoder, its two tasks, and their data. Segments are 1 and
--- 2; masked words are given by their positions; in the second task, class 1 means "does not follow", class 2
--- "follows".
+-- bert.lua - d2l: BERT (J. Devlin et al. 2018): its encoder, its two tasks, and their data.
+-- Segments are 1 and 2; masked words are given by their positions; in the second task, class 1
+-- means "does not follow", class 2 "follows".
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
@@ -29,8 +29,8 @@ local read = declare.reader [[
   d2l.BERTEncoder(integer vocab_size, integer num_hiddens, integer ffn_num_hiddens, integer num_heads,
     integer num_blks, number dropout=0.1, integer max_len=1000)]]
 
---- BERTEncoder(vocab_size, num_hiddens, ffn_num_hiddens, num_heads, num_blks, dropout = 0.1, max_len = 1000): forward(tokens, segments,
---- valid_lens).
+--- BERTEncoder(vocab_size, num_hiddens, ffn_num_hiddens, num_heads, num_blks, dropout = 0.1,
+--- max_len = 1000): forward(tokens, segments, valid_lens).
 M.BERTEncoder = nn.Module:extend 'd2l.BERTEncoder'
 
 function M.BERTEncoder:init(...)
@@ -50,7 +50,8 @@ function M.BERTEncoder:forward(tokens, segments, valid_lens)
   return X
 end
 
---- MaskLM(vocab_size, num_hiddens): the scores of the words at pred_positions (batch, n) of the encoder's output X.
+--- MaskLM(vocab_size, num_hiddens): the scores of the words at pred_positions (batch, n) of the
+--- encoder's output X.
 M.MaskLM = nn.Module:extend 'd2l.MaskLM'
 
 function M.MaskLM:init(vocab_size, num_hiddens)
@@ -71,8 +72,9 @@ local read_model = declare.reader [[
   d2l.BERTModel(integer vocab_size, integer num_hiddens, integer ffn_num_hiddens, integer num_heads,
     integer num_blks, number dropout=0.1, integer max_len=1000)]]
 
---- BERTModel(the same): forward(tokens, segments, valid_lens, pred_positions) returns the encoder's output, the
---- scores of masked words (nil without pred_positions) and the scores of the next sentence.
+--- BERTModel(the same): forward(tokens, segments, valid_lens, pred_positions) returns the encoder's
+--- output, the scores of masked words (nil without pred_positions) and the scores of the next
+--- sentence.
 M.BERTModel = nn.Module:extend 'd2l.BERTModel'
 
 function M.BERTModel:init(...)
@@ -88,13 +90,13 @@ function M.BERTModel:forward(tokens, segments, valid_lens, pred_positions)
   return encoded, words, self.nsp(self.hidden(encoded:select(2, 1)))
 end
 
--- ---- data ------------------------------------------------------------------------------------------------------------------
+-- ---- data ---------------------------------------------------------------------------------------
 
 local function uniform() return torch.rand(1):item() end
 local function one_of(list) return list[torch.randint(1, #list + 1, { 1 }):item()] end
 
---- Pairs of sentences of a paragraph, half of them with a random sentence: a list of {tokens, segments,
---- follows}; pairs longer than max_len are dropped.
+--- Pairs of sentences of a paragraph, half of them with a random sentence: a list of {tokens,
+--- segments, follows}; pairs longer than max_len are dropped.
 function M.get_nsp_data_from_paragraph(paragraph, paragraphs, max_len)
   local pairs_of = {}
   for i = 1, #paragraph - 1 do
@@ -108,8 +110,9 @@ function M.get_nsp_data_from_paragraph(paragraph, paragraphs, max_len)
   return pairs_of
 end
 
---- Selects 15 % of the tokens to predict: 80 % of these become <mask>, 10 % another word. Returns the positions
---- of the tokens in vocab, the positions to predict, in order, and the correct positions in vocab.
+--- Selects 15 % of the tokens to predict: 80 % of these become <mask>, 10 % another word. Returns
+--- the positions of the tokens in vocab, the positions to predict, in order, and the correct
+--- positions in vocab.
 function M.get_mlm_data_from_tokens(tokens, vocab)
   local candidates = {}
   for i, token in ipairs(tokens) do
@@ -135,9 +138,9 @@ local function padded(list, length, filling)
   return row
 end
 
---- WikiTextDataset(paragraphs, max_len): from paragraphs, lists of sentences (strings of words separated by
---- blanks). A sample: tokens, segments, valid length, positions of masked words, their weights, the words, and
---- the class of the next sentence.
+--- WikiTextDataset(paragraphs, max_len): from paragraphs, lists of sentences (strings of words
+--- separated by blanks). A sample: tokens, segments, valid length, positions of masked words, their
+--- weights, the words, and the class of the next sentence.
 M.WikiTextDataset = torch.utils.data.Dataset:extend 'd2l.WikiTextDataset'
 
 function M.WikiTextDataset:init(paragraphs, max_len, min_freq)
@@ -173,15 +176,15 @@ function M.WikiTextDataset:__getitem(i)
   return table.unpack(values)
 end
 
---- load_data_wiki(batch_size, max_len, paragraphs): a loader of such samples, and the vocabulary. The book uses
---- WikiText-2 (download required).
+--- load_data_wiki(batch_size, max_len, paragraphs): a loader of such samples, and the vocabulary.
+--- The book uses WikiText-2 (download required).
 function M.load_data_wiki(batch_size, max_len, paragraphs)
   local dataset = M.WikiTextDataset(paragraphs, max_len)
   return torch.utils.data.DataLoader(dataset, { batch_size = batch_size, shuffle = true }), dataset.vocab
 end
 
---- The losses of both tasks for a batch, and their sum: get_batch_loss_bert(net, vocab_size, tokens, segments, valid_lens, places, weights,
---- words, follows).
+--- The losses of both tasks for a batch, and their sum: get_batch_loss_bert(net, vocab_size,
+--- tokens, segments, valid_lens, places, weights, words, follows).
 function M.get_batch_loss_bert(net, vocab_size, tokens, segments, valid_lens, places, weights, words, follows)
   local _, mlm, nsp = net(tokens, segments, valid_lens:reshape(-1), places)
   local each = nn.functional.cross_entropy(mlm:reshape(-1, vocab_size), words:reshape(-1), { reduction = 'none' })

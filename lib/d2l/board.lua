@@ -1,8 +1,9 @@
--- board.lua - d2l: plots: the board on which a training draws its curves, and plots of lines, images and
--- matrices of weights.
+-- board.lua - d2l: plots: the board on which a training draws its curves, and plots of lines,
+-- images and matrices of weights.
 --
--- A board draws through torch.utils.plot.live: it updates one output of a notebook, the same lines of a
--- terminal, or a file. The other functions return a figure, which a cell shows as its value and print() draws.
+-- A board draws through torch.utils.plot.live: it updates one output of a notebook, the same lines
+-- of a terminal, or a file. The other functions return a figure, which a cell shows as its value
+-- and print() draws.
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
@@ -13,8 +14,8 @@ local plot = torch.utils.plot
 
 local M = {}
 
--- Converts a number or a tensor on any device. The copy is explicit, so the ledger does not count it as a
--- hidden one.
+-- Converts a number or a tensor on any device. The copy is explicit, so the ledger does not count
+-- it as a hidden one.
 local function number(value) return torch.is_tensor(value) and value:detach():cpu():item() or value end
 
 local function logarithms(values)
@@ -27,15 +28,15 @@ local function scaled(values, scale) return scale == 'log' and logarithms(values
 
 local function named(label, scale) return scale == 'log' and ('log10 %s'):format(label or '') or label end
 
--- ---- incremental line plots ---------------------------------------------------------------------------------
+-- ---- incremental line plots ---------------------------------------------------------------------
 
 local read_board = declare.reader [[
   d2l.ProgressBoard(string? xlabel, string? ylabel, table? xlim, table? ylim, string xscale='linear',
     string yscale='linear', boolean display=true, string? file)]]
 
---- ProgressBoard {xlabel =, ylabel =, xlim = {low, high}, ylim =, xscale = 'linear' | 'log', yscale =, display
---- = true, file = 'loss.svg'}: a line plot that grows point by point. figure() returns the current figure;
---- display = false does not draw it.
+--- ProgressBoard {xlabel =, ylabel =, xlim = {low, high}, ylim =, xscale = 'linear' | 'log', yscale
+--- =, display = true, file = 'loss.svg'}: a line plot that grows point by point. figure() returns
+--- the current figure; display = false does not draw it.
 M.ProgressBoard = tools.HyperParameters:extend 'ProgressBoard'
 
 function M.ProgressBoard:init(...)
@@ -65,8 +66,9 @@ local function settle(line)
   line.x[#line.x + 1], line.y[#line.y + 1], line.waiting = sum_x / n, sum_y / n, {}
 end
 
---- Adds the point (x, y) to the line `label`: numbers, or tensors of one element on any device. Every every_n
---- points are averaged to one; until then tensors stay on their device, to avoid synchronizing with a GPU.
+--- Adds the point (x, y) to the line `label`: numbers, or tensors of one element on any device.
+--- Every every_n points are averaged to one; until then tensors stay on their device, to avoid
+--- synchronizing with a GPU.
 function M.ProgressBoard:draw(x, y, label, every_n)
   local line = line_of(self, label)
   if torch.is_tensor(y) then y = y:detach():reshape({}) end
@@ -113,8 +115,8 @@ local read_animator = declare.reader [[
   d2l.Animator(string? xlabel, string? ylabel, table legend={}, table? xlim, table? ylim,
     string xscale='linear', string yscale='linear')]]
 
---- Animator {xlabel =, ylabel =, legend = {'train loss', …}, xlim =, ylim =}: a board with lines that receive
--- their points together.
+--- Animator {xlabel =, ylabel =, legend = {'train loss', …}, xlim =, ylim =}: a board with lines
+-- that receive their points together.
 M.Animator = M.ProgressBoard:extend 'Animator'
 
 function M.Animator:init(...)
@@ -125,7 +127,8 @@ function M.Animator:init(...)
   self.legend = legend
 end
 
---- Adds a point to every line: y is a number or a list of them, nil (or false in a list) for a line without one.
+--- Adds a point to every line: y is a number or a list of them, nil (or false in a list) for a line
+--- without one.
 function M.Animator:add(x, y)
   if type(y) ~= 'table' then y = { y } end
   for i, value in ipairs(y) do
@@ -133,7 +136,7 @@ function M.Animator:add(x, y)
   end
 end
 
--- ---- static figures -----------------------------------------------------------------------------------------
+-- ---- static figures -----------------------------------------------------------------------------
 
 local read_plot = declare.reader [[
   d2l.plot(any X, any? Y, string? xlabel, string? ylabel, table legend={}, table? xlim, table? ylim,
@@ -151,8 +154,9 @@ local function each(values, scale)
   return list
 end
 
---- plot(X, Y, xlabel, ylabel, legend, xlim, ylim, xscale, yscale), all but X also by name: the lines Y (one or
---- a list) over X (one for all, or one each); without Y the lines X over their positions. Returns a figure.
+--- plot(X, Y, xlabel, ylabel, legend, xlim, ylim, xscale, yscale), all but X also by name: the
+--- lines Y (one or a list) over X (one for all, or one each); without Y the lines X over their
+--- positions. Returns a figure.
 function M.plot(...)
   local given = read_plot(...)
   local options = { xlabel = named(given.xlabel, given.xscale) or false, ylabel = named(given.ylabel, given.yscale) or false,
@@ -173,8 +177,9 @@ local function with_colours(image)
   return image:expand(3, image:size(2), image:size(3))
 end
 
---- Images in rows and columns as one figure: (n, H, W), (n, C, H, W), or a list of images of equal size. Floats
---- are shades from 0 to 1, bytes from 0 to 255. titles: a list, printed above the figure row by row.
+--- Images in rows and columns as one figure: (n, H, W), (n, C, H, W), or a list of images of equal
+--- size. Floats are shades from 0 to 1, bytes from 0 to 255. titles: a list, printed above the
+--- figure row by row.
 function M.show_images(imgs, num_rows, num_cols, titles, options)
   options = options or type(titles) == 'table' and titles.titles and titles or {}
   titles = titles ~= options and titles or options.titles
@@ -199,8 +204,8 @@ function M.show_images(imgs, num_rows, num_cols, titles, options)
   return plot.image(picture:narrow(2, 1, picture:size(2) - gap):narrow(3, 1, picture:size(3) - gap):clamp(0, 1), { title = title or false })
 end
 
---- Matrices in rows and columns, (rows, columns, queries, keys), as one figure, with an empty column between
--- matrices.
+--- Matrices in rows and columns, (rows, columns, queries, keys), as one figure, with an empty
+-- column between matrices.
 function M.show_heatmaps(matrices, xlabel, ylabel, titles)
   local num_rows, num_cols = matrices:size(1), matrices:size(2)
   local gap = num_rows * num_cols > 1 and 1 or 0

@@ -1,4 +1,5 @@
--- data.lua - d2l: DataModule, the base class of the book's data sets, and the location of their files.
+-- data.lua - d2l: DataModule, the base class of the book's data sets, and the location of their
+-- files.
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
@@ -12,8 +13,9 @@ local M = {}
 -- The folder of data files: $D2L_DATA, otherwise `data` in the working directory.
 local function root() return os.getenv 'D2L_DATA' or 'data' end
 
---- The path of a data file. given: the caller's path, or nil; name: in the data folder ($D2L_DATA, otherwise
---- ./data); origin: its source. A missing file is an error that names the source: nothing is downloaded.
+--- The path of a data file. given: the caller's path, or nil; name: in the data folder ($D2L_DATA,
+--- otherwise ./data); origin: its source. A missing file is an error that names the source: nothing
+--- is downloaded.
 function M.find_file(given, name, origin)
   local path = given or root() .. '/' .. name
   local file = outside.open(path, 'rb')
@@ -29,7 +31,8 @@ function M.load_array(data_arrays, batch_size, is_train)
   return data.DataLoader(data.TensorDataset(table.unpack(data_arrays)), { batch_size = batch_size, shuffle = is_train ~= false })
 end
 
---- The base class of datasets: a derived class defines get_dataloader(train), which returns the minibatches.
+--- The base class of datasets: a derived class defines get_dataloader(train), which returns the
+--- minibatches.
 M.DataModule = tools.HyperParameters:extend 'd2l.DataModule'
 M.DataModule.num_workers = 0
 

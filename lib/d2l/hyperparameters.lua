@@ -1,4 +1,5 @@
--- hyperparameters.lua - d2l: hyperparameter search: searchers, schedulers, and a record of the trials.
+-- hyperparameters.lua - d2l: hyperparameter search: searchers, schedulers, and a record of the
+-- trials.
 --
 -- A configuration is a table of numbers by name; a space maps each name to an object with sample().
 
@@ -52,13 +53,14 @@ function M.HPOTrainer:validation_error()
   return 1 - accuracy / n
 end
 
---- Proposes configurations: a derived class defines sample_configuration(), and update(config, error) after a
--- trial.
+--- Proposes configurations: a derived class defines sample_configuration(), and update(config,
+-- error) after a trial.
 M.HPOSearcher = tools.HyperParameters:extend 'd2l.HPOSearcher'
 function M.HPOSearcher:sample_configuration(...) fail('%s has no method sample_configuration()', torch.type(self)) end
 function M.HPOSearcher:update() end
 
---- RandomSearcher(config_space, initial_config): starts with initial_config, if any; then random samples.
+--- RandomSearcher(config_space, initial_config): starts with initial_config, if any; then random
+--- samples.
 M.RandomSearcher = M.HPOSearcher:extend 'd2l.RandomSearcher'
 function M.RandomSearcher:init(config_space, initial_config) self.config_space, self.initial_config = config_space, initial_config end
 
@@ -79,9 +81,9 @@ function M.BasicScheduler:init(searcher) self.searcher = searcher end
 function M.BasicScheduler:suggest() return self.searcher:sample_configuration() end
 function M.BasicScheduler:update(config, error) self.searcher:update(config, error) end
 
---- SuccessiveHalvingScheduler(searcher, eta, r_min, r_max, prefact = 1): starts many configurations with r_min
---- epochs; of each rung, the best 1/eta continue with eta times as many, up to r_max (K. Jamieson, A. Talwalkar
---- 2016). A configuration has max_epochs.
+--- SuccessiveHalvingScheduler(searcher, eta, r_min, r_max, prefact = 1): starts many configurations
+--- with r_min epochs; of each rung, the best 1/eta continue with eta times as many, up to r_max (K.
+--- Jamieson, A. Talwalkar 2016). A configuration has max_epochs.
 M.SuccessiveHalvingScheduler = M.HPOScheduler:extend 'd2l.SuccessiveHalvingScheduler'
 
 function M.SuccessiveHalvingScheduler:init(searcher, eta, r_min, r_max, prefact)
@@ -136,9 +138,9 @@ function M.SuccessiveHalvingScheduler:update(config, error)
   end
 end
 
---- HPOTuner(scheduler, objective): run(number_of_trials) calls objective(config), which returns the error, for
---- each trial. incumbent, incumbent_error: the best; incumbent_trajectory and cumulative_runtime: after each
---- trial.
+--- HPOTuner(scheduler, objective): run(number_of_trials) calls objective(config), which returns the
+--- error, for each trial. incumbent, incumbent_error: the best; incumbent_trajectory and
+--- cumulative_runtime: after each trial.
 M.HPOTuner = tools.HyperParameters:extend 'd2l.HPOTuner'
 
 function M.HPOTuner:init(scheduler, objective)

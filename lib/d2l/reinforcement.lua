@@ -1,5 +1,6 @@
--- reinforcement.lua - d2l: FrozenLake, the grid environment of the chapter on reinforcement learning, with the
--- interface and maps of Gymnasium's environment; states and actions are positions, from 1.
+-- reinforcement.lua - d2l: FrozenLake, the grid environment of the chapter on reinforcement
+-- learning, with the interface and maps of Gymnasium's environment; states and actions are
+-- positions, from 1.
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
@@ -18,9 +19,9 @@ local ARROWS = { '←', '↓', '→', '↑' }
 
 local read = declare.reader [[d2l.FrozenLake(string|table map='4x4', boolean is_slippery=false)]]
 
---- FrozenLake {map = '4x4' | '8x8' | list of rows, is_slippery = false}: num_states, num_actions, and
---- mdp[state][action], a list of {probability, next state, reward, done}. On slippery ice, a move goes in the
---- chosen direction with probability 1/3, otherwise sideways.
+--- FrozenLake {map = '4x4' | '8x8' | list of rows, is_slippery = false}: num_states, num_actions,
+--- and mdp[state][action], a list of {probability, next state, reward, done}. On slippery ice, a
+--- move goes in the chosen direction with probability 1/3, otherwise sideways.
 M.FrozenLake = tools.HyperParameters:extend 'd2l.FrozenLake'
 
 function M.FrozenLake:init(...)
@@ -72,8 +73,8 @@ function M.FrozenLake:step(action)
   return outcomes[at][2], outcomes[at][3], outcomes[at][4]
 end
 
---- Text of a policy (a tensor, an action for each state): arrows, H for holes, G for the goal, one line for
--- each row.
+--- Text of a policy (a tensor, an action for each state): arrows, H for holes, G for the goal, one
+-- line for each row.
 function M.FrozenLake:show_policy(policy)
   local lines = {}
   for row = 1, self.height do

@@ -1,4 +1,5 @@
--- tools.lua - d2l: helpers of all chapters: stored hyperparameters, devices, timers, accumulators, plain SGD.
+-- tools.lua - d2l: helpers of all chapters: stored hyperparameters, devices, timers, accumulators,
+-- plain SGD.
 
 local torch = require 'torch'
 local class = require 'torch.support.class'
@@ -6,10 +7,10 @@ local fail = require 'torch.support.fail'
 
 local M = {}
 
--- ---- classes --------------------------------------------------------------------------------------------------------
+-- ---- classes ------------------------------------------------------------------------------------
 
---- add_to_class(A)('method', function(self, …) … end): adds a method to an existing class. `function
---- A:method(…) … end` does the same; this is the book's spelling.
+--- add_to_class(A)('method', function(self, …) … end): adds a method to an existing class.
+--- `function A:method(…) … end` does the same; this is the book's spelling.
 function M.add_to_class(Class)
   return function(name, method)
     if type(name) ~= 'string' then fail("add_to_class(): the method's name must be a string, not %s", torch.type(name)) end
@@ -24,8 +25,9 @@ local function ignored(options)
   return set
 end
 
---- Stores the arguments of init as fields of the object and of its table hparams; call it in init. {ignore =
---- {names}}. Also stores the fields of a table of named arguments (a parameter named options).
+--- Stores the arguments of init as fields of the object and of its table hparams; call it in init.
+--- {ignore = {names}}. Also stores the fields of a table of named arguments (a parameter named
+--- options).
 function M.save_hyperparameters(self, options)
   local ignore, level, kept = ignored(options), 2, {}
   local function keep(name, value)
@@ -44,7 +46,8 @@ function M.save_hyperparameters(self, options)
   self.hparams = kept
 end
 
---- Base class that stores the arguments of init in fields of the object: HyperParameters:extend 'B'.
+--- Base class that stores the arguments of init in fields of the object: HyperParameters:extend
+--- 'B'.
 M.HyperParameters = class.Object:extend 'HyperParameters'
 M.HyperParameters.save_hyperparameters = M.save_hyperparameters
 
@@ -58,8 +61,8 @@ function M.keep(object, values)
   object.hparams = kept
 end
 
---- Selects the size of the book's notebooks: small, or full if the environment has D2L_FULL=1. bound: the name
---- of an environment variable with a maximum for full (D2L_EPOCHS, D2L_EXAMPLES).
+--- Selects the size of the book's notebooks: small, or full if the environment has D2L_FULL=1.
+--- bound: the name of an environment variable with a maximum for full (D2L_EPOCHS, D2L_EXAMPLES).
 function M.sized(small, full, bound)
   if os.getenv 'D2L_FULL' ~= '1' then return small end
   local given = bound and os.getenv(bound)
@@ -69,7 +72,7 @@ function M.sized(small, full, bound)
   return math.min(full, greatest)
 end
 
--- ---- devices --------------------------------------------------------------------------------------------------------
+-- ---- devices ------------------------------------------------------------------------------------
 
 --- The CPU.
 function M.cpu() return torch.device 'cpu' end
@@ -82,10 +85,10 @@ function M.num_gpus() return torch.cuda.device_count() end
 
 M.try_gpu, M.try_all_gpus = torch.try_gpu, torch.try_all_gpus
 
--- ---- clocks and sums ------------------------------------------------------------------------------------------------
+-- ---- clocks and sums ----------------------------------------------------------------------------
 
---- A stopwatch, started at creation: stop() returns and records the seconds since start(); avg(), sum(),
--- cumsum() of all.
+--- A stopwatch, started at creation: stop() returns and records the seconds since start(); avg(),
+-- sum(), cumsum() of all.
 M.Timer = class.Object:extend 'Timer'
 
 function M.Timer:init()
@@ -143,7 +146,7 @@ function M.Accumulator:__getitem(i)
   return torch.is_tensor(value) and value:cpu():item() or value
 end
 
--- ---- the first models -------------------------------------------------------------------------------------------------
+-- ---- the first models ---------------------------------------------------------------------------
 
 --- The number of elements.
 function M.size(x) return x:numel() end

@@ -8,8 +8,9 @@ local tools = require 'torch.d2l.tools'
 
 local read = declare.reader 'd2l.Trainer(integer max_epochs, integer num_gpus=0, number gradient_clip_val=0)'
 
---- Trainer {max_epochs =, num_gpus = 0, gradient_clip_val = 0}: fit(model, data) trains for max_epochs epochs,
---- with a pass over the validation data after each. num_gpus = 1: on the first GPU, if there is one.
+--- Trainer {max_epochs =, num_gpus = 0, gradient_clip_val = 0}: fit(model, data) trains for
+--- max_epochs epochs, with a pass over the validation data after each. num_gpus = 1: on the first
+--- GPU, if there is one.
 --- gradient_clip_val: the maximum norm of the gradient, 0 for no limit.
 local Trainer = tools.HyperParameters:extend 'd2l.Trainer'
 
@@ -19,8 +20,8 @@ function Trainer:init(...)
   for i = 0, math.min(self.num_gpus, tools.num_gpus()) - 1 do self.gpus[#self.gpus + 1] = tools.gpu(i) end
 end
 
--- The number of batches of a loader, which must support repeated iteration: a DataLoader, or an object with
--- iter() and #.
+-- The number of batches of a loader, which must support repeated iteration: a DataLoader, or an
+-- object with iter() and #.
 local function length_of(loader, what)
   local ok, n = pcall(function() return #loader end)
   if type(loader) == 'function' or not ok or type(loader.iter) ~= 'function' then

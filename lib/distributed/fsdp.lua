@@ -1,17 +1,17 @@
--- fsdp.lua - torch.distributed.fsdp: fully_shard(module) shards parameters, gradients and optimizer state over
--- the ranks (S. Rajbhandari et al. 2020: ZeRO, stages 2 and 3).
+-- fsdp.lua - torch.distributed.fsdp: fully_shard(module) shards parameters, gradients and optimizer
+-- state over the ranks (S. Rajbhandari et al. 2020: ZeRO, stages 2 and 3).
 --
--- A unit is a module passed to fully_shard, with its parameters except inner units'. Parameters of one
--- kind are concatenated in a flat tensor, of which each rank owns an equal part. Outside of forward and
--- backward, the module's fields hold the 1-D pieces (possibly empty) of its parameters in this rank's part,
--- which optimizers step. Before forward the ranks gather the flat tensor, and the fields hold the full
--- parameters. After forward their memory is freed, although the graph still refers to them; it is restored
--- before backward of the module (core's exchange.h). Once all gradients of a unit are complete, they are
--- reduced and scattered: .grad of the pieces is the mean over the ranks. Meanwhile the next unit is prefetched,
--- in backward the previous one.
+-- A unit is a module passed to fully_shard, with its parameters except inner units'. Parameters of
+-- one kind are concatenated in a flat tensor, of which each rank owns an equal part. Outside of
+-- forward and backward, the module's fields hold the 1-D pieces (possibly empty) of its parameters
+-- in this rank's part, which optimizers step. Before forward the ranks gather the flat tensor, and
+-- the fields hold the full parameters. After forward their memory is freed, although the graph
+-- still refers to them; it is restored before backward of the module (core's exchange.h). Once all
+-- gradients of a unit are complete, they are reduced and scattered: .grad of the pieces is the mean
+-- over the ranks. Meanwhile the next unit is prefetched, in backward the previous one.
 --
--- A reference to a full parameter, or a view of it, that outlives the use of its module has no memory (core's
--- compile/deferred.h): to read or write it is an error that names the parameter.
+-- A reference to a full parameter, or a view of it, that outlives the use of its module has no
+-- memory (core's compile/deferred.h): to read or write it is an error that names the parameter.
 
 --[=[ arguments
 module: Module to divide among the ranks.
@@ -42,11 +42,11 @@ local FREED = 'fully_shard frees parameters after the forward of their module; e
 -- Units by module.
 local units = setmetatable({}, { __mode = 'k' })
 
--- ---- flat parameters ----------------------------------------------------------------------------------------
+-- ---- flat parameters ----------------------------------------------------------------------------
 
 -- The concatenated parameters of one dtype, device and requires_grad.
--- - entries: per parameter its slots (fields of modules), offset `at` and size `n` in the flat tensor, piece,
---   full
+-- - entries: per parameter its slots (fields of modules), offset `at` and size `n` in the flat
+--   tensor, piece, full
 -- - part: this rank's part; whole: the gathered flat tensor
 local Flat = {}
 Flat.__index = Flat
@@ -157,8 +157,8 @@ function Flat:arrived(entry)
   if self.frees then self:free() end -- all uses in backward are done
 end
 
--- Starts the reduce-scatter; missing gradients are zero. Without sync, the gradients stay and the next backward
--- adds to them.
+-- Starts the reduce-scatter; missing gradients are zero. Without sync, the gradients stay and the
+-- next backward adds to them.
 function Flat:reduce()
   self.expecting = false
   self.adds_up = not self.syncs and self.grads ~= nil
@@ -180,7 +180,7 @@ function Flat:finish()
   self.work, self.mine = nil, nil
 end
 
--- ---- units --------------------------------------------------------------------------------------------------
+-- ---- units --------------------------------------------------------------------------------------
 
 -- State shared by the units of a group.
 -- - used: the units of the current forward, once each, in the order of their first use
@@ -261,7 +261,7 @@ function Unit:after_forward(outputs)
   self:each(Flat.free)
 end
 
--- ---- methods of a unit's module -----------------------------------------------------------------------------
+-- ---- methods of a unit's module -----------------------------------------------------------------
 
 local methods = {}
 
@@ -284,19 +284,19 @@ local function switch(name, set)
   end)
 end
 
--- Whether backward reduces the gradients over the ranks. If not, each rank accumulates full gradients until a
--- backward with it (gradient accumulation).
+-- Whether backward reduces the gradients over the ranks. If not, each rank accumulates full
+-- gradients until a backward with it (gradient accumulation).
 switch('set_requires_gradient_sync', function(unit, on) unit:each(function(flat) flat.syncs = on end) end)
 
 -- The option of fully_shard.
 switch('set_reshard_after_forward', function(unit, on) unit.reshard = on end)
 
--- Whether the full parameters are freed after backward, so that the next forward gathers them; if not, it
--- gathers only after the parts changed.
+-- Whether the full parameters are freed after backward, so that the next forward gathers them; if
+-- not, it gathers only after the parts changed.
 switch('set_reshard_after_backward', function(unit, on) unit:each(function(flat) flat.frees = on end) end)
 
--- Gathers the unit's own parameters into the module's fields, until reshard() or the end of the module's next
--- use. All ranks must call it.
+-- Gathers the unit's own parameters into the module's fields, until reshard() or the end of the
+-- module's next use. All ranks must call it.
 function methods.unshard(module) unit_of('unshard', module):gather() end
 
 -- Stores the pieces in the fields and frees the full parameters; changes to the latter are lost.
@@ -306,9 +306,10 @@ function methods.reshard(module)
   unit:each(Flat.free)
 end
 
--- ---- fully_shard ----------------------------------------------------------------------------------------------------------
+-- ---- fully_shard --------------------------------------------------------------------------------
 
--- The parameters of a module that belong to no unit yet: a list of { parameter =, slots = }, in order.
+-- The parameters of a module that belong to no unit yet: a list of { parameter =, slots = }, in
+-- order.
 local function own_parameters(module)
   local list, by_parameter = {}, {}
   for _, part in ipairs(module:modules()) do
@@ -359,14 +360,16 @@ local function name_parameters(module)
   end
 end
 
---- fully_shard(module, {process_group =, reshard_after_forward = true}): shards the parameters of the module
--- over the ranks of the group (default: all), starting from the values of the group's first rank.
+--- fully_shard(module, {process_group =, reshard_after_forward = true}): shards the parameters of
+-- the module over the ranks of the group (default: all), starting from the values of the group's
+-- first rank.
 --
 -- Call it on the larger parts of a model before the model itself, and create optimizers afterwards.
--- reshard_after_forward: frees the parameters after forward and gathers them again in backward; if false, they
--- stay until the end of backward, which saves a gather (ZeRO stage 2: only gradients and optimizer state are
--- sharded). The module gets the methods unshard() and reshard(), and set_requires_gradient_sync(on),
--- set_reshard_after_forward(on) and set_reshard_after_backward(on), which include inner units unless {recurse
+-- reshard_after_forward: frees the parameters after forward and gathers them again in backward; if
+-- false, they stay until the end of backward, which saves a gather (ZeRO stage 2: only gradients
+-- and optimizer state are sharded). The module gets the methods unshard() and reshard(), and
+-- set_requires_gradient_sync(on), set_reshard_after_forward(on) and set_reshard_after_backward(on),
+-- which include inner units unless {recurse
 -- = false} follows.
 function M.fully_shard(module, options)
   local group = options.process_group or dist._group(nil)
@@ -386,8 +389,8 @@ function M.fully_shard(module, options)
   return module
 end
 
---- Scales the pieces' gradients so that the norm over all parameters of all ranks is at most max_norm; returns
--- the previous norm.
+--- Scales the pieces' gradients so that the norm over all parameters of all ranks is at most
+-- max_norm; returns the previous norm.
 function M.clip_grad_norm_(parameters, max_norm)
   local whole, parts, group = 0, 0, nil
   parameters = require('torch.nn.parameters_of')(parameters)

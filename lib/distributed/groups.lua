@@ -33,7 +33,8 @@ function M.is_available() return true end
 --- Whether init_process_group was called, and destroy_process_group not since.
 function M.is_initialized() return here.current ~= nil end
 
---- Whether the build has an engine for Open MPI or MPICH. Without one, and without a launcher, a process is a world of one.
+--- Whether the build has an engine for Open MPI or MPICH. Without one, and without a launcher, a
+--- process is a world of one.
 function M.is_mpi_available() return torch.__config__.has 'mpi' end
 
 --- Whether init_process_group supports 'nccl': there are a GPU and NCCL.
@@ -46,12 +47,13 @@ local function number_of(name)
   return text and math.tointeger(tonumber(text))
 end
 
---- Makes this process a rank of the world that its launcher (mpirun, srun, `ltensor --nproc`) has started.
+--- Makes this process a rank of the world that its launcher (mpirun, srun, `ltensor --nproc`) has
+--- started.
 -- - backend: 'mpi', or 'nccl': NCCL for tensors on GPUs, MPI for others
 -- - timeout: seconds after which an unfinished operation is an error on every rank
 -- - rank, world_size: checked, if present
--- - native_reductions: all_reduce uses the MPI's own for its dtypes; then the order of a sum, and so its bits,
---   depend on the MPI
+-- - native_reductions: all_reduce uses the MPI's own for its dtypes; then the order of a sum, and
+--   so its bits, depend on the MPI
 function M.init_process_group(a)
   if here.current then fail 'trying to initialize the default process group twice!' end
   local timeout = a.timeout or DEFAULT_TIMEOUT
@@ -75,7 +77,8 @@ function M.destroy_process_group(group)
   if group == nil or group == here.current.default then here.current = nil end
 end
 
---- For other files of this folder: the group, by default of all ranks; nil if this rank is not in it.
+--- For other files of this folder: the group, by default of all ranks; nil if this rank is not in
+--- it.
 function M._group(group)
   if not here.current then fail 'Default process group has not been initialized, please make sure to call init_process_group.' end
   if group == nil then return here.current.default end
@@ -136,7 +139,8 @@ function M.get_global_rank(group, group_rank)
   return g:global(group_rank)
 end
 
---- A group of these ranks (all of them when ranks is nil). Every rank of the world calls it, in the same order.
+--- A group of these ranks (all of them when ranks is nil). Every rank of the world calls it, in the
+--- same order.
 function M.new_group(a)
   local Work = require 'torch.distributed.work'
   local world, ranks, seen = group_of(nil), {}, {}

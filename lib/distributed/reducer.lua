@@ -1,11 +1,12 @@
--- reducer.lua - reduces gradients for nn.parallel.DistributedDataParallel: parameters are assigned to buckets
--- in the order in which their gradients arrive; a full bucket is all-reduced while backward continues, and the
--- end of backward waits for all buckets. src/comm/reducer.c handles each parameter and reports full buckets.
+-- reducer.lua - reduces gradients for nn.parallel.DistributedDataParallel: parameters are assigned
+-- to buckets in the order in which their gradients arrive; a full bucket is all-reduced while
+-- backward continues, and the end of backward waits for all buckets. src/comm/reducer.c handles
+-- each parameter and reports full buckets.
 --
--- The first plan is the reversed order of the parameters; after the first backward it is the order on rank 0.
--- Buckets start in order on each rank. A gradient becomes the sum over the ranks, in rank order, divided by
--- their number, or the result of a communication hook. If the graph is static, the first backward only records
--- which parameters get a gradient, and how often.
+-- The first plan is the reversed order of the parameters; after the first backward it is the order
+-- on rank 0. Buckets start in order on each rank. A gradient becomes the sum over the ranks, in
+-- rank order, divided by their number, or the result of a communication hook. If the graph is
+-- static, the first backward only records which parameters get a gradient, and how often.
 
 local torch = require 'torch'
 local autograd = require 'torch.autograd'
@@ -20,8 +21,8 @@ local told = {}
 
 local Reducer = class.Object:extend('Reducer')
 
---- Partitions the parameters into buckets: lists of one dtype and device, of at most `bytes` (the first:
--- FIRST_BYTES) unless a single parameter is larger.
+--- Partitions the parameters into buckets: lists of one dtype and device, of at most `bytes` (the
+-- first: FIRST_BYTES) unless a single parameter is larger.
 function Reducer.plan(parameters, bytes)
   local buckets, current, used = {}, nil, 0
   for _, p in ipairs(parameters) do
@@ -38,8 +39,8 @@ function Reducer.plan(parameters, bytes)
   return buckets
 end
 
--- named: list of { name, parameter }; group: of the ranks; options: bytes (of a bucket), as_view (gradients are
--- views of the buckets), static (every backward is like the first)
+-- named: list of { name, parameter }; group: of the ranks; options: bytes (of a bucket), as_view
+-- (gradients are views of the buckets), static (every backward is like the first)
 function Reducer:init(named, group, options)
   self.group, self.bytes, self.as_view, self.rebuilt = group, options.bytes, options.as_view, false
   self.learning, self.never = options.static, {}
@@ -162,8 +163,8 @@ function Reducer:wait(bucket)
   if result:data_ptr() ~= bucket.flat:data_ptr() then bucket.flat:copy_(result:detach():reshape(-1)) end
 end
 
--- Ends the first backward of a static graph; its counts are kept for all later ones. Returns the order of the
--- gradients.
+-- Ends the first backward of a static graph; its counts are kept for all later ones. Returns the
+-- order of the gradients.
 function Reducer:learn()
   local order, all = self.core:order(), {}
   self.never = self.core:unseen()
@@ -177,8 +178,8 @@ function Reducer:learn()
   return order
 end
 
--- Copies the reduced buckets into the parameters' gradients. used: for each parameter 1 if any rank has a
--- gradient, otherwise 0; nil: all.
+-- Copies the reduced buckets into the parameters' gradients. used: for each parameter 1 if any rank
+-- has a gradient, otherwise 0; nil: all.
 function Reducer:take(used)
   for b, bucket in ipairs(self.buckets) do
     self:wait(bucket)
@@ -219,7 +220,8 @@ function Reducer:rebuild(order)
   end
 end
 
---- Participates in the reductions of the others with zeros (join.lua), and receives their gradients.
+--- Participates in the reductions of the others with zeros (join.lua), and receives their
+--- gradients.
 -- find_unused: the others search for unused parameters.
 function Reducer:shadow(find_unused)
   self:reset()

@@ -1,8 +1,8 @@
 -- archive.lua - the archive of a .pt2 file: its JSON and its tensors.
 --
--- A file is a zip archive: data/weights and data/constants contain the elements of each tensor as an entry,
--- with a .json that maps names to entries. Files may be untrusted: the text is bounded, and the sizes and
--- strides of a tensor must be within its entry.
+-- A file is a zip archive: data/weights and data/constants contain the elements of each tensor as
+-- an entry, with a .json that maps names to entries. Files may be untrusted: the text is bounded,
+-- and the sizes and strides of a tensor must be within its entry.
 
 local torch = require 'torch'
 local kinds = require 'torch.support.argument_kinds'

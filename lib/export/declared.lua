@@ -1,8 +1,8 @@
--- declared.lua - operators of PyTorch as calls of our operations of the same name: selects the overload with
--- the node's arguments and converts them.
+-- declared.lua - operators of PyTorch as calls of our operations of the same name: selects the
+-- overload with the node's arguments and converts them.
 --
--- Our declarations (support/declarations.lua) mark arguments and results that are positions or dimensions: they
--- count from 0 in the program and from 1 here.
+-- Our declarations (support/declarations.lua) mark arguments and results that are positions or
+-- dimensions: they count from 0 in the program and from 1 here.
 
 local torch = require 'torch'
 local declarations = require 'torch.support.declarations'
@@ -22,7 +22,7 @@ local kinds = {
   string = { string = true }, dtype = { Dtype = true },
 }
 
--- ---- from 0 to 1 ------------------------------------------------------------------------------------------------------------
+-- ---- from 0 to 1 --------------------------------------------------------------------------------
 
 local function place(i) return i < 0 and i or i + 1 end
 local function places(x)
@@ -43,10 +43,10 @@ M.from_zero = { Dim = place, Index = place, Dims = places, IndexTensor = tensor_
     return result
   end }
 
--- ---- overloads ----------------------------------------------------------------------------------------------------------------
+-- ---- overloads ----------------------------------------------------------------------------------
 
--- Assigns arguments to parameters: a list of { parameter's index = argument }; nil if the overload does not
--- fit.
+-- Assigns arguments to parameters: a list of { parameter's index = argument }; nil if the overload
+-- does not fit.
 local function match(overload, arguments)
   local at, bound = {}, {}
   for i, parameter in ipairs(overload) do at[parameter.name] = i end
@@ -79,8 +79,8 @@ local function to_zero(kinds_of_results, results)
   return table.unpack(results, 1, results.n)
 end
 
---- A function of a node's arguments, a list of { name =, kind =, value = a function of the values that the node
--- reads }; nil and a reason if no op accepts them.
+--- A function of a node's arguments, a list of { name =, kind =, value = a function of the values
+-- that the node reads }; nil and a reason if no op accepts them.
 function M.call(op, arguments)
   local known = false
   for _, in_nn in ipairs { false, true } do

@@ -1,7 +1,8 @@
--- program.lua - the nn.Module of a .pt2 file: its archive, tensors and nodes, in the form that onnx/run.lua
--- executes.
+-- program.lua - the nn.Module of a .pt2 file: its archive, tensors and nodes, in the form that
+-- onnx/run.lua executes.
 --
--- models/<name>.json in the archive is the program, a list of nodes that name operators of PyTorch as targets.
+-- models/<name>.json in the archive is the program, a list of nodes that name operators of PyTorch
+-- as targets.
 
 local torch = require 'torch'
 local archives = require 'torch.export.archive'
@@ -24,7 +25,7 @@ local M = {}
 local Part = nn.Module:extend 'ProgramPart'
 local Program = nn.Module:extend 'ExportedProgram'
 
--- ---- arguments ------------------------------------------------------------------------------------------------------------
+-- ---- arguments ----------------------------------------------------------------------------------
 
 local Builder = {}
 Builder.__index = Builder
@@ -38,8 +39,8 @@ function Builder:slot(name)
   return self.slots[name]
 end
 
--- Adds the value of this name to the node's inputs; returns a function that selects it from the values of the
--- inputs.
+-- Adds the value of this name to the node's inputs; returns a function that selects it from the
+-- values of the inputs.
 function Builder:read(node, name)
   if not self.slots[name] then self.archive:fail("%s: its input '%s' is made by no node before it", node.where, tostring(name)) end
   node.inputs[#node.inputs + 1] = self.slots[name]
@@ -123,7 +124,7 @@ function Builder:argument(node, input)
   self.archive:fail("%s: its argument '%s' is a %s, which ltensor does not support", node.where, name, tostring(next(given)))
 end
 
--- ---- nodes ------------------------------------------------------------------------------------------------------------------
+-- ---- nodes --------------------------------------------------------------------------------------
 
 -- An operator defined here, with named arguments.
 local function by_name(fn, arguments)
@@ -229,7 +230,7 @@ function Builder:body(proto, where)
   return graph
 end
 
--- ---- the module -----------------------------------------------------------------------------------------------------------
+-- ---- the module ---------------------------------------------------------------------------------
 
 local function signature_of(self, model, signature, tensors)
   local fields = class.fields(model)

@@ -1,8 +1,8 @@
 -- npy.lua - NumPy's files: one array (.npy), and zip archives of named ones (.npz).
 --
--- A .npy file is a magic, a version, the length of a header, the header (a Python dict as text: dtype, Fortran
--- order, sizes), and the elements. The header is parsed, not executed. Big-endian elements are swapped; an
--- array in Fortran order becomes a view with such strides.
+-- A .npy file is a magic, a version, the length of a header, the header (a Python dict as text:
+-- dtype, Fortran order, sizes), and the elements. The header is parsed, not executed. Big-endian
+-- elements are swapped; an array in Fortran order becomes a view with such strides.
 
 local torch = require 'torch'
 local ordered_dict = require 'torch.support.ordered_dict'
@@ -27,7 +27,7 @@ local words = { bool = 'b1', ['?'] = 'b1', b = 'i1', B = 'u1', h = 'i2', H = 'u2
   d = 'f8', F = 'c8', D = 'c16' }
 for code, dtype in pairs(dtypes) do words[tostring(dtype):match '[^.]*$'] = code end
 
--- ---- reading -----------------------------------------------------------------------------------------------------
+-- ---- reading ------------------------------------------------------------------------------------
 
 -- `where` names the file, and the entry in it.
 local function fail(where, format, ...) torch._C.raise(where .. ': ' .. shown(format, ...)) end
@@ -104,7 +104,8 @@ local function read_header(where, file, left)
   return file:text(length), left - length
 end
 
--- The array in the next `left` bytes of the file; nil and the reason if its elements are not supported.
+-- The array in the next `left` bytes of the file; nil and the reason if its elements are not
+-- supported.
 -- followed: other bytes may follow it.
 local function read_array(where, file, left, followed)
   local header
@@ -133,8 +134,8 @@ function M.load(path)
   return array or fail(path, '%s', reason)
 end
 
---- The arrays of an open archive (zip.lua): put(tensor) under their names, in order. An array of strings or
--- objects is an error when it is read.
+--- The arrays of an open archive (zip.lua): put(tensor) under their names, in order. An array of
+-- strings or objects is an error when it is read.
 function M.load_archive(archive, put)
   local dict = ordered_dict.new()
   for _, entry in ipairs(archive.entries) do
@@ -152,7 +153,7 @@ function M.load_archive(archive, put)
   return dict
 end
 
--- ---- writing -----------------------------------------------------------------------------------------------------
+-- ---- writing ------------------------------------------------------------------------------------
 
 -- The header, and the elements in saved form.
 local function parts(where, tensor)
@@ -179,7 +180,8 @@ function M.save(tensor, path)
   file:commit()
 end
 
---- Writes a table of tensors by name as a .npz file. compressed: deflated, as by numpy.savez_compressed.
+--- Writes a table of tensors by name as a .npz file. compressed: deflated, as by
+--- numpy.savez_compressed.
 function M.save_archive(tensors, path, compressed)
   local names = {}
   if type(tensors) ~= 'table' then

@@ -1,9 +1,10 @@
--- pt.lua - PyTorch's files (.pt, .pth): a zip archive with a pickle of everything but the elements (data.pkl),
--- the elements of each storage as an entry (data/0, data/1, ...), their byte order, and a version.
+-- pt.lua - PyTorch's files (.pt, .pth): a zip archive with a pickle of everything but the elements
+-- (data.pkl), the elements of each storage as an entry (data/0, data/1, ...), their byte order, and
+-- a version.
 --
--- Tensors that share a storage become views of one memory again. pt_globals.lua lists the names that a pickle
--- may refer to; unpickle.lua rejects other names and executes nothing. This module also writes pickles, limited
--- to the data that PyTorch's torch.load(weights_only=True) reads.
+-- Tensors that share a storage become views of one memory again. pt_globals.lua lists the names
+-- that a pickle may refer to; unpickle.lua rejects other names and executes nothing. This module
+-- also writes pickles, limited to the data that PyTorch's torch.load(weights_only=True) reads.
 
 local torch = require 'torch'
 local pt_globals = require 'torch.files.pt_globals'
@@ -20,9 +21,10 @@ local ALIGNMENT = 64 -- of storages in the file
 local PIECES = 1000
 local INSTEAD = "In Python, write weights for torch.load with torch.save(model.state_dict(), 'weights.pt'), or a model for torch.onnx.load with torch.onnx.export"
 
--- ---- reading -----------------------------------------------------------------------------------------------------
+-- ---- reading ------------------------------------------------------------------------------------
 
---- Raises an error for an archive of torch.export (.pt2), which holds a graph of PyTorch's own operators.
+--- Raises an error for an archive of torch.export (.pt2), which holds a graph of PyTorch's own
+--- operators.
 function M.refuse_exported(archive)
   for _, entry in ipairs(archive.entries) do
     if entry.name:find 'models/[^/]*%.json$' or entry.name:find 'serialized_exported_program%.json$' then
@@ -39,8 +41,8 @@ function M.folder(archive)
   end
 end
 
--- A function for the unpickler that returns the storage of a persistent id; each storage is read once and moved
--- by put.
+-- A function for the unpickler that returns the storage of a persistent id; each storage is read
+-- once and moved by put.
 local function storage_reader(archive, folder, put, mmap)
   local order = archive.by_name[folder .. 'byteorder']
   order = order and archive:text(order, 100) or 'little'
@@ -71,7 +73,8 @@ local function storage_reader(archive, folder, put, mmap)
 end
 
 --- The contents of an open archive (zip.lua) with this folder.
--- @param put  moves the storages: a function (tensor of one dimension, location) that returns a tensor
+-- @param put  moves the storages: a function (tensor of one dimension, location) that returns a
+--   tensor
 -- @param mmap  true: the storages stay in the mapped file
 function M.load(archive, folder, put, mmap)
   if archive.by_name[folder .. 'constants.pkl'] then
@@ -83,7 +86,7 @@ function M.load(archive, folder, put, mmap)
   return result
 end
 
--- ---- writing -----------------------------------------------------------------------------------------------------
+-- ---- writing ------------------------------------------------------------------------------------
 
 local storage_names = {}
 for name, dtype in pairs(pt_globals.storage_types) do storage_names[dtype] = name end
@@ -91,8 +94,8 @@ for name, dtype in pairs(pt_globals.storage_types) do storage_names[dtype] = nam
 local Pickler = {}
 Pickler.__index = Pickler
 
--- Appends pieces of text. They are concatenated from time to time, because 100,000 tensors would be a million
--- pieces.
+-- Appends pieces of text. They are concatenated from time to time, because 100,000 tensors would be
+-- a million pieces.
 function Pickler:put(...)
   local text = self.text
   for i = 1, select('#', ...) do text[#text + 1] = (select(i, ...)) end
@@ -156,8 +159,8 @@ local function new_group(tensor)
   return { first = first, last = last, tensor = tensor, geometry = geometry_of(tensor) }
 end
 
--- Counts the occurrences of tables in a value, and groups its tensors by memory. Most memories have one tensor:
--- then their entry is the tensor instead of a group.
+-- Counts the occurrences of tables in a value, and groups its tensors by memory. Most memories have
+-- one tensor: then their entry is the tensor instead of a group.
 function Pickler:collect(value, depth)
   if torch.is_tensor(value) and value.layout ~= torch.strided then
     self.apart[value] = self.apart[value] or sparse_parts.apart(value)
@@ -193,9 +196,9 @@ function Pickler:storage(tensor)
   return #self.storages - 1
 end
 
--- The storage of a tensor, its elements, and the tensor's offset and strides in it. A single view is saved
--- without the rest of its storage; several views of one memory are saved with the range that contains them, and
--- remain views of it.
+-- The storage of a tensor, its elements, and the tensor's offset and strides in it. A single view
+-- is saved without the rest of its storage; several views of one memory are saved with the range
+-- that contains them, and remain views of it.
 function Pickler:layout(tensor)
   local memories, key = self:memory_of(tensor)
   local group = memories and memories[key]

@@ -1,8 +1,9 @@
--- pt_globals.lua - the names that pickles in PyTorch's files may refer to: storage classes, and functions that
--- rebuild tensors, sizes, devices and dicts from data. unpickle.lua rejects other names. Used by the readers of
--- zip archives (pt.lua) and of older formats (pt_legacy.lua).
+-- pt_globals.lua - the names that pickles in PyTorch's files may refer to: storage classes, and
+-- functions that rebuild tensors, sizes, devices and dicts from data. unpickle.lua rejects other
+-- names. Used by the readers of zip archives (pt.lua) and of older formats (pt_legacy.lua).
 --
--- A storage in the machine is {tensor = its elements, of one dimension, dtype =, first = its offset in them}.
+-- A storage in the machine is {tensor = its elements, of one dimension, dtype =, first = its offset
+-- in them}.
 
 local torch = require 'torch'
 local python_data = require 'torch.files.python_data'
@@ -49,8 +50,8 @@ function M.placed(machine, put, tensor, location)
   return tensor:detach()
 end
 
---- Parses a persistent id: class, key, location and number of elements of the storage; before version 1.6 also
--- {key, offset, number of elements} of a view.
+--- Parses a persistent id: class, key, location and number of elements of the storage; before
+-- version 1.6 also {key, offset, number of elements} of a view.
 function M.storage_id(machine, id)
   local values, count = machine:arguments(id, 'a storage')
   local word, class, key, location, numel, view = table.unpack(values, 1, 6)
@@ -71,8 +72,8 @@ function M.view(storage, size, stride, offset)
   return nil, 'a tensor does not fit its storage: ' .. tostring(tensor):gsub('^[^:]*:%d+: ', '')
 end
 
--- _rebuild_tensor_v2(storage, offset, size, stride, requires_grad, hooks, metadata); _rebuild_tensor: the first
--- four.
+-- _rebuild_tensor_v2(storage, offset, size, stride, requires_grad, hooks, metadata);
+-- _rebuild_tensor: the first four.
 local function rebuild_tensor(machine, arguments, count)
   local storage, offset, requires_grad = arguments[1], arguments[2], arguments[5] == true
   if count < 4 or machine.kinds[storage] ~= 'storage' or math.type(offset) ~= 'integer' then
@@ -90,8 +91,8 @@ local function rebuild_tensor(machine, arguments, count)
   return tensor
 end
 
--- _rebuild_sparse_tensor(layout, components): (indices, values, size, is_coalesced), or for compressed layouts
--- (compressed indices, plain indices, values, size).
+-- _rebuild_sparse_tensor(layout, components): (indices, values, size, is_coalesced), or for
+-- compressed layouts (compressed indices, plain indices, values, size).
 local function rebuild_sparse(machine, arguments)
   local layout, parts = arguments[1], { layout = arguments[1] }
   local given, count = machine:arguments(arguments[2], 'the components of a sparse tensor')
@@ -110,8 +111,8 @@ local function rebuild_sparse(machine, arguments)
   return made or machine:fail('%s', message)
 end
 
--- _rebuild_tensor_v3(storage, offset, size, stride, requires_grad, hooks, dtype, metadata): for dtypes without
--- a storage class; their elements are in a storage of bytes.
+-- _rebuild_tensor_v3(storage, offset, size, stride, requires_grad, hooks, dtype, metadata): for
+-- dtypes without a storage class; their elements are in a storage of bytes.
 local function rebuild_of_dtype(machine, arguments, count)
   local storage, dtype = arguments[1], arguments[7]
   if count < 7 or machine.kinds[storage] ~= 'storage' or torch.type(dtype) ~= 'dtype' then
@@ -132,7 +133,8 @@ local function rebuild_parameter(machine, arguments)
   return tensor.dtype.is_floating_point and tensor:requires_grad_(requires_grad) or tensor
 end
 
--- _rebuild_from_type_v2(function, type, arguments, state): a tensor with attributes, which are dropped.
+-- _rebuild_from_type_v2(function, type, arguments, state): a tensor with attributes, which are
+-- dropped.
 local function rebuild_from_type(machine, arguments)
   local rebuild = arguments[1]
   if machine.kinds[rebuild] ~= 'class' or not rebuild.tensor then machine:fail 'its pickle is damaged: a tensor made by another call' end
@@ -229,7 +231,8 @@ function M.make()
     add(name, call)
     add(name:gsub('^builtins', '__builtin__'), call)
   end
-  -- Under each name that versions of Python use. Names that are not allowed raise an error that names them.
+  -- Under each name that versions of Python use. Names that are not allowed raise an error that
+  -- names them.
   for name, class in pairs(python_data.allowable) do
     for _, alias in ipairs { name, (name:gsub('^builtins', '__builtin__')), (name:gsub('^numpy%._core', 'numpy.core')), (name:gsub('^pathlib', 'pathlib._local')) } do
       if python_data.allowed[name] then add(alias, class.call, { new = class.new }) else globals[alias] = { allow = true } end

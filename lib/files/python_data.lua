@@ -1,9 +1,10 @@
--- python_data.lua - constructors of Python data that a pickle may call: the ones that PyTorch always allows,
--- and the ones that a program must allow first (torch.serialization.add_safe_globals). Each returns a plain
--- value of its arguments; none executes code.
+-- python_data.lua - constructors of Python data that a pickle may call: the ones that PyTorch
+-- always allows, and the ones that a program must allow first
+-- (torch.serialization.add_safe_globals). Each returns a plain value of its arguments; none
+-- executes code.
 --
--- NumPy's arrays become tensors, arrays of strings lists; its scalars numbers and strings; sets, frozensets and
--- deques lists; paths strings; namespaces tables.
+-- NumPy's arrays become tensors, arrays of strings lists; its scalars numbers and strings; sets,
+-- frozensets and deques lists; paths strings; namespaces tables.
 
 local torch = require 'torch'
 
@@ -20,12 +21,13 @@ local function list_of(machine, arguments, what)
   return list
 end
 
--- ---- NumPy -------------------------------------------------------------------------------------------------------------
+-- ---- NumPy --------------------------------------------------------------------------------------
 
 local dtypes = { b1 = torch.bool, i1 = torch.int8, i2 = torch.int16, i4 = torch.int32, i8 = torch.int64, u1 = torch.uint8, u2 = torch.uint16,
   u4 = torch.uint32, u8 = torch.uint64, f2 = torch.float16, f4 = torch.float32, f8 = torch.float64, c8 = torch.complex64, c16 = torch.complex128 }
 
--- numpy.dtype(code, align, copy); its state: (version, order of bytes, subarray, names, fields, ...).
+-- numpy.dtype(code, align, copy); its state: (version, order of bytes, subarray, names, fields,
+-- ...).
 local function numpy_dtype(machine, arguments)
   local code = arguments[1]
   if type(code) ~= 'string' then damaged(machine, 'a dtype of NumPy') end
@@ -117,7 +119,7 @@ local function numpy_scalar(machine, arguments)
   return array[1]
 end
 
--- ---- others ------------------------------------------------------------------------------------------------------------
+-- ---- others -------------------------------------------------------------------------------------
 
 local function bytes_of(machine, arguments, count)
   local bytes = arguments[1]

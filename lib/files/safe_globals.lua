@@ -1,8 +1,8 @@
--- safe_globals.lua - torch.serialization: allows more Python data in PyTorch files than tensors, numbers,
--- strings and their containers.
+-- safe_globals.lua - torch.serialization: allows more Python data in PyTorch files than tensors,
+-- numbers, strings and their containers.
 --
--- Only constructors that ltensor implements itself can be allowed (files/python_data.lua): none of them runs
--- code of the file.
+-- Only constructors that ltensor implements itself can be allowed (files/python_data.lua): none of
+-- them runs code of the file.
 
 local checked = require 'torch.support.argument_checks'
 local fail = require 'torch.support.fail'
@@ -25,8 +25,8 @@ local function names_of(what, name)
   fail("torch.serialization.%s: ltensor has no constructor '%s'; expected one of: %s", what, name, table.concat(known, ', '))
 end
 
---- Allows torch.load to create more Python data: NumPy's arrays and scalars, paths, namespaces, frozensets,
--- deques.
+--- Allows torch.load to create more Python data: NumPy's arrays and scalars, paths, namespaces,
+-- frozensets, deques.
 -- @param safe_globals  a list of names as Python has them ('numpy._core.multiarray.scalar',
 --   'pathlib.PosixPath'), or of modules ('numpy': all of its)
 function serialization.add_safe_globals(safe_globals)

@@ -1,8 +1,9 @@
--- sharded.lua - safetensors in several files (shards) with an index, in the format of Hugging Face's libraries:
--- the JSON file model.safetensors.index.json maps tensors to shards ("weight_map") and has texts ("metadata").
+-- sharded.lua - safetensors in several files (shards) with an index, in the format of Hugging
+-- Face's libraries: the JSON file model.safetensors.index.json maps tensors to shards
+-- ("weight_map") and has texts ("metadata").
 --
--- Indexes are untrusted: a shard must be in the folder of the index or below it, and must contain the tensors
--- that the index assigns to it.
+-- Indexes are untrusted: a shard must be in the folder of the index or below it, and must contain
+-- the tensors that the index assigns to it.
 
 local torch = require 'torch'
 local shown = require 'torch.support.printable_format'
@@ -17,7 +18,7 @@ local SUFFIX = '.index.json'
 
 local function fail(path, format, ...) torch._C.raise(path .. ': ' .. shown(format, ...)) end
 
--- ---- reading -----------------------------------------------------------------------------------------------------------
+-- ---- reading ------------------------------------------------------------------------------------
 
 local Object = { __newindex = function(object, key, value)
   rawset(object, #object + 1, key)
@@ -60,7 +61,7 @@ function M.load(path, mapped)
   return names, tensors, metadata
 end
 
--- ---- writing -----------------------------------------------------------------------------------------------------------
+-- ---- writing ------------------------------------------------------------------------------------
 
 local units = { B = 1, KB = 10 ^ 3, MB = 10 ^ 6, GB = 10 ^ 9, TB = 10 ^ 12, KIB = 2 ^ 10, MIB = 2 ^ 20, GIB = 2 ^ 30, TIB = 2 ^ 40 }
 
@@ -75,8 +76,8 @@ function M.bytes(size)
   return math.floor(bytes)
 end
 
--- Splits the positions of tensors into consecutive lists of at most `most` bytes; a larger tensor is a list of
--- its own.
+-- Splits the positions of tensors into consecutive lists of at most `most` bytes; a larger tensor
+-- is a list of its own.
 local function split(tensors, most)
   local shards, filled = {}, 0
   for i, tensor in ipairs(tensors) do
@@ -102,8 +103,8 @@ local function index_text(map, total, metadata)
   return table.concat(lines, '\n')
 end
 
--- Folder, stem and suffix of the names of shards. Shards of the first save have the names of other libraries,
--- later ones contain the number of the save.
+-- Folder, stem and suffix of the names of shards. Shards of the first save have the names of other
+-- libraries, later ones contain the number of the save.
 local function parts_of(path)
   local folder, base = path:match '^(.*/)' or '', path:match '[^/]*$'
   local stem, suffix = base:match '^(.*)(%.[^.]*)$'
@@ -137,8 +138,8 @@ local function shards_before(path, stem, suffix)
   return known
 end
 
--- Removes the shards of other saves: the ones that the old index names, and the remains of killed runs, which
--- are recognized by the save number or the suffix of temporary files.
+-- Removes the shards of other saves: the ones that the old index names, and the remains of killed
+-- runs, which are recognized by the save number or the suffix of temporary files.
 local function remove_others(path, before, current)
   local folder, stem, suffix = parts_of(path)
   local names = outside.list_folder(folder == '' and '.' or folder) or {}
@@ -149,12 +150,13 @@ local function remove_others(path, before, current)
   end
 end
 
---- Writes tensors to files of at most `most` bytes of elements each. If one file suffices, it is `path`;
--- otherwise the shards are name-00001-of-00003.safetensors and so on beside it, with the index path ..
--- '.index.json'.
+--- Writes tensors to files of at most `most` bytes of elements each. If one file suffices, it is
+-- `path`; otherwise the shards are name-00001-of-00003.safetensors and so on beside it, with the
+-- index path .. '.index.json'.
 --
--- Atomic: new shards have other names than the old ones, the index is replaced after all are written, and the
--- old shards are removed last. So the shards of the index are complete whenever saving ends.
+-- Atomic: new shards have other names than the old ones, the index is replaced after all are
+-- written, and the old shards are removed last. So the shards of the index are complete whenever
+-- saving ends.
 function M.save(path, names, tensors, metadata, most)
   local shards = split(tensors, most)
   local folder, stem, suffix = parts_of(path)

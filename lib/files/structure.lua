@@ -1,10 +1,12 @@
--- structure.lua - nested tables as text: torch.save stores it in the metadata of a file, so that torch.load
--- returns the same tables. Plain ASCII for every byte of strings:
+-- structure.lua - nested tables as text: torch.save stores it in the metadata of a file, so that
+-- torch.load returns the same tables. Plain ASCII for every byte of strings:
 --
---   value   = true | false | integer | float (printed by %a; inf, -inf, nan) | "string" with \xHH escapes
+--   value   = true | false | integer | float (printed by %a; inf, -inf, nan)
+--           | "string" with \xHH escapes
 --           | {key: value, ...} | ordered{"name": value, ...} | size{integer: integer, ...}
 --           | dtype("float32") | device("cuda:1") | complex(float, float)
---           | tensor("name in the file", "device", requires_grad) | sparse{"layout": string, ...}, sparse_parts.lua's components
+--           | tensor("name in the file", "device", requires_grad)
+--           | sparse{"layout": string, ...}, the components of sparse_parts.lua
 --
 -- Reading executes no code and is bounded by MAX_DEPTH.
 
@@ -18,7 +20,7 @@ local MAX_DEPTH = 200
 local PIECES = 1000
 local RESERVED = '__metadata__'
 
--- ---- writing ---------------------------------------------------------------------------------------------
+-- ---- writing ------------------------------------------------------------------------------------
 
 local Writer = {}
 Writer.__index = Writer
@@ -78,8 +80,8 @@ function Writer:name(path)
   return name
 end
 
--- A tensor that occurs twice is one tensor after loading. Entries of the saved table itself are written under
--- each name, because other readers only read names.
+-- A tensor that occurs twice is one tensor after loading. Entries of the saved table itself are
+-- written under each name, because other readers only read names.
 function Writer:tensor(tensor, path, depth)
   local name = self.seen[tensor]
   if not name or depth <= 1 then
@@ -150,7 +152,8 @@ function Writer:refuse(value, path)
     .. 'its state_dict())', torch.type(value))
 end
 
---- For other formats (pt.lua): the errors, and the order of a table's keys with the word before its brace.
+--- For other formats (pt.lua): the errors, and the order of a table's keys with the word before its
+--- brace.
 function M.fail(path, ...) Writer:fail(path, ...) end
 function M.refuse(value, path) Writer:refuse(value, path) end
 function M.keys(object, path) return Writer:keys(object, path) end
@@ -165,7 +168,7 @@ function M.encode(value)
   return table.concat(writer.parts), writer.names, writer.tensors
 end
 
--- ---- reading ---------------------------------------------------------------------------------------------
+-- ---- reading ------------------------------------------------------------------------------------
 
 local Reader = {}
 Reader.__index = Reader
@@ -250,8 +253,8 @@ function Reader:tensor()
   return self.find(name, device, requires_grad) or self:fail(("no tensor '%s'"):format(name))
 end
 
--- Reads the arguments of a word up to its closing parenthesis, and passes them to make(); wrong ones are an
--- error.
+-- Reads the arguments of a word up to its closing parenthesis, and passes them to make(); wrong
+-- ones are an error.
 function Reader:made(count, make)
   local values = {}
   for i = 1, count do

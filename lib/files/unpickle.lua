@@ -1,11 +1,12 @@
--- unpickle.lua - reads the pickles in PyTorch's files as data: a machine for the opcodes of protocols 2 to 5
--- that build numbers, strings, lists, tuples and dicts. It executes nothing: a name that a pickle refers to
--- must be in `globals`, which maps it to our function over data; other names are errors.
+-- unpickle.lua - reads the pickles in PyTorch's files as data: a machine for the opcodes of
+-- protocols 2 to 5 that build numbers, strings, lists, tuples and dicts. It executes nothing: a
+-- name that a pickle refers to must be in `globals`, which maps it to our function over data; other
+-- names are errors.
 --
 -- Lists and tuples become tables from 1, dicts tables, OrderedDicts with string keys ordered dicts
--- (ordered_dict.lua), None nil. Keys that Lua does not have (tuples, None, nan) become strings as Python prints
--- them: '(1, 2)'. Inside of the machine, None is a separate value, and the kind and length of each table are
--- stored beside it.
+-- (ordered_dict.lua), None nil. Keys that Lua does not have (tuples, None, nan) become strings as
+-- Python prints them: '(1, 2)'. Inside of the machine, None is a separate value, and the kind and
+-- length of each table are stored beside it.
 
 local torch = require 'torch'
 local ordered_dict = require 'torch.support.ordered_dict'
@@ -27,7 +28,7 @@ Machine.__index = Machine
 -- Raised as a table; M.load turns it into nil and a message.
 function Machine:fail(format, ...) error({ message = shown(format, ...), machine = self }, 0) end
 
--- ---- the stack ---------------------------------------------------------------------------------------------------
+-- ---- the stack ----------------------------------------------------------------------------------
 
 function Machine:push(value)
   if self.n >= MAX_STACK then self:fail 'its pickle needs too large a stack' end
@@ -58,7 +59,7 @@ function Machine:pop_mark()
   return values, count
 end
 
--- ---- reading operands --------------------------------------------------------------------------------------------
+-- ---- reading operands ---------------------------------------------------------------------------
 
 -- Reads until n bytes are in `text`, or the source ends. Consumed bytes are dropped.
 function Machine:fill(n)
@@ -77,8 +78,9 @@ function Machine:take(n)
   return self.text:sub(at, at + n - 1)
 end
 
--- Counts the bytes that a call copies. A pickle contains each value once, so all copies together (text to bytes
--- to an array) are a small multiple of its size, unless it recalls a long value repeatedly to fill the memory.
+-- Counts the bytes that a call copies. A pickle contains each value once, so all copies together
+-- (text to bytes to an array) are a small multiple of its size, unless it recalls a long value
+-- repeatedly to fill the memory.
 function Machine:spend(n)
   self.spent = self.spent + n
   if self.spent > COPIES * (self.before + self.at) + 1000 then self:fail 'its pickle copies its values again and again' end
@@ -95,7 +97,7 @@ function Machine:line()
   return line
 end
 
--- ---- containers --------------------------------------------------------------------------------------------------
+-- ---- containers ---------------------------------------------------------------------------------
 
 function Machine:made(object, kind, length)
   self.kinds[object], self.lengths[object] = kind, length
@@ -183,7 +185,7 @@ function Machine:arguments(value, what)
   return value, self.lengths[value]
 end
 
--- ---- opcodes -----------------------------------------------------------------------------------------------------
+-- ---- opcodes ------------------------------------------------------------------------------------
 
 function Machine:global(module, name)
   local full = module .. '.' .. name
@@ -393,10 +395,11 @@ function Machine:run()
   return self:pop()
 end
 
--- ---- the result --------------------------------------------------------------------------------------------------
+-- ---- the result ---------------------------------------------------------------------------------
 
--- Validates a result: data only, no classes or storages, at most MAX_DEPTH deep; a container may contain
--- itself, as in Python. Replaces placeholders of objects by the objects. Returns the depth of a table.
+-- Validates a result: data only, no classes or storages, at most MAX_DEPTH deep; a container may
+-- contain itself, as in Python. Replaces placeholders of objects by the objects. Returns the depth
+-- of a table.
 function Machine:check(value, level)
   local kind = self.kinds[value]
   if kind == 'numpy.ndarray' then self:fail 'its pickle is damaged: an array without its state' end
@@ -436,8 +439,8 @@ end
 
 --- Reads a pickle.
 -- @param text        its bytes
--- @param globals     "module.name" -> {name = , call = function(machine, arguments, count)} (without call: a
---   name only), or a value other than a table
+-- @param globals     "module.name" -> {name = , call = function(machine, arguments, count)}
+--   (without call: a name only), or a value other than a table
 -- @param persistent  function(machine, id): the object of a persistent id
 -- @return true and the value, or false and an error
 function M.load(text, globals, persistent) return load(text, nil, globals, persistent) end

@@ -1,10 +1,10 @@
 -- zip.lua - zip archives of NumPy and PyTorch: stored or deflated entries, zip64, no encryption.
 --
--- The reader validates everything: the directory must end where the file declares it, name each entry once, and
--- no two entries may overlap, so the unpacked size is bounded by the file's size; the header of an entry must
--- agree with the directory. docs/design/libraries.md explains why we do not use a library. An entry is read
--- through the archive's file (src/lua/files/byte_files.c) between begin() and finish(), which checks its
--- CRC-32. The writer stores or deflates entries.
+-- The reader validates everything: the directory must end where the file declares it, name each
+-- entry once, and no two entries may overlap, so the unpacked size is bounded by the file's size;
+-- the header of an entry must agree with the directory. docs/design/libraries.md explains why we do
+-- not use a library. An entry is read through the archive's file (src/lua/files/byte_files.c)
+-- between begin() and finish(), which checks its CRC-32. The writer stores or deflates entries.
 
 local torch = require 'torch'
 local shown = require 'torch.support.printable_format'
@@ -20,7 +20,7 @@ local ENCRYPTED, DESCRIBED, PATCH, UTF8 = 0x2041, 8, 0x20, 0x800 -- flags; ENCRY
 local MODERN, WITH_64, NEWEST = 20, 45, 63 -- minimum format versions for readers
 local FIRST_OF_1980 = 0x21
 
--- ---- reading -----------------------------------------------------------------------------------------------------
+-- ---- reading ------------------------------------------------------------------------------------
 
 local Archive = {}
 Archive.__index = Archive
@@ -33,7 +33,8 @@ function Archive:bytes(offset, n)
   return self.file:text(n)
 end
 
--- Locates the directory: offset, bytes, number of entries. It ends immediately before its end records.
+-- Locates the directory: offset, bytes, number of entries. It ends immediately before its end
+-- records.
 function Archive:find_directory()
   local tail = self:bytes(math.max(0, self.size - END_SIZE - MAX_COMMENT), math.min(self.size, END_SIZE + MAX_COMMENT))
   local at
@@ -177,8 +178,8 @@ function Archive:finish(entry)
   if self.file:finish() ~= entry.crc then self:fail("entry '%s' is damaged: its checksum is another", entry.name) end
 end
 
---- The elements of an entry in the mapped file; nil if they cannot be used in place. The checksum is not
--- compared.
+--- The elements of an entry in the mapped file; nil if they cannot be used in place. The checksum
+-- is not compared.
 function Archive:map(entry, dtype, numel)
   if entry.method ~= STORED or entry.packed ~= entry.size or entry.flags & (ENCRYPTED | PATCH) ~= 0 then return nil end
   self.mapping = self.mapping or torch._C.map_file(self.path, false, self.size, torch.uint8)
@@ -187,8 +188,8 @@ end
 
 local OBJECTS = 64 -- memory of decoded values per byte of the text: one byte of a pickle can be an empty table
 
---- The content of an entry of at most `most` bytes. Its unpacked size beyond the stored size counts toward the
--- loader's budget.
+--- The content of an entry of at most `most` bytes. Its unpacked size beyond the stored size counts
+-- toward the loader's budget.
 function Archive:text(entry, most)
   if entry.size > most then self:fail("entry '%s' has %d bytes, more than %d", entry.name, entry.size, most) end
   torch._C.spend(OBJECTS * math.max(entry.size - entry.packed, 0))
@@ -197,7 +198,7 @@ function Archive:text(entry, most)
   return text
 end
 
--- ---- writing -----------------------------------------------------------------------------------------------------
+-- ---- writing ------------------------------------------------------------------------------------
 
 local PIECES = 1000 -- pieces of the directory per write
 

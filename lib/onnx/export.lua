@@ -1,5 +1,6 @@
--- export.lua - torch.onnx.export: records a call of a module (export/record.lua), writes its operations as
--- nodes (export/ops/) of a graph (export/graph.lua), and the graph to a file (export/file.lua).
+-- export.lua - torch.onnx.export: records a call of a module (export/record.lua), writes its
+-- operations as nodes (export/ops/) of a graph (export/graph.lua), and the graph to a file
+-- (export/file.lua).
 
 local torch = require 'torch'
 local arguments = require 'torch.onnx.export.arguments'
@@ -16,7 +17,7 @@ local tensors = require 'torch.onnx.tensors'
 local OLDEST, NEWEST, DEFAULT = 18, 23, 18 -- operator set versions; the written operators have the same meaning in all of them
 local IR_VERSION = 8 -- of the file, for opset 18
 
--- ---- options ------------------------------------------------------------------------------------------------------------
+-- ---- options ------------------------------------------------------------------------------------
 
 local function check_names(what, names, n)
   if names == nil then return {} end
@@ -75,7 +76,7 @@ local function by_name(sizes, inputs)
   return list
 end
 
--- ---- recordings -----------------------------------------------------------------------------------------------------------
+-- ---- recordings ---------------------------------------------------------------------------------
 
 -- The tensor with `n` entries along a dimension: truncated, or repeated cyclically.
 local function resized(tensor, dim, n)
@@ -118,8 +119,8 @@ local function record_all(module, args, names, sizes_of)
     end
     recordings[#recordings + 1] = recording
   end
-  -- Changes sizes by a few entries: down, since larger inputs may be rejected, unless the size could become 1,
-  -- which may broadcast.
+  -- Changes sizes by a few entries: down, since larger inputs may be rejected, unless the size
+  -- could become 1, which may broadcast.
   local function by(s, amount) return sizes[s].values[1] >= 4 and -amount or amount end
   local all = {}
   for s = 1, #sizes do
@@ -130,7 +131,7 @@ local function record_all(module, args, names, sizes_of)
   return recordings, sizes
 end
 
--- ---- writing ----------------------------------------------------------------------------------------------------------------
+-- ---- writing ------------------------------------------------------------------------------------
 
 -- The arguments of the i-th call by name, merged over all recordings.
 local function bound_call(graph, recordings, i)
@@ -252,7 +253,7 @@ local function model_message(graph, recording, outputs, opset)
   return { ir_version = IR_VERSION, producer_name = 'ltensor', graph = message, opset_import = { { domain = '', version = opset } } }
 end
 
--- ---- the call -----------------------------------------------------------------------------------------------------------------
+-- ---- the call -----------------------------------------------------------------------------------
 
 return function(module, args, path, options)
   local opset = options.opset_version or DEFAULT

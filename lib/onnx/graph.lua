@@ -1,12 +1,13 @@
 -- graph.lua - converts ONNX graphs to the form of run.lua: nodes in order, numbered values.
 --
--- A graph is { nodes =, inputs =, outputs =, constants =, captures =, size = }: `size` slots contain its
--- values; inputs are { name =, slot =, type =, default = }, outputs { name =, slot = }, constants { slot =,
--- name =, value =, learned = }, captures { outer =, inner = } the values that a body (of If, Loop, Scan) uses
--- of the enclosing graph. A node is { op =, domain =, version =, name =, inputs = { slots, 0 for an absent one
--- }, outputs =, attributes =, known = { [input] = value of a constant one }, fn =, done = { slots with their
--- last use here } }. Calls of the model's functions are inlined. Dead nodes are removed; nodes with constant
--- inputs and small results are evaluated here.
+-- A graph is { nodes =, inputs =, outputs =, constants =, captures =, size = }: `size` slots
+-- contain its values; inputs are { name =, slot =, type =, default = }, outputs { name =, slot = },
+-- constants { slot =, name =, value =, learned = }, captures { outer =, inner = } the values that a
+-- body (of If, Loop, Scan) uses of the enclosing graph. A node is { op =, domain =, version =, name
+-- =, inputs = { slots, 0 for an absent one }, outputs =, attributes =, known = { [input] = value of
+-- a constant one }, fn =, done = { slots with their last use here } }. Calls of the model's
+-- functions are inlined. Dead nodes are removed; nodes with constant inputs and small results are
+-- evaluated here.
 
 local torch = require 'torch'
 local derived = require 'torch.onnx.derived'
@@ -30,9 +31,10 @@ local function named(proto)
   return ("node '%s' (%s)"):format(name, proto.op_type or 'no operator')
 end
 
--- ---- names ------------------------------------------------------------------------------------------------------------
+-- ---- names --------------------------------------------------------------------------------------
 
--- A scope maps the names of one graph's values, or of one function call; `parent` is the scope around a body.
+-- A scope maps the names of one graph's values, or of one function call; `parent` is the scope
+-- around a body.
 local function new_scope(graph, parent) return { graph = graph, slots = {}, parent = parent, known = {} } end
 
 local function new_slot(graph)
@@ -40,7 +42,8 @@ local function new_slot(graph)
   return graph.size
 end
 
--- The slot of a name that some scope has, carried through the bodies in between; nil if none has it.
+-- The slot of a name that some scope has, carried through the bodies in between; nil if none has
+-- it.
 local function find(scope, name)
   local slot = scope.slots[name]
   if slot or not scope.parent then return slot end
@@ -60,7 +63,7 @@ local function define(self, scope, name, where)
   return slot
 end
 
--- ---- attributes -------------------------------------------------------------------------------------------------------
+-- ---- attributes ---------------------------------------------------------------------------------
 
 local fields = { 'f', 'i', 's', 't', 'g', 'floats', 'ints', 'strings', 'tensors', 'graphs', [11] = 'sparse_tensor', [13] = 'tp' }
 local build_graph
@@ -98,7 +101,7 @@ local function read_attributes(self, scope, proto, given, where)
   return attributes
 end
 
--- ---- nodes ------------------------------------------------------------------------------------------------------------
+-- ---- nodes --------------------------------------------------------------------------------------
 
 local add_nodes
 
@@ -171,7 +174,7 @@ function add_nodes(self, scope, protos, versions, given)
   for _, proto in ipairs(protos) do add_node(self, scope, proto, versions, given) end
 end
 
--- ---- folding ----------------------------------------------------------------------------------------------------------
+-- ---- folding ------------------------------------------------------------------------------------
 
 local MAX_FOLDED = 1 << 16 -- elements of an input
 local MAX_FOLDED_BYTES = 1 << 26 -- memory limit for evaluating a node
@@ -245,7 +248,7 @@ local function sweep(graph)
   graph.constants = constants
 end
 
--- ---- graphs -----------------------------------------------------------------------------------------------------------
+-- ---- graphs -------------------------------------------------------------------------------------
 
 local function add_initializers(self, scope, proto, where)
   local function add(name, value, place)

@@ -1,9 +1,9 @@
--- model.lua - the nn.Module of an ONNX file (torch.onnx.load): its parameters and buffers, and calls of its
--- graph.
+-- model.lua - the nn.Module of an ONNX file (torch.onnx.load): its parameters and buffers, and
+-- calls of its graph.
 --
--- A name in the file such as 'encoder.0.weight' becomes a tensor 'weight' of a module '0' in a module
--- 'encoder', as in the program that wrote it. If this is impossible (the name of a method, or of both a module
--- and a tensor), dots are replaced.
+-- A name in the file such as 'encoder.0.weight' becomes a tensor 'weight' of a module '0' in a
+-- module 'encoder', as in the program that wrote it. If this is impossible (the name of a method,
+-- or of both a module and a tensor), dots are replaced.
 
 local torch = require 'torch'
 local class = require 'torch.support.class'
@@ -24,10 +24,10 @@ local M = {}
 local Part = nn.Module:extend 'ONNXPart'
 local Model = nn.Module:extend 'ONNXModel'
 
--- ---- parameters and buffers -------------------------------------------------------------------------------------------
+-- ---- parameters and buffers ---------------------------------------------------------------------
 
--- Stores the constants of a graph and of its bodies; unnamed ones are not part of the state and get the next
--- number.
+-- Stores the constants of a graph and of its bodies; unnamed ones are not part of the state and get
+-- the next number.
 local function keep(model, graph, count)
   for _, constant in ipairs(graph.constants) do
     if not constant.name then count.unnamed = count.unnamed + 1 end
@@ -43,7 +43,7 @@ local function keep(model, graph, count)
   end
 end
 
--- ---- calls ------------------------------------------------------------------------------------------------------------
+-- ---- calls --------------------------------------------------------------------------------------
 
 local function check_input(input, value)
   local form = input.type and input.type.tensor_type
@@ -138,7 +138,7 @@ function Model:extra_repr()
   return ('inputs=(%s), outputs=(%s), nodes=%d'):format(names(self.inputs), names(self.outputs), #self._graph.nodes)
 end
 
--- ---- loading ----------------------------------------------------------------------------------------------------------
+-- ---- loading ------------------------------------------------------------------------------------
 
 -- The model of a reader's file.
 local function read_model(reader, path)

@@ -1,12 +1,12 @@
--- ops.lua - the functions of operators by domain. The functions are in ops/, one subject per file, loaded if a
--- model uses one of its operators.
+-- ops.lua - the functions of operators by domain. The functions are in ops/, one subject per file,
+-- loaded if a model uses one of its operators.
 --
--- A file returns { [domain] = { [operator] = entry } }. An entry is a function fn(node, inputs...) ->
--- outputs..., or a table: fn; since = the first version of the domain that has it; takes_frame: fn(node, frame,
--- inputs...), for bodies; is_random; grows (its result may be much larger than its inputs): not evaluated at
--- load time, unless it is a function that returns the number of elements (a float, which cannot overflow) of
--- the result; check(node) -> the error in a node, before execution. node.version selects behaviour that changed
--- between versions.
+-- A file returns { [domain] = { [operator] = entry } }. An entry is a function fn(node, inputs...)
+-- -> outputs..., or a table: fn; since = the first version of the domain that has it; takes_frame:
+-- fn(node, frame, inputs...), for bodies; is_random; grows (its result may be much larger than its
+-- inputs): not evaluated at load time, unless it is a function that returns the number of elements
+-- (a float, which cannot overflow) of the result; check(node) -> the error in a node, before
+-- execution. node.version selects behaviour that changed between versions.
 
 local M = {}
 

@@ -1,4 +1,5 @@
--- tensors.lua - converts tensors of ONNX files: element types, TensorProto, SparseTensorProto, external data.
+-- tensors.lua - converts tensors of ONNX files: element types, TensorProto, SparseTensorProto,
+-- external data.
 
 local torch = require 'torch'
 local outside = require 'torch.files.outside'
@@ -42,8 +43,8 @@ local function sizes_of(dims, itemsize, where)
   return numel
 end
 
--- By dtype: the typed field of TensorProto with its elements, the kind of the numbers in the field, and their
--- dtype when read.
+-- By dtype: the typed field of TensorProto with its elements, the kind of the numbers in the field,
+-- and their dtype when read.
 local typed = { float32 = { 'float_data', 'float', torch.float32 }, float64 = { 'double_data', 'double', torch.float64 },
   int64 = { 'int64_data', 'int', torch.int64 }, bfloat16 = { 'int32_data', 'int', torch.int16 }, float16 = { 'int32_data', 'int', torch.int16 },
   uint32 = { 'uint64_data', 'int', torch.int64 }, uint64 = { 'uint64_data', 'int', torch.int64 } }

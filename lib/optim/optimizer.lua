@@ -1,17 +1,20 @@
--- optimizer.lua - optim.Optimizer: parameter groups, their options, and the state kept per parameter.
+-- optimizer.lua - optim.Optimizer: parameter groups, their options, and the state kept per
+-- parameter.
 --
--- A derived class sets its defaults in init and defines one of two methods, which step() calls with autograd
--- off:
+-- A derived class sets its defaults in init and defines one of two methods, which step() calls with
+-- autograd off:
 --
 --   update(parameter, grad, group, state)   for every parameter that has a gradient
---   update_batch(batch, group)              for lists of them (fused steps of torch._C): batch.params,
---                                           batch.grads, and a list for every name in columns(group); batch.step
+--   update_batch(batch, group)              for lists of them (fused steps of torch._C):
+--                                           batch.params, batch.grads, and a list for every name
+--                                           in columns(group); batch.step
 --
--- Sparse gradients are passed to update_sparse(parameter, grad, group, state), one by one; without that method
--- they are an error.
+-- Sparse gradients are passed to update_sparse(parameter, grad, group, state), one by one; without
+-- that method they are an error.
 --
--- state is a table kept for the parameter. For update_batch it is made by new_state(parameter, group) and has
--- its number of steps in `step`: parameters with equal numbers (key(state), to be exact) are one batch.
+-- state is a table kept for the parameter. For update_batch it is made by new_state(parameter,
+-- group) and has its number of steps in `step`: parameters with equal numbers (key(state), to be
+-- exact) are one batch.
 
 --[=[ arguments
 defaults: Options that groups have by default.
@@ -63,8 +66,8 @@ local function check_parameter(parameter, position)
   if not parameter.is_leaf then fail("can't optimize a non-leaf Tensor") end
 end
 
--- params: tensors, modules, nested lists of them (parameters_of.lua), or a list of groups {params = {...}, lr =
--- ...} with the same params. defaults: the options.
+-- params: tensors, modules, nested lists of them (parameters_of.lua), or a list of groups {params =
+-- {...}, lr = ...} with the same params. defaults: the options.
 function Optimizer:init(params, defaults)
   if torch.is_tensor(params) then
     fail('params argument given to the optimizer should be a table of Tensors or groups, but got a Tensor')
@@ -80,8 +83,9 @@ function Optimizer:init(params, defaults)
 end
 declare.methods(Optimizer, 'init(self, any params, table defaults)')
 
--- PyTorch's options for the implementation of a step. Ours is one call for all parameters: `foreach` and
--- `fused` are accepted and have no effect; the other two are supported by classes with an option of that name.
+-- PyTorch's options for the implementation of a step. Ours is one call for all parameters:
+-- `foreach` and `fused` are accepted and have no effect; the other two are supported by classes
+-- with an option of that name.
 local WAYS = { foreach = true, fused = true, capturable = false, differentiable = false }
 
 local function read_ways(self, options)
@@ -93,8 +97,8 @@ local function read_ways(self, options)
   end
 end
 
--- The learning rate of a group is a number or a Tensor with one element, which its owner may change between
--- steps: it is read when a step needs it, and written in place.
+-- The learning rate of a group is a number or a Tensor with one element, which its owner may change
+-- between steps: it is read when a step needs it, and written in place.
 function Optimizer.rate(group) return torch.is_tensor(group.lr) and group.lr:item() or group.lr end
 
 function Optimizer.set_rate(group, rate)
@@ -109,8 +113,8 @@ local function with_rate(group)
   return torch.is_tensor(group.lr) and setmetatable({ lr = group.lr:item() }, { __index = group }) or group
 end
 
--- Declares the arguments of a class's constructor after the parameters; its init receives them by name, in one
--- table.
+-- Declares the arguments of a class's constructor after the parameters; its init receives them by
+-- name, in one table.
 function Optimizer.declare(made, arguments)
   declare.named(made, ('init(self, any params, %s)'):format(arguments))
 end
@@ -208,7 +212,7 @@ function Optimizer:zero_grad(set_to_none)
   end
 end
 
--- ---- steps ----------------------------------------------------------------------------------------------------
+-- ---- steps --------------------------------------------------------------------------------------
 
 local function without_grad(f, ...)
   local previous = torch.is_grad_enabled()
@@ -245,7 +249,8 @@ function Optimizer:register_step_post_hook(hook) return add_hook(self, '_step_po
 function Optimizer:columns() return {} end
 function Optimizer:key(state) return type(state.step) == 'number' and state.step or 0 end
 
--- A replay of a recorded graph would repeat the numbers of the recorded step and recreate its state.
+-- A replay of a recorded graph would repeat the numbers of the recorded step and recreate its
+-- state.
 function Optimizer:_refuse_recording(why)
   if torch.cuda.is_current_stream_capturing() then
     fail('Attempting CUDA graph capture of step() for an instance of %s: %s', self.__classname, why)
@@ -279,8 +284,8 @@ local function update_sparse(self, parameter, grad, group)
   self:update_sparse(parameter, grad, group, state)
 end
 
--- Complex parameters are updated as pairs of real numbers, as in PyTorch: updates use real views of them and of
--- their state.
+-- Complex parameters are updated as pairs of real numbers, as in PyTorch: updates use real views of
+-- them and of their state.
 local function as_real(value) return value.dtype.is_complex and torch.view_as_real(value) or value end
 
 local function real_state(state, parameter)
@@ -357,7 +362,7 @@ function Optimizer:_update_all()
   end
 end
 
--- ---- printing, saving -------------------------------------------------------------------------------------------
+-- ---- printing, saving ---------------------------------------------------------------------------
 
 local function shown(value)
   if type(value) ~= 'table' then return tostring(value) end
@@ -406,8 +411,8 @@ local function collect(self)
   return dict
 end
 
--- {state = {[i] = {...}}, param_groups = {{..., params = {i, ...}}}}: parameters by their number, from 0 as
--- in PyTorch's files. Tensors are shared, not copied.
+-- {state = {[i] = {...}}, param_groups = {{..., params = {i, ...}}}}: parameters by their number,
+-- from 0 as in PyTorch's files. Tensors are shared, not copied.
 function Optimizer:state_dict()
   for _, hook in ipairs(hooks_of(self, '_state_dict_pre_hooks')) do hook.fn(self) end
   local dict = collect(self)
@@ -415,15 +420,16 @@ function Optimizer:state_dict()
   return dict
 end
 
---- hook(optimizer) is called before the state is collected; hook(optimizer, dict) after, and its result
---- replaces the state; the same before a state is loaded; hook(optimizer) after. remove() of the result removes
---- it.
+--- hook(optimizer) is called before the state is collected; hook(optimizer, dict) after, and its
+--- result replaces the state; the same before a state is loaded; hook(optimizer) after. remove() of
+--- the result removes it.
 function Optimizer:register_state_dict_pre_hook(hook) return add_hook(self, '_state_dict_pre_hooks', hook) end
 function Optimizer:register_state_dict_post_hook(hook) return add_hook(self, '_state_dict_post_hooks', hook) end
 function Optimizer:register_load_state_dict_pre_hook(hook) return add_hook(self, '_load_pre_hooks', hook) end
 function Optimizer:register_load_state_dict_post_hook(hook) return add_hook(self, '_load_post_hooks', hook) end
 
--- Converts a saved value for the state of a parameter: tensors to its device, floating-point ones to its dtype.
+-- Converts a saved value for the state of a parameter: tensors to its device, floating-point ones
+-- to its dtype.
 local function unpacked(name, value, parameter, group)
   if type(value) == 'table' then
     local copy = {}

@@ -1,12 +1,13 @@
--- checkpoint.lua - torch.utils.checkpoint: recomputes intermediate results of layers in backward instead of
--- storing them, which trades time for memory (T. Chen et al. 2016).
+-- checkpoint.lua - torch.utils.checkpoint: recomputes intermediate results of layers in backward
+-- instead of storing them, which trades time for memory (T. Chen et al. 2016).
 --
--- checkpoint(f, x, ...) is f(x, ...); the second run uses the random numbers and autocast state of the first. A
--- last table {preserve_rng_state = false} does not restore the random numbers; context_fn returns two functions
--- that call their argument, f in the first and second run, with the following arguments (scopes such as
--- torch.no_grad have that form); use_reentrant is accepted and has no effect: backward, backward with inputs
--- and autograd.grad all work. f runs on copies of its arguments without history; other leaves that it uses
--- (mostly parameters) are arguments of the node, too, so their gradients are computed as usual.
+-- checkpoint(f, x, ...) is f(x, ...); the second run uses the random numbers and autocast state of
+-- the first. A last table {preserve_rng_state = false} does not restore the random numbers;
+-- context_fn returns two functions that call their argument, f in the first and second run, with
+-- the following arguments (scopes such as torch.no_grad have that form); use_reentrant is accepted
+-- and has no effect: backward, backward with inputs and autograd.grad all work. f runs on copies of
+-- its arguments without history; other leaves that it uses (mostly parameters) are arguments of the
+-- node, too, so their gradients are computed as usual.
 
 --[=[ arguments
 function: Function; its intermediate results are computed again in backward.
@@ -28,7 +29,7 @@ local C = torch._C
 
 local M = { __names = { checkpoint = true, checkpoint_sequential = true } }
 
--- ---- state restored for the second run ----------------------------------------------------------------------
+-- ---- state restored for the second run ----------------------------------------------------------
 
 local function devices_of(values)
   local devices = {}
@@ -57,7 +58,7 @@ local function autocast_modes()
   return modes
 end
 
--- ---- the function ---------------------------------------------------------------------------------------------------
+-- ---- the function -------------------------------------------------------------------------------
 
 local Checkpoint = torch.autograd.Function:extend('CheckpointFunction')
 
@@ -179,8 +180,8 @@ function M.checkpoint(f, _, preserve_rng_state, context_fn, ...)
   return Checkpoint.apply(call, table.unpack(inputs, 1, arguments.n + #call.leaves))
 end
 
--- Splits a Sequential (or a list of functions) into this number of segments, of which all but the last are
--- checkpointed.
+-- Splits a Sequential (or a list of functions) into this number of segments, of which all but the
+-- last are checkpointed.
 function M.checkpoint_sequential(functions, segments, input, options)
   local list = {}
   for i = 1, #functions do list[i] = functions[i] end

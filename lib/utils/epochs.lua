@@ -1,6 +1,6 @@
--- epochs.lua - torch.utils.epochs({total = 10, ...}): counts the epochs of a training loop, averages its
--- metrics, and prints one line for each: losses and metrics, time, examples per second, memory, copies between
--- devices.
+-- epochs.lua - torch.utils.epochs({total = 10, ...}): counts the epochs of a training loop,
+-- averages its metrics, and prints one line for each: losses and metrics, time, examples per
+-- second, memory, copies between devices.
 --
 --   local epochs = torch.utils.epochs {total = 10, log = {torch.utils.log.CSVLogger 'run.csv'}}
 --   for epoch in epochs do
@@ -11,12 +11,12 @@
 --     epochs:set {val_accuracy = accuracy(net)}
 --   end
 --
--- Tensors are summed on their device, and read once at the end of the epoch: a step neither waits for a GPU nor
--- copies. The row of an epoch, an ordered table, contains epoch, the averages (loss first, then sorted), the
--- values of set, seconds, examples_per_second, memory (bytes: torch.cuda.max_memory_allocated on a GPU, the
--- resident memory of the process on the CPU), copies and copied_bytes (from the ledger, without the reading at
--- its end). The speed of simulated GPUs has no meaning: their rows have neither seconds nor
--- examples_per_second.
+-- Tensors are summed on their device, and read once at the end of the epoch: a step neither waits
+-- for a GPU nor copies. The row of an epoch, an ordered table, contains epoch, the averages (loss
+-- first, then sorted), the values of set, seconds, examples_per_second, memory (bytes:
+-- torch.cuda.max_memory_allocated on a GPU, the resident memory of the process on the CPU), copies
+-- and copied_bytes (from the ledger, without the reading at its end). The speed of simulated GPUs
+-- has no meaning: their rows have neither seconds nor examples_per_second.
 
 --[=[ arguments
 total: Number of epochs; without limit if absent.
@@ -51,10 +51,11 @@ local function takes_rows(value)
   return type(value) == 'userdata' and (Live:is_instance(value) or value.log ~= nil or value.add_scalar ~= nil)
 end
 
---- Options: total (the last epoch; without it the loop continues until it is left), first (1; greater in a
--- resumed run), device (for the memory; default that of the first tensor on a GPU, otherwise the CPU), quiet
--- (no lines), log (receives each row, one or a list: a CSVLogger or JSONLogger, a SummaryWriter, which uses
--- the epoch as the step, plot.live(), which plots the averages, or a function of the row).
+--- Options: total (the last epoch; without it the loop continues until it is left), first (1;
+-- greater in a resumed run), device (for the memory; default that of the first tensor on a GPU,
+-- otherwise the CPU), quiet (no lines), log (receives each row, one or a list: a CSVLogger or
+-- JSONLogger, a SummaryWriter, which uses the epoch as the step, plot.live(), which plots the
+-- averages, or a function of the row).
 local read_epochs = declare.reader('epochs(*, integer? total, integer first=1, device? device, boolean quiet=false, any log={})', 'Epochs')
 function Epochs:init(...)
   local options = read_epochs(...)
@@ -70,9 +71,10 @@ function Epochs:init(...)
   self._sinks = table.move(sinks, 1, #sinks, 1, {})
 end
 
--- ---- an epoch -----------------------------------------------------------------------------------------------------
+-- ---- an epoch -----------------------------------------------------------------------------------
 
---- Ends the running epoch and begins the next: `for epoch in epochs do`. Returns nil after the last one.
+--- Ends the running epoch and begins the next: `for epoch in epochs do`. Returns nil after the last
+--- one.
 function Epochs:__call()
   self:finish()
   local epoch = self.epoch and self.epoch + 1 or self.first
@@ -103,8 +105,8 @@ local function single(what, name, value)
   return value:detach():reshape({})
 end
 
---- Counts n examples, and averages their values: {loss = a mean over them}, numbers or tensors of one element.
--- Each value is averaged over the examples for which it was passed.
+--- Counts n examples, and averages their values: {loss = a mean over them}, numbers or tensors of
+-- one element. Each value is averaged over the examples for which it was passed.
 function Epochs:update(n, values)
   check_running(self, 'update')
   if math.type(n) ~= 'integer' or n < 0 then fail("update(): argument 'n' must be a number of examples, not %s", kinds.described(n)) end
@@ -131,8 +133,8 @@ function Epochs:update(n, values)
   end
 end
 
---- Values of the whole epoch, such as validation metrics or the learning rate: numbers, strings, booleans,
--- tensors of one element (read at the end of the epoch, with the sums).
+--- Values of the whole epoch, such as validation metrics or the learning rate: numbers, strings,
+-- booleans, tensors of one element (read at the end of the epoch, with the sums).
 function Epochs:set(values)
   check_running(self, 'set')
   for name, value in next, values do
@@ -146,7 +148,7 @@ function Epochs:set(values)
   end
 end
 
--- ---- its row ------------------------------------------------------------------------------------------------------
+-- ---- its row ------------------------------------------------------------------------------------
 
 -- Reads named tensors as numbers, with one copy per device.
 local function read(tensors)
@@ -204,8 +206,8 @@ local function more(now, before)
   return now.count - before.count, now.bytes - before.bytes
 end
 
---- Ends the running epoch: its row is printed, logged, stored in `rows` and returned. The loop does this itself
--- if its body does not.
+--- Ends the running epoch: its row is printed, logged, stored in `rows` and returned. The loop does
+-- this itself if its body does not.
 function Epochs:finish()
   if not self._running then return self.rows[#self.rows] end
   local copies, copied_bytes = more(torch.cuda.copies(), self._ledger)
@@ -236,7 +238,7 @@ function Epochs:finish()
   return row
 end
 
--- ---- output -------------------------------------------------------------------------------------------------
+-- ---- output -------------------------------------------------------------------------------------
 
 local function value_text(value)
   if value ~= value then return 'nan' end -- of either sign
@@ -277,8 +279,8 @@ local function figure_of(rows, title)
   return #labels > 0 and torch.utils.plot.lines(x, y, { labels = labels, title = title }) or nil
 end
 
--- Reports a row to the sinks. On a terminal, the figure is redrawn in place, and output between would break it:
--- there the line is its title.
+-- Reports a row to the sinks. On a terminal, the figure is redrawn in place, and output between
+-- would break it: there the line is its title.
 function Epochs:_tell(row)
   local text, told = line(row, self.total), self.quiet
   for _, sink in ipairs(self._sinks) do

@@ -1,5 +1,5 @@
--- experiment.lua - helpers of the experiment scripts: command line options with help, a table of results, and
--- the rule that simulated GPUs report no speed.
+-- experiment.lua - helpers of the experiment scripts: command line options with help, a table of
+-- results, and the rule that simulated GPUs report no speed.
 --
 -- A script fails with exit status 1 and one line on stderr that begins with its name.
 
@@ -9,9 +9,9 @@ local M = {}
 local Experiment = {}
 Experiment.__index = Experiment
 
---- An experiment. spec: name; summary, the help's first line; options, a list of {name, default, placeholder,
--- text[, minimum = m]}. The default's type is the option's: an integer, a number, a string; `false` is an
--- optional string.
+--- An experiment. spec: name; summary, the help's first line; options, a list of {name, default,
+-- placeholder, text[, minimum = m]}. The default's type is the option's: an integer, a number, a
+-- string; `false` is an optional string.
 function M.new(spec)
   return setmetatable({ name = spec.name, summary = spec.summary, options = spec.options }, Experiment)
 end
@@ -78,8 +78,8 @@ function Experiment:parse(argv)
   return values
 end
 
---- The device with this name, with its index; exits if it does not exist. Default: the first GPU, otherwise the
--- CPU.
+--- The device with this name, with its index; exits if it does not exist. Default: the first GPU,
+-- otherwise the CPU.
 function Experiment:device(text)
   if not text then return torch.try_gpu() end
   local ok, tensor = pcall(torch.empty, 0, { device = text })
@@ -98,8 +98,8 @@ M.NO_SPEED = [[
 No speed is stated for simulated GPUs: they run the kernels on the host's processor, one block after the
 other, so their times do not predict times of a GPU. Results and copies are the same as on a real GPU.]]
 
---- The median duration of `runs` calls of f in seconds, with synchronization of the devices before and after
--- each, after a warm-up.
+--- The median duration of `runs` calls of f in seconds, with synchronization of the devices before
+-- and after each, after a warm-up.
 function M.median(f, runs)
   return torch.utils.benchmark.Timer({ fn = f }):timeit(runs).median
 end

@@ -1,14 +1,16 @@
--- log.lua - torch.utils.log: logs metrics of a run, one row at a time, to files that other programs read.
+-- log.lua - torch.utils.log: logs metrics of a run, one row at a time, to files that other programs
+-- read.
 --
---   local log <close> = torch.utils.log.CSVLogger 'run.csv'            epoch,loss
---   log:log {epoch = 1, loss = 0.25}                                   1,0.25
---   local log <close> = torch.utils.log.JSONLogger 'run.jsonl'         {"epoch": 1, "loss": 0.25}, a line for each row
+--   local log <close> = torch.utils.log.CSVLogger 'run.csv'        epoch,loss
+--   log:log {epoch = 1, loss = 0.25}                               1,0.25
+--   local log <close> = torch.utils.log.JSONLogger 'run.jsonl'     {"epoch": 1, "loss": 0.25}
 --
--- Each row is written immediately, so a killed program keeps its rows. With {append = true} an existing file is
--- continued, and an incomplete last row is removed first; otherwise the file is overwritten. Columns have the
--- order of an ordered table, otherwise `epoch` and `step` come first and the others are sorted. Values are
--- numbers, strings, booleans and tensors of one element. In CSV, nan and infinity are nan, inf and -inf; JSON
--- has no such numbers, so they are the strings "NaN", "Infinity" and "-Infinity".
+-- Each row is written immediately, so a killed program keeps its rows. With {append = true} an
+-- existing file is continued, and an incomplete last row is removed first; otherwise the file is
+-- overwritten. Columns have the order of an ordered table, otherwise `epoch` and `step` come first
+-- and the others are sorted. Values are numbers, strings, booleans and tensors of one element. In
+-- CSV, nan and infinity are nan, inf and -inf; JSON has no such numbers, so they are the strings
+-- "NaN", "Infinity" and "-Infinity".
 
 --[=[ arguments
 path: File.
@@ -30,7 +32,7 @@ local M = {}
 
 local ABSENT = 2 -- ENOENT
 
--- ---- values -------------------------------------------------------------------------------------------------------
+-- ---- values -------------------------------------------------------------------------------------
 
 -- Digits that convert back to the same number.
 local function digits(value)
@@ -60,7 +62,7 @@ local function value_of(name, value)
   return value
 end
 
--- ---- rows ---------------------------------------------------------------------------------------------------------
+-- ---- rows ---------------------------------------------------------------------------------------
 
 local rank = { epoch = 1, step = 2 }
 
@@ -83,7 +85,7 @@ local function names_of(row)
   return names
 end
 
--- ---- base class of loggers ----------------------------------------------------------------------------------
+-- ---- base class of loggers ----------------------------------------------------------------------
 
 local Logger = class.Object:extend 'Logger'
 
@@ -142,10 +144,11 @@ function Logger:close()
   if not ok then fail('%s: %s', self.path, problem) end
 end
 
--- ---- CSV ----------------------------------------------------------------------------------------------------------
+-- ---- CSV ----------------------------------------------------------------------------------------
 
---- CSVLogger(path, {append = false}): a file with the columns' names in its first line. A new column is added
--- at the end: the file is replaced atomically by one with that column, empty in earlier rows.
+--- CSVLogger(path, {append = false}): a file with the columns' names in its first line. A new
+-- column is added at the end: the file is replaced atomically by one with that column, empty in
+-- earlier rows.
 local CSVLogger = Logger:extend 'CSVLogger'
 M.CSVLogger = CSVLogger
 
@@ -203,7 +206,7 @@ function CSVLogger:_log(names, values)
   self:_write(csv_line(row, #columns))
 end
 
--- ---- JSON ---------------------------------------------------------------------------------------------------------
+-- ---- JSON ---------------------------------------------------------------------------------------
 
 --- JSONLogger(path, {append = false}): JSON Lines, an object on each line.
 local JSONLogger = Logger:extend 'JSONLogger'

@@ -1,9 +1,9 @@
--- training.lua - helpers of the training scripts: options, Fashion-MNIST, and fit, the loop with a progress
--- bar, checkpoints, a record of the losses and their plot.
+-- training.lua - helpers of the training scripts: options, Fashion-MNIST, and fit, the loop with a
+-- progress bar, checkpoints, a record of the losses and their plot.
 --
--- A checkpoint contains the complete state of a run: parameters, the optimizer's state, generators, the order
--- of the data and the position in it. Saving is atomic (torch.save), so a killed run continues from the last
--- complete checkpoint with the same numbers.
+-- A checkpoint contains the complete state of a run: parameters, the optimizer's state, generators,
+-- the order of the data and the position in it. Saving is atomic (torch.save), so a killed run
+-- continues from the last complete checkpoint with the same numbers.
 
 local torch = require 'torch'
 local experiment = require 'torch.utils.experiment'
@@ -14,7 +14,7 @@ local whole_file = require 'torch.files.whole_file'
 
 local M = {}
 
--- ---- options ----------------------------------------------------------------------------------------------------
+-- ---- options ------------------------------------------------------------------------------------
 
 --- The common options of these scripts, followed by `own`. defaults: replacements by name.
 function M.options(own, defaults)
@@ -40,7 +40,7 @@ end
 local FREE = { device = true, epochs = true, steps = true, checkpoint = true, ['save-every'] = true, plot = true,
   losses = true, data = true, text = true, sample = true }
 
--- ---- Fashion-MNIST ------------------------------------------------------------------------------------------------
+-- ---- Fashion-MNIST ------------------------------------------------------------------------------
 
 M.FASHION_MNIST = '/usr/share/datasets/fashion-mnist'
 
@@ -63,8 +63,8 @@ local function read(script, folder, name, shape)
   return bytes
 end
 
---- A split ('train', 't10k') of the data set in a folder: images as float32 in [0, 1], labels as classes from
--- 1, both on the device. limit: the number of images; 0: all.
+--- A split ('train', 't10k') of the data set in a folder: images as float32 in [0, 1], labels as
+-- classes from 1, both on the device. limit: the number of images; 0: all.
 function M.fashion_mnist(script, folder, split, device, limit)
   local images = read(script, folder, split .. '-images-idx3-ubyte', { false, 28, 28 })
   local labels = read(script, folder, split .. '-labels-idx1-ubyte', { #images })
@@ -91,13 +91,13 @@ function M.accuracy(net, split, shape)
   return hits:item() / split.n
 end
 
--- ---- texts ----------------------------------------------------------------------------------------------------------
+-- ---- texts --------------------------------------------------------------------------------------
 
 --- A text file that every Debian has.
 M.TEXT = '/usr/share/common-licenses/GPL-3'
 
---- The bytes of a file as positions in its alphabet: data (int64, on the device), kinds (the size of the
--- alphabet), alphabet (a list of bytes as strings).
+--- The bytes of a file as positions in its alphabet: data (int64, on the device), kinds (the size
+-- of the alphabet), alphabet (a list of bytes as strings).
 function M.text(script, path, device)
   local file, message = outside.open(path, 'rb')
   if not file then script:fail(message .. '; name a text file with --text FILE') end
@@ -108,8 +108,8 @@ function M.text(script, path, device)
   return { data = vocabulary:ids(bytes):to(device), kinds = #vocabulary, alphabet = vocabulary.list }
 end
 
---- Non-overlapping windows of `length` symbols in data: their number, and a function from positions of windows
--- to the symbols (n x length) and the symbols that follow each of them.
+--- Non-overlapping windows of `length` symbols in data: their number, and a function from positions
+-- of windows to the symbols (n x length) and the symbols that follow each of them.
 function M.windows(data, length)
   local count = (#data - 1) // length
   local offsets = torch.arange(1, length + 1, { device = data.device })
@@ -120,8 +120,8 @@ function M.windows(data, length)
   end
 end
 
---- Prints `count` bytes that net generates after the first bytes of the text, if any. scores: from the symbols
--- so far (1 x n) to scores of the next (1 x kinds).
+--- Prints `count` bytes that net generates after the first bytes of the text, if any. scores: from
+-- the symbols so far (1 x n) to scores of the next (1 x kinds).
 function M.write(net, text, count, scores)
   if count == 0 then return end
   local _ <close> = torch.no_grad()
@@ -135,7 +135,7 @@ function M.write(net, text, count, scores)
   print(table.concat(parts))
 end
 
--- ---- checkpoints --------------------------------------------------------------------------------------------------
+-- ---- checkpoints --------------------------------------------------------------------------------
 
 local function random_state(device)
   return { cpu = torch.get_rng_state(), cuda = device.type == 'cuda' and torch.cuda.get_rng_state(device) or nil }
@@ -178,7 +178,7 @@ local function resume(task, run)
   io.stderr:write(('%s: goes on from %s, epoch %d, step %d\n'):format(task.script.name, path, run.epoch, run.steps))
 end
 
--- ---- the loop -----------------------------------------------------------------------------------------------------
+-- ---- the loop -----------------------------------------------------------------------------------
 
 -- One training step on the samples at positions `picked`.
 local function step(task, run, picked)
@@ -240,10 +240,10 @@ local function finish(task, run)
   return losses
 end
 
---- Trains, and returns the losses of all steps. task: script (an Experiment), options (parsed, of M.options),
--- device, net, optimizer, scheduler (or nil; stepped after every epoch), n (number of samples),
--- loss(positions) (the mean loss of these samples), clip (maximum norm of the gradient, or nil), report(epoch)
--- (a text, after every epoch).
+--- Trains, and returns the losses of all steps. task: script (an Experiment), options (parsed, of
+-- M.options), device, net, optimizer, scheduler (or nil; stepped after every epoch), n (number of
+-- samples), loss(positions) (the mean loss of these samples), clip (maximum norm of the gradient,
+-- or nil), report(epoch) (a text, after every epoch).
 function M.fit(task)
   local options, device = task.options, task.device
   local per_epoch = (task.n + options['batch-size'] - 1) // options['batch-size']

@@ -1,7 +1,7 @@
 -- Magics that take code: the rest of their line and the lines of the cell below it.
 --
--- Their functions receive (session, code, padding): the code, and the newlines that keep its line numbers. May
--- use repl.cell, repl.system and torch through package.loaded.
+-- Their functions receive (session, code, padding): the code, and the newlines that keep its line
+-- numbers. May use repl.cell, repl.system and torch through package.loaded.
 
 local cell = require 'repl.cell'
 local system = require 'repl.system'

@@ -1,10 +1,11 @@
--- derivative.lua - converts the derivative of an operation to C statements and determines the values to save.
+-- derivative.lua - converts the derivative of an operation to C statements and determines the
+-- values to save.
 --
--- Each call of an expression becomes one C call into a temporary; the statements use LT_CHECK and store the
--- gradient in results[i]. Names in an expression become fields of the node:
+-- Each call of an expression becomes one C call into a temporary; the statements use LT_CHECK and
+-- store the gradient in results[i]. Names in an expression become fields of the node:
 --   tensor   lt_saved           an argument        output   lt_saved     a result
 --   list     lt_saved_list      Tensor[] argument  likes    lt_like *    its shapes
---   sizes, strides, offset, dtype, device          one property of an argument, which itself is not saved
+--   sizes, strides, offset, dtype, device          one property of an argument, which is not saved
 --   value    a copy of any other argument, with a flag has_<name> if it is optional
 -- The emitter (autograd.lua) declares, fills and frees the fields. May use expression.lua.
 
@@ -36,14 +37,16 @@ M.properties = {
   device_of = { form = 'device', class = 'device', c_type = 'lt_device ' },
 }
 
--- Derivatives of a Tensor[] argument, by src/core/ops/shape/backward.h: lt_<name>(grad, count, likes, dim, results, needs).
+-- Derivatives of a Tensor[] argument, by src/core/ops/shape/backward.h: lt_<name>(grad, count,
+-- likes, dim, results, needs).
 local list_helpers = { cat_backward = true, stack_backward = true }
 
 function M.base(type_name) return (type_name:gsub('%?$', '')) end
 function M.class(type_name) return classes[M.base(type_name)] end
 function M.is_tensor(type_name) return tensor_types[M.base(type_name)] == true end
 
--- Whether a saved copy needs a has_ flag: absent strings are NULL and absent dtypes have a value of their own.
+-- Whether a saved copy needs a has_ flag: absent strings are NULL and absent dtypes have a value of
+-- their own.
 function M.has_flag(arg)
   local class = M.class(arg.type)
   return arg.optional and class ~= 'string' and class ~= 'dtype'
@@ -55,9 +58,10 @@ local function c_number(text, as_scalar)
   return text
 end
 
--- ---- values to parameters --------------------------------------------------------------------------------------
+-- ---- values to parameters -----------------------------------------------------------------------
 
--- A value is { class =, c =, has = } with the C text of a variable (and of its flag), or for literals
+-- A value is { class =, c =, has = } with the C text of a variable (and of its flag), or for
+-- literals
 -- { class = 'number' | 'nil' | 'bool' | 'string', literal = text }.
 
 local Translator = {}
@@ -153,7 +157,7 @@ local function default_value(param)
   return { class = 'number', literal = text }
 end
 
--- ---- names -------------------------------------------------------------------------------------------------
+-- ---- names --------------------------------------------------------------------------------------
 
 function Translator:field(name, form, arg)
   local field = self.fields[name]
@@ -211,7 +215,7 @@ function Translator:property(tree)
   return { class = property.class, c = 'saved->' .. name }
 end
 
--- ---- calls -------------------------------------------------------------------------------------------------
+-- ---- calls --------------------------------------------------------------------------------------
 
 function Translator:value(tree)
   if tree.kind == 'number' then return { class = 'number', literal = tree.text } end
@@ -268,7 +272,8 @@ function Translator:list_call(tree)
     arg.name, arg.name, dim)
 end
 
--- The arguments with a derivative, in order, and a map from their names to the numbers of their edges.
+-- The arguments with a derivative, in order, and a map from their names to the numbers of their
+-- edges.
 local function edges_of(op)
   local wanted, edges, numbers = {}, {}, {}
   for names in pairs(op.grad) do
@@ -283,8 +288,8 @@ local function edges_of(op)
   return edges, numbers
 end
 
--- Translates one expression of op.grad. Its key names one argument, or several if one call returns all their
--- gradients.
+-- Translates one expression of op.grad. Its key names one argument, or several if one call returns
+-- all their gradients.
 local function translate_one(model, op, names, edges, edge_of, fields, temporaries)
   local t = setmetatable({ model = model, op = op, argument = names, edges = {}, edge_of = edge_of,
     statements = {}, fields = fields, temporaries = temporaries }, Translator)
@@ -308,9 +313,9 @@ local function translate_one(model, op, names, edges, edge_of, fields, temporari
   return { edges = t.edges, list = list, statements = t.statements }, t.temporaries
 end
 
--- The derivatives of an op: { edges = { {arg =}... }, expressions = { {edges = numbers, list = whether of a
--- Tensor[], statements = {...} }... }, fields = { {name=, form=, arg=, edges = set of the edges that need it}... },
--- temporaries = n }. Edges count from 0.
+-- The derivatives of an op: { edges = { {arg =}... }, expressions = { {edges = numbers, list =
+-- whether of a Tensor[], statements = {...} }... }, fields = { {name=, form=, arg=, edges = set of
+-- the edges that need it}... }, temporaries = n }. Edges count from 0.
 function M.translate(model, op)
   local edges, edge_of = edges_of(op)
   local fields, expressions, temporaries, done = {}, {}, 0, {}

@@ -1,14 +1,19 @@
--- forward.lua - generates the part of an operation's public function that handles dual tensors, for forward
--- mode (src/core/autograd/forward.h): a function that removes a level from the arguments, runs the operation on
--- the primals, and computes the tangent of the result (the Jacobian-vector product). For autograd.lua.
+-- forward.lua - generates the part of an operation's public function that handles dual tensors, for
+-- forward mode (src/core/autograd/forward.h): a function that removes a level from the arguments,
+-- runs the operation on the primals, and computes the tangent of the result (the Jacobian-vector
+-- product). For autograd.lua.
 --
 -- The tangent is `forward` of the declaration:
---   'elementwise'   the derivative with the tangent instead of the gradient; default of pointwise operations
---   'reduced'       the derivative for a gradient of ones, times the tangent, reduced like the result
+--   'elementwise'   the derivative with the tangent instead of the gradient; default of pointwise
+--                   operations
+--   'reduced'       the derivative for a gradient of ones, times the tangent, reduced like the
+--                   result
 --   'linear'        the operation applied to the tangents, zeros for missing ones; default of views
 --   'constant'      none
---   'transposed'    the transpose of the derivative, which is linear in the gradient; default of all others
---   an expression   of the arguments, the result and the tangents <argument>_t, zeros for missing ones
+--   'transposed'    the transpose of the derivative, which is linear in the gradient; default of
+--                   all others
+--   an expression   of the arguments, the result and the tangents <argument>_t, zeros for missing
+--                   ones
 --   a table         of these by argument: the terms of the arguments with a tangent are summed
 -- May use declarations.lua, derivative.lua, expression.lua.
 
@@ -24,7 +29,7 @@ local function is_float_tensor(a)
   return derivative.is_tensor(a.type) and not a.type:match '^IndexTensor'
 end
 
--- ---- expressions of arguments -----------------------------------------------------------------------------------------
+-- ---- expressions of arguments -------------------------------------------------------------------
 
 -- Like the translator of derivatives, but names are parameters and locals of the function.
 local Translator = setmetatable({}, { __index = derivative.Translator })
@@ -107,7 +112,7 @@ end
 
 local function is_zero(text) return text:match '^zeros_like%b()$' ~= nil end
 
--- ---- tangents of operations ---------------------------------------------------------------------------------
+-- ---- tangents of operations ---------------------------------------------------------------------
 
 local words = { elementwise = true, reduced = true, linear = true, constant = true, transposed = true }
 
@@ -120,7 +125,8 @@ local function kind_of(op)
   return constant and 'constant' or 'transposed'
 end
 
--- Adds op.dual: { kind =, terms = { { when = names of tangents, statements = } }, locals =, uses_result =, temporaries = }.
+-- Adds op.dual: { kind =, terms = { { when = names of tangents, statements = } }, locals =,
+-- uses_result =, temporaries = }.
 function M.analyse(model, op)
   if op.composite or not op.derivative then
     if op.forward and op.forward ~= 'constant' then error(op.line .. ': forward of an op without a derivative can be constant only', 0) end
@@ -219,7 +225,7 @@ function M.analyse(model, op)
   op.dual = dual
 end
 
--- ---- the functions ------------------------------------------------------------------------------------------------------
+-- ---- the functions ------------------------------------------------------------------------------
 
 local function names_of(op)
   local names = {}
@@ -440,8 +446,8 @@ local function emit_new(text, op, conjugates)
   text:line('    lt_dual_close(&d);\n    return status;\n}\n')
 end
 
---- Generates the code before the functions of an operation with a derivative. conjugates: field of its class,
---- as C text.
+--- Generates the code before the functions of an operation with a derivative. conjugates: field of
+--- its class, as C text.
 function M.emit(text, op, conjugates)
   if op.inplace_only then
     if op.args[1].type ~= 'Tensor[]' then emit_written(text, op) end
@@ -468,8 +474,8 @@ function M.call(op, impl, outputs)
     call_of('', setmetatable({ cname = op.label }, { __index = op }), outputs, '_dual'), impl)
 end
 
---- Lines at the start of the in-place form of an op with a result: for dual arguments, computes the result with
---- its tangents and stores it in self. name: of the in-place form.
+--- Lines at the start of the in-place form of an op with a result: for dual arguments, computes the
+--- result with its tangents and stores it in self. name: of the in-place form.
 function M.emit_inplace(text, op, name)
   local condition = any_dual(op)
   if not condition then return end
@@ -489,8 +495,8 @@ function M.is_inexact(name, i)
   return (i > 1 and ('(%s != NULL && %%s)'):format(name) or '%s'):format(('lt_dtype_is_inexact((lt_dtype)%s->dtype)'):format(name))
 end
 
---- The line that rejects dual arguments of an op without a derivative; nil if the result is constant or
---- independent of their elements.
+--- The line that rejects dual arguments of an op without a derivative; nil if the result is
+--- constant or independent of their elements.
 function M.refusal(op, results)
   local condition = not op.factory and op.forward ~= 'constant' and not op.composite and any_dual(op)
   if not condition then return nil end

@@ -1,5 +1,5 @@
--- pages.lua - writes the reference of the ops: a Markdown page per subject (subjects.lua), from the declarations and the table
--- that the REPL's help shows (torch.ops_docs), and an index.
+-- pages.lua - writes the reference of the ops: a Markdown page per subject (subjects.lua), from the
+-- declarations and the table that the REPL's help shows (torch.ops_docs), and an index.
 --
 -- Usage: lua5.4 scripts/gen/pages.lua OPS_DOCS OUT_DIR
 

@@ -1,6 +1,7 @@
--- MTCNN (K. Zhang et al. 2016): face detection with a cascade of three networks. A small fully convolutional
--- network proposes boxes at many scales of the image; two larger ones reject proposals and refine the boxes;
--- the last also locates the eyes, the nose and the corners of the mouth.
+-- MTCNN (K. Zhang et al. 2016): face detection with a cascade of three networks. A small fully
+-- convolutional network proposes boxes at many scales of the image; two larger ones reject
+-- proposals and refine the boxes; the last also locates the eyes, the nose and the corners of the
+-- mouth.
 --
 --   ltensor scripts/models/mtcnn.lua --weights facenet_pytorch/data --image people.jpg
 
@@ -22,10 +23,10 @@ local script = experiment.new {
 local FACTOR = 0.709 -- ratio of successive image scales
 local THRESHOLDS = { 0.6, 0.7, 0.7 }
 
--- ---- the networks -----------------------------------------------------------------------------------------------------
+-- ---- the networks -------------------------------------------------------------------------------
 
--- Convolutions { channels, kernel, kernel of the pooling or nil }, each with a PReLU, named conv1, prelu1 ...
--- as in the files.
+-- Convolutions { channels, kernel, kernel of the pooling or nil }, each with a PReLU, named conv1,
+-- prelu1 ... as in the files.
 local function add_convolutions(net, list)
   local inputs = 3
   net.n, net.pools = #list, {}
@@ -46,8 +47,8 @@ end
 
 local function flat(x) return x:permute(1, 4, 3, 2):reshape(x:size(1), -1) end
 
--- Returns for each position the offsets of its box, [n, 4, h, w], and the probabilities of no face and of a
--- face, [n, 2, h, w].
+-- Returns for each position the offsets of its box, [n, 4, h, w], and the probabilities of no face
+-- and of a face, [n, 2, h, w].
 local Proposals = nn.Module:extend 'Proposals'
 function Proposals:init()
   add_convolutions(self, { { 10, 3, 2 }, { 16, 3 }, { 32, 3 } })
@@ -87,7 +88,7 @@ local function load(net, path)
   return net:eval()
 end
 
--- ---- boxes: rows { x1, y1, x2, y2, ... }, pixels count from 1 -----------------------------------------------
+-- ---- boxes: rows { x1, y1, x2, y2, ... }, pixels count from 1 -----------------------------------
 
 local function normalized(image) return (image - 127.5) * 0.0078125 end
 
@@ -110,7 +111,8 @@ local function squared(boxes)
   return torch.stack({ x, y, x + side, y + side }, 2)
 end
 
--- The image inside the boxes, clipped and resized to size x size pixels, and the boxes that are not empty.
+-- The image inside the boxes, clipped and resized to size x size pixels, and the boxes that are not
+-- empty.
 local function pieces(image, boxes, size)
   local height, width = image:size(3), image:size(4)
   local list, which = {}, {}
@@ -141,7 +143,8 @@ local function proposed(net, image, scale)
   return found:index_select(1, keep(found, scores, 0.5))
 end
 
--- Non-maximum suppression by the intersection over the smaller of the two areas. Returns the kept indices.
+-- Non-maximum suppression by the intersection over the smaller of the two areas. Returns the kept
+-- indices.
 local function without_inner(boxes, scores)
   local rows, order, kept = boxes:tolist(), torch.argsort(scores, { descending = true }):tolist(), {}
   local function area(b) return (b[3] - b[1] + 1) * (b[4] - b[2] + 1) end
@@ -157,8 +160,8 @@ local function without_inner(boxes, scores)
   return torch.tensor(kept)
 end
 
--- The faces of an image [1, 3, height, width]: boxes [n, 4], scores [n], landmarks [n, 5, 2]; nil if there are
--- none.
+-- The faces of an image [1, 3, height, width]: boxes [n, 4], scores [n], landmarks [n, 5, 2]; nil
+-- if there are none.
 local function faces(nets, image, smallest)
   local found = {}
   local scale, side = 12 / smallest, math.min(image:size(3), image:size(4)) * 12 / smallest

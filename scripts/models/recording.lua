@@ -1,11 +1,12 @@
--- recording.lua - reads recordings for the models of this folder: one channel, 16000 samples per second.
+-- recording.lua - reads recordings for the models of this folder: one channel, 16000 samples per
+-- second.
 
 local torch = require 'torch'
 
 local M = { RATE = 16000 }
 
---- The samples of a WAV file, averaged over its channels. script: the experiment (utils/experiment.lua); its
---- fail() reports errors.
+--- The samples of a WAV file, averaged over its channels. script: the experiment
+--- (utils/experiment.lua); its fail() reports errors.
 function M.read(script, path)
   if not path then script:fail '--audio requires a WAV file' end
   local ok, samples, rate = pcall(torch.audio.load, path)

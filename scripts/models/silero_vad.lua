@@ -1,6 +1,6 @@
--- silero-vad: detects speech in a recording. The network processes 32 ms per step, with the state of an LSTM
--- cell, and returns the probability of speech. It is the package's ONNX model, or the network below with the
--- weights of the package's safetensors file.
+-- silero-vad: detects speech in a recording. The network processes 32 ms per step, with the state
+-- of an LSTM cell, and returns the probability of speech. It is the package's ONNX model, or the
+-- network below with the weights of the package's safetensors file.
 --
 --   ltensor scripts/models/silero_vad.lua --model silero_vad.onnx --audio recording.wav
 
@@ -25,7 +25,7 @@ local script = experiment.new {
 local WINDOW, CONTEXT = 512, 64 -- samples of a step, and of the previous step that are repeated
 local FREQUENCIES = 129
 
--- ---- the network ------------------------------------------------------------------------------------------------------
+-- ---- the network --------------------------------------------------------------------------------
 
 local Detector = nn.Module:extend 'Detector'
 
@@ -55,8 +55,8 @@ local function load(path)
   if path:find '%.onnx$' then
     local model = torch.onnx.load(path)
     local rate = torch.tensor(recording.RATE, { dtype = torch.int64 })
-    -- Models for a single rate have no input sr. Inputs are passed by name, because their order differs between
-    -- files.
+    -- Models for a single rate have no input sr. Inputs are passed by name, because their order
+    -- differs between files.
     local takes_rate = false
     for _, input in ipairs(model.inputs) do takes_rate = takes_rate or input.name == 'sr' end
     return function(x, state) return model { input = x, state = state, sr = takes_rate and rate or nil } end
@@ -79,12 +79,12 @@ local function probabilities(step, samples)
   return list
 end
 
--- ---- segments -----------------------------------------------------------------------------------------------
+-- ---- segments -----------------------------------------------------------------------------------
 
 local SHORTEST, PAUSE = 8, 3 -- steps: 250 ms of speech, 100 ms of silence
 
--- { first, last } steps of speech: a segment begins at the threshold and ends when the probability stays more
--- than 0.15 below it for a pause.
+-- { first, last } steps of speech: a segment begins at the threshold and ends when the probability
+-- stays more than 0.15 below it for a pause.
 local function spans_of(list, threshold)
   local spans, first, last = {}, nil, nil
   local function close()

@@ -1,9 +1,9 @@
--- sequential.lua - nn.Sequential(layer, ...) or nn.Sequential{layer, ...}: the output of each layer is the
--- input of the next.
+-- sequential.lua - nn.Sequential(layer, ...) or nn.Sequential{layer, ...}: the output of each layer
+-- is the input of the next.
 --
--- An entry {'name', layer} names the layer; a list of layers becomes a nested Sequential. net[1] is the first
--- layer, net[-1] the last, net['2:3'] and net[{2, 3}] a Sequential of two of them; state_dict keys and the
--- printed form count from 0, as in PyTorch.
+-- An entry {'name', layer} names the layer; a list of layers becomes a nested Sequential. net[1] is
+-- the first layer, net[-1] the last, net['2:3'] and net[{2, 3}] a Sequential of two of them;
+-- state_dict keys and the printed form count from 0, as in PyTorch.
 
 --[=[ arguments
 module: Module to add.
@@ -53,7 +53,8 @@ function Sequential:append(module)
   return self
 end
 
--- On an object: appends every layer of a table or of another Sequential. On the class: derives a class.
+-- On an object: appends every layer of a table or of another Sequential. On the class: derives a
+-- class.
 function Sequential:extend(layers)
   if type(self) ~= 'userdata' then return Module.extend(self, layers) end
   for i = 1, #layers do self:append(layers[i]) end

@@ -1,5 +1,5 @@
--- resample.lua - functions of nn.functional made of other ops: interpolate, upsample, lp_pool1d-3d, max_unpool1d-3d and
--- ctc_loss. Each is differentiable because the ops are.
+-- resample.lua - functions of nn.functional made of other ops: interpolate, upsample, lp_pool1d-3d,
+-- max_unpool1d-3d and ctc_loss. Each is differentiable because the ops are.
 
 --[=[ arguments
 size: Size of the output: a number, or one for each spatial dimension.
@@ -27,14 +27,14 @@ local node_names = require 'torch.autograd.node_names'
 
 local M = {}
 
--- ---- interpolation --------------------------------------------------------------------------------------------------
+-- ---- interpolation ------------------------------------------------------------------------------
 
--- Source positions in float32, except for interpolation of float64, as in PyTorch: truncation to integers
--- depends on it.
+-- Source positions in float32, except for interpolation of float64, as in PyTorch: truncation to
+-- integers depends on it.
 local function f32(x) return (string.unpack('f', string.pack('f', x))) end
 
--- The source elements of output position i (from 0) along a dimension: { {source position from 0, weight}... },
--- by mode.
+-- The source elements of output position i (from 0) along a dimension: { {source position from 0,
+-- weight}... }, by mode.
 local taps = {}
 
 function taps.nearest(i, scale) return { { math.floor(f32(i * scale)), 1.0 } } end
@@ -56,8 +56,8 @@ function taps.cubic(i, scale, align)
   return { { low - 1, far(t + 1) }, { low, near(t) }, { low + 1, near(1 - t) }, { low + 2, far(2 - t) } }
 end
 
--- Antialiasing: a filter as wide as an output position, with weights normalized to 1. A filter is a function of
--- the distance, and its radius.
+-- Antialiasing: a filter as wide as an output position, with weights normalized to 1. A filter is a
+-- function of the distance, and its radius.
 local filters = {
   linear = { function(x) return 1 - x end, 1 },
   cubic = { function(x) return x < 1 and (1.5 * x - 2.5) * x * x + 1 or ((2.5 - 0.5 * x) * x - 4) * x + 2 end, 2 },
@@ -81,16 +81,16 @@ local function filtered(filter, reach)
 end
 for name, filter in pairs(filters) do taps[name .. ' antialias'] = filtered(table.unpack(filter)) end
 
--- The dtype of the interpolation: half types in float32, and pixels, too, which are rounded to integers at the
--- end.
+-- The dtype of the interpolation: half types in float32, and pixels, too, which are rounded to
+-- integers at the end.
 local function working_dtype(input, kind)
   if kind:find '^nearest' or input.dtype == torch.float32 or input.dtype == torch.float64 then return input.dtype end
   if input.dtype.is_floating_point or input.dtype == torch.uint8 and input.ndim == 4 then return torch.float32 end
   fail('interpolate() with mode %s is not implemented for %s', kind, tostring(input.dtype))
 end
 
--- Rounds the weights to fixed point, as image libraries do, for identical results: with as many fractional bits
--- as an int16 permits. Taps of equal position are merged.
+-- Rounds the weights to fixed point, as image libraries do, for identical results: with as many
+-- fractional bits as an int16 permits. Taps of equal position are merged.
 local function in_fixed_point(read, n)
   local largest, bits = 0, 0
   for i, list in ipairs(read) do
@@ -115,8 +115,8 @@ local function in_fixed_point(read, n)
   end
 end
 
--- Arguments of _resample and _resample_planes: the starts, positions and weights of the taps in compressed
--- rows, for forward, and transposed for backward.
+-- Arguments of _resample and _resample_planes: the starts, positions and weights of the taps in
+-- compressed rows, for forward, and transposed for backward.
 local function lists_of(read, n)
   local starts, places, weights, counts = { 0 }, {}, {}, {}
   for place = 0, n do counts[place] = 0 end
@@ -142,9 +142,9 @@ local function lists_of(read, n)
   return { starts, places, weights, back_starts, back_places, back_weights }
 end
 
--- Cache of tables, because a network requests the same ones repeatedly: the FEW to 2 * FEW most recent sizes.
--- Large ones are kept until the collector frees them; tables in GPU memory until a collection finds them unused
--- for IDLE seconds.
+-- Cache of tables, because a network requests the same ones repeatedly: the FEW to 2 * FEW most
+-- recent sizes. Large ones are kept until the collector frees them; tables in GPU memory until a
+-- collection finds them unused for IDLE seconds.
 local FEW, LARGE, IDLE = 16, 2 ^ 16, 0.5
 local BYTES_OF_A_POSITION = 1024 -- maximum while its lists are built; 880 measured for cubic
 local kept, kept_before, count = {}, {}, 0
@@ -201,7 +201,8 @@ end
 -- True if _resample supports the dtype.
 local function is_resampled(input) return input.dtype == torch.float32 or input.dtype == torch.float64 end
 
--- Resamples one dimension. Other dtypes occur in nearest modes only: selects one position for each result.
+-- Resamples one dimension. Other dtypes occur in nearest modes only: selects one position for each
+-- result.
 local function along(input, dim, to)
   if is_resampled(input) then
     local sum = torch._C._resample(input, dim, table.unpack(lists_along(input, dim, to)))
@@ -218,8 +219,8 @@ local function planes(input, rows, columns)
   return torch._C._resample_planes(input, table.unpack(table.move(lists_along(input, -1, columns), 1, 6, 7, lists)))
 end
 
--- The matrices for dimensions 3 and on, last dimension first, which determines the rounding of sums. Nearest
--- modes have none.
+-- The matrices for dimensions 3 and on, last dimension first, which determines the rounding of
+-- sums. Nearest modes have none.
 local function spatially(input, to)
   local n = #to
   if n > 1 and is_resampled(input) and not to[n].pixels then
@@ -263,7 +264,8 @@ local function check_mode(input, mode, align)
   return n
 end
 
--- Accepts float tensors, and uint8 images: for these, bilinear and bicubic return PyTorch's exact numbers.
+-- Accepts float tensors, and uint8 images: for these, bilinear and bicubic return PyTorch's exact
+-- numbers.
 M.interpolate = declare.by_name([[
   interpolate(Tensor input, sizes? size, numbers? scale_factor, any mode='nearest', boolean? align_corners, boolean? recompute_scale_factor,
   boolean antialias=false)
@@ -328,7 +330,7 @@ local function upsample(mode, align_corners)
 end
 M.upsample_nearest, M.upsample_bilinear = upsample 'nearest', upsample('bilinear', true)
 
--- ---- pools ------------------------------------------------------------------------------------------------------------
+-- ---- pools --------------------------------------------------------------------------------------
 
 local function product(kernel, n)
   if type(kernel) == 'number' then return kernel ^ n end
@@ -337,8 +339,8 @@ local function product(kernel, n)
   return total
 end
 
--- Writes the sizes of output_size, for the plane or for all dimensions, into shape: within one stride of the
--- default.
+-- Writes the sizes of output_size, for the plane or for all dimensions, into shape: within one
+-- stride of the default.
 local function check_unpool_size(shape, lead, n, output_size, stride)
   if output_size == nil then return end
   if torch.is_tensor(output_size) then output_size = output_size:tolist() end
@@ -366,8 +368,8 @@ for n = 1, 3 do
     return (torch.sign(mean) * torch.relu(mean:abs()) * product(kernel_size, n)):pow(1 / norm_type)
   end)
 
-  -- max_unpool(input, indices, kernel_size, stride, padding, output_size): scatters the elements to the
-  -- positions of their maxima (indices are positions in a plane, from 1), with zeros elsewhere.
+  -- max_unpool(input, indices, kernel_size, stride, padding, output_size): scatters the elements to
+  -- the positions of their maxima (indices are positions in a plane, from 1), with zeros elsewhere.
   local unpool = ('max_unpool%dd'):format(n)
   local text = unpool .. '(Tensor input, Tensor indices, sizes kernel_size, sizes? stride, sizes padding=0, any? output_size)'
   M[unpool] = declare.declare(text, function(input, indices, kernel_size, stride, padding, output_size)
@@ -394,15 +396,15 @@ for n = 1, 3 do
   end)
 end
 
--- ---- CTC --------------------------------------------------------------------------------------------------------------
+-- ---- CTC ----------------------------------------------------------------------------------------
 
 -- The logarithm of probability zero, with finite differences.
 local NEVER = -1e30
 
 local function lengths_of(lengths) return torch.is_tensor(lengths) and lengths:tolist() or lengths end
 
--- CTC loss of one sequence: log_probs [time, classes], its labels as a table. The forward algorithm: sums over
--- all alignments (A. Graves et al. 2006), all states of a time step at once.
+-- CTC loss of one sequence: log_probs [time, classes], its labels as a table. The forward
+-- algorithm: sums over all alignments (A. Graves et al. 2006), all states of a time step at once.
 local function ctc_one(log_probs, labels, blank)
   local states, skip = { blank }, { NEVER }
   for i, label in ipairs(labels) do
@@ -426,14 +428,16 @@ local function ctc_one(log_probs, labels, blank)
   return -torch.logsumexp(alpha:narrow(1, math.max(n - 1, 1), math.min(n, 2)), 1)
 end
 
--- True if there are too few steps for an alignment: equal adjacent labels need a blank between them.
+-- True if there are too few steps for an alignment: equal adjacent labels need a blank between
+-- them.
 local function too_short(labels, steps)
   local needed = #labels
   for i = 2, #labels do if labels[i] == labels[i - 1] then needed = needed + 1 end end
   return steps < needed
 end
 
--- True if targets, one row for each batch entry or all in a row, have the number of labels in counts.
+-- True if targets, one row for each batch entry or all in a row, have the number of labels in
+-- counts.
 local function check_targets(targets, counts)
   local longest, sum = 0, 0
   for _, count in ipairs(counts) do
@@ -447,7 +451,8 @@ local function check_targets(targets, counts)
   end
 end
 
--- log_probs (time, batch, classes) or (time, classes); targets (batch, longest) or all in a row; classes count from 1.
+-- log_probs (time, batch, classes) or (time, classes); targets (batch, longest) or all in a row;
+-- classes count from 1.
 function M.ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity)
   local alone = log_probs.ndim == 2
   if alone then log_probs = log_probs:unsqueeze(2) end

@@ -1,5 +1,5 @@
--- graph.lua - the ONNX graph of a recording: its nodes, initializers and the names of values. The files of ops/
--- write operations with these methods; a name is the name of a value in the file.
+-- graph.lua - the ONNX graph of a recording: its nodes, initializers and the names of values. The
+-- files of ops/ write operations with these methods; a name is the name of a value in the file.
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
@@ -10,8 +10,8 @@ local tensors = require 'torch.onnx.tensors'
 local Graph = {}
 Graph.__index = Graph
 
---- recordings: of one module with inputs of different sizes; sizes: the dynamic ones (symbols.lua), { name =,
---- input =, axis =, values = }; opset: the operator set version.
+--- recordings: of one module with inputs of different sizes; sizes: the dynamic ones (symbols.lua),
+--- { name =, input =, axis =, values = }; opset: the operator set version.
 local function new(recordings, sizes, opset)
   return setmetatable({ recordings = recordings, sizes = sizes, opset = opset, nodes = {}, initializers = {}, names = {}, known = {}, from_zero = {}, size_names = {},
     count = 0 }, Graph)
@@ -32,7 +32,7 @@ function Graph:fresh(base)
   return base
 end
 
--- ---- constants ----------------------------------------------------------------------------------------------------------
+-- ---- constants ----------------------------------------------------------------------------------
 
 --- The name of an initializer with a tensor's elements; small equal ones are shared.
 function Graph:constant(tensor, name)
@@ -58,7 +58,7 @@ end
 --- A list of plain integers.
 function Graph:list(numbers) return self:constant(torch.tensor(numbers, { dtype = torch.int64 })) end
 
--- ---- nodes ----------------------------------------------------------------------------------------------------------------
+-- ---- nodes --------------------------------------------------------------------------------------
 
 --- Adds a node with `n` outputs (1) and returns their names. An input that is false is absent.
 function Graph:node(op, inputs, attributes, n)
@@ -108,7 +108,7 @@ function Graph:common(a, b)
   return torch.result_type(example(a), example(b))
 end
 
--- ---- sizes ----------------------------------------------------------------------------------------------------------------
+-- ---- sizes --------------------------------------------------------------------------------------
 
 --- Where an argument must be plain: raises when it depends on the sizes of the inputs.
 function Graph:plain(x, what)
@@ -199,7 +199,7 @@ function Graph:reshape(name, shape)
   return self:node('Reshape', { name, self:integers(shape) }, zero and { allowzero = 1 } or nil)
 end
 
--- ---- dimensions and positions -----------------------------------------------------------------------------------------------
+-- ---- dimensions and positions -------------------------------------------------------------------
 
 --- A dimension (from 1, or from the end) as ONNX's, from 0, of a tensor of that many.
 function Graph:axis(dim, rank) return dim > 0 and dim - 1 or dim + rank end
@@ -210,8 +210,8 @@ function Graph:axes(dims, rank)
   return axes
 end
 
---- The name of a tensor of positions, converted from counting from 1 to ONNX's counting from 0. Negative ones
--- do not change.
+--- The name of a tensor of positions, converted from counting from 1 to ONNX's counting from 0.
+-- Negative ones do not change.
 function Graph:positions(value, may_be_negative)
   local name = self:name(value)
   if not self.from_zero[name] then

@@ -1,14 +1,16 @@
 -- record.lua - records a call of a module as a list of the core operations that it executes.
 --
--- The call runs in a coroutine with a debug hook, which observes each call of a C function and its results.
--- Functions that torch._C.op_name identifies, and a few others, are recorded. So Lua control flow (loops,
--- conditions, higher-order functions) is resolved, and the recording is linear.
+-- The call runs in a coroutine with a debug hook, which observes each call of a C function and its
+-- results. Functions that torch._C.op_name identifies, and a few others, are recorded. So Lua
+-- control flow (loops, conditions, higher-order functions) is resolved, and the recording is
+-- linear.
 --
--- A recording is { calls =, values =, inputs =, outputs = }. A value is a tensor at one time: { tensor =, shape
--- =, dtype =, kind = 'input' | 'parameter' | 'buffer' | 'constant' | 'result', name =, varies =, learned = true
--- if it depends on an input, a parameter or a buffer; version = }. An in-place operation creates a new value of
--- the same tensor. A call is { op =, in_nn =, args = packed list with values instead of tensors, results =
--- values, is_list =, where = the module's path }.
+-- A recording is { calls =, values =, inputs =, outputs = }. A value is a tensor at one time: {
+-- tensor =, shape =, dtype =, kind = 'input' | 'parameter' | 'buffer' | 'constant' | 'result', name
+-- =, varies =, learned = true if it depends on an input, a parameter or a buffer; version = }. An
+-- in-place operation creates a new value of the same tensor. A call is { op =, in_nn =, args =
+-- packed list with values instead of tensors, results = values, is_list =, where = the module's
+-- path }.
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
@@ -22,7 +24,7 @@ function M.is_value(x) return getmetatable(x) == Value end
 local Recorder = {}
 Recorder.__index = Recorder
 
--- ---- values -----------------------------------------------------------------------------------------------------------
+-- ---- values -------------------------------------------------------------------------------------
 
 local function new_value(self, tensor, kind, more)
   local value = setmetatable({ tensor = tensor, shape = table.move(tensor.shape, 1, tensor.ndim, 1, {}), dtype = tensor.dtype, kind = kind,
@@ -65,13 +67,13 @@ local function any(x, flag)
   return false
 end
 
--- ---- functions that are recorded ----------------------------------------------------------------------------------------
+-- ---- functions that are recorded ----------------------------------------------------------------
 
 local metatable = debug.getmetatable(torch.empty(0))
 local by_hand = { [metatable.__index] = 'index', [metatable.__newindex] = 'index_assign', [torch._C.methods.where] = 'where_method',
   [torch.where] = 'where', [torch.nonzero] = 'nonzero', [torch._C.methods.nonzero] = 'nonzero' }
--- Functions that convert tensors to Lua values: if the tensor depends on an input, the program depends on its
--- values.
+-- Functions that convert tensors to Lua values: if the tensor depends on an input, the program
+-- depends on its values.
 local reads = {}
 for _, name in ipairs { 'item', 'tolist', 'equal', 'is_nonzero', 'allclose' } do reads[torch._C.methods[name]] = name end
 
@@ -88,7 +90,7 @@ local function entry_of(f)
   return entry
 end
 
--- ---- the hook -----------------------------------------------------------------------------------------------------------
+-- ---- the hook -----------------------------------------------------------------------------------
 
 local function transferred()
   local info = debug.getinfo(3, 'r')
@@ -151,7 +153,7 @@ local function hook_of(self)
   end
 end
 
--- ---- modules --------------------------------------------------------------------------------------------------------------
+-- ---- modules ------------------------------------------------------------------------------------
 
 -- Hooks that note which module is running.
 local function follow(module, stack)
@@ -177,8 +179,9 @@ local function flatten(x, list)
 end
 M.flatten = flatten
 
---- Records module(args...); `tensors` are the tensors in args, `names` their names. Recurrent networks run
--- layer by layer, because the operations of layers are known: cuDNN would compute a whole network in one call.
+--- Records module(args...); `tensors` are the tensors in args, `names` their names. Recurrent
+-- networks run layer by layer, because the operations of layers are known: cuDNN would compute a
+-- whole network in one call.
 local function without_cudnn()
   local cudnn = torch.backends.cudnn
   local before = cudnn.enabled

@@ -1,4 +1,5 @@
--- index.lua - operators that read or write elements at positions in a tensor. Positions count from 0 in ONNX.
+-- index.lua - operators that read or write elements at positions in a tensor. Positions count from
+-- 0 in ONNX.
 
 local torch = require 'torch'
 local values = require 'torch.onnx.values'
@@ -36,7 +37,8 @@ function ops.GatherElements(node, x, index)
   return torch.gather(x, dim, places(node, 2, index, x:size(dim)))
 end
 
--- Converts rows of positions to positions, from 1, in the flattened dimensions from + 1 ... of `sizes`.
+-- Converts rows of positions to positions, from 1, in the flattened dimensions from + 1 ... of
+-- `sizes`.
 local function flat_places(index, sizes, from)
   local flat
   for d = 1, index:size(-1) do
@@ -69,13 +71,14 @@ local combine = {
   max = torch.maximum, min = torch.minimum,
 }
 
--- Combines rows of x (a matrix) at positions `at`, which may repeat, with as many new rows by a reduction.
+-- Combines rows of x (a matrix) at positions `at`, which may repeat, with as many new rows by a
+-- reduction.
 local function put_rows(x, at, rows, reduction)
   if reduction == 'none' then return x:index_copy(1, at, rows) end
   if reduction == 'add' then return x:index_add(1, at, rows) end
   local fn = combine[reduction] or values.fail("a reduction '%s'", reduction)
-  -- Partitions the rows into rounds: round n has the n-th row for every position, so positions are unique in a
-  -- round.
+  -- Partitions the rows into rounds: round n has the n-th row for every position, so positions are
+  -- unique in a round.
   local order = {}
   for i, place in ipairs(at:tolist()) do
     order[place] = (order[place] or 0) + 1
@@ -125,7 +128,8 @@ function ops.ScatterElements(node, x, index, updates)
 end
 ops.Scatter = ops.ScatterElements
 
--- Updates a cache of keys or values: writes entries along a dimension, in mode 'circular' as a ring buffer.
+-- Updates a cache of keys or values: writes entries along a dimension, in mode 'circular' as a ring
+-- buffer.
 function ops.TensorScatter(node, past, update, from)
   local dim = values.dim(node.attributes.axis or -2, past:dim())
   local n, size, batches = update:size(dim), past:size(dim), past:size(1)

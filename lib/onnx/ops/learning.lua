@@ -90,16 +90,16 @@ ml.LabelEncoder = {
   end,
 }
 
--- ---- trees ------------------------------------------------------------------------------------------------------------
+-- ---- trees --------------------------------------------------------------------------------------
 
 local compare = { -- by the numbers of TreeEnsemble's nodes_modes, and the names of the older operators
   [0] = torch.le, torch.lt, torch.ge, torch.gt, torch.eq, torch.ne,
   BRANCH_LEQ = torch.le, BRANCH_LT = torch.lt, BRANCH_GTE = torch.ge, BRANCH_GT = torch.gt, BRANCH_EQ = torch.eq, BRANCH_NEQ = torch.ne,
 }
 
--- Passes the samples (positions of rows) from a tree's node down to its leaves, and calls leaf(number, rows).
--- An entry of `nodes` is { feature =, value =, test =, members =, missing_true =, yes =, no = } or { leaf =
--- number }.
+-- Passes the samples (positions of rows) from a tree's node down to its leaves, and calls
+-- leaf(number, rows). An entry of `nodes` is { feature =, value =, test =, members =, missing_true
+-- =, yes =, no = } or { leaf = number }.
 local function descend(nodes, root, x, leaf)
   local waiting = { { root, torch.arange(x:size(1), { device = x.device }) + 1, 0 } }
   while #waiting > 0 do
@@ -193,7 +193,8 @@ function ml.TreeEnsemble(node, x)
   return transformed(scores, TRANSFORMS[a.post_transform or 0])
 end
 
--- The trees of the older operators: nodes are named by tree and number in it. kind: 'target' or 'class'.
+-- The trees of the older operators: nodes are named by tree and number in it. kind: 'target' or
+-- 'class'.
 local function older_trees(a, kind)
   local trees, count, first = { nodes = {}, roots = {}, weights = {} }, 0, {}
   local number = {} -- by 'tree node'
@@ -268,7 +269,7 @@ ml.TreeEnsembleClassifier = { check = number_labels, fn = function(node, x)
   return classified(a, add_base(scores, a.base_values), labels)
 end }
 
--- ---- linear models ----------------------------------------------------------------------------------------------------
+-- ---- linear models ------------------------------------------------------------------------------
 
 local function linear_scores(a, x, n)
   local coefficients = torch.tensor(a.coefficients, { dtype = torch.float32, device = x.device }):view(n, -1)
@@ -288,10 +289,10 @@ ml.LinearClassifier = { check = number_labels, fn = function(node, x)
   return classified(a, linear_scores(a, x, n), labels)
 end }
 
--- ---- support vectors --------------------------------------------------------------------------------------------------
+-- ---- support vectors ----------------------------------------------------------------------------
 
--- The kernel of each row of x with each support vector (for a linear model without vectors, with the
--- coefficients).
+-- The kernel of each row of x with each support vector (for a linear model without vectors, with
+-- the coefficients).
 local function kernels(a, x, vectors)
   local params, kind = a.kernel_params or {}, a.kernel_type or 'LINEAR'
   local gamma, coef, degree = params[1] or 0, params[2] or 0, params[3] or 0
@@ -317,7 +318,7 @@ function ml.SVMRegressor(node, x)
   return transformed(scores:to(torch.float32), a.post_transform)
 end
 
--- ---- counts of words --------------------------------------------------------------------------------------------------
+-- ---- counts of words ----------------------------------------------------------------------------
 
 ops.TfIdfVectorizer = {
   check = function(node) return node.attributes.pool_strings and 'words that are strings, which ltensor does not have' or nil end,

@@ -1,18 +1,23 @@
--- csv.lua - utils.data.csv.read(path, {...}): reads tables of numbers and strings; also compressed by gzip.
+-- csv.lua - utils.data.csv.read(path, {...}): reads tables of numbers and strings; also compressed
+-- by gzip.
 --
--- A column of integers is int64; one of numbers, some with a fraction or missing, is float64; others are a list
--- of strings. Quoted fields may contain separators, line ends and doubled quotes. Options:
+-- A column of integers is int64; one of numbers, some with a fraction or missing, is float64;
+-- others are a list of strings. Quoted fields may contain separators, line ends and doubled quotes.
+-- Options:
 --
 --   separator (',')   one or several characters; 'blanks': runs of blanks and tabs
---   header (true)     the first line names the columns; false: column_1, column_2, ...; or a list of names
---   types             {name = type}: 'integer' (int64), 'float' (the default dtype), 'double' (float64), 'string', or a dtype
+--   header (true)     the first line names the columns; false: column_1, column_2, ...; or a list
+--                     of names
+--   types             {name = type}: 'integer' (int64), 'float' (the default dtype), 'double'
+--                     (float64), 'string', or a dtype
 --   dtype             of columns that would be float64
 --   missing           texts of missing values, {'', 'NA', 'NaN', 'nan'}
 --   fill (nan)        the number for missing values
 --   comment           a character that starts a comment
 --   skip (0)          number of lines to skip at the beginning
 --   max_bytes (2^30)  a longer text is an error
---   max_memory        maximum memory in bytes, for a small file that unpacks to a large one; default 64 times its size, and at least 256 MB
+--   max_memory        maximum memory in bytes, for a small file that unpacks to a large one;
+--                     default 64 times its size, and at least 256 MB
 --
 -- A malformed table is an error with its line.
 
@@ -42,7 +47,8 @@ local M = {}
 
 local INTEGER, FLOAT, TEXT = 1, 2, 3 -- as in csv.h
 
--- The reader's type for an entry of `types`, and the dtype to convert the column to (nil: unchanged).
+-- The reader's type for an entry of `types`, and the dtype to convert the column to (nil:
+-- unchanged).
 local function type_of(given)
   if given == 'string' then return TEXT end
   if given == 'integer' then return INTEGER end

@@ -1,8 +1,8 @@
--- datasets.lua - data sets composed of others: IterableDataset, Subset, ConcatDataset, StackDataset,
--- ChainDataset, random_split.
+-- datasets.lua - data sets composed of others: IterableDataset, Subset, ConcatDataset,
+-- StackDataset, ChainDataset, random_split.
 --
--- A map-style data set has __getitem(position) and __len(); an IterableDataset has iter(), which returns an
--- iterator function.
+-- A map-style data set has __getitem(position) and __len(); an IterableDataset has iter(), which
+-- returns an iterator function.
 
 --[=[ arguments
 datasets: List of data sets.
@@ -38,7 +38,7 @@ function M.item(dataset, position)
   return dataset[position]
 end
 
--- ---- a stream of samples -----------------------------------------------------------------------------------
+-- ---- a stream of samples ------------------------------------------------------------------------
 
 M.IterableDataset = Dataset:extend('IterableDataset')
 function M.IterableDataset:iter() fail("%s has no method 'iter'", self.__classname) end
@@ -67,7 +67,7 @@ function M.ChainDataset:iter()
   end
 end
 
--- ---- parts and sums ----------------------------------------------------------------------------------------
+-- ---- parts and sums -----------------------------------------------------------------------------
 
 M.Subset = Dataset:extend('Subset')
 function M.Subset:init(dataset, indices)
@@ -154,7 +154,8 @@ local function is_fraction(lengths)
   return math.abs(sum - 1) < 1e-9 and sum <= 1 + 1e-9 and #lengths > 0, sum
 end
 
---- Random disjoint subsets of a data set: random_split(dataset, {800, 200}) or fractions {0.8, 0.2}.
+--- Random disjoint subsets of a data set: random_split(dataset, {800, 200}) or fractions {0.8,
+--- 0.2}.
 function M.random_split(dataset, lengths, generator)
   local fractions, sum = is_fraction(lengths)
   local n = #dataset

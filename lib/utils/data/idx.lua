@@ -1,8 +1,9 @@
--- idx.lua - reads idx files (the format of MNIST and Fashion-MNIST), plain or gzipped, into uint8 tensors.
+-- idx.lua - reads idx files (the format of MNIST and Fashion-MNIST), plain or gzipped, into uint8
+-- tensors.
 --
--- The format, big-endian: two zero bytes, the element type (8: unsigned byte), the number of dimensions, the
--- sizes as 32-bit integers, the elements. For a missing, damaged or other file, functions return nil and a
--- message that names it; they raise no error.
+-- The format, big-endian: two zero bytes, the element type (8: unsigned byte), the number of
+-- dimensions, the sizes as 32-bit integers, the elements. For a missing, damaged or other file,
+-- functions return nil and a message that names it; they raise no error.
 
 local torch = require 'torch'
 local checked = require 'torch.support.argument_checks'
@@ -19,7 +20,8 @@ end
 --- Reads one file.
 -- @param path   the file
 -- @param shape  optional: the sizes it must have, false for any ({false, 28, 28})
--- @param max_memory  optional: how many bytes it may unpack to; else 64 times its own, and at least 256 MB
+-- @param max_memory  optional: how many bytes it may unpack to; else 64 times its own, and at least
+--   256 MB
 -- @return a uint8 tensor, or nil and a message
 function M.read(path, shape, max_memory)
   local bytes, message = torch._C.gunzip(path, max_memory)

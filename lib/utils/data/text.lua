@@ -1,13 +1,15 @@
 -- text.lua - utils.data.text: converts a text file to positions in a vocabulary, and back.
 --
 --   local text = torch.utils.data.text
---   local tokens = text.tokenize(text.read_lines('book.txt', { normalize = true }), 'word')   -- a list of lists
+--   local lines = text.read_lines('book.txt', { normalize = true })
+--   local tokens = text.tokenize(lines, 'word')   -- a list of lists
 --   local vocab = text.Vocabulary(tokens, { min_freq = 5, reserved = { '<pad>' } })
---   vocab:ids { 'the', 'time' }      -- an int64 tensor of positions; unknown tokens are vocab.unknown
+--   vocab:ids { 'the', 'time' }      -- an int64 tensor; unknown tokens are vocab.unknown
 --   vocab:tokens(ids)                -- the tokens again
 --
--- Position 1 is the unknown token, then come the reserved ones, then all others by decreasing frequency (ties
--- in byte order). #vocab is their number, vocab.list the list of tokens, vocab.counts their frequencies.
+-- Position 1 is the unknown token, then come the reserved ones, then all others by decreasing
+-- frequency (ties in byte order). #vocab is their number, vocab.list the list of tokens,
+-- vocab.counts their frequencies.
 
 --[=[ arguments
 path: File.
@@ -29,8 +31,8 @@ local whole_file = require 'torch.files.whole_file'
 
 local M = {}
 
---- The lines of a file without their ends. normalize: letters in lower case, everything else one space. max_bytes (2^30): a
--- longer file is an error.
+--- The lines of a file without their ends. normalize: letters in lower case, everything else one
+-- space. max_bytes (2^30): a longer file is an error.
 function M.read_lines(path, options)
   local text = whole_file.read(path, options.max_bytes)
   if text:find '[^\n]$' then text = text .. '\n' end
@@ -56,8 +58,8 @@ local function characters(line, list)
   end
 end
 
---- The tokens of a text, or of each line of a list (then a list of lists). by: 'word' (separated by blanks, the
--- default), 'char' (UTF-8 characters) or 'byte'.
+--- The tokens of a text, or of each line of a list (then a list of lists). by: 'word' (separated by
+-- blanks, the default), 'char' (UTF-8 characters) or 'byte'.
 function M.tokenize(text, by)
   by = by or 'word'
   if by ~= 'word' and by ~= 'char' and by ~= 'byte' then
@@ -78,7 +80,7 @@ function M.tokenize(text, by)
   return list
 end
 
--- ---- vocabularies -----------------------------------------------------------------------------------------------------
+-- ---- vocabularies -------------------------------------------------------------------------------
 
 local methods = {}
 local Vocabulary = {
@@ -99,8 +101,9 @@ local function each_token(tokens, visit)
   end
 end
 
---- A vocabulary of a list of tokens, or of lists of them. Options: min_freq (1: rarer tokens are unknown), reserved (a
--- list of tokens at the beginning), unknown ('<unk>'; false: there is none, and unknown tokens are errors).
+--- A vocabulary of a list of tokens, or of lists of them. Options: min_freq (1: rarer tokens are
+-- unknown), reserved (a list of tokens at the beginning), unknown ('<unk>'; false: there is none,
+-- and unknown tokens are errors).
 function M.Vocabulary(tokens, options)
   local counts, sorted = {}, {}
   each_token(tokens or {}, function(token)
@@ -140,7 +143,8 @@ function methods:ids(tokens)
   return torch.tensor(positions, { dtype = torch.int64 })
 end
 
---- The tokens at positions: a list of numbers or a tensor of one dimension; of one number, the token.
+--- The tokens at positions: a list of numbers or a tensor of one dimension; of one number, the
+--- token.
 function methods:tokens(ids)
   if math.type(ids) == 'integer' then
     local token = self.list[ids]

@@ -1,11 +1,12 @@
 -- workers.lua - background processes for the DataLoader.
 --
--- A worker is a fork of this process with one thread, so it can use any dataset and the values that its
--- functions refer to, but not a GPU. It receives lists of positions and returns batches through pipes: tensors
--- (on the host), numbers, booleans, strings and tables of these (structure.lua). Batches are requested and
--- received round-robin, so their order does not depend on the speed of the workers. With in_order = false the
--- first batch that is ready is received, and its worker gets the next request. A worker that ends, by an
--- error or a signal, ends the iteration; the end of the iteration ends the workers.
+-- A worker is a fork of this process with one thread, so it can use any dataset and the values that
+-- its functions refer to, but not a GPU. It receives lists of positions and returns batches through
+-- pipes: tensors (on the host), numbers, booleans, strings and tables of these (structure.lua).
+-- Batches are requested and received round-robin, so their order does not depend on the speed of
+-- the workers. With in_order = false the first batch that is ready is received, and its worker gets
+-- the next request. A worker that ends, by an error or a signal, ends the iteration; the end of the
+-- iteration ends the workers.
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
@@ -16,18 +17,18 @@ local M = {}
 
 local info -- of this process, if it is a worker
 
---- In a worker: {id, num_workers, seed, dataset}; elsewhere nil. A stream of samples uses it to select its
--- part.
+--- In a worker: {id, num_workers, seed, dataset}; elsewhere nil. A stream of samples uses it to
+-- select its part.
 function M.get_worker_info() return info end
 declare.functions(M, 'get_worker_info()')
 
--- ---- messages ----------------------------------------------------------------------------------------------
+-- ---- messages -----------------------------------------------------------------------------------
 
 -- The message of a batch: its kind and a parcel.
 local function pack(...) return 'b' .. parcel.pack(...) end
 local function unpack_batch(message) return parcel.unpack(message, 2) end
 
--- ---- in the worker -----------------------------------------------------------------------------------------
+-- ---- in the worker ------------------------------------------------------------------------------
 
 local function serve(loader, receive, send, seed, id)
   torch.set_num_threads(1)
@@ -67,7 +68,7 @@ local function serve(loader, receive, send, seed, id)
   end
 end
 
--- ---- in the main process -----------------------------------------------------------------------------------
+-- ---- in the main process ------------------------------------------------------------------------
 
 local Pool = {}
 Pool.__index = Pool
@@ -154,8 +155,8 @@ function M.iter(loader, next_positions, seed)
 
   local queue = {} -- the workers in the order of their requests
 
-  -- The worker that gets the next request: round robin if in_order, otherwise any with a free slot; nil if
-  -- none.
+  -- The worker that gets the next request: round robin if in_order, otherwise any with a free slot;
+  -- nil if none.
   local function worker_to_ask()
     if loader.in_order then return #queue - taken < count * loader.prefetch_factor and turn % count + 1 or nil end
     for i = turn, turn + count - 1 do

@@ -1,4 +1,5 @@
--- convolution.lua - writes convolutions and pools in ONNX. Inputs without a batch get a batch of one.
+-- convolution.lua - writes convolutions and pools in ONNX. Inputs without a batch get a batch of
+-- one.
 
 local torch = require 'torch'
 
@@ -15,7 +16,8 @@ end
 
 local function pads_of(padding) return table.move(padding, 1, #padding, #padding + 1, table.move(padding, 1, #padding, 1, {})) end
 
--- Calls f(name) on the input with a batch dimension; removes it from the result if the input has none.
+-- Calls f(name) on the input with a batch dimension; removes it from the result if the input has
+-- none.
 local function with_batch(g, x, n, f)
   local name, alone = g:name(x), #x.shape == n + 1
   if not alone then return f(name) end
@@ -24,7 +26,7 @@ local function with_batch(g, x, n, f)
   return table.unpack(results, 1, results.n)
 end
 
--- ---- convolutions -----------------------------------------------------------------------------------------------------------
+-- ---- convolutions -------------------------------------------------------------------------------
 
 for n = 1, 3 do
   M[('conv%dd'):format(n)] = function(g, a)
@@ -48,7 +50,7 @@ for n = 1, 3 do
   end
 end
 
--- ---- pools ------------------------------------------------------------------------------------------------------------------
+-- ---- pools --------------------------------------------------------------------------------------
 
 local function window(g, a, n)
   local kernel = each(g, a.kernel_size, n)
@@ -150,7 +152,7 @@ for n = 1, 3 do
   end
 end
 
--- ---- im2col and col2im --------------------------------------------------------------------------------------
+-- ---- im2col and col2im --------------------------------------------------------------------------
 
 -- For every channel, one-hot filters: filter k selects element k of a window.
 local function picking(g, channels, kernel, dtype)

@@ -1,5 +1,5 @@
--- index.lua - writes indexing by positions, and x[...], in ONNX. Positions count from 1 in programs, from 0 in
--- ONNX.
+-- index.lua - writes indexing by positions, and x[...], in ONNX. Positions count from 1 in
+-- programs, from 0 in ONNX.
 
 local torch = require 'torch'
 local record = require 'torch.onnx.export.record'
@@ -8,7 +8,7 @@ local tensors = require 'torch.onnx.tensors'
 
 local M = {}
 
--- ---- positions in tensors -----------------------------------------------------------------------------------------------
+-- ---- positions in tensors -----------------------------------------------------------------------
 
 function M.embedding(g, a)
   if a.max_norm then g:fail 'rows that are made shorter (max_norm)' end
@@ -16,8 +16,8 @@ function M.embedding(g, a)
 end
 M['nn.embedding'] = M.embedding
 
--- A (bags, entries) matrix of 1 and 0: whether an entry belongs to a bag, which starts at the entry or before
--- while the next bag does not.
+-- A (bags, entries) matrix of 1 and 0: whether an entry belongs to a bag, which starts at the entry
+-- or before while the next bag does not.
 local function members(g, a, dtype)
   local places = g:node('Range', { g:scalar(0, torch.int64), g:node('Size', { g:name(a.input) }), g:scalar(1, torch.int64) })
   local starts = g:node('Unsqueeze', { g:positions(a.offsets), g:list { 1 } })
@@ -52,8 +52,8 @@ function M.index_select(g, a)
   return g:node('Gather', { g:name(a.self), g:positions(a.index) }, { axis = g:axis(a.dim, #a.self.shape) })
 end
 
--- Linear resampling of a dimension as a product with the matrix of weights. lists: starts, sources and weights,
--- and the starts for backward.
+-- Linear resampling of a dimension as a product with the matrix of weights. lists: starts, sources
+-- and weights, and the starts for backward.
 local function resampled(g, name, rank, axis, lists, dtype)
   local starts, sources, weights = lists[1].tensor:tolist(), lists[2].tensor:tolist(), lists[3].tensor:tolist()
   local matrix = {}
@@ -121,7 +121,7 @@ function M.one_hot(g, a, call)
   return g:node('OneHot', { g:positions(a.self), g:scalar(n, torch.int64), g:list { 0, 1 } }, { axis = -1 })
 end
 
--- ---- x[...] -----------------------------------------------------------------------------------------------------------------
+-- ---- x[...] -------------------------------------------------------------------------------------
 
 local fields = { T = 'reversed', mT = 'adjoint', H = 'reversed', mH = 'adjoint' }
 

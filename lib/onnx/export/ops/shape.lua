@@ -7,7 +7,7 @@ local M = {}
 
 local LAST = math.maxinteger -- above every size
 
--- ---- the same elements in another shape ---------------------------------------------------------------------------------
+-- ---- the same elements in another shape ---------------------------------------------------------
 
 local function reshaped(g, a, call)
   if a.dtype then g:fail 'elements seen as another dtype' end
@@ -89,7 +89,7 @@ function M.repeat_(g, a, call)
 end
 M['repeat'], M.tile, M.repeat_ = M.repeat_, M.repeat_, nil
 
--- ---- joins and parts ------------------------------------------------------------------------------------------------------
+-- ---- joins and parts ----------------------------------------------------------------------------
 
 local function all_names(g, list, dtype)
   local names = {}
@@ -183,7 +183,7 @@ function M.unfold(g, a)
   return g:node('Transpose', { rows }, { perm = perm })
 end
 
--- ---- padding ----------------------------------------------------------------------------------------------------------------
+-- ---- padding ------------------------------------------------------------------------------------
 
 local modes = { constant = 'constant', reflect = 'reflect', replicate = 'edge' }
 
@@ -213,7 +213,7 @@ function M.pad(g, a, call)
 end
 M.constant_pad_nd = M.pad
 
--- ---- others -------------------------------------------------------------------------------------------------------------------
+-- ---- others -------------------------------------------------------------------------------------
 
 local function triangle(upper)
   return function(g, a)

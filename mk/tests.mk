@@ -144,6 +144,7 @@ lint: $(BUILD)/shell/ltensor.1 docs
 	@sh packaging/release.sh check
 	luacheck -q .
 	lua5.4 scripts/prose.lua
+	lua5.4 scripts/messages.lua
 	$(LUA) scripts/sizes.lua
 	$(LUA) scripts/tuning.lua
 	$(LUA) scripts/identifiers.lua

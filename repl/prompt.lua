@@ -66,7 +66,7 @@ end
 -- What somebody sees who has typed no cell yet.
 local FIRST_START = [[
   A cell is Lua: try torch.arange(6):reshape(2, 3); positions count from 1
-  Tab completes what is typed, ?torch.sum explains it, Up brings back cells
+  Tab completes a name, ?torch.sum explains it, Up brings back cells
   %run file.lua runs a script; !ltensor --doctor shows which libraries were found]]
 
 local function banner(state)

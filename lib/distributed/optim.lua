@@ -74,7 +74,7 @@ end
 -- the group (as with DistributedDataParallel).
 function ZeRO:init(params, class, options)
   kinds.check('ZeroRedundancyOptimizer', 'optimizer_class', class, 'any')
-  if WHOLE[class.__classname] then fail('ZeroRedundancyOptimizer: %s looks at more than one element at once', class.__classname) end
+  if WHOLE[class.__classname] then fail('ZeroRedundancyOptimizer: %s is not supported, because it does not update each element separately', class.__classname) end
   local own = {}
   for name, value in pairs(options or {}) do own[name] = value end
   self.process_group = own.process_group or dist._group(nil)

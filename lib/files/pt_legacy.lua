@@ -221,7 +221,7 @@ local function load_tar(part, put)
   return parts.pickle:pickle(function(machine, id)
     if machine.kinds[id] == 'tuple' then machine:fail 'its pickle is of a module; ltensor reads its state_dict()' end
     local tensor = (type(id) == 'string' or type(id) == 'number') and tensors[tostring(id)]
-    if not tensor then machine:fail 'its pickle is damaged: a tensor that is not there' end
+    if not tensor then machine:fail 'its pickle is damaged: an unknown tensor' end
     return tensor
   end)
 end

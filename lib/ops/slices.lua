@@ -151,7 +151,7 @@ local function segment_reduce(data, reduce, lengths, offsets, axis, unsafe, init
   local whole = lengths ~= nil -- lengths cover all entries, offsets may leave some out
   if not lengths then lengths = torch.diff(offsets, 1, -1) end
   axis = dimensions.wrap(axis, data.ndim)
-  if axis ~= lengths.ndim then fail 'segment_reduce(): the dimensions of lengths must be those of data up to axis' end
+  if axis ~= lengths.ndim then fail 'segment_reduce(): lengths must have the dimensions of data up to axis' end
   if not unsafe and lengths:lt(0):any():item() then
     fail(whole and 'segment_reduce(): lengths contains negative value!' or 'segment_reduce(): expected offsets that do not decrease')
   end

@@ -296,7 +296,7 @@ local function range_edges(values, count, low, high, dtype, device)
   if not (low > -math.huge and low < math.huge and high > -math.huge and high < math.huge) then
     fail('torch.histogramdd: range [%s, %s] is not finite', tostring(low), tostring(high))
   end
-  if low > high then fail 'torch.histogramdd: min should not exceed max, but got a range whose ends are in the other order' end
+  if low > high then fail('torch.histogramdd: min should not exceed max, but got [%s, %s]', tostring(low), tostring(high)) end
   if low == high then low, high = low - 0.5, high + 0.5 end
   local edges = torch.linspace(low, high, count + 1, { dtype = dtype, device = device })
   return given and edges or counted(edges, { values })

@@ -124,7 +124,7 @@ return function(print, is_stopping)
       for part in name:sub(7):gmatch '[^.]+' do found = type(found) == 'table' and found[part] or nil end
       if found then return found end
     end
-    error(("module '%s' is not there for a script that is not trusted"):format(globals.tostring(name)), 2)
+    error(("module '%s' is not available to an untrusted script"):format(globals.tostring(name)), 2)
   end
 
   getmetatable('').__index, getmetatable('').__metatable = libraries.string, false

@@ -22,7 +22,7 @@ int plugin_open(lua_State *L)
                               PLUGIN, why);
         return luaL_error(
             L,
-            "this ltensor was built without a kernel for Jupyter: %s is not there; on Debian and "
+            "this ltensor was built without a kernel for Jupyter: %s does not exist; on Debian and "
             "Ubuntu: apt-get install libzmq3-dev nettle-dev, then make",
             PLUGIN);
     }

@@ -46,7 +46,7 @@ lt_status lt_sparse_new(const lt_sparse *parts, int ndim, const int64_t *sizes, 
 /* Replaces the components of the sparse tensor t by src's; t keeps its version and flags. */
 void lt_sparse_replace(lt_tensor *t, lt_tensor *src);
 
-/* Sets the error "add() has no form for sparse tensors"; LT_ERR_RUNTIME. */
+/* Sets the error "add() does not support sparse tensors"; LT_ERR_RUNTIME. */
 lt_status lt_refuse_sparse(const char *op);
 /* The same error if t is sparse, else LT_OK: for functions other than ops that access elements. */
 static inline lt_status lt_require_strided(const char *function, const lt_tensor *t)

@@ -46,7 +46,7 @@ return {
   { '_linalg_solve_triangular_backward(Tensor grad_output, Tensor self, Tensor result, bool upper, bool unitriangular) -> Tensor',
     variants = '', composite = true, doc = 'The derivative of _linalg_solve_triangular by the matrix.' },
   { '_linalg_triangle(Tensor self, bool upper, bool unitriangular) -> Tensor', variants = '', composite = true,
-    doc = 'What _linalg_solve_triangular reads of self, zeros elsewhere.' },
+    doc = 'The triangle of self that _linalg_solve_triangular reads, zeros elsewhere.' },
   { '_linalg_solve_triangular_backward_other(Tensor grad_output, Tensor self, bool upper, bool unitriangular) -> Tensor',
     variants = '', composite = true, doc = 'The derivative of _linalg_solve_triangular by the right-hand side.' },
   { 'linalg_lstsq(Tensor self, Tensor other, *, float? rcond=nil) -> (Tensor solution, Tensor residuals, Tensor rank, Tensor singular_values)',

@@ -66,7 +66,7 @@ return {
     forward = { x1 = '_euclidean_tangent(x1_t, x1, x2, result)', x2 = 'transpose(_euclidean_tangent(x2_t, x2, x1, transpose(result, -2, -1)), -2, -1)' },
     grad = { x1 = '_euclidean_backward(grad, x1, x2, result)', x2 = '_euclidean_backward(transpose(grad, -2, -1), x2, x1, transpose(result, -2, -1))' } },
   { '_euclidean_backward(Tensor grad, Tensor x1, Tensor x2, Tensor distances) -> Tensor', variants = '', composite = true,
-    doc = 'What _euclidean_dist hands back to x1; nothing where rows are the same.' },
+    doc = 'The derivative of _euclidean_dist by x1; 0 for equal rows.' },
   { '_euclidean_tangent(Tensor x1_t, Tensor x1, Tensor x2, Tensor distances) -> Tensor', variants = '', composite = true,
     doc = 'The tangent of _euclidean_dist for one of x1; 0 where rows are the same.' },
   { 'chain_matmul(Tensor[] matrices) -> Tensor', variants = 'function copied_out', composite = true,

@@ -162,7 +162,7 @@ return {
     doc = "Padded with elements of self: mode 0 is 'reflect', 1 'replicate', 2 'circular'; no amount is negative.",
     forward = 'linear', grad = { self = '_pad_by_lookup_backward(grad, pad, mode)' } },
   { '_pad_by_lookup_backward(Tensor grad_output, Size pad, int mode) -> Tensor', variants = '', batch = 'front',
-    doc = 'What _pad_by_lookup added, summed to where it came from.', forward = 'linear', grad = { grad_output = '_pad_by_lookup(grad, pad, mode)' } },
+    doc = 'The derivative of _pad_by_lookup: added elements are summed to their sources.', forward = 'linear', grad = { grad_output = '_pad_by_lookup(grad, pad, mode)' } },
   { '_permute_backward(Tensor grad_output, Dims dims) -> Tensor', variants = '', composite = true,
     doc = 'grad_output with its dimensions put back where permute took them from.' },
   { '_select_backward(Tensor grad_output, Size sizes, Dim dim, Index index) -> Tensor', float8 = true, variants = '',
@@ -215,7 +215,7 @@ unsqueeze.dim: Position of the new dimension, from 1; negative from the end.
 repeats: Number of repetitions of each entry.
 repeat.repeats: Number of repetitions along each dimension.
 repeat_interleave.output_size: Size of the result along the dimension, if it is known, which saves a pass.
-shifts: Number of places by which entries move along each dimension; entries that leave it return at the other end.
+shifts: Number of positions by which entries move along each dimension; entries that leave it return at the other end.
 fill_value: Value of the diagonal.
 wrap: Whether the diagonal begins again below itself in tall matrices.
 rot90.k: Number of rotations by 90 degrees.

@@ -33,7 +33,7 @@ return {
 
   -- ---- error functions, gamma functions, logarithms of odds -------------------------------------------
   unary('erfc', 'float', 'special: float(NEAR)', '1 - erf(self), exact where that is small.', '-grad * exp(-(self * self)) * 1.12837916709551257390'),
-  unary('erfinv', 'float', 'special: float(NEAR)', 'The number whose erf is self.', 'grad * exp(result * result) * 0.88622692545275801365'),
+  unary('erfinv', 'float', 'special: float(NEAR)', 'The inverse of erf.', 'grad * exp(result * result) * 0.88622692545275801365'),
   unary('lgamma', 'float', 'gamma: float', 'Logarithm of the absolute value of the gamma function.', 'grad * digamma(self)'),
   unary('digamma', 'float', 'gamma: float', 'Derivative of lgamma.', 'grad * _polygamma(self, 1)'),
   { '_polygamma(Tensor self, Scalar n) -> Tensor', variants = '', pointwise = 'float', kernel = 'gamma: float', doc = 'Derivative of digamma of order n.',

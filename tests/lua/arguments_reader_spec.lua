@@ -46,7 +46,7 @@ describe('a declared function', function()
     assert.same({ data = { 1 }, more = 4 }, g({ 1 }, { more = 4 }))
   end)
 
-  it("takes PyTorch's names of NumPy and what else stands in the row, where '...' is declared", function()
+  it("NumPy's names of arguments are accepted, and '...' accepts further arguments", function()
     local named = declare.declare('f(Tensor input, integer? dim, boolean keepdim=false, Tensor? other)', function(...) return table.pack(...) end)
     assert.same({ x, 2, true, x, n = 4 }, named { x1 = x, axis = 2, keepdims = true, x2 = x })
     local rest = declare.declare('f(integer first, ..., boolean flag=true)', function(...) return table.pack(...) end)

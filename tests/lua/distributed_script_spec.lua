@@ -43,7 +43,7 @@ describe('#cpu scripts/distributed.lua', function()
     for i = 1, #a do assert.near(a[i], b[i], 1e-4, 'step ' .. i) end
   end
 
-  it('the losses equal those of one rank, for every number of ranks', function()
+  it('the losses equal the losses of one rank, for every number of ranks', function()
     for n = 1, 3 do
       local output, errors, status = run('--nproc ' .. n, ('--epochs 2 --losses %s'):format(file('losses' .. n)))
       assert.equal(0, status, errors)

@@ -276,7 +276,7 @@ describe('an expanded argument gives the result of its copy', function()
 end)
 
 -- They have loops of their own, two elements at a time; others are computed in float throughout.
-describe('sums and products of bfloat16 equal those of float, rounded once,', function()
+describe('sums and products of bfloat16 equal float results, rounded once,', function()
   local N = 150
   local ops = {
     add = function(a, b) return a + b end,

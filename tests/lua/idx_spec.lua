@@ -76,7 +76,7 @@ describe('an idx file #cpu', function()
     assert.truthy(message:find('sizes 2 x 1 do not fit', 1, true), message)
   end)
 
-  it('an idx file whose gzip data end early is an error', function()
+  it('an idx file with truncated gzip data is an error', function()
     local t, message = read_gzipped(header(8, 1000) .. ('x'):rep(1000), 9)
     assert.is_nil(t)
     assert.truthy(message:find('.gz', 1, true), message)

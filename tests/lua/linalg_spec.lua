@@ -316,7 +316,7 @@ describe('factors made in Lua', function()
     assert.equal(math.huge, torch.linalg.cond(a, 1)[2]:item())
   end)
 
-  it('low-rank factors approximate those of the whole matrix', function()
+  it('low-rank factors approximate the factors of the whole matrix', function()
     torch.manual_seed(5)
     local a = random { 20, 4 }:matmul(random { 4, 12 })
     local U, S, V = torch.svd_lowrank(a, 5)

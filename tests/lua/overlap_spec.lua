@@ -83,7 +83,7 @@ local function message_of(call, ...)
   return not ok and tostring(message) or nil
 end
 
-describe('an output whose elements share memory', function()
+describe('an output with elements that share memory', function()
   for _, form in ipairs { 'inplace', 'out' } do
     it('is refused by every op that would write it, ' .. form, function()
       local wrong = {}
@@ -226,7 +226,7 @@ describe('an argument that overlaps the output', function()
     assert.same({ { 2, 1, 8, 3 }, { 14, 5, 20, 7 } }, pairs_of:tolist())
   end)
 
-  it('is copied by products, whose result is correct', function()
+  it('products copy an operand that is also the output', function()
     local x = square()
     local product, sum = (x:matmul(x)):tolist(), torch.addmm(x, x, x):tolist()
     assert.same(product, (function(y) return torch.mm(y, y, { out = y }) end)(x:clone()):tolist())

@@ -64,7 +64,7 @@ describe('the report of the kernels\' machine code', function()
     assert.is_true(found.instructions > 1 and found.instructions < 6, found.instructions)
   end)
 
-  it('a kernel whose parameters are copied to a stack frame is an error', function()
+  it('a kernel with parameters that are copied to a stack frame is an error', function()
     local text, content = report ''
     assert.is_false(content)
     assert.truthy(text:find('sm_90 kernels.cu: framed: a stack frame of 344 bytes (less than 256 are allowed)', 1, true))

@@ -148,7 +148,7 @@ describe('a damaged file #cpu', function()
     end)
   end
 
-  it('a damaged file whose key grows without end is an error', function()
+  it('a damaged file with an ever growing key is an error', function()
     local tuple = 'K\1\x85' .. ('2\x86'):rep(40) -- each twice in the next
     local ok, message = unpickle.load('\x80\2}' .. tuple .. 'K\1s.', pt_globals.make(), error)
     assert.is_false(ok)

@@ -21,7 +21,7 @@ end
 local function check(text) return run(text, '--check') end
 
 describe('--cells --check', function()
-  it('--check passes a notebook whose outputs match', function()
+  it('--check passes a notebook with matching outputs', function()
     local out, err, status = check [[
 # Title
 

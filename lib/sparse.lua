@@ -59,7 +59,7 @@ function sparse.mm(mat1, mat2, reduce)
   if reduce == nil then return torch.mm(mat1, mat2) end
   if not reductions[reduce] then fail("sparse.mm(): reduce must be sum, mean, amax or amin, but got '%s'", reduce) end
   check_sparse('sparse.mm', 'mat1', mat1)
-  if is_sparse(mat2) then fail 'sparse.mm(): with reduce, mat2 must be an ordinary matrix' end
+  if is_sparse(mat2) then fail 'sparse.mm(): with reduce, mat2 must be a dense matrix' end
   if reduce == 'sum' then return torch.mm(mat1, mat2) end
   if mat1:size(2) ~= mat2:size(1) then
     fail('sparse.mm(): mat1 and mat2 shapes cannot be multiplied (%dx%d and %dx%d)', mat1:size(1), mat1:size(2), mat2:size(1), mat2:size(2))

@@ -126,7 +126,7 @@ function M.SuccessiveHalvingScheduler:update(config, error)
   for i, r in ipairs(self.rungs) do
     if r == epochs then rung = i end
   end
-  if not rung then fail('update(): %s epochs are no rung of this scheduler', tostring(epochs)) end
+  if not rung then fail('update(): %s epochs are not a rung of this scheduler', tostring(epochs)) end
   local seen, above = self.observed[epochs], self.rungs[rung + 1]
   seen[#seen + 1] = { config = config, error = error }
   if not above or #seen < self.size_of[epochs] then return end

@@ -76,7 +76,7 @@ function M.get_negatives(all_contexts, vocab, counter, K)
       local word = generator:draw()
       if not is_context[word] then negatives[#negatives + 1] = word end
       tries = tries + 1
-      if tries > 1000 * (#contexts * K + 1) then fail 'get_negatives(): the vocabulary has hardly a word that is not in a context' end
+      if tries > 1000 * (#contexts * K + 1) then fail 'get_negatives(): too few words of the vocabulary are outside of the context' end
     end
     all[i] = negatives
   end
@@ -131,7 +131,7 @@ function M.TokenEmbedding:init(path)
   for line in whole_file.read(path):gmatch '[^\n]+' do
     local word, rest = line:match '^(%S+)%s+(.*)$'
     local row = {}
-    for number in (rest or ''):gmatch '%S+' do row[#row + 1] = tonumber(number) or fail('%s: %s is no number', path, number) end
+    for number in (rest or ''):gmatch '%S+' do row[#row + 1] = tonumber(number) or fail('%s: %s is not a number', path, number) end
     if #row > 1 then -- fastText's files begin with a header of one number
       if rows[1] and #row ~= #rows[1] then fail('%s: %d numbers for %s, and %d for others', path, #row, word, #rows[1]) end
       rows[#rows + 1] = row

@@ -160,7 +160,7 @@ local function read_index(path)
   local index = torch.load(path, { map_location = 'cpu' })
   if type(index) ~= 'table' or type(index.files) ~= 'table' or type(index.tensors) ~= 'table' or index.checkpoint ~= 1
     or math.type(index.number) ~= 'integer' or index.number < 1 or index.number >= 1 << 53 then
-    fail('%s is no index of a checkpoint of ranks', path)
+    fail('%s is not an index of a distributed checkpoint', path)
   end
   return index
 end

@@ -140,7 +140,7 @@ function M.load_archive(archive, put)
   local dict = ordered_dict.new()
   for _, entry in ipairs(archive.entries) do
     local name = entry.name:match '^(.*)%.npy$'
-    if not name then archive:fail("entry '%s' is no array (.npy)", entry.name) end
+    if not name then archive:fail("entry '%s' is not an array (.npy)", entry.name) end
     local where = shown("%s, '%s'", archive.path, entry.name)
     local array, reason = read_array(where, archive:begin(entry), entry.size)
     if array then

@@ -118,7 +118,7 @@ local function load_stream(part, put)
   if type(keys) ~= 'table' then part:fail 'the keys of its storages are damaged' end
   for _, key in ipairs(keys) do
     local storage = found[key]
-    if not storage then part:fail("its storage '%s' belongs to no tensor, or comes twice", key) end
+    if not storage then part:fail("its storage '%s' has no tensor or occurs twice", key) end
     local tensor = part:elements(storage.dtype)
     if tensor:numel() ~= storage.numel then
       part:fail("storage '%s' has %d elements where %d are promised", key, tensor:numel(), storage.numel)

@@ -156,7 +156,7 @@ end
 function construct.to_sparse(self, sparse_dim, layout, blocksize, dense_dim)
   if blocksize ~= nil then fail 'to_sparse(): layouts of blocks are not supported' end
   layout = layout_name('to_sparse', layout)
-  if layout == torch.strided then fail 'to_sparse(): torch.strided is no sparse layout; to_dense() makes ordinary tensors' end
+  if layout == torch.strided then fail 'to_sparse(): torch.strided is not a sparse layout; call to_dense() for a dense tensor' end
   if layout ~= torch.sparse_coo then return C.to_sparse_compressed(self, layout, dense_dim or 0) end
   if dense_dim then sparse_dim = self.ndim - dense_dim end
   return C.to_sparse_coo(self, sparse_dim)

@@ -27,7 +27,7 @@ return function(text, separator, path)
       line = line + lines
       field = field:gsub('""', '"')
       at = stop + 1
-      if at <= #text and not text:find('^' .. stops, at) then fail('%s:%d: text behind a quoted field', path, line) end
+      if at <= #text and not text:find('^' .. stops, at) then fail('%s:%d: text after a quoted field', path, line) end
     else
       local stop = text:find(stops, at) or #text + 1
       field = text:sub(at, stop - 1)

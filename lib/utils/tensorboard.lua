@@ -194,7 +194,7 @@ function SummaryWriter:add_scalars(main_tag, tag_scalar_dict, global_step, wallt
   kinds.check('add_scalars', 'tag_scalar_dict', tag_scalar_dict, 'table')
   for name, scalar in pairs(tag_scalar_dict) do
     local part = ('%s_%s'):format(main_tag:gsub('/', '_'), name)
-    local folder = outside.path_inside(self.log_dir .. '/', part) or fail("add_scalars: '%s' is no name of a folder in %s", part, self.log_dir)
+    local folder = outside.path_inside(self.log_dir .. '/', part) or fail("add_scalars: '%s' is not a valid name of a folder in %s", part, self.log_dir)
     self._parts[folder] = self._parts[folder] or SummaryWriter(folder)
     self._parts[folder]:add_scalar(main_tag, scalar, global_step, walltime)
   end

@@ -13,7 +13,7 @@ static const char *const names[LT_REDUCTIONS] = {"SUM", "AVG",  "PRODUCT", "MIN"
 lt_status lt_check_reduction(lt_comm_reduction reduction, lt_dtype dtype)
 {
     if ((unsigned)reduction >= LT_REDUCTIONS)
-        return lt_error(LT_ERR_TYPE, "%d is no ReduceOp", (int)reduction);
+        return lt_error(LT_ERR_TYPE, "%d is not a ReduceOp", (int)reduction);
     const bool summed = reduction == LT_REDUCE_SUM || reduction == LT_REDUCE_AVG;
     if (lt_dtype_is_complex(dtype) && !summed)
         return lt_error(LT_ERR_RUNTIME, "ReduceOp.%s needs a real dtype, got %s", names[reduction],

@@ -46,11 +46,12 @@ static void note_number(lua_State *L, int index, lt_literal *m)
         }
         t = lt_lua_get(L, index);
         if (t == NULL || t->numel != 1)
-            lt_lua_error(L,
-                         t == NULL
-                             ? "tensor(): a %s is no number, boolean or table of them"
-                             : "tensor(): only one element tensors can be converted to numbers",
-                         lt_lua_type_name(L, index));
+            lt_lua_error(
+                L,
+                t == NULL
+                    ? "tensor(): expected numbers, booleans or nested tables of them, but got a %s"
+                    : "tensor(): only one element tensors can be converted to numbers",
+                lt_lua_type_name(L, index));
         m->dtype = m->tensors ? lt_promote(m->dtype, (lt_dtype)t->dtype) : (lt_dtype)t->dtype;
         if (m->dtype == LT_DTYPE_NONE) lt_lua_error(L, "%s", lt_error_message());
         m->tensors = true;

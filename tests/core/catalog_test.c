@@ -482,7 +482,7 @@ static void test_numbers_out_of_range_are_errors(void **state)
         assert_fails(lt_softmax(x, 0, dtype, &out), LT_ERR_TYPE, "softmax(): argument 'dtype'");
         assert_fails(lt_zeros(&few, dtype, NULL, &out), LT_ERR_TYPE, "zeros(): argument 'dtype'");
         assert_fails(lt_zeros(&few, LT_FLOAT32, &device, &out), LT_ERR_TYPE,
-                     "is no type of device");
+                     "is not a type of device");
         assert_fails(lt_zeros(&many, LT_FLOAT32, NULL, &out), LT_ERR_TYPE,
                      "zeros(): argument 'size' has");
         assert_fails(lt_sum_dim(x, &many, false, LT_DTYPE_NONE, &out), LT_ERR_TYPE,

@@ -314,9 +314,9 @@ static void test_devices_that_are_not_there(void **state)
     const lt_device none = {5, 0}, far = {LT_CUDA, 100};
     lt_tensor *t = NULL;
     assert_int_equal(lt_device_count((lt_device_type)5), 0);
-    assert_fails(lt_device_synchronize(none), LT_ERR_TYPE, "5 is no type of device");
+    assert_fails(lt_device_synchronize(none), LT_ERR_TYPE, "5 is not a type of device");
     assert_fails(lt_tensor_new(LT_FLOAT32, none, 0, NULL, &t), LT_ERR_TYPE,
-                 "5 is no type of device");
+                 "5 is not a type of device");
     assert_int_equal(lt_device_memory(far, NULL, NULL), LT_ERR_DEVICE);
     assert_null(t);
 }

@@ -193,7 +193,7 @@ describe('SummaryWriter #cpu', function()
     local name = folder .. "/it's $(touch " .. folder .. ") `x`;\nnew"
     local writer = torch.utils.tensorboard.SummaryWriter(name)
     writer:add_scalars('loss', { ['train/first'] = 1 }, 1)
-    fails_with('is no name of a folder in', writer.add_scalars, writer, 'loss', { ['/../../../escaped'] = 1 }, 1)
+    fails_with('is not a valid name of a folder in', writer.add_scalars, writer, 'loss', { ['/../../../escaped'] = 1 }, 1)
     writer:close()
     assert.equal(2, #lines_of(('find %s -name "events*" -printf "x\\n"'):format(folder)))
     os.execute('rm -r ' .. folder)

@@ -593,7 +593,7 @@ describe('a hostile archive #cpu', function()
     { 'another compression', function(s) return patch(s, directory_of(s) + 10, '\12') end, 'method 12' },
     { 'another checksum', function(s) return patch(s, directory_of(s) + 16, '\1\2\3\4') end, 'differs from the directory' },
     { 'another name', function(s) return patch(s, directory_of(s) + 46, '?') end, 'another name' },
-    { 'an entry that is no array', function(s) return (s:gsub('%.npy', '.txt')) end, 'is no array' },
+    { 'an entry that is no array', function(s) return (s:gsub('%.npy', '.txt')) end, 'is not an array' },
     { 'a directory elsewhere', function(s) return patch(s, #s - 5, '\0\0\0\0') end, 'directory' },
     { 'a promise of more entries', function(s) return patch(s, #s - 13, '\9\0\9\0') end, 'promises 9' },
     { 'several disks', function(s) return patch(s, #s - 17, '\1') end, 'several files' },

@@ -147,7 +147,7 @@ static lt_status use_of(const char *function, lt_device device, int *use)
         return LT_OK;
     }
     if ((unsigned)device.type >= LT_DEVICE_TYPES)
-        return lt_error(LT_ERR_TYPE, "%s(): %d is no type of device", function, device.type);
+        return lt_error(LT_ERR_TYPE, "%s(): %d is not a type of device", function, device.type);
     if (device.index < 0 || device.index >= LT_MAX_DEVICES)
         return lt_error(LT_ERR_DEVICE, "%s(): invalid GPU %d, expected 0 to %d", function,
                         device.index, LT_MAX_DEVICES - 1);

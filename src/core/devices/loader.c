@@ -245,7 +245,7 @@ const char *lt_backend_missing_reason(void)
 static lt_status find_backend(lt_device_type type, const lt_backend **out)
 {
     if ((unsigned)type >= LT_DEVICE_TYPES)
-        return lt_error(LT_ERR_TYPE, "%d is no type of device", (int)type);
+        return lt_error(LT_ERR_TYPE, "%d is not a type of device", (int)type);
     LT_TRY(need(type));
     *out = lt_backends[type];
     if (*out != NULL) return LT_OK;

@@ -293,7 +293,7 @@ static scan_end scan_record(lt_csv_reader *r, lt_status *status)
         p += n;
         if (n > 0 && !(r->separator_length == 0 && ends_record(r, p))) continue;
         if (!ends_record(r, p)) {
-            *status = lt_error(LT_ERR_IO, "%s:%lld: text behind a quoted field", r->path,
+            *status = lt_error(LT_ERR_IO, "%s:%lld: text after a quoted field", r->path,
                                (long long)(r->line + lines));
             return SCAN_FAILED;
         }

@@ -86,7 +86,7 @@ static lt_status parse_shape(const char *path, const cJSON *shape, tensor_entry 
         if (e->ndim == LT_MAX_DIMS)
             return BAD_TENSOR(path, e->name, "more than %d dimensions", LT_MAX_DIMS);
         if (!read_count(size, &e->sizes[e->ndim++]))
-            return BAD_TENSOR(path, e->name, "size %d of its shape is no whole number", e->ndim);
+            return BAD_TENSOR(path, e->name, "size %d of its shape is not a whole number", e->ndim);
     }
     bool fits = lt_check_sizes(e->ndim, e->sizes, &numel) == LT_OK;
     if (!fits || __builtin_mul_overflow(numel, (int64_t)lt_dtype_size(e->dtype), bytes))
@@ -109,7 +109,7 @@ static lt_status parse_entry(const char *path, const char *name, const cJSON *it
     const cJSON *dtype = NULL, *shape = NULL, *offsets = NULL, *field;
     *e = (tensor_entry){.name = name};
     if (!cJSON_IsObject(item))
-        return BAD_TENSOR(path, e->name, "%s", "its description is no object");
+        return BAD_TENSOR(path, e->name, "%s", "its description is not an object");
     cJSON_ArrayForEach(field, item)
     {
         const cJSON **slot = strcmp(field->string, "dtype") == 0          ? &dtype
@@ -180,13 +180,13 @@ static lt_status check_entries(const char *path, tensor_entry *entries, int64_t 
 static lt_status parse_texts(const char *path, const cJSON *object, lt_safetensors *out)
 {
     const cJSON *item;
-    if (!cJSON_IsObject(object)) return DAMAGED(path, "%s is no object", METADATA);
+    if (!cJSON_IsObject(object)) return DAMAGED(path, "%s is not an object", METADATA);
     out->texts = lt_mem_array(cJSON_GetArraySize(object), sizeof *out->texts);
     if (out->texts == NULL) return LT_ERR_MEMORY;
     cJSON_ArrayForEach(item, object)
     {
         if (!cJSON_IsString(item))
-            return DAMAGED(path, "%s holds '%.100s', which is no text", METADATA, item->string);
+            return DAMAGED(path, "%s has '%.100s', which is not a text", METADATA, item->string);
         out->texts[out->n_texts++] = (lt_named_text){item->string, item->valuestring};
     }
     return LT_OK;
@@ -199,7 +199,7 @@ typedef struct parser {
 
 static lt_status fail_at(const parser *p)
 {
-    return DAMAGED(p->path, "the header is no JSON object (wrong at byte %lld)",
+    return DAMAGED(p->path, "the header is not a JSON object (error at byte %lld)",
                    lt_user_index(p->at - p->text));
 }
 

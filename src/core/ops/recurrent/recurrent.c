@@ -109,7 +109,7 @@ static lt_status layer_of(layer *l, const char *cell, lt_tensor *hx, lt_tensor *
                         (long long)gates, (long long)l->hidden);
     if (l->batch < 1 || l->hidden < 1 || (batch_sizes == NULL && rows % l->batch != 0) ||
         (batch_sizes != NULL && batch_sizes->ndim != 1))
-        return lt_error(LT_ERR_RUNTIME, "_recurrent: %lld rows are no whole number of steps",
+        return lt_error(LT_ERR_RUNTIME, "_recurrent: %lld rows are not a whole number of steps",
                         (long long)rows);
     l->steps = batch_sizes != NULL ? batch_sizes->sizes[0] : rows / l->batch;
     if (l->steps < 1)

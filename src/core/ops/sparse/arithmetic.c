@@ -220,8 +220,8 @@ lt_status lt_div_sparse(lt_tensor *self, lt_tensor *other, lt_tensor **out)
 {
     lt_scope s;
     if (lt_is_sparse(other) || other->ndim > 0)
-        return lt_error(LT_ERR_RUNTIME, "div: a sparse tensor can be divided by a number or an "
-                                        "ordinary tensor without dimensions only");
+        return lt_error(LT_ERR_RUNTIME, "div: a sparse tensor can be divided only by a number or a "
+                                        "dense tensor without dimensions");
     LT_TRY(require_same_device("div", self, other));
     lt_scope_open(&s, true);
     return lt_scope_return(

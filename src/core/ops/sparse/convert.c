@@ -151,7 +151,7 @@ lt_status lt_to_sparse_compressed_impl(lt_tensor *self, const char *layout, int6
     lt_layout kind;
     LT_TRY(lt_layout_from_name(layout, &kind));
     if (kind != LT_SPARSE_CSR && kind != LT_SPARSE_CSC)
-        return lt_error(LT_ERR_RUNTIME, "to_sparse: %s is no compressed layout",
+        return lt_error(LT_ERR_RUNTIME, "to_sparse: %s is not a compressed layout",
                         lt_layout_name(kind));
     if (lt_tensor_layout(self) == kind) {
         *out = lt_tensor_retain(self);

@@ -183,7 +183,7 @@ lt_status lt_mv_sparse(lt_tensor *self, lt_tensor *vec, lt_tensor **out)
     lt_scope s;
     if (lt_is_sparse(vec) || vec->ndim != 1 || self->ndim != 2)
         return lt_error(LT_ERR_RUNTIME,
-                        "mv: expected a sparse matrix and an ordinary vector, but got %dD and %dD",
+                        "mv: expected a sparse matrix and a dense vector, but got %dD and %dD",
                         self->ndim, vec->ndim);
     lt_scope_open(&s, true);
     lt_tensor *column = do_unsqueeze(&s, vec, 1);
@@ -228,7 +228,7 @@ lt_status lt_bmm_sparse(lt_tensor *self, lt_tensor *mat2, lt_tensor **out)
         lt_sparse_dims_of(self) != 3 || mat2->ndim != 3)
         return lt_error(
             LT_ERR_RUNTIME,
-            "bmm: expected a batch of sparse matrices in COO and one of ordinary matrices");
+            "bmm: expected a batch of sparse matrices in COO and one of dense matrices");
     if (self->sizes[0] != mat2->sizes[0])
         return lt_error(LT_ERR_RUNTIME,
                         "bmm: expected batches of the same size, but got %lld and %lld",

@@ -76,7 +76,7 @@ static lt_status check_system(const lt_tensor *a, const lt_tensor *b)
     LT_TRY(lt_require_sparse("spsolve", a));
     if (lt_is_sparse(b))
         return lt_error(LT_ERR_RUNTIME,
-                        "spsolve: the right side must be an ordinary tensor, not a sparse one");
+                        "spsolve: the right side must be dense, but got a sparse tensor");
     if (a->ndim != 2 || lt_sparse_dims_of(a) != 2 || a->sizes[0] != a->sizes[1])
         return lt_error(LT_ERR_RUNTIME,
                         "spsolve: expected a square sparse matrix of numbers, got one of size %s",

@@ -154,7 +154,7 @@ tensor(indices=tensor([], size=(2, 0)),
     end
     refused('does not support sparse tensors', torch.utils.dlpack.to_dlpack, x)
     refused('cannot be added', function() return x + 1 end)
-    refused('divided by a number', function() return x / x end)
+    refused('divided only by a number', function() return x / x end)
     refused('same size', function() return x + torch.ones(3, 3, { device = device }) end)
     refused('has the layout', x.add_, x, torch.ones(2, 3, { device = device }))
     assert.has_error(function() x[1] = 2 end)

@@ -1,7 +1,7 @@
 -- The prompt: reads cells, runs them, shows their values and errors.
 --
--- On a terminal it has line editing, history, completion and Ctrl-C; otherwise (`-i` with a pipe) it reads
--- plain lines. May use the other modules of repl, and readline only on a terminal.
+-- On a terminal it has line editing, history, completion and Ctrl-C; otherwise (`-i` with a pipe)
+-- it reads plain lines. May use the other modules of repl, and readline only on a terminal.
 
 local indent = require 'repl.edit.indent'
 local input = require 'repl.input'
@@ -83,9 +83,9 @@ local function banner(state)
   if state.first_start then print(FIRST_START) end
 end
 
--- Readers of lines: read(prompt, text, cursor, continues) returns a line, edited from the initial `text` (nil
--- at the end of input, false after Ctrl-C); true if the user went back to the lines that it continues; and the
--- number of terminal rows that the line occupies.
+-- Readers of lines: read(prompt, text, cursor, continues) returns a line, edited from the initial
+-- `text` (nil at the end of input, false after Ctrl-C); true if the user went back to the lines
+-- that it continues; and the number of terminal rows that the line occupies.
 local function is_unfinished(state, text) return input.is_unfinished(state, input.without_prompts(text)) end
 
 local function plain_reader(text)
@@ -144,7 +144,8 @@ local function erase(rows)
   io.flush()
 end
 
--- Reads lines until they form a cell. Returns its text, nil at the end of input, or false if it was cancelled.
+-- Reads lines until they form a cell. Returns its text, nil at the end of input, or false if it was
+-- cancelled.
 local function read_cell(state, read)
   local first = ('In [%d]: '):format(state.count + 1)
   local continuation = (' '):rep(#first - 5) .. '...: '
@@ -178,7 +179,7 @@ local function read_cell(state, read)
   end
 end
 
--- ---- output -------------------------------------------------------------------------------------------------
+-- ---- output -------------------------------------------------------------------------------------
 
 local function show_report(state, report)
   local lines = state:error_lines(report, function(kind, text) return painted(state, kind, text) end)
@@ -226,8 +227,9 @@ local function run_init(state)
   if not ok then show_report(state, report) end
 end
 
--- Runs the prompt until the end of input. ignore_environment: read no init file; hosted: the interpreter
--- belongs to another program, so its state is restored at the end; script: a file to run first.
+-- Runs the prompt until the end of input. ignore_environment: read no init file; hosted: the
+-- interpreter belongs to another program, so its state is restored at the end; script: a file to
+-- run first.
 function prompt.main(ignore_environment, hosted, script)
   if not hosted and ranks.begin() then return end
   local state = session.new()

@@ -1,10 +1,10 @@
--- messages.lua - checks the words of string literals, which are error messages, prompts and descriptions: part
--- of `make lint`.
+-- messages.lua - checks the words of string literals, which are error messages, prompts and
+-- descriptions: part of `make lint`.
 --
 --   lua5.4 scripts/messages.lua    prints the faults, and fails if there is one
 --
--- A private phrase in a string literal of src, lib or repl is an error. Messages of PyTorch keep its words
--- (`allowed`). Literals without a space are names. Files of src/cuda are not checked.
+-- A private phrase in a string literal of src, lib or repl is an error. Messages of PyTorch keep
+-- its words (`allowed`). Literals without a space are names. Files of src/cuda are not checked.
 
 package.path = (arg[0]:match '^(.*)/' or '.') .. '/?.lua;' .. package.path
 local source_files = require 'source_files'
@@ -38,7 +38,8 @@ for phrase, term in pairs(phrases) do
 end
 table.sort(patterns, function(a, b) return a.phrase < b.phrase end)
 
--- The end of the comment or literal that begins at `at`, and the text of the literal; nil for other text.
+-- The end of the comment or literal that begins at `at`, and the text of the literal; nil for other
+-- text.
 local function token_at(text, at, is_lua)
   local two = text:sub(at, at + 1)
   if is_lua then
@@ -62,7 +63,8 @@ local function token_at(text, at, is_lua)
   return last, text:sub(at + 1, last - 1)
 end
 
--- Calls f(line, literal) for each literal. Parts of a literal that only spaces or `..` separate are one literal.
+-- Calls f(line, literal) for each literal. Parts of a literal that only spaces or `..` separate are
+-- one literal.
 local function each_literal(text, is_lua, f)
   local at, line, joined, joined_line = 1, 1, nil, nil
   local separator = is_lua and '^%s*%.%.%s*$' or '^%s*$'

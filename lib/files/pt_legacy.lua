@@ -1,12 +1,13 @@
 -- pt_legacy.lua - reads PyTorch's files from before version 1.6, which are not zip archives.
 --
--- From 0.1.10 on: five consecutive pickles (a magic number, the protocol number, properties of the machine, the
--- value, the keys of its storages), then the elements of each storage after their number. Before: a tar archive
--- of "storages" and "tensors", in which pickles with descriptions alternate with numbers and elements, and of
--- "pickle", the value. Elements and numbers are little-endian on every machine.
+-- From 0.1.10 on: five consecutive pickles (a magic number, the protocol number, properties of the
+-- machine, the value, the keys of its storages), then the elements of each storage after their
+-- number. Before: a tar archive of "storages" and "tensors", in which pickles with descriptions
+-- alternate with numbers and elements, and of "pickle", the value. Elements and numbers are
+-- little-endian on every machine.
 --
--- Pickles are read as data, by the rules of unpickle.lua. Storages that the value's pickle names are allocated
--- then and filled later, so their total size must not exceed the size of the file.
+-- Pickles are read as data, by the rules of unpickle.lua. Storages that the value's pickle names
+-- are allocated then and filled later, so their total size must not exceed the size of the file.
 
 local torch = require 'torch'
 local pt_globals = require 'torch.files.pt_globals'
@@ -22,7 +23,7 @@ local CHUNK = 65536 -- bytes; the length of a pickle is not stored
 local MAX_DIMS = 64
 local BLOCK = 512 -- of a tar archive
 
--- ---- a part of a file ----------------------------------------------------------------------------------------------
+-- ---- a part of a file ---------------------------------------------------------------------------
 
 local Part = {}
 Part.__index = Part
@@ -69,10 +70,10 @@ end
 
 local function open(path, file, size) return setmetatable({ path = path, file = file, at = 0, finish = size }, Part) end
 
--- ---- five pickles and the elements ---------------------------------------------------------------------------------
+-- ---- five pickles and the elements --------------------------------------------------------------
 
--- A function for the unpickler that creates storages by size before their elements are read, and stores them in
--- `found` by key. size: of the file, a limit.
+-- A function for the unpickler that creates storages by size before their elements are read, and
+-- stores them in `found` by key. size: of the file, a limit.
 local function promised(found, put, size)
   local total, views = 0, {}
   local function whole(machine, dtype, key, location, numel)
@@ -130,7 +131,7 @@ local function load_stream(part, put)
   return value
 end
 
--- ---- tar archives --------------------------------------------------------------------------------------------------
+-- ---- tar archives -------------------------------------------------------------------------------
 
 -- The parts of the archive by name.
 local function members(part)
@@ -226,7 +227,7 @@ local function load_tar(part, put)
   end)
 end
 
--- ---- the file ------------------------------------------------------------------------------------------------------
+-- ---- the file -----------------------------------------------------------------------------------
 
 --- The format of a file with this beginning (512 bytes), or nil.
 function M.kind(start)

@@ -15,6 +15,8 @@ local M = {}
 
 local MAX_INDEX = 100000000 -- bytes
 local SUFFIX = '.index.json'
+-- Text of an index: shards of the first save, which have no save number, that this save replaced.
+local REPLACED = 'ltensor.replaced_shards'
 
 local function fail(path, format, ...) torch._C.raise(path .. ': ' .. shown(format, ...)) end
 
@@ -124,7 +126,8 @@ local function number_of(name, stem, suffix)
   return digits and #digits <= 15 and math.tointeger(tonumber(digits)) or nil
 end
 
--- The shards of this path that an index names: { [name] = number of the save }.
+-- The shards of this path that an index names, and the ones of the first save that it replaced:
+-- { [name] = number of the save }. A killed run may have left the latter.
 local function shards_before(path, stem, suffix)
   local known, index = {}, nil
   local file = outside.open(path .. SUFFIX, 'rb')
@@ -135,7 +138,22 @@ local function shards_before(path, stem, suffix)
     local shard = index.weight_map[name]
     known[shard] = type(shard) == 'string' and number_of(shard, stem, suffix) or nil
   end
+  local metadata = readable and is_object(index.metadata) and index.metadata or {}
+  for name in tostring(metadata[REPLACED] or ''):gmatch '[^/]+' do known[name] = number_of(name, stem, suffix) end
   return known
+end
+
+-- The names in `before` of shards of the first save that exist, joined by '/'; nil: none.
+local function first_shards(folder, before)
+  local names = {}
+  for name, number in pairs(before) do
+    local file = number == 1 and outside.open(folder .. name, 'rb')
+    if file then
+      file:close()
+      names[#names + 1] = name
+    end
+  end
+  return #names > 0 and table.concat(names, '/') or nil
 end
 
 -- Removes the shards of other saves: the ones that the old index names, and the remains of killed
@@ -181,6 +199,7 @@ function M.save(path, names, tensors, metadata, most)
     torch._C.save_safetensors(folder .. file, some_names, some, { format = 'pt' })
     current[file] = true
   end
+  metadata[REPLACED] = first_shards(folder, before)
   outside.write_file(path .. SUFFIX, index_text(map, total, metadata))
   outside.discard(path)
   pcall(remove_others, path, before, current) -- the save is complete without it

@@ -153,6 +153,15 @@ describe('a file that another file names #cpu', function()
       assert.equal(before + 3, count())
       assert.equal(v, torch.load(path .. '.index.json').b[100]:item())
     end
+    -- Shards of the first save, left by a run that was killed after it had replaced the index.
+    save(6, 10000)
+    save(1, 400)
+    local copy = lines_of(('cd %s/model && cat x-00001-of-00002.safetensors | base64 -w0'):format(folder))[1]
+    save(2, 400)
+    os.execute(('cd %s/model && echo %s | base64 -d >x-00001-of-00002.safetensors'):format(folder, copy))
+    assert.equal(before + 4, count())
+    save(3, 400)
+    assert.equal(before + 3, count())
     write(path .. '.index.json', '{"weight_map": {"a": "deep/part", "b": "../secret/file"}}')
     save(4, 400)
     assert(exists(folder .. '/secret/file') and exists(folder .. '/model/deep/part'))

@@ -26,7 +26,7 @@ union lt_fused_number {
 
 /* Partition of a reduction over contiguous rows of `count` elements (device/lines.cuh). One team of
  * threads reduces one share (chunk) of a row; with several shares, a team is a whole block. */
-struct lt_fused_slices {
+struct lt_fused_lines {
     int64_t count, share; /* elements of a row; of each chunk but the last */
     int64_t lines, shares;
     int64_t team;                         /* threads per team */

@@ -109,14 +109,14 @@ lt_status lt_cuda_run_fusion(const lt_fusion *c, bool *done)
 }
 
 static lt_status take_lines(const lt_fused_producer *producer, const lt_fused_end &end,
-                            const lt_fused_slices &lines, cudaStream_t stream)
+                            const lt_fused_lines &lines, cudaStream_t stream)
 {
     return launch_producer(producer, end, &lines, lines.lines * lines.shares * lines.team,
                            block_of(lines.team), stream);
 }
 
 lt_status lt_fused_reduce(const lt_fused_producer *producer, const char *step, bool wide,
-                          const char *out, const lt_fused_slices &lines, cudaStream_t stream)
+                          const char *out, const lt_fused_lines &lines, cudaStream_t stream)
 {
     *producer->done = false;
     return in_room([&] {
@@ -127,7 +127,7 @@ lt_status lt_fused_reduce(const lt_fused_producer *producer, const char *step, b
 
 lt_status lt_fused_reduce_held(const lt_fused_producer *producer, const char *first,
                                const char *second, int runs, bool wide, const char *out,
-                               const lt_fused_slices &lines, cudaStream_t stream)
+                               const lt_fused_lines &lines, cudaStream_t stream)
 {
     *producer->done = false;
     return in_room([&] {

@@ -49,7 +49,7 @@ struct lt_fused_end {
     /* Limit registers so that blocks fill a multiprocessor (LT_RESIDENT). Applied only if one value
      * is in memory: more would need too many registers. */
     bool resident;
-    /* The consumer's arguments, which precede the fusion's: lt_fused_rows, else lt_fused_slices. */
+    /* The consumer's arguments, which precede the fusion's: lt_fused_rows, else lt_fused_lines. */
     bool rows;
     /* the device function, for example "lt_reduce_lines<sum_step, float, float>"; empty: no
      * consumer */
@@ -59,7 +59,7 @@ struct lt_fused_end {
     /* size of the consumer's arguments */
     size_t bytes() const
     {
-        return !is_there() ? 0 : rows ? sizeof(lt_fused_rows) : sizeof(lt_fused_slices);
+        return !is_there() ? 0 : rows ? sizeof(lt_fused_rows) : sizeof(lt_fused_lines);
     }
 };
 /* A reduction of rows by a step of reduce/steps.cuh, with results of type `out` (fused.cuh). */

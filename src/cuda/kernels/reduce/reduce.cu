@@ -290,9 +290,9 @@ static void set(lt_fused_number *number, float value) { number->f = value; }
 static void set(lt_fused_number *number, double value) { number->d = value; }
 
 /* The arguments of a generated kernel. */
-template <class C> static lt_fused_slices lines_of(const reduction<C> &a, int64_t team)
+template <class C> static lt_fused_lines lines_of(const reduction<C> &a, int64_t team)
 {
-    lt_fused_slices lines = {};
+    lt_fused_lines lines = {};
     lines.count = a.count, lines.share = a.share;
     lines.lines = a.results, lines.shares = a.shares;
     lines.team = team;
@@ -414,7 +414,7 @@ static lt_status run_held(const reduce_call &c, reduction<C> *a, int64_t team)
                                    first_divisor<C>(c, a->count), a->logarithm};
     const dim3 block = block_of(team);
     if (c.producer != nullptr) {
-        lt_fused_slices lines = lines_of(*a, team);
+        lt_fused_lines lines = lines_of(*a, team);
         set(&lines.first, steps.first);
         set(&lines.first_divisor, steps.divisor);
         return lt_fused_reduce_held(c.producer, First::name, Second::name, RUNS,

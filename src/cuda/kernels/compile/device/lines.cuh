@@ -13,7 +13,7 @@
 template <class C, class A, class Take>
 LT_FUSED_FN void lt_take_line(const A &a, uint32_t thread, Take take)
 {
-    const lt_fused_slices &l = a.taker;
+    const lt_fused_lines &l = a.taker;
     const uint32_t number = thread / static_cast<uint32_t>(l.team);
     const int lane = static_cast<int>(thread % static_cast<uint32_t>(l.team));
     if (number >= l.lines * l.shares) return;
@@ -28,7 +28,7 @@ LT_FUSED_FN void lt_take_line(const A &a, uint32_t thread, Take take)
 
 /* Stores the result of a row as an S; S = void: as the parameter of the second of two steps. */
 template <class Step, class S, class C>
-LT_FUSED_FN void lt_end_line(const lt_fused_slices &l, int64_t line, C total, C parameter)
+LT_FUSED_FN void lt_end_line(const lt_fused_lines &l, int64_t line, C total, C parameter)
 {
     const C divisor = lt_number_in<C>(l.divisor);
     if constexpr (std::is_same_v<S, void>)
@@ -38,7 +38,7 @@ LT_FUSED_FN void lt_end_line(const lt_fused_slices &l, int64_t line, C total, C 
             lt_stored<S, C>::of(Step::end(total / divisor, parameter, lt_number_in<C>(l.root)));
 }
 
-template <class C> LT_FUSED_FN C lt_parameter_of(const lt_fused_slices &l, int64_t line)
+template <class C> LT_FUSED_FN C lt_parameter_of(const lt_fused_lines &l, int64_t line)
 {
     return l.parameters != nullptr ? static_cast<const C *>(l.parameters)[line]
                                    : lt_number_in<C>(l.parameter);
@@ -47,7 +47,7 @@ template <class C> LT_FUSED_FN C lt_parameter_of(const lt_fused_slices &l, int64
 template <class Step, class C, class S, class A>
 LT_FUSED_FN void lt_reduce_lines(const A &a, uint32_t thread)
 {
-    const lt_fused_slices &l = a.taker;
+    const lt_fused_lines &l = a.taker;
     lt_take_line<C>(a, thread, [&](int64_t line, int64_t share, const lt_thread_group<C> &team) {
         const uint32_t begin = static_cast<uint32_t>(line * l.count),
                        from = static_cast<uint32_t>(share * l.share);
@@ -79,7 +79,7 @@ LT_FUSED_FN void lt_reduce_lines(const A &a, uint32_t thread)
 template <class First, class Second, int RUNS, class C, class S, class A>
 LT_FUSED_FN void lt_reduce_held_lines(const A &a, uint32_t thread)
 {
-    const lt_fused_slices &l = a.taker;
+    const lt_fused_lines &l = a.taker;
     lt_take_line<C>(a, thread, [&](int64_t line, int64_t, const lt_thread_group<C> &team) {
         const lt_two_steps<C> steps = {lt_number_in<C>(l.first), lt_number_in<C>(l.identity),
                                        lt_number_in<C>(l.first_divisor), l.logarithm != 0};

@@ -90,6 +90,7 @@ lt_status lt_call_finish_factory(lt_tensor **slot, bool requires_grad, bool pin_
 static int store_outs(lua_State *L)
 {
     const char *name = lt_lua_check_string(L, 1);
+    lt_lua_check_type(L, 2, LUA_TTABLE);
     const int n = lua_gettop(L) - 2, given = (int)lua_rawlen(L, 2);
     lt_tensor **outs = lua_newuserdatauv(L, (size_t)(given + n + 1) * sizeof *outs, 0),
               **results = outs + given;

@@ -87,6 +87,7 @@ static int size_index(lua_State *L)
         if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL) return 1;
         return lt_lua_no_field(L, "torch.Size", lua_upvalueindex(1), 0);
     }
+    lt_lua_check_type(L, 1, LUA_TTABLE);
     lua_Integer n = (lua_Integer)lua_rawlen(L, 1);
     if (lua_type(L, 2) != LUA_TNUMBER || !lua_isinteger(L, 2))
         return lt_lua_error(L, "a torch.Size is indexed by a whole number, not %s",

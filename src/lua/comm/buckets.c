@@ -119,6 +119,10 @@ static int set_buckets(lua_State *L)
         lua_rawgeti(L, 2, b + 1);
         lua_getfield(L, -1, "views");
         lua_getfield(L, -2, "places");
+        for (int list = -2; list < 0; list++)
+            if (!lua_istable(L, list))
+                return lt_lua_error(L, "bucket %d: views and places must be tables, not %s", b + 1,
+                                    lt_lua_type_name(L, list));
         counts[b] = (int)lua_rawlen(L, -1);
         if (counts[b] > n - at)
             return lt_lua_error(L, "the buckets have more than the %d parameters of the reducer",

@@ -88,6 +88,10 @@ static int read_csv(lua_State *L)
     lua_getfield(L, 2, "fill");
     options.fill = lua_isinteger(L, 10) ? lt_scalar_from_int(lua_tointeger(L, 10))
                                         : lt_scalar_from_float(lua_tonumber(L, 10));
+    for (int list = 8; list <= 9; list++)
+        if (!lua_istable(L, list))
+            return lt_lua_error(L, "types and missing must be tables, not %s",
+                                lt_lua_type_name(L, list));
     if (lua_istable(L, 7)) options.names = texts_of(L, 7, &options.n_names);
     options.types = types_of(L, 8, &options.n_types);
     options.missing = texts_of(L, 9, &options.n_missing);

@@ -194,6 +194,15 @@ describe('multinomial', function()
   end)
 end)
 
+describe('as_strided', function()
+  it('as_strided rejects offsets beyond any memory, also without elements', function()
+    for _, offset in ipairs { -1, 1 << 61, math.maxinteger } do
+      refused('invalid storage offset', torch.as_strided, torch.ones(3), { 0 }, { 1 }, offset)
+    end
+    assert.equal(5, torch.as_strided(torch.ones(3), { 0 }, { 1 }, 5):storage_offset())
+  end)
+end)
+
 describe('mvlgamma', function()
   it('mvlgamma rejects every p below 1', function()
     for _, p in ipairs { 0, -1, math.mininteger } do

@@ -121,7 +121,7 @@ static int set_buckets(lua_State *L)
         lua_getfield(L, -2, "places");
         for (int list = -2; list < 0; list++)
             if (!lua_istable(L, list))
-                return lt_lua_error(L, "bucket %d: views and places must be tables, not %s", b + 1,
+                return lt_lua_error(L, "bucket %d: both lists must be tables, not %s", b + 1,
                                     lt_lua_type_name(L, list));
         counts[b] = (int)lua_rawlen(L, -1);
         if (counts[b] > n - at)

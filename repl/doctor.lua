@@ -93,13 +93,20 @@ local function report_gpus(say, facts)
   if not torch.cuda.is_simulated() then report_libraries(say, doctor.gpu_libraries) end
 end
 
-local function report_ranks(say)
-  if not torch.distributed.is_mpi_available() then
+-- The engines of torch.distributed in this build are facts.MPI; each has a library and an mpirun.
+local function report_ranks(say, facts)
+  if facts.MPI == 'none' then
     return say(false, 'MPI', 'built without Open MPI and MPICH; one of them adds torch.distributed on several processes and machines')
+  elseif not torch.distributed.is_mpi_available() then
+    return say(false, 'MPI', ('built with %s, but %s not found; it adds torch.distributed on several processes and machines'):format(
+      facts.MPI:gsub(' ', ' and '), (facts.MPI:gsub('%a+', 'libltensor_%0.so'):gsub(' ', ' or '))))
   end
-  local command = on_path 'mpirun.openmpi' or on_path 'mpirun.mpich' or on_path 'mpirun'
+  local command
+  for name in facts.MPI:gmatch '%a+' do command = command or on_path('mpirun.' .. name) end
+  command = command or on_path 'mpirun'
   say(command ~= nil, 'MPI', command and command .. ': torch.distributed, ltensor --nproc'
-    or 'no mpirun on the PATH; it starts the ranks of torch.distributed (Debian: openmpi-bin or mpich)')
+    or ('no mpirun of %s on the PATH; it starts the ranks of torch.distributed (Debian: %s)'):format(facts.MPI:gsub(' ', ' or '),
+      (facts.MPI:gsub('openmpi', 'openmpi-bin'):gsub(' ', ' or '))))
 end
 
 local function report_terminal(say, facts)
@@ -132,7 +139,7 @@ function doctor.main(write, open_plugin)
   report_libraries(say, doctor.libraries)
   report_onednn(say, facts.oneDNN)
   report_gpus(say, facts)
-  report_ranks(say)
+  report_ranks(say, facts)
   report_terminal(say, facts)
   if open_plugin then report_jupyter(say, open_plugin) end
   write(missing == 0 and 'Nothing is missing.\n' or 'All that is missing can be done without; each line names the feature that it adds.\n')

@@ -51,8 +51,8 @@ end
 
 -- The frames outside of the handler, innermost first, up to the program's session; of a deep stack
 -- both ends, with {skipped = n} between. The caller of this function is called by a handler in C.
--- With with_locals, frames keep the values for %debug.
-local function collect(with_locals)
+-- Frames keep their values for %debug and suggestions.
+local function collect()
   local frames, level, depth = {}, 4, stack_depth()
   while true do
     if depth > 2 * MAX_FRAMES and level == MAX_FRAMES // 2 then
@@ -67,7 +67,7 @@ local function collect(with_locals)
         source = info.short_src, line = info.currentline, what = info.what, name = function_name(info),
         tail_call = info.istailcall,
       }
-      if with_locals and info.what ~= 'C' then require('repl.debugger').remember(frame, level, info.func) end
+      if info.what ~= 'C' then require('repl.debugger').remember(frame, level, info.func) end
       frames[#frames + 1] = frame
     end
     level = level + 1
@@ -75,13 +75,26 @@ local function collect(with_locals)
   return frames
 end
 
--- The last failure in a coroutine: its message and frames, innermost first.
+-- The last failure in a coroutine: its error value and frames, innermost first.
 local failed_coroutine
 
+-- For an error from a coroutine, puts the frames of the coroutine first. The error may have got
+-- positions in front.
+local function with_coroutine(value, frames)
+  local failed = failed_coroutine
+  failed_coroutine = nil
+  if not failed then return frames end
+  local same = rawequal(value, failed.value)
+  if not same and type(value) == 'string' and type(failed.value) == 'string' and failed.value ~= '' then
+    same = value:sub(-#failed.value) == failed.value
+  end
+  return same and table.move(frames, 1, #frames, #failed.frames + 1, failed.frames) or frames
+end
+
 -- Records the frames of a coroutine that ended with an error, before it is closed: called by the
--- prompt's resume and wrap.
+-- program's resume and wrap.
 function errors.coroutine_failed(co, value)
-  if type(value) ~= 'string' then return end
+  if value == nil then return end
   local frames = {}
   for level = 0, MAX_FRAMES - 1 do
     local info = debug.getinfo(co, level, 'Slnfut')
@@ -94,19 +107,11 @@ function errors.coroutine_failed(co, value)
       frames[#frames + 1] = frame
     end
   end
-  failed_coroutine = {message = value, frames = frames}
+  failed_coroutine = {value = value, frames = with_coroutine(value, frames)}
 end
 
 -- Called when a new cell begins.
 function errors.forget_coroutine() failed_coroutine = nil end
-
--- For an error from a coroutine, puts the frames of the coroutine first.
-local function with_coroutine(message, frames)
-  local failed = failed_coroutine
-  failed_coroutine = nil
-  if not failed or failed.message == '' or message:sub(-#failed.message) ~= failed.message then return frames end
-  return table.move(frames, 1, #frames, #failed.frames + 1, failed.frames)
-end
 
 -- Moves an error that library code raised at its own position to the user's line.
 local function at_user_line(message, frames)
@@ -118,10 +123,43 @@ local function at_user_line(message, frames)
   return rest
 end
 
+-- The position at the start of a message: the source, the line, and the rest.
+local function position_of(message)
+  local source, line, rest = message:match '^(%b()):(%d+): (.*)$'
+  if not source then source, line, rest = message:match '^(%[string ".-"%]):(%d+): (.*)$' end
+  if not source then source, line, rest = message:match '^([^:\n]+):(%d+): (.*)$' end
+  return source, math.tointeger(line), rest
+end
+
+-- Removes the positions of calls that passed an error on, which the frames contain: coroutine.wrap
+-- and error(message) prepend theirs to the position of the cause.
+local function at_cause(message, frames)
+  local known = {}
+  for _, frame in ipairs(frames) do
+    if frame.line and frame.line > 0 then
+      known[frame.source] = true
+      known[('%s:%d'):format(frame.source, frame.line)] = true
+    end
+  end
+  while true do
+    local source, line, rest = position_of(message)
+    if not source or not known[('%s:%d'):format(source, line)] then return message end
+    local cause = position_of(rest)
+    if not cause or not (known[cause] or cause:find '%.lua$') then return message end
+    message = rest
+  end
+end
+
+-- A report for an error value with the frames of collect().
+local function report_of(value, message, frames)
+  frames = with_coroutine(value, frames)
+  return {value = value, message = at_cause(at_user_line(message, frames), frames), frames = frames}
+end
+
 -- Message handler for xpcall: turns an error value into a report.
 function errors.capture(value)
-  local frames = with_coroutine(text_of(value), collect(true))
-  return {value = value, message = at_user_line(text_of(value), frames), frames = frames}
+  local frames = collect()
+  return report_of(value, text_of(value), frames)
 end
 
 -- A report for a failure before execution (a message of the compiler).
@@ -131,15 +169,22 @@ end
 
 -- ---- output -------------------------------------------------------------------------------------
 
-local function line_of_file(path, number)
-  local file = io.open(path)
-  if not file then return nil end
+-- The text of a chunk of a file, of stdin or of -e; nil if it is unknown.
+local function text_of_chunk(source)
+  local kept = debug.getregistry()['ltensor.sources'] -- main.c stores texts that no file has
+  if type(kept) == 'table' and kept[source] then return kept[source] end
+  local file = io.open(source)
+  local text = file and file:read 'a'
+  if file then file:close() end
+  return text
+end
+
+local function line_of(text, number)
   local count = 0
-  for line in file:lines() do
+  for line in (text .. '\n'):gmatch '([^\n]*)\n' do
     count = count + 1
-    if count == number then file:close() return line end
+    if count == number then return line end
   end
-  file:close()
 end
 
 -- The column of the message's quoted name in the line, if it occurs exactly once.
@@ -175,42 +220,65 @@ local function joined(message, number, line_at)
   end
 end
 
--- Lines for the report, as the prompt shows them: the message, the source line with a caret, the
--- frames with the innermost last. Optional functions in `context`: line_of(source, number), the
--- text of a line of a cell; suggest(message, line), a suggestion; and paint(kind, text), the text
--- in colour, where kind is 'message', 'caret', 'hint' or 'frame'.
-function errors.lines(report, context)
-  context = context or {}
-  local paint = context.paint or function(_, text) return text end
+-- The first frame at the position; nil if there is none.
+local function frame_at(frames, source, number)
+  for _, frame in ipairs(frames) do
+    if frame.source == source and frame.line == number then return frame end
+  end
+end
+
+-- The message, the source line with a caret and a hint; and whether the innermost frame has the
+-- position of the message. context, paint: as for errors.lines.
+local function head_lines(report, context, paint)
   local message = report.message
   local lines = {paint('message', printable(message))}
-  local source, number = message:match '^(%b()):(%d+):'
-  if not source then source, number = message:match '^([^:\n]+):(%d+):' end
-  number = math.tointeger(number)
-  local function line_at(n) return (context.line_of and context.line_of(source, n)) or line_of_file(source, n) end
-  local line = source and line_at(number)
+  local source, number = position_of(message)
+  local text = source and (context.text_of and context.text_of(source) or text_of_chunk(source))
+  local function line_at(n) return text and line_of(text, n) end
+  local line = line_at(number)
   if line then
     line = printable(line)
     lines[#lines + 1] = ('%6s | %s'):format(number, line)
     local start, stop = column_of(message, line)
     if start then
       local before = line:sub(1, start - 1)
-      before = before:gsub('[^\t]+', function(text) return (' '):rep(width.of(text)) end)
+      before = before:gsub('[^\t]+', function(part) return (' '):rep(width.of(part)) end)
       lines[#lines + 1] = '         ' .. before .. paint('caret', '^' .. ('~'):rep(stop - start))
     end
   end
-  local hint = context.suggest and context.suggest(message, line) or line and joined(message, number, line_at)
+  local frame = source and frame_at(report.frames, source, number)
+  local hint = context.suggest and context.suggest(message, line, frame) or line and joined(message, number, line_at)
   if hint then lines[#lines + 1] = paint('hint', hint) end
+  return lines, frame == nil or frame == report.frames[1]
+end
+
+-- Lines for the report, as the prompt shows them: the message, the source line with a caret, the
+-- frames with the innermost last. Optional functions in `context`: text_of(source), the text of a
+-- cell; suggest(message, line, frame), a suggestion; and paint(kind, text), the text in colour,
+-- where kind is 'message', 'caret', 'hint' or 'frame'.
+function errors.lines(report, context)
+  context = context or {}
+  local paint = context.paint or function(_, text) return text end
+  local lines, is_innermost = head_lines(report, context, paint)
   local shown = {}
   for index = #report.frames, 1, -1 do
     local frame = report.frames[index]
     if errors.full or frame.what ~= 'C' then shown[#shown + 1] = paint('frame', '  ' .. frame_text(frame)) end
   end
-  if #shown > 1 or report.interrupted then table.move(shown, 1, #shown, #lines + 1, lines) end
+  if #shown > 1 or report.interrupted or not is_innermost then table.move(shown, 1, #shown, #lines + 1, lines) end
   return lines
 end
 
--- A traceback for scripts, in the form of Lua's own interpreter.
+-- The suggestions for scripts, which have no session.
+local function suggest_in_script(message, line, frame)
+  local suggest = require 'repl.suggest'
+  return suggest.sentence({scope = suggest.scope(frame), environment = _G}, message, line)
+end
+
+local function plain(_, text) return text end
+
+-- Message handler for scripts: the message, the source line and a suggestion as at the prompt, then
+-- the frames in the form of Lua's own interpreter.
 function errors.script(value)
   local metatable = getmetatable(value)
   if value == nil then value = 'nil' end
@@ -219,15 +287,17 @@ function errors.script(value)
     if ok then return printable(tostring(text)) end
   end
   local frames = collect()
-  while #frames > 0 and frames[#frames].what == 'C' and frames[#frames].name == 'in C code' do
-    frames[#frames] = nil
-  end
-  local lines = {printable(at_user_line(text_of(value), frames)), 'stack traceback:'}
-  for _, frame in ipairs(frames) do
-    lines[#lines + 1] = '\t' .. frame_text(frame)
+  local report = report_of(value, text_of(value), frames)
+  local lines = head_lines(report, {suggest = suggest_in_script}, plain)
+  lines[#lines + 1] = 'stack traceback:'
+  for _, frame in ipairs(report.frames) do
+    if errors.full or frame.what ~= 'C' then lines[#lines + 1] = '\t' .. frame_text(frame) end
     if frame.tail_call then lines[#lines + 1] = '\t(...tail calls...)' end
   end
   return table.concat(lines, '\n')
 end
+
+-- The compiler's message for a script, with the source line.
+function errors.refused(message) return table.concat(head_lines(errors.from_message(message), {suggest = suggest_in_script}, plain), '\n') end
 
 return errors

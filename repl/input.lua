@@ -24,9 +24,20 @@ local function fill_in(session, command)
   end))
 end
 
+local NOT_FOUND = 127 -- the shell's exit code for a command that it does not find
+local lists_gpus = {['nvidia-smi'] = true, nvtop = true, nvitop = true, gpustat = true}
+
+local function gpus_hint()
+  local cuda_function = require('repl.session').cuda_function
+  local count, simulated = cuda_function 'device_count', cuda_function 'is_simulated'
+  if not count or count() == 0 then return 'no GPU is available here: %gpus lists GPUs, ltensor --sim-gpus 2 simulates two' end
+  return ('%%gpus lists the GPUs of this program%s'):format(simulated and simulated() and ', which are simulated' or '')
+end
+
 local function shell(session, command)
   local code = session:shell(fill_in(session, command))
   if code ~= 0 then print(('exit code %d'):format(code)) end
+  if code == NOT_FOUND and lists_gpus[command:match '^%s*([%w_-]+)'] then print(gpus_hint()) end
 end
 
 -- ---- command lines -------------------------------------------------------------------------
@@ -133,6 +144,13 @@ local function run_command(session, command)
   return ok, result
 end
 
+-- Whether the code is only `exit` or `quit`, which leaves as in IPython.
+local function is_exit(session, code)
+  local name = code:match '^%s*(%l+)%s*;?%s*$'
+  local _, is_local = session.scope:get(name)
+  return name ~= nil and not is_local and session.leave ~= nil and rawequal(rawget(session.environment, name), session.leave)
+end
+
 local function run_parts(session, source, number)
   local commands, code = input.parts(source)
   for _, command in ipairs(commands) do
@@ -141,7 +159,7 @@ local function run_parts(session, source, number)
     if type(result) == 'table' and result.number then return result end
   end
   if not code then return {number = number, seconds = 0} end
-  return session:run(code, number)
+  return session:run(is_exit(session, code) and code:gsub(';?%s*$', '()', 1) or code, number)
 end
 
 -- Runs the text as the session's next cell and returns session.run's result. The values are not

@@ -3,12 +3,12 @@
 -- All front ends (the prompt, notebooks, tests) run cells through this module. User code and the
 -- display of values run inside of a protected call; the session never raises. It keeps the last 20
 -- results, large tensors for three cells, and none if memory is exhausted. May use repl.cell,
--- repl.echo, repl.errors, repl.lexer, repl.edit.values and the program's repl.interrupt and
+-- repl.echo, repl.errors, repl.lexer, repl.suggest and the program's repl.interrupt and
 -- repl.shell; torch only through package.loaded.
 
 local cell = require 'repl.cell'
 local later = require 'repl.later'
-local echo, errors = later 'repl.echo', later 'repl.errors'
+local echo, errors, suggest = later 'repl.echo', later 'repl.errors', later 'repl.suggest'
 local interrupt = require 'repl.interrupt'
 local lexer = require 'repl.lexer'
 local shell = require 'repl.shell'
@@ -245,71 +245,24 @@ function Session:run(source, number)
   return result
 end
 
--- The text of line `number` of the cell with the chunk name `source`, for errors.
-function Session:line_of(source, number)
-  local cell_number = tonumber(source:match '^%(cell (%d+)%)$')
-  local text = cell_number and self.inputs[cell_number]
-  if not text then return nil end
-  local count = 0
-  for line in (text .. '\n'):gmatch '([^\n]*)\n' do
-    count = count + 1
-    if count == number then return line end
-  end
+-- The text of the cell with the chunk name `source`, for errors.
+function Session:text_of(source)
+  local number = tonumber(source:match '^%(cell (%d+)%)$')
+  return number and self.inputs[number] or nil
 end
 
--- The candidates for a misspelled name in the message: the misspelled name, the other names, and
--- the text before a suggestion.
-local function fellows(self, message, line)
-  local name = message:match "nil value %(global '([^']+)'%)"
-  if name then
-    local names = self.scope:names()
-    for key in next, self.environment do
-      if type(key) == 'string' then names[#names + 1] = key end
-    end
-    table.sort(names)
-    return name, names
-  end
-  local kind
-  kind, name = message:match "nil value %((%a+) '([^']+)'%)"
-  if kind ~= 'field' and kind ~= 'method' then return nil end
-  local values = require 'repl.edit.values'
-  local owner = values.owner_of(self, line or '', name)
-  -- the object of an expression's result is unknown; most methods are also functions of torch
-  if owner == nil and kind == 'method' then owner = package.loaded.torch end
-  return name, values.members(owner, '')
+-- A sentence about a misspelled name, or nil; frame: that of the report in which the error occurred.
+function Session:suggest(message, line, frame)
+  local state = {scope = suggest.scope(frame, self.scope), environment = self.environment}
+  return suggest.sentence(state, message, line)
 end
-
-local function suggestion(name, names)
-  local near = name and errors.nearest(name, names)
-  return near and near ~= name and ("did you mean '%s'?"):format(near) or nil
-end
-
--- A sentence about a misspelled name, or nil.
-function Session:suggest(message, line) return suggestion(fellows(self, message, line)) end
 
 -- The message for a cell with the value nil: undefined, if the cell is only a name or a path of
 -- fields.
 function Session:undefined(source)
   local path = source:match '^%s*=?%s*([%a_][%w_.]*)%s*$'
   if not path or lexer.keywords[path] or path:find '%.%.' then return nil end
-  local values = require 'repl.edit.values'
-  local owner, field = path:match '^(.+)%.([%w_]+)$'
-  local said, near
-  if owner then
-    local value = values.of_path(self, owner)
-    if value == nil then return nil end
-    local members = values.members(value, '')
-    for _, member in ipairs(members) do
-      if member == field then return nil end -- as a parameter that is absent
-    end
-    said, near = ('%s has no field %s'):format(owner, field), suggestion(field, members)
-    if type(value) == 'userdata' and not near then return nil end
-  else
-    if select(2, self.scope:get(path)) then return nil end
-    local line = ("nil value (global '%s')"):format(path)
-    said, near = path .. ' is not defined', self:suggest(line)
-  end
-  return near and said .. '; ' .. near or said
+  return suggest.undefined(self, path)
 end
 
 -- The report of a failed cell as lines of text; paint(kind, text), if given, puts colours in.
@@ -318,8 +271,8 @@ function Session:error_lines(report, paint)
     return errors.lines({message = 'interrupted', frames = report.frames, interrupted = true}, {paint = paint})
   end
   return errors.lines(report, {
-    line_of = function(source, number) return self:line_of(source, number) end,
-    suggest = function(message, line) return self:suggest(message, line) end,
+    text_of = function(source) return self:text_of(source) end,
+    suggest = function(message, line, frame) return self:suggest(message, line, frame) end,
     paint = paint,
   })
 end

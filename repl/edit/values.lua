@@ -198,13 +198,14 @@ function values.of_path(session, path)
   return values.of_tokens(session, tokens, #tokens)
 end
 
--- The value of the expression before `.name` or `:name` in the line; nil if unknown.
+-- The value of the expression before `.name` or `:name` in the line, nil if unknown; and its text.
 function values.owner_of(session, line, name)
   local tokens = lexer.tokens(line)
   for index = 3, #tokens do
     local before = tokens[index - 1].kind
     if tokens[index].text == name and (before == '.' or before == ':') then
-      return values.of_tokens(session, tokens, index - 2)
+      local value, start = value_at(session, tokens, index - 2)
+      return value, tokens[start] and line:sub(tokens[start].start, tokens[index - 2].stop) or ''
     end
   end
 end

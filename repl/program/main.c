@@ -4,6 +4,7 @@
  * All work on the interpreter happens inside of one protected call. Errors go to stderr and make
  * the exit code 1. The prompt and notebooks are Lua modules embedded in the program (repl/ *.lua),
  * loaded on demand. Includes ltensor.h, the Lua API and this folder's headers. */
+#include <errno.h>
 #include <lauxlib.h>
 #include <lua.h>
 #include <lualib.h>
@@ -19,6 +20,8 @@
 #include "modules.h"
 #include "options.h"
 #include "plugin.h"
+#include "system/interrupt.h"
+#include "system/recorder.h"
 #include "system/system.h"
 
 static const char program[] = "ltensor";
@@ -30,6 +33,21 @@ static void print_error(const char *message)
     fflush(stdout);
     fprintf(stderr, "%s: %s\n", program, message);
     fflush(stderr);
+}
+
+/* Completes the output on stdout and returns the exit status: EXIT_FAILURE instead of EXIT_SUCCESS
+ * if a write has failed, for example on a full device. A closed pipe is not reported. */
+static int finish_output(int status)
+{
+    static bool is_reported;
+    errno = 0;
+    const bool failed = fflush(stdout) != 0 || ferror(stdout) || recorder_has_failed();
+    if (!failed) return status;
+    if (!is_reported && errno != EPIPE)
+        fprintf(stderr, "%s: the output on stdout is incomplete: %s\n", program,
+                errno != 0 ? strerror(errno) : "a write failed");
+    is_reported = true;
+    return status == EXIT_SUCCESS ? EXIT_FAILURE : status;
 }
 
 /* Message handler: adds a traceback without the program's own frames. */
@@ -66,10 +84,74 @@ static int call(lua_State *L, int nargs, int nresults)
     return status;
 }
 
+/* Reports the compiler's message on top of the stack with the source line. */
+static bool report_refused(lua_State *L)
+{
+    modules_push_function(L, "repl.errors", "refused");
+    lua_insert(L, -2);
+    lua_pcall(L, 1, 1, 0);
+    return report(L, LUA_ERRSYNTAX);
+}
+
 static bool run_lua_chunk(lua_State *L, int status)
 {
+    if (status == LUA_ERRSYNTAX) return report_refused(L);
     if (status == LUA_OK) status = call(L, 0, 0);
     return report(L, status);
+}
+
+/* Stores the text on top of the stack for error reports, under the chunk name that they show. */
+static void keep_source(lua_State *L, const char *name)
+{
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, "ltensor.sources");
+    lua_pushvalue(L, -2);
+    lua_setfield(L, -2, name);
+    lua_pop(L, 1);
+}
+
+/* Compiles the text on top of the stack, and stores it for error reports. */
+static int load_text(lua_State *L, const char *name)
+{
+    size_t n;
+    const char *text = lua_tolstring(L, -1, &n);
+    keep_source(L, name + 1);
+    int status = luaL_loadbuffer(L, text, n, name);
+    lua_remove(L, -2);
+    return status;
+}
+
+/* Compiles stdin, as luaL_loadfile does: without a byte order mark and a first line that begins
+ * with #. */
+static int load_stdin(lua_State *L)
+{
+    luaL_Buffer buffer;
+    luaL_buffinit(L, &buffer);
+    while (!feof(stdin) && !ferror(stdin)) {
+        char *bytes = luaL_prepbuffer(&buffer);
+        luaL_addsize(&buffer, fread(bytes, 1, LUAL_BUFFERSIZE, stdin));
+    }
+    luaL_pushresult(&buffer);
+    size_t n;
+    const char *text = lua_tolstring(L, -1, &n), *start = text;
+    if (strncmp(start, "\xEF\xBB\xBF", 3) == 0) start += 3;
+    if (*start == '#') {
+        start += strcspn(start, "\n"); /* the newline keeps the line numbers */
+        if (*start == '\n' && start[1] == LUA_SIGNATURE[0]) start++;
+    }
+    if (start != text) {
+        lua_pushlstring(L, start, n - (size_t)(start - text));
+        lua_remove(L, -2);
+    }
+    return load_text(L, "=stdin");
+}
+
+/* Passes the frames of a coroutine that ended with an error to error reports. */
+static int coroutine_failed(lua_State *L)
+{
+    modules_push_function(L, "repl.errors", "coroutine_failed");
+    lua_insert(L, 1);
+    lua_call(L, 2, 0);
+    return 0;
 }
 
 /* ---- the interpreter ------------------------------------------------------------------------- */
@@ -95,6 +177,13 @@ static int exit_program(lua_State *L)
 {
     system_end_capture();
     show_copies_summary(L);
+    const bool succeeds = lua_isnoneornil(L, 1) || (lua_isboolean(L, 1) && lua_toboolean(L, 1)) ||
+                          (lua_isinteger(L, 1) && lua_tointeger(L, 1) == EXIT_SUCCESS);
+    if (finish_output(EXIT_SUCCESS) != EXIT_SUCCESS && succeeds) {
+        lua_settop(L, 2);
+        lua_pushboolean(L, false);
+        lua_replace(L, 1);
+    }
     lua_pushvalue(L, lua_upvalueindex(1));
     lua_insert(L, 1);
     lua_call(L, lua_gettop(L) - 1, 0);
@@ -164,7 +253,8 @@ static bool run_init(lua_State *L)
     const char *init = getenv("LTENSOR_INIT");
     if (!init) return true;
     if (init[0] == '@') return run_lua_chunk(L, luaL_loadfile(L, init + 1));
-    return run_lua_chunk(L, luaL_loadbuffer(L, init, strlen(init), "=LTENSOR_INIT"));
+    lua_pushstring(L, init);
+    return run_lua_chunk(L, load_text(L, "=LTENSOR_INIT"));
 }
 
 /* -l name, -l g=name */
@@ -194,9 +284,13 @@ static bool run_code_options(lua_State *L, char **argv, int first)
         if (letter == 'W') lua_warning(L, "@on", 0);
         if (letter != 'e' && letter != 'l') continue;
         const char *text = argv[i][2] ? argv[i] + 2 : argv[++i];
-        bool ok = letter == 'l'
-                      ? require_library(L, text)
-                      : run_lua_chunk(L, luaL_loadbuffer(L, text, strlen(text), "=(command line)"));
+        bool ok;
+        if (letter == 'l') {
+            ok = require_library(L, text);
+        } else {
+            lua_pushstring(L, text);
+            ok = run_lua_chunk(L, load_text(L, "=(command line)"));
+        }
         if (!ok) return false;
     }
     return true;
@@ -205,7 +299,8 @@ static bool run_code_options(lua_State *L, char **argv, int first)
 /* Runs the script (NULL: stdin) with the arguments after it as `...`. */
 static bool run_script(lua_State *L, const char *path)
 {
-    int status = luaL_loadfile(L, path);
+    int status = path != NULL ? luaL_loadfile(L, path) : load_stdin(L);
+    if (status == LUA_ERRSYNTAX) return report_refused(L);
     if (status != LUA_OK) return report(L, status);
     lua_getglobal(L, "arg");
     int nargs = lua_istable(L, -1) ? (int)luaL_len(L, -1) : 0;
@@ -311,6 +406,7 @@ static int protected_main(lua_State *L)
     /* the interpreter is the only user of the process context */
     lt_lua_set_context(L, lt_context_process());
     set_arguments(L, argc, argv, o->script);
+    interrupt_watch_coroutines(L, coroutine_failed);
     open_torch(L);
     lua_settop(L, 0);
     if (o->version) print_version(L);
@@ -325,12 +421,12 @@ int main(int argc, char **argv)
     const char *bad = NULL;
     const char *problem = options_parse(&argc, argv, &o, &bad);
     if (problem) {
-        fprintf(stderr, "%s: '%s': %s\n%s", program, bad, problem, options_help);
+        fprintf(stderr, "%s: '%s': %s; ltensor --help lists the options\n", program, bad, problem);
         return EXIT_FAILURE;
     }
     if (o.help) {
         fputs(options_help, stdout);
-        return EXIT_SUCCESS;
+        return finish_output(EXIT_SUCCESS);
     }
     if (o.nproc > 0)
         return launch_ranks(o.nproc, o.restarts, !o.script && !o.has_code && !o.interactive, argc,
@@ -348,5 +444,5 @@ int main(int argc, char **argv)
     lua_pushlightuserdata(L, argv);
     bool ok = report(L, lua_pcall(L, 3, 1, 0)) && lua_toboolean(L, -1);
     lua_close(L);
-    return ok ? EXIT_SUCCESS : EXIT_FAILURE;
+    return finish_output(ok ? EXIT_SUCCESS : EXIT_FAILURE);
 }

@@ -33,7 +33,7 @@ const char options_help[] =
     "  --disable-cuda   use no GPU\n"
     "  --no-copies      print no notes on hidden copies\n"
     "  --doctor         list optional libraries and the features that they add\n"
-    "  --help           print this text\n"
+    "  -h, --help       print this text\n"
     "The Lua code in LTENSOR_INIT, or the file that it names as @file, runs first.\n";
 
 static bool is_digits(const char *text)
@@ -104,6 +104,7 @@ static const char *parse_short(int argc, char **argv, int *i, options *out)
     switch (letter) {
     case 'i': out->interactive = true; return NULL;
     case 'v': out->version = true; return NULL;
+    case 'h': out->help = true; return NULL;
     case 'E': out->ignore_environment = true; return NULL;
     case 'W': out->has_code = true; return NULL;
     default: return "unrecognized option";

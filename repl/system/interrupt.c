@@ -325,6 +325,29 @@ static void restore_field(lua_State *L, const char *name, const char *key)
     lua_setfield(L, -2, name);
 }
 
+/* Installs the versions of coroutine.resume and coroutine.wrap above, once. */
+static void replace_coroutines(lua_State *L)
+{
+    lua_getglobal(L, LUA_COLIBNAME);
+    if (lua_istable(L, -1)) {
+        lua_getfield(L, -1, "wrap");
+        const bool is_replaced = lua_tocfunction(L, -1) == coroutine_wrap;
+        lua_pop(L, 1);
+        if (!is_replaced) {
+            replace_field(L, "resume", coroutine_resume, &resume_key);
+            replace_field(L, "wrap", coroutine_wrap, &wrap_key);
+        }
+    }
+    lua_pop(L, 1);
+}
+
+void interrupt_watch_coroutines(lua_State *L, lua_CFunction f)
+{
+    lua_pushcfunction(L, f);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &failed_key);
+    replace_coroutines(L);
+}
+
 /* install(): makes SIGINT stop the cell in this interpreter. */
 static int install(lua_State *L)
 {
@@ -342,11 +365,7 @@ static int install(lua_State *L)
         timer_create(CLOCK_MONOTONIC,
                      &(struct sigevent){.sigev_notify = SIGEV_SIGNAL, .sigev_signo = WAKE_SIGNAL},
                      &wake_timer) == 0;
-    lua_getglobal(L, LUA_COLIBNAME);
-    if (lua_istable(L, -1)) {
-        replace_field(L, "resume", coroutine_resume, &resume_key);
-        replace_field(L, "wrap", coroutine_wrap, &wrap_key);
-    }
+    replace_coroutines(L);
     return 0;
 }
 

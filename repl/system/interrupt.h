@@ -11,6 +11,9 @@
 /* The Lua module repl.interrupt: install(), restore(), call(f, handler, ...). */
 int luaopen_repl_interrupt(lua_State *L);
 
+/* Calls f(coroutine, value) when a coroutine has ended with an error, from now on. */
+void interrupt_watch_coroutines(lua_State *L, lua_CFunction f);
+
 /* True if Ctrl-C was pressed and no code has been interrupted by it yet. */
 bool interrupt_is_due(void);
 

@@ -52,6 +52,8 @@ void recorder_add(unsigned long cell, const char *bytes, size_t size)
     pthread_mutex_unlock(&lock);
 }
 
+bool recorder_has_failed(void) { return recording && ferror(recording); }
+
 FILE *recorder_terminal(void) { return plain && stdout == recording ? plain : stdout; }
 
 /* Like stdout's own function: a signal ends a blocked write. */

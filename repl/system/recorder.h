@@ -3,6 +3,7 @@
 #define REPL_RECORDER_H
 
 #include <lua.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -13,6 +14,8 @@ int luaopen_repl_recorder(lua_State *L);
 unsigned long recorder_cell(void);
 /* Records output of that cell. */
 void recorder_add(unsigned long cell, const char *bytes, size_t size);
+/* Whether a write of the recording stream has failed. */
+bool recorder_has_failed(void);
 /* The unrecorded stream of the terminal. */
 FILE *recorder_terminal(void);
 

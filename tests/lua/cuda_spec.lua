@@ -97,6 +97,10 @@ if count == 0 then
         assert.truthy(failure(cuda[name]):find('no CUDA GPUs are available: ', 1, true), name)
       end
       assert.truthy(failure(cuda.device, 0):find('no CUDA GPUs are available', 1, true))
+      if not os.getenv 'LTENSOR_DISABLE_CUDA' then
+        local x = torch.ones(1)
+        assert.truthy(failure(x.cuda, x):find('to simulate N GPUs, start ltensor with --sim-gpus N or set LTENSOR_SIM_GPUS=N', 1, true))
+      end
       assert.truthy(failure(torch.Generator, 'cuda'):find('no CUDA GPUs are available', 1, true))
     end)
   end)

@@ -1,6 +1,7 @@
 /* version.c - the library's version, build options and available features: lt_version, lt_has,
  * lt_build_options of ltensor.h. */
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "devices/backend.h"
@@ -8,6 +9,7 @@
 #include "build_config.h" /* generated */
 #include "api/features.h"
 #include "libraries/lapack.h"
+#include "libraries/library.h"
 
 #define TEXT_OF(x) #x
 #define DIGITS(x)  TEXT_OF(x)
@@ -36,7 +38,20 @@ static bool has_gpus(bool simulated)
 static bool has_cuda(void) { return has_gpus(false); }
 static bool has_simulator(void) { return has_gpus(true); }
 static bool has_lapack(void) { return strcmp(lt_lapack_config(), "none") != 0; }
-static bool has_mpi(void) { return LT_BUILD_MPI[0] != '\0'; }
+
+/* Whether an engine of the build is installed. */
+static bool has_mpi(void)
+{
+    const char *name = LT_BUILD_MPI; /* "openmpi mpich" */
+    while (*name != '\0') {
+        char engine[64];
+        const size_t n = strcspn(name, " ");
+        snprintf(engine, sizeof engine, "libltensor_%.*s.so", (int)n, name);
+        if (lt_library_has_ours(engine)) return true;
+        name += n + strspn(name + n, " ");
+    }
+    return false;
+}
 
 #define MAX_PROVIDED 8
 static const char *_Atomic provided[MAX_PROVIDED];

@@ -200,9 +200,8 @@ static const lt_backend *load_backend(const lt_device_type_info *type, const cha
                      name, why);
         else
             snprintf(reason, n,
-                     "ltensor was built without %s, or its backend %s could not be loaded (%s); "
-                     "set %s=N in the environment to use N simulated GPUs",
-                     type->title, name, why, type->simulated_variable);
+                     "ltensor was built without %s, or its backend %s could not be loaded (%s)",
+                     type->title, name, why);
         return NULL;
     }
     const lt_backend *backend = open_backend(library, name, reason, n);
@@ -249,8 +248,14 @@ static lt_status find_backend(lt_device_type type, const lt_backend **out)
     LT_TRY(need(type));
     *out = lt_backends[type];
     if (*out != NULL) return LT_OK;
-    return lt_error(LT_ERR_DEVICE, "no %s GPUs are available: %s", lt_device_types[type].title,
-                    missing_reason[type]);
+    const lt_device_type_info *info = &lt_device_types[type];
+    if (getenv(info->disabled_variable) != NULL || are_simulated(info))
+        return lt_error(LT_ERR_DEVICE, "no %s GPUs are available: %s", info->title,
+                        missing_reason[type]);
+    return lt_error(LT_ERR_DEVICE,
+                    "no %s GPUs are available: %s; to simulate N GPUs, start ltensor with "
+                    "--sim-gpus N or set %s=N in the environment",
+                    info->title, missing_reason[type], info->simulated_variable);
 }
 
 const lt_backend *lt_backend_get(lt_device_type type)

@@ -42,24 +42,39 @@ static void own_directory(char *buffer, size_t n)
     free(path);
 }
 
-void *lt_library_open_ours(const char *name)
+/* Stores the path of the library of this project; false: it does not exist. */
+static bool find_ours(const char *name, char *path, size_t n)
 {
-    char own[3072], path[4096];
+    char own[3072];
     const char *dir = getenv("LTENSOR_LIB_DIR");
     own_directory(own, sizeof own);
-    (void)dlerror(); /* clears the error of an earlier failure */
     const char *const patterns[] = {"%s/%s", "%s/ltensor/%s", "%s/../lib/ltensor/%s",
                                     "%s/../../ltensor/%s"};
     if (dir != NULL) {
-        snprintf(path, sizeof path, "%.3000s/%s", dir, name);
-        return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        snprintf(path, n, "%.3000s/%s", dir, name);
+        return access(path, F_OK) == 0;
     }
     for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-        snprintf(path, sizeof path, patterns[i], own, name);
+        snprintf(path, n, patterns[i], own, name);
 #pragma GCC diagnostic pop
-        if (access(path, F_OK) == 0) return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        if (access(path, F_OK) == 0) return true;
     }
-    return NULL;
+    return false;
+}
+
+bool lt_library_has_ours(const char *name)
+{
+    char path[4096];
+    return find_ours(name, path, sizeof path);
+}
+
+void *lt_library_open_ours(const char *name)
+{
+    char path[4096];
+    (void)dlerror(); /* clears the error of an earlier failure */
+    return find_ours(name, path, sizeof path) || getenv("LTENSOR_LIB_DIR") != NULL
+               ? dlopen(path, RTLD_NOW | RTLD_LOCAL)
+               : NULL;
 }

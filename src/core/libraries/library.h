@@ -24,4 +24,7 @@ lt_status lt_library_need(lt_library *library);
  * dlerror() has the reason, or it was not found. */
 void *lt_library_open_ours(const char *name);
 
+/* Whether lt_library_open_ours finds the file. */
+bool lt_library_has_ours(const char *name);
+
 #endif

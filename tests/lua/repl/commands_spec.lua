@@ -136,6 +136,10 @@ describe('%gpus and %memory', function()
     has(out, 'process  ')
     has(out, 'in tensors')
     has(type_lines('%gpus\n', '--disable-cuda'), 'no GPU')
+    if process.run 'command -v nvidia-smi' == '' then
+      has(type_lines('!nvidia-smi\n', '--sim-gpus 2'), 'exit code 127\n%gpus lists the GPUs of this program, which are simulated\n')
+      has(type_lines('!nvidia-smi -L\n', '--disable-cuda'), '%gpus lists GPUs, ltensor --sim-gpus 2 simulates two\n')
+    end
   end)
 end)
 

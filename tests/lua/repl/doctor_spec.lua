@@ -39,6 +39,19 @@ describe('--doctor', function()
     assert.equal(package.loadlib(name, '*') and 'ok' or 'missing', state)
   end)
 
+  it('reports the MPI engines of the build, and a missing engine', function()
+    local built = torch.__config__.show():match 'MPI: ([^\n]+)'
+    local out = run('--doctor', 'LTENSOR_LIB_DIR=/nowhere')
+    if built == 'none' then
+      assert.is_truthy(out:find('missing  MPI            built without Open MPI and MPICH', 1, true), out)
+    else
+      local first = 'libltensor_' .. built:match '%a+' .. '.so'
+      assert.is_truthy(out:find('missing  MPI            built with ' .. built:gsub(' ', ' and ') .. ', but ' .. first, 1, true), out)
+    end
+    assert.equal('false\n', (run("-e 'print(torch.distributed.is_mpi_available())'", 'LTENSOR_LIB_DIR=/nowhere')))
+    assert.equal(built ~= 'none', torch.distributed.is_mpi_available())
+  end)
+
   it('--doctor explains the effect of missing libraries', function()
     local out = run('--doctor', 'TERM=dumb LC_ALL=C PATH=/nowhere')
     assert.is_truthy(out:find('missing  colours        none: TERM is dumb', 1, true), out)

@@ -33,8 +33,8 @@ describe('the program #cpu', function()
   it('reports errors on stderr and exits 1', function()
     local out, err, status = run('', "printf 'print(1)\\nlocal function f() error \"oh\" end\\nf()' |")
     assert.equal('1\n', out)
-    assert.equal('ltensor: stdin:2: oh\nstack traceback:\n' ..
-      "\t[C]: in function 'error'\n\tstdin:2: in upvalue 'f'\n\tstdin:3: in main chunk\n", (err:gsub("local 'f'", "upvalue 'f'")))
+    assert.equal('ltensor: stdin:2: oh\n     2 | local function f() error "oh" end\nstack traceback:\n' ..
+      "\tstdin:2: in upvalue 'f'\n\tstdin:3: in main chunk\n", (err:gsub("local 'f'", "upvalue 'f'")))
     assert.equal(1, status)
     out, err, status = run "-e 'x = = 1'"
     assert.equal('', out)
@@ -65,15 +65,89 @@ describe('the program #cpu', function()
     local out, _, status = run '--help'
     assert.is_truthy(out:find('--cells FILE', 1, true))
     assert.equal(0, status)
+    assert.equal(out, (run '-h'))
     assert.is_truthy(run('--version'):find '^ltensor %d+%.%d+%.%d+\nLua 5%.4')
   end)
 
   it('the program rejects unknown options', function()
     for _, option in ipairs {'--nonsense', '-x', '-e', '--sim-gpus', '--sim-gpus two', '--check', '--cells'} do
       local _, err, status = run(option)
-      assert.is_truthy(err:find('usage: ltensor', 1, true))
+      assert.is_truthy(err:find '^ltensor: [^\n]*; ltensor %-%-help lists the options\n$', err)
       assert.equal(1, status)
     end
+  end)
+
+  -- The error of a script in a file, without the file's folder.
+  local function failure(code)
+    local path = os.tmpname()
+    local file = assert(io.open(path, 'w'))
+    file:write(code)
+    file:close()
+    local _, err, status = run(path)
+    os.remove(path)
+    assert.equal(1, status)
+    return (err:gsub(path:gsub('%p', '%%%0'), 'a.lua'))
+  end
+
+  it('names the module and the nearest name when a script misspells one', function()
+    for code, sentence in pairs {
+      ['nn.Liner(2, 1)'] = "torch.nn has no field 'Liner'; did you mean 'Linear'?",
+      ['local F = torch.nn.functional; F.rleu(1)'] = "torch.nn.functional has no field 'rleu'; did you mean 'relu'?",
+      ['torch.zreos(2)'] = "torch has no field 'zreos'; did you mean 'zeros'?",
+      ['local optim = torch.optim; optim.Adm(1)'] = "torch.optim has no field 'Adm'; did you mean 'Adam'?",
+      ["local m = nn.Module:extend('M'); function m:forward() return self.fcl(1) end; local n = m(); n.fc1 = nn.Identity(); print(n())"] =
+        "self (M) has no field 'fcl'; did you mean 'fc1'?",
+      ['local s = {width = 1}; s.height(2)'] = "s has no field 'height'",
+      ['prnt(1)'] = "did you mean 'print'?",
+    } do
+      local err = failure(code)
+      assert.is_truthy(err:find('\n     1 | ' .. code .. '\n', 1, true), err)
+      assert.is_truthy(err:find('\n' .. sentence .. '\n', 1, true), err)
+    end
+  end)
+
+  it('shows the frames of coroutines and the position of the cause once', function()
+    assert.equal("ltensor: a.lua:1: boom\n     1 | local function inner() error 'boom' end\nstack traceback:\n" ..
+      "\ta.lua:1: in upvalue 'inner'\n\ta.lua:3: in function <a.lua:3>\n\ta.lua:3: in function <a.lua:2>\n\ta.lua:5: in main chunk\n",
+      failure "local function inner() error 'boom' end\nlocal co = coroutine.wrap(function()\ncoroutine.wrap(function() inner() end)()\nend)\nco()")
+    assert.equal("ltensor: a.lua:2: first\n     2 |   error 'first'\nstack traceback:\n\ta.lua:4: in main chunk\n",
+      failure "local ok, message = pcall(function()\n  error 'first'\nend)\nerror(message)")
+    local err = failure 'local t\nlocal co = coroutine.create(function() t.x = 1 end)\nlocal _, message = coroutine.resume(co)\nerror(message)'
+    assert.is_truthy(err:find("^ltensor: a.lua:2: attempt to index a nil value %(upvalue 't'%)\n"), err)
+    assert.is_truthy(err:find('stack traceback:\n\ta.lua:2: in function <a.lua:2>\n\ta.lua:4: in main chunk\n', 1, true), err)
+    err = failure 'coroutine.wrap(function() error{code = 3} end)()'
+    assert.is_truthy(err:find('^ltensor: {code = 3}\nstack traceback:\n\ta.lua:1: in function <a.lua:1>\n'), err)
+    assert.is_truthy(failure "error 'step 3:10: no'":find '^ltensor: a.lua:1: step 3:10: no\n')
+  end)
+
+  it('shows the source line of -e, stdin and a script that Lua refuses', function()
+    assert.is_truthy(select(2, run "-e 'x = torch.zreos(2)'"):find('\n     1 | x = torch.zreos(2)\n', 1, true))
+    assert.is_truthy(select(2, run("-e 'x ='")):find('\n     1 | x =\n', 1, true))
+    assert.is_truthy(failure 'x = 1\nx = = 2':find('\n     2 | x = = 2\n', 1, true))
+    assert.is_truthy(select(2, run('', "printf '#!lua\\nerror(1 .. {})' |")):find('\n     2 | error(1 .. {})\n', 1, true))
+    assert.equal('2\n', (run('', "printf '\\357\\273\\277#!lua\\nprint(debug.getinfo(1, [[l]]).currentline)' |")))
+  end)
+
+  it('fails if its output cannot be written', function()
+    for _, command in ipairs {"-e 'print(1)'", "-e 'io.write(1); os.exit()'", "-e 'print(1); os.exit(0, true)'", '--help', '--version', '--doctor',
+      "-e 'for i = 1, 1e5 do print(i) end'"} do
+      local _, err, status = run(command .. ' >/dev/full')
+      assert.is_truthy(err:find '^ltensor: the output on stdout is incomplete: [^\n]+\n$', err)
+      assert.equal(1, status)
+    end
+    assert.equal(1, (select(3, run('>/dev/full', 'echo "print(1)" |'))))
+    assert.equal(1, (select(3, run('-i >/dev/full', 'echo 1 |'))))
+    assert.equal(7, (select(3, run "-e 'print(1); os.exit(7)' >/dev/full")))
+  end)
+
+  it('leaves at exit and quit, also without parentheses', function()
+    for _, name in ipairs {'exit', 'quit', ' exit ;', 'exit()'} do
+      local out, _, status = run('-i', ("printf '%s\\nprint(5)\\n' |"):format(name))
+      assert.equal('In [1]: ', out)
+      assert.equal(0, status)
+    end
+    assert.is_truthy(run('-i', "printf 'exit = 3\\nexit\\n' |"):find('Out[2]: 3', 1, true))
+    assert.is_truthy(run('-i', "printf 'local quit = 4\\nquit\\n' |"):find('Out[2]: 4', 1, true))
   end)
 
   it('runs LTENSOR_INIT first, unless -E', function()

@@ -20,7 +20,8 @@ FAMILY_OBJ := $(foreach i,$(ISAS),$(MIN_FAMILIES:%=$(OBJ)/src/core/cpu/vector/po
 TABLE_SRC := src/core/cpu/backend.c src/core/cpu/common/loops.c
 TABLE_OBJ := $(TABLE_SRC:%.c=$(OBJ)/%.o)
 MIN_CALLS_OBJ := $(GEN_CALLS:$(GEN)/%.c=$(MIN_OBJ)/%.o)
-MIN_SHARED_OBJ := $(filter-out $(TABLE_OBJ) $(FAMILY_OBJ) $(OBJ)/gen/calls_% $(OBJ)/src/core/files/image.o,\
+MIN_SHARED_OBJ := $(filter-out $(TABLE_OBJ) $(FAMILY_OBJ) $(OBJ)/gen/calls_% $(OBJ)/src/core/files/image.o \
+                  $(OBJ)/src/core/files/image_encode.o,\
                   $(CORE_OBJ) $(VECTOR_OBJ)) \
                   $(OBJ)/src/core/minimal/no_image.o $(MIN_CALLS_OBJ)
 MIN_FAMILY_OBJ := $(foreach i,$(ISAS),$(MIN_FAMILIES:%=$(MIN_OBJ)/%.$(i).o))

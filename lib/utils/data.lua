@@ -2,7 +2,7 @@
 
 local where = {
   Dataset = 'dataset', TensorDataset = 'tensor_dataset', DataLoader = 'dataloader', idx = 'idx', csv = 'csv',
-  text = 'text', read_image = 'image', decode_image = 'image',
+  text = 'text', read_image = 'image', decode_image = 'image', write_image = 'image', encode_image = 'image',
   DistributedSampler = 'distributed', default_collate = 'collate', get_worker_info = 'workers',
 }
 for _, name in ipairs { 'IterableDataset', 'Subset', 'ConcatDataset', 'StackDataset', 'ChainDataset', 'random_split' } do where[name] = 'datasets' end

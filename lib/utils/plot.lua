@@ -223,11 +223,12 @@ function Figure:__tostring()
   return require('torch.utils.plot.terminal')[kind](self, math.min(columns or 80, 80) - 1, has_colour(columns))
 end
 
-local function svg_of(figure) return require('torch.utils.plot.svg')[drawn_by[figure.kind]](figure) end
+-- size: the length of the sides of a picture's pixels; nil: small pictures are enlarged.
+local function svg_of(figure, size) return require('torch.utils.plot.svg')[drawn_by[figure.kind]](figure, size) end
 
-local function png_of(figure)
+local function png_of(figure, size)
   local raster, kind = require 'torch.utils.plot.raster', drawn_by[figure.kind]
-  local picture = raster[kind](figure)
+  local picture = raster[kind](figure, size)
   if kind == 'pixels' and figure.title then picture = raster.titled(picture, figure.title) end
   return require('torch.utils.plot.picture').png(picture)
 end
@@ -238,11 +239,12 @@ function plot.live(file, pause) return require 'torch.utils.plot.live' { file = 
 --- The representation of the figure in notebooks: torch.utils.display.
 function Figure:mime_bundle() return { ['image/svg+xml'] = svg_of(self), ['image/png'] = png_of(self) } end
 
---- Writes the figure into an SVG or PNG file.
+--- Writes the figure into an SVG or PNG file. A picture of plot.image keeps its size; a title is
+--- added above it.
 function Figure:save(path)
   local suffix = path:match '%.(%a+)$'
   if suffix ~= 'svg' and suffix ~= 'png' then fail(("save(): '%s' does not end in .svg or .png"):format(path)) end
-  outside.write_file(path, (suffix == 'svg' and svg_of or png_of)(self))
+  outside.write_file(path, (suffix == 'svg' and svg_of or png_of)(self, self.kind == 'image' and 1 or nil))
 end
 
 declare.functions(plot, [[

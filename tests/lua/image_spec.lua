@@ -148,3 +148,66 @@ describe('read_image #cpu', function()
     if own then own:close() end
   end)
 end)
+
+describe('write_image #cpu', function()
+  local write_image, encode_image = torch.utils.data.write_image, torch.utils.data.encode_image
+
+  local function written(image, suffix, options)
+    local path = os.tmpname()
+    write_image(image, path .. suffix, options)
+    local result = read_image(path .. suffix)
+    os.remove(path .. suffix)
+    os.remove(path)
+    return result
+  end
+
+  it('writes PNG files of 1 to 4 channels without a change', function()
+    torch.manual_seed(1)
+    for channels = 1, 4 do
+      local image = torch.randint(0, 256, { channels, 7, 10 }, { dtype = torch.uint8 })
+      assert.is_true(torch.equal(image, written(image, '.png')))
+      assert.is_true(torch.equal(image, decode_image(encode_image(image))))
+    end
+    local image = torch.randint(0, 256, { 64, 96 }, { dtype = torch.uint8 })
+    assert.is_true(torch.equal(image:unsqueeze(1), written(image, '.PNG')))
+    local turned = torch.randint(0, 256, { 3, 6, 4 }, { dtype = torch.uint8 }):permute(1, 3, 2) -- not contiguous
+    assert.is_true(torch.equal(turned, written(turned, '.png')))
+  end)
+
+  it('writes JPEG files that are close, closer with a higher quality', function()
+    local y, x = torch.meshgrid(torch.arange(32), torch.arange(48), { indexing = 'ij' })
+    local image = torch.stack { x * 5, y * 8, (x + y) * 3 }:to(torch.uint8)
+    local function distance(options) return (written(image, '.jpg', options):int() - image:int()):abs():max():item() end
+    assert(distance() < 40 and distance { quality = 95 } < 12, distance { quality = 95 })
+    assert(distance { quality = 95 } < distance { quality = 20 })
+    assert.same({ 1, 32, 48 }, { table.unpack(written(image['1:1'], '.jpeg').shape) })
+    assert(#encode_image(image, 'jpeg', { quality = 20 }) < #encode_image(image, 'jpeg', { quality = 95 }))
+  end)
+
+  it('multiplies floats from 0 to 1 by 255 and rounds', function()
+    local image = torch.tensor { { { 0, 0.25, 0.5 }, { 0.75, 1, 1 / 255 } } }
+    assert.same({ { { 0, 64, 128 }, { 191, 255, 1 } } }, written(image, '.png'):tolist())
+    assert.same({ { { 0, 64, 128 }, { 191, 255, 1 } } }, written(image:double():requires_grad_(), '.png'):tolist())
+    assert.same({ { { 0, 255 } } }, written(torch.tensor { { { -1e-7, 1 + 1e-7 } } }, '.png'):tolist()) -- rounding of a computation
+  end)
+
+  it('refuses other values, shapes and names, and states the remedy', function()
+    local float = torch.rand(3, 4, 5)
+    fails_with('floats must be from 0 to 1, got 0 to 255; divide values from 0 to 255 by 255, or call clamp(0, 1)', write_image,
+      torch.tensor { { { 0., 255. } } }, 'x.png')
+    fails_with('floats must be from 0 to 1, got nan; call nan_to_num() first', write_image, torch.tensor { { { 0 / 0, 1 } } }, 'x.png')
+    fails_with('expected uint8, or floats from 0 to 1, got torch.int64; convert values from 0 to 255 with to(torch.uint8)', write_image,
+      torch.zeros(3, 4, 5, { dtype = torch.int64 }), 'x.png')
+    fails_with('got torch.Size([2, 3, 4, 5]); write the images of a batch one by one', write_image, torch.rand(2, 3, 4, 5), 'x.png')
+    fails_with('a PNG file has 1 to 4 channels, got an image of shape torch.Size([8, 9, 3]); call permute(3, 1, 2) if the channels are last', write_image,
+      torch.rand(8, 9, 3), 'x.png')
+    fails_with('a JPEG file has 1 or 3 channels, got an image of shape torch.Size([4, 4, 5])', write_image, torch.rand(4, 4, 5), 'x.jpg')
+    fails_with('expected an image with pixels, got shape torch.Size([3, 0, 5])', write_image, torch.rand(3, 0, 5), 'x.png')
+    fails_with("the file's name must end in .png, .jpg or .jpeg, got 'x.gif'", write_image, float, 'x.gif')
+    fails_with("argument 'input' must be a Tensor, not 'x.png'", write_image, 'x.png', float)
+    fails_with('quality must be from 1 to 100, got 0', write_image, float, 'x.jpg', { quality = 0 })
+    fails_with("format must be 'png' or 'jpeg', got gif", encode_image, float, 'gif')
+    fails_with('/dev/null/x.png', write_image, float, '/dev/null/x.png')
+    fails_with('JPEG: ', encode_image, torch.zeros(1, 1, 70000, { dtype = torch.uint8 }), 'jpeg')
+  end)
+end)

@@ -230,10 +230,25 @@ expect In [2]:
     end
   end)
 
+  it('image():save keeps the size and the values of a picture', function()
+    local path = os.tmpname()
+    for _, picture in ipairs { torch.randint(0, 256, {3, 64, 96}, {dtype = torch.uint8}), torch.randint(0, 256, {1, 5, 3}, {dtype = torch.uint8}) } do
+      plot.image(picture):save(path .. '.png')
+      local written = torch.utils.data.read_image(path .. '.png')
+      assert.is_true(torch.equal(picture:expand(3, -1, -1), written))
+      local svg = saved(plot.image(picture))
+      assert.is_truthy(svg:find(('width="%d" height="%d"'):format(picture:size(3), picture:size(2)), 1, true))
+    end
+    plot.heatmap(torch.arange(6):view(2, 3)):save(path .. '.png')
+    assert.same({3, 170, 255}, {table.unpack(torch.utils.data.read_image(path .. '.png').shape)}) -- a matrix is enlarged
+    os.remove(path .. '.png')
+    os.remove(path)
+  end)
+
   it('writes the title of a picture above it', function()
     local path = os.tmpname() .. '.png'
     local function written(title)
-      plot.image(torch.zeros(2, 2), {title = title}):save(path)
+      plot.image(torch.zeros(32, 32), {title = title}):save(path)
       local image = torch.utils.data.read_image(path)
       os.remove(path)
       return image

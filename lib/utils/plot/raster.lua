@@ -164,9 +164,10 @@ end
 
 local function byte(part) return math.floor(math.max(0, math.min(part, 1)) * 255 + 0.5) end
 
--- Draws the pixels of an image, enlarged to squares if there are few.
-function raster.pixels(figure)
-  local size = math.max(1, SMALL // math.max(figure.width, figure.height))
+-- Draws the pixels of an image, enlarged to squares of `size` pixels; by default to the size of a
+-- figure if there are few.
+function raster.pixels(figure, size)
+  size = size or math.max(1, SMALL // math.max(figure.width, figure.height))
   local rows = {}
   for y = 1, figure.height do
     local parts = {}

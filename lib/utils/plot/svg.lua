@@ -87,9 +87,9 @@ end
 
 local function byte(part) return math.floor(math.max(0, math.min(part, 1)) * 255 + 0.5) end
 
--- A rectangle for each run of equal pixels.
-function svg.pixels(figure)
-  local size = math.max(1, math.min(16, 512 // math.max(figure.width, figure.height)))
+-- A rectangle for each run of equal pixels. size: the length of a pixel's sides.
+function svg.pixels(figure, size)
+  size = size or math.max(1, math.min(16, 512 // math.max(figure.width, figure.height)))
   local top, parts = figure.title and TOP or 0, {}
   for y = 1, figure.height do
     local start, last

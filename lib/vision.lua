@@ -1,5 +1,6 @@
 -- vision.lua - torch.vision: operators of torchvision.ops: boxes and their overlap (box_iou and
--- similar, nms), and features of regions (roi_align, roi_pool).
+-- similar, nms), and features of regions (roi_align, roi_pool). The transforms of images are in
+-- torch.vision.transforms.
 --
 -- A box is a row {x1, y1, x2, y2} of coordinates, which are values: 0 is the image's left or upper
 -- edge. The results of nms, and the number of the image in the first column of regions, are
@@ -31,7 +32,7 @@ local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.argument_kinds'
 
-local vision = {}
+local vision = { transforms = require 'torch.vision.transforms' }
 
 -- ---- boxes --------------------------------------------------------------------------------------
 

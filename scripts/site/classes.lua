@@ -233,7 +233,7 @@ local pages = {
   { 'nn.functional', 'nn/functional/resample', 'nn/functional/sampling', 'nn/functional/fractional', 'nn/functional/recurrent', 'nn/functional/linear_cross_entropy' },
   { 'linalg', 'linalg' }, { 'fft', 'fft' }, { 'autograd', 'autograd', 'autograd/functional' }, { 'cuda', 'cuda', 'cuda_memory' }, { 'amp', 'amp' },
   { 'compile', 'compile' }, { 'onnx', 'onnx' }, { 'sparse', 'sparse' }, { 'signal', 'signal' }, { 'random', 'random' }, { 'hub', 'hub' }, { 'serialization', 'files/safe_globals' },
-  { 'profiler', 'profiler' }, { 'testing', 'testing' }, { 'vision', 'vision' }, { 'audio', 'audio' },
+  { 'profiler', 'profiler' }, { 'testing', 'testing' }, { 'vision', 'vision' }, { 'vision.transforms', 'vision/transforms', 'vision/transforms/functional' }, { 'audio', 'audio' },
   { 'func', 'func/reverse', 'func/forward', 'func/vmap', 'func/modules', public = torch.func },
   { 'distributed', 'distributed', 'distributed/groups', 'distributed/begin', 'distributed/collectives', 'distributed/lists', 'distributed/messages',
     'distributed/objects', 'distributed/work', 'distributed/future', 'distributed/nccl', public = torch.distributed },

@@ -1,5 +1,5 @@
 -- What luacheck (make lint) knows of this tree. A program of your own begins its .luacheckrc with the first two lines.
-stds.ltensor = { read_globals = { 'torch', 'nn', 'try_gpu', 'try_all_gpus' } }
+stds.ltensor = { read_globals = { 'torch', 'nn', 'try_gpu', 'try_all_gpus', 'breakpoint' } }
 std = 'lua54+ltensor'
 
 max_line_length = false

@@ -3,7 +3,7 @@
 -- capture() is the message handler of each protected call of the program: it reads the stack before
 -- it is unwound and returns a report, a table {value, message, frames}. Frames of chunks embedded
 -- in the program (names that begin with "[ltensor ") are left out, unless full tracebacks are
--- enabled. May use repl.echo, repl.debugger and torch.utils.width.
+-- enabled. May use repl.echo, repl.debug.report and torch.utils.width.
 
 local width = require 'torch.utils.width'
 
@@ -12,9 +12,11 @@ local errors = {full = false}
 local INTERNAL = '=[ltensor '
 local MAX_FRAMES = 40
 
-local function is_internal(info) return info.source:sub(1, #INTERNAL) == INTERNAL end
+-- True for a chunk of the program or of the library.
+function errors.is_internal(info) return info.source:sub(1, #INTERNAL) == INTERNAL end
 
-local function function_name(info)
+-- The function of a frame in words; info: the fields Snf of debug.getinfo.
+function errors.function_name(info)
   if info.what == 'main' then return 'in main chunk' end
   local name = require('repl.echo').library_name(info.func)
   if name then return ("in function '%s'"):format(name) end
@@ -62,12 +64,12 @@ local function collect()
     local info = debug.getinfo(level, 'Slnfut')
     if not info then break end
     if info.source == INTERNAL .. 'repl.session]' and not errors.full then break end
-    if errors.full or not is_internal(info) then
+    if errors.full or not errors.is_internal(info) then
       local frame = {
-        source = info.short_src, line = info.currentline, what = info.what, name = function_name(info),
+        source = info.short_src, line = info.currentline, what = info.what, name = errors.function_name(info),
         tail_call = info.istailcall,
       }
-      if info.what ~= 'C' then require('repl.debugger').remember(frame, level, info.func) end
+      if info.what ~= 'C' then require('repl.debug.report').remember(frame, level, info.func) end
       frames[#frames + 1] = frame
     end
     level = level + 1
@@ -99,11 +101,11 @@ function errors.coroutine_failed(co, value)
   for level = 0, MAX_FRAMES - 1 do
     local info = debug.getinfo(co, level, 'Slnfut')
     if not info then break end
-    if errors.full or not is_internal(info) then
+    if errors.full or not errors.is_internal(info) then
       local frame = {
-        source = info.short_src, line = info.currentline, what = info.what, name = function_name(info), tail_call = info.istailcall,
+        source = info.short_src, line = info.currentline, what = info.what, name = errors.function_name(info), tail_call = info.istailcall,
       }
-      if info.what ~= 'C' then require('repl.debugger').remember(frame, level, info.func, co) end
+      if info.what ~= 'C' then require('repl.debug.report').remember(frame, level, info.func, co) end
       frames[#frames + 1] = frame
     end
   end

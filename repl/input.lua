@@ -97,7 +97,9 @@ function input.is_unfinished(session, text)
   local last = commands[#commands]
   if last and last.code then
     code = last.second
-    if not code:find '%S' then return not text:find('\n', 1, true) end
+    if not code:find '%S' then
+      return not require('repl.magic').has_optional_code(last.name) and not text:find('\n', 1, true)
+    end
     code = code:gsub('^%-%a[ \t]*%w+[ \t]+', ''):gsub('^%-%a[ \t]*%w+[ \t]+', '') -- options
   end
   return code ~= nil and session:status(code) == 'incomplete'

@@ -10,6 +10,7 @@
 
 #include "edit/readline.h"
 #include "embedded.h"
+#include "system/hook.h"
 #include "system/interrupt.h"
 #include "system/recorder.h"
 #include "system/shell.h"
@@ -89,6 +90,8 @@ void modules_preload(lua_State *L)
         lua_setfield(L, -3, module->name);
     }
     lua_pop(L, 1);
+    lua_pushcfunction(L, luaopen_repl_hook);
+    lua_setfield(L, -2, "repl.hook");
     lua_pushcfunction(L, luaopen_repl_interrupt);
     lua_setfield(L, -2, "repl.interrupt");
     lua_pushcfunction(L, luaopen_repl_readline);

@@ -6,7 +6,7 @@
 -- copies (stderr) are compared with `copies` blocks and otherwise passed on. A notebook that needs
 -- GPUs stops early without a failure: at a cell that is stored without output for N GPUs but has
 -- output with fewer. May use repl.input, repl.session, repl.notebook.markdown, repl.notebook.ipynb,
--- repl.notebook.compare, repl.system.
+-- repl.notebook.compare, repl.debug.engine, repl.system.
 
 local compare = require 'repl.notebook.compare'
 local input = require 'repl.input'
@@ -243,6 +243,7 @@ function notebook.main(path, mode)
   if not ok then error(('%s: %s'):format(path, book), 0) end
   if ranks.begin() then return true end
   markdown.ranks = ranks.count()
+  require('repl.debug.engine').front = false -- no user types commands
   local well = modes[mode](session.new(), book, device_count(), path)
   ranks.finish()
   return well

@@ -111,6 +111,15 @@ local function editing_reader(state)
   return readline.read
 end
 
+-- The reader of the debugger's commands.
+local function command_reader(state, read)
+  return function(text)
+    if state.recorder.inside_line() then print() end
+    state.lines, state.indent = {}, nil
+    return (read(text))
+  end
+end
+
 -- ---- history -------------------------------------------------------------------------------
 
 local function open_history(state)
@@ -249,6 +258,7 @@ function prompt.main(ignore_environment, hosted, script)
     require('repl.stoppable').install()
     state.width = function() return fit(state) end
     read = editing_reader(state)
+    state.read_command = command_reader(state, read)
     remember = open_history(state)
   end
   if script then

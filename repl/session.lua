@@ -59,6 +59,7 @@ function session.new(options)
     given_names = {},
   }, Session)
   self:publish()
+  session.current = self
   local torch = package.loaded.torch
   local set_reclaimer = type(torch) == 'table' and rawget(torch, '_C').set_reclaimer
   if set_reclaimer then set_reclaimer(function() self:drop_results() end) end

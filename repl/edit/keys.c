@@ -62,7 +62,7 @@ static int wait_for_byte(int terminal, const sigset_t *mask, const struct timesp
 {
     struct pollfd wait = {terminal, POLLIN, 0};
     unsigned char byte;
-    while (!interrupted && !(interrupted = interrupt_while_editing())) {
+    while (!interrupted && !(interrupted = interrupt_while_editing() || interrupt_is_due())) {
         int ready = ppoll(&wait, 1, limit, mask);
         if (ready == 0) return EOF;
         if (ready < 0) {

@@ -1,4 +1,4 @@
--- Magics that list and delete names, and inspect errors. May use repl.echo, repl.debugger.
+-- Magics that list and delete names. May use repl.echo.
 
 local echo = require 'repl.echo'
 local width = require 'torch.utils.width'
@@ -63,26 +63,6 @@ function(session, what)
   end
   collectgarbage()
   collectgarbage()
-end}
-
-magics.debug = {'%debug [n [code]]', 'shows the calls of the last error with their locals; runs code in call n',
-function(session, arguments)
-  if not session.failed then error('no cell has failed', 0) end
-  local debugger = require 'repl.debugger'
-  local number, code = arguments:match '^(%d+)%s*(.*)$'
-  if not number then
-    debugger.show(session.failed)
-  elseif code == '' then
-    debugger.show(session.failed, tonumber(number))
-  else
-    local values = table.pack(debugger.evaluate(session.failed, tonumber(number), code, function(name)
-      local value, found = session.scope:get(name)
-      if found then return value end
-      return session.environment[name]
-    end))
-    local text = echo.values(values)
-    if text then print(text) end
-  end
 end}
 
 return magics

@@ -220,6 +220,14 @@ static void open_torch(lua_State *L)
     lua_pop(L, 1);
 }
 
+/* breakpoint(): stops the program for the debugger. */
+static int stop_for_debugger(lua_State *L)
+{
+    modules_push_function(L, "repl.debug.engine", "breakpoint");
+    lua_call(L, 0, 0);
+    return 0;
+}
+
 static void set_arguments(lua_State *L, int argc, char **argv, int script)
 {
     lua_createtable(L, argc, script + 1);
@@ -408,6 +416,7 @@ static int protected_main(lua_State *L)
     set_arguments(L, argc, argv, o->script);
     interrupt_watch_coroutines(L, coroutine_failed);
     open_torch(L);
+    lua_register(L, "breakpoint", stop_for_debugger);
     lua_settop(L, 0);
     if (o->version) print_version(L);
     lua_pushboolean(L, run_program(L, o, argc, argv));

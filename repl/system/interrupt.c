@@ -10,7 +10,8 @@
  * - To find the running coroutine, install() replaces coroutine.resume and coroutine.wrap by
  *   versions that record it.
  *
- * Includes the Lua API, lt_context_interrupt of ltensor.h and lt_lua_context of ltensor_lua.h only.
+ * Includes the Lua API, hook.h, lt_context_interrupt of ltensor.h and lt_lua_context of
+ * ltensor_lua.h only.
  */
 #include "interrupt.h"
 
@@ -22,6 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "hook.h"
 #include "ltensor_lua.h"
 
 /* number of SIGINTs since the cell began: 0, 1, or 2 for more */
@@ -233,21 +235,44 @@ static int watch(lua_State *L)
     return 0;
 }
 
-/* Resumes co with the nargs values on top of L. Returns the number of results now on L, or -1 with
- * the error value there. */
-static int resume_recorded(lua_State *L, lua_State *co, int nargs)
+/* The resumed coroutines, innermost first. */
+typedef struct resumption {
+    lua_State *from, *to;
+    struct resumption *outer;
+} resumption;
+static resumption *innermost;
+
+lua_State *interrupt_running(void) { return running; }
+
+lua_State *interrupt_resumer(lua_State *co)
+{
+    for (const resumption *r = innermost; r != NULL; r = r->outer)
+        if (r->to == co) return r->from;
+    return NULL;
+}
+
+int interrupt_resume(lua_State *L, lua_State *co, int nargs)
 {
     int nresults;
+    resumption inside = {L, co, innermost};
     if (!lua_checkstack(co, nargs)) {
         lua_pushliteral(L, "too many arguments to resume");
         return -1;
     }
     lua_xmove(L, co, nargs);
     running = co;
-    if (times > 0 && !closing) arm(co); /* a signal that arrived since L's last instruction */
+    innermost = &inside;
+    if (times > 0 && !closing)
+        arm(co); /* a signal that arrived since L's last instruction */
+    else
+        hook_attach(co);
     int status = lua_resume(co, L, nargs, &nresults);
-    running = L;
-    if (times > 0) arm(L);
+    running = main_state != NULL ? L : NULL; /* without a handler, nothing follows L's end */
+    innermost = inside.outer;
+    if (times > 0)
+        arm(L);
+    else
+        hook_attach(L);
     if (status != LUA_OK && status != LUA_YIELD) {
         lua_xmove(co, L, 1);
         tell_failed(L, co);
@@ -266,7 +291,7 @@ static int coroutine_resume(lua_State *L)
 {
     lua_State *co = lua_tothread(L, 1);
     luaL_argexpected(L, co, 1, "coroutine");
-    int nresults = resume_recorded(L, co, lua_gettop(L) - 1);
+    int nresults = interrupt_resume(L, co, lua_gettop(L) - 1);
     lua_pushboolean(L, nresults >= 0);
     if (nresults < 0) {
         lua_insert(L, -2);
@@ -279,7 +304,7 @@ static int coroutine_resume(lua_State *L)
 static int call_wrapped(lua_State *L)
 {
     lua_State *co = lua_tothread(L, lua_upvalueindex(1));
-    int nresults = resume_recorded(L, co, lua_gettop(L));
+    int nresults = interrupt_resume(L, co, lua_gettop(L));
     if (nresults >= 0) return nresults;
     int status = lua_status(co);
     if (status != LUA_OK && status != LUA_YIELD) {
@@ -404,6 +429,7 @@ static void disarm(lua_State *L)
     lt_context_interrupt_clear(context);
     lua_sethook(main_state, user_hook.function, user_hook.mask, user_hook.count);
     if (L != main_state) lua_sethook(L, NULL, 0, 0);
+    hook_attach(main_state);
 }
 
 /* The message handler of call(). The hook must be removed before a handler written in Lua runs. */
@@ -431,7 +457,10 @@ static int call_interruptible(lua_State *L)
     bool interrupted = times > 0;
     depth = depth - 1;
     if (interrupted) disarm(L);
-    if (depth == 0) times = 0;
+    if (depth == 0) {
+        times = 0;
+        hook_end_step(L);
+    }
     lua_pushboolean(L, status == LUA_OK);
     lua_replace(L, 1);
     lua_pushboolean(L, interrupted);

@@ -20,4 +20,15 @@ bool interrupt_is_due(void);
 /* True if SIGINT arrived since the last call while no cell was running. */
 bool interrupt_while_editing(void);
 
+/* The running coroutine or the main state; NULL before the first coroutine if SIGINT is not
+ * handled. */
+lua_State *interrupt_running(void);
+
+/* Resumes co with the nargs values on top of L, so that Ctrl-C and the debugger reach it. Returns
+ * the number of results now on L, or -1 with the error value there. */
+int interrupt_resume(lua_State *L, lua_State *co, int nargs);
+
+/* The thread that has resumed co; NULL: unknown. */
+lua_State *interrupt_resumer(lua_State *co);
+
 #endif

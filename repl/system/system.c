@@ -185,6 +185,16 @@ static int working_directory(lua_State *L)
     return 1;
 }
 
+/* real_path(path) -> the absolute path without symbolic links; nil if there is no such file */
+static int real_path(lua_State *L)
+{
+    char *path = realpath(luaL_checkstring(L, 1), NULL);
+    if (!path) return 0;
+    lua_pushstring(L, path);
+    free(path);
+    return 1;
+}
+
 /* program_folder() -> the folder of the running program; nil if unknown */
 static int program_folder(lua_State *L)
 {
@@ -224,6 +234,7 @@ int luaopen_repl_system(lua_State *L)
                                          {"change_directory", change_directory},
                                          {"working_directory", working_directory},
                                          {"modified", modified},
+                                         {"real_path", real_path},
                                          {"program_folder", program_folder},
                                          {"set_environment", set_environment},
                                          {NULL, NULL}};

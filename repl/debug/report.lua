@@ -6,7 +6,7 @@
 
 local echo = require 'repl.echo'
 
-local debugger = {}
+local calls = {}
 
 local GONE = {} -- stands for a value that has been collected
 
@@ -53,7 +53,7 @@ local function show_frame(number, frame)
 end
 
 -- Shows all frames of the report, or frame `number`.
-function debugger.show(report, number)
+function calls.show(report, number)
   local frames = frames_of(report)
   print(report.message)
   if #frames == 0 then print 'none of your functions was running' end
@@ -65,7 +65,7 @@ end
 
 -- Runs code that reads the locals of frame `number`, then the fields of `fallback`, and returns its
 -- values.
-function debugger.evaluate(report, number, code, fallback)
+function calls.evaluate(report, number, code, fallback)
   local frame = frames_of(report)[number]
   if not frame then error(('no frame %d'):format(number), 0) end
   local _, index_of = names_of(frame)
@@ -87,7 +87,7 @@ end
 
 -- Adds the locals and upvalues for %debug to a frame of a report. `level` is the frame's level for
 -- the caller of this function, or in the coroutine.
-function debugger.remember(frame, level, func, coroutine)
+function calls.remember(frame, level, func, coroutine)
   local names, values, is_nil = {}, setmetatable({}, {__mode = 'v'}), {}
   local function add(name, value)
     if name:find '^%(' or name:find '^_keep_locals_*$' or name == '_ENV' then return end
@@ -109,4 +109,4 @@ function debugger.remember(frame, level, func, coroutine)
   frame.names, frame.values, frame.is_nil = names, values, is_nil
 end
 
-return debugger
+return calls

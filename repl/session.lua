@@ -212,6 +212,24 @@ function Session:end_cell(result)
   end
 end
 
+-- The module of scopes, if it is loaded.
+local function scopes() return package.loaded['torch.autograd.scope'] end
+
+-- A cell that ends in a call which opens a scope: ends the scope, which no block of the cell would
+-- end, and returns the lines to write instead; nil for any other value.
+local function bare_scope(values, source, opened)
+  if values.n ~= 1 or not source:find '%)%s*$' or not scopes() or not scopes().end_bare(values[1], opened) then return nil end
+  local call = source:match '([^\n;]-)%s*$':gsub('^%s*=?%s*', '')
+  local text = ('this scope ended with the call, because no block contains it; write at the start of a block or cell:\n    local _ <close> = %s'):format(call)
+  return call:find 'no_grad' and text .. '\nor, for all later cells, torch.set_grad_enabled(false)' or text
+end
+
+-- A sentence about a scope that the cell opened and that stays open; nil if there is none.
+local function open_scope(opened)
+  local place = scopes() and scopes().collect_dropped(opened)
+  return place and ('the scope opened at %s stays open after the cell; it ends with the cell if you write local _ <close> = before the call'):format(place)
+end
+
 -- Runs the text as cell `number` (from begin_cell). Returns {number, seconds} and, after success,
 -- values (packed), text (to show, or nil) and hint (or nil); after an error, report.
 function Session:run(source, number)
@@ -225,6 +243,7 @@ function Session:run(source, number)
   origin(name)
   local width = self.width and self.width()
   local start = system.clock()
+  local opened = scopes() and scopes().count() or 0
   local outcome = table.pack(protected(compiled.run))
   result.seconds = system.clock() - start
   if not outcome[1] then
@@ -233,7 +252,8 @@ function Session:run(source, number)
     local first = compiled.has_value and 3 or 2
     local values = table.pack(table.unpack(outcome, first, outcome.n))
     result.values = values
-    if values.n > 0 and not compiled.silent and not is_output_handle(values, source) then
+    result.hint = bare_scope(values, source, opened)
+    if values.n > 0 and not result.hint and not compiled.silent and not is_output_handle(values, source) then
       result.text, result.report = show(values, width)
       if values.n == 1 and values[1] == nil then result.hint = self:undefined(source) end
       if result.text and not self.unrecorded then
@@ -243,6 +263,7 @@ function Session:run(source, number)
   end
   origin(nil)
   tidy_results(self)
+  result.hint = result.hint or open_scope(opened)
   return result
 end
 

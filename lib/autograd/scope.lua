@@ -2,18 +2,21 @@
 -- that run inside of a scope.
 --
 -- A scope ends when its guard is closed. A dropped guard, for example of a coroutine, ends the
--- scope when it is collected, with a warning that names the line that opened it. The scopes of one
+-- scope when it is collected, with one warning for each line that opened one. The scopes of one
 -- setting are a list and may end in any order: a scope that ends while inner ones are open passes
 -- its restoring to the scope above it. The list does not refer to guards; otherwise none would be
 -- collected.
 
 local kinds = require 'torch.support.argument_kinds'
+local log_warning = require('torch')._C.log_warning
 local getinfo = debug and debug.getinfo
 local library = getinfo and getinfo(1, 'S').source:gsub('autograd[./]scope.*$', '')
 
 local M = {}
 
 local newest = {} -- by setting: the record of the scope that was opened last
+local opened = 0 -- number of scopes
+local warned = {} -- the lines of scopes that were not closed
 
 -- The source line that opened a scope.
 local function place()
@@ -56,13 +59,25 @@ local metatable = {
   __name = 'guard',
   __close = M.close,
   __gc = function(guard)
-    if guard.record.ended then return end
-    finish(guard.record, 'the scope was dropped')
-    warn(('the scope opened at %s was not closed and ended when it was collected: write local _ <close> = ...'):format(guard.record.place))
+    local record = guard.record
+    if record.ended then return end
+    finish(record, 'the scope was dropped')
+    if warned[record.place] then return end
+    warned[record.place] = true
+    log_warning(('warning: the scope opened at %s was not closed and ended when it was collected: %s'):format(record.place,
+      record.in_main and 'write local _ <close> = before the call' or 'let its coroutine end, or call coroutine.close'))
+  end,
+  __tostring = function(guard)
+    local record = guard.record
+    return ('<scope opened at %s%s>'):format(record.place, record.ended and ', ended' or '')
   end,
 }
 
-local lasting = { __name = 'guard', __close = function(guard, failure) guard.restore(failure) end }
+local lasting = {
+  __name = 'guard',
+  __close = function(guard, failure) guard.restore(failure) end,
+  __tostring = function() return '<scope of a setting that lasts until it is changed>' end,
+}
 
 local function run(guard, body, ...)
   if body == nil then return guard end
@@ -78,7 +93,10 @@ end
 --- one. change, restore and setting must not refer to the guard; otherwise it would never be
 --- collected.
 function M.open(setting, change, restore, body, ...)
-  local record = { setting = setting, restore = restore, below = newest[setting], coroutine = tostring(coroutine.running()), place = place() }
+  local thread, in_main = coroutine.running()
+  local record = { setting = setting, restore = restore, below = newest[setting], coroutine = tostring(thread), in_main = in_main }
+  opened = opened + 1
+  record.place, record.number = place(), opened
   newest[setting] = record
   local ok, message = pcall(change)
   if not ok then
@@ -91,5 +109,45 @@ end
 
 --- The same for a setting that remains changed if the guard is dropped.
 function M.open_lasting(restore, body, ...) return run(setmetatable({ restore = restore }, lasting), body, ...) end
+
+--- The number of scopes that were opened so far.
+function M.count() return opened end
+
+-- The line of a scope that is open and was opened since count() was `before`; nil if there is none.
+-- A recording of the profiler is not reported: its object is meant to be stopped later.
+local function open_since(before)
+  for _, top in next, newest do
+    local record = top
+    while record do
+      if record.number > before and not record.ended and record.setting ~= 'profile' then return record.place end
+      record = record.below
+    end
+  end
+end
+
+--- Collects the scopes that were dropped since count() was `before`, which warn. Returns the line
+--- that opened one which stays open; nil if there is none.
+function M.collect_dropped(before)
+  if opened == before or not open_since(before) then return nil end
+  collectgarbage()
+  return open_since(before)
+end
+
+-- The record of a guard, or of an object that has one in its field `scope`.
+local function record_of(value)
+  if type(value) ~= 'table' then return nil end
+  if debug.getmetatable(value) == metatable then return value.record end
+  local inner = rawget(value, 'scope')
+  return type(inner) == 'table' and debug.getmetatable(inner) == metatable and inner.record or nil
+end
+
+--- Ends the scope of a value, if it is a guard that was opened since count() was `before`. True if
+--- it was.
+function M.end_bare(value, before)
+  local record = record_of(value)
+  if not record or record.ended or record.number <= before then return false end
+  debug.getmetatable(value).__close(value)
+  return true
+end
 
 return M

@@ -1,6 +1,7 @@
-/* system.c - functions of torch._C that reach the system: a clock, the terminal, zlib.
+/* system.c - functions of torch._C that reach the system: a clock, the terminal,
+ * the log, zlib.
  *
- * Includes Lua, zlib and the public header. */
+ * Includes Lua, zlib, the binding and the context. */
 #include "system.h"
 
 #include <lauxlib.h>
@@ -12,12 +13,23 @@
 
 #include "binding.h"
 #include "context/clock.h"
+#include "context/context.h"
 #include "files/gunzip.h"
 
 int lt_lua_clock(lua_State *L)
 {
     lua_pushnumber(L, lt_clock());
     return 1;
+}
+
+/* log_warning(text) writes a line to the context's log, or to stderr. */
+static int system_log_warning(lua_State *L)
+{
+    const char *text = lt_lua_check_string(L, 1);
+    const lt_entry entry = lt_enter(L);
+    lt_log_line(LT_LOG_WARNING, "%s", text);
+    lt_leave(entry);
+    return 0;
 }
 
 /* terminal(fd) -> its columns and rows; nothing if it is not a terminal */
@@ -87,8 +99,12 @@ static int system_deflate(lua_State *L)
 
 void lt_lua_open_system(lua_State *L)
 {
-    static const luaL_Reg functions[] = {{"clock", lt_lua_clock},     {"terminal", system_terminal},
-                                         {"gunzip", system_gunzip},   {"crc32", system_crc32},
-                                         {"deflate", system_deflate}, {NULL, NULL}};
+    static const luaL_Reg functions[] = {{"clock", lt_lua_clock},
+                                         {"terminal", system_terminal},
+                                         {"gunzip", system_gunzip},
+                                         {"crc32", system_crc32},
+                                         {"deflate", system_deflate},
+                                         {"log_warning", system_log_warning},
+                                         {NULL, NULL}};
     lt_lua_setfuncs(L, functions);
 }

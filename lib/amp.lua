@@ -39,6 +39,7 @@ GradScaler:load_state_dict(): Restores the state of a checkpoint.
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
+local for_loops = require 'torch.support.for_loops'
 local kinds = require 'torch.support.argument_kinds'
 local scope = require 'torch.autograd.scope'
 
@@ -92,7 +93,7 @@ local function cast(value, kind, dtype)
     local fits = value:is_floating_point() and value.device.type == kind and value.dtype ~= torch.float64
     return fits and value:to(dtype) or value
   end
-  if type(value) ~= 'table' or getmetatable(value) ~= nil then return value end
+  if not for_loops.is_plain(value) then return value end
   local copy = {}
   for key, entry in pairs(value) do copy[key] = cast(entry, kind, dtype) end
   return copy

@@ -206,6 +206,7 @@ end
 
 local function show_class(session, name, class, with_source)
   local init = class.init
+  if init == require('torch.support.class').Object.init then init = nil end
   local info = type(init) == 'function' and debug.getinfo(init, 'Su')
   local parameters = {}
   for index = 2, info and info.nparams or 0 do parameters[#parameters + 1] = debug.getlocal(init, index) end

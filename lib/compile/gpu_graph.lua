@@ -9,6 +9,7 @@
 -- graph's memory, results out of it.
 
 local torch = require 'torch'
+local for_loops = require 'torch.support.for_loops'
 local kinds = require 'torch.support.argument_kinds'
 
 local MOST = 32 -- graphs per function
@@ -34,7 +35,7 @@ end
 local add_value
 
 local function add_table(seen, value, depth)
-  if getmetatable(value) ~= nil or depth > 8 then refuse 'an argument is an object' end
+  if not for_loops.is_plain(value) or depth > 8 then refuse 'an argument is an object' end
   local keys = {}
   for key in pairs(value) do
     if type(key) ~= 'string' and math.type(key) ~= 'integer' then refuse 'a table has keys other than names and positions' end
@@ -139,7 +140,7 @@ local function unfit(value, arguments)
     for _, t in ipairs(arguments) do
       if value ~= t and memory(value) == memory(t) then return 'a result is a view of an argument' end
     end
-  elseif type(value) == 'table' and getmetatable(value) == nil then
+  elseif for_loops.is_plain(value) then
     for _, inner in pairs(value) do
       local why = unfit(inner, arguments)
       if why then return why end
@@ -152,7 +153,7 @@ end
 -- Copies a value with each tensor replaced by f(tensor).
 local function mapped(value, f)
   if is_tensor(value) then return f(value) end
-  if type(value) ~= 'table' or getmetatable(value) ~= nil then return value end
+  if not for_loops.is_plain(value) then return value end
   local copy = {}
   for key, inner in pairs(value) do copy[key] = mapped(inner, f) end
   return copy

@@ -7,6 +7,7 @@
 -- also writes pickles, limited to the data that PyTorch's torch.load(weights_only=True) reads.
 
 local torch = require 'torch'
+local for_loops = require 'torch.support.for_loops'
 local pt_globals = require 'torch.files.pt_globals'
 local sparse_parts = require 'torch.files.sparse_parts'
 local structure = require 'torch.files.structure'
@@ -260,7 +261,7 @@ end
 -- True if the table has items 1 to n only.
 local function is_list(object)
   local n = #object
-  if n == 0 or getmetatable(object) then return false end
+  if n == 0 or not for_loops.is_plain(object) then return false end
   local count = 0
   for _ in next, object do count = count + 1 end
   return count == n

@@ -11,6 +11,7 @@
 -- Reading executes no code and is bounded by MAX_DEPTH.
 
 local torch = require 'torch'
+local for_loops = require 'torch.support.for_loops'
 local ordered_dict = require 'torch.support.ordered_dict'
 local sparse_parts = require 'torch.files.sparse_parts'
 
@@ -95,9 +96,8 @@ end
 
 -- The keys of a table in order, and the word before its brace.
 function Writer:keys(object, path)
-  local meta = getmetatable(object)
-  local is_ordered = ordered_dict.is(object)
-  if meta ~= nil and not is_ordered and meta ~= getmetatable(torch.Size {}) then
+  local is_ordered, is_size = ordered_dict.is(object), getmetatable(object) == getmetatable(torch.Size {})
+  if not is_ordered and not is_size and not for_loops.is_plain(object) then
     self:fail(path, "a %s cannot be saved; save its state_dict() or a plain table", torch.type(object))
   end
   local keys = is_ordered and ordered_dict.names(object) or {}
@@ -108,7 +108,7 @@ function Writer:keys(object, path)
     if not ranks[type(key)] or is_ordered and type(key) ~= 'string' then self:fail(path, 'a key is a %s', torch.type(key)) end
   end
   if not is_ordered then table.sort(keys, before) end
-  return keys, is_ordered and 'ordered' or meta and 'size' or ''
+  return keys, is_ordered and 'ordered' or is_size and 'size' or ''
 end
 
 function Writer:table(object, path, depth)

@@ -43,6 +43,7 @@ local checked = require 'torch.support.argument_checks'
 local class = require 'torch.support.class'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
+local for_loops = require 'torch.support.for_loops'
 local hooks = require 'torch.nn.module.hooks'
 
 local fields_of, plain_forwards = class.fields, checked.plain_forwards
@@ -234,7 +235,7 @@ end
 function Module:children()
   local list = {}
   for _, child in self:named_children() do list[#list + 1] = child end
-  return list
+  return for_loops.list(list)
 end
 
 -- seen: false to list a module that is registered twice twice. path: the enclosing modules by name,
@@ -267,7 +268,7 @@ end
 local function values_of(list)
   local values = {}
   for i, entry in ipairs(list) do values[i] = entry[2] end
-  return values
+  return for_loops.list(values)
 end
 
 local function module_list(self, prefix, remove_duplicate)

@@ -8,6 +8,7 @@
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
+local no_holes = require 'torch.support.no_holes'
 
 local MAX_DEPTH = 100
 
@@ -25,6 +26,7 @@ local function add(list, value, seen, depth)
     end
   elseif type(value) == 'table' then
     if depth == MAX_DEPTH then fail 'a list of parameters is nested too deeply, or contains itself' end
+    no_holes('a list of parameters', value)
     for _, entry in ipairs(value) do add(list, entry, seen, depth + 1) end
   elseif type(value) == 'function' then
     for name, entry in value do

@@ -1,6 +1,8 @@
 -- python.lua - values as Python prints them, for the printed form of layers: True, None, 1e-05, (3,
 -- 3), 'same'.
 
+local for_loops = require 'torch.support.for_loops'
+
 local python = {}
 
 -- The shortest decimal that converts back to x; with an exponent below 1e-4 and from 1e16 on.
@@ -26,7 +28,7 @@ function python.repr(value)
   if value == false then return 'False' end
   if type(value) == 'string' then return "'" .. value .. "'" end
   if math.type(value) == 'float' then return float(value) end
-  if type(value) ~= 'table' or getmetatable(value) then return tostring(value) end
+  if not for_loops.is_plain(value) then return tostring(value) end
   local parts = {}
   for i, item in ipairs(value) do parts[i] = python.repr(item) end
   return '(' .. table.concat(parts, ', ') .. (#parts == 1 and ',)' or ')')

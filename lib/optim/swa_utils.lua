@@ -21,6 +21,7 @@ get_lr(): The learning rates of the groups after this step.
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
+local for_loops = require 'torch.support.for_loops'
 local Module = require 'torch.nn.module'
 local Scheduler = require 'torch.optim.lr_scheduler.scheduler'
 
@@ -124,7 +125,7 @@ function swa_utils.update_bn(loader, model, device)
       if device ~= nil then input = input:to(device) end
       model(input)
     end
-    if type(loader) == 'table' and getmetatable(loader) == nil then
+    if for_loops.is_plain(loader) then
       for _, input in ipairs(loader) do pass(input) end
     else
       for input in loader do pass(input) end

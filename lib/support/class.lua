@@ -3,7 +3,9 @@
 -- `Model = Base:extend('Model')`; `function Model:init(...)`; `Model(...)` creates an object.
 -- Methods with names of metamethods (__len, __tostring, __call, __eq, __getitem for integer keys,
 -- __getslice for slices, __setattr for assignments) act as such, whenever they are defined.
--- `Model.super` is the parent. Fields belong to the object.
+-- `Model.super` is the parent: `Model.super.init(self)` calls its constructor. The parent's fields
+-- exist before init, so that this call is needed only for arguments of the parent. A class without
+-- init takes no arguments. Fields belong to the object.
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
@@ -60,10 +62,36 @@ local function metatable_for(class)
   return metatable
 end
 
+-- The constructor of a class without one of its own; Class.super.init(self) may call it.
+function Object:init(...)
+  local n = select('#', ...)
+  if n > 0 then
+    fail(('%s() takes no arguments but %d %s given, because it has no method init: define function %s:init(...)'):format(
+      self.__classname, n, n == 1 and 'was' or 'were', self.__classname))
+  end
+end
+
+-- Other names under which constructors are searched, in Python and in Torch7.
+local constructors = { '__init__', '__init' }
+
+-- Raises an error if the class, or the nearest parent with a constructor, has one of another name.
+local function check_constructor(class)
+  while class and rawget(class, 'init') == nil do
+    for _, name in ipairs(constructors) do
+      if rawget(class, name) then
+        fail(('%s:%s is not called: the constructor of a class is its method init: define function %s:init(...)'):format(
+          class.__classname, name, class.__classname))
+      end
+    end
+    class = class.super
+  end
+end
+
 local function construct(class, ...)
+  check_constructor(class)
   local object = new_object(metatables[class], {})
   if class.__new then class.__new(object) end
-  if class.init then class.init(object, ...) end
+  class.init(object, ...)
   return object
 end
 

@@ -3,12 +3,5 @@
 
 return function(message, ...)
   if select('#', ...) > 0 then message = message:format(...) end
-  message = require('torch')._C.printable(message) -- names in it may come from a file
-  local level = 2
-  while true do
-    local frame = debug.getinfo(level, 'Sl')
-    if not frame then error(message, 0) end
-    if frame.currentline > 0 and not frame.source:find('^=%[ltensor ') then error(message, level) end
-    level = level + 1
-  end
+  require('torch')._C.raise(message)
 end

@@ -209,6 +209,8 @@ static void open_torch(lua_State *L)
         /* sets RANK etc. in a process started by mpirun */
         lua_getfield(L, -1, "comm_environment");
         lua_call(L, 0, 0);
+        lua_getfield(L, -1, "accept_tensors");
+        lua_call(L, 0, 0);
         lua_pop(L, 1);
         for (size_t i = 0; i < sizeof globals / sizeof *globals; i++) {
             if (lua_getfield(L, -1, globals[i]) != LUA_TNIL)

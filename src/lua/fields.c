@@ -197,16 +197,63 @@ static int push_field(lua_State *L, lt_tensor *self, field id)
 #define METHODS lua_upvalueindex(LT_UPVALUES + 1)
 #define FIELDS  lua_upvalueindex(LT_UPVALUES + 2)
 
+/* Names under which PyTorch's tuples hold their results. Those of methods of sparse tensors are
+ * errors for strided ones; the others name no field. */
+static const struct {
+    const char *name, *call;
+    bool is_method;
+} result_names[] = {
+    {"values", "values, indices = x:max(dim)", true},
+    {"indices", "values, indices = x:max(dim)", true},
+    {"Q", "Q, R = torch.linalg.qr(A)", false},
+    {"R", "Q, R = torch.linalg.qr(A)", false},
+    {"U", "U, S, Vh = torch.linalg.svd(A)", false},
+    {"S", "U, S, Vh = torch.linalg.svd(A)", false},
+    {"V", "U, S, V = torch.svd(A)", false},
+    {"Vh", "U, S, Vh = torch.linalg.svd(A)", false},
+    {"L", "P, L, U = torch.linalg.lu(A)", false},
+    {"LU", "LU, pivots = torch.linalg.lu_factor(A)", false},
+    {"pivots", "LU, pivots = torch.linalg.lu_factor(A)", false},
+    {"eigenvalues", "eigenvalues, eigenvectors = torch.linalg.eigh(A)", false},
+    {"eigenvectors", "eigenvalues, eigenvectors = torch.linalg.eigh(A)", false},
+    {"logabsdet", "sign, logabsdet = torch.linalg.slogdet(A)", false},
+    {"solution", "solution, residuals = torch.linalg.lstsq(A, B)", false},
+    {"mantissa", "mantissa, exponent = torch.frexp(x)", false},
+    {"exponent", "mantissa, exponent = torch.frexp(x)", false},
+};
+
+/* Raises an error if the name is that of a result of a function with several. */
+static void refuse_result_name(lua_State *L, const char *name, bool is_method)
+{
+    for (size_t i = 0; i < sizeof result_names / sizeof *result_names; i++) {
+        if (result_names[i].is_method != is_method || strcmp(result_names[i].name, name) != 0)
+            continue;
+        lua_pushfstring(L,
+                        is_method ? "%s expected sparse tensor layout but got Strided"
+                                  : "a Tensor has no field '%s'",
+                        name);
+        lt_lua_error(L, "%s; a function with several results returns all: local %s",
+                     lua_tostring(L, -1), result_names[i].call);
+    }
+}
+
 static int tensor_index(lua_State *L)
 {
     lt_tensor *self = lt_lua_check_tensor(L, 1);
     if (lua_type(L, 2) != LUA_TSTRING) return lt_lua_index(L);
     lua_pushvalue(L, 2);
-    if (lua_rawget(L, METHODS) != LUA_TNIL) return 1;
+    if (lua_rawget(L, METHODS) != LUA_TNIL) {
+        const size_t n = lua_rawlen(L, 2);
+        if ((n == 6 || n == 7) && lt_tensor_layout(self) == LT_STRIDED)
+            refuse_result_name(L, lua_tostring(L, 2), true);
+        return 1;
+    }
     lua_pushvalue(L, 2);
     if (lua_rawget(L, FIELDS) == LUA_TNIL) {
-        if (!lt_lua_is_index_text(lua_tostring(L, 2)))
+        if (!lt_lua_is_index_text(lua_tostring(L, 2))) {
+            refuse_result_name(L, lua_tostring(L, 2), false);
             return lt_lua_no_field(L, "Tensor", METHODS, FIELDS);
+        }
         lua_settop(L, 2);
         return lt_lua_index(L);
     }

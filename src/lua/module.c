@@ -10,6 +10,7 @@
 #include "binding.h"
 #include "caller.h"
 #include "embedded.h"
+#include "numbers.h"
 #include "object.h"
 #include "system/system.h"
 
@@ -103,6 +104,8 @@ LT_API int luaopen_torch(lua_State *L)
     lua_setfield(L, 2, "nearest_name");
     lua_pushcfunction(L, lt_lua_refuse_named);
     lua_setfield(L, 2, "refuse_name");
+    lua_pushcfunction(L, lt_lua_raise_text);
+    lua_setfield(L, 2, "raise");
     lt_lua_open_state(L);
     lt_lua_open_reclaimer(L);
     lt_lua_open_types(L);
@@ -110,6 +113,7 @@ LT_API int luaopen_torch(lua_State *L)
     lt_lua_open_complex(L);
     lt_lua_open_nonzero(L);
     lt_lua_open_tensor(L);
+    lt_lua_open_numbers(L);
     lt_lua_open_index(L);
     lt_lua_open_convert(L);
     lt_lua_open_promotion(L);

@@ -9,6 +9,7 @@
 
 #include <lauxlib.h>
 #include <lua.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "ltensor_lua.h"
@@ -49,10 +50,16 @@ static int object_fields(lua_State *L)
     return 1;
 }
 
-/* The method that reads the key at 2: a position or a slice ("1:2", {1, 2}); NULL for a name. */
+/* The method that reads the key at 2: a position or a slice ("1:2", {1, 2}); NULL for a name. A
+ * class may have a method of its own for the position 1, which ipairs reads first. */
 static const char *item_method(lua_State *L)
 {
-    if (lua_isinteger(L, 2)) return "__getitem";
+    if (lua_isinteger(L, 2)) {
+        if (lua_tointeger(L, 2) != 1) return "__getitem";
+        const bool has_first = lua_getfield(L, lua_upvalueindex(1), "__getfirst") != LUA_TNIL;
+        lua_pop(L, 1);
+        return has_first ? "__getfirst" : "__getitem";
+    }
     if (lua_type(L, 2) == LUA_TTABLE) return "__getslice";
     return lua_type(L, 2) == LUA_TSTRING && strchr(lua_tostring(L, 2), ':') != NULL ? "__getslice"
                                                                                     : NULL;

@@ -19,14 +19,17 @@ static bool is_ours(const lua_Debug *frame)
     return strncmp(frame->source, "=[ltensor ", 10) == 0;
 }
 
-bool lt_lua_users_frame(lua_State *L, lua_Debug *frame)
+/* The level of the innermost frame of the user's own code; -1: there is none. */
+static int users_level(lua_State *L, lua_Debug *frame)
 {
     for (int level = 0; lua_getstack(L, level, frame); level++) {
         lua_getinfo(L, "Sl", frame);
-        if (frame->currentline >= 0 && !is_ours(frame)) return true;
+        if (frame->currentline >= 0 && !is_ours(frame)) return level;
     }
-    return false;
+    return -1;
 }
+
+bool lt_lua_users_frame(lua_State *L, lua_Debug *frame) { return users_level(L, frame) >= 0; }
 
 void lt_lua_make_printable(lua_State *L)
 {
@@ -40,12 +43,65 @@ void lt_lua_make_printable(lua_State *L)
     lua_remove(L, -2);
 }
 
+/* The name in package.loaded of the table on top of the stack, if it is one of our modules and has
+ * the field (NULL: any); NULL otherwise. */
+static const char *module_name(lua_State *L, const char *field)
+{
+    const int table = lua_gettop(L);
+    const char *name = NULL;
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+    for (lua_pushnil(L); name == NULL && lua_next(L, table + 1) != 0; lua_pop(L, 1))
+        if (lua_rawequal(L, -1, table) && lua_type(L, -2) == LUA_TSTRING &&
+            strncmp(lua_tostring(L, -2), "torch", 5) == 0) {
+            name = lua_tostring(L, -2);
+            lua_pop(L, 2);
+            if (field != NULL && (lua_pushstring(L, field), lua_rawget(L, table)) == LUA_TNIL)
+                name = NULL;
+            break;
+        }
+    lua_settop(L, table);
+    return name;
+}
+
+/* Appends a hint to the message on top of the stack if the user's code, at the level, called a
+ * function of a module with a colon, so that the module is its first argument. A tail call of the
+ * function hides its name and the colon. */
+static void add_dot_hint(lua_State *L, int level)
+{
+    static const int slots[] = {1, 2, -1}; /* also of a class, which is called through __call */
+    lua_Debug callee;
+    if (level < 1 || !lua_getstack(L, level - 1, &callee)) return;
+    lua_getinfo(L, "nt", &callee);
+    if (!callee.istailcall && (callee.name == NULL || strcmp(callee.namewhat, "method") != 0))
+        return;
+    const char *module = NULL, *name = callee.istailcall ? NULL : callee.name;
+    for (size_t i = 0; module == NULL && i < sizeof slots / sizeof *slots; i++) {
+        if (lua_getlocal(L, &callee, slots[i]) == NULL) continue;
+        if (lua_istable(L, -1)) module = module_name(L, name);
+        lua_pop(L, 1);
+    }
+    if (module == NULL) return;
+    const char *text = lua_tostring(L, -1),
+               *colon = strstr(text, " (a method is called with a colon");
+    if (colon != NULL) {
+        lua_pushlstring(L, text, (size_t)(colon - text));
+        lua_replace(L, -2);
+    }
+    if (name != NULL)
+        lua_pushfstring(L, " (a function of a module is called with a dot: %s.%s())", module, name);
+    else
+        lua_pushliteral(L, " (a function of a module is called with a dot, not with a colon)");
+    lua_concat(L, 2);
+}
+
 /* Raises the text on top of the stack. */
 static int raise_at_user(lua_State *L)
 {
     lua_Debug frame;
     lt_lua_make_printable(L);
-    if (lt_lua_users_frame(L, &frame)) {
+    const int level = users_level(L, &frame);
+    if (level >= 0) {
+        add_dot_hint(L, level);
         lua_pushfstring(L, "%s:%d: ", frame.short_src, frame.currentline);
         lua_insert(L, -2);
         lua_concat(L, 2);
@@ -59,6 +115,13 @@ int lt_lua_error(lua_State *L, const char *format, ...)
     va_start(args, format);
     lua_pushvfstring(L, format, args);
     va_end(args);
+    return raise_at_user(L);
+}
+
+int lt_lua_raise_text(lua_State *L)
+{
+    lt_lua_check_string(L, 1);
+    lua_settop(L, 1);
     return raise_at_user(L);
 }
 

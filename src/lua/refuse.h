@@ -14,6 +14,8 @@
 bool lt_lua_users_frame(lua_State *L, lua_Debug *frame);
 /* As luaL_error, with the position of the user's code; never returns. */
 int lt_lua_error(lua_State *L, const char *format, ...);
+/* raise(text): the same for Lua */
+int lt_lua_raise_text(lua_State *L);
 /* "name(): argument 2 must be EXPECTED, not number", with a hint if a method was called with a dot.
  */
 int lt_lua_refuse(lua_State *L, int arg, const char *expected);

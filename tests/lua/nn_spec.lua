@@ -94,7 +94,7 @@ Net(
   it('runs hooks before and after forward, and removes them', function()
     local linear = nn.Linear(2, 2)
     local handle = linear:register_forward_hook(function(_, _, output) return output * 0 end)
-    local pre = linear:register_forward_pre_hook(function(_, input) return input + 1 end)
+    local pre = linear:register_forward_pre_hook(function(_, inputs) return inputs[1] + 1 end)
     assert.equal(0, linear(torch.ones(1, 2)):abs():sum():item())
     handle:remove()
     pre:remove()

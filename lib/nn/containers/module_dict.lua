@@ -20,6 +20,7 @@ ModuleDict
 
 local class = require 'torch.support.class'
 local fail = require 'torch.support.fail'
+local for_loops = require 'torch.support.for_loops'
 local kinds = require 'torch.support.argument_kinds'
 local Module = require 'torch.nn.module'
 
@@ -61,7 +62,7 @@ end
 function ModuleDict:values()
   local values = {}
   for _, module in self:_named_places() do values[#values + 1] = module end
-  return values
+  return for_loops.list(values)
 end
 
 function ModuleDict:contains(name) return fields_of(self)._registered[name] == '_modules' end

@@ -22,6 +22,7 @@ ParameterDict
 local torch = require 'torch'
 local class = require 'torch.support.class'
 local fail = require 'torch.support.fail'
+local for_loops = require 'torch.support.for_loops'
 local kinds = require 'torch.support.argument_kinds'
 local Module = require 'torch.nn.module'
 local Parameter = require 'torch.nn.parameter'
@@ -69,7 +70,7 @@ end
 function ParameterDict:values()
   local values = {}
   for i, name in ipairs(fields_of(self)._parameters) do values[i] = fields_of(self)[name] end
-  return values
+  return for_loops.list(values)
 end
 
 function ParameterDict:__pairs()
@@ -96,12 +97,12 @@ function ParameterDict:clear()
   for _, name in ipairs(self:keys()) do self[name] = nil end
 end
 
-function ParameterDict:__tostring()
+function ParameterDict:extra_repr()
   local lines = {}
   for name, parameter in pairs(self) do
     lines[#lines + 1] = ('  (%s): %s'):format(name, ParameterList.describe(parameter))
   end
-  return self:_get_name() .. '(' .. table.concat(lines, '\n') .. ')'
+  return table.concat(lines, '\n')
 end
 
 function ParameterDict:forward(...) fail 'ParameterDict should not be called.' end

@@ -19,6 +19,7 @@ local torch = require 'torch'
 local class = require 'torch.support.class'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.argument_kinds'
+local no_holes = require 'torch.support.no_holes'
 local Module = require 'torch.nn.module'
 local ModuleList = require 'torch.nn.containers.module_list'
 local Parameter = require 'torch.nn.parameter'
@@ -37,9 +38,10 @@ local function as_parameter(value)
 end
 
 function ParameterList:init(...)
-  local values = ...
-  if torch.is_tensor(values) then values = { ... } end
+  local values, n = (...), nil
+  if torch.is_tensor(values) or select('#', ...) > 1 then values, n = { ... }, select('#', ...) end
   kinds.check('ParameterList', 'values', values, 'table|userdata?')
+  if type(values) == 'table' then no_holes('ParameterList()', values, n) end
   for _, value in ipairs(values or {}) do self:append(value) end
 end
 
@@ -90,16 +92,15 @@ function ParameterList:iter()
 end
 ParameterList.__pairs = ParameterList.iter
 
--- PyTorch prints the entries in the list's parentheses, one per line.
 function ParameterList.describe(parameter)
   return ('Parameter containing: [%s of size %s%s]'):format(tostring(parameter.dtype), table.concat(parameter.shape, 'x'),
     parameter.is_cuda and (' (%s)'):format(tostring(parameter.device)) or '')
 end
 
-function ParameterList:__tostring()
+function ParameterList:extra_repr()
   local lines = {}
   for i, parameter in self:iter() do lines[i] = ('  (%d): %s'):format(i - 1, ParameterList.describe(parameter)) end
-  return self:_get_name() .. '(' .. table.concat(lines, '\n') .. ')'
+  return table.concat(lines, '\n')
 end
 
 function ParameterList:forward(...) fail 'ParameterList should not be called.' end

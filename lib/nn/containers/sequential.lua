@@ -24,6 +24,7 @@ local torch = require 'torch'
 local class = require 'torch.support.class'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.argument_kinds'
+local no_holes = require 'torch.support.no_holes'
 local Module = require 'torch.nn.module'
 local slices = require 'torch.nn.containers.slices'
 
@@ -32,8 +33,9 @@ local fields_of = class.fields
 local Sequential = Module:extend('Sequential')
 
 function Sequential:init(...)
-  local layers = { ... }
-  if type(layers[1]) == 'table' and select('#', ...) == 1 and type(layers[1][1]) ~= 'string' then layers = layers[1] end
+  local layers, n = { ... }, select('#', ...)
+  if type(layers[1]) == 'table' and n == 1 and type(layers[1][1]) ~= 'string' then layers, n = layers[1], nil end
+  no_holes('Sequential()', layers, n)
   local key = next(layers, #layers > 0 and #layers or nil)
   if key ~= nil then
     fail("Sequential(): the names of a table have no order: pass {{'%s', layer}, ...} to name layers in order", tostring(key))

@@ -9,6 +9,7 @@ deepcopy(): A copy with parameters and buffers of its own.
 
 local torch = require 'torch'
 local class = require 'torch.support.class'
+local for_loops = require 'torch.support.for_loops'
 
 local fields_of = class.fields
 
@@ -45,7 +46,7 @@ copy_value = function(value, seen)
     seen[value] = copy
     copy_fields(fields_of(value), fields_of(copy), seen)
     copy_hooks(value, copy)
-  elseif type(value) == 'table' and getmetatable(value) == nil then
+  elseif for_loops.is_plain(value) then
     copy = {}
     seen[value] = copy
     copy_fields(value, copy, seen)

@@ -5,11 +5,11 @@
 -- ones, for all modules, are called before them.
 
 --[=[ arguments
-register_forward_pre_hook.hook: Function `hook(module, args)`, called before forward; a result replaces the arguments.
+register_forward_pre_hook.hook: Function `hook(module, args)`, called before forward with the list of arguments; a returned list replaces it, another result is the only argument.
 register_forward_hook.hook: Function `hook(module, args, output)`, called after forward; a result replaces the output.
 register_full_backward_pre_hook.hook: Function `hook(module, grad_output)`, called before the gradients are computed; a result replaces `grad_output`.
 register_full_backward_hook.hook: Function `hook(module, grad_input, grad_output)`, called after the gradients are computed; a result replaces `grad_input`.
-register_module_forward_pre_hook.hook: Function `hook(module, args)`, called before every forward; a result replaces the arguments.
+register_module_forward_pre_hook.hook: Function `hook(module, args)`, called before every forward with the list of arguments; a returned list replaces it, another result is the only argument.
 register_module_forward_hook.hook: Function `hook(module, args, output)`, called after every forward; a result replaces the output.
 register_module_full_backward_pre_hook.hook: Function `hook(module, grad_output)`, called before the gradients of any module are computed.
 register_module_full_backward_hook.hook: Function `hook(module, grad_input, grad_output)`, called after the gradients of any module are computed.
@@ -151,8 +151,9 @@ end
 
 local function run_pre_hook(self, hook, inputs)
   if not hook.with_kwargs then
-    local given = table.pack(hook.fn(self, table.unpack(inputs, 1, inputs.n)))
-    return given[1] ~= nil and given or inputs
+    local given = table.pack(hook.fn(self, inputs))
+    if given[1] == nil then return inputs end
+    return given.n == 1 and type(given[1]) == 'table' and together(given[1], {}) or given
   end
   local arguments, named = hook.fn(self, apart(inputs))
   if arguments == nil then return inputs end
@@ -199,8 +200,8 @@ local function run_always_called(self, own, state)
       if ok then
         state.outputs = result
       else
-        warn('module forward hook with always_call = true raised an exception that was silenced as another error was raised in forward: ',
-          tostring(result))
+        torch._C.log_warning('module forward hook with always_call = true raised an exception that was silenced as another error was raised in forward: '
+          .. tostring(result))
       end
     end
   end
@@ -262,14 +263,16 @@ for kind, name in pairs { _parameters = 'parameter', _buffers = 'buffer', _modul
 end
 
 function hooks.install(Module)
-  -- fn(module, input...) before forward; its results replace the inputs. {prepend = true} puts it
-  -- first; {with_kwargs = true}: fn(module, inputs, named), a list with n and the table of named
-  -- arguments at the end of the call (empty without one); two returned tables replace both.
+  -- fn(module, inputs) before forward. inputs is a list with n, as in all hooks; a returned list, or
+  -- values, replace the inputs. {prepend = true} puts it first; {with_kwargs = true}: fn(module,
+  -- inputs, named), with the table of named arguments at the end of the call (empty without one);
+  -- two returned tables replace both.
   function Module:register_forward_pre_hook(hook, prepend, with_kwargs)
     return register(self, 'forward_pre', hook, { prepend = prepend, with_kwargs = with_kwargs })
   end
 
-  -- fn(module, inputs, output...) after forward; its results replace the outputs.
+  -- fn(module, inputs, output...) after forward: inputs is a list with n, the results of forward
+  -- follow; results of fn replace the outputs.
   -- {with_kwargs = true}: fn(module, inputs, named, output...). {always_call = true}: also called,
   -- without outputs, when forward or a hook raises an error.
   function Module:register_forward_hook(hook, prepend, with_kwargs, always_call)

@@ -1,6 +1,7 @@
 -- dataloader.lua - utils.data.DataLoader(dataset, {batch_size = 1, shuffle = false, ...}) or
--- DataLoader{dataset = ..., ...}: for X, Y in loader do ... end. With num_workers, for X, Y in
--- loader:iter() also ends the processes at once when the loop is left early; otherwise the
+-- DataLoader{dataset = ..., ...}: for X, Y in loader do ... end. for i, batch in ipairs(loader) do
+-- counts the batches; there, a batch of several tensors is a list {X, Y}. With num_workers, for X,
+-- Y in loader:iter() also ends the processes at once when the loop is left early; otherwise the
 -- collector does.
 --
 -- batch_size = false yields single samples of the dataset, without a batch dimension.
@@ -35,6 +36,7 @@ local torch = require 'torch'
 local class = require 'torch.support.class'
 local datasets = require 'torch.utils.data.datasets'
 local fail = require 'torch.support.fail'
+local loops = require 'torch.utils.data.loops'
 local samplers = require 'torch.utils.data.sampler'
 local scope = require 'torch.autograd.scope'
 local declare = require 'torch.support.arguments'
@@ -209,31 +211,7 @@ function DataLoader:iter()
   return loads(next_batch, self.pin_memory and torch.cuda.is_available()), nil, nil, closing
 end
 
-local getlocal, setlocal = debug.getlocal, debug.setlocal
-
--- A for loop stores the called value in its first "(for state)" variable, and the control value,
--- nil at its start, in the third. The loader, which is called first, replaces itself there by an
--- iterator: loops over one loader may be nested and left, for all batches.
-local function becomes_iterator(loader, next_batch)
-  local found
-  local slot = 1
-  while true do
-    local name, value = getlocal(3, slot)
-    if name == nil then break end
-    if name == '(for state)' and rawequal(value, loader) then found = slot end -- the innermost loop
-    slot = slot + 1
-  end
-  if found then setlocal(3, found, next_batch) end
-  return found ~= nil
-end
-
---- The first batch of a for loop: for X, Y in loader do.
-function DataLoader:__call(_, previous)
-  if previous ~= nil then fail 'a DataLoader is called by a for loop: for X, Y in loader do' end
-  local next_batch = self:iter()
-  if not becomes_iterator(self, next_batch) then fail 'a DataLoader is called by a for loop: for X, Y in loader do' end
-  return next_batch()
-end
+loops.install(DataLoader)
 
 declare.named(DataLoader, [[
   init(self, data dataset, integer|boolean batch_size=1, boolean|integer? shuffle, any? sampler, any? batch_sampler, integer num_workers=0, function? collate_fn, boolean pin_memory=false, boolean drop_last=false, number timeout=0, function? worker_init_fn, any? multiprocessing_context, Generator? generator, *, integer? prefetch_factor, boolean persistent_workers=false, string pin_memory_device='', boolean in_order=true)

@@ -22,6 +22,7 @@ local checked = require 'torch.support.argument_checks'
 local Dataset = require 'torch.utils.data.dataset'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.argument_kinds'
+local loops = require 'torch.utils.data.loops'
 local samplers = require 'torch.utils.data.sampler'
 local declare = require 'torch.support.arguments'
 
@@ -42,6 +43,7 @@ end
 
 M.IterableDataset = Dataset:extend('IterableDataset')
 function M.IterableDataset:iter() fail("%s has no method 'iter'", self.__classname) end
+loops.install(M.IterableDataset)
 
 M.ChainDataset = M.IterableDataset:extend('ChainDataset')
 function M.ChainDataset:init(datasets) self.datasets = datasets end

@@ -21,12 +21,15 @@ WeightedRandomSampler(): Random draws of positions with the given weights.
 local torch = require 'torch'
 local class = require 'torch.support.class'
 local fail = require 'torch.support.fail'
+local loops = require 'torch.utils.data.loops'
 local declare = require 'torch.support.arguments'
 
 local M = {}
 
 -- The base class of samplers: a derived class defines iter(), and __len if it knows its length.
 M.Sampler = class.Object:extend('Sampler')
+function M.Sampler:iter() fail("%s has no method 'iter'", self.__classname) end
+loops.install(M.Sampler)
 
 M.SequentialSampler = M.Sampler:extend('SequentialSampler')
 function M.SequentialSampler:init(data_source) self.data_source = data_source end

@@ -4,11 +4,13 @@
 local torch = require 'torch'
 local Dataset = require 'torch.utils.data.dataset'
 local fail = require 'torch.support.fail'
+local no_holes = require 'torch.support.no_holes'
 
 local TensorDataset = Dataset:extend('TensorDataset')
 
 function TensorDataset:init(...)
   self.tensors = { ... }
+  no_holes('TensorDataset()', self.tensors, select('#', ...))
   if #self.tensors == 0 then fail('TensorDataset(): at least one tensor is expected') end
   for i, tensor in ipairs(self.tensors) do
     if not torch.is_tensor(tensor) then

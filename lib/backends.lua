@@ -33,6 +33,7 @@ local function settings(title, fields)
   end
   return setmetatable({}, {
     __name = 'torch.backends.' .. title,
+    __fields = fields,
     __index = function(_, name) return field(name)[1]() end,
     __newindex = function(_, name, value) field(name)[2](value) end,
   })

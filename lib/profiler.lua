@@ -92,28 +92,69 @@ local function sorted(rows, sort_by)
   return list
 end
 
-local function layout(headings, rows)
-  local widths = {}
-  for c, heading in ipairs(headings) do
-    widths[c] = #heading
-    for _, row in ipairs(rows) do widths[c] = math.max(widths[c], #row[c]) end
+-- The words of a heading in lines of at most `width` characters where they can be broken.
+local function heading_lines(heading, width)
+  local lines = {}
+  for word in heading:gmatch '%S+' do
+    local last = lines[#lines]
+    if last and #last + 1 + #word <= width then lines[#lines] = last .. ' ' .. word else lines[#lines + 1] = word end
   end
-  local function line(row)
+  return lines
+end
+
+-- The lines of a table with these columns; widths: of the columns; heads: the lines of their
+-- headings.
+local function layout_part(columns, widths, heads, rows)
+  local height = 0
+  for _, c in ipairs(columns) do height = math.max(height, #heads[c]) end
+  local function line(cell_of)
     local cells = {}
-    for c, cell in ipairs(row) do cells[c] = ('%' .. (c == 1 and '-' or '') .. widths[c] .. 's'):format(cell) end
+    for i, c in ipairs(columns) do cells[i] = ('%' .. (c == 1 and '-' or '') .. widths[c] .. 's'):format(cell_of(c)) end
     return (table.concat(cells, '  '):gsub('%s+$', ''))
   end
-  local rules = {}
-  for c, width in ipairs(widths) do rules[c] = ('-'):rep(width) end
-  local rule = table.concat(rules, '  ')
-  local lines = { rule, line(headings), rule }
-  for _, row in ipairs(rows) do lines[#lines + 1] = line(row) end
+  local rule = line(function(c) return ('-'):rep(widths[c]) end)
+  local lines = { rule }
+  for i = 1, height do lines[#lines + 1] = line(function(c) return heads[c][i - height + #heads[c]] or '' end) end
+  lines[#lines + 1] = rule
+  for _, row in ipairs(rows) do lines[#lines + 1] = line(function(c) return row[c] end) end
   lines[#lines + 1] = rule
   return lines
 end
 
---- The rows as text. options: sort_by (a name of PyTorch's), row_limit (100).
-local read_table = declare.reader 'table(string? sort_by, integer row_limit=100)'
+-- The rows as lines; if they are wider than `limit`, headings are broken between words, then the
+-- columns are distributed over several tables, each with the names.
+local function layout(headings, rows, limit)
+  local widths, heads, total = {}, {}, -2
+  for c, heading in ipairs(headings) do
+    widths[c] = #heading
+    for _, row in ipairs(rows) do widths[c] = math.max(widths[c], #row[c]) end
+    heads[c] = { heading }
+    total = total + widths[c] + 2
+  end
+  if total > limit then
+    for c, heading in ipairs(headings) do
+      widths[c] = 0
+      for _, row in ipairs(rows) do widths[c] = math.max(widths[c], #row[c]) end
+      for word in heading:gmatch '%S+' do widths[c] = math.max(widths[c], #word) end
+      heads[c] = heading_lines(heading, widths[c])
+    end
+  end
+  local lines, columns, used = {}, { 1 }, widths[1]
+  local function finish()
+    for _, line in ipairs(layout_part(columns, widths, heads, rows)) do lines[#lines + 1] = line end
+    columns, used = { 1 }, widths[1]
+  end
+  for c = 2, #headings do
+    if #columns > 1 and used + 2 + widths[c] > limit then finish() end
+    columns[#columns + 1], used = c, used + 2 + widths[c]
+  end
+  finish()
+  return lines
+end
+
+--- The rows as text. options: sort_by (a name of PyTorch's), row_limit (100), max_width (the maximum
+--- number of characters of a line: wider rows become several tables).
+local read_table = declare.reader 'table(string? sort_by, integer row_limit=100, integer? max_width)'
 function Averages:table(...)
   local options = read_table(...)
   local gpu, headings = self.gpu, { 'Name', 'Self CPU %', 'Self CPU', 'CPU total %', 'CPU total', 'CPU time avg' }
@@ -131,13 +172,13 @@ function Averages:table(...)
     table.move({ size_text(row.memory), tostring(row.copies), size_text(row.copied), tostring(row.count) }, 1, 4, #cells + 1, cells)
     rows[i] = cells
   end
-  local lines = layout(headings, rows)
+  local lines = layout(headings, rows, options.max_width or math.huge)
   lines[#lines + 1] = 'Self CPU time total: ' .. time_text(self.self_cpu_time_total)
   if gpu then lines[#lines + 1] = 'Self CUDA time total: ' .. device_text(self.self_device_time_total) end
   return table.concat(lines, '\n')
 end
 
-function Averages:__tostring() return self:table() end
+function Averages:__tostring() return self:table { max_width = torch.get_printoptions().linewidth } end
 
 -- ---- a recording --------------------------------------------------------------------------------
 

@@ -87,6 +87,7 @@ function methods:mark_dirty(...) rawset(self, DIRTY, { ... }) end
 --- Whether backward receives zeros (true, the default) or nil for outputs without a gradient.
 function methods:set_materialize_grads(on) rawset(self, MATERIALIZE, on and true or false) end
 
+Context.__fields, Context.__methods = { saved_tensors = true }, methods
 function Context.__index(self, key)
   if key == 'saved_tensors' then return unpack_saved(self) end
   return methods[key]

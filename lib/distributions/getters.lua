@@ -17,6 +17,7 @@ return function(root)
     getters, lazies = derived.getters, derived.lazies
     local metatable = class.metatables[derived]
     local index = metatable.__index
+    metatable.__fields = { getters, lazies }
     metatable.__index = function(object, key)
       local fields = fields_of(object)
       local own = fields[key]

@@ -29,6 +29,7 @@ local attention = { __names = { SDPBackend = true, sdpa_kernel = true } }
 
 attention.SDPBackend = setmetatable({}, {
   __name = 'SDPBackend',
+  __fields = ways,
   __index = function(_, name) return ways[name] or fail("torch.nn.attention.SDPBackend has no '%s'", tostring(name)) end,
   __newindex = function() fail 'torch.nn.attention.SDPBackend cannot be changed' end,
   __pairs = function() return pairs(ways) end,

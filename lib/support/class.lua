@@ -5,7 +5,8 @@
 -- __getslice for slices, __setattr for assignments) act as such, whenever they are defined.
 -- `Model.super` is the parent: `Model.super.init(self)` calls its constructor. The parent's fields
 -- exist before init, so that this call is needed only for arguments of the parent. A class without
--- init takes no arguments. Fields belong to the object.
+-- init takes no arguments. Fields belong to the object. Without __tostring, an object is shown with
+-- its settings (settings_text.lua).
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
@@ -50,7 +51,7 @@ local function metatable_for(class)
     __call = forward(class, '__call', "a %s cannot be called (it has no method '__call')"),
     __tostring = function(self)
       local method = class.__tostring
-      local text = method and method(self) or class.__classname
+      local text = method and method(self) or require 'torch.support.settings_text'(self, class)
       return class.__draws and text or require('torch')._C.printable(text) -- names may come from a file
     end,
     __pairs = function(self)

@@ -8,10 +8,13 @@
 --
 -- pairs(dict) iterates over a snapshot of the names, #dict is their number, and dict[i] is the i-th
 -- name for an integer i. Reading dict[1], dict[2], ... in turn, as ipairs does, iterates over the
--- names at the time of dict[1].
+-- names at the time of dict[1]. A dict with tensors, such as a state dict, is printed as a table of
+-- names and sizes, one without them as Python prints it.
 
 local fail = require 'torch.support.fail'
 local python = require 'torch.nn.python'
+local torch = require 'torch'
+local width = require 'torch.utils.width'
 
 local ordered_dict = {}
 
@@ -133,7 +136,33 @@ local function shown(value)
   return python.repr(value)
 end
 
+-- Rows of names with the sizes, dtypes and devices of tensors, if a value is a tensor; else nil.
+local function rows_of(dict)
+  local rows, widths, tensors = {}, { 0, 0 }, false
+  for name, value in pairs(dict) do
+    local row = { name }
+    if torch.is_tensor(value) then
+      local device = tostring(value.device)
+      row[2], row[3] = tostring(value.shape):match '%[.*%]', tostring(value.dtype) .. (device ~= 'cpu' and '  ' .. device or '')
+      widths[2], tensors = math.max(widths[2], #row[2]), true
+    else
+      row[2] = shown(value):match '^[^\n]*'
+      tensors = tensors or row[2]:find '^OrderedDict with ' ~= nil
+    end
+    rows[#rows + 1], widths[1] = row, math.max(widths[1], width.of(name))
+  end
+  if not tensors then return nil end
+  local function padded(text, columns) return text .. (' '):rep(columns - width.of(text)) end
+  local lines = { ('OrderedDict with %d entr%s:'):format(#rows, #rows == 1 and 'y' or 'ies') }
+  for i, row in ipairs(rows) do
+    lines[i + 1] = '  ' .. padded(row[1], widths[1]) .. '  ' .. (row[3] and padded(row[2], widths[2]) .. '  ' .. row[3] or row[2])
+  end
+  return table.concat(lines, '\n')
+end
+
 function metatable.__tostring(dict)
+  local rows = rows_of(dict)
+  if rows then return rows end
   local entries = {}
   for name, value in pairs(dict) do
     entries[#entries + 1] = ('(%s, %s)'):format(python.repr(name), shown(value))

@@ -35,6 +35,7 @@ end
 local function object(what, fields, shown)
   return setmetatable({}, {
     __name = 'torch.' .. what,
+    __fields = fields,
     __index = function(_, name)
       local value = fields[name]
       if value == nil then fail("'%s' object has no attribute '%s'", what, tostring(name)) end

@@ -145,10 +145,26 @@ describe('an OrderedDict #cpu', function()
     assert.equal('a', names(dict))
   end)
 
-  it('prints as in Python', function()
-    local dict = ordered_dict.new { { 'a', torch.ones(2) }, { 'b', true }, { 'c', 1.0 }, { 'd', 'x' } }
-    assert.equal("OrderedDict([('a', tensor([1., 1.])), ('b', True), ('c', 1.0), ('d', 'x')])", tostring(dict))
+  it('prints as in Python without tensors', function()
+    local dict = ordered_dict.new { { 'a', 1 }, { 'b', true }, { 'c', 1.0 }, { 'd', 'x' } }
+    assert.equal("OrderedDict([('a', 1), ('b', True), ('c', 1.0), ('d', 'x')])", tostring(dict))
     assert.equal('OrderedDict()', tostring(ordered_dict.new()))
+  end)
+
+  it('with tensors prints as a table of names and sizes', function()
+    local net = nn.Sequential(nn.Linear(3, 2), nn.BatchNorm1d(2))
+    assert.equal(table.concat({
+      'OrderedDict with 7 entries:',
+      '  0.weight               [2, 3]  torch.float32',
+      '  0.bias                 [2]     torch.float32',
+      '  1.weight               [2]     torch.float32',
+      '  1.bias                 [2]     torch.float32',
+      '  1.running_mean         [2]     torch.float32',
+      '  1.running_var          [2]     torch.float32',
+      '  1.num_batches_tracked  []      torch.int64',
+    }, '\n'), tostring(net:state_dict()))
+    local checkpoint = ordered_dict.new { { 'epoch', 3 }, { 'model', nn.Linear(1, 1):state_dict() }, { 'name', 'x' } }
+    assert.equal("OrderedDict with 3 entries:\n  epoch  3\n  model  OrderedDict with 2 entries:\n  name   'x'", tostring(checkpoint))
   end)
 
   it('is saved and loaded as it was changed, in every format', function()

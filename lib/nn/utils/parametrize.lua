@@ -84,6 +84,7 @@ local function derive(base)
   derived.__base = base
   local metatable = class.metatables[derived]
   local index, newindex = metatable.__index, metatable.__newindex
+  metatable.__fields = {} -- names of the parametrized parameters, for completion
   local function list_of(self, key)
     local lists = type(key) == 'string' and fields_of(self).parametrizations
     return lists and fields_of(lists)[key]
@@ -125,6 +126,7 @@ function parametrize.register_parametrization(module, name, parametrization)
     debug.setmetatable(module, class.metatables[derive(getmetatable(module).__class)])
   end
   fields.parametrizations:add_module(name, list)
+  getmetatable(module).__fields[name] = true
   return module
 end
 
@@ -145,6 +147,7 @@ function parametrize.remove_parametrizations(module, name, leave_parametrized)
     value = torch.no_grad(function() return Parameter(list():detach():clone()) end)
   end
   lists:pop(name)
+  getmetatable(module).__fields[name] = nil
   if #lists == 0 then
     module.parametrizations = nil
     debug.setmetatable(module, class.metatables[getmetatable(module).__class.__base])

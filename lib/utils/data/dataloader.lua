@@ -42,6 +42,7 @@ local scope = require 'torch.autograd.scope'
 local declare = require 'torch.support.arguments'
 
 local DataLoader = class.Object:extend('DataLoader')
+DataLoader.__settings = { 'dataset', 'batch_size', 'sampler', 'num_workers', 'drop_last' }
 
 local function check(options, streams)
   if options.num_workers < 0 then

@@ -3,7 +3,7 @@
 -- A value with a literal in Lua is shown as that literal. Objects define their text: a metatable's
 -- __repr (a string, or a function that returns one), else __tostring. Each object is converted once
 -- per echo, because printing a GPU tensor copies it. Errors and wrong results of an object's
--- function do not leave this module. May use torch.utils.width.
+-- function do not leave this module. May use torch.utils.width, repl.edit.lazy, repl.edit.values.
 
 local echo = {}
 
@@ -34,6 +34,10 @@ local function quote(text)
   return mark .. text .. mark
 end
 
+local precision -- digits after the point of a float, set by %precision; nil: as many as needed
+
+function echo.set_precision(digits) precision = digits end
+
 -- The shortest decimal that reads back as the same number; integers and floats remain
 -- distinguishable.
 local function number(value)
@@ -43,6 +47,7 @@ local function number(value)
   if value ~= value then return 'nan' end
   if value == math.huge then return 'math.huge' end
   if value == -math.huge then return '-math.huge' end
+  if precision then return ('%.' .. precision .. 'f'):format(value) end
   for digits = 15, 17 do
     local text = ('%.' .. digits .. 'g'):format(value)
     if tonumber(text) == value then
@@ -51,17 +56,34 @@ local function number(value)
   end
 end
 
--- The name under which loaded modules hold a function, such as 'string.rep'.
-function echo.library_name(value)
-  for module, content in pairs(package.loaded) do
+-- Whether the name `a` of a function is to be shown rather than `b`: the one that ends in `called`,
+-- then a public one, then the shorter one, then the first in the alphabet.
+local function is_better(a, b, called)
+  local function rank(name)
+    local last = name:match '[^.]*$'
+    return (last == called and 0 or 2) + (last:find '^_' and 1 or 0)
+  end
+  local rank_a, rank_b = rank(a), rank(b)
+  if rank_a ~= rank_b then return rank_a < rank_b end
+  if #a ~= #b then return #a < #b end
+  return a < b
+end
+
+-- The name under which loaded modules hold a function, such as 'string.rep'; of several, the one
+-- that ends in `called` is preferred.
+function echo.library_name(value, called)
+  local found
+  for module, content in next, package.loaded do
     if type(content) == 'table' and type(module) == 'string' then
       for key, member in next, content do
         if rawequal(member, value) and type(key) == 'string' then
-          return module == '_G' and key or module .. '.' .. key
+          local name = module == '_G' and key or module .. '.' .. key
+          if not found or is_better(name, found, called) then found = name end
         end
       end
     end
   end
+  return found
 end
 
 local function func(value)
@@ -141,16 +163,13 @@ local function label(key, render)
   return '[' .. render(key, math.huge) .. '] = '
 end
 
--- `<module torch>` for a table that is a loaded module with many members.
+-- `<module torch.nn: ...>` for a loaded module of the library, or another one with many members.
 local function module_name(value)
-  local members = 0
-  for _ in next, value do members = members + 1 end
-  if members <= MANY_MEMBERS then return nil end
-  local found
-  for name, loaded in next, package.loaded do
-    if rawequal(loaded, value) and type(name) == 'string' and (not found or #name < #found) then found = name end
-  end
-  return found and ('<module %s: ?%s lists its %d members>'):format(found, found, members)
+  local found = require('repl.edit.lazy').module_of(value)
+  if not found then return nil end
+  local members = #(require('repl.edit.values').members(value, ''))
+  if members <= MANY_MEMBERS and not found:find '^torch' then return nil end
+  return ('<module %s: ?%s lists its %d members>'):format(found, found, members)
 end
 
 -- A new renderer for each echo: it counts the shown entries and tracks the enclosing tables.

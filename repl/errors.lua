@@ -7,7 +7,7 @@
 
 local width = require 'torch.utils.width'
 
-local errors = {full = false}
+local errors = {full = false, minimal = false}
 
 local INTERNAL = '=[ltensor '
 local MAX_FRAMES = 40
@@ -18,7 +18,7 @@ function errors.is_internal(info) return info.source:sub(1, #INTERNAL) == INTERN
 -- The function of a frame in words; info: the fields Snf of debug.getinfo.
 function errors.function_name(info)
   if info.what == 'main' then return 'in main chunk' end
-  local name = require('repl.echo').library_name(info.func)
+  local name = require('repl.echo').library_name(info.func, info.name)
   if name then return ("in function '%s'"):format(name) end
   if info.namewhat ~= '' then return ("in %s '%s'"):format(info.namewhat, info.name) end
   if info.short_src:find '^%(cell %d+%)$' and info.linedefined == 1 and info.isvararg then
@@ -27,6 +27,11 @@ function errors.function_name(info)
   if info.what == 'C' then return 'in C code' end
   return ('in function <%s:%d>'):format(info.short_src, info.linedefined)
 end
+
+-- The mode of later errors: 'minimal' (the message), 'user' (the user's frames) or 'full'.
+function errors.mode() return errors.full and 'full' or errors.minimal and 'minimal' or 'user' end
+
+function errors.set_mode(mode) errors.full, errors.minimal = mode == 'full', mode == 'minimal' end
 
 -- ---- collecting ----------------------------------------------------------------------------
 
@@ -261,6 +266,7 @@ end
 function errors.lines(report, context)
   context = context or {}
   local paint = context.paint or function(_, text) return text end
+  if errors.minimal then return {paint('message', printable(report.message))} end
   local lines, is_innermost = head_lines(report, context, paint)
   local shown = {}
   for index = #report.frames, 1, -1 do

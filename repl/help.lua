@@ -2,20 +2,27 @@
 --
 -- Descriptions of operations come from the declarations (torch._docs), of Lua functions from the
 -- comment above them, of classes from the comment of their file. May use repl.edit.values,
--- repl.echo, repl.errors and repl.notebook.markdown.
+-- repl.echo, repl.errors, repl.wrapped and repl.notebook.markdown.
 
 local echo = require 'repl.echo'
 local width = require 'torch.utils.width'
+local wrapped = require 'repl.wrapped'
 
 local help = {}
 
-local overview = [[
-A cell is Lua code; the prompt shows the value of its last expression and keeps top-level locals.
-  x;            runs without showing the value        _, __, Out[n], In[n]   earlier values and cells
-  ?name name?   help        ??name   source            Tab    completes names, fields and paths
-  !command      runs a shell command with {expr} replaced by its value
-  Ctrl-C        stops the cell after the current library call or GPU kernel; the third one kills
-  Up            finds cells that begin like the line   Right    accepts the dimmed suggestion]]
+local overview = 'A cell is Lua code; the prompt shows the value of its last expression and keeps top-level locals.'
+
+local forms = {
+  {'x;', 'runs without showing the value'},
+  {'_, __, Out[n], In[n]', 'earlier values and cells'},
+  {'?name name?', 'help; ??name: source; torch.*sum*? lists names'},
+  {'Tab', 'completes names, fields and paths'},
+  {'!command', 'runs a shell command with {expr} replaced by its value; files = !ls keeps its lines'},
+  {'%name', 'a magic: %lsmagic lists them, %name? explains one'},
+  {'Ctrl-C', 'stops the cell after the current library call or GPU kernel; the third one kills'},
+  {'Up', 'finds cells that begin like the line'},
+  {'Right', 'accepts the dimmed suggestion'},
+}
 
 -- The documentation of the op named by `name` (torch.sum, x:sum, sum).
 local function documented(name)
@@ -84,26 +91,8 @@ local function comment_of_file(lines)
   return comment and comment:gsub('^[%w_]+%.lua %- ', '')
 end
 
--- The width of text, in columns.
-local function text_columns() return math.max(20, math.min(79, (require('repl.system').size()) - 1)) end
-
--- Prints text in lines no wider than the terminal, broken between words; continuation lines are
--- indented by `hanging` more than their line.
-local function print_wrapped(text, hanging)
-  local columns = text_columns()
-  for line in (text .. '\n'):gmatch '([^\n]*)\n' do
-    local indent = line:match '^%s*'
-    local current
-    for word in line:gmatch '%S+' do
-      if current and width.of(current) + 1 + width.of(word) > columns then
-        print(current)
-        current = indent .. hanging .. word
-      else
-        current = current and current .. ' ' .. word or indent .. word
-      end
-    end
-    print(width.of(line) <= columns and line or current or '')
-  end
+local function print_all(lines)
+  for _, line in ipairs(lines) do print(line) end
 end
 
 local FILLED = 72 -- columns: a longer comment line was wrapped, so the next one continues it
@@ -119,45 +108,91 @@ local function print_text(text)
     end
     was_full = width.of(line) >= FILLED and not line:find '^%s'
   end
-  print_wrapped(table.concat(lines, '\n'), '')
+  print_all(wrapped.lines(table.concat(lines, '\n'), ''))
 end
 
--- Prints a title and a wrapped list of words.
-local function print_words(title, words)
-  local columns = text_columns()
-  local line = title
-  for _, word in ipairs(words) do
-    if #line + 1 + #word > columns then
-      print(line)
-      line = ' '
-    end
-    line = line .. ' ' .. word
-  end
-  print(line)
-end
-
--- The line 'name(): text' of a file's long comment `arguments`, for names without a comment of
--- their own; nil without one.
-local function described_in(lines, name)
+-- The text after `label` in a line of a file's long comment `arguments`, such as 'LSTM(): text' or
+-- 'bias: text'; nil without one.
+local function described_in(lines, label)
   local inside = false
   for _, line in ipairs(lines) do
     if line == '--[=[ arguments' then
       inside = true
     elseif inside and line == ']=]' then
       return nil
-    elseif inside and line:sub(1, #name + 4) == name .. '(): ' then
-      return line:sub(#name + 5)
+    elseif inside and line:sub(1, #label + 2) == label .. ': ' then
+      return line:sub(#label + 3)
     end
   end
   return nil
 end
 
+-- ---- declarations --------------------------------------------------------------------------
+
+local function original(f) return require('torch.support.argument_checks').original(f) end
+
+-- The declared arguments of a function or a class of the library, from `first` on; nil without a
+-- declaration.
+local function declared_arguments(value)
+  local torch = package.loaded.torch
+  if type(torch) ~= 'table' then return nil end
+  local arguments = require 'torch.support.arguments'
+  local signature, first = arguments.signature_of(value), type(value) == 'table' and 2 or 1
+  if not signature and type(value) == 'table' then
+    local init = rawget(value, 'init')
+    local is_ours = type(init) == 'function' and debug.getinfo(init, 'S').source:find '^=%[ltensor '
+    local reader = is_ours and arguments.constructors[value.__classname]
+    signature, first = type(reader) == 'string' and arguments.parse(reader) or reader or nil, 1
+  end
+  if not signature then return nil end
+  return table.move(signature, first, #signature, 1, {positional = signature.positional - first + 1, rest = signature.rest})
+end
+
+local function declared_argument(argument)
+  local kind = argument.kind and argument.kind ~= 'any' and argument.kind .. ' ' or ''
+  local default = argument.default
+  return kind .. argument.name .. (default ~= nil and '=' .. echo.value(default) or '')
+end
+
+-- The declared arguments in parentheses, as PyTorch writes them: keyword-only ones follow a star.
+local function signature_text(arguments)
+  local texts = {}
+  for index, argument in ipairs(arguments) do
+    if index == arguments.positional + 1 then texts[#texts + 1] = arguments.rest and '...' or '*' end
+    texts[#texts + 1] = declared_argument(argument)
+  end
+  if arguments.rest and arguments.positional >= #arguments then texts[#texts + 1] = '...' end
+  return '(' .. table.concat(texts, ', ') .. ')'
+end
+
+-- The parameters of a Lua function in parentheses, from number `first` on.
+local function parameters_text(f, first)
+  local info, names = debug.getinfo(f, 'u'), {}
+  for index = first, info.nparams do names[#names + 1] = debug.getlocal(f, index) end
+  if info.isvararg then names[#names + 1] = '...' end
+  return '(' .. table.concat(names, ', ') .. ')'
+end
+
+-- Prints the descriptions of the arguments that the file describes.
+local function print_arguments(lines, arguments)
+  local rows = {}
+  for _, argument in ipairs(arguments or {}) do
+    local text = described_in(lines, argument.name)
+    if text then rows[#rows + 1] = {argument.name, text} end
+  end
+  if #rows > 0 then print_all(wrapped.rows(rows, '  ')) end
+end
+
+-- ---- functions -----------------------------------------------------------------------------
+
 local manual = 'https://www.lua.org/manual/5.4/manual.html#pdf-'
 
 local function show_function(session, name, value, with_source)
-  local info = debug.getinfo(require('torch.support.argument_checks').original(value), 'Su')
+  local own = original(value)
+  local info = debug.getinfo(own, 'Su')
   local text = echo.value(value)
-  print(('%s = %s'):format(name, text))
+  local arguments = declared_arguments(value)
+  print_all(wrapped.lines(arguments and name .. signature_text(arguments) or ('%s = %s'):format(name, text), '    '))
   local library_name = text:match '^<function ([%w_.]+)>$'
   if library_name and not library_name:find '^torch' then print(manual .. library_name) end
   local lines = info.what ~= 'C' and lines_of(session, info)
@@ -166,8 +201,9 @@ local function show_function(session, name, value, with_source)
   -- a module that is a single function is described by its first comment
   local module = info.source:match '^=%[ltensor (.*)%]$'
   if not comment and module and package.loaded[module] == value then comment = comment_of_file(lines) end
-  comment = comment or described_in(lines, name:match '[%w_]+$' or name)
+  comment = comment or described_in(lines, (name:match '[%w_]+$' or name) .. '()')
   if comment then print_text(comment) end
+  print_arguments(lines, arguments)
   if with_source then print_lines(lines, info.linedefined, info.lastlinedefined) end
 end
 
@@ -182,7 +218,7 @@ local function comment_of_class(lines, class_name)
       if comment then return comment end
     end
   end
-  local description, about = described_in(lines, class_name), comment_of_file(lines)
+  local description, about = described_in(lines, class_name .. '()'), comment_of_file(lines)
   return description and about and description .. '\n\n' .. about or description or about
 end
 
@@ -204,24 +240,39 @@ local function print_example(lines, class_name)
   if inside then print '' end
 end
 
+-- Where a class is written: what debug.getinfo knows of its init, or else of another method; nil
+-- if it has none.
+local function info_of_class(class)
+  local names = {}
+  for name, method in next, class do
+    if type(name) == 'string' and type(method) == 'function' then names[#names + 1] = name end
+  end
+  table.sort(names, function(a, b)
+    if (a == 'init') ~= (b == 'init') then return a == 'init' end
+    return a < b
+  end)
+  for _, name in ipairs(names) do
+    local info = debug.getinfo(original(rawget(class, name)), 'Su')
+    if info.what ~= 'C' and not info.source:find '^=%[ltensor torch%.support%.' then return info end
+  end
+end
+
 local function show_class(session, name, class, with_source)
   local init = class.init
   if init == require('torch.support.class').Object.init then init = nil end
-  local info = type(init) == 'function' and debug.getinfo(init, 'Su')
-  local parameters = {}
-  for index = 2, info and info.nparams or 0 do parameters[#parameters + 1] = debug.getlocal(init, index) end
-  if info and info.isvararg then parameters[#parameters + 1] = '...' end
-  print(('class %s(%s)'):format(name, table.concat(parameters, ', ')))
-  local known = info
-  for _, method in next, class do -- a class without init: any of its methods identifies its file
-    known = known or (type(method) == 'function' and debug.getinfo(require('torch.support.argument_checks').original(method), 'Su'))
-  end
-  local lines = known and known.what ~= 'C' and lines_of(session, known)
+  local arguments = declared_arguments(class)
+  local text = arguments and signature_text(arguments) or type(init) == 'function' and parameters_text(original(init), 2) or '()'
+  print_all(wrapped.lines(('class %s%s'):format(name, text), '    '))
+  local info = info_of_class(class)
+  local lines = info and lines_of(session, info)
   local comment = lines and comment_of_class(lines, class.__classname)
   if comment then print_text(comment) end
-  if lines then print_example(lines, class.__classname) end
-  if info and lines and with_source then print_lines(lines, info.linedefined, info.lastlinedefined) end
-  print_words('members:', require('repl.edit.values').members(class, ''))
+  if lines then
+    print_arguments(lines, arguments)
+    print_example(lines, class.__classname)
+    if with_source then print_lines(lines, info.linedefined, info.lastlinedefined) end
+  end
+  print_all(wrapped.words('members:', (require('repl.edit.values').members(class, ''))))
 end
 
 local function is_class(value)
@@ -249,7 +300,7 @@ end
 
 -- Prints the op's declaration: signatures, description, example.
 local function show_op(entry)
-  if entry.signature then print_wrapped(entry.signature, '    ') end
+  if entry.signature then print_all(wrapped.lines(entry.signature, '    ')) end
   if entry.doc then print_text(entry.doc) end
   if entry.example then print('\n  ' .. entry.example:gsub('\n', '\n  ')) end
 end
@@ -271,18 +322,19 @@ end
 local function documented_by_value(value)
   local torch = package.loaded.torch
   local docs = type(torch) == 'table' and rawget(torch, '_docs')
-  for name, entry in pairs(type(docs) == 'function' and docs() or {}) do
-    if rawequal(rawget(torch, name), value) then return entry end
+  local found
+  for name in next, type(docs) == 'function' and docs() or {} do
+    if rawequal(rawget(torch, name), value) and (not found or #name < #found or #name == #found and name < found) then found = name end
   end
-  return nil
+  return found and docs()[found]
 end
 
 -- Shows help on a name; with_source also shows the text of a Lua function. No name: an overview.
 -- Returns false if the name does not exist.
 function help.show(session, name, with_source)
   if name == '' then
-    print(overview)
-    print_words('  %name         a magic:', require('repl.magic').names())
+    print_all(wrapped.lines(overview, ''))
+    print_all(wrapped.rows(forms, '  '))
     return true
   end
   -- The value comes first; only a name without a value, or the name of an op, is looked up in the
@@ -298,7 +350,7 @@ function help.show(session, name, with_source)
   elseif value ~= nil and not entry then
     print(('%s: %s'):format(name, kind_of(value)))
     local members = require('repl.edit.values').members(value, '')
-    if #members > 0 and type(value) ~= 'string' then print_words('members:', members) end
+    if #members > 0 and type(value) ~= 'string' then print_all(wrapped.words('members:', members)) end
   elseif not entry then
     local near = require('repl.errors').nearest(name:match '[%w_]+$' or name, names_near(session, name))
     print(('nothing is called %s%s'):format(name, near and ("; did you mean '%s'?"):format(near) or ''))

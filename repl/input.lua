@@ -3,9 +3,10 @@
 -- A cell is Lua, except for command lines at its start. They run in order, then the rest runs as
 -- Lua with its line numbers. A magic with takes_code receives the complete rest. A `%` or `!`
 -- further down is part of the Lua code. May use the interface of repl.session, repl.printed,
--- repl.magic, repl.help and repl.reload.
+-- repl.macro, repl.magic, repl.help and repl.reload.
 
 local cell = require 'repl.cell'
+local macro = require 'repl.macro'
 local printed = require 'repl.later' 'repl.printed'
 
 local input = {}
@@ -40,6 +41,19 @@ local function shell(session, command)
   if code == NOT_FOUND and lists_gpus[command:match '^%s*([%w_-]+)'] then print(gpus_hint()) end
 end
 
+-- `name = !command`: assigns the lines that the command prints, as a list. `head`: the text before
+-- the command.
+local function assign(session, command, head)
+  local lines = {}
+  local compiled, message = cell.compile(head .. ' ...', '=(command)', session.scope)
+  if not compiled then error(message, 0) end
+  local pipe <close> = assert(io.popen(fill_in(session, command)))
+  for line in pipe:lines() do lines[#lines + 1] = line end
+  local _, how, code = pipe:close()
+  compiled.run(lines)
+  if how and code ~= 0 then print(('exit code %d'):format(code)) end
+end
+
 -- ---- command lines -------------------------------------------------------------------------
 
 -- Parses a command line: {run, first, second} with kind 'shell', 'magic' or 'help', the name of the
@@ -47,6 +61,8 @@ end
 local function command_of(line)
   local command = line:match '^%s*!(.*)$'
   if command then return {run = shell, first = command, kind = 'shell'} end
+  local head, assigned = line:match '^(%s*[%a_][%w_. ]*=)%s*!(.*)$'
+  if head then return {run = assign, first = assigned, second = head, kind = 'shell'} end
   local name, rest = line:match '^%s*%%%%?([%a_]+)%s*(.-)%s*$' -- two signs are one
   if name then
     local magic = require 'repl.magic'
@@ -57,9 +73,12 @@ local function command_of(line)
   end
   local magic_name = line:match '^%s*%?%??%s*%%([%a_]+)%s*$'
   if magic_name then return {run = require('repl.magic').explain, first = magic_name, kind = 'help'} end
-  local marks, topic = line:match '^%s*(%?%??)%s*([%w_.:]*)%s*$'
+  local marks, topic = line:match '^%s*(%?%??)%s*([%w_.:*]*)%s*$'
   if not marks then
-    topic, marks = line:match '^%s*([%a_][%w_.:]*)(%?%??)%s*$'
+    topic, marks = line:match '^%s*([%a_*][%w_.:*]*)(%?%??)%s*$'
+  end
+  if marks and topic:find('*', 1, true) then
+    return {run = require('repl.magic').run, first = 'psearch', second = topic, kind = 'help'}
   end
   if marks then return {run = require('repl.help').show, first = topic, second = #marks == 2, kind = 'help'} end
 end
@@ -95,6 +114,9 @@ end
 function input.is_unfinished(session, text)
   local commands, code = input.parts(text)
   local last = commands[#commands]
+  if last and last.code and require('repl.magic').is_raw(last.name) then
+    return not text:find '\n%s*$'
+  end
   if last and last.code then
     code = last.second
     if not code:find '%S' then
@@ -164,12 +186,26 @@ local function run_parts(session, source, number)
   return session:run(is_exit(session, code) and code:gsub(';?%s*$', '()', 1) or code, number)
 end
 
+-- Runs the texts as cell `number`, which has begun, one after the other until an error, and prints
+-- the values of all but the last. Returns the last result of session.run.
+function input.run_cells(session, texts, number)
+  local lines, result = 0, nil
+  if #texts > 1 then session.inputs[number] = table.concat(texts, '\n') end
+  for index, text in ipairs(texts) do
+    result = run_parts(session, ('\n'):rep(lines) .. text, number)
+    if result.report then return result end
+    if index < #texts and result.text then print(result.text) end
+    lines = lines + select(2, text:gsub('\n', '\n')) + 1
+  end
+  return result
+end
+
 -- Runs the text as the session's next cell and returns session.run's result. The values are not
 -- printed; the output of commands is.
 function input.run(session, source)
   if session.autoreload then session:protect(require('repl.reload').changed, session.autoreload) end
   local number = session:begin_cell(source)
-  local result = run_parts(session, source, number)
+  local result = input.run_cells(session, macro.named(session, source) or {source}, number)
   session:end_cell(result)
   return result
 end

@@ -1,16 +1,16 @@
 -- The magics: `%name arguments` at the start of a cell.
 --
 -- Each is an entry of a table in repl/magic: {usage, description, function(session, arguments)},
--- with takes_code if the rest of the cell belongs to it, optional_code if it may be empty, and
--- varies if its output differs between runs. They run protected, as cells do, and may return a
--- result like that of session.run. May use the other modules of repl.
+-- with takes_code if the rest of the cell belongs to it, optional_code if it may be empty, raw if it
+-- is not Lua, and varies if its output differs between runs. They run protected, as cells do, and
+-- may return a result like that of session.run. May use the other modules of repl.
 
 local errors = require 'repl.errors'
 
 local magic = {}
 local magics = {}
 
-for _, group in ipairs {'code', 'names', 'files', 'session', 'devices', 'debug'} do
+for _, group in ipairs {'code', 'names', 'files', 'session', 'devices', 'debug', 'cells', 'help'} do
   for name, entry in pairs(require('repl.magic.' .. group)) do magics[name] = entry end
 end
 
@@ -34,6 +34,9 @@ function magic.takes_code(name) return magics[name] ~= nil and magics[name].take
 
 -- True if `%name` takes code, but may be without it.
 function magic.has_optional_code(name) return magics[name] ~= nil and magics[name].optional_code == true end
+
+-- True if the text below `%name` is not Lua: a blank line ends the cell.
+function magic.is_raw(name) return magics[name] ~= nil and magics[name].raw == true end
 
 -- True if the output of `%name` differs in each run.
 function magic.varies(name) return magics[name] ~= nil and magics[name].varies == true end

@@ -9,6 +9,7 @@ local interrupt = require 'repl.interrupt'
 local ranks = require 'repl.ranks'
 local session = require 'repl.session'
 local system = require 'repl.system'
+local theme = require 'repl.edit.theme'
 local width = require 'torch.utils.width'
 
 local SLOW_SECONDS = 1
@@ -22,11 +23,9 @@ local function has_colour(terminal)
   return terminal and (not no_colour or no_colour == '') and os.getenv 'TERM' ~= 'dumb'
 end
 
-local colours = {message = '\27[31m', hint = '\27[33m', frame = '\27[2m', caret = '\27[31m', time = '\27[2m', out = '\27[31m'}
-
 -- The text in the colour of its kind, if colours are on.
 local function painted(state, kind, text)
-  local colour = state.colour and colours[kind]
+  local colour = state.colour and theme.of(state.theme)[kind]
   return colour and colour .. text .. '\27[0m' or text
 end
 
@@ -63,11 +62,15 @@ local function write_long(state, text)
   io.write(text)
 end
 
--- What somebody sees who has typed no cell yet.
+-- Shown as long as the history is empty.
 local FIRST_START = [[
   A cell is Lua: try torch.arange(6):reshape(2, 3); positions count from 1
   Tab completes a name, ?torch.sum explains it, Up brings back cells
   %run file.lua runs a script; !ltensor --doctor shows which libraries were found]]
+
+local function print_wrapped(text)
+  for _, line in ipairs(require('repl.wrapped').lines(text, '  ')) do print(line) end
+end
 
 local function banner(state)
   local torch = package.loaded.torch
@@ -77,10 +80,10 @@ local function banner(state)
   local simulated = session.cuda_function 'is_simulated'
   local count = session.cuda_function 'device_count'
   if simulated and simulated() then
-    print(('%d simulated GPU%s: the same kernels, run by the CPU; their speed is not the speed of a GPU'):format(
+    print_wrapped(('%d simulated GPU%s: the same kernels, run by the CPU; their speed is not the speed of a GPU'):format(
       count(), count() == 1 and '' or 's'))
   end
-  if state.first_start then print(FIRST_START) end
+  if state.first_start then print_wrapped(FIRST_START) end
 end
 
 -- Readers of lines: read(prompt, text, cursor, continues) returns a line, edited from the initial
@@ -96,9 +99,15 @@ end
 
 local function editing_reader(state)
   local readline = require 'repl.edit.readline'
+  local kinds
   readline.set_completer(function(before, word)
     local text = table.concat(state.lines, '\n')
-    return require('repl.edit.complete').words(state, #state.lines > 0 and text .. '\n' .. before or before, word)
+    local words
+    words, kinds = require('repl.edit.complete').words(state, #state.lines > 0 and text .. '\n' .. before or before, word)
+    return words
+  end, function(words, columns)
+    local lines = require('repl.edit.menu').lines(words, kinds, columns, function(label) return painted(state, 'label', label) end)
+    return table.concat(lines, '\n')
   end)
   readline.set_judge(function(text, point)
     return is_unfinished(state, text) and #(indent.for_next(text:sub(1, point)) or '') or nil

@@ -58,7 +58,9 @@ function script.text(session, first, last)
   for number = first, math.min(last, #session.inputs) do
     local commands, code = input.parts(session.inputs[number])
     for _, command in ipairs(commands) do
-      if command.code then
+      if command.code and require('repl.magic').is_raw(command.name) then
+        parts[#parts + 1] = as_comment(command.text)
+      elseif command.code then
         parts[#parts + 1] = as_comment('%' .. command.name)
         code = command.second
       elseif command.name ~= 'save' then

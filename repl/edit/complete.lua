@@ -1,5 +1,8 @@
 -- Completions at the cursor: names, fields, methods, named arguments, magics, paths.
 --
+-- Each function returns a sorted list of words, and their kinds: a table by word, or one kind for
+-- all.
+--
 -- Completion only reads, like repl.edit.values: it does not call user code, load a module or raise.
 -- May use repl.lexer, repl.edit.values, repl.edit.lazy, the names of repl.magic, and
 -- repl.edit.readline for paths.
@@ -11,24 +14,28 @@ local complete = {}
 
 -- Names that can start an expression: locals, globals, keywords, and names in the text itself.
 local function names(session, prefix, tokens)
-  local seen, found = {}, {}
-  local function add(name)
-    if not seen[name] and name:sub(1, #prefix) == prefix then
-      seen[name] = true
+  local kinds, found = {}, {}
+  local function add(name, kind)
+    if not kinds[name] and name:sub(1, #prefix) == prefix then
+      kinds[name] = kind
       found[#found + 1] = name
     end
   end
-  for _, name in ipairs(session.scope:names()) do add(name) end
+  for _, name in ipairs(session.scope:names()) do add(name, 'local') end
+  local globals, global_kinds = values.members(session.environment, prefix)
+  for _, name in ipairs(globals) do
+    local kind = global_kinds[name]
+    add(name, (kind == 'value' or kind == 'field') and 'global' or kind)
+  end
   for index = 1, #tokens - 1 do
     local before = index > 1 and tokens[index - 1].kind
-    if tokens[index].kind == 'name' and before ~= '.' and before ~= ':' then add(tokens[index].text) end
+    if tokens[index].kind == 'name' and before ~= '.' and before ~= ':' then add(tokens[index].text, 'local') end
   end
-  for _, name in ipairs(values.members(session.environment, prefix)) do add(name) end
   if prefix ~= '' then
-    for name in pairs(lexer.keywords) do add(name) end
+    for name in pairs(lexer.keywords) do add(name, 'keyword') end
   end
   table.sort(found)
-  return found
+  return found, kinds
 end
 
 -- ---- inside quotes -------------------------------------------------------------------------
@@ -45,11 +52,14 @@ end
 
 -- Paths that begin with `path`, each reduced to the replacement of `word` at its end.
 local function paths(path, word)
-  local found = {}
+  local found, kinds = {}, {}
   local kept = #path - #word
-  for _, name in ipairs(require('repl.edit.readline').filenames(path)) do found[#found + 1] = name:sub(kept + 1) end
+  for index, name in ipairs(require('repl.edit.readline').filenames(path)) do
+    found[index] = name:sub(kept + 1)
+    kinds[found[index]] = name:find '/$' and 'folder' or 'file'
+  end
   table.sort(found)
-  return found
+  return found, kinds
 end
 
 -- Programs on the PATH that begin with `prefix`, reduced as paths are.
@@ -65,7 +75,7 @@ local function programs(prefix, word)
     end
   end
   table.sort(found)
-  return found
+  return found, 'program'
 end
 
 local function inside_quotes(tokens, word)
@@ -79,7 +89,7 @@ local function inside_quotes(tokens, word)
   for _, device in ipairs(device_names()) do
     if device:sub(1, #text) == text then found[#found + 1] = device:sub(kept + 1) end
   end
-  return found
+  return found, 'device'
 end
 
 -- ---- named arguments -----------------------------------------------------------------------
@@ -121,7 +131,7 @@ local function named_arguments(session, tokens, at, prefix)
     for _, name in ipairs(require('repl.edit.lazy').arguments(module, class)) do
       if name:sub(1, #prefix) == prefix then found[#found + 1] = name .. ' = ' end
     end
-    if #found > 0 then return found end -- else it may be an op of that part
+    if #found > 0 then return found, 'argument' end -- else it may be an op of that part
   end
   local docs = type(torch) == 'table' and rawget(torch, '_docs')
   if type(docs) ~= 'function' then return {} end
@@ -138,7 +148,7 @@ local function named_arguments(session, tokens, at, prefix)
       end
     end
   end
-  return found
+  return found, 'argument'
 end
 
 -- `torch.float32` and other dtypes that begin with `prefix`, after `dtype =`.
@@ -151,7 +161,7 @@ local function dtypes(prefix)
     if full and full:sub(1, #prefix) == prefix then found[#found + 1] = full end
   end
   table.sort(found)
-  return found
+  return found, 'dtype'
 end
 
 -- ---- all completions ----------------------------------------------------------------------------
@@ -161,15 +171,25 @@ local function magics(prefix)
   for _, name in ipairs(require('repl.magic').names()) do
     if name:sub(1, #prefix) == prefix then found[#found + 1] = name .. ' ' end
   end
-  return found
+  return found, 'magic'
+end
+
+-- The words that are no methods; all, if there is no other word.
+local function without_methods(found, kinds)
+  local kept = {}
+  for _, name in ipairs(found) do
+    if kinds[name] ~= 'method' then kept[#kept + 1] = name end
+  end
+  return #kept > 0 and kept or found
 end
 
 local candidates
 
 function candidates(session, before, word)
-  if before:find '^%s*%%[%a_]*$' then return magics(before:match '%%(.*)$') end
+  before = before:gsub('^%s*[%a_][%w_. ]*=%s*!', '!') -- files = !ls
+  if before:find '^%s*%%%%?[%a_]*$' then return magics(before:match '[%a_]*$') end
   if before:find '^%s*!%s*[^%s/]*$' then return programs(before:match '[^%s!]*$', word) end
-  local name, code = before:match '^%s*%%([%a_]+)%s(.*)$'
+  local name, code = before:match '^%s*%%%%?([%a_]+)%s(.*)$'
   if name == 'debug' then code = code:match '^%s*%d+%s+(.*)$' end
   if name and code and (name == 'debug' or require('repl.magic').takes_code(name)) then
     return candidates(session, code, word)
@@ -193,22 +213,30 @@ function candidates(session, before, word)
   if separator == '.' or separator == ':' then
     local value = values.of_tokens(session, tokens, at - 1)
     if value == nil then return {} end
-    return values.members(value, prefix, separator == ':')
+    local found, kinds = values.members(value, prefix, separator == ':')
+    return separator == '.' and values.is_object(value) and without_methods(found, kinds) or found, kinds
   end
   if separator == '=' and tokens[at - 1] and tokens[at - 1].text == 'dtype' then
-    local found = dtypes(prefix)
-    if #found > 0 then return found end
+    local found, kind = dtypes(prefix)
+    if #found > 0 then return found, kind end
   end
   local call = (separator == '{' or separator == ',') and open_call({table.unpack(tokens, 1, at)})
-  local found = call and named_arguments(session, tokens, call, prefix) or {}
-  if #found > 0 then return found end
+  if call then
+    local found, kind = named_arguments(session, tokens, call, prefix)
+    if #found > 0 then return found, kind end
+  end
   return names(session, prefix, tokens)
 end
 
--- Words that could replace `word` at the end of the text `before` the cursor.
+-- Words that could replace `word` at the end of the text `before` the cursor, and their kinds by
+-- word.
 function complete.words(session, before, word)
-  local ok, found = pcall(candidates, session, before, word)
-  return ok and found or {}
+  local ok, found, kinds = pcall(candidates, session, before, word)
+  if not ok then return {}, {} end
+  if type(kinds) == 'table' then return found, kinds end
+  local by_word = {}
+  for _, each in ipairs(found) do by_word[each] = kinds end
+  return found, by_word
 end
 
 return complete

@@ -26,21 +26,34 @@ static bool stopped;
 static bool coloured;
 static layout_classifier *classifier;
 static display_suggester *suggester;
+static display_menu *menu_of;
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
+/* The sequence of each class, "" for none. */
+enum { LONGEST_SEQUENCE = 16 };
+static char colours[128][LONGEST_SEQUENCE] = {
+    ['p'] = "\033[32m",  /* prompt */
+    ['k'] = "\033[35m",  /* keyword */
+    ['s'] = "\033[33m",  /* string */
+    ['n'] = "\033[36m",  /* number */
+    ['c'] = "\033[2m",   /* comment */
+    ['x'] = "\033[36m",  /* command */
+    ['b'] = "\033[1;4m", /* matching brackets */
+    [LAYOUT_SUGGESTED] = "\033[2m",
+};
+
 static const char *colour_of(char class)
 {
-    switch (class) {
-    case 'p': return "\033[32m";  /* prompt */
-    case 'k': return "\033[35m";  /* keyword */
-    case 's': return "\033[33m";  /* string */
-    case 'n': return "\033[36m";  /* number */
-    case 'c': return "\033[2m";   /* comment */
-    case 'x': return "\033[36m";  /* command */
-    case 'b': return "\033[1;4m"; /* matching brackets */
-    case LAYOUT_SUGGESTED: return "\033[2m";
-    default: return NULL;
+    unsigned char index = (unsigned char)class;
+    return index < sizeof colours / sizeof *colours && *colours[index] ? colours[index] : NULL;
+}
+
+void display_set_colours(const char *(*sequence)(char class, void *context), void *context)
+{
+    for (size_t i = 0; i < sizeof colours / sizeof *colours; i++) {
+        const char *text = sequence((char)i, context);
+        snprintf(colours[i], sizeof colours[i], "%s", text ? text : "");
     }
 }
 
@@ -208,7 +221,7 @@ static bool update(bool at_end)
     if (drawn.count > 0 && columns != drawn_columns) reflow(columns);
     drawn_columns = columns;
     /* without colours, a suggestion looks like typed text */
-    const char *suggestion = coloured && suggester && !at_end ? suggester() : NULL;
+    const char *suggestion = display_suggests() && suggester && !at_end ? suggester() : NULL;
     layout_cell(&next, columns, classifier, suggestion, at_end ? -1 : rl_point);
     if (next.failed) return false;
     write_mode();
@@ -228,20 +241,63 @@ static void redraw(void)
 
 /* ---- the interface --------------------------------------------------------------------------- */
 
-/* Lists the completions below the cell. */
+/* Waits for a key after a page of the menu. Returns the number of further lines to write: a page, 1,
+ * or 0 to stop. */
+static int lines_after_page(int page)
+{
+    static const char question[] = "--More--";
+    fputs(question, rl_outstream);
+    fflush(rl_outstream);
+    int key = rl_read_key();
+    fprintf(rl_outstream, "\r%*s\r", (int)sizeof question - 1, "");
+    if (key == '\r' || key == '\n' || key == 'j') return 1;
+    return key == ' ' || key == 'y' || key == 'Y' || key == '\t' ? page : 0;
+}
+
+/* Writes the lines of the menu, a page of the terminal at a time. */
+static void write_menu(const char *text)
+{
+    int height, columns;
+    rl_get_screen_size(&height, &columns);
+    const char *paged = rl_variable_value("page-completions");
+    const int page = paged && strcmp(paged, "off") == 0 ? 0 : height > 2 ? height - 1 : 1;
+    int left = page;
+    while (*text) {
+        if (page > 0 && left-- == 0 && (left = lines_after_page(page) - 1) < 0) return;
+        size_t size = strcspn(text, "\n");
+        fwrite(text, 1, size, rl_outstream);
+        fputs("\r\n", rl_outstream);
+        text += text[size] ? size + 1 : size;
+    }
+}
+
+/* Waits for the answer to a question: y or blank, or n or another key that cancels. A second Tab,
+ * which users type in a row, is no answer. */
+static bool confirmed(void)
+{
+    int key = rl_read_key();
+    while (key == '\t') key = rl_read_key();
+    return key == 'y' || key == 'Y' || key == ' ';
+}
+
+/* Shows the menu of the completions below the cell. */
 static void list_words(char **words, int count, int longest)
 {
     display_finish();
     if (rl_completion_query_items > 0 && count >= rl_completion_query_items) {
         fprintf(rl_outstream, "\r\nDisplay all %d possibilities? (y or n)", count);
         fflush(rl_outstream);
-        int key = rl_read_key();
-        if (key != 'y' && key != 'Y' && key != ' ') count = 0;
+        if (!confirmed()) count = 0;
     }
-    if (count > 0)
+    int height, columns;
+    rl_get_screen_size(&height, &columns);
+    char *text = count > 0 && menu_of ? menu_of(words + 1, count, columns - 1) : NULL;
+    if (text || count == 0) fputs("\r\n", rl_outstream);
+    if (text)
+        write_menu(text);
+    else if (count > 0)
         rl_display_match_list(words, count, longest);
-    else
-        fputs("\n", rl_outstream);
+    free(text);
     display_begin(NULL);
     redraw();
 }
@@ -255,7 +311,8 @@ int display_clear_screen(int count, int key)
     return 0;
 }
 
-bool display_install(layout_classifier *classify, display_suggester *suggest, bool colours)
+bool display_install(layout_classifier *classify, display_suggester *suggest, display_menu *menu,
+                     bool colours)
 {
     const char *term = getenv("TERM");
     if (!term || !*term || strcmp(term, "dumb") == 0) {
@@ -264,13 +321,17 @@ bool display_install(layout_classifier *classify, display_suggester *suggest, bo
     }
     classifier = classify;
     suggester = suggest;
+    menu_of = menu;
     coloured = colours;
     rl_redisplay_function = redraw;
     rl_completion_display_matches_hook = list_words;
     return true;
 }
 
-bool display_suggests(void) { return coloured && rl_redisplay_function == redraw; }
+bool display_suggests(void)
+{
+    return coloured && colour_of(LAYOUT_SUGGESTED) && rl_redisplay_function == redraw;
+}
 
 void display_begin(const char *prompt)
 {
@@ -307,10 +368,15 @@ void display_stop(void) { stopped = true; }
 
 #else /* libedit draws for itself */
 
-bool display_install(layout_classifier *classify, display_suggester *suggest, bool colours)
+bool display_install(layout_classifier *classify, display_suggester *suggest, display_menu *menu,
+                     bool colours)
 {
-    (void)classify, (void)suggest, (void)colours;
+    (void)classify, (void)suggest, (void)menu, (void)colours;
     return false;
+}
+void display_set_colours(const char *(*sequence)(char class, void *context), void *context)
+{
+    (void)sequence, (void)context;
 }
 bool display_suggests(void) { return false; }
 void display_begin(const char *prompt) { (void)prompt; }

@@ -10,7 +10,7 @@ local highlight = {}
 
 local class_of = {number = 'n', string = 's', name = ' ', unknown = ' '}
 
-local function is_command(line) return line:find '^%s*[!%%?]' ~= nil or line:find '^%s*[%a_][%w_.:]*%?%??%s*$' ~= nil end
+local function is_command(line) return line:find '^%s*[!%%?]' ~= nil or line:find '^%s*[%a_][%w_. ]*=%s*!' ~= nil or line:find '^%s*[%a_][%w_.:]*%?%??%s*$' ~= nil end
 
 local opens = {['('] = ')', ['['] = ']', ['{'] = '}'}
 local closes = {[')'] = true, [']'] = true, ['}'] = true}

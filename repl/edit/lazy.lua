@@ -17,10 +17,17 @@ local function source_of(module)
   return ok and type(text) == 'string' and text or ''
 end
 
-local function module_of(value)
+-- The name under which a table is loaded: the shortest one that matches the pattern, of several the
+-- first in the alphabet.
+function lazy.module_of(value, pattern)
+  local found
   for name, loaded in next, package.loaded do
-    if rawequal(loaded, value) and type(name) == 'string' and name:find '^torch' then return name end
+    if rawequal(loaded, value) and type(name) == 'string' and name:find(pattern or '') and
+      (not found or #name < #found or #name == #found and name < found) then
+      found = name
+    end
   end
+  return found
 end
 
 -- The tables of names in a table of torch.
@@ -48,7 +55,7 @@ function lazy.member(holder, name)
   end
   for _, names in ipairs(tables_of_names(holder)) do
     local file = type(names) == 'table' and names[name]
-    local module = file and module_of(holder)
+    local module = file and lazy.module_of(holder, '^torch')
     if module then
       file = type(file) == 'string' and file or name
       return setmetatable({module = module .. '.' .. file, name = name}, Part)
@@ -77,8 +84,9 @@ end
 function lazy.names(part)
   if part.known then return part.known end
   local found, text = {}, source_of(part.module)
-  local returned = text:match 'return%s+setmetatable%(checked%.functions%(([%a_]+)' or text:match 'return%s+setmetatable%(([%a_]+)' or text:match 'return%s+checked%.functions%(([%a_]+)' or
-    text:match '\nreturn%s+([%a_]+)%s*$'
+  local returned = text:match '\nreturn%s+([%a_]+)%s*$' or text:match '\nreturn%s+setmetatable%(checked%.functions%(([%a_]+)' or
+    text:match '\nreturn%s+setmetatable%(([%a_]+)' or text:match '\nreturn%s+checked%.functions%(([%a_]+)' or
+    text:match '\nreturn%s+declare%.functions%(([%a_]+)'
   if returned then
     for name in text:gmatch('\nfunction ' .. returned .. '[.:]([%a_][%w_]*)') do found[name] = true end
     for targets in text:gmatch '\n([%a_][%w_., ]*)=' do
@@ -99,6 +107,13 @@ function lazy.names(part)
   end
   part.known = found
   return found
+end
+
+-- The kind of the unloaded member `name`: 'class', 'module' or 'function'.
+function lazy.kind(holder, name)
+  if name:find '^%u' then return 'class' end
+  local part = lazy.member(holder, name)
+  return part and source_of(part.module) ~= '' and 'module' or 'function'
 end
 
 -- ---- constructors --------------------------------------------------------------------------

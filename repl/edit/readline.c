@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -24,6 +25,7 @@
 #else
 #include <readline/history.h>
 #include <readline/readline.h>
+#include <readline/tilde.h>
 #define WORD_BREAKS rl_completer_word_break_characters
 #endif
 
@@ -32,9 +34,10 @@
 #include "../system/recorder.h"
 #include "keys.h"
 
-/* Their addresses are keys in the registry: of the completer, the judge of unfinished input, the
- * highlighter, and whether there are colours. */
-static const char completer_key = 0, judge_key = 0, highlighter_key = 0, colours_key = 0;
+/* Their addresses are keys in the registry: of the completer, the menu of its words, the judge of
+ * unfinished input, the highlighter, and whether there are colours. */
+static const char completer_key = 0, menu_key = 0, judge_key = 0, highlighter_key = 0,
+                  colours_key = 0;
 static lua_State *reader; /* the interpreter inside read(), else NULL */
 
 /* ---- completion ------------------------------------------------------------------------------ */
@@ -69,6 +72,25 @@ static char **complete(const char *text, int start, int end)
         matches = rl_completion_matches(text, next_match);
     lua_settop(reader, top);
     return matches;
+}
+
+/* The menu of the words, from the Lua function of set_completer. */
+static char *menu_text(char **words, int count, int columns)
+{
+    char *text = NULL;
+    if (!reader || !lua_checkstack(reader, 8)) return NULL;
+    int top = lua_gettop(reader);
+    lua_rawgetp(reader, LUA_REGISTRYINDEX, &menu_key);
+    lua_newtable(reader);
+    for (int i = 0; i < count; i++) {
+        lua_pushstring(reader, words[i]);
+        lua_rawseti(reader, -2, i + 1);
+    }
+    lua_pushinteger(reader, columns);
+    if (lua_pcall(reader, 2, 1, 0) == LUA_OK && lua_type(reader, -1) == LUA_TSTRING)
+        text = strdup(lua_tostring(reader, -1));
+    lua_settop(reader, top);
+    return text;
 }
 
 /* ---- keys and the terminal ------------------------------------------------------------------- */
@@ -281,9 +303,10 @@ static void initialize(lua_State *L)
     WORD_BREAKS = (char *)" \t\n\"\\'`@$><=;|&{}()[].:,+-*/%~#^!?";
     rl_completer_quote_characters = "";
     prepare_readline();
+    set_readline("show-all-if-unmodified", "on"); /* before the user's inputrc */
     rl_initialize(); /* treats the terminal as dumb if readline does not draw itself */
     lua_rawgetp(L, LUA_REGISTRYINDEX, &colours_key);
-    display_install(classify, bindings_suggestion, lua_toboolean(L, -1));
+    display_install(classify, bindings_suggestion, menu_text, lua_toboolean(L, -1));
     lua_pop(L, 1);
 }
 
@@ -345,11 +368,14 @@ static int read_line(lua_State *L)
 
 /* ---- other functions of the module ----------------------------------------------------------- */
 
-/* set_completer(f): f(text before the cursor, word) returns a list of replacements for `word`. */
+/* set_completer(f, menu): f(text before the cursor, word) returns a list of replacements for `word`;
+ * menu(words, columns) returns the text that lists them. */
 static int set_completer(lua_State *L)
 {
     luaL_checktype(L, 1, LUA_TFUNCTION);
-    lua_settop(L, 1);
+    luaL_checktype(L, 2, LUA_TFUNCTION);
+    lua_settop(L, 2);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &menu_key);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &completer_key);
     return 0;
 }
@@ -373,6 +399,24 @@ static int set_highlighter(lua_State *L)
     lua_settop(L, 2);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &colours_key);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &highlighter_key);
+    return 0;
+}
+
+static const char *sequence_of(char class, void *context)
+{
+    lua_State *L = context;
+    lua_pushlstring(L, &class, 1);
+    const char *text = lua_rawget(L, 1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
+    lua_settop(L, 1); /* the table holds the string */
+    return text;
+}
+
+/* set_colours(table): the ANSI sequence of each class of the highlighter. */
+static int set_colours(lua_State *L)
+{
+    luaL_checktype(L, 1, LUA_TTABLE);
+    lua_settop(L, 1);
+    display_set_colours(sequence_of, L);
     return 0;
 }
 
@@ -405,7 +449,11 @@ static int filenames(lua_State *L)
     lua_newtable(L);
     char *path;
     for (int i = 0; (path = rl_filename_completion_function(prefix, i)) != NULL; i++) {
-        lua_pushstring(L, path);
+        char *expanded = *path == '~' ? tilde_expand(path) : NULL;
+        struct stat status;
+        bool folder = stat(expanded ? expanded : path, &status) == 0 && S_ISDIR(status.st_mode);
+        free(expanded);
+        lua_pushfstring(L, folder ? "%s/" : "%s", path);
         free(path);
         lua_rawseti(L, -2, i + 1);
     }
@@ -419,6 +467,7 @@ int luaopen_repl_readline(lua_State *L)
                                          {"set_completer", set_completer},
                                          {"set_judge", set_judge},
                                          {"set_highlighter", set_highlighter},
+                                         {"set_colours", set_colours},
                                          {"set_option", set_option},
                                          {"add_history", add_to_history},
                                          {"clear_history", forget_history},

@@ -2,10 +2,11 @@
 -- running code.
 --
 -- Reads raw tables, `__index` tables (20 levels), fields in the first user value of a userdata, the
--- table `__methods` of metatables with a function as `__index`, and the names of repl.edit.lazy
--- for modules that are not loaded. For calls it uses declared results: of operations, classes and
--- string functions. Does not call user code or load a module. May use repl.lexer and
--- repl.edit.lazy.
+-- tables `__methods` and `__fields` of metatables with a function as `__index`, and the names of
+-- repl.edit.lazy for modules that are not loaded. `__fields` has the names of computed fields as
+-- keys, or is a list of such tables. For calls and fields it uses declared results: of operations,
+-- classes and string functions, of the fields of tensors. Does not call user code or load a module.
+-- May use repl.lexer and repl.edit.lazy.
 
 local lazy = require 'repl.edit.lazy'
 local lexer = require 'repl.lexer'
@@ -16,12 +17,31 @@ local DEPTH = 20
 
 -- ---- reading objects -----------------------------------------------------------------------
 
+-- Stands for an object of a type of the library that would exist only after running code:
+-- {metatable}.
+local Instance = {}
+
+local function instance(type_name)
+  local metatable = debug.getregistry()['ltensor.' .. type_name]
+  return type(metatable) == 'table' and setmetatable({metatable = metatable}, Instance) or nil
+end
+
+local function is_instance(value) return type(value) == 'table' and debug.getmetatable(value) == Instance end
+
+-- Whether the value is an object of the library or of a class, whose methods follow a colon.
+function values.is_object(value) return type(value) == 'userdata' or is_instance(value) end
+
+local function metatable_of(value)
+  if is_instance(value) then return value.metatable end
+  return debug.getmetatable(value)
+end
+
 -- The tables that contain a value's members, in order of lookup.
 local function member_tables(value)
   local found = {}
   for _ = 1, DEPTH do
-    local metatable = debug.getmetatable(value)
-    if type(value) == 'table' then
+    local metatable = metatable_of(value)
+    if type(value) == 'table' and not is_instance(value) then
       found[#found + 1] = value
     elseif type(value) == 'userdata' then
       local fields = debug.getuservalue(value, 1)
@@ -36,19 +56,34 @@ local function member_tables(value)
   return found
 end
 
+-- Calls add(name) for each computed field of the value.
+local function each_computed(value, add)
+  local metatable = metatable_of(value)
+  local fields = type(metatable) == 'table' and rawget(metatable, '__fields')
+  if type(fields) ~= 'table' then return end
+  for _, names in ipairs(rawget(fields, 1) and fields or {fields}) do
+    for _ = 1, DEPTH do
+      if type(names) ~= 'table' then break end
+      for name in next, names do add(name) end
+      local parent = debug.getmetatable(names)
+      names = type(parent) == 'table' and rawget(parent, '__index')
+    end
+  end
+end
+
 -- The table of the methods of tensors; empty when there is no torch.
 function values.tensor_members()
   local metatable = debug.getregistry()['ltensor.Tensor']
   return type(metatable) == 'table' and rawget(metatable, '__methods') or {}
 end
 
--- Fields of a tensor that are tensors; reading them would run code.
-local tensor_fields = {}
-for name in ('grad data T mT H mH real imag'):gmatch '%S+' do tensor_fields[name] = true end
+-- Types of fields and of results of methods of a tensor; reading the fields would run code.
+local tensor_fields = {shape = 'Size', dtype = 'dtype', device = 'device', grad_fn = 'Node'}
+for name in ('grad data T mT H mH real imag'):gmatch '%S+' do tensor_fields[name] = 'Tensor' end
+local tensor_methods = {size = 'Size'}
 
 local function is_tensor(value)
-  if rawequal(value, values.tensor_members()) then return true end
-  local metatable = type(value) == 'userdata' and debug.getmetatable(value)
+  local metatable = (type(value) == 'userdata' or is_instance(value)) and metatable_of(value)
   return type(metatable) == 'table' and rawget(metatable, '__methods') == values.tensor_members()
 end
 
@@ -60,7 +95,8 @@ local function raw_member(value, key)
     local later = type(key) == 'string' and lazy.member(holder, key)
     if later then return later end
   end
-  if is_tensor(value) and (math.type(key) == 'integer' or tensor_fields[key]) then return values.tensor_members() end
+  local type_name = is_tensor(value) and (math.type(key) == 'integer' and 'Tensor' or tensor_fields[key])
+  return type_name and instance(type_name) or nil
 end
 
 local function is_callable(value)
@@ -69,30 +105,60 @@ local function is_callable(value)
   return type(metatable) == 'table' and rawget(metatable, '__call') ~= nil
 end
 
--- Sorted names of the members that begin with `prefix`; names with a leading underscore only if the
--- prefix has one.
+local function is_class(value)
+  local metatable = debug.getmetatable(value)
+  return type(value) == 'table' and type(metatable) == 'table' and rawget(metatable, '__name') == 'class'
+end
+
+-- The kind of a value for the menu of completions. `called`: the kind of a function; `other`: the
+-- kind of a value without one.
+function values.kind(value, called, other)
+  if type(value) == 'function' then return called end
+  if type(value) ~= 'table' and type(value) ~= 'userdata' then return other end
+  if is_class(value) then return 'class' end
+  local metatable = debug.getmetatable(value)
+  if type(metatable) == 'table' and rawget(metatable, '__name') == 'dtype' then return 'dtype' end
+  return type(value) == 'table' and lazy.module_of(value) and 'module' or other
+end
+
+-- Sorted names of the members that begin with `prefix`, and their kinds by name; names with a
+-- leading underscore only if the prefix has one.
 function values.members(value, prefix, callable_only)
-  local seen, names = {}, {}
-  local function add(key)
-    if type(key) == 'string' and not seen[key] and key:sub(1, #prefix) == prefix and
-      key:find '^[%a_][%w_]*$' and not lexer.keywords[key] and (prefix ~= '' or key:sub(1, 1) ~= '_') then
-      seen[key] = true
-      names[#names + 1] = key
-    end
+  local kinds, names = {}, {}
+  local function matches(key)
+    return type(key) == 'string' and not kinds[key] and key:sub(1, #prefix) == prefix and
+      key:find '^[%a_][%w_]*$' and not lexer.keywords[key] and (prefix ~= '' or key:sub(1, 1) ~= '_')
+  end
+  local function add(key, kind)
+    kinds[key] = kind
+    names[#names + 1] = key
   end
   if getmetatable(value) == lazy.Part then
-    for key in next, lazy.names(value) do add(key) end
-    table.sort(names)
-    return names
-  end
-  for _, holder in ipairs(member_tables(value)) do
-    for key, member in next, holder do
-      if not callable_only or is_callable(member) then add(key) end
+    for key in next, lazy.names(value) do
+      if matches(key) then add(key, lazy.kind(value, key)) end
     end
-    lazy.each_name(holder, add)
+    table.sort(names)
+    return names, kinds
+  end
+  local is_module = type(value) == 'table' and lazy.module_of(value)
+  for _, holder in ipairs(member_tables(value)) do
+    local called = (is_module or rawequal(holder, value)) and 'function' or 'method'
+    for key, member in next, holder do
+      if matches(key) and (not callable_only or is_callable(member)) then
+        add(key, values.kind(member, called, is_module and 'value' or 'field'))
+      end
+    end
+    lazy.each_name(holder, function(key)
+      if matches(key) then add(key, lazy.kind(holder, key)) end
+    end)
+  end
+  if not callable_only then
+    each_computed(value, function(key)
+      if matches(key) then add(key, 'field') end
+    end)
   end
   table.sort(names)
-  return names
+  return names, kinds
 end
 
 -- ---- the text before the cursor ------------------------------------------------------------
@@ -119,11 +185,6 @@ local function opened_at(tokens, last)
   end
 end
 
-local function is_class(value)
-  local metatable = debug.getmetatable(value)
-  return type(value) == 'table' and type(metatable) == 'table' and rawget(metatable, '__name') == 'class'
-end
-
 -- Functions of the string library that return a string.
 local gives_string = {}
 for name in ('format gsub lower rep reverse sub upper'):gmatch '%S+' do gives_string[name] = true end
@@ -140,10 +201,11 @@ local function result_of(callee, owner, name)
   if type(callee) ~= 'function' then return nil end
   if type(owner) == 'string' or rawequal(owner, string) then return gives_string[name] and '' or nil end
   if not (is_tensor(owner) or rawequal(owner, torch) or rawequal(owner, package.loaded['torch.linalg'])) then return nil end
+  if is_tensor(owner) and tensor_methods[name] then return instance(tensor_methods[name]) end
   local docs = rawget(torch, '_docs')()
   local entry = rawget(docs, name) or rawget(docs, 'linalg_' .. name)
   local signature = type(entry) == 'table' and rawget(entry, 'signature')
-  return type(signature) == 'string' and signature:find '%->%s*Tensor' and values.tensor_members() or nil
+  return type(signature) == 'string' and signature:find '%->%s*Tensor' and instance 'Tensor' or nil
 end
 
 local value_at

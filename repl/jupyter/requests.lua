@@ -45,10 +45,14 @@ function requests.complete_request(kernel, content)
   local code, cursor = place(content)
   local before = code:sub(1, cursor)
   local word = before:match('[^' .. WORD_BREAKS .. ']*$')
-  local matches = complete.words(kernel.session, before, word)
+  local matches, kinds = complete.words(kernel.session, before, word)
   local stop = characters(before)
-  return object {{'status', 'ok'}, {'matches', matches}, {'cursor_start', stop - characters(word)}, {'cursor_end', stop},
-    {'metadata', object()}}
+  local start, types = stop - characters(word), {}
+  for index, match in ipairs(matches) do
+    types[index] = object {{'start', start}, {'end', stop}, {'text', match}, {'type', kinds[match] or ''}}
+  end
+  return object {{'status', 'ok'}, {'matches', matches}, {'cursor_start', start}, {'cursor_end', stop},
+    {'metadata', object {{'_jupyter_types_experimental', types}}}}
 end
 
 -- The name at the cursor, or the name of the function called with it as an argument.

@@ -1,7 +1,7 @@
 -- Magics that take code: the rest of their line and the lines of the cell below it.
 --
 -- Their functions receive (session, code, padding): the code, and the newlines that keep its line
--- numbers. May use repl.cell, repl.system and torch through package.loaded.
+-- numbers. May use repl.cell, repl.system, repl.wrapped and torch through package.loaded.
 
 local cell = require 'repl.cell'
 local system = require 'repl.system'
@@ -92,7 +92,7 @@ function(session, code, padding)
   local recording = profiler.profile()
   local result = session:run(padding .. code, session.count)
   recording:stop()
-  print(recording:key_averages():table {sort_by = sort_by, row_limit = rows})
+  print(recording:key_averages():table {sort_by = sort_by, row_limit = rows, max_width = require('repl.wrapped').columns()})
   return result
 end, takes_code = true, varies = true}
 

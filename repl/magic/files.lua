@@ -66,6 +66,27 @@ function(session, arguments)
   if problem then print('as one script these cells do not compile: ' .. problem) end
 end}
 
+magics.writefile = {'%%writefile [-a] file', 'writes the lines below to a file; -a: appends them', function(_, text)
+  local first, body = text:match '^([^\n]*)\n?(.*)$'
+  local append, path = first:match '^(%-a%s+)(%S.-)%s*$'
+  path = need_file(path or first:match '^(.-)%s*$')
+  local old = io.open(path)
+  local before = old and old:read 'a'
+  if old then old:close() end
+  body = body:gsub('%s*$', '\n')
+  require('torch.files.outside').write_file(path, append and (before or '') .. body or body)
+  print((before and (append and 'appended to ' or 'overwrote ') or 'wrote ') .. path)
+end, takes_code = true, raw = true}
+
+-- A magic that passes the lines below to a shell.
+local function shell_magic(shell)
+  return {'%%' .. shell .. ' commands', 'runs the rest of the cell in ' .. shell, function(session, code)
+    local exit = session:shell(shell .. ' -c ' .. shell_word(code))
+    if exit ~= 0 then print(('exit code %d'):format(exit)) end
+  end, takes_code = true, raw = true}
+end
+magics.sh, magics.bash = shell_magic 'sh', shell_magic 'bash'
+
 magics.pwd = {'%pwd', 'shows the current folder', function() print(assert(system.working_directory())) end, varies = true}
 
 magics.cd = {'%cd [folder]', 'changes the current folder', function(_, folder)

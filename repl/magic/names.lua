@@ -53,6 +53,8 @@ function(session)
   print_columns(rows, session.width and session.width() or 79)
 end}
 
+magics.whos = {'%whos', 'the same as %who', magics.who[3]}
+
 magics.reset = {'%reset [out]', 'deletes locals, globals of cells and results; `out`: only results',
 function(session, what)
   if what == 'out' then

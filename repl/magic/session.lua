@@ -1,28 +1,11 @@
--- Magics about the session: its history, export, settings, end. May use repl.errors, repl.reload,
+-- Magics about the session: export, settings, end. May use repl.errors, repl.reload, repl.echo,
 -- repl.notebook.export and repl.edit.
 
 local errors = require 'repl.errors'
+local theme = require 'repl.edit.theme'
+local wrapped = require 'repl.wrapped'
 
 local magics = {}
-
-magics.history = {'%history [-g [text]]', "shows the cells of this session; -g: searches the cells of all sessions for the text",
-function(session, arguments)
-  local function show(label, cell) print(label .. (cell:gsub('\n', '\n' .. (' '):rep(#label)))) end
-  local text = arguments:match '^%-g%s*(.*)$'
-  if text then
-    local history = require 'repl.edit.history'
-    for _, cell in ipairs(history.load(history.path())) do
-      if cell:find(text, 1, true) and not cell:find '^%s*%%history' then show('   -: ', cell) end
-    end
-    if session.terminal then return end -- they are in the history file
-  elseif arguments ~= '' then
-    error('%history [-g [text]]', 0)
-  end
-  for number = 1, session.count - 1 do
-    local cell = session.inputs[number]
-    if not text or cell:find(text, 1, true) then show(('%4d: '):format(number), cell) end
-  end
-end, varies = true}
 
 magics.export = {'%export file.md|file.ipynb', 'writes the session to a notebook, with the output of its cells',
 function(session, path)
@@ -43,10 +26,16 @@ function(session, choice)
   end
 end}
 
+-- Applies a theme to the edited line and to later output.
+local function set_theme(session, name)
+  session.theme = name
+  if session.terminal then require('repl.edit.readline').set_colours(theme.of(name)) end
+end
+
 -- Settings: {choices, get(session), set(session, choice)}.
 local settings = {
-  traceback = {'full|user', function() return errors.full and 'full' or 'user' end,
-    function(_, choice) errors.full = choice == 'full' end},
+  traceback = {'full|user|minimal', function() return errors.mode() end, function(_, choice) errors.set_mode(choice) end},
+  colors = {theme.names(), function(session) return session.theme or theme.default end, set_theme},
   editing = {'emacs|vi', function(session) return session.editing or 'as in inputrc' end,
     function(session, choice)
       if not session.terminal then error('no line is edited', 0) end
@@ -59,18 +48,24 @@ for _, name in ipairs {'time', 'pager'} do -- on until they are turned off
     function(session, choice) session[name] = choice == 'on' end}
 end
 
-magics.config = {'%config [name value]', 'shows or changes settings: traceback full|user, time on|off, pager on|off, editing emacs|vi',
+local setting_names = {}
+for name in pairs(settings) do setting_names[#setting_names + 1] = name end
+table.sort(setting_names)
+
+magics.config = {'%config [name value]', 'shows or changes settings: colors, editing, pager, time, traceback',
 function(session, arguments)
   local name, value = arguments:match '^(%S+)%s*(%S*)$'
   if not name then
-    for _, each in ipairs {'editing', 'pager', 'time', 'traceback'} do
-      print(('%-10s %s (%s)'):format(each, settings[each][2](session), settings[each][1]))
+    local rows = {}
+    for index, each in ipairs(setting_names) do
+      rows[index] = {each, ('%s (%s)'):format(settings[each][2](session), settings[each][1])}
     end
+    for _, line in ipairs(wrapped.rows(rows, '')) do print(line) end
     return
   end
   local setting = settings[name]
   if not setting then
-    local near = errors.nearest(name, {'editing', 'pager', 'time', 'traceback'})
+    local near = errors.nearest(name, setting_names)
     error(('no setting %s%s'):format(name, near and ("; did you mean '%s'?"):format(near) or ''), 0)
   end
   if value == '' then print(setting[2](session)) return end
@@ -78,6 +73,20 @@ function(session, arguments)
     error(('%s is %s'):format(name, (setting[1]:gsub('|', ' or '))), 0)
   end
   setting[3](session, value)
+end}
+
+magics.colors = {'%colors [theme]', "shows or changes the theme: neutral, dark, light or none; IPython's NoColor, Linux, LightBG",
+function(session, name)
+  magics.config[3](session, 'colors ' .. (theme.aliases[name:lower()] or name))
+end}
+
+magics.precision = {'%precision [digits]', 'shows floats and elements of tensors with this number of digits after the point; alone: as at the start',
+function(_, digits)
+  local echo, torch = require 'repl.echo', package.loaded.torch
+  local number = math.tointeger(tonumber(digits))
+  if digits ~= '' and (not number or number < 0 or number > 20) then error('%precision takes a number of digits, 0 to 20', 0) end
+  echo.set_precision(number)
+  if type(torch) == 'table' then torch.set_printoptions {precision = number or 4} end
 end}
 
 magics.quit = {'%quit', 'ends the session', function(session) (session.leave or os.exit)(true, true) end}

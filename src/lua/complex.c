@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "binding.h"
+#include "fields.h"
 
 #define COMPLEX_META "ltensor.complex"
 
@@ -185,7 +186,10 @@ void lt_lua_open_complex(lua_State *L)
         {"conj", conjugate}, {"abs", magnitude}, {"angle", angle}, {NULL, NULL}};
     luaL_newmetatable(L, COMPLEX_META);
     luaL_setfuncs(L, meta, 0);
+    lt_lua_set_field_names(L, (const char *const[]){"real", "imag", NULL});
     luaL_newlib(L, methods);
+    lua_pushvalue(L, -1);
+    lua_setfield(L, -3, "__methods");
     lua_pushcclosure(L, field, 1);
     lua_setfield(L, -2, "__index");
     lua_pushliteral(L, "complex");

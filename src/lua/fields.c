@@ -318,6 +318,7 @@ static int tensor_newindex(lua_State *L)
 static void set_field_closure(lua_State *L, const char *name, lua_CFunction f)
 {
     luaL_getmetatable(L, LT_TENSOR_META_NAME);
+    const int metatable = lua_gettop(L);
     lt_lua_pushfunction(L, f); /* for its upvalues */
     lua_getupvalue(L, -1, 1);
     lua_getupvalue(L, -2, 2);
@@ -327,9 +328,21 @@ static void set_field_closure(lua_State *L, const char *name, lua_CFunction f)
         lua_pushinteger(L, field_names[i].id);
         lua_setfield(L, -2, field_names[i].name);
     }
+    lua_pushvalue(L, -1);
+    lua_setfield(L, metatable, "__fields");
     lua_pushcclosure(L, f, LT_UPVALUES + 2);
     lua_setfield(L, -3, name);
     lua_pop(L, 2);
+}
+
+void lt_lua_set_field_names(lua_State *L, const char *const *names)
+{
+    lua_newtable(L);
+    for (; *names != NULL; names++) {
+        lua_pushboolean(L, true);
+        lua_setfield(L, -2, *names);
+    }
+    lua_setfield(L, -2, "__fields");
 }
 
 void lt_lua_open_fields(lua_State *L)

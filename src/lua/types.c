@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "binding.h"
+#include "fields.h"
 #include "devices/backend.h"
 #include "devices/device.h"
 #include "devices/device_type.h"
@@ -203,6 +204,7 @@ static void open_dtypes(lua_State *L)
     luaL_setfuncs(L, meta, 0);
     lua_pushliteral(L, "dtype");
     lua_setfield(L, -2, "__name");
+    lt_lua_set_field_names(L, dtype_fields);
     lua_pop(L, 1);
     lua_newtable(L);
     for (int d = 0; d < LT_DTYPE_COUNT; d++) {
@@ -352,12 +354,15 @@ void lt_lua_open_types(lua_State *L)
     lua_createtable(L, 0, 1);
     lua_pushcfunction(L, size_numel);
     lua_setfield(L, -2, "numel");
+    lua_pushvalue(L, -1);
+    lua_setfield(L, -3, "__methods");
     lua_pushcclosure(L, size_index, 1);
     lua_setfield(L, -2, "__index");
     luaL_newmetatable(L, DEVICE_META);
     luaL_setfuncs(L, device_meta, 0);
     lua_pushliteral(L, "device");
     lua_setfield(L, -2, "__name");
+    lt_lua_set_field_names(L, device_fields);
     lua_pop(L, 2);
     open_dtypes(L);
     lua_pushcfunction(L, size_new);

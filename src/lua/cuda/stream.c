@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "compile/trace.h"
+#include "fields.h"
 #include "gpu.h"
 #include "sparse.h"
 
@@ -388,7 +389,7 @@ static int event_tostring(lua_State *L)
 /* ---- opening --------------------------------------------------------------------------------- */
 
 static void make_metatable(lua_State *L, const char *key, const char *name,
-                           const luaL_Reg *functions)
+                           const luaL_Reg *functions, const char *const *fields)
 {
     luaL_newmetatable(L, key);
     lt_lua_setfuncs(L, functions);
@@ -396,6 +397,7 @@ static void make_metatable(lua_State *L, const char *key, const char *name,
     lua_setfield(L, -2, "__name");
     lua_pushvalue(L, -1);
     lua_setfield(L, -2, "__methods");
+    lt_lua_set_field_names(L, fields);
     lua_pop(L, 1);
 }
 
@@ -426,8 +428,9 @@ void lt_lua_open_streams(lua_State *L)
                                          {"default_stream", default_stream},
                                          {"set_stream", set_stream},
                                          {NULL, NULL}};
-    make_metatable(L, STREAM_META, "Stream", stream_functions);
-    make_metatable(L, EVENT_META, "Event", event_functions);
+    make_metatable(L, STREAM_META, "Stream", stream_functions,
+                   (const char *const[]){"device", "cuda_stream", NULL});
+    make_metatable(L, EVENT_META, "Event", event_functions, (const char *const[]){"device", NULL});
     lua_newtable(L);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &current_key);
     lt_lua_setfuncs(L, functions);

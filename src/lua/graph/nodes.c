@@ -7,6 +7,7 @@
 #include "autograd/autograd.h"
 #include "binding.h"
 #include "callback.h"
+#include "fields.h"
 
 #define NODE_META "ltensor.Node"
 
@@ -205,10 +206,13 @@ void lt_lua_open_nodes(lua_State *L)
     lua_setfield(L, -2, "name");
     lua_pushvalue(L, -1);
     lua_setfield(L, 2, "node_methods");
+    lua_pushvalue(L, -1);
+    lua_setfield(L, -3, "__methods");
     lua_pushcclosure(L, node_index, 1);
     lua_setfield(L, -2, "__index");
     lua_pushliteral(L, "Node");
     lua_setfield(L, -2, "__name");
+    lt_lua_set_field_names(L, (const char *const[]){"next_functions", NULL});
     lua_pushvalue(L, 2);
     lt_lua_setfuncs(L, internal);
     lua_pop(L, 2);

@@ -4,6 +4,7 @@
 
 #include "binding.h"
 #include "error.h"
+#include "fields.h"
 
 static const char CAPSULE_META[] = "arrow_array";
 
@@ -122,6 +123,7 @@ void lt_lua_open_arrow(lua_State *L)
                                            {NULL, NULL}};
     luaL_newmetatable(L, CAPSULE_META);
     lt_lua_setfuncs(L, metamethods);
+    lt_lua_set_field_names(L, (const char *const[]){"used", NULL});
     lua_pop(L, 1);
     lua_pushvalue(L, 2);
     lt_lua_setfuncs(L, functions);

@@ -7,6 +7,7 @@
 
 #include "binding.h"
 #include "error.h"
+#include "fields.h"
 #include "files/mapped_file.h"
 
 static const char CAPSULE_META[] = "dltensor";
@@ -177,6 +178,7 @@ void lt_lua_open_dlpack(lua_State *L)
                                            {NULL, NULL}};
     luaL_newmetatable(L, CAPSULE_META);
     lt_lua_setfuncs(L, metamethods);
+    lt_lua_set_field_names(L, (const char *const[]){"used", "versioned", NULL});
     lua_pop(L, 1);
     lua_pushvalue(L, 2);
     lt_lua_setfuncs(L, functions);

@@ -9,6 +9,7 @@
 #include <sys/random.h>
 
 #include "binding.h"
+#include "fields.h"
 #include "devices/backend.h"
 #include "devices/device.h"
 #include "compile/deferred.h"
@@ -309,6 +310,7 @@ void lt_lua_open_random(lua_State *L)
     lua_setfield(L, -2, "__name");
     lua_pushvalue(L, -1);
     lua_setfield(L, -2, "__methods");
+    lt_lua_set_field_names(L, (const char *const[]){"device", NULL});
     lua_pop(L, 1);
 
     lt_lua_push_default_generator(L, lt_host);

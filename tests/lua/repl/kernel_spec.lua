@@ -138,9 +138,18 @@ describe('a kernel #cpu', function()
     assert.is_false(ask('inspect_request', {code = 'no_such_name', cursor_pos = 3}).found)
   end)
 
+  it('completes fields of tensors and reports the kinds', function()
+    ask('execute_request', {code = 'kernel_tensor = torch.ones(2)'})
+    local reply = ask('complete_request', {code = 'kernel_tensor.req', cursor_pos = 17})
+    assert.same({'requires_grad'}, reply.matches)
+    local entry = reply.metadata._jupyter_types_experimental[1]
+    assert.same({'requires_grad', 'field', 14, 17}, {entry.text, entry.type, entry.start, entry['end']})
+    kernel_tensor = nil -- luacheck: ignore
+  end)
+
   it('is_complete reports if a cell is complete', function()
     for code, status in pairs {['x = 1'] = 'complete', [''] = 'complete', ['?print'] = 'complete', ['for i = 1, 2 do'] = 'incomplete',
-      ['x = = 1'] = 'invalid', ['%time x = {'] = 'incomplete'} do
+      ['x = = 1'] = 'invalid', ['%time x = {'] = 'incomplete', ['%%writefile f\nx = {'] = 'incomplete', ['%%writefile f\nx = {\n'] = 'complete'} do
       assert.equal(status, ask('is_complete_request', {code = code}).status, code)
     end
     assert.equal('  ', ask('is_complete_request', {code = 'do'}).indent)

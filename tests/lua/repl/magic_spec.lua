@@ -134,6 +134,189 @@ m.answer()
   end)
 end)
 
+-- The magics that IPython users type.
+describe('a magic of IPython #cpu', function()
+  local path
+  before_each(function() path = os.tmpname() end)
+  after_each(function() os.remove(path) end)
+
+  it('%lsmagic lists the magics in lines of the terminal', function()
+    local out = type_lines '%lsmagic\n'
+    for name in ('%lsmagic %paste %%writefile %rerun %recall %macro %whos %hist %psearch %pinfo %tb %xmode %precision %timeit'):gmatch '%S+' do
+      assert((' ' .. out:gsub('%s+', ' ')):find(' ' .. name .. ' ', 1, true), name)
+    end
+  end)
+
+  it('an unknown magic names the nearest', function()
+    local _, err = type_lines '%lsmagics\n%writfile x\n%hsitory\n'
+    has(err, "no magic %lsmagics; did you mean '%lsmagic'?")
+    has(err, "no magic %writfile; did you mean '%writefile'?")
+    has(err, "no magic %hsitory; did you mean '%history'?")
+  end)
+
+  it('%%writefile writes the cell, which a blank line ends', function()
+    local file = path .. '.txt'
+    local out = type_lines(('%%%%writefile %s\nfirst = {\n  not Lua\n\n%%%%writefile -a %s\nlast\n\n%%%%writefile %s.2\nx\n\n6 * 7\n'):format(file, file, file))
+    has(out, 'wrote ' .. file)
+    has(out, 'appended to ' .. file)
+    has(out, 'Out[4]: 42')
+    assert.equal('first = {\n  not Lua\nlast\n', read(file))
+    has((type_lines(('%%%%writefile %s\ny\n\n'):format(file))), 'overwrote ' .. file)
+    os.remove(file)
+    os.remove(file .. '.2')
+  end)
+
+  it('%%sh and %%bash run the lines below in a shell', function()
+    local out = type_lines '%%sh\nfor i in 1 2\ndo echo "line $i"; done\n\n%%bash\n[[ a == a ]] && echo bash\nexit 3\n\n'
+    has(out, 'line 1\nline 2')
+    has(out, 'bash\nexit code 3')
+  end)
+
+  it('%rerun runs cells again, %recall puts them into the next cell, %macro names them', function()
+    local out = type_lines 'n = 1\nn = n + 1\nn\n%rerun 2-3\n%rerun\n%rerun -l 1\n%rerun -g n = 1\nn\n%macro more 2-3\nmore\nmore\n%recall 1\n%macro\n%rerun 99\n'
+    has(out, 'n = n + 1\nn\nOut[4]: 3')
+    has(out, 'Out[5]: 4')
+    has(out, 'Out[6]: 5')
+    has(out, 'Out[8]: 1')
+    has(out, 'type more to run these cells:\nn = n + 1\nn\n')
+    has(out, 'Out[10]: 2')
+    has(out, 'Out[11]: 3')
+    has(out, 'more: n = n + 1\n      n\n')
+    local _, err = type_lines '1\n%rerun 99\n%rerun x\n%macro m\n'
+    has(err, 'In[99] does not exist: the cells before this one are 1 to 1')
+    has(err, "'x' is not a number of a cell such as 3, or a range such as 3-5")
+    has(err, 'which cells? for example %macro name 3-5')
+  end)
+
+  it('the values of all cells of a macro are shown, and an error names its line', function()
+    local out, err = type_lines "x = 5\nx\nx + 1\nerror 'here'\n%macro m 2-4\nm\n"
+    has(out, '5\n6\n')
+    has(err, '(cell 6):3: here')
+  end)
+
+  it('%recall edits a cell on the terminal #pty', function()
+    local folder = terminal.new_folder()
+    terminal.follow(folder, [[
+send for i = 1, 2 do\r
+expect ...: 
+send print('turn', i)\r
+send end\r
+expect turn	2
+expect In [2]: 
+send %recall 1\r
+expect In [3]: 
+expect print('turn', i)
+send \r
+expect turn	2
+expect In [4]: 
+]])
+    terminal.remove_folder(folder)
+  end)
+
+  it('%hist and %whos are short names; %history shows some cells', function()
+    local out = type_lines 'a = 1\nb = 2\n%hist 2\n%whos\n'
+    has(out, '   2: b = 2\n')
+    has(out, 'global  a  integer  1')
+    assert.is_nil(out:find('   1: a = 1', 1, true))
+  end)
+
+  it('%psearch and a pattern with ? list names with their kinds', function()
+    local out, err = type_lines '%psearch torch.*sum\ntorch.cums*?\n?nn.*Linear\nsummary = 1\nsumm*?\nnn.*.*kaiming*?\n%psearch torch.nothing*\n'
+    has(out, 'function  torch.cumsum  torch.einsum')
+    has(out, 'function  torch.cumsum\n')
+    has(out, 'class  nn.LazyLinear  nn.Linear\n')
+    has(out, 'global  summary')
+    has(out, 'nn.init.kaiming_normal_  nn.init.kaiming_uniform_')
+    has(err, 'no name matches torch.nothing*')
+  end)
+
+  it('%pinfo explains a name, %psource shows its source', function()
+    local out = type_lines '%pinfo torch.cumsum\n%psource torch.try_gpu\n%pinfo2 torch.try_gpu\n'
+    has(out, 'cumsum(Tensor self')
+    has(out, "if torch.cuda.device_count() >= i + 1 then return torch.device('cuda:' .. i) end")
+  end)
+
+  it('%tb shows the last error again, %xmode changes how much', function()
+    local out, err = type_lines "function f() error 'deep' end\nfunction g() f() end\ng()\n%tb\n%xmode minimal\ng()\n%tb\n%xmode Plain\n%xmode\n%xmode other\n"
+    has(out, '(cell 1):1: deep\n     1 | function f() error')
+    has(out, "in function 'g'")
+    has(out, 'errors are shown in the mode user')
+    has(err, "no mode 'other': minimal, user and full")
+    assert.equal(1, select(2, err:gsub('function f%(%) error', '')), err)
+    has(select(2, type_lines '%tb\n'), 'no cell has failed')
+  end)
+
+  it('%precision sets the digits of floats and tensors', function()
+    local out, err = type_lines '%precision 3\nmath.pi, {math.pi}\ntorch.ones(1) / 3\n%precision\nmath.pi\ntorch.ones(1) / 3\n%precision x\n'
+    has(out, 'Out[2]: (3.142, {3.142})')
+    has(out, 'tensor([0.333])')
+    has(out, 'Out[5]: 3.14159265358979')
+    has(out, 'tensor([0.3333])')
+    has(err, '%precision takes a number of digits, 0 to 20')
+  end)
+
+  it('name = !command keeps the lines of its output', function()
+    local out, err = type_lines 'lines = !printf "a\\nb c\\n"\nlines\nlocal n = !echo {1 + 1}\nn[1]\nt = {}\nt.x = !echo field\nt.x\nbad = !sh -c "exit 4"\n#bad\nok = !echo 5\nok[1] .. "6"\n'
+    has(out, "Out[2]: {'a', 'b c'}")
+    has(out, "Out[4]: '2'")
+    has(out, "Out[7]: {'field'}")
+    has(out, 'exit code 4')
+    has(out, 'Out[9]: 0')
+    has(out, "Out[11]: '56'")
+    assert.equal('', err)
+  end)
+
+  it('%paste runs the clipboard as one cell, without prompts', function()
+    local folder = path .. '.d'
+    process.run('mkdir ' .. folder)
+    write(folder .. '/xclip', "#!/bin/sh\nprintf 'In [1]: for i = 1, 2 do\\r\\n   ...: print(i * 21)\\r\\n   ...: end\\r\\n'\n")
+    write(folder .. '/wl-paste', '#!/bin/sh\nexit 1\n')
+    process.run(('chmod +x %s/*'):format(folder))
+    local cells = write(path, '%paste\n%paste -q\nIn[1]\n')
+    local out, err = process.run(('PATH=%s:$PATH %s -i < %s'):format(folder, process.quote(process.ltensor), cells))
+    assert.equal('', err)
+    has(out, 'for i = 1, 2 do\nprint(i * 21)\nend\n21\n42\n')
+    has(out, 'In [2]: 21\n42\n')
+    has(out, "Out[3]: 'for i = 1, 2 do\\nprint(i * 21)\\nend'")
+    process.run('rm -r ' .. folder)
+  end)
+
+  it("%paste names the remedy if there is no clipboard", function()
+    local cells = write(path, '%paste\n')
+    local _, err = process.run(('PATH=/nonexistent %s -i < %s'):format(process.quote(process.ltensor), cells))
+    has(err, 'install wl-clipboard, xclip or xsel')
+  end)
+
+  it('%colors changes the theme, none switches suggestions off #pty', function()
+    local folder = terminal.new_folder()
+    terminal.follow(folder, [[
+send %colors dark\r
+expect In [2]: 
+send error 'x'\r
+expect \e[91m(cell 2):1: x
+expect In [3]: 
+send local
+expect \e[95mlocal
+send  y = 1\r
+expect In [4]: 
+send %colors none\r
+expect In [5]: 
+send local y\r
+expect In [6]: 
+reject \e[9
+reject = 1
+send %config colors\r
+expect none
+]], 'NO_COLOR=')
+    terminal.remove_folder(folder)
+  end)
+
+  it('%save makes comments of cells that are not Lua', function()
+    type_lines(('%%%%sh\necho not Lua {\n\nx = 1\n%%save -f %s\n'):format(path))
+    assert.equal('-- %%sh\n-- echo not Lua {\n-- \nx = 1\n', read(path))
+  end)
+end)
+
 describe('a name #cpu', function()
   it('an undefined magic is an error', function()
     local out, err = type_lines 'prnit\nprnit(1)\nt = {alpha = 1}\nt.alpa\nx = torch.ones(1)\nx.grad\nlocal n\nn\n'

@@ -241,7 +241,7 @@ local pages = {
   { 'distributed.fsdp', 'distributed/fsdp', public = torch.distributed.fsdp },
   { 'distributed.optim', 'distributed/optim' }, { 'distributed.algorithms', 'distributed/algorithms/join', 'distributed/algorithms/default_hooks' },
   { 'utils.data', 'utils/data/dataset', 'utils/data/datasets', 'utils/data/tensor_dataset', 'utils/data/dataloader', 'utils/data/sampler', 'utils/data/distributed',
-    'utils/data/collate', 'utils/data/csv', 'utils/data/idx', 'utils/data/image', 'utils/data/text' },
+    'utils/data/collate', 'utils/data/csv', 'utils/data/columns', 'utils/data/idx', 'utils/data/image', 'utils/data/text' },
   { 'utils.checkpoint', 'utils/checkpoint' }, { 'utils.plot', 'utils/plot', 'utils/plot/live' }, { 'utils.display', 'utils/display' },
   { 'utils.progress', 'utils/progress' }, { 'utils.tensorboard', 'utils/tensorboard' }, { 'utils.benchmark', 'utils/benchmark' },
   { 'utils.log', 'utils/log' }, { 'utils.epochs', 'utils/epochs' },

@@ -176,3 +176,72 @@ describe('csv.read', function()
     assert(message:find('not a file', 1, true), message)
   end)
 end)
+
+describe('columns of csv', function()
+  local HOUSES = 'NumRooms,RoofType,Price\nNA,NA,127500\n2,NA,106000\n4,Slate,178100\nNA,NA,140000\n'
+
+  local function names_of(columns)
+    local names = {}
+    for name in pairs(columns) do names[#names + 1] = name end
+    return names
+  end
+
+  local function refuses(message, f, ...)
+    local ok, err = pcall(f, ...)
+    assert.is_false(ok)
+    assert(err:find(message, 1, true), err)
+  end
+
+  it('become the tensor of the book: one-hot roofs, missing rooms filled with the mean', function()
+    local houses = read(HOUSES)
+    local inputs = csv.get_dummies(csv.select(houses, {'NumRooms', 'RoofType'}), {dummy_na = true})
+    assert.same({'NumRooms', 'RoofType_Slate', 'RoofType_nan'}, names_of(inputs))
+    assert.equal(torch.bool, inputs.RoofType_nan.dtype)
+    local X = csv.to_tensor(csv.fillna(inputs, 'mean'))
+    assert.equal(torch.float32, X.dtype)
+    assert.same({{3, 0, 1}, {2, 0, 1}, {4, 1, 0}, {3, 0, 1}}, X:tolist())
+    assert.same({{127500}, {106000}, {178100}, {140000}}, csv.to_tensor(houses, {'Price'}, {dtype = torch.float64}):tolist())
+    assert.is_true(houses.NumRooms[1]:isnan():item()) -- the table itself is unchanged
+    assert.same({'NumRooms', 'RoofType', 'Price'}, names_of(houses))
+  end)
+
+  it('fillna fills numbers and texts', function()
+    local t = read('a,b,c\n1,x,1.5\nNA,,NaN\n4,x,7\n7,y,2\n')
+    assert.same({1, 4, 4, 7}, csv.fillna(t, 'mean').a:tolist())
+    assert.same({1.5, 2, 7, 2}, csv.fillna(t, 'median').c:tolist())
+    assert.same({1, 0, 4, 7}, csv.fillna(t, 0).a:tolist())
+    local filled = csv.fillna(t, 'mode')
+    assert.same({'x', 'x', 'x', 'y'}, filled.b)
+    assert.same({1, 1, 4, 7}, filled.a:tolist())
+    filled = csv.fillna(t, {b = 'z', c = 'mean'})
+    assert.same({'x', 'z', 'x', 'y'}, filled.b)
+    assert.same({1.5, 3.5, 7, 2}, filled.c:tolist())
+    assert.is_true(filled.a[2]:isnan():item())
+    assert.same({'x', '', 'x', 'y'}, csv.fillna(t, 'mean').b)
+  end)
+
+  it('get_dummies orders, names and leaves out columns as pandas does', function()
+    local t = read('rooms,kind,big\n2,new,1\n10,old,0\nNA,NA,1\n2,bad,0\n')
+    assert.same({'rooms', 'big', 'kind_bad', 'kind_new', 'kind_old'}, names_of(csv.get_dummies(t)))
+    local dummies = csv.get_dummies(t, {'rooms'}, {dummy_na = true, dtype = torch.int64})
+    assert.same({'kind', 'big', 'rooms_2.0', 'rooms_10.0', 'rooms_nan'}, names_of(dummies))
+    assert.same({1, 0, 0, 1}, dummies['rooms_2.0']:tolist())
+    assert.same({0, 0, 1, 0}, dummies.rooms_nan:tolist())
+    assert.same({'rooms', 'kind', 'big_1'}, names_of(csv.get_dummies(t, {'big'}, {drop_first = true})))
+    assert.same({false, false, false, true}, csv.get_dummies(t).kind_bad:tolist())
+  end)
+
+  it('refuse unknown names and columns that do not fit', function()
+    local t = read(HOUSES)
+    refuses("select(): no column is called 'NumRoms'; did you mean 'NumRooms'?", csv.select, t, {'NumRoms'})
+    refuses("to_tensor(): column 'RoofType' has texts; call get_dummies() first, or name the columns", csv.to_tensor, t)
+    refuses("value must be a number, 'mean', 'median', 'mode' or a table by names, got 'avg'", csv.fillna, t, 'avg')
+    refuses("no column is called 'x'; the columns are NumRooms, RoofType, Price", csv.fillna, t, {x = 1})
+    refuses("column 'RoofType' has texts; fill it with a text or 'mode', not a number", csv.fillna, t, {RoofType = 0})
+    refuses("column 'a' has no values, so it has no mean; fill it with a number", csv.fillna, read 'a,b\nNA,1\n', 'mean')
+    t.more = torch.zeros(3)
+    refuses("column 'more' has 3 rows and column 'Price' has 4", csv.to_tensor, t, {'Price', 'more'})
+    t.RoofType_Slate = torch.zeros(4)
+    refuses("two columns would be called 'RoofType_Slate'; rename the column 'RoofType'", csv.get_dummies, t)
+  end)
+end)

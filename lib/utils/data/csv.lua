@@ -1,5 +1,5 @@
 -- csv.lua - utils.data.csv.read(path, {...}): reads tables of numbers and strings; also compressed
--- by gzip.
+-- by gzip. columns.lua has the functions that work on the result.
 --
 -- A column of integers is int64; one of numbers, some with a fraction or missing, is float64;
 -- others are a list of strings. Quoted fields may contain separators, line ends and doubled quotes.
@@ -112,5 +112,7 @@ M.read = declare.with_options(([[
   csv.read(string path, *, string separator=',', any header=true, table types={}, dtype? dtype,
     table missing={'', 'NA', 'NaN', 'nan'}, any fill=0/0, any? comment, number skip=0, number max_bytes=%d, integer? max_memory)
 ]]):format(whole_file.MAX_BYTES), read_table)
+
+for name, f in pairs(require 'torch.utils.data.columns') do M[name] = f end
 
 return checked.functions(M)

@@ -226,12 +226,14 @@ end
 -- size: the length of the sides of a picture's pixels; nil: small pictures are enlarged.
 local function svg_of(figure, size) return require('torch.utils.plot.svg')[drawn_by[figure.kind]](figure, size) end
 
-local function png_of(figure, size)
-  local raster, kind = require 'torch.utils.plot.raster', drawn_by[figure.kind]
-  local picture = raster[kind](figure, size)
-  if kind == 'pixels' and figure.title then picture = raster.titled(picture, figure.title) end
-  return require('torch.utils.plot.picture').png(picture)
+-- The figure as a picture {width, height, data} of raster.lua.
+function Figure:_picture(size)
+  local raster, kind = require 'torch.utils.plot.raster', drawn_by[self.kind]
+  local picture = raster[kind](self, size)
+  return kind == 'pixels' and self.title and raster.titled(picture, self.title) or picture
 end
+
+local function png_of(figure, size) return require('torch.utils.plot.picture').png(figure:_picture(size)) end
 
 --- Redraws figures in place; see lib/utils/plot/live.lua.
 function plot.live(file, pause) return require 'torch.utils.plot.live' { file = file, pause = pause } end

@@ -18,6 +18,21 @@ dataformats: Order of the dimensions: `'CHW'`, `'HWC'` or `'HW'`.
 snd_tensor: Samples from -1 to 1.
 sample_rate: Number of samples per second.
 text_string: Text.
+figure: Figure of `torch.utils.plot`, or a list of figures, which are drawn side by side.
+close: Without effect, since a figure need not be closed.
+labels: Whether each element is of the class: 1 or 0.
+predictions: Probability of the class for each element, from 0 to 1.
+num_thresholds: Number of thresholds of the curve, at most 127.
+weights: Weight of each element; 1 if absent.
+hparam_dict: Hyperparameters: numbers, strings and booleans by their names.
+metric_dict: Metrics of the run: numbers by their names.
+hparam_domain_discrete: Lists of the values that hyperparameters may have, by their names.
+run_name: Folder of the run in the folder of the writer; the time if absent.
+mat: Points, of shape (N, D).
+metadata: List with the label of each point, or with a list of labels for each.
+label_img: Image of each point, of shape (N, C, H, W).
+add_embedding.tag: Name of the embedding.
+metadata_header: Names of the labels, if each point has a list of them.
 model: Module with the graph to store.
 input_to_model: Arguments of the module.
 global_step: Number of the step.
@@ -33,6 +48,8 @@ local fail = require 'torch.support.fail'
 local fields = require 'torch.support.protobuf'
 local kinds = require 'torch.support.argument_kinds'
 local outside = require 'torch.files.outside'
+local pictures = require 'torch.utils.plot.picture'
+local plugins = require 'torch.utils.tensorboard_plugins'
 
 local M = {}
 
@@ -76,22 +93,45 @@ local function number_of(what, x)
   return x
 end
 
--- A picture [channels, height, width] of bytes, or of numbers from 0 to 1, as PNG.
-local function image_content(what, image, form)
-  kinds.check(what, 'img_tensor', image, 'Tensor')
-  form = (form or 'CHW'):upper()
-  image = image:detach():cpu()
-  if form == 'HW' then image = image:unsqueeze(1) elseif form == 'HWC' then image = image:permute(3, 1, 2) elseif form ~= 'CHW' then
-    fail("%s: dataformats must be 'CHW', 'HWC' or 'HW', got %s", what, form)
-  end
+-- The content of a picture {width, height, data} of raster.lua.
+local function picture_content(picture)
+  return text(4, integer(1, picture.height) .. integer(2, picture.width) .. integer(3, 3) .. text(4, pictures.png(picture)))
+end
+
+-- A picture [channels, height, width] of bytes, or of numbers from 0 to 1, with its bytes.
+local function picture_of(what, image)
   if image.ndim ~= 3 or image:size(1) ~= 1 and image:size(1) ~= 3 then
     fail('%s: expected an image of 1 or 3 channels, got %s', what, tostring(image.shape))
   end
+  image = image:detach():cpu()
   if image:is_floating_point() then image = (image * 255):clamp({ min = 0, max = 255 }) end
   local height, width = image:size(2), image:size(3)
   local pixels = image:to(torch.uint8):expand(3, height, width):permute(2, 3, 1):contiguous()
-  local png = require('torch.utils.plot.picture').png { width = width, height = height, data = torch._C.tensor_bytes(pixels) }
-  return text(4, integer(1, height) .. integer(2, width) .. integer(3, 3) .. text(4, png))
+  return { width = width, height = height, data = torch._C.tensor_bytes(pixels) }
+end
+
+local function image_content(what, image, form)
+  kinds.check(what, 'img_tensor', image, 'Tensor')
+  form = (form or 'CHW'):upper()
+  if form == 'HW' then image = image:unsqueeze(1) elseif form == 'HWC' then image = image:permute(3, 1, 2) elseif form ~= 'CHW' then
+    fail("%s: dataformats must be 'CHW', 'HWC' or 'HW', got %s", what, form)
+  end
+  return picture_content(picture_of(what, image))
+end
+
+-- Pictures side by side, on white.
+local function beside(list)
+  local height, width, rows = 0, 0, {}
+  for _, picture in ipairs(list) do height, width = math.max(height, picture.height), width + picture.width end
+  for y = 1, height do
+    local parts = {}
+    for i, picture in ipairs(list) do
+      local stride = 3 * picture.width
+      parts[i] = y <= picture.height and picture.data:sub((y - 1) * stride + 1, y * stride) or ('\255'):rep(stride)
+    end
+    rows[y] = table.concat(parts)
+  end
+  return { width = width, height = height, data = table.concat(rows) }
 end
 
 -- TensorFlow's edges of the parts of a histogram: 0, and on both sides powers of 1.1.
@@ -149,7 +189,7 @@ M.SummaryWriter = SummaryWriter
 
 function SummaryWriter:init(log_dir, comment, filename_suffix)
   self.log_dir = log_dir or os.date('runs/%b%d_%H-%M-%S') .. comment
-  self._suffix, self._parts = filename_suffix, {}
+  self._suffix, self._parts, self._embeddings = filename_suffix, {}, ''
   outside.make_folder(self.log_dir)
   self:_begin()
 end
@@ -220,6 +260,62 @@ function SummaryWriter:add_images(tag, img_tensor, global_step, walltime)
   if img_tensor.ndim ~= 4 then fail('add_images: expected a tensor of 4 dims, got %s', tostring(img_tensor.shape)) end
   self:_summary(tag, image_content('add_images', torch.cat(torch.unbind(img_tensor, 1), 3)), global_step, walltime)
 end
+
+--- Figures of torch.utils.plot as a picture.
+function SummaryWriter:add_figure(tag, figure, global_step, _, walltime)
+  local list = {}
+  for i, entry in ipairs(type(figure) == 'table' and figure or { figure }) do
+    if torch.type(entry) ~= 'Figure' then fail('add_figure(): expected a figure of torch.utils.plot or a list of them, got %s', kinds.described(entry)) end
+    list[i] = entry:_picture()
+  end
+  if #list == 0 then fail 'add_figure(): the list of figures is empty' end
+  self:_summary(tag, picture_content(beside(list)), global_step, walltime)
+end
+
+--- A precision-recall curve of a class: the counts of right and wrong decisions at each threshold.
+function SummaryWriter:add_pr_curve(tag, labels, predictions, global_step, num_thresholds, weights, walltime)
+  self:_summary(tag, plugins.pr_curve(labels, predictions, num_thresholds, weights), global_step, walltime)
+end
+
+-- A folder below that of the writer.
+function SummaryWriter:_folder(what, name)
+  return outside.path_inside(self.log_dir .. '/', name) or fail("%s(): '%s' is not a valid name of a folder in %s", what, name, self.log_dir)
+end
+
+--- The hyperparameters of a run and its metrics, which TensorBoard compares between runs. Each call
+--- writes a run of its own.
+function SummaryWriter:add_hparams(hparam_dict, metric_dict, hparam_domain_discrete, run_name, global_step)
+  local values = plugins.hparams(hparam_dict, metric_dict, hparam_domain_discrete)
+  written = written + 1
+  local run <close> = SummaryWriter(self:_folder('add_hparams', run_name or ('%d.%d'):format(os.time(), written)))
+  for _, value_of in ipairs(values) do run:_summary(value_of[1], value_of[2], global_step) end
+  for _, name in ipairs(plugins.names_of(metric_dict)) do run:add_scalar(name, metric_dict[name], global_step) end
+end
+
+--- Points for TensorBoard's projector, with labels and images; as files in the folder of the writer.
+function SummaryWriter:add_embedding(mat, metadata, label_img, global_step, tag, metadata_header)
+  if mat.ndim ~= 2 then fail('add_embedding(): mat must have the shape (N, D), got %s', tostring(mat.shape)) end
+  local step = ('%05d'):format(global_step or 0)
+  local name = step .. '/' .. tag:gsub('[%%/\\]', function(c) return ('%%%02x'):format(c:byte()) end)
+  local folder, n = self:_folder('add_embedding', name), mat:size(1)
+  local labels = metadata and plugins.labels_of(metadata, metadata_header, n)
+  local sprite = label_img and picture_of('add_embedding', plugins.sprite_of(label_img:detach():cpu(), n))
+  outside.make_folder(folder)
+  outside.write_file(folder .. '/tensors.tsv', plugins.table_of(mat:detach():cpu()))
+  if labels then outside.write_file(folder .. '/metadata.tsv', labels) end
+  if sprite then outside.write_file(folder .. '/sprite.png', pictures.png(sprite)) end
+  self._embeddings = self._embeddings .. plugins.embedding_entry(tag .. ':' .. step, name, labels ~= nil,
+    label_img and { label_img:size(4), label_img:size(3) })
+  outside.write_file(self.log_dir .. '/projector_config.pbtxt', self._embeddings)
+end
+
+declare.methods(SummaryWriter, [[
+  add_figure(self, string tag, userdata|table figure, integer? global_step, boolean close=true, number? walltime)
+  add_pr_curve(self, string tag, Tensor|table labels, Tensor|table predictions, integer? global_step, integer num_thresholds=127, Tensor|table? weights,
+    number? walltime)
+  add_hparams(self, table hparam_dict, table metric_dict, table hparam_domain_discrete={}, string? run_name, integer? global_step)
+  add_embedding(self, Tensor mat, list? metadata, Tensor? label_img, integer? global_step, string tag='default', list? metadata_header)
+]])
 
 --- Text, shown as Markdown.
 function SummaryWriter:add_text(tag, text_string, global_step, walltime)

@@ -66,11 +66,120 @@ end
 
 local function summary_of(event) return fields_of(fields_of(event[5][1])[1][1]) end
 
+local function hex(bytes) return (bytes:gsub('.', function(c) return ('%02x'):format(c:byte()) end)) end
+
+-- The summaries of a file, as PyTorch's Summary in hexadecimal.
+local function summaries_of(path)
+  local list = {}
+  for _, event in ipairs(events_of(path)) do
+    if event[5] then list[#list + 1] = hex(event[5][1]) end
+  end
+  return list
+end
+
 local function doubles(bytes)
   local list = {}
   for at = 1, #bytes, 8 do list[#list + 1] = (string.unpack('<d', bytes, at)) end
   return list
 end
+
+describe('SummaryWriter\'s plugins', function()
+  local folder, writer
+
+  local function content_of(name)
+    local file = assert(io.open(folder .. '/' .. name, 'rb'))
+    local bytes = file:read 'a'
+    file:close()
+    return bytes
+  end
+
+  before_each(function()
+    folder = os.tmpname()
+    os.remove(folder)
+    writer = SummaryWriter(folder)
+  end)
+  after_each(function()
+    writer:close()
+    os.execute(("rm -r '%s'"):format(folder))
+  end)
+
+  -- The expected bytes are PyTorch 2.13's.
+  it('add_hparams writes a run with hyperparameters and metrics, with the bytes of PyTorch', function()
+    writer:add_hparams({ lr = 0.1, name = 'adam', layers = 2 }, { acc = torch.tensor(0.5) }, { lr = { 0.1, 0.2 } }, 'run', 7)
+    local list = io.popen(("ls '%s'/run"):format(folder))
+    local path = folder .. '/run/' .. list:read 'l'
+    list:close()
+    local written = summaries_of(path)
+    assert.equal(4, #written)
+    assert.equal('0a660a145f68706172616d735f2f6578706572696d656e744a4e0a4c0a0768706172616d731241123f220a0a066c61796572732003221e0a026c7220032a160a09119a9999999999b93f0a'
+      .. '09119a9999999999c93f22080a046e616d6520012a070a051203616363', written[1])
+    assert.equal('0a650a1c5f68706172616d735f2f73657373696f6e5f73746172745f696e666f4a450a430a0768706172616d7312381a360a130a066c61796572731209110000000000000040'
+      .. '0a0f0a026c721209119a9999999999b93f0a0e0a046e616d6512061a046164616d', written[2])
+    assert.equal('0a2f0a1a5f68706172616d735f2f73657373696f6e5f656e645f696e666f4a110a0f0a0768706172616d73120422020801', written[3])
+    local events = events_of(path)
+    assert.same({ 'acc', 0.5, 7 }, { summary_of(events[5])[1][1], summary_of(events[5])[2][1], events[5][2][1] })
+    writer:add_hparams({ flag = true }, {})
+    writer:add_hparams({ flag = false }, {})
+    local count = io.popen(("ls '%s' | wc -l"):format(folder))
+    assert.equal(4, tonumber(count:read 'l')) -- the writer's file and three runs
+    count:close()
+    fails_with("add_hparams(): 'f' must be a number, a string, true or false, not a function", writer.add_hparams, writer, { f = print }, {})
+    fails_with("hparam_domain_discrete has 'x', which hparam_dict lacks", writer.add_hparams, writer, { lr = 1 }, {}, { x = { 1 } })
+    fails_with("must be of the type of its value, number, not string", writer.add_hparams, writer, { lr = 1 }, {}, { lr = { 'a' } })
+    fails_with("'../x' is not a valid name of a folder", writer.add_hparams, writer, { lr = 1 }, {}, { run_name = '../x' })
+  end)
+
+  it('add_pr_curve writes the counts at each threshold, with the bytes of PyTorch', function()
+    writer:add_pr_curve('pr', torch.tensor { 1, 0, 1, 1, 0, 0 }, torch.tensor { .9, .1, .6, .4, .5, 1.0 }, 3, 5)
+    writer:add_pr_curve('more', { 1, 0 }, { 0.25, 0.75 }, { weights = { 2, 3 }, num_thresholds = 500 })
+    writer:flush()
+    local written = summaries_of(writer.path)
+    assert.equal('0aa0010a0270724286010801120812020806120208052a780000404000004040000000400000803f000000000000404000000040000000400000803f0000803f000000000000803f'
+      .. '0000803f000000400000004000000000000000000000803f00000040000040400000003f9a99193f0000003f0000003f000000000000803f0000803fabaa2a3fabaaaa3e00000000'
+      .. '4a110a0f0a0970725f63757276657312021005', written[1])
+    assert.truthy(written[2]:find('4a110a0f0a0970725f6375727665731202107f', 1, true)) -- 127 thresholds
+    fails_with('predictions must be probabilities from 0 to 1, got -1 to 3; call sigmoid() for logits', writer.add_pr_curve, writer, 'x', { 0, 1 }, { -1, 3 })
+    fails_with('3 labels for 2 predictions', writer.add_pr_curve, writer, 'x', { 0, 1, 1 }, { 0, 1 })
+    fails_with('num_thresholds must be at least 2, got 1', writer.add_pr_curve, writer, 'x', { 0 }, { 1 }, { num_thresholds = 1 })
+  end)
+
+  it('add_embedding writes the files of the projector', function()
+    local images = torch.arange(3):reshape(3, 1, 1, 1):expand(3, 3, 4, 5):to(torch.uint8)
+    writer:add_embedding(torch.arange(6, { dtype = torch.float32 }):reshape(3, 2) / 3, { 'a', 'b', 'c\td' }, images, 2, 'em/"b"')
+    writer:add_embedding(torch.arange(6):reshape(3, 2), { { 'a', 1 }, { 'b', 2 }, { 'c', 3 } }, { metadata_header = { 'x', 'n' } })
+    assert.equal('0.0\t0.3333333432674408\n0.6666666865348816\t1.0\n1.3333333730697632\t1.6666666269302368\n', content_of '00002/em%2f"b"/tensors.tsv')
+    assert.equal('a\nb\nc d\n', content_of '00002/em%2f"b"/metadata.tsv')
+    assert.equal('x\tn\na\t1\nb\t2\nc\t3\n', content_of '00000/default/metadata.tsv')
+    assert.equal('embeddings {\n  tensor_name: "em/\\"b\\":00002"\n  metadata_path: "00002/em%2f\\"b\\"/metadata.tsv"\n  sprite {\n'
+      .. '    image_path: "00002/em%2f\\"b\\"/sprite.png"\n    single_image_dim: 5\n    single_image_dim: 4\n  }\n'
+      .. '  tensor_path: "00002/em%2f\\"b\\"/tensors.tsv"\n}\nembeddings {\n  tensor_name: "default:00000"\n  metadata_path: "00000/default/metadata.tsv"\n'
+      .. '  tensor_path: "00000/default/tensors.tsv"\n}\n', content_of 'projector_config.pbtxt')
+    local sprite = torch.utils.data.read_image(folder .. '/00002/em%2f"b"/sprite.png')
+    assert.same({ 3, 10, 10 }, { table.unpack(sprite.shape) })
+    assert.same({ 0, 1, 2, 0 }, { sprite[{ 1, 1, 1 }]:item(), sprite[{ 2, 4, 10 }]:item(), sprite[{ 3, 8, 1 }]:item(), sprite[{ 1, 10, 10 }]:item() })
+    fails_with('metadata has 2 labels for 3 points', writer.add_embedding, writer, torch.ones(3, 2), { 'a', 'b' })
+    fails_with('label_img has 2 images for 3 points', writer.add_embedding, writer, torch.ones(3, 2), { label_img = torch.ones(2, 3, 4, 4) })
+    fails_with('mat must have the shape (N, D), got torch.Size([3])', writer.add_embedding, writer, torch.ones(3))
+    fails_with('label 1 of metadata must be a list of 2 values', writer.add_embedding, writer, torch.ones(1, 2), { 'a' }, { metadata_header = { 'x', 'y' } })
+    fails_with("'00000/..' is not a valid name of a folder", writer.add_embedding, writer, torch.ones(1, 2), { tag = '..' })
+  end)
+
+  it('add_figure draws figures of torch.utils.plot', function()
+    local plot = torch.utils.plot
+    local lines, image = plot.lines { 1, 3, 2 }, plot.image(torch.full({ 1, 2, 2 }, 7, { dtype = torch.uint8 }))
+    writer:add_figure('one', lines, 4)
+    writer:add_figure('two', { image, lines }, 5)
+    writer:flush()
+    local events = events_of(writer.path)
+    local one, two = fields_of(summary_of(events[2])[4][1]), fields_of(summary_of(events[3])[4][1])
+    assert.same({ 400, 640 }, { one[1][1], one[2][1] })
+    assert.same({ 400, 640 + 256 }, { two[1][1], two[2][1] })
+    local drawn = torch.utils.data.decode_image(two[4][1])
+    assert.is_true(torch.equal(torch.utils.data.decode_image(one[4][1]), drawn:narrow(3, 257, 640)))
+    assert.same({ 7, 255 }, { drawn[{ 1, 256, 256 }]:item(), drawn[{ 1, 257, 1 }]:item() })
+    fails_with('expected a figure of torch.utils.plot or a list of them, got a Tensor', writer.add_figure, writer, 'x', torch.ones(3))
+  end)
+end)
 
 describe('SummaryWriter', function()
   it('draws a module by its operations', function()

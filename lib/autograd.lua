@@ -13,6 +13,8 @@ inputs: Leaves that receive gradients; all if absent.
 grad.inputs: Tensors by which to differentiate: one, or a list.
 outputs: Tensors to differentiate: one, or a list.
 grad_outputs: Gradients of the outputs; ones if they have one element.
+grad_variables: The former name of `grad_tensors`.
+only_inputs: Accepted for older programs: true, gradients are computed for the inputs alone.
 allow_unused: Whether inputs that the outputs do not depend on are allowed; their gradient is nil. By default the value of `materialize_grads`.
 is_grads_batched: Whether the first dimension of `grad_outputs` is a batch, for each entry of which the gradients are computed.
 materialize_grads: Whether the gradient of an input without influence is zeros instead of nil.
@@ -140,13 +142,14 @@ local function without_edge(value)
   return autograd.graph.__tensor_of(value)
 end
 
--- Converts a single tensor or GradientEdge to a list.
-local function list_of(value, what)
+-- Converts a single tensor or GradientEdge, the argument `what` of an operation, to a list.
+local function list_of(op, what, value)
   value = without_edge(value)
   if is_tensor(value) then return { value } end
   if type(value) ~= 'table' then
     fail('%s must be a Tensor or a table of Tensors, got %s', what, torch.type(value))
   end
+  kinds.check_list(op, value)
   local list = {}
   for i = 1, #value do list[i] = without_edge(value[i]) end
   return list
@@ -170,7 +173,7 @@ end
 
 local function backward(tensors, gradients, retain, create, inputs)
   if inputs ~= nil then
-    inputs = list_of(inputs, 'inputs')
+    inputs = list_of('backward', 'inputs', inputs)
     if #inputs == 0 then fail("'inputs' argument to backward() cannot be empty.") end
   end
   if retain == nil then retain = create end
@@ -178,9 +181,13 @@ local function backward(tensors, gradients, retain, create, inputs)
 end
 
 --- Adds the gradients of tensors (each weighted by its grad_tensor) to the leaves' grad. Entries
--- may be GradientEdges.
-autograd.backward = function(tensors, grad_tensors, retain_graph, create_graph, inputs)
-  backward(list_of(tensors, 'tensors'), grad_tensors, retain_graph, create_graph, inputs)
+-- may be GradientEdges. grad_variables: the former name of grad_tensors.
+autograd.backward = function(tensors, grad_tensors, retain_graph, create_graph, grad_variables, inputs)
+  if grad_variables ~= nil then
+    if grad_tensors ~= nil then fail('backward(): grad_variables is the former name of grad_tensors; pass one of them') end
+    grad_tensors = grad_variables
+  end
+  backward(list_of('backward', 'tensors', tensors), grad_tensors, retain_graph, create_graph, inputs)
 end
 
 -- grad for each entry of the first dimension of grad_outputs, the results stacked.
@@ -189,7 +196,7 @@ local function grad_of_batch(outputs, inputs, grad_outputs, options)
   kinds.check('grad', 'grad_outputs', given, 'tensors')
   local n, each = given[1].ndim > 0 and given[1]:size(1) or 0, {}
   for name, value in pairs(options) do each[name] = value end
-  each.is_grads_batched, each.grad_outputs = nil, nil
+  each.outputs, each.inputs, each.is_grads_batched, each.grad_outputs = nil, nil, nil, nil
   local lists, count = {}, 0
   for i = 1, n do
     local entry = {}
@@ -216,9 +223,11 @@ end
 --- The gradients of outputs by inputs, one result each: nil for unused ones if allow_unused. A
 --- GradientEdge may represent a tensor. With is_grads_batched, grad_outputs have an additional
 --- first dimension, and so have the results: one gradient for each entry.
-autograd.grad = function(outputs, inputs, grad_outputs, options)
+autograd.grad = function(options)
+  local outputs, inputs, grad_outputs = options.outputs, options.inputs, options.grad_outputs
+  if not options.only_inputs then fail('grad(): only_inputs = false is not supported; call backward() to accumulate gradients in the other leaves') end
   if options.is_grads_batched then return grad_of_batch(outputs, inputs, grad_outputs, options) end
-  outputs, inputs = list_of(outputs, 'outputs'), list_of(inputs, 'inputs')
+  outputs, inputs = list_of('grad', 'outputs', outputs), list_of('grad', 'inputs', inputs)
   if #inputs == 0 then fail('grad requires non-empty inputs.') end
   local create, allow, materialize = options.create_graph, options.allow_unused, options.materialize_grads
   local retain = options.retain_graph
@@ -238,12 +247,13 @@ autograd.grad = function(outputs, inputs, grad_outputs, options)
 end
 
 declare.functions(autograd, [[
-  backward(any tensors, value|list? grad_tensors, boolean? retain_graph, boolean create_graph=false, any? inputs)
+  backward(any tensors, value|list? grad_tensors, boolean? retain_graph, boolean create_graph=false, value|list? grad_variables,
+    any? inputs)
 ]])
-declare.functions(autograd, [[
-  grad(any outputs, any inputs, value|list? grad_outputs, *, boolean? retain_graph, boolean create_graph=false, boolean? allow_unused,
-    boolean is_grads_batched=false, boolean materialize_grads=false)
-]], 'options')
+autograd.grad = declare.declare([[
+  grad(any outputs, any inputs, value|list? grad_outputs, boolean? retain_graph, boolean create_graph=false, boolean only_inputs=true,
+    boolean? allow_unused, boolean is_grads_batched=false, boolean materialize_grads=false)
+]], autograd.grad, 'names')
 
 -- ---- methods of tensors -------------------------------------------------------------------------
 

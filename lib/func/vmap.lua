@@ -156,11 +156,11 @@ local function in_chunks(f, list, form, n, size, options)
     outputs, output_form, several = run(f, part_of(list, first, length), form, n, length, options)
     all = all or {}
     for i, output in ipairs(outputs) do
-      all[i] = all[i] or { dim = output.dim }
-      table.insert(all[i], output.leaf)
+      all[i] = all[i] or { pieces = {}, dim = output.dim }
+      table.insert(all[i].pieces, output.leaf)
     end
   end
-  for _, pieces in ipairs(all) do pieces.leaf = pieces.dim and torch.cat(pieces, pieces.dim) or pieces[1] end
+  for _, entry in ipairs(all) do entry.leaf = entry.dim and torch.cat(entry.pieces, entry.dim) or entry.pieces[1] end
   return all, output_form, several
 end
 

@@ -42,6 +42,7 @@ local torch = require 'torch'
 local checked = require 'torch.support.argument_checks'
 local class = require 'torch.support.class'
 local declare = require 'torch.support.arguments'
+local kinds = require 'torch.support.argument_kinds'
 local fail = require 'torch.support.fail'
 local for_loops = require 'torch.support.for_loops'
 local hooks = require 'torch.nn.module.hooks'
@@ -419,20 +420,19 @@ end
 
 local formats = { [torch.contiguous_format] = true, [torch.preserve_format] = true, [torch.channels_last] = true, [torch.channels_last_3d] = true }
 
--- to(device), to(dtype), to{device =, dtype =, non_blocking =, memory_format =}: dtypes apply to
--- floating-point tensors only, memory formats to tensors with four and five dimensions.
-local read_to = declare.reader 'Module.to(*, any? device, dtype? dtype, boolean non_blocking=false, any? memory_format)'
+-- to(device, dtype, non_blocking), to(dtype, non_blocking), to(tensor, non_blocking), or names: dtypes
+-- apply to floating-point tensors only, memory formats to tensors with four and five dimensions.
+local read_to = declare.reader 'Module.to(any? device, any? dtype, boolean? non_blocking, *, any? memory_format)'
 function Module:to(...)
-  local options = {}
-  for _, value in ipairs { ... } do
-    local kind = torch.type(value)
-    if kind == 'table' then
-      for key, option in pairs(value) do options[key] = option end
-    elseif kind == 'dtype' then options.dtype = value
-    elseif kind == 'Tensor' then options.dtype, options.device = value.dtype, value.device
-    else options.device = value end
+  local options = read_to(...)
+  local first = torch.type(options.device)
+  if first == 'dtype' or first == 'Tensor' then
+    if type(options.dtype) == 'boolean' and options.non_blocking == nil then options.non_blocking, options.dtype = options.dtype, nil end
+    if options.dtype ~= nil then fail('Module.to(): a dtype or Tensor is followed by non_blocking only, got %s', tostring(options.dtype)) end
+    if first == 'dtype' then options.dtype, options.device = options.device, nil
+    else options.dtype, options.device = options.device.dtype, options.device.device end
   end
-  options = read_to(options)
+  kinds.check('Module.to', 'dtype', options.dtype, 'dtype?')
   local format = options.memory_format
   if format ~= nil and not formats[format] then
     fail(("Module.to: memory_format must be torch.contiguous_format, torch.preserve_format, torch.channels_last or torch.channels_last_3d, got '%s'"):format(tostring(format)))

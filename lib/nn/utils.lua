@@ -125,12 +125,12 @@ end
 
 -- foreach selects PyTorch's implementation; it has no effect here.
 declare.functions(utils, [[
-  get_total_norm(Tensor|Module|table|function tensors, number|string norm_type=2.0, boolean error_if_nonfinite=false, boolean? foreach)
-  clip_grads_with_norm_(Tensor|Module|table|function parameters, number max_norm, Tensor total_norm, boolean? foreach)
-  clip_grad_norm_(Tensor|Module|table|function parameters, number max_norm, number|string norm_type=2.0, boolean error_if_nonfinite=false, boolean? foreach)
-  clip_grad_value_(Tensor|Module|table|function parameters, number clip_value, boolean? foreach)
-  parameters_to_vector(Tensor|Module|table|function parameters)
-  vector_to_parameters(any vec, Tensor|Module|table|function parameters)
+  get_total_norm(parameters tensors, number|string norm_type=2.0, boolean error_if_nonfinite=false, boolean? foreach)
+  clip_grads_with_norm_(parameters parameters, number max_norm, Tensor total_norm, boolean? foreach)
+  clip_grad_norm_(parameters parameters, number max_norm, number|string norm_type=2.0, boolean error_if_nonfinite=false, boolean? foreach)
+  clip_grad_value_(parameters parameters, number clip_value, boolean? foreach)
+  parameters_to_vector(parameters parameters)
+  vector_to_parameters(any vec, parameters parameters)
 ]])
 
 return setmetatable(utils, {

@@ -60,6 +60,9 @@ return {
   { 'nuclear_norm(Tensor self, Dims? dim=nil, bool keepdim=false) -> Tensor', variants = 'function',
     run = function(self, dim, keepdim) return torch.linalg.matrix_norm(self, 'nuc', matrix_dims(self, dim), keepdim) end,
     doc = 'The sum of the singular values.' },
+  { 'nuclear_norm.keepdim(Tensor self, bool keepdim) -> Tensor', variants = 'function',
+    run = function(self, keepdim) return torch.linalg.matrix_norm(self, 'nuc', matrix_dims(self), keepdim) end,
+    doc = 'The sum of the singular values of a matrix.' },
 
   arguments = [=[
 physical_layout: Dimensions from the one with the largest stride to the one with the smallest.

@@ -133,7 +133,7 @@ return {
   end, doc = 'self.' },
   { 'deg2rad(Tensor self) -> Tensor', variants = all, run = degrees('deg2rad', math.pi / 180), doc = 'Degrees as radians.' },
   { 'rad2deg(Tensor self) -> Tensor', variants = all, run = degrees('rad2deg', 180 / math.pi), doc = 'Radians as degrees.' },
-  { 'rsub(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor', variants = 'function', run = rsub,
+  { 'rsub(Tensor self, Tensor|Scalar other, Scalar alpha=1) -> Tensor', variants = 'function', run = rsub,
     doc = 'other - alpha * self.' },
   { 'fill(Tensor self, Tensor|Scalar value) -> Tensor', variants = 'function', run = function(self, value)
     if torch.is_tensor(value) and value.ndim > 0 then

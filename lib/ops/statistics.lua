@@ -451,7 +451,7 @@ return {
     return vander(x, n, true)
   end,
     doc = 'Matrices of the powers of vectors, from power 0 on.' },
-  { 'histogram(Tensor self, int bins, *, Scalar[]? range=nil, Tensor? weight=nil, bool density=false) -> (Tensor hist, Tensor bin_edges)',
+  { 'histogram(Tensor self, int bins=100, *, Scalar[]? range=nil, Tensor? weight=nil, bool density=false) -> (Tensor hist, Tensor bin_edges)',
     variants = both .. ' copied_out', run = histogram, doc = 'The number of elements, or the sum of their weights, in each of `bins` equal parts of a range, and the edges of the parts.' },
   { 'histogram.edges(Tensor self, Tensor bins, *, Tensor? weight=nil, bool density=false) -> (Tensor hist, Tensor bin_edges)',
     variants = both .. ' copied_out', run = function(x, bins, weight, density) return histogram(x, bins, nil, weight, density) end,

@@ -81,7 +81,7 @@ function Optimizer:init(params, defaults)
   self.defaults, self.param_groups, self.state = defaults, {}, {}
   for _, group in ipairs(params) do self:add_param_group(group) end
 end
-declare.methods(Optimizer, 'init(self, any params, table defaults)')
+declare.methods(Optimizer, 'init(self, parameters params, table defaults)')
 
 -- PyTorch's options for the implementation of a step. Ours is one call for all parameters:
 -- `foreach` and `fused` are accepted and have no effect; the other two are supported by classes
@@ -116,7 +116,7 @@ end
 -- Declares the arguments of a class's constructor after the parameters; its init receives them by
 -- name, in one table.
 function Optimizer.declare(made, arguments)
-  declare.named(made, ('init(self, any params, %s)'):format(arguments))
+  declare.named(made, ('init(self, parameters params, %s)'):format(arguments))
 end
 
 -- Splits the named arguments of a constructor into the parameters and the options.

@@ -4,12 +4,14 @@
 local torch = require 'torch'
 local arguments = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
+local kinds = require 'torch.support.argument_kinds'
 
 -- Applies f to several tensors: arguments (then there are several results) or a table.
-local function for_each(f)
+local function for_each(name, f)
   return function(...)
     local first = ...
     if select('#', ...) == 1 and type(first) == 'table' and torch.is_tensor(first[1]) then
+      kinds.check_list(name, first)
       local results = {}
       for i, tensor in ipairs(first) do results[i] = f(tensor) end
       return results
@@ -22,7 +24,7 @@ local function for_each(f)
 end
 
 for _, name in ipairs { 'atleast_1d', 'atleast_2d', 'atleast_3d' } do
-  torch[name] = for_each(torch[name])
+  torch[name] = for_each(name, torch[name])
   arguments.ops[torch[name]] = name
 end
 
@@ -30,12 +32,20 @@ end
 -- tensor.
 local tensordot = torch.tensordot
 
-function torch.tensordot(a, b, dims, ...)
-  local options = type(dims) == 'table' and dims.dims ~= nil and dims or nil
-  local pair = options and options.dims or dims
+function torch.tensordot(...)
+  local a, b, dims = ...
+  local names = select('#', ...) == 1 and kinds.is_named(a) and a or type(dims) == 'table' and dims.dims ~= nil and dims or nil
+  local pair = dims
+  if names then pair = names.dims end
   if torch.is_tensor(pair) and pair.ndim == 2 then pair = pair:tolist() end
-  if type(pair) ~= 'table' or type(pair[1]) ~= 'table' then return tensordot(a, b, dims, ...) end
-  return tensordot(a, b, pair[1], pair[2] or {}, ...)
+  if type(pair) ~= 'table' or type(pair[1]) ~= 'table' then return tensordot(...) end
+  if not names then return tensordot(a, b, pair[1], pair[2] or {}, select(4, ...)) end
+  local options = { dims_self = pair[1], dims_other = pair[2] or {} }
+  for name, value in pairs(names) do
+    if name ~= 'dims' then options[name] = value end
+  end
+  if names == a then return tensordot(options) end
+  return tensordot(a, b, options)
 end
 
 -- split and tensor_split with more parts than a declaration permits, and tensor_split at the

@@ -9,6 +9,7 @@
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
+local no_holes = require 'torch.support.no_holes'
 local is_tensor = torch.is_tensor
 
 local kinds = {}
@@ -42,6 +43,12 @@ function kinds.is_named(value)
   return key == nil or type(key) == 'string'
 end
 
+-- A table with a list and nothing behind it.
+function kinds.is_list(value)
+  local n = rawlen(value)
+  return n > 0 and next(value, n) == nil
+end
+
 local function list_of(fits)
   return function(value)
     if type(value) ~= 'table' or (#value == 0 and next(value) ~= nil) then return false end
@@ -51,6 +58,27 @@ local function list_of(fits)
     local name = next(value, #value > 0 and #value or nil)
     return name == nil or name == 'n' -- table.pack's n; other names would be ignored
   end
+end
+
+-- A list of any values without names.
+local function is_array(value)
+  if type(value) ~= 'table' then return false end
+  local n = rawlen(value)
+  return type(next(value, n > 0 and n or nil)) ~= 'string'
+end
+
+-- Parameters (parameters_of.lua).
+local function is_parameters(value) return type(value) == 'userdata' or type(value) == 'function' or is_array(value) end
+
+--- Whether a list before names is the value of an argument of the kind although its first entry
+--- alone is one too: SGD {net, head, lr = 0.1}, asarray {1, 2, dtype = torch.int32}.
+function kinds.prefers_list(kind, list)
+  if kind and kind:find 'array' then return true end
+  if kind ~= 'parameters' then return false end
+  for _, entry in ipairs(list) do
+    if type(entry) == 'number' or type(entry) == 'boolean' then return false end
+  end
+  return true
 end
 
 local function either(a, b)
@@ -69,7 +97,7 @@ local function is_data(value)
 end
 
 local fits = {
-  data = is_data,
+  data = is_data, parameters = is_parameters, array = is_array,
   Tensor = is_tensor, number = lua_type 'number', integer = is_integer, boolean = lua_type 'boolean', string = lua_type 'string',
   table = lua_type 'table', userdata = lua_type 'userdata', ['function'] = is_callable, named = kinds.is_named,
   device = is_device, dtype = is_dtype, any = function(value) return value ~= nil end,
@@ -82,7 +110,7 @@ local fits = {
 }
 
 local words = {
-  data = 'a data set',
+  data = 'a data set', parameters = 'a Tensor, a Module, a list of them or an iterator', array = 'a table of numbers',
   Tensor = 'a Tensor', number = 'a number', integer = 'an integer', boolean = 'true or false', string = 'a string', table = 'a table',
   ['function'] = 'a function', named = 'a table of named arguments', device = 'a device', dtype = 'a dtype', any = 'given',
   Module = 'a Module', Optimizer = 'an Optimizer', Generator = 'a Generator', Stream = 'a Stream', CUDAGraph = 'a CUDAGraph', sizes = 'an integer or a table of integers',
@@ -139,6 +167,15 @@ local MOST_LAYERS = 1 << 20
 function kinds.check_count(what, name, n)
   if n >= 0 and n <= MOST_LAYERS then return end
   fail('%s(): %s is %d; it must be between 0 and %d', what, name, n, MOST_LAYERS)
+end
+
+--- Raises an error unless a table is a list without names and without nil. n: the number of values,
+--- if it is known.
+function kinds.check_list(what, list, n)
+  no_holes(what .. '()', list, n)
+  for key in next, list do
+    if type(key) == 'string' and key ~= 'n' then fail("%s() takes a list without names, but it has the name '%s'", what, key) end
+  end
 end
 
 --- kinds.refuse_name(what, name, names) raises that what() takes no argument of this name, and

@@ -11,10 +11,11 @@
 --   a function of the caller, and a last table is a value unless all its names are keyword-only
 --   arguments.
 -- - Missing, surplus, unknown and repeated arguments are errors that name the declared ones.
--- - NumPy's names are accepted as by ops (src/lua/arg_messages.c).
+-- - Other names are accepted as by ops (src/lua/arg_messages.c).
 -- - A last table of names is a value if the argument at its position accepts such tables, unless
 --   all its names are declared or misspelled declared ones.
--- - One table may hold positional values and names: f {2, padding = 1}.
+-- - One table may hold positional values and names: f {2, padding = 1}. If only its whole list fits
+--   the first argument, the list is the value of that: pad_sequence {x, y, batch_first = true}.
 -- - `false` means absent for arguments that allow nil and no booleans.
 --
 -- Declarations are parsed on the first call, because a program calls few of the functions that it
@@ -43,8 +44,7 @@ end
 
 -- ---- declarations -------------------------------------------------------------------------------
 
-local ALIASES = { self = { 'input', 'x', 'a', 'x1', 'A' }, input = { 'x', 'a', 'x1', 'A', 'mat' }, dim = { 'axis' }, keepdim = { 'keepdims' }, other = { 'x2', 'B' },
-  A = { 'input', 'x', 'a' }, B = { 'other', 'b' }, mat1 = { 'input' } }
+local ALIASES = torch._C.argument_aliases()
 
 local function default_of(text)
   if text == '' or text == 'nil' then return nil end
@@ -60,8 +60,8 @@ local function parts_of(text)
   return list
 end
 
--- Maps each argument name to its position: its own name, and NumPy's aliases that are not names of
--- other arguments.
+-- Maps each argument name to its position: its own name, and aliases that are not names of other
+-- arguments.
 local function index_of(signature, first)
   local index = {}
   for i = first or 1, #signature do index[signature[i].name] = i end
@@ -138,19 +138,28 @@ local function read_names(signature, values, named)
   end
 end
 
--- Splits a table with positional values and names: returns the values, their number, and the names;
--- nil if it is no such table, or is itself a value.
-local function parted(signature, mixed)
-  if type(mixed) ~= 'table' or getmetatable(mixed) ~= nil or #mixed == 0 or next(mixed, #mixed) == nil then return nil end
-  local values, named, n = {}, {}, #mixed
+-- Splits the table at position `at`, the last value, into its list and its names. The list is the
+-- value of the argument there if only the whole list fits it, else its entries are the values from
+-- there on. Returns the values, their number, and the names; nil if the table is itself a value.
+local function parted(signature, given, at)
+  local mixed = given[at]
+  if type(mixed) ~= 'table' or getmetatable(mixed) ~= nil or #mixed == 0 or kinds.is_list(mixed) then return nil end
+  local a, list, named, n = signature[at], {}, {}, #mixed
   for key, value in next, mixed do
-    if math.type(key) == 'integer' and key >= 1 and key <= n then values[key] = value
-    elseif signature.index[key] then named[key] = value
-    elseif type(key) ~= 'string' or not signature[1] or fits(mixed, signature[1]) then return nil
+    if math.type(key) == 'integer' and key >= 1 and key <= n then list[key] = value
+    elseif (signature.index[key] or 0) >= at then named[key] = value
+    elseif type(key) ~= 'string' or not a or fits(mixed, a) then return nil
     else kinds.refuse_name(signature.name, key, signature.names) end
   end
-  values[n + 1] = named
-  return values, n + 1
+  if next(named) == nil then return nil end
+  local values = table.move(given, 1, at - 1, 1, {})
+  if a and fits(list, a) and (kinds.prefers_list(a.kind, list) or not fits(list[1], a)) then
+    values[at], values[at + 1] = list, named
+    return values, at + 1
+  end
+  table.move(list, 1, n, at, values)
+  values[at + n] = named
+  return values, at + n
 end
 
 --- The n values of a call in the order of the declaration, without defaults and unchecked; and the
@@ -158,8 +167,8 @@ end
 function M.bind(signature, given, n)
   local values, named = {}, nil
   while n > 0 and given[n] == nil do n = n - 1 end -- nil is absent
-  if n == 1 then
-    local row, count = parted(signature, given[1])
+  if n == (signature.is_self and 2 or 1) then
+    local row, count = parted(signature, given, n)
     if row then given, n = row, count end
   end
   if n > 0 and is_names(signature, given[n], n) then named, n = given[n], n - 1 end
@@ -219,7 +228,7 @@ local function condition(signature, i)
   local parts = { test and test:format(p, p) or not a.optional and p .. ' ~= nil' or nil }
   if not TESTS[kind] then
     local behind = i < signature.positional and ('p%d ~= nil or '):format(i + 1) or ''
-    parts[#parts + 1] = ("(type(%s) ~= 'table' or %srawlen(%s) > 0)"):format(p, behind, p) -- a list is not a table of names
+    parts[#parts + 1] = ("(type(%s) ~= 'table' or %sis_list(%s))"):format(p, behind, p) -- names, or a list with names, are read in general
   end
   local text = #parts > 0 and table.concat(parts, ' and ') or 'true'
   return a.optional and ('(%s == nil or %s)'):format(p, text) or text
@@ -228,7 +237,7 @@ end
 -- The source of a wrapper that reads positional values without creating a table; keyword-only
 -- arguments then have their defaults.
 local function source_of(signature)
-  local upvalues, parameters, conditions, defaults, values = { 'f', 'read', 'signature', 'fits', 'is_tensor', 'math_type', 'is_self' }, {}, {}, {}, {}
+  local upvalues, parameters, conditions, defaults, values = { 'f', 'read', 'signature', 'fits', 'is_tensor', 'math_type', 'is_self', 'is_list' }, {}, {}, {}, {}
   for i, a in ipairs(signature) do
     upvalues[#upvalues + 1] = 'kind' .. i
     upvalues[#upvalues + 1] = 'default' .. i
@@ -259,7 +268,7 @@ local compiled = {} -- by source, which many declarations share
 local function compile(source)
   local chunk = compiled[source]
   if not chunk then
-    chunk = assert(load(source, '=[ltensor arguments]', 't', { select = select, type = type, rawlen = rawlen }))
+    chunk = assert(load(source, '=[ltensor arguments]', 't', { select = select, type = type }))
     compiled[source] = chunk
   end
   return chunk
@@ -271,7 +280,7 @@ local function calling(signature, f)
   for i, a in ipairs(signature) do
     constants[2 * i - 1], constants[2 * i] = a.kind and (a.kind:gsub('%?$', '')), a.default
   end
-  return compile(source_of(signature))(f, read, signature, kinds.fits, torch.is_tensor, math.type, signature.is_self, table.unpack(constants, 1, 2 * #signature))
+  return compile(source_of(signature))(f, read, signature, kinds.fits, torch.is_tensor, math.type, signature.is_self, kinds.is_list, table.unpack(constants, 1, 2 * #signature))
 end
 
 local function by_name(signature, first, ...)

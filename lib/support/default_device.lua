@@ -7,30 +7,37 @@
 local torch = require 'torch'
 local arguments = require 'torch.support.arguments'
 
--- The factory functions, and the number of leading arguments that are never named ones: data, for
--- which a table is a list.
-local makers = { tensor = 1, as_tensor = 1, asarray = 1, scalar_tensor = 1 }
+-- The factory functions.
+local makers = { tensor = true, as_tensor = true, asarray = true, scalar_tensor = true }
 for name in ([[empty empty_strided zeros ones full eye arange range linspace logspace rand randn randint randperm tril_indices
-  triu_indices bartlett_window blackman_window hamming_window hann_window kaiser_window]]):gmatch '%S+' do makers[name] = 0 end
+  triu_indices bartlett_window blackman_window hamming_window hann_window kaiser_window]]):gmatch '%S+' do makers[name] = true end
 
 local plain, current = nil, nil
 
+-- A copy of a table, with the default device unless it has one.
+local function with_device(names)
+  local copy = {}
+  for name, value in pairs(names) do copy[name] = value end
+  if copy.device == nil then copy.device = current end
+  return copy
+end
+
 -- Wraps a factory function: adds the default device to the named arguments unless they have one.
-local function on_default(make, data)
+local function on_default(make)
   return function(...)
     local given = table.pack(...)
     local n = given.n
-    local last = n > data and given[n] or nil
-    -- An empty table is a shape if it is the only argument, otherwise an empty table of named
-    -- arguments.
-    local key = type(last) == 'table' and getmetatable(last) == nil and (next(last) or n > 1 and '')
-    local named = type(key) == 'string' and last or nil
-    if named and named.device ~= nil then return make(...) end
-    local options = { device = current }
-    for name, value in pairs(named or {}) do options[name] = value end
-    if not named then n = n + 1 end
-    given[n] = options
-    return make(table.unpack(given, 1, n))
+    local last = given[n]
+    if type(last) == 'table' and getmetatable(last) == nil then
+      local key = next(last, #last > 0 and #last or nil)
+      -- names, alone or behind a list; an empty table is a shape if it is the only argument
+      if type(key) == 'string' and key ~= 'n' or n > 1 and next(last) == nil then
+        given[n] = with_device(last)
+        return make(table.unpack(given, 1, n))
+      end
+    end
+    given[n + 1] = with_device {}
+    return make(table.unpack(given, 1, n + 1))
   end
 end
 
@@ -42,9 +49,9 @@ function torch.set_default_device(device)
   plain, current = nil, nil
   if device == nil or device.type == 'cpu' then return end
   current, plain = device, {}
-  for name, data in pairs(makers) do
+  for name in pairs(makers) do
     plain[name] = rawget(torch, name)
-    if plain[name] then torch[name] = on_default(plain[name], data) end
+    if plain[name] then torch[name] = on_default(plain[name]) end
   end
 end
 

@@ -2,7 +2,6 @@
 -- legacy tensor constructors, in-place methods as functions.
 
 --[=[ arguments
-first: Sizes in a row, a `torch.Size`, a table of numbers, or a tensor of the dtype.
 obj: Value to convert: a tensor, a number or a table of numbers.
 typename.obj: Any value.
 copy: True to copy always, false to refuse a copy.
@@ -13,7 +12,6 @@ type2: Second dtype.
 tensor1: First operand: a tensor, or a number.
 tensor2: Second operand: a tensor, or a number.
 ...: Shapes: numbers, tables or `torch.Size`s.
-BFloat16Tensor....: Further sizes.
 input: Tensor.
 Tensor(): A tensor of the default dtype from sizes, from a table of numbers, or empty; `torch.tensor` and `torch.empty` are the newer ways.
 FloatTensor(): A float32 tensor from sizes, from a table of numbers, or empty.
@@ -83,19 +81,54 @@ end
 
 -- ---- older constructors -------------------------------------------------------------------------
 
+local OPTIONS = { 'data', 'device', 'requires_grad', 'pin_memory' }
+
+-- Copies the named options of a constructor; returns the entry `data`.
+local function read_options(what, names, options)
+  for name, value in next, names do
+    if name ~= 'device' and name ~= 'requires_grad' and name ~= 'pin_memory' and name ~= 'data' then kinds.refuse_name(what, name, OPTIONS) end
+    options[name] = value
+  end
+  local data = options.data
+  options.data = nil
+  return data
+end
+
 -- Constructor from positional sizes, from a table of numbers, or empty.
 local function constructor(what, dtype)
-  return function(first, ...)
-    local how = { dtype = dtype or torch.get_default_dtype() }
-    if first == nil then return torch.empty(0, how) end
-    if torch.type(first) == 'Size' or torch.type(first) == 'torch.Size' then return torch.empty(first, how) end
-    if type(first) == 'table' then return torch.tensor(first, how) end
+  return function(...)
+    local given = table.pack(...)
+    local options, n = { dtype = dtype or torch.get_default_dtype() }, given.n
+    while n > 0 and given[n] == nil do n = n - 1 end
+    if n > 0 and kinds.is_named(given[n]) and next(given[n]) ~= nil then
+      local data = read_options(what, given[n], options)
+      given[n], n = data, data == nil and n - 1 or n
+    end
+    local first = given[1]
+    local is_size = torch.type(first) == 'Size' or torch.type(first) == 'torch.Size'
+    if n > 1 and (is_size or type(first) == 'table' or torch.is_tensor(first)) then
+      fail('%s() takes sizes, one table of numbers or one Tensor, but %d values were given', what, n)
+    end
+    if first == nil and n == 0 then return torch.empty(0, options) end
+    if is_size then return torch.empty(first, options) end
+    if type(first) == 'table' then
+      if #first > 0 and not kinds.is_list(first) then
+        local names, list = {}, {}
+        for key, value in next, first do
+          if type(key) == 'string' then names[key] = value else list[key] = value end
+        end
+        read_options(what, names, options)
+        first = list
+      end
+      return torch.tensor(first, options)
+    end
     if torch.is_tensor(first) then
-      if first.dtype ~= how.dtype then fail('%s(): expected a tensor of %s, got %s', what, tostring(how.dtype), tostring(first.dtype)) end
+      if first.dtype ~= options.dtype then fail('%s(): expected a tensor of %s, got %s', what, tostring(options.dtype), tostring(first.dtype)) end
       return first:detach()
     end
-    kinds.check(what, 'size', { first, ... }, 'integers')
-    return torch.empty({ first, ... }, how)
+    local sizes = table.move(given, 1, n, 1, {})
+    kinds.check(what, 'size', sizes, 'integers')
+    return torch.empty(sizes, options)
   end
 end
 
@@ -129,5 +162,5 @@ arguments.functions(torch, [[
   get_device(Tensor input)
 ]])
 arguments.functions(torch, [[
-  asarray(Tensor|number|boolean|table obj, *, dtype? dtype, device? device, boolean? copy, boolean requires_grad=false)
+  asarray(Tensor|number|boolean|array obj, *, dtype? dtype, device? device, boolean? copy, boolean requires_grad=false)
 ]], 'options')

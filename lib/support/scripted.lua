@@ -25,13 +25,13 @@ local function is_size(v)
   for i = 1, #v do
     if not is_integer(v[i]) then return false end
   end
-  return #v > 0 or next(v) == nil
+  return next(v) == nil or kinds.is_list(v)
 end
 
 local function is_dims(v) return is_integer(v) or is_size(v) end
 
 local function is_list(v)
-  if type(v) ~= 'table' or #v == 0 then return false end
+  if type(v) ~= 'table' or not kinds.is_list(v) then return false end
   for i = 1, #v do
     if not is_tensor(v[i]) then return false end
   end
@@ -101,6 +101,32 @@ local function check_position(op, a, value)
   end
 end
 
+local TABLES = { ['Tensor[]'] = true, ['Scalar[]'] = true, Dims = true, Size = true }
+
+-- Splits the last value, a list with names, into both: the list is the value of an argument that
+-- takes a table, else its entries are positional values. As args.c does for operations in C.
+local function split(signatures, given)
+  local n = given.n
+  local mixed = given[n]
+  if type(mixed) ~= 'table' or getmetatable(mixed) ~= nil or #mixed == 0 or type(next(mixed, #mixed)) ~= 'string' then return given end
+  local list, names, is_data = {}, {}, false
+  for key, value in next, mixed do
+    if type(key) == 'string' then names[key] = value else list[key] = value end
+  end
+  for _, signature in ipairs(signatures) do
+    is_data = is_data or n <= signature.positional and TABLES[signature[n].kind] and type(list[1]) ~= 'table'
+  end
+  local values = table.move(given, 1, n - 1, 1, { n = n })
+  if is_data and names.n == #mixed and next(names, next(names)) == nil then -- the n of table.pack
+    values[n] = list
+    return values
+  end
+  if is_data then values[n] = list else table.move(list, 1, #mixed, n, values) end
+  values.n = is_data and n + 1 or n + #mixed
+  values[values.n] = names
+  return values
+end
+
 -- The arguments in the order of the signature, or nil and the mismatch.
 local function read(signature, values, n)
   local named = n > 0 and kinds.is_named(values[n]) and next(values[n]) ~= nil and values[n] or nil
@@ -163,8 +189,9 @@ function scripted.caller(overloads)
   end
   return function(...)
     local message, unknown
+    local given = split(signatures, table.pack(...))
     for i, signature in ipairs(signatures) do
-      local values, why, name = read(signature, { ... }, select('#', ...))
+      local values, why, name = read(signature, given, given.n)
       if values and signature.out and values[signature.out] then
         if signature.is_factory then as_out(signature, values) end
         return outs.store(signature.name, values[signature.out], overloads[i].run(table.unpack(values, 1, signature.out - 1)))

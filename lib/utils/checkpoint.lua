@@ -182,7 +182,7 @@ end
 
 -- Splits a Sequential (or a list of functions) into this number of segments, of which all but the
 -- last are checkpointed.
-function M.checkpoint_sequential(functions, segments, input, options)
+function M.checkpoint_sequential(functions, segments, input, _, preserve_rng_state)
   local list = {}
   for i = 1, #functions do list[i] = functions[i] end
   if segments < 1 or segments > #list then fail('checkpoint_sequential: %d segments of %d functions', segments, #list) end
@@ -194,7 +194,7 @@ function M.checkpoint_sequential(functions, segments, input, options)
   end
   local size, first = #list // segments, 1
   for _ = 1, segments - 1 do
-    input = M.checkpoint(run(first, first + size - 1), input, options)
+    input = M.checkpoint(run(first, first + size - 1), input, { preserve_rng_state = preserve_rng_state })
     first = first + size
   end
   return run(first, #list)(input)
@@ -202,7 +202,7 @@ end
 
 declare.functions(M, 'checkpoint(function function, any ..., *, boolean? use_reentrant, boolean preserve_rng_state=true, function? context_fn)')
 declare.functions(M, [[
-  checkpoint_sequential(any functions, integer segments, any input, *, boolean? use_reentrant, boolean preserve_rng_state=true)
-]], 'options')
+  checkpoint_sequential(any functions, integer segments, any input, boolean? use_reentrant, boolean preserve_rng_state=true)
+]])
 
 return setmetatable(M, { __call = function(_, ...) return M.checkpoint(...) end })

@@ -38,16 +38,33 @@ int lt_args_raise_type(lua_State *L, const char *text)
 
 static bool is_self(const lt_arg_spec *arg) { return strcmp(arg->name, "self") == 0; }
 
-/* Aliases of argument names: `input` for self (PyTorch's functions), NumPy's names, and A and B of
- * torch.linalg. */
+/* Other names of arguments, which a call may use unless its function has an argument of that name:
+ * those of PyTorch's documentation and schemas where they differ, NumPy's, and A and B of
+ * torch.linalg. The readers of functions in Lua use this table too. */
 static const struct {
-    const char *name, *others[6];
+    const char *name, *others[8];
 } aliases[] = {
-    {"self", {"input", "x", "a", "x1", "A"}},
-    {"input", {"x", "a", "x1", "A"}},
+    {"self", {"input", "x", "a", "x1", "A", "tensor"}},
+    {"input", {"x", "a", "x1", "A", "mat", "input_", "tensor"}},
     {"dim", {"axis"}},
     {"keepdim", {"keepdims"}},
-    {"other", {"x2", "B"}},
+    {"other", {"x2", "B", "b"}},
+    {"A", {"input", "x", "a"}},
+    {"B", {"other", "b", "input"}},
+    {"b", {"input", "B"}},
+    {"L", {"input"}},
+    {"mat", {"input"}},
+    {"mat1", {"input"}},
+    {"src", {"other"}},
+    {"target", {"target_"}},
+    {"training", {"train"}},
+    {"elements", {"element"}},
+    {"test_elements", {"test_element"}},
+    {"tensor1", {"tensor"}},
+    {"tensor2", {"other"}},
+    {"split_size", {"split_size_or_sections"}},
+    {"split_sizes", {"split_size_or_sections", "split_size"}},
+    {"indices_or_sections", {"sections", "indices", "tensor_indices_or_sections"}},
 };
 
 /* The aliases of an argument, ended by NULL; NULL if it has none. */
@@ -58,25 +75,51 @@ static const char *const *aliases_of(const char *name)
     return NULL;
 }
 
-static bool is_name_of(const lt_arg_spec *arg, const char *name)
+int lt_lua_push_aliases(lua_State *L)
+{
+    lua_newtable(L);
+    for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++) {
+        lua_newtable(L);
+        for (int j = 0; aliases[i].others[j] != NULL; j++) {
+            lua_pushstring(L, aliases[i].others[j]);
+            lua_rawseti(L, -2, j + 1);
+        }
+        lua_setfield(L, -2, aliases[i].name);
+    }
+    return 1;
+}
+
+/* Whether the signature has an argument of this very name. */
+static bool has_argument(const lt_signature *s, const char *name)
+{
+    for (int i = 0; i < s->n; i++)
+        if (strcmp(s->args[i].name, name) == 0) return true;
+    return false;
+}
+
+static bool is_name_of(const lt_signature *s, const lt_arg_spec *arg, const char *name)
 {
     if (strcmp(arg->name, name) == 0) return true;
     const char *const *other = aliases_of(arg->name);
     for (; other != NULL && *other != NULL; other++)
-        if (strcmp(*other, name) == 0) return true;
+        if (strcmp(*other, name) == 0) return !has_argument(s, name);
     return false;
 }
 
-int lt_args_push_named(lua_State *L, int names, const lt_arg_spec *arg)
+int lt_args_push_named(lua_State *L, int names, const lt_signature *s, const lt_arg_spec *arg)
 {
     int type = lua_getfield(L, names, arg->name);
     if (type != LUA_TNIL) return type;
     const char *const *other = aliases_of(arg->name);
-    for (; other != NULL && *other != NULL && type == LUA_TNIL; other++) {
+    for (; other != NULL && *other != NULL; other++) {
         lua_pop(L, 1);
         type = lua_getfield(L, names, *other);
+        if (type == LUA_TNIL) continue;
+        if (!has_argument(s, *other)) return type;
+        lua_pop(L, 1);
+        lua_pushnil(L);
     }
-    return type;
+    return LUA_TNIL;
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */
@@ -94,7 +137,7 @@ static const lt_arg_spec *find_name(const lt_signature *s, int n, const char *na
     for (int i = 0; i < n; i++)
         for (int j = 0; j < s[i].n; j++) {
             const lt_arg_spec *arg = &s[i].args[j];
-            if (is_name_of(arg, name)) return arg;
+            if (is_name_of(&s[i], arg, name)) return arg;
         }
     return NULL;
 }
@@ -156,7 +199,7 @@ static int raise_too_many(lua_State *L, const lt_signature *s, const lt_arg_call
 static int raise_twice(lua_State *L, const lt_signature *s, const lt_arg_call *c, int first)
 {
     for (int i = 0; i < first; i++)
-        if (lt_args_push_named(L, c->names, &s->args[i]) != LUA_TNIL)
+        if (lt_args_push_named(L, c->names, s, &s->args[i]) != LUA_TNIL)
             return lt_args_raise_type(
                 L, lua_pushfstring(L, "%s() got multiple values for argument '%s'", s->op,
                                    s->args[i].name));
@@ -200,6 +243,19 @@ int lt_args_raise_problem(lua_State *L, const lt_signature *s, const lt_args *a,
         return lt_args_raise_type(
             L, lua_pushfstring(L, "%s(): argument '%s'%s must be %s, but number %d is nil", s->op,
                                name, where, expected[p->arg->type], p->entry));
+    case LT_ARG_PROBLEM_NAMES:
+        if (p->entry > 0)
+            lua_pushinteger(L, p->entry);
+        else
+            lua_pushnil(L);
+        lua_next(L, p->value);
+        lua_pop(L, 1);
+        return lt_args_raise_type(
+            L, lua_pushfstring(L,
+                               "%s(): argument '%s'%s must be %s, but has the name '%s'; pass "
+                               "names in the last table of the call",
+                               s->op, name, where, expected[p->arg->type],
+                               luaL_tolstring(L, -1, NULL)));
     case LT_ARG_PROBLEM_TOO_MANY: return raise_too_many(L, s, c);
     case LT_ARG_PROBLEM_MISSING: return raise_missing(L, s, a, p->entry);
     default: return raise_twice(L, s, c, p->entry);

@@ -1,5 +1,5 @@
 /* arg_messages.h - names of arguments, and the errors of calls that fit no signature. Included by
- * args.c only. */
+ * args.c and module.c only. */
 #ifndef LT_LUA_ARG_MESSAGES_H
 #define LT_LUA_ARG_MESSAGES_H
 
@@ -13,7 +13,8 @@ typedef enum lt_arg_problem_kind {
     LT_ARG_PROBLEM_TOO_MANY,
     LT_ARG_PROBLEM_MISSING,
     LT_ARG_PROBLEM_NAME_LEFT,
-    LT_ARG_PROBLEM_ROW_NIL
+    LT_ARG_PROBLEM_ROW_NIL,
+    LT_ARG_PROBLEM_NAMES /* a list also has names; entry: its length */
 } lt_arg_problem_kind;
 
 /* The reason why a signature does not fit. */
@@ -34,11 +35,14 @@ typedef struct lt_arg_call {
     const lt_arg_spec *zero; /* an argument with index 0: an error once the overload is selected */
 } lt_arg_call;
 
+/* argument_aliases(), for Lua: a list of other names for each name of an argument */
+int lt_lua_push_aliases(lua_State *L);
+
 /* Raises the text as a type error. */
 int lt_args_raise_type(lua_State *L, const char *text);
 
 /* Pushes the value that an argument has by one of its names, or nil; returns its type. */
-int lt_args_push_named(lua_State *L, int names, const lt_arg_spec *arg);
+int lt_args_push_named(lua_State *L, int names, const lt_signature *s, const lt_arg_spec *arg);
 
 /* Raises an error for a name that no overload has. */
 void lt_args_check_names(lua_State *L, const lt_signature *s, int n, const lt_arg_call *c);

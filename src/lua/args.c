@@ -5,6 +5,8 @@
  * list of tensors) are userdata left on the stack, so that a raised error leaks nothing. */
 #include "args.h"
 
+#include <string.h>
+
 #include "arg_messages.h"
 #include "assertion.h"
 #include "autograd/autograd.h"
@@ -37,6 +39,21 @@ static bool integer_fits(lua_State *L, const lt_arg_spec *arg, int index, lt_arg
     return true;
 }
 
+/* Whether a list of n entries also has names, other than the n of table.pack. */
+static bool has_names(lua_State *L, int index, size_t n)
+{
+    if (n > 0)
+        lua_pushinteger(L, (lua_Integer)n);
+    else
+        lua_pushnil(L);
+    for (; lua_next(L, index) != 0; lua_pop(L, 1)) {
+        if (lua_type(L, -2) == LUA_TSTRING && strcmp(lua_tostring(L, -2), "n") == 0) continue;
+        lua_pop(L, 2);
+        return true;
+    }
+    return false;
+}
+
 /* A table of integers. */
 static bool integers_fit(lua_State *L, const lt_arg_spec *arg, int index, lt_arg_call *c,
                          lt_arg_problem *p)
@@ -54,7 +71,9 @@ static bool integers_fit(lua_State *L, const lt_arg_spec *arg, int index, lt_arg
         }
         lua_pop(L, 1);
     }
-    return true;
+    if (!has_names(L, index, n)) return true;
+    *p = (lt_arg_problem){LT_ARG_PROBLEM_NAMES, arg, index, (int)n};
+    return false;
 }
 
 /* Checks a table of tensors. Leaves a userdata with an array of their pointers on the stack; *array
@@ -75,7 +94,9 @@ static bool tensors_fit(lua_State *L, const lt_arg_spec *arg, int index, int *ar
         }
         lua_pop(L, 1);
     }
-    return true;
+    if (!has_names(L, index, n)) return true;
+    *p = (lt_arg_problem){LT_ARG_PROBLEM_NAMES, arg, index, (int)n};
+    return false;
 }
 
 /* Returns the number of stack values from index on that the argument consumes (0: it does not fit).
@@ -140,26 +161,103 @@ static int accept(lua_State *L, const lt_arg_spec *arg, int index, int last, int
 
 /* ---- the form of the call -------------------------------------------------------------------- */
 
-/* Counts the entries of the table at index; all keys must be strings. */
-static int count_names(lua_State *L, const char *op, int index)
+static bool takes_table(const lt_arg_spec *arg)
+{
+    return arg->type == LT_ARG_DIMS || arg->type == LT_ARG_SIZE || arg->type == LT_ARG_TENSORS ||
+           arg->type == LT_ARG_INDEX_TENSORS;
+}
+
+/* Counts the names in the table at index, which begin behind its list. */
+static int count_names(lua_State *L, const char *op, int index, lua_Integer length)
 {
     int n = 0;
-    for (lua_pushnil(L); lua_next(L, index) != 0; lua_pop(L, 1), n++)
-        if (lua_type(L, -2) != LUA_TSTRING)
+    for (lua_pushnil(L); lua_next(L, index) != 0; lua_pop(L, 1)) {
+        if (lua_type(L, -2) == LUA_TSTRING) {
+            n++;
+            continue;
+        }
+        lua_Integer i = lua_isinteger(L, -2) ? lua_tointeger(L, -2) : 0;
+        if (i < 1 || i > length)
             lt_args_raise_type(
-                L, lua_pushfstring(L, "%s(): positional and named values in one table", op));
+                L, lua_pushfstring(L,
+                                   "%s(): the key %s is neither a name nor in the list of its "
+                                   "table",
+                                   op, luaL_tolstring(L, -2, NULL)));
+    }
     return n;
 }
 
-static void look_at_call(lua_State *L, const char *op, int given, lt_arg_call *c)
+/* Pushes a table with the names in the table at index. */
+static void push_names(lua_State *L, int index)
 {
+    lua_newtable(L);
+    for (lua_pushnil(L); lua_next(L, index) != 0;) {
+        if (lua_type(L, -2) == LUA_TSTRING) {
+            lua_pushvalue(L, -2);
+            lua_pushvalue(L, -2);
+            lua_rawset(L, -5);
+        }
+        lua_pop(L, 1);
+    }
+}
+
+/* Whether the list of the table at index, the last value, is the value of one argument. */
+static bool is_data(lua_State *L, const lt_signature *s, int n, int index)
+{
+    bool nested = lua_rawgeti(L, index, 1) == LUA_TTABLE;
+    lua_pop(L, 1);
+    for (int i = 0; i < n && !nested; i++)
+        if (index <= s[i].n && takes_table(&s[i].args[index - 1])) return true;
+    return false;
+}
+
+/* Splits the table at index, the last value, into its list and its names: cat{x, y, dim = 2},
+ * softmax{x, dim = 2}. The entries of a list that is not the value of one argument become the
+ * positional values from index on. */
+static void split_table(lua_State *L, const lt_signature *s, int n, int index, lt_arg_call *c)
+{
+    int length = (int)lua_rawlen(L, index);
+    bool data = is_data(L, s, n, index);
+    if (length > (data ? INT32_MAX - 1 : LT_MAX_ARGS))
+        lt_args_raise_type(L, lua_pushfstring(L,
+                                              "%s(): %d positional values in one table, at most "
+                                              "%d are possible",
+                                              s->op, length, LT_MAX_ARGS));
+    c->n_names = count_names(L, s->op, index, length);
+    push_names(L, index);
+    if (data) {
+        if (c->n_names == 1 && lua_getfield(L, -1, "n") == LUA_TNUMBER) { /* table.pack's */
+            lua_settop(L, index);
+            c->n_names = 0;
+            return;
+        }
+        lua_settop(L, index + 1);
+        lua_createtable(L, length, 0);
+        for (int i = 1; i <= length; i++) {
+            lua_rawgeti(L, index, i);
+            lua_rawseti(L, -2, i);
+        }
+        lua_replace(L, index);
+    } else {
+        for (int i = 1; i <= length; i++) lua_rawgeti(L, index, i);
+        lua_rotate(L, index + 1, -1); /* the names behind the values */
+        lua_remove(L, index);
+    }
+    c->names = lua_gettop(L);
+    c->positional = c->names - 1;
+}
+
+/* Finds the table of names. May replace the last value (split_table). */
+static void look_at_call(lua_State *L, const lt_signature *s, int n, lt_arg_call *c)
+{
+    int given = lua_gettop(L);
     *c = (lt_arg_call){.positional = given};
     if (given == 0 || lua_type(L, given) != LUA_TTABLE) return;
     if (lua_getmetatable(L, given)) {
         lua_pop(L, 1);
         return;
     }
-    luaL_checkstack(L, LT_MAX_ARGS + LUA_MINSTACK, NULL);
+    luaL_checkstack(L, 2 * LT_MAX_ARGS + LUA_MINSTACK, NULL);
     lua_Integer length = (lua_Integer)lua_rawlen(L, given);
     /* After the last entry of a list only names can follow. */
     if (length > 0)
@@ -172,20 +270,18 @@ static void look_at_call(lua_State *L, const char *op, int given, lt_arg_call *c
     }
     bool named = lua_type(L, -2) == LUA_TSTRING;
     if (length > 0 && lua_isinteger(L, -2))
-        lt_args_raise_type(L, lua_pushfstring(L, "%s(): a list has an entry %I but a nil at %I", op,
-                                              (LUAI_UACINT)lua_tointeger(L, -2),
+        lt_args_raise_type(L, lua_pushfstring(L, "%s(): a list has an entry %I but a nil at %I",
+                                              s->op, (LUAI_UACINT)lua_tointeger(L, -2),
                                               (LUAI_UACINT)length + 1));
     lua_pop(L, 2);
     if (!named) return;
+    if (length > 0) {
+        split_table(L, s, n, given, c);
+        return;
+    }
     c->names = given;
     c->positional = given - 1;
-    c->n_names = count_names(L, op, given);
-}
-
-static bool takes_table(const lt_arg_spec *arg)
-{
-    return arg->type == LT_ARG_DIMS || arg->type == LT_ARG_SIZE || arg->type == LT_ARG_TENSORS ||
-           arg->type == LT_ARG_INDEX_TENSORS;
+    c->n_names = count_names(L, s->op, given, 0);
 }
 
 /* ---- 0-dim tensors as numbers ---------------------------------------------------------------- */
@@ -310,7 +406,7 @@ static bool signature_fits(lua_State *L, const lt_signature *s, lt_args *a, lt_a
         const lt_arg_spec *arg = &s->args[i];
         a->at[i] = a->rows[i] = 0;
         if (named < c->n_names) {
-            if (lt_args_push_named(L, c->names, arg) != LUA_TNIL) {
+            if (lt_args_push_named(L, c->names, s, arg) != LUA_TNIL) {
                 int index = lua_gettop(L);
                 a->at[i] = index;
                 if ((c->loose ? accept_loosely(L, arg, &a->at[i], index, &a->rows[i], c, p)
@@ -374,9 +470,9 @@ void lt_args_match(lua_State *L, const lt_signature *overloads, int n, lt_args *
 {
     lt_arg_call c;
     lt_arg_problem p;
+    look_at_call(L, overloads, n, &c);
     a->given = lua_gettop(L);
     a->n_owned = 0;
-    look_at_call(L, overloads->op, a->given, &c);
     if (choose_overload(L, overloads, n, a, &c, &p)) return;
     if (any_number_tensor(L, &c)) {
         lt_arg_problem loosely; /* the message is about the values before this conversion */

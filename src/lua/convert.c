@@ -27,6 +27,7 @@ typedef struct lt_literal {
     enum lt_scalar_kind kind; /* the widest so far: bool < int < float < complex */
     bool tensors;             /* some leaves are tensors: their dtypes decide */
     lt_dtype dtype;           /* promoted over such leaves */
+    bool options;             /* the names in the outer table are options that have been read */
 } lt_literal;
 
 static void note_number(lua_State *L, int index, lt_literal *m)
@@ -77,6 +78,35 @@ static void measure_shape(lua_State *L, int index, lt_literal *m)
     lua_settop(L, top);
 }
 
+/* Pushes the first key behind the n entries of a list, and its value; false if the table has none,
+ * other than the n of table.pack. */
+static bool next_behind(lua_State *L, int index, size_t n)
+{
+    if (n > 0)
+        lua_pushinteger(L, (lua_Integer)n);
+    else
+        lua_pushnil(L);
+    while (lua_next(L, index) != 0) {
+        if (lua_type(L, -2) != LUA_TSTRING || strcmp(lua_tostring(L, -2), "n") != 0) return true;
+        lua_pop(L, 1);
+    }
+    return false;
+}
+
+/* Raises an error for a key behind the list of a nested table. */
+static void check_list(lua_State *L, int index, int dim)
+{
+    if (!next_behind(L, index, lua_rawlen(L, index))) return;
+    lua_pop(L, 1);
+    if (lua_isinteger(L, -1))
+        lt_lua_error(L, "tensor(): the list at dim %d has an entry %I but a nil at %I", dim + 1,
+                     (LUAI_UACINT)lua_tointeger(L, -1), (LUAI_UACINT)lua_rawlen(L, index) + 1);
+    lt_lua_error(L,
+                 "tensor(): the list at dim %d has the name '%s'; pass options in the outer "
+                 "table, or in a last table of the call",
+                 dim + 1, luaL_tolstring(L, -1, NULL));
+}
+
 static void check_level(lua_State *L, int index, int dim, lt_literal *m)
 {
     if (dim == m->ndim) {
@@ -92,6 +122,7 @@ static void check_level(lua_State *L, int index, int dim, lt_literal *m)
     if (n != m->sizes[dim])
         lt_lua_error(L, "expected sequence of length %d at dim %d (got %d)", (int)m->sizes[dim],
                      dim + 1, (int)n);
+    if (dim > 0 || !m->options) check_list(L, index, dim);
     for (int64_t i = 1; i <= n; i++) {
         lt_lua_look(L);
         lua_rawgeti(L, index, i);
@@ -150,34 +181,85 @@ typedef struct lt_factory_options {
     lt_dtype dtype;
     lt_device device;
     bool has_device, requires_grad, pin_memory;
+    bool in_data; /* the table of data had names */
 } lt_factory_options;
 
-static void read_options(lua_State *L, int index, const char *op, lt_factory_options *o)
+static void read_option(lua_State *L, const char *key, const char *op, lt_factory_options *o)
 {
-    if (lua_isnoneornil(L, index)) return;
-    lt_lua_check_type(L, index, LUA_TTABLE);
-    for (lua_pushnil(L); lua_next(L, index) != 0; lua_pop(L, 1)) {
-        const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "";
-        if (strcmp(key, "dtype") == 0) {
-            o->dtype = lt_lua_to_dtype(L, -1);
-            if (o->dtype == LT_DTYPE_NONE)
-                lt_lua_error(L, "%s(): argument 'dtype' must be torch.dtype, not %s", op,
-                             lt_lua_type_name(L, -1));
-        } else if (strcmp(key, "device") == 0) {
-            if (!lt_lua_to_device(L, -1, &o->device)) lt_lua_raise(L);
-            o->has_device = true;
-        } else if (strcmp(key, "requires_grad") == 0 && lua_isboolean(L, -1)) {
-            o->requires_grad = lua_toboolean(L, -1);
-        } else if (strcmp(key, "pin_memory") == 0 && lua_isboolean(L, -1)) {
-            o->pin_memory = lua_toboolean(L, -1);
-        } else {
-            lua_pushvalue(L, -2);
-            lt_lua_error(L,
-                         "%s(): unknown or invalid argument '%s' (known: dtype, device, "
-                         "requires_grad, pin_memory)",
-                         op, luaL_tolstring(L, -1, NULL));
-        }
+    if (strcmp(key, "dtype") == 0) {
+        o->dtype = lt_lua_to_dtype(L, -1);
+        if (o->dtype == LT_DTYPE_NONE)
+            lt_lua_error(L, "%s(): argument 'dtype' must be torch.dtype, not %s", op,
+                         lt_lua_type_name(L, -1));
+    } else if (strcmp(key, "device") == 0) {
+        if (!lt_lua_to_device(L, -1, &o->device)) lt_lua_raise(L);
+        o->has_device = true;
+    } else if (strcmp(key, "requires_grad") == 0 && lua_isboolean(L, -1)) {
+        o->requires_grad = lua_toboolean(L, -1);
+    } else if (strcmp(key, "pin_memory") == 0 && lua_isboolean(L, -1)) {
+        o->pin_memory = lua_toboolean(L, -1);
+    } else {
+        lua_pushvalue(L, -2);
+        lt_lua_error(L,
+                     "%s(): unknown or invalid argument '%s' (known: data, dtype, device, "
+                     "requires_grad, pin_memory)",
+                     op, luaL_tolstring(L, -1, NULL));
     }
+}
+
+/* Reads the names in the table at index, behind its list of n entries. ignored: a name that is no
+ * option. */
+static void read_names(lua_State *L, int index, size_t n, const char *ignored, const char *op,
+                       lt_factory_options *o)
+{
+    if (n > 0)
+        lua_pushinteger(L, (lua_Integer)n);
+    else
+        lua_pushnil(L);
+    for (; lua_next(L, index) != 0; lua_pop(L, 1)) {
+        const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "";
+        if (lua_isinteger(L, -2))
+            lt_lua_error(L, "%s(): a list has an entry %I but a nil at %I", op,
+                         (LUAI_UACINT)lua_tointeger(L, -2), (LUAI_UACINT)n + 1);
+        if (strcmp(key, ignored) != 0) read_option(L, key, op, o);
+    }
+}
+
+/* Reads the names in the table of data, and leaves the data in its stack slot. Returns whether
+ * there are any. */
+static bool read_data(lua_State *L, int data, const char *op, lt_factory_options *o)
+{
+    if (lua_type(L, data) != LUA_TTABLE || lua_getmetatable(L, data)) return false;
+    size_t n = lua_rawlen(L, data);
+    if (!next_behind(L, data, n)) return false;
+    read_names(L, data, n, n > 0 ? "n" : "data", op, o);
+    o->in_data = n > 0;
+    if (n > 0) return true;
+    if (lua_getfield(L, data, "data") == LUA_TNIL)
+        lt_lua_error(L, "%s() missing 1 required argument: 'data'", op);
+    lua_replace(L, data);
+    return true;
+}
+
+/* Reads the values from the stack index `data` on: tensor({1, 2}, {dtype = ...}),
+ * tensor{1, 2, dtype = ...}, tensor{data = {1, 2}, dtype = ...}. Leaves the data alone there. */
+static void read_call(lua_State *L, int data, const char *op, lt_factory_options *o)
+{
+    lt_lua_check_any(L, data);
+    int given = lua_gettop(L);
+    while (given > data + 1 && lua_isnil(L, given)) given--;
+    if (given > data + 1)
+        lt_lua_error(L, "%s() takes data and a table of options but %d values were given", op,
+                     given - data + 1);
+    lua_settop(L, data + 1);
+    const bool named = read_data(L, data, op, o);
+    lua_settop(L, data + 1);
+    if (!lua_isnil(L, data + 1)) {
+        lt_lua_check_type(L, data + 1, LUA_TTABLE);
+        if (named) lt_lua_error(L, "%s() got two tables with options; put all of them in one", op);
+        read_names(L, data + 1, 0, "", op, o);
+    }
+    lua_settop(L, data);
 }
 
 static lt_status from_table(lua_State *L, int index, const lt_literal *m, lt_dtype dtype,
@@ -221,7 +303,7 @@ done:
 static int make_tensor(lua_State *L, int data, lt_factory_options *o)
 {
     lt_tensor *source = lt_lua_get(L, data), *made = NULL;
-    lt_literal m = {0};
+    lt_literal m = {.options = o->in_data};
     lt_dtype dtype = o->dtype;
     if (source == NULL) {
         measure_shape(L, data, &m);
@@ -264,13 +346,11 @@ void lt_lua_push_tensor_of(lua_State *L, int index)
     make_tensor(L, index, &o);
 }
 
-/* torch.tensor(data, {dtype =, device =, requires_grad =, pin_memory =}) */
+/* torch.tensor(data, {dtype =, device =, requires_grad =, pin_memory =}), also in one table */
 static int tensor_from(lua_State *L)
 {
     lt_factory_options o = {.dtype = LT_DTYPE_NONE};
-    lt_lua_check_any(L, 1);
-    lua_settop(L, 2);
-    read_options(L, 2, "tensor", &o);
+    read_call(L, 1, "tensor", &o);
     return make_tensor(L, 1, &o);
 }
 
@@ -279,16 +359,12 @@ static int tensor_from(lua_State *L)
 static int as_tensor(lua_State *L)
 {
     lt_factory_options o = {.dtype = LT_DTYPE_NONE};
-    lt_lua_check_any(L, 1);
-    lua_settop(L, 2);
-    read_options(L, 2, "as_tensor", &o);
+    read_call(L, 1, "as_tensor", &o);
     lt_tensor *t = lt_lua_get(L, 1);
     bool same = t != NULL && (o.dtype == LT_DTYPE_NONE || (lt_dtype)t->dtype == o.dtype) &&
-                (!o.has_device || lt_device_equal(t->device, o.device));
-    if (same) {
-        lua_settop(L, 1);
-        return 1;
-    }
+                (!o.has_device || lt_device_equal(t->device, o.device)) && !o.requires_grad &&
+                !o.pin_memory;
+    if (same) return 1;
     return make_tensor(L, 1, &o);
 }
 
@@ -298,9 +374,7 @@ static int new_tensor(lua_State *L)
     lt_tensor *self = lt_lua_check_tensor(L, 1);
     lt_factory_options o = {
         .dtype = (lt_dtype)self->dtype, .device = self->device, .has_device = true};
-    lt_lua_check_any(L, 2);
-    lua_settop(L, 3);
-    read_options(L, 3, "new_tensor", &o);
+    read_call(L, 2, "new_tensor", &o);
     return make_tensor(L, 2, &o);
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "api/features.h"
+#include "arg_messages.h"
 #include "binding.h"
 #include "caller.h"
 #include "embedded.h"
@@ -102,6 +103,8 @@ LT_API int luaopen_torch(lua_State *L)
     lua_setfield(L, 2, "module_source");
     lua_pushcfunction(L, lt_lua_nearest_name);
     lua_setfield(L, 2, "nearest_name");
+    lua_pushcfunction(L, lt_lua_push_aliases);
+    lua_setfield(L, 2, "argument_aliases");
     lua_pushcfunction(L, lt_lua_refuse_named);
     lua_setfield(L, 2, "refuse_name");
     lua_pushcfunction(L, lt_lua_raise_text);

@@ -123,6 +123,17 @@ static int size_new(lua_State *L)
                                 lt_lua_type_name(L, -1));
         lua_pop(L, 1);
     }
+    if (n > 0)
+        lua_pushinteger(L, n);
+    else
+        lua_pushnil(L);
+    for (; lua_next(L, 1) != 0; lua_pop(L, 1)) {
+        const char *key = luaL_tolstring(L, -2, NULL);
+        if (strcmp(key, "n") != 0) /* of table.pack */
+            return lt_lua_error(L, "Size() takes a list of integers, but it also has the key '%s'",
+                                key);
+        lua_pop(L, 1);
+    }
     lt_lua_push_size(L, (int)n, sizes);
     return 1;
 }

@@ -58,7 +58,7 @@ return {
     doc = 'Positions drawn with the (unnormalized) probabilities in the rows of self.' },
   { 'poisson(Tensor self, Generator? generator=nil) -> Tensor', batch = 'broadcast',
     doc = 'Numbers of the Poisson distributions with the rates in self.', grad = { self = 'zeros_like(grad)' } },
-  { 'binomial(Tensor count, Tensor prob, *, Generator? generator=nil) -> Tensor', batch = 'broadcast', variants = 'function',
+  { 'binomial(Tensor count, Tensor prob, Generator? generator=nil) -> Tensor', batch = 'broadcast', variants = 'function',
     doc = 'How many of `count` trials succeed, each with probability `prob`; the time does not depend on the count.',
     grad = { count = '_no_derivative(grad, 2)', prob = '_no_derivative(grad, 2)' } },
 

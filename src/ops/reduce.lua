@@ -98,11 +98,11 @@ return {
   { 'all.dim(Tensor self, Dims? dim, bool keepdim=false) -> Tensor', variants = 'function method copied_out', reads = 'self', doc = 'Whether no element along the dimensions is 0.' },
 
   -- ---- norms, variance ------------------------------------------------------------------------------------
-  { 'norm(Tensor self, Scalar p=2, Dims? dim=nil, bool keepdim=false, *, Dtype? dtype=nil) -> Tensor', variants = 'function method copied_out', reads = 'self',
+  { 'norm(Tensor self, Scalar p=2, Dims? dim=nil, bool keepdim=false, Dtype? dtype=nil) -> Tensor', variants = 'function method copied_out', reads = 'self',
     grad_fn = 'LinalgVectorNormBackward0', doc = 'The vector norm (sum |x|^p)^(1/p), of all elements or over dimensions.',
     forward = 'sum_dim(real(conj(_norm_backward(ones_like(result), self, p, result, dim, keepdim)) * self_t), dim, keepdim)',
     grad = { self = '_norm_backward(grad, self, p, result, dim, keepdim)' } },
-  { 'norm.fro(Tensor self, string p, Dims? dim=nil, bool keepdim=false, *, Dtype? dtype=nil) -> Tensor', variants = 'function method copied_out', composite = true,
+  { 'norm.fro(Tensor self, string p, Dims? dim=nil, bool keepdim=false, Dtype? dtype=nil) -> Tensor', variants = 'function method copied_out', composite = true,
     doc = "The Frobenius norm, p = 'fro': the square root of the sum of squares." },
   { 'linalg_vector_norm(Tensor self, Scalar ord=2, Dims? dim=nil, bool keepdim=false, *, Dtype? dtype=nil) -> Tensor',
     variants = 'function copied_out', composite = true, doc = 'The vector norm (sum |x|^ord)^(1/ord), of all elements or over dimensions.' },

@@ -24,11 +24,13 @@ describe('the default device', function()
     for name, x in pairs {
       zeros = torch.zeros(2, 3), shape = torch.zeros({ 2, 3 }), none = torch.zeros({}), ones = torch.ones(2, { dtype = torch.float64 }),
       tensor = torch.tensor { 1, 2 }, empty = torch.tensor {}, full = torch.full({ 2 }, 7), arange = torch.arange(3), eye = torch.eye(2),
+      options = torch.tensor { 1, 2, dtype = torch.float64 }, sizes = torch.zeros { 2, 3, dtype = torch.int32 },
       rand = torch.rand(2), randint = torch.randint(0, 5, { 2 }), randperm = torch.randperm(4), number = torch.tensor(3.0),
     } do
       assert.equal(device, tostring(x.device), name)
     end
     assert.equal('cpu', tostring(torch.zeros(2, { device = 'cpu' }).device))
+    assert.equal('cpu', tostring(torch.tensor({ 1, device = 'cpu' }).device))
     assert.equal('cpu', tostring(torch.zeros_like(like).device))
     assert.equal(device, tostring(torch.nn.Linear(2, 3).weight.device))
     assert.equal(torch.float64, torch.ones(2, { dtype = torch.float64 }).dtype)

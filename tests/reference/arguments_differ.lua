@@ -9,14 +9,8 @@ return {
   { reason = [[align_to_window: of center = false alone]], names = [[
     torch.stft torch.Tensor.stft
   ]] },
-  { reason = [[alpha has a name only]], names = [[
-    torch.rsub
-  ]] },
   { reason = [[amount is what PyTorch takes among its kwargs]], names = [[
     torch.nn.utils.prune.global_unstructured
-  ]] },
-  { reason = [[bins has no default]], names = [[
-    torch.histogram torch.Tensor.histogram
   ]] },
   { reason = [[decimals is a form of its own]], names = [[
     torch.special.round
@@ -29,23 +23,14 @@ return {
   { reason = [[dim has no default: PyTorch warns where it is left out]], names = [[
     torch.nn.functional.log_softmax torch.nn.functional.softmax torch.nn.functional.softmin
   ]] },
-  { reason = [[dtype has a name only]], names = [[
-    torch.norm torch.Tensor.norm
-  ]] },
   { reason = [[element and test_element are numbers: the names of tensors stand for them]], names = [[
     torch.isin
   ]] },
   { reason = [[epoch is out of use]], names = [[
     torch.optim.lr_scheduler.ReduceLROnPlateau:step
   ]] },
-  { reason = [[generator has a name only]], names = [[
-    torch.binomial
-  ]] },
   { reason = [[generator: the default one draws; rand, randn and randint take one]], names = [[
     torch.rand_like torch.randint_like torch.randn_like torch.rrelu
-  ]] },
-  { reason = [[input_ and target_ are input and target]], names = [[
-    torch.nn.AdaptiveLogSoftmaxWithLoss.forward
   ]] },
   { reason = [[keepdim behind dim, which may be left out]], names = [[
     torch.nuclear_norm
@@ -106,21 +91,15 @@ return {
   { reason = [[to alone in a row is a form of PyTorch's too: one declaration has all three]], names = [[
     torch.Tensor.random_
   ]] },
-  { reason = [[training, as of nn.functional, of which it is the function]], names = [[
-    torch.dropout
-  ]] },
-  { reason = [[use_reentrant has a name only]], names = [[
-    torch.utils.checkpoint.checkpoint_sequential
-  ]] },
   { reason = [[tensors stand in a row or in one list, which the declaration of the op names]], names = [[
     torch.atleast_1d torch.atleast_2d torch.atleast_3d torch.block_diag torch.broadcast_tensors torch.cartesian_prod torch.chain_matmul torch.einsum
     torch.meshgrid
   ]] },
   { reason = [[the declaration of the op has other names, or a form that stands in a row alone]], names = [[
-    torch.split torch.tensor_split torch.Tensor.tensor_split torch.tensordot torch.result_type torch.linalg.lstsq torch.sparse.addmm torch.sparse.mm
+    torch.split torch.tensor_split torch.Tensor.tensor_split torch.tensordot torch.result_type torch.sparse.addmm torch.sparse.mm
   ]] },
   { reason = [[arguments of PyTorch's own implementation, or out of use, are not known]], names = [[
-    torch.compile torch.save torch.autograd.backward torch.autograd.grad torch.autograd.gradcheck torch.autograd.gradgradcheck
+    torch.compile torch.save torch.autograd.gradcheck torch.autograd.gradgradcheck
     torch.utils.checkpoint.checkpoint torch.cuda.graph torch.random.fork_rng torch.onnx.export torch.export.load torch.hub.load torch.func.jacrev
     torch.nn.parallel.DistributedDataParallel torch.distributed.barrier torch.distributed.broadcast_object_list torch.distributed.init_process_group
     torch.distributed.monitored_barrier torch.distributed.new_group

@@ -35,7 +35,8 @@ end
 
 -- Adds the entries of a table, a list of pairs or another dict.
 function ModuleDict:update(modules)
-  if type(modules) == 'table' and modules[1] then
+  if type(modules) == 'table' and modules[1] ~= nil then
+    kinds.check_list(self.__classname, modules)
     for _, entry in ipairs(modules) do
       kinds.check('update', 'entry', entry, 'table')
       kinds.check('update', 'name', entry[1], 'string')

@@ -10,7 +10,6 @@ ModuleList
 
 local class = require 'torch.support.class'
 local kinds = require 'torch.support.argument_kinds'
-local no_holes = require 'torch.support.no_holes'
 local Module = require 'torch.nn.module'
 local Sequential = require 'torch.nn.containers.sequential'
 local slices = require 'torch.nn.containers.slices'
@@ -24,7 +23,7 @@ function ModuleList:init(...)
   if n == 0 or n == 1 and modules == nil then return end
   if n > 1 or ModuleList.is_layer(modules) then modules = { ... } else n = nil end
   kinds.check(self.__classname, 'modules', modules, 'table|userdata')
-  if type(modules) == 'table' then no_holes(self.__classname .. '()', modules, n) end
+  if type(modules) == 'table' then kinds.check_list(self.__classname, modules, n) end
   for _, module in ipairs(modules) do self:append(module) end
 end
 

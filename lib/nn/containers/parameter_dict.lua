@@ -45,7 +45,8 @@ end
 
 -- Adds the entries of a table, a list of pairs or another dict.
 function ParameterDict:update(parameters)
-  if type(parameters) == 'table' and parameters[1] then
+  if type(parameters) == 'table' and parameters[1] ~= nil then
+    kinds.check_list(self.__classname, parameters)
     for _, entry in ipairs(parameters) do
       kinds.check('update', 'entry', entry, 'table')
       kinds.check('update', 'name', entry[1], 'string')

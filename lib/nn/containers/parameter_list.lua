@@ -19,7 +19,6 @@ local torch = require 'torch'
 local class = require 'torch.support.class'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.argument_kinds'
-local no_holes = require 'torch.support.no_holes'
 local Module = require 'torch.nn.module'
 local ModuleList = require 'torch.nn.containers.module_list'
 local Parameter = require 'torch.nn.parameter'
@@ -41,7 +40,7 @@ function ParameterList:init(...)
   local values, n = (...), nil
   if torch.is_tensor(values) or select('#', ...) > 1 then values, n = { ... }, select('#', ...) end
   kinds.check('ParameterList', 'values', values, 'table|userdata?')
-  if type(values) == 'table' then no_holes('ParameterList()', values, n) end
+  if type(values) == 'table' then kinds.check_list('ParameterList', values, n) end
   for _, value in ipairs(values or {}) do self:append(value) end
 end
 

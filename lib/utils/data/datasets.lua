@@ -47,7 +47,7 @@ loops.install(M.IterableDataset)
 
 M.ChainDataset = M.IterableDataset:extend('ChainDataset')
 function M.ChainDataset:init(datasets) self.datasets = datasets end
-declare.methods(M.ChainDataset, 'init(self, table datasets)')
+declare.methods(M.ChainDataset, 'init(self, list datasets)')
 function M.ChainDataset:__len()
   local n = 0
   for _, dataset in ipairs(self.datasets) do n = n + #dataset end
@@ -118,7 +118,7 @@ M.StackDataset = Dataset:extend('StackDataset')
 --- Data sets of equal length in parallel: a sample of StackDataset(a, b) is one sample of each, of
 -- StackDataset{x = a, y = b} a table of these.
 function M.StackDataset:init(first, ...)
-  local named = type(first) == 'table' and #first == 0
+  local named = type(first) == 'table' and ... == nil and getmetatable(first) == nil and not kinds.is_list(first)
   self.datasets = named and first or { first, ... }
   if next(self.datasets) == nil then fail 'At least one dataset should be passed' end
   for name, dataset in pairs(self.datasets) do
@@ -182,7 +182,7 @@ function M.random_split(dataset, lengths, generator)
 end
 
 declare.methods(M.Subset, 'init(self, data dataset, data indices)')
-declare.methods(M.ConcatDataset, 'init(self, table datasets)')
+declare.methods(M.ConcatDataset, 'init(self, list datasets)')
 declare.functions(M, 'random_split(data dataset, times lengths, Generator? generator)')
 
 return checked.functions(M)

@@ -82,10 +82,14 @@ function M.parse(text)
 end
 
 -- Whether our name of an argument, or another name of it (src/lua/arg_messages.c), is PyTorch's.
-local OTHERS = {
-  input = { x = true, a = true, A = true }, x = { input = true }, A = { input = true }, other = { B = true }, B = { other = true },
-}
-local function same(ours, theirs) return ours == theirs or OTHERS[ours] ~= nil and OTHERS[ours][theirs] ~= nil end
+local aliases = torch._C.argument_aliases()
+local function same(ours, theirs)
+  if ours == theirs or ours == 'x' and theirs == 'input' then return true end
+  for _, other in ipairs(aliases[ours] or ours == 'input' and aliases.self or {}) do
+    if other == theirs then return true end
+  end
+  return false
+end
 local function knows(ours, theirs)
   if ours.known[theirs] then return true end
   for name in pairs(ours.known) do

@@ -157,6 +157,7 @@ def forms(g):
         g.add("resize_as_", Arg(x), Arg(torch.zeros(size)), run=lambda t, s: t.clone().resize_as_(s))
     g.add("frobenius_norm", Arg(x), Dims(0, 1), run=lambda t, d: torch.linalg.norm(t, dim=d), via="f")
     g.add("nuclear_norm", Arg(x), run=lambda t: torch.nuclear_norm(t), via="f", loose=4)
+    g.add("nuclear_norm", Arg(x), True, run=lambda t, keepdim: torch.nuclear_norm(t, keepdim), via="f", loose=4)
 
 
 def write(path):

@@ -128,7 +128,7 @@ local function join(body, scope, keep_name, keep)
   end
 end
 
--- Compiles a cell. On success: a table {run, has_value, silent}. run(...) runs the cell and, with
+-- Compiles a cell. On success: a table {run, has_value, silent, outline}. run(...) runs the cell and, with
 -- has_value, returns 1 and the values of the last expression; silent means that a `;` follows it.
 -- On failure: nil, the message, and true if more text could complete the cell.
 function cell.compile(source, name, scope)
@@ -162,7 +162,7 @@ function cell.compile(source, name, scope)
 
   local body = wrapper()
   join(body, scope, keep_name, function(closure, index) scope:keep(closure, outline.locals[index]) end)
-  return {run = body, has_value = tail ~= nil, silent = tail ~= nil and tail.silent}
+  return {run = body, has_value = tail ~= nil, silent = tail ~= nil and tail.silent, outline = outline}
 end
 
 return cell

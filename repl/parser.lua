@@ -34,8 +34,11 @@ function State:expect(kind)
   return self:accept(kind) or error(failure, 0)
 end
 
+-- Reads a name whose meaning depends on the position: a parameter or a variable of a loop or block.
+function State:inner_name() self.inner[self:expect('name').text] = true end
+
 function State:name_list()
-  repeat self:expect 'name' until not self:accept ','
+  repeat self:inner_name() until not self:accept ','
 end
 
 function State:expression_list()
@@ -61,7 +64,7 @@ function State:function_body()
   if self:peek() ~= ')' then
     repeat
       if self:accept '...' then break end
-      self:expect 'name'
+      self:inner_name()
     until not self:accept ','
   end
   self:expect ')'
@@ -120,6 +123,13 @@ function State:expression()
   until not more
 end
 
+-- Reads the condition of a statement.
+function State:condition()
+  local first = self.at
+  self:expression()
+  self.conditions[first] = self.at - 1
+end
+
 local closes = {['end'] = true, ['else'] = true, ['elseif'] = true, ['until'] = true, [END.kind] = true}
 
 function State:block()
@@ -160,7 +170,9 @@ local statements = {}
 
 statements[';'] = function(self) self:next() end
 statements['break'] = statements[';']
-statements['local'] = State.local_statement
+statements['local'] = function(self)
+  for _, name in ipairs(self:local_statement().names) do self.inner[name] = true end
+end
 
 statements['goto'] = function(self) self:next(); self:expect 'name' end
 statements['::'] = function(self) self:next(); self:expect 'name'; self:expect '::' end
@@ -168,16 +180,16 @@ statements['::'] = function(self) self:next(); self:expect 'name'; self:expect '
 statements['do'] = function(self) self:next(); self:block(); self:expect 'end' end
 
 statements['while'] = function(self)
-  self:next(); self:expression(); self:expect 'do'; self:block(); self:expect 'end'
+  self:next(); self:condition(); self:expect 'do'; self:block(); self:expect 'end'
 end
 
 statements['repeat'] = function(self)
-  self:next(); self:block(); self:expect 'until'; self:expression()
+  self:next(); self:block(); self:expect 'until'; self:condition()
 end
 
 statements['if'] = function(self)
   repeat
-    self:next(); self:expression(); self:expect 'then'; self:block()
+    self:next(); self:condition(); self:expect 'then'; self:block()
   until self:peek() ~= 'elseif'
   if self:accept 'else' then self:block() end
   self:expect 'end'
@@ -222,13 +234,14 @@ function State:tail()
   return ok, last, silent
 end
 
--- The outline of `source`: {tokens, locals, tail, start}. `locals` lists the declaration of each
+-- The outline of `source`: {tokens, locals, tail, start, conditions, inner}. `locals` lists the declaration of each
 -- top-level local statement; `tail` is {start, stop, silent} of the last expression, or nil;
 -- `start` is the byte offset of the last parsed statement, also in invalid text (then `broken` is
--- true).
+-- true). `conditions` maps the index of the first token of each condition to that of its last; `inner`
+-- is the set of the names of parameters and of variables of loops and blocks.
 function parser.outline(source)
-  local self = setmetatable({tokens = lexer.tokens(source), at = 1}, State)
-  local outline = {tokens = self.tokens, locals = {}, start = 1}
+  local self = setmetatable({tokens = lexer.tokens(source), at = 1, conditions = {}, inner = {}}, State)
+  local outline = {tokens = self.tokens, locals = {}, start = 1, conditions = self.conditions, inner = self.inner}
   local function top_level()
     while self:peek() ~= END.kind do
       outline.start = self.tokens[self.at].start

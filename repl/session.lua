@@ -9,6 +9,7 @@
 local cell = require 'repl.cell'
 local later = require 'repl.later'
 local echo, errors, suggest = later 'repl.echo', later 'repl.errors', later 'repl.suggest'
+local conditions = later 'repl.conditions'
 local interrupt = require 'repl.interrupt'
 local lexer = require 'repl.lexer'
 local shell = require 'repl.shell'
@@ -264,6 +265,10 @@ function Session:run(source, number)
   origin(nil)
   tidy_results(self)
   result.hint = result.hint or open_scope(opened)
+  if self.strict ~= false then
+    local notes = conditions.notes(self, source, compiled.outline, name)
+    result.hint = result.hint and notes and notes .. '\n' .. result.hint or notes or result.hint
+  end
   return result
 end
 

@@ -43,7 +43,7 @@ local settings = {
       require('repl.edit.readline').set_option('editing-mode', choice)
     end},
 }
-for _, name in ipairs {'time', 'pager'} do -- on until they are turned off
+for _, name in ipairs {'time', 'pager', 'strict'} do -- on until they are turned off
   settings[name] = {'on|off', function(session) return session[name] == false and 'off' or 'on' end,
     function(session, choice) session[name] = choice == 'on' end}
 end
@@ -52,7 +52,7 @@ local setting_names = {}
 for name in pairs(settings) do setting_names[#setting_names + 1] = name end
 table.sort(setting_names)
 
-magics.config = {'%config [name value]', 'shows or changes settings: colors, editing, pager, time, traceback',
+magics.config = {'%config [name value]', 'shows or changes settings: colors, editing, pager, strict (notes on conditions that are tensors), time, traceback',
 function(session, arguments)
   local name, value = arguments:match '^(%S+)%s*(%S*)$'
   if not name then

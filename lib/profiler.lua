@@ -7,13 +7,18 @@
 --   prof:export_chrome_trace 'trace.json'             -- for chrome://tracing or ui.perfetto.dev
 --
 -- torch.profiler.record_function('name', f, ...) adds a row for f. Recording begins with profile()
--- and belongs to the thread; otherwise nothing is measured, at no cost.
+-- and belongs to the thread; otherwise nothing is measured, at no cost. With a schedule
+-- (profiler_schedule.lua), step() selects the steps that are recorded.
 
 --[=[ arguments
+schedule: Function of the number of a step, from 0, that returns a `ProfilerAction`; `torch.profiler.schedule` creates one. Without it, every step is recorded.
+on_trace_ready: Function of the profile that is called when a recording ends; `torch.profiler.tensorboard_trace_handler` creates one.
 activities: Devices to observe: a list of `torch.profiler.ProfilerActivity`; the CPU, and the GPUs if there are any, if absent.
 record_shapes: Accepted for compatibility; it has no effect.
 profile_memory: Accepted for compatibility; it has no effect.
 with_stack: Accepted for compatibility; it has no effect.
+with_flops: Accepted for compatibility; it has no effect.
+with_modules: Accepted for compatibility; it has no effect.
 name: Name of the row.
 ]=]
 
@@ -25,7 +30,8 @@ local scope = require 'torch.autograd.scope'
 local quoted = require 'torch.support.json_string'
 local C = torch._C
 
-local M = { __names = { profile = true, record_function = true, ProfilerActivity = true } }
+local M = require 'torch.profiler_schedule'
+M.__names = { profile = true, record_function = true, ProfilerActivity = true, ProfilerAction = true, schedule = true, tensorboard_trace_handler = true }
 
 M.ProfilerActivity = { CPU = 'cpu', CUDA = 'cuda' }
 
@@ -208,13 +214,61 @@ local function communications(profile)
   end
 end
 
---- Ends the recording. Methods that read the recording end it, too.
-function Profile:stop()
-  if self.list == nil then
-    scope.close(self.scope)
-    self.list = self.recorded.list
-    communications(self)
+local function records(action) return action >= M.ProfilerAction.RECORD end
+
+local function start_recording(profile)
+  recordings = recordings + 1
+  local recorded, gpu = {}, profile.gpu
+  profile.scope = scope.open('profile', function() C.profile_start(gpu) end, function() recorded.list = C.profile_stop() end)
+  profile.recorded, profile.began = recorded, C.clock()
+  recorded_operations() -- drops operations outside of recordings, or of one that was not stopped
+end
+
+-- Ends the recording. While on_trace_ready runs, methods read it without ending the profile.
+local function end_recording(profile)
+  scope.close(profile.scope)
+  profile.list, profile.scope = profile.recorded.list, nil
+  communications(profile)
+  if not profile.on_trace_ready then return end
+  profile.is_ready = true
+  profile.on_trace_ready(profile)
+  profile.is_ready = false
+end
+
+local function begin_step(profile)
+  if profile.schedule and profile.scope then profile.span = C.profile_begin('ProfilerStep#' .. profile.step_num) end
+end
+
+-- Ends the span of a step, unless a later recording runs.
+local function end_step(profile)
+  if profile.span and profile.scope then C.profile_end(profile.span) end
+  profile.span = nil
+end
+
+--- Ends a step, and begins or ends a recording by the schedule.
+function Profile:step()
+  if self.stopped then fail 'step(): the profile has ended' end
+  end_step(self)
+  self.step_num = self.step_num + 1
+  if self.schedule then
+    local before = self.action
+    self.action = self.schedule(self.step_num)
+    if math.type(self.action) ~= 'integer' or self.action < 0 or self.action > M.ProfilerAction.RECORD_AND_SAVE then
+      fail("schedule() must return a torch.profiler.ProfilerAction, not %s", tostring(self.action))
+    end
+    if self.scope and (before == M.ProfilerAction.RECORD_AND_SAVE or not records(self.action)) then end_recording(self) end
+    if not self.scope and records(self.action) then start_recording(self) end
   end
+  begin_step(self)
+end
+
+--- Ends the recording and the profile. Methods that read the recording do this, too.
+function Profile:stop()
+  if self.stopped or self.is_ready then return self end
+  self.stopped = true
+  end_step(self)
+  if self.scope then end_recording(self) end
+  self.list = self.list or {}
   return self
 end
 
@@ -255,8 +309,13 @@ local function trace_line(e, place, start, time)
     quoted(e.kind), quoted(e.name), quoted(place), quoted(place), start * 1e6, time * 1e6, e.memory, e.copied)
 end
 
+-- A gzip file of the text.
+local function gzipped(text)
+  return '\x1F\x8B\x08\0\0\0\0\0\0\xFF' .. C.deflate(text, false) .. ('<I4I4'):pack(C.crc32(text), #text & 0xFFFFFFFF)
+end
+
 --- Writes the events as a Chrome trace: a row for the host, one for each GPU, and one for transfers
--- between ranks.
+-- between ranks. A path that ends in .gz gives a compressed file.
 function Profile:export_chrome_trace(path)
   local lines = {}
   for _, e in ipairs(self:events()) do
@@ -265,7 +324,8 @@ function Profile:export_chrome_trace(path)
       lines[#lines + 1] = trace_line(e, 'cuda:' .. e.device, e.device_start, e.device_time)
     end
   end
-  outside.write_file(path, '{"schemaVersion":1,"displayTimeUnit":"ms","traceEvents":[\n', table.concat(lines, ',\n'), '\n]}\n')
+  local text = '{"schemaVersion":1,"displayTimeUnit":"ms","traceEvents":[\n' .. table.concat(lines, ',\n') .. '\n]}\n'
+  outside.write_file(path, path:find '%.gz$' and gzipped(text) or text)
 end
 
 function Profile:__tostring() return self:key_averages():table() end
@@ -279,20 +339,20 @@ local function wants_gpu(activities)
 end
 
 --- Records until the result is closed or stopped; with body, while body(...) runs, and returns the
--- recording and body's results. options: activities, a list of torch.profiler.ProfilerActivity
--- (default: CPU, and the
--- GPU if there is one).
-function M.profile(activities, _, _, _, body, ...)
-  local gpu = wants_gpu(activities)
-  recordings = recordings + 1
-  local recorded = {}
-  local guard = scope.open('profile', function() C.profile_start(gpu) end, function() recorded.list = C.profile_stop() end)
-  local profile = setmetatable({ gpu = gpu, began = C.clock(), scope = guard, recorded = recorded }, Profile)
-  recorded_operations() -- drops operations outside of recordings, or of one that was not stopped
+-- recording and body's results. With a schedule, step() ends each step of a loop, and the schedule
+-- selects the steps that are recorded. activities: a list of torch.profiler.ProfilerActivity
+-- (default: CPU, and the GPU if there is one).
+function M.profile(activities, schedule, on_trace_ready, _, _, _, _, _, body, ...)
+  local profile = setmetatable({ gpu = wants_gpu(activities), schedule = schedule, on_trace_ready = on_trace_ready, step_num = 0 }, Profile)
+  profile.action = schedule and schedule(0) or M.ProfilerAction.RECORD
+  if records(profile.action) then start_recording(profile) end
+  begin_step(profile)
   if body == nil then return profile end
   local _ <close> = profile
   return profile, body(...)
 end
-declare.functions(M, 'profile(*, table? activities, boolean record_shapes=false, boolean profile_memory=false, boolean with_stack=false)', 'scope')
+declare.functions(M, [[
+  profile(*, table? activities, function? schedule, function? on_trace_ready, boolean record_shapes=false, boolean profile_memory=false, boolean with_stack=false, boolean with_flops=false, boolean with_modules=false)
+]], 'scope')
 
 return M

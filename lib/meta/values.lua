@@ -24,6 +24,12 @@
 ---@field CPU any  Ops on the CPU.
 ---@field CUDA any  Kernels on GPUs.
 
+---@class torch.profiler.ProfilerAction
+---@field NONE any  The step is not recorded.
+---@field WARMUP any  The step is not kept.
+---@field RECORD any  The step is recorded.
+---@field RECORD_AND_SAVE any  The step is recorded, and the recording ends with it.
+
 ---@class torch.distributions.transforms
 ---@field identity_transform any  Transform that changes nothing.
 

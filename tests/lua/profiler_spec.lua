@@ -145,3 +145,72 @@ describe('benchmark.Timer', function()
     assert.truthy(message:find('stmt must be a function', 1, true))
   end)
 end)
+
+describe('a profile with a schedule', function()
+  local function run(options, steps)
+    local ready = {}
+    options.on_trace_ready = function(prof)
+      local names = {}
+      for _, event in ipairs(prof:events()) do
+        if event.name == 'exp' or event.kind == 'user' then names[#names + 1] = event.name end
+      end
+      ready[#ready + 1] = { prof.step_num, table.concat(names, ' ') }
+    end
+    local prof = profiler.profile(options)
+    for _ = 1, steps do
+      torch.rand(3):exp()
+      prof:step()
+    end
+    prof:stop()
+    return ready, prof
+  end
+
+  it('records the active steps of each cycle, and passes each recording to on_trace_ready', function()
+    local ready = run({ schedule = profiler.schedule { wait = 1, warmup = 1, active = 2 } }, 9)
+    assert.same({ { 4, 'ProfilerStep#2 exp ProfilerStep#3 exp' }, { 8, 'ProfilerStep#6 exp ProfilerStep#7 exp' } }, ready)
+    ready = run({ schedule = profiler.schedule { wait = 0, warmup = 0, active = 1, ['repeat'] = 2, skip_first = 1 } }, 6)
+    assert.same({ { 2, 'ProfilerStep#1 exp' }, { 3, 'ProfilerStep#2 exp' } }, ready)
+  end)
+
+  it('ends a recording at stop(), and without a schedule records all steps', function()
+    assert.same({ { 3, 'ProfilerStep#2 exp ProfilerStep#3' } }, (run({ schedule = profiler.schedule { wait = 1, warmup = 1, active = 5 } }, 3)))
+    local ready, prof = run({}, 3)
+    assert.same({ { 3, 'exp exp exp' } }, ready)
+    assert.equal(3, row_of(prof:key_averages(), 'exp').count)
+    assert.error_matches(function() prof:step() end, 'step%(%): the profile has ended')
+    assert.is_false(torch._C.profile_on())
+  end)
+
+  it('follows the schedules of PyTorch', function()
+    local function actions(options, n)
+      local f, list = profiler.schedule(options), {}
+      for step = 0, n - 1 do list[#list + 1] = f(step) end
+      return table.concat(list)
+    end
+    assert.equal('001230012300', actions({ wait = 2, warmup = 1, active = 2 }, 12))
+    assert.equal('0001230123000', actions({ wait = 1, warmup = 1, active = 2, ['repeat'] = 2, skip_first = 2 }, 13))
+    assert.equal('00123001', actions({ wait = 2, warmup = 1, active = 2, skip_first = 2, skip_first_wait = 1 }, 8))
+    assert.error_matches(function() profiler.schedule { wait = 1, warmup = 1, active = 0 } end, 'Invalid profiler schedule arguments%. Got wait=1')
+    assert.error_matches(function() profiler.schedule { wait = 1, warmup = 1 } end, "schedule%(%)")
+    assert.error_matches(function() run({ schedule = function(step) return step == 0 and 0 or 'x' end }, 1) end, 'must return a torch.profiler.ProfilerAction, not x')
+  end)
+
+  it('is written for TensorBoard, also compressed', function()
+    local folder = os.tmpname()
+    os.remove(folder)
+    for _, gzip in ipairs { false, true } do
+      local prof = profiler.profile { on_trace_ready = profiler.tensorboard_trace_handler(folder, 'worker', { use_gzip = gzip }) }
+      torch.rand(3):exp()
+      prof:stop()
+    end
+    local names = {}
+    for name in io.popen('ls ' .. folder):lines() do names[#names + 1] = name end
+    assert.equal(2, #names)
+    for _, name in ipairs(names) do
+      local text = io.popen(('%s %s/%s'):format(name:find '%.gz$' and 'gunzip -c' or 'cat', folder, name)):read 'a'
+      assert.matches('^worker%.%d+%.pt%.trace%.json', name)
+      assert.matches('"name":"exp"', text, 1, true)
+    end
+    os.execute('rm -r ' .. folder)
+  end)
+end)

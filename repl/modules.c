@@ -13,6 +13,7 @@
 #include "system/hook.h"
 #include "system/interrupt.h"
 #include "system/recorder.h"
+#include "system/relay.h"
 #include "system/shell.h"
 #include "system/system.h"
 
@@ -98,6 +99,8 @@ void modules_preload(lua_State *L)
     lua_setfield(L, -2, "repl.edit.readline");
     lua_pushcfunction(L, luaopen_repl_recorder);
     lua_setfield(L, -2, "repl.recorder");
+    lua_pushcfunction(L, luaopen_repl_relay);
+    lua_setfield(L, -2, "repl.relay");
     lua_pushcfunction(L, luaopen_repl_shell);
     lua_setfield(L, -2, "repl.shell");
     lua_pushcfunction(L, luaopen_repl_system);

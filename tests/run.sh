@@ -190,7 +190,7 @@ programs() {
         suite "the ABI of older versions" sh tests/abi.sh
     fi
     [ -x "$BUILD/tests/python_host" ] && suite "tensors shared with Python" "$BUILD/tests/python_host" tests/interop/exchange.py
-    for kind in jupyter models; do
+    for kind in jupyter models dap; do
         if reason=$(sh tests/$kind/run.sh --can); then
             suite "$kind" sh tests/$kind/run.sh
         else

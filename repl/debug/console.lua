@@ -1,7 +1,6 @@
 -- The debugger at the prompt: shows where the program has stopped, and reads commands.
 --
--- May use repl.debug.engine, repl.debug.places, repl.debug.frames, repl.debug.sources, repl.echo,
--- repl.errors.
+-- May use repl.debug.*, repl.echo, repl.errors and the program's repl.interrupt.
 
 local echo = require 'repl.echo'
 local engine = require 'repl.debug.engine'
@@ -10,6 +9,7 @@ local frames = require 'repl.debug.frames'
 local interrupt = require 'repl.interrupt'
 local places = require 'repl.debug.places'
 local sources = require 'repl.debug.sources'
+local variables = require 'repl.debug.variables'
 
 local PROMPT = 'debug> '
 local LINES_AROUND = 5
@@ -30,14 +30,6 @@ end
 
 local function printable(text) return require('torch')._C.printable(text) end
 
--- A value in one line: a tensor by its shape, dtype and device.
-local function shown(value)
-  local kind, text = echo.kind(value)
-  if kind == 'tensor' then return 'tensor ' .. text end
-  local first = text:match '^[^\n]*'
-  return first == text and text or first .. ' ...'
-end
-
 local function place_of(frame) return printable(('%s:%d: %s'):format(frame.short, frame.line, frame.name)) end
 
 -- Prints the lines around the frame's line.
@@ -56,7 +48,7 @@ end
 local function show_variables(frame)
   for _, kind in ipairs {'upvalue', 'local'} do
     for _, variable in ipairs(frames.variables(frame, kind)) do
-      print(printable(('     %s = %s'):format(variable.name, shown(variable.value))))
+      print(printable(('     %s = %s'):format(variable.name, (variables.text(variable.value)))))
     end
   end
 end

@@ -96,7 +96,7 @@ function frames.assign(frame, name, value)
 end
 
 -- The globals that a frame uses.
-local function globals_of(frame)
+function frames.globals(frame)
   for index = 1, 255 do
     local name, value = debug.getupvalue(frame.func, index)
     if not name then break end
@@ -109,7 +109,7 @@ end
 -- given, fallback(name) -> value, found, then globals. Nil and a message if it is not valid Lua.
 function frames.compile(frame, code, fallback)
   local found = variables_of(frame)
-  local globals = globals_of(frame)
+  local globals = frames.globals(frame)
   local environment = setmetatable({}, {
     __index = function(_, name)
       if found[name] then return read(frame, found[name]) end

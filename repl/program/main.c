@@ -361,6 +361,17 @@ static bool run_kernel(lua_State *L, const options *o, int argc, char **argv)
     return report(L, call(L, 3, 0));
 }
 
+static bool run_adapter(lua_State *L, const options *o)
+{
+    modules_push_function(L, "repl.debug.adapter", "main");
+    if (o->dap_port > 0)
+        lua_pushinteger(L, o->dap_port);
+    else
+        lua_pushnil(L);
+    if (!report(L, call(L, 1, 1))) return false;
+    return lua_toboolean(L, -1);
+}
+
 static bool run_doctor(lua_State *L)
 {
     modules_push_function(L, "repl.doctor", "main");
@@ -387,6 +398,7 @@ static bool run_program(lua_State *L, const options *o, int argc, char **argv)
     if (!o->ignore_environment && !run_init(L) && !prompts) return false;
     if (o->has_code && !run_code_options(L, argv, o->first) && !prompts) return false;
     if (o->doctor) return run_doctor(L);
+    if (o->dap) return run_adapter(L, o);
     if (o->kernel) return run_kernel(L, o, argc, argv);
     if (o->cells) return run_cells(L, o, argv[o->script]);
     if (o->script) {

@@ -26,6 +26,7 @@ const char options_help[] =
     "  --kernel FILE    run a kernel for Jupyter with the connection file FILE\n"
     "  --kernel install [--user | --prefix DIR | --sys-prefix] [--name NAME]\n"
     "                   register the kernel, with the options before --kernel, in Jupyter\n"
+    "  --dap            debug for an editor, by stdin and stdout; --dap=PORT: by a port\n"
     "  --nproc N        run the script or the prompt in N processes (torch.distributed)\n"
     "  --max-restarts N\n"
     "                   restart them at most N times after a failure\n"
@@ -64,6 +65,12 @@ static bool parse_long(int argc, char **argv, int *i, options *out, const char *
         out->doctor = true;
     } else if (strcmp(name, "--cells") == 0) {
         out->cells = true;
+    } else if (strcmp(name, "--dap") == 0) {
+        out->dap = true;
+    } else if (strncmp(name, "--dap=", 6) == 0) {
+        out->dap = true;
+        out->dap_port = is_digits(name + 6) ? atoi(name + 6) : 0;
+        if (out->dap_port < 1 || out->dap_port > 65535) *problem = "needs the number of a port";
     } else if (strcmp(name, "--check") == 0) {
         out->check = true;
     } else if (strcmp(name, "--write") == 0) {
@@ -185,6 +192,8 @@ const char *options_parse(int *argc_place, char **argv, options *out, const char
     *bad = "--cells";
     if (out->cells && !out->script) return "needs a notebook";
     if (out->nproc > 0) take_launcher_out(argc_place, argv, out->first);
+    *bad = out->script ? argv[out->script] : "";
+    if (out->dap && out->script) return "not expected after --dap; the client names the script";
     *bad = "--max-restarts";
     if (out->restarts > 0 && out->nproc == 0) return "only with --nproc";
     return NULL;

@@ -8,6 +8,8 @@ typedef struct options {
     bool version, help, interactive, ignore_environment;
     bool has_code; /* -e, -l or -W given; main.c executes them in order from argv */
     bool cells, check, write, doctor;
+    bool dap;     /* debug for a client */
+    int dap_port; /* on this port; 0: on stdin and stdout */
     int kernel;   /* index in argv of the arguments of --kernel; 0: none */
     int nproc;    /* ranks to start; 0: run in this process */
     int restarts; /* maximum number of restarts */

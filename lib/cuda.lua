@@ -180,13 +180,30 @@ cuda.memory_summary = summary.memory_summary
 
 local Copies = { __name = 'torch.cuda.copies' }
 
+-- Columns as wide as their content; the origins are on lines of their own if lines would be wider
+-- than linewidth of set_printoptions.
 function Copies:__tostring()
-  local lines = { ('%-18s %8s %12s %12s  %-12s %s'):format('copy', 'count', 'bytes', 'waited', 'cause', 'origin') }
+  local rows = { { 'copy', 'count', 'bytes', 'waited', 'cause', 'origin' } }
   for _, e in ipairs(self) do
-    lines[#lines + 1] = ('%-18s %8d %12s %9.3f ms  %-12s %s'):format(('%s -> %s'):format(e.from, e.to), e.count,
-      summary.size_text(e.bytes), e.seconds * 1e3, e.cause, e.origin)
+    rows[#rows + 1] = { ('%s -> %s'):format(e.from, e.to), tostring(e.count), summary.size_text(e.bytes),
+      ('%.3f ms'):format(e.seconds * 1e3), e.cause, e.origin }
   end
-  lines[#lines + 1] = ('%-18s %8d %12s %9.3f ms'):format('total', self.count, summary.size_text(self.bytes), self.seconds * 1e3)
+  rows[#rows + 1] = { 'total', tostring(self.count), summary.size_text(self.bytes), ('%.3f ms'):format(self.seconds * 1e3), '', '' }
+  local widths, total = {}, 0
+  for c = 1, 6 do
+    widths[c] = 0
+    for _, row in ipairs(rows) do widths[c] = math.max(widths[c], #row[c]) end
+    total = total + widths[c] + 2
+  end
+  local format = ('%%-%ds  %%%ds  %%%ds  %%%ds  %%-%ds'):format(table.unpack(widths, 1, 5))
+  local apart = total - 2 > torch.get_printoptions().linewidth
+  local lines = {}
+  for i, row in ipairs(rows) do
+    local line = format:format(table.unpack(row, 1, 5))
+    if not apart then line = line .. '  ' .. row[6] end
+    lines[#lines + 1] = line:match '^(.-)%s*$'
+    if apart and i > 1 and row[6] ~= '' then lines[#lines + 1] = '  ' .. row[6] end
+  end
   return table.concat(lines, '\n')
 end
 

@@ -30,8 +30,8 @@ LUA_SRC := $(wildcard src/lua/*.c src/lua/*/*.c)
 BIND_OBJ := $(LUA_SRC:%.c=$(OBJ)/%.o) $(GEN_BIND:$(GEN)/%.c=$(OBJ)/gen/%.o) $(OBJ)/gen/embedded_lib.o
 REPL_SRC := $(wildcard repl/*.c repl/*/*.c)
 REPL_OBJ := $(REPL_SRC:%.c=$(OBJ)/%.o) $(OBJ)/gen/embedded_repl.o
-# lib/meta is for editors; no program loads it.
-LIB_LUA := $(sort $(shell find lib -name meta -prune -o -name '*.lua' -print))
+# No program loads lib/meta: editors read it, and the prompt's help reads its text.
+LIB_LUA := $(sort $(shell find lib -name '*.lua' -print))
 REPL_LUA := $(sort $(wildcard repl/*.lua repl/*/*.lua))
 
 # ---- the CUDA backends ----

@@ -11,6 +11,7 @@ local errors = {full = false, minimal = false}
 
 local INTERNAL = '=[ltensor '
 local MAX_FRAMES = 40
+local CARET_INDENT = 9 -- columns before a source line
 
 -- True for a chunk of the program or of the library.
 function errors.is_internal(info) return info.source:sub(1, #INTERNAL) == INTERNAL end
@@ -227,6 +228,18 @@ local function joined(message, number, line_at)
   end
 end
 
+-- The part of a line around columns start to stop (byte offsets) that is at most `columns` wide, with
+-- dots at its cut ends, and the offsets in it. Cut are only lines of single-width characters.
+local function around(line, start, stop, columns)
+  if #line <= columns or #line ~= width.of(line) or line:find '\t' then return line, start, stop end
+  local first = math.max(1, math.min(start - columns // 3, #line - columns + 1))
+  local last = math.min(#line, first + columns - 1)
+  local part = line:sub(first, last)
+  if first > 1 then part = '...' .. part:sub(4) end
+  if last < #line then part = part:sub(1, -4) .. '...' end
+  return part, start - first + 1, math.min(stop, last) - first + 1
+end
+
 -- The first frame at the position; nil if there is none.
 local function frame_at(frames, source, number)
   for _, frame in ipairs(frames) do
@@ -245,12 +258,14 @@ local function head_lines(report, context, paint)
   local line = line_at(number)
   if line then
     line = printable(line)
-    lines[#lines + 1] = ('%6s | %s'):format(number, line)
     local start, stop = column_of(message, line)
+    local shown = line
+    if start and context.columns then shown, start, stop = around(line, start, stop, context.columns - CARET_INDENT) end
+    lines[#lines + 1] = ('%6s | %s'):format(number, shown)
     if start then
-      local before = line:sub(1, start - 1)
+      local before = shown:sub(1, start - 1)
       before = before:gsub('[^\t]+', function(part) return (' '):rep(width.of(part)) end)
-      lines[#lines + 1] = '         ' .. before .. paint('caret', '^' .. ('~'):rep(stop - start))
+      lines[#lines + 1] = (' '):rep(CARET_INDENT) .. before .. paint('caret', '^' .. ('~'):rep(stop - start))
     end
   end
   local frame = source and frame_at(report.frames, source, number)
@@ -262,7 +277,8 @@ end
 -- Lines for the report, as the prompt shows them: the message, the source line with a caret, the
 -- frames with the innermost last. Optional functions in `context`: text_of(source), the text of a
 -- cell; suggest(message, line, frame), a suggestion; and paint(kind, text), the text in colour,
--- where kind is 'message', 'caret', 'hint' or 'frame'.
+-- where kind is 'message', 'caret', 'hint' or 'frame'. columns: the width of the terminal, to which
+-- a source line with a caret is cut.
 function errors.lines(report, context)
   context = context or {}
   local paint = context.paint or function(_, text) return text end

@@ -1,8 +1,8 @@
 -- `?name`: the description of a name and its call.
 --
 -- Descriptions of operations come from the declarations (torch._docs), of Lua functions from the
--- comment above them, of classes from the comment of their file. May use repl.edit.values,
--- repl.echo, repl.errors, repl.wrapped and repl.notebook.markdown.
+-- comment above them, of classes from the comment of their file, of C functions from lib/meta. May
+-- use repl.edit, repl.annotations, repl.echo, repl.errors, repl.wrapped and repl.notebook.markdown.
 
 local echo = require 'repl.echo'
 local width = require 'torch.utils.width'
@@ -234,7 +234,7 @@ local function print_example(lines, class_name)
       found = line == class_name
       if found then print '' end
     elseif found then
-      print((line:gsub('^  ', '')))
+      print_all(wrapped.lines(line:gsub('^  ', ''), '  '))
     end
   end
   if inside then print '' end
@@ -294,15 +294,47 @@ end
 local function kind_of(value)
   local kind, text = echo.kind(value)
   if kind == 'tensor' then return 'tensor of size ' .. text end
+  if type(value) == 'table' and debug.getmetatable(value) ~= nil then return (echo.value(value):match '^[^\n]*') end
   if type(value) == 'table' or type(value) == 'userdata' then return kind end
   return ('%s, %s'):format(type(value), text)
+end
+
+-- The annotations of a function written in C, or of a method: nil without them. `owner`: the object
+-- of a method.
+local function annotated(value, name, owner)
+  local last = name:match '[%w_]+$'
+  local library = echo.library_name(value, last)
+  local annotations = require 'repl.annotations'
+  local metatable = owner ~= nil and debug.getmetatable(owner)
+  local class = type(metatable) == 'table' and rawget(metatable, '__name')
+  return library and annotations.of_function(library:match '([%w_]+%.[%w_]+)$' or library)
+    or type(class) == 'string' and annotations.of_function(class .. ':' .. last) or nil
+end
+
+-- Prints the annotations as a declaration is printed.
+local function show_annotated(found)
+  print_all(wrapped.lines(found.signature, '    '))
+  if found.text ~= '' then print_text(found.text) end
+  if #found.arguments > 0 then print_all(wrapped.rows(found.arguments, '  ')) end
+end
+
+-- Prints a module of the library: its description and its members by their kinds.
+local function show_module(session, name, value)
+  local module = require('repl.edit.lazy').module_of(value, '^torch')
+  print('module ' .. module)
+  local lines = lines_of(session, {source = '=[ltensor ' .. module .. ']'})
+  local comment = lines and comment_of_file(lines)
+  if comment then print_text(comment) end
+  local members, kinds = require('repl.edit.values').members(value, '')
+  print_all(require('repl.edit.menu').lines(members, kinds, wrapped.columns(), function(label) return label end))
+  if name ~= module then print(('?%s.name explains a member'):format(name)) end
 end
 
 -- Prints the op's declaration: signatures, description, example.
 local function show_op(entry)
   if entry.signature then print_all(wrapped.lines(entry.signature, '    ')) end
   if entry.doc then print_text(entry.doc) end
-  if entry.example then print('\n  ' .. entry.example:gsub('\n', '\n  ')) end
+  if entry.example then print_all(wrapped.lines('\n  ' .. entry.example:gsub('\n', '\n  '), '  ')) end
 end
 
 -- Whether the value is one of torch's ops or methods, which its declaration documents.
@@ -323,6 +355,9 @@ local function documented_by_value(value)
   local torch = package.loaded.torch
   local docs = type(torch) == 'table' and rawget(torch, '_docs')
   local found
+  local library = type(docs) == 'function' and echo.library_name(value)
+  local own = library and docs()[library:match '^torch%.(.+)$' or '']
+  if own then return own end
   for name in next, type(docs) == 'function' and docs() or {} do
     if rawequal(rawget(torch, name), value) and (not found or #name < #found or #name == #found and name < found) then found = name end
   end
@@ -342,16 +377,23 @@ function help.show(session, name, with_source)
   local value = value_of(session, name)
   local entry = (value == nil or is_op(name, value)) and documented(name) or nil
   if not entry and type(value) == 'function' then entry = documented_by_value(value) end
+  local annotations = not entry and type(value) == 'function' and debug.getinfo(original(value), 'S').what == 'C'
+    and annotated(value, name, value_of(session, name:match '^(.*)[.:]' or '')) or nil
   if entry then show_op(entry) end
-  if type(value) == 'function' and (not entry or with_source) then
+  if annotations then show_annotated(annotations) end
+  if type(value) == 'function' and (not (entry or annotations) or with_source) then
     show_function(session, name, value, with_source)
   elseif is_class(value) then
     show_class(session, name, value, with_source)
-  elseif value ~= nil and not entry then
+  elseif type(value) == 'table' and not entry and require('repl.edit.lazy').module_of(value, '^torch') then
+    show_module(session, name, value)
+  elseif value ~= nil and not entry and not annotations then
     print(('%s: %s'):format(name, kind_of(value)))
+    local about = name:find '^torch%.[%w_]+$' and require('repl.annotations').of_field(name:match '[%w_]+$')
+    if about then print_text(about) end
     local members = require('repl.edit.values').members(value, '')
     if #members > 0 and type(value) ~= 'string' then print_all(wrapped.words('members:', members)) end
-  elseif not entry then
+  elseif not entry and not annotations then
     local near = require('repl.errors').nearest(name:match '[%w_]+$' or name, names_near(session, name))
     print(('nothing is called %s%s'):format(name, near and ("; did you mean '%s'?"):format(near) or ''))
     return false

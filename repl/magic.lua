@@ -47,7 +47,7 @@ function magic.run(session, name, arguments, padding) return find(name)[3](sessi
 -- `%name?`
 function magic.explain(_, name)
   local entry = find(name)
-  print(entry[1] .. '\n' .. entry[2])
+  for _, line in ipairs(require('repl.wrapped').lines(entry[1] .. '\n' .. entry[2], '  ')) do print(line) end
 end
 
 return magic

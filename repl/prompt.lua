@@ -200,7 +200,7 @@ end
 -- ---- output -------------------------------------------------------------------------------------
 
 local function show_report(state, report)
-  local lines = state:error_lines(report, function(kind, text) return painted(state, kind, text) end)
+  local lines = state:error_lines(report, function(kind, text) return painted(state, kind, text) end, state.terminal and system.size() or nil)
   io.stderr:write(table.concat(lines, '\n'), '\n')
 end
 

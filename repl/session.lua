@@ -292,8 +292,9 @@ function Session:undefined(source)
   return suggest.undefined(self, path)
 end
 
--- The report of a failed cell as lines of text; paint(kind, text), if given, puts colours in.
-function Session:error_lines(report, paint)
+-- The report of a failed cell as lines of text; paint(kind, text), if given, puts colours in; columns:
+-- the width of the terminal, if there is one.
+function Session:error_lines(report, paint, columns)
   if report.interrupted then
     return errors.lines({message = 'interrupted', frames = report.frames, interrupted = true}, {paint = paint})
   end
@@ -301,6 +302,7 @@ function Session:error_lines(report, paint)
     text_of = function(source) return self:text_of(source) end,
     suggest = function(message, line, frame) return self:suggest(message, line, frame) end,
     paint = paint,
+    columns = columns,
   })
 end
 

@@ -1,7 +1,7 @@
 ---@meta
 -- torch.lua - annotations for editors of the module except classes (modules.lua) and ops, which are
 -- generated (ops.lua beside this file in an installation, build/meta/ops.lua after make). No
--- program loads it.
+-- program loads it; help at the prompt shows its text.
 
 ---@class torch.Size: integer[]
 ---@class torch.dtype

@@ -15,7 +15,7 @@ magics.lsmagic = {'%lsmagic', 'lists the magics', function()
   local names = {}
   for index, name in ipairs(magic.names()) do names[index] = (magic.is_raw(name) and '%%' or '%') .. name end
   print_all(wrapped.words('magics:', names))
-  print '%name? explains one; magics that take code also take the lines below theirs'
+  print_all(wrapped.lines('%name? explains one; magics that take code also take the lines below theirs', ''))
 end}
 
 local function explain(with_source)

@@ -276,7 +276,7 @@ torch.linalg.eigh?
 q?
 ]]
     has((out:gsub('\n', ' ')), 'iterates over source and shows')
-    has(out, 'torch.cuda: table\nmembers: ')
+    has(out, 'module torch.cuda\n')
     has(out, 'x: tensor of size [2], torch.float32, cpu')
     has(out, 'manual.html#pdf-string.rep')
     has(out, "linalg_eigh(Tensor self, string UPLO='L'")

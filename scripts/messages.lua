@@ -38,31 +38,6 @@ for phrase, term in pairs(phrases) do
 end
 table.sort(patterns, function(a, b) return a.phrase < b.phrase end)
 
--- The end of the comment or literal that begins at `at`, and the text of the literal; nil for other
--- text.
-local function token_at(text, at, is_lua)
-  local two = text:sub(at, at + 1)
-  if is_lua then
-    local comment, level = text:match('^(%-?%-?)%[(=*)%[', at)
-    if comment == '--' or comment == '' then
-      local first, last = text:find(']' .. level .. ']', at, true)
-      return last or #text, comment == '' and text:sub(at, (first or #text) - 1) or nil
-    end
-    if two == '--' then return (text:find('\n', at, true) or #text) end
-  elseif two == '/*' then
-    return select(2, text:find('*/', at + 2, true)) or #text
-  elseif two == '//' then
-    return (text:find('\n', at, true) or #text)
-  end
-  local quote = text:match('^["\']', at)
-  if not quote then return nil end
-  local last = at + 1
-  while last < #text and text:sub(last, last) ~= quote do
-    last = last + (text:sub(last, last) == '\\' and 2 or 1)
-  end
-  return last, text:sub(at + 1, last - 1)
-end
-
 -- Calls f(line, literal) for each literal. Parts of a literal that only spaces or `..` separate are
 -- one literal.
 local function each_literal(text, is_lua, f)
@@ -71,7 +46,7 @@ local function each_literal(text, is_lua, f)
   local after = 1
   while at <= #text do
     local start = text:find(is_lua and '[%-%["\']' or '[/"\']', at) or #text + 1
-    local last, literal = token_at(text, start, is_lua)
+    local last, literal = source_files.token_at(text, start, is_lua)
     if literal then
       line = line + select(2, text:sub(after, start - 1):gsub('\n', ''))
       if joined and text:sub(after, start - 1):find(separator) then

@@ -12,31 +12,20 @@ local source_files = require 'source_files'
 
 local FUNCTION_LINES, PARAMETERS, FILE_LINES, MACRO_LINES = 80, 7, 600, 10
 
--- How many may exceed a limit: lower a ceiling when you have removed some. Data tables count as
--- files, too.
-local ceilings = { ['function'] = 3, parameters = 11, file = 2, macro = 6 }
+-- How many may exceed a limit. The file is the public header: hosts include one file, as they do of
+-- SQLite and Lua.
+local ceilings = { ['function'] = 0, parameters = 0, file = 1, macro = 0 }
 
 -- Replaces comments, strings and characters by blanks; the line structure is kept.
 local function code_of(text)
   local out, at = {}, 1
-  local function blank(part) return (part:gsub('[^\n]', ' ')) end
-  while at <= #text do
-    local from = text:find('[/"\']', at)
-    if not from then break end
-    out[#out + 1] = text:sub(at, from - 1)
-    local to
-    local two = text:sub(from, from + 1)
-    local c = text:sub(from, from)
-    if two == '/*' then
-      to = select(2, text:find('*/', from + 2, true)) or #text
-    elseif two == '//' then
-      to = (text:find('\n', from, true) or #text + 1) - 1
-    elseif c == '"' or (c == "'" and not text:sub(from - 1, from - 1):find '%w') then
-      to = from + 1
-      while to <= #text and text:sub(to, to) ~= c do to = to + (text:sub(to, to) == '\\' and 2 or 1) end
+  for from in text:gmatch '()[/"\']' do
+    local last = from >= at and source_files.token_at(text, from, false)
+    if last then
+      out[#out + 1] = text:sub(at, from - 1)
+      out[#out + 1] = text:sub(from, last):gsub('[^\n]', ' ')
+      at = last + 1
     end
-    out[#out + 1] = to and blank(text:sub(from, to)) or c
-    at = (to or from) + 1
   end
   out[#out + 1] = text:sub(at)
   return table.concat(out)

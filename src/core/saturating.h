@@ -11,6 +11,10 @@
  * of it fails. It propagates through lt_mul_sat (except times 0) and lt_add_sat, so that a formula needs
  * no checks between its steps. */
 #define LT_TOO_MUCH INT64_MAX
+/* The most elements of a tensor, and the largest offset: byte counts, and sums of a few of them, do
+ * not overflow. */
+#define LT_MOST_ELEMENTS (INT64_MAX / 16)
+
 static inline int64_t lt_mul_sat(int64_t a, int64_t b)
 {
     int64_t product;

@@ -21,7 +21,6 @@ typedef struct home {
 } home;
 
 #define INLINE_BYTES  1024
-#define MOST_ELEMENTS (INT64_MAX / 16) /* byte counts, and sums of a few of them, do not overflow */
 #define INLINE_OFFSET ((sizeof(home) + 63) & ~(size_t)63)
 
 static inline home *home_of(lt_tensor *t) { return (home *)((char *)t - offsetof(home, tensor)); }
@@ -166,7 +165,7 @@ lt_status lt_check_sizes(int ndim, const int64_t *sizes, int64_t *numel)
         n = lt_mul_sat(n, sizes[d] > 0 ? sizes[d] : 1);
     }
     /* The strides of an empty tensor must not overflow either. */
-    if (n == LT_TOO_MUCH || (!zero && n > MOST_ELEMENTS)) {
+    if (n == LT_TOO_MUCH || (!zero && n > LT_MOST_ELEMENTS)) {
         char text[256];
         return lt_error(LT_ERR_RUNTIME, "Storage size calculation overflowed with sizes=%s",
                         lt_format_sizes(text, sizeof text, ndim, sizes));
@@ -469,11 +468,11 @@ static lt_status storage_span(int ndim, const int64_t *sizes, const int64_t *str
                             lt_format_sizes(a, sizeof a, ndim, strides),
                             lt_format_sizes(b, sizeof b, ndim, sizes));
         /* Also check strides of dimensions of size 1 or 0, since views multiply them. */
-        span = strides[d] > MOST_ELEMENTS
+        span = strides[d] > LT_MOST_ELEMENTS
                    ? LT_TOO_MUCH
                    : lt_add_sat(span, lt_mul_sat(sizes[d] > 0 ? sizes[d] - 1 : 0, strides[d]));
     }
-    if (span > MOST_ELEMENTS)
+    if (span > LT_MOST_ELEMENTS)
         return lt_error(
             LT_ERR_RUNTIME, "Storage size calculation overflowed with sizes=%s and strides=%s",
             lt_format_sizes(a, sizeof a, ndim, sizes), lt_format_sizes(b, sizeof b, ndim, strides));

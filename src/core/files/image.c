@@ -41,7 +41,7 @@ typedef struct pixels {
     bool cmyk;
 } pixels;
 
-#define MOST_ELEMENTS (INT64_C(1) << 31)
+#define MOST_PIXELS (INT64_C(1) << 29) /* of four channels: 2 GiB */
 
 /* Checks and stores the size in a header. A damaged header is reported only as damaged. */
 static lt_status set_size(pixels *p, const char *kind, int64_t width, int64_t height)
@@ -51,11 +51,11 @@ static lt_status set_size(pixels *p, const char *kind, int64_t width, int64_t he
             LT_ERR_IO,
             "%s: the file is damaged: its header has the size %lld x %lld, expected 1 to %d each",
             kind, (long long)width, (long long)height, INT32_MAX);
-    if (width * height > MOST_ELEMENTS / 4)
+    if (width * height > MOST_PIXELS)
         return lt_error(LT_ERR_IO,
                         "%s: the header claims an image of %lld x %lld pixels, more than the %lld "
                         "that are read",
-                        kind, (long long)width, (long long)height, (long long)(MOST_ELEMENTS / 4));
+                        kind, (long long)width, (long long)height, (long long)MOST_PIXELS);
     p->width = width;
     p->height = height;
     return LT_OK;

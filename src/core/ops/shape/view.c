@@ -396,7 +396,7 @@ lt_status lt_as_strided_impl(lt_tensor *self, const lt_dims *size, const lt_dims
     int64_t offset = storage_offset != NULL ? *storage_offset : self->offset, last = offset, numel;
     LT_TRY(lt_check_sizes(size->n, size->v, &numel));
     /* Also for a tensor without elements: lt_data() computes the address of the first one. */
-    if (offset < 0 || offset > INT64_MAX / 16)
+    if (offset < 0 || offset > LT_MOST_ELEMENTS)
         return lt_error(LT_ERR_RUNTIME, "Tensor: invalid storage offset %lld", (long long)offset);
     bool overflow = false;
     for (int d = 0; d < size->n; d++) {

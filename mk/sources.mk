@@ -12,8 +12,8 @@ KERNEL_FAMILIES := activations arithmetic compare functions gamma rare special
 GEN_HEADERS := $(addprefix $(GEN)/,ltensor_ops.h pointwise_ops.h kernel_families.h backend_hash.h bind_ops.h \
                $(patsubst %,kernels_%.h,$(KERNEL_FAMILIES) complex))
 # backend_hash.h has the hash of these headers.
-GEN_HASHED := $(addprefix src/core/,devices/backend.h devices/cell.h devices/optim_rules.h devices/reduction.h iter.h \
-              random/random.h)
+GEN_HASHED := $(addprefix src/core/,devices/backend.h devices/array.h devices/nn_args.h devices/cell.h \
+              devices/optim_rules.h devices/reduction.h iter.h random/random.h)
 GEN_STAMP := $(GEN)/.stamp
 SLEEF_NAMES := $(GEN)/sleef_names
 

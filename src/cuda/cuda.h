@@ -172,8 +172,7 @@ class lt_cuda_scratch {
 /* ---- kernels --------------------------------------------------------------------------------- */
 /* copy.cu, transfer.cu, fill.cu */
 lt_status lt_cuda_copy(const lt_iter *it);
-lt_status lt_cuda_transfer(void *dst, lt_device dst_device, const void *src, lt_device src_device,
-                           size_t nbytes, bool pinned, lt_copy_mode mode, double *waited);
+lt_status lt_cuda_transfer(const lt_transfer *t, double *waited);
 lt_status lt_cuda_fill(const lt_iter *it, lt_scalar value);
 /* check_values.cu */
 lt_status lt_cuda_check_values(const lt_value_check *c);

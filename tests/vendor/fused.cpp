@@ -210,7 +210,7 @@ static void lines_of(const lt_nvrtc &nvrtc, const char *folder, int n, char **ar
             compile(
                 nvrtc, folder, n, architectures, *fusion,
                 (std::string(type) + "-held-lines-" + second + "-" + std::to_string(runs)).c_str(),
-                lt_fused_end_held_lines(2, first, second, runs, dtype == LT_FLOAT64,
+                lt_fused_end_held_lines(2, {first, second, runs}, dtype == LT_FLOAT64,
                                         lt_fused_element(dtype)));
         };
         held("sum_step", "sum_square_off_step");

@@ -30,15 +30,11 @@ static void cpu_free(int device, void *data, size_t capacity, void *block)
     lt_block_free(data, capacity);
 }
 
-static lt_status cpu_transfer(void *dst, lt_device dst_device, const void *src,
-                              lt_device src_device, size_t nbytes, bool pinned, lt_copy_mode mode,
-                              double *waited)
+static lt_status cpu_transfer(const lt_transfer *t, double *waited)
 {
-    (void)pinned;
-    (void)mode;
-    if (dst_device.type != LT_CPU || src_device.type != LT_CPU)
+    if (t->dst_device.type != LT_CPU || t->src_device.type != LT_CPU)
         return lt_error(LT_ERR_DEVICE, "the CPU backend copies between host addresses only");
-    memcpy(dst, src, nbytes);
+    memcpy(t->dst, t->src, t->nbytes);
     *waited = 0;
     return LT_OK;
 }

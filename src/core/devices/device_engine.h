@@ -12,7 +12,17 @@
 typedef struct lt_device_group lt_device_group; /* several ranks, one GPU each */
 
 enum { LT_DEVICE_ENGINE_ID = 128 };      /* bytes of a group's id */
-enum { LT_DEVICE_ENGINE_INTERFACE = 1 }; /* increment with every change of this file */
+enum { LT_DEVICE_ENGINE_INTERFACE = 2 }; /* increment with every change of this file */
+
+/* An element-wise reduction over the ranks. */
+typedef struct lt_device_reduction {
+    const void *from;
+    void *to;
+    int64_t count; /* elements; reduce_scatter: of each rank's result */
+    lt_dtype dtype;
+    int reduction; /* a value of ReduceOp */
+    uint64_t stream;
+} lt_device_reduction;
 
 typedef struct lt_device_engine {
     int interface;
@@ -24,14 +34,10 @@ typedef struct lt_device_engine {
     /* Returns asynchronous errors of earlier operations. */
     lt_status (*look)(lt_device_group *group);
 
-    /* reduction: a value of ReduceOp. LT_ERR_TYPE: not supported, or not for the dtype. */
-    lt_status (*all_reduce)(lt_device_group *group, const void *from, void *to, int64_t count,
-                            lt_dtype dtype, int reduction, uint64_t stream);
-    lt_status (*reduce)(lt_device_group *group, const void *from, void *to, int64_t count,
-                        lt_dtype dtype, int reduction, int root, uint64_t stream);
-    /* count: elements of each rank's result. */
-    lt_status (*reduce_scatter)(lt_device_group *group, const void *from, void *to, int64_t count,
-                                lt_dtype dtype, int reduction, uint64_t stream);
+    /* LT_ERR_TYPE: the reduction is not supported, or not for the dtype. */
+    lt_status (*all_reduce)(lt_device_group *group, const lt_device_reduction *r);
+    lt_status (*reduce)(lt_device_group *group, const lt_device_reduction *r, int root);
+    lt_status (*reduce_scatter)(lt_device_group *group, const lt_device_reduction *r);
     lt_status (*broadcast)(lt_device_group *group, const void *from, void *to, int64_t bytes,
                            int root, uint64_t stream);
     lt_status (*all_gather)(lt_device_group *group, const void *from, void *to, int64_t bytes,

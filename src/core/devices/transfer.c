@@ -14,6 +14,17 @@
 #include "sparse.h"
 #include "tensor.h"
 
+lt_status lt_read_device(lt_tensor *t, void *to, size_t nbytes, double *waited)
+{
+    const lt_transfer copy = {.dst = to,
+                              .dst_device = lt_host,
+                              .src = lt_data(t),
+                              .src_device = t->device,
+                              .nbytes = nbytes,
+                              .mode = LT_COPY_BLOCKING};
+    return lt_backend_of(t)->transfer(&copy, waited);
+}
+
 /* ---- one element ----------------------------------------------------------------------------- */
 
 lt_status lt_tensor_item(lt_tensor *t, lt_scalar *out)
@@ -39,8 +50,7 @@ lt_status lt_tensor_item(lt_tensor *t, lt_scalar *out)
     double waited = 0;
     size_t size = lt_dtype_size((lt_dtype)t->dtype);
     LT_TRY(lt_copies_check_sync("item"));
-    LT_TRY(lt_backend_of(t)->transfer(element, lt_host, lt_data(t), t->device, size, false,
-                                      LT_COPY_BLOCKING, &waited));
+    LT_TRY(lt_read_device(t, element, size, &waited));
     lt_copies_record(t->device, lt_host, (int64_t)size, waited);
     *out = lt_load_scalar(element, (lt_dtype)t->dtype);
     return LT_OK;

@@ -98,39 +98,42 @@ lt_status look(lt_device_group *group)
 
 cudaStream_t stream_of(uint64_t stream) { return reinterpret_cast<cudaStream_t>(stream); }
 
-lt_status all_reduce(lt_device_group *group, const void *from, void *to, int64_t count,
-                     lt_dtype dtype, int reduction, uint64_t stream)
-{
+/* The library's names of a reduction and its dtype. */
+struct nccl_reduction {
     ncclDataType_t type = ncclInt8;
     ncclRedOp_t op = ncclSum;
-    LT_TRY(type_of(dtype, &type));
-    LT_TRY(op_of(dtype, reduction, &op));
-    NCCL_TRY(all_reduce, from, to, static_cast<size_t>(count), type, op, group->comm,
-             stream_of(stream));
+
+    lt_status of(const lt_device_reduction *r)
+    {
+        LT_TRY(type_of(r->dtype, &type));
+        return op_of(r->dtype, r->reduction, &op);
+    }
+};
+
+lt_status all_reduce(lt_device_group *group, const lt_device_reduction *r)
+{
+    nccl_reduction n;
+    LT_TRY(n.of(r));
+    NCCL_TRY(all_reduce, r->from, r->to, static_cast<size_t>(r->count), n.type, n.op, group->comm,
+             stream_of(r->stream));
     return LT_OK;
 }
 
-lt_status reduce(lt_device_group *group, const void *from, void *to, int64_t count, lt_dtype dtype,
-                 int reduction, int root, uint64_t stream)
+lt_status reduce(lt_device_group *group, const lt_device_reduction *r, int root)
 {
-    ncclDataType_t type = ncclInt8;
-    ncclRedOp_t op = ncclSum;
-    LT_TRY(type_of(dtype, &type));
-    LT_TRY(op_of(dtype, reduction, &op));
-    NCCL_TRY(reduce, from, to, static_cast<size_t>(count), type, op, root, group->comm,
-             stream_of(stream));
+    nccl_reduction n;
+    LT_TRY(n.of(r));
+    NCCL_TRY(reduce, r->from, r->to, static_cast<size_t>(r->count), n.type, n.op, root, group->comm,
+             stream_of(r->stream));
     return LT_OK;
 }
 
-lt_status reduce_scatter(lt_device_group *group, const void *from, void *to, int64_t count,
-                         lt_dtype dtype, int reduction, uint64_t stream)
+lt_status reduce_scatter(lt_device_group *group, const lt_device_reduction *r)
 {
-    ncclDataType_t type = ncclInt8;
-    ncclRedOp_t op = ncclSum;
-    LT_TRY(type_of(dtype, &type));
-    LT_TRY(op_of(dtype, reduction, &op));
-    NCCL_TRY(reduce_scatter, from, to, static_cast<size_t>(count), type, op, group->comm,
-             stream_of(stream));
+    nccl_reduction n;
+    LT_TRY(n.of(r));
+    NCCL_TRY(reduce_scatter, r->from, r->to, static_cast<size_t>(r->count), n.type, n.op,
+             group->comm, stream_of(r->stream));
     return LT_OK;
 }
 

@@ -13,35 +13,24 @@
 #include "cuda.h"
 
 /* A copy between the host and a device. */
-struct host_copy {
-    void *dst;
-    const void *src;
-    size_t nbytes;
-    bool to_device, pinned;
-    lt_copy_mode mode;
-};
-
-static lt_status with_host(const host_copy &copy, int device, double *waited)
+static lt_status with_host(const lt_transfer &t, double *waited)
 {
-    void *const dst = copy.dst;
-    const void *const src = copy.src;
-    const size_t nbytes = copy.nbytes;
-    const bool to_device = copy.to_device, pinned = copy.pinned;
-    const lt_copy_mode mode = copy.mode;
+    const bool to_device = t.src_device.type == LT_CPU;
+    const int device = to_device ? t.dst_device.index : t.src_device.index;
     cudaStream_t stream;
     LT_TRY(lt_cuda_enter(device, &stream));
     const double start = lt_clock();
-    const bool returns_at_once = mode == LT_COPY_NON_BLOCKING && pinned;
+    const bool returns_at_once = t.mode == LT_COPY_NON_BLOCKING && t.pinned;
     if (!returns_at_once) LT_TRY(lt_cuda_refuse_recording());
     if (!to_device && !returns_at_once)
-        return lt_cuda_read(device, stream, dst, src, nbytes, waited);
-    if (mode == LT_COPY_BLOCKING) LT_TRY(lt_cuda_wait(device, stream));
-    CUDA_TRY(cudaMemcpyAsync(dst, src, nbytes,
+        return lt_cuda_read(device, stream, t.dst, t.src, t.nbytes, waited);
+    if (t.mode == LT_COPY_BLOCKING) LT_TRY(lt_cuda_wait(device, stream));
+    CUDA_TRY(cudaMemcpyAsync(t.dst, t.src, t.nbytes,
                              to_device ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, stream));
     /* replays use the block: the caller keeps it alive */
     if (returns_at_once && lt_cuda_recording()) return LT_OK;
-    if (returns_at_once) return lt_cuda_pinned_used(to_device ? src : dst, device, stream);
-    if (mode == LT_COPY_BLOCKING) CUDA_TRY(cudaStreamSynchronize(stream));
+    if (returns_at_once) return lt_cuda_pinned_used(to_device ? t.src : t.dst, device, stream);
+    if (t.mode == LT_COPY_BLOCKING) CUDA_TRY(cudaStreamSynchronize(stream));
     *waited = lt_clock() - start;
     return LT_OK;
 }
@@ -98,21 +87,18 @@ static lt_status between_devices(void *dst, int to, const void *src, int from, s
     return stream_wait(from, from_stream, to, to_stream);
 }
 
-lt_status lt_cuda_transfer(void *dst, lt_device dst_device, const void *src, lt_device src_device,
-                           size_t nbytes, bool pinned, lt_copy_mode mode, double *waited)
+lt_status lt_cuda_transfer(const lt_transfer *t, double *waited)
 {
     cudaStream_t stream;
-    const int to = dst_device.index, from = src_device.index;
-    LT_ASSERT(dst_device.type != LT_CPU || src_device.type != LT_CPU, "%zu bytes", nbytes);
-    LT_ASSERT(nbytes == 0 || (dst != nullptr && src != nullptr), "%zu bytes", nbytes);
+    const int to = t->dst_device.index, from = t->src_device.index;
+    const bool to_host = t->dst_device.type == LT_CPU, from_host = t->src_device.type == LT_CPU;
+    LT_ASSERT(!to_host || !from_host, "%zu bytes", t->nbytes);
+    LT_ASSERT(t->nbytes == 0 || (t->dst != nullptr && t->src != nullptr), "%zu bytes", t->nbytes);
     *waited = 0;
-    if (nbytes == 0) return LT_OK;
-    if (src_device.type == LT_CPU)
-        return with_host({dst, src, nbytes, true, pinned, mode}, to, waited);
-    if (dst_device.type == LT_CPU)
-        return with_host({dst, src, nbytes, false, pinned, mode}, from, waited);
-    if (to != from) return between_devices(dst, to, src, from, nbytes);
+    if (t->nbytes == 0) return LT_OK;
+    if (to_host || from_host) return with_host(*t, waited);
+    if (to != from) return between_devices(t->dst, to, t->src, from, t->nbytes);
     LT_TRY(lt_cuda_enter(to, &stream));
-    CUDA_TRY(cudaMemcpyAsync(dst, src, nbytes, cudaMemcpyDeviceToDevice, stream));
+    CUDA_TRY(cudaMemcpyAsync(t->dst, t->src, t->nbytes, cudaMemcpyDeviceToDevice, stream));
     return LT_OK;
 }

@@ -115,16 +115,18 @@ static lt_status carry_out(lt_collective kind, const collective_call *c, int64_t
     lt_tensor *t = c->output != NULL ? c->output : c->input;
     const lt_dtype dtype = (lt_dtype)t->dtype;
     int64_t *second = scratch + size;
+    lt_device_reduction r = {.dtype = dtype, .reduction = c->reduction, .stream = c->stream};
     switch (kind) {
     case LT_ALL_REDUCE:
-        return e->all_reduce(g, data_of(c->input), data_of(c->output), t->numel, dtype,
-                             c->reduction, c->stream);
+        r.from = data_of(c->input), r.to = data_of(c->output), r.count = t->numel;
+        return e->all_reduce(g, &r);
     case LT_REDUCE:
-        return e->reduce(g, data_of(c->input), root ? data_of(c->output) : NULL, c->input->numel,
-                         dtype, c->reduction, c->peer, c->stream);
+        r.from = data_of(c->input), r.to = root ? data_of(c->output) : NULL;
+        r.count = c->input->numel;
+        return e->reduce(g, &r, c->peer);
     case LT_REDUCE_SCATTER:
-        return e->reduce_scatter(g, data_of(c->input), data_of(c->output), c->output->numel, dtype,
-                                 c->reduction, c->stream);
+        r.from = data_of(c->input), r.to = data_of(c->output), r.count = c->output->numel;
+        return e->reduce_scatter(g, &r);
     case LT_BROADCAST:
         return e->broadcast(g, data_of(c->output), data_of(c->output), tensor_bytes(c->output),
                             c->peer, c->stream);

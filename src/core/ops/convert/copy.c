@@ -32,9 +32,14 @@ static lt_status transfer(lt_tensor *dst, lt_tensor *src, bool non_blocking)
     /* The host waits for this copy; it never waits for copies between GPUs. */
     if (!non_blocking && (src->device.type == LT_CPU || dst->device.type == LT_CPU))
         LT_TRY(lt_copies_check_sync(lt_copies_cause()));
-    LT_TRY(mover(dst->device, src->device)
-               ->transfer(lt_data(dst), dst->device, lt_data(src), src->device, n, pinned,
-                          non_blocking ? LT_COPY_NON_BLOCKING : LT_COPY_BLOCKING, &waited));
+    const lt_transfer t = {.dst = lt_data(dst),
+                           .dst_device = dst->device,
+                           .src = lt_data(src),
+                           .src_device = src->device,
+                           .nbytes = n,
+                           .pinned = pinned,
+                           .mode = non_blocking ? LT_COPY_NON_BLOCKING : LT_COPY_BLOCKING};
+    LT_TRY(mover(dst->device, src->device)->transfer(&t, &waited));
     lt_copies_record(src->device, dst->device, (int64_t)n, waited);
     return LT_OK;
 }

@@ -7,6 +7,7 @@
 
 #include "user_index.h"
 #include "devices/copies.h"
+#include "devices/transfer.h"
 #include "memory/alloc.h"
 
 /* ---- checks ---------------------------------------------------------------------------------- */
@@ -118,8 +119,7 @@ static lt_status numbers_on_host(const char *op, lt_tensor *t, const int32_t **n
     LT_TRY(lt_copies_check_sync(op));
     *copy = lt_mem_array(t->numel, sizeof **copy);
     if (*copy == NULL) return LT_ERR_MEMORY;
-    LT_TRY(lt_backend_of(t)->transfer(*copy, lt_host, lt_data(t), t->device, bytes, false,
-                                      LT_COPY_BLOCKING, &waited));
+    LT_TRY(lt_read_device(t, *copy, bytes, &waited));
     lt_copy_cause outer = lt_copies_set_cause((lt_copy_cause){op, true});
     if (outer.name != NULL) lt_copies_set_cause(outer);
     lt_copies_record(t->device, lt_host, (int64_t)bytes, waited);

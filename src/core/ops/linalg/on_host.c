@@ -23,14 +23,16 @@ typedef struct array {
 static lt_status carry(const lt_factor *f, const char *op, const array *a, bool back)
 {
     double waited = 0;
-    void *to = back ? a->there : a->here;
-    const void *from = back ? a->here : a->there;
-    const lt_device target = back ? f->device : lt_host, source = back ? lt_host : f->device;
-    LT_TRY(lt_backends[f->device.type]->transfer(to, target, from, source, (size_t)a->bytes, false,
-                                                 LT_COPY_BLOCKING, &waited));
+    const lt_transfer t = {.dst = back ? a->there : a->here,
+                           .dst_device = back ? f->device : lt_host,
+                           .src = back ? a->here : a->there,
+                           .src_device = back ? lt_host : f->device,
+                           .nbytes = (size_t)a->bytes,
+                           .mode = LT_COPY_BLOCKING};
+    LT_TRY(lt_backends[f->device.type]->transfer(&t, &waited));
     const lt_copy_cause outer = lt_copies_set_cause((lt_copy_cause){op, true});
     if (outer.name != NULL) lt_copies_set_cause(outer);
-    lt_copies_record(source, target, a->bytes, waited);
+    lt_copies_record(t.src_device, t.dst_device, a->bytes, waited);
     lt_copies_set_cause(outer);
     return LT_OK;
 }

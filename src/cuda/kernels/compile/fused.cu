@@ -125,14 +125,13 @@ lt_status lt_fused_reduce(const lt_fused_producer *producer, const char *step, b
     });
 }
 
-lt_status lt_fused_reduce_held(const lt_fused_producer *producer, const char *first,
-                               const char *second, int runs, bool wide, const char *out,
-                               const lt_fused_lines &lines, cudaStream_t stream)
+lt_status lt_fused_reduce_held(const lt_fused_producer *producer, const lt_fused_two_steps &steps,
+                               bool wide, const char *out, const lt_fused_lines &lines,
+                               cudaStream_t stream)
 {
     *producer->done = false;
     return in_room([&] {
-        return take_lines(producer,
-                          lt_fused_end_held_lines(producer->value, first, second, runs, wide, out),
+        return take_lines(producer, lt_fused_end_held_lines(producer->value, steps, wide, out),
                           lines, stream);
     });
 }

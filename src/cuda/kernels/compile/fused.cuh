@@ -15,11 +15,10 @@
 lt_status lt_fused_reduce(const lt_fused_producer *producer, const char *step, bool wide,
                           const char *out, const lt_fused_lines &lines, cudaStream_t stream);
 
-/* The same by two steps in one kernel, for rows of one chunk that a team holds in registers, `runs`
- * runs of LT_REDUCE_ROW elements per thread. */
-lt_status lt_fused_reduce_held(const lt_fused_producer *producer, const char *first,
-                               const char *second, int runs, bool wide, const char *out,
-                               const lt_fused_lines &lines, cudaStream_t stream);
+/* The same by two steps in one kernel, for rows of one chunk that a team holds in registers. */
+lt_status lt_fused_reduce_held(const lt_fused_producer *producer, const lt_fused_two_steps &steps,
+                               bool wide, const char *out, const lt_fused_lines &lines,
+                               cudaStream_t stream);
 
 /* Applies `function` of device/rows.cuh to the rows of the producer's value, of the given dtype.
  * more: a further template argument, or null. *producer->done is false if no kernel can be

@@ -196,8 +196,8 @@ lt_fused_end lt_fused_end_lines(int value, const char *step, bool wide, const ch
             std::string("lt_reduce_lines<") + step + ", " + computed_in(wide) + ", " + out + ">"};
 }
 
-lt_fused_end lt_fused_end_held_lines(int value, const char *first, const char *second, int runs,
-                                     bool wide, const char *out)
+lt_fused_end lt_fused_end_held_lines(int value, const lt_fused_two_steps &steps, bool wide,
+                                     const char *out)
 {
     return {value,
             wide,
@@ -205,8 +205,8 @@ lt_fused_end lt_fused_end_held_lines(int value, const char *first, const char *s
             LT_FUSED_BLOCK,
             false,
             false,
-            std::string("lt_reduce_held_lines<") + first + ", " + second + ", " +
-                std::to_string(runs) + ", " + computed_in(wide) + ", " + out + ">"};
+            std::string("lt_reduce_held_lines<") + steps.first + ", " + steps.second + ", " +
+                std::to_string(steps.runs) + ", " + computed_in(wide) + ", " + out + ">"};
 }
 
 lt_fused_end lt_fused_end_rows(int value, const char *function, lt_dtype dtype, bool held,

@@ -64,10 +64,15 @@ struct lt_fused_end {
 };
 /* A reduction of rows by a step of reduce/steps.cuh, with results of type `out` (fused.cuh). */
 lt_fused_end lt_fused_end_lines(int value, const char *step, bool wide, const char *out);
-/* A reduction by two steps, of rows that a team holds in registers, `runs` runs of LT_REDUCE_ROW
- * elements per thread. */
-lt_fused_end lt_fused_end_held_lines(int value, const char *first, const char *second, int runs,
-                                     bool wide, const char *out);
+/* Two steps of reduce/steps.cuh, of rows that a team holds in registers, `runs` runs of
+ * LT_REDUCE_ROW elements per thread. */
+struct lt_fused_two_steps {
+    const char *first, *second;
+    int runs;
+};
+/* A reduction by two steps. */
+lt_fused_end lt_fused_end_held_lines(int value, const lt_fused_two_steps &steps, bool wide,
+                                     const char *out);
 /* A `function` of device/rows.cuh, applied to rows of this dtype by teams of `team` threads. more:
  * a further template argument, or null. */
 lt_fused_end lt_fused_end_rows(int value, const char *function, lt_dtype dtype, bool held,

@@ -162,13 +162,15 @@ struct lt_attention_dropout {
     }
 };
 
-/* Stores a warp's rows first, first + 1, ... (before `end`) of a result to `to`, rounded. Goes
+/* Stores a warp's rows first, first + 1, ... (before `end`) of a result to `rows`, rounded. Goes
  * through the warp's own rows of a tile in shared memory, so that stores are vectorized. */
 template <class S, int D, int MT, class C>
-static __device__ __forceinline__ void lt_store_result(S *tile, const C (&acc)[MT][D / 8][4], S *to,
-                                                       int64_t stride, bool aligned, int width,
-                                                       int first, int end)
+static __device__ __forceinline__ void lt_store_result(S *tile, const C (&acc)[MT][D / 8][4],
+                                                       const lt_rows<S> &rows, int first, int end)
 {
+    S *const to = const_cast<S *>(rows.data);
+    const int64_t stride = rows.stride;
+    const int width = rows.width;
     constexpr int P = lt_pitch<S, D>, V = lt_per_access<S>, ACROSS = D / V;
     const int l = lt_lane();
     __syncwarp();
@@ -184,7 +186,7 @@ static __device__ __forceinline__ void lt_store_result(S *tile, const C (&acc)[M
         if (first + r >= end || column >= width) continue;
         S *p = to + (first + r) * stride + column;
         const auto v = *reinterpret_cast<const lt_vector<S, V> *>(tile + r * P + column);
-        if (aligned && column + V <= width)
+        if (rows.aligned && column + V <= width)
             *reinterpret_cast<lt_vector<S, V> *>(p) = v;
         else
             LT_UNROLLED

@@ -31,6 +31,34 @@ __global__ void __launch_bounds__(LINES *LT_WARP) sum_up(lt_attention_job a, int
     if (lt_lane() == 0) static_cast<C *>(a.deltas)[line] = sum;
 }
 
+/* The terms of queries i and i + 1: logsumexp in base 2, to subtract from the scores, and delta.
+ * Missing queries get probability 0. */
+template <class C>
+__device__ __forceinline__ void load_terms(const lt_attention_job &a, int64_t h, int i,
+                                           C (&shift)[2], C (&delta)[2])
+{
+    LT_UNROLLED
+    for (int r = 0; r < 2; r++) {
+        const bool is = i + r < a.queries;
+        shift[r] = is ? static_cast<const C *>(a.logsumexp)[h * a.queries + i + r] *
+                            static_cast<C>(LT_LOG2_E)
+                      : static_cast<C>(INFINITY);
+        delta[r] = is ? static_cast<const C *>(a.deltas)[h * a.queries + i + r] : C{0};
+    }
+}
+
+/* Stores a warp's rows of a dense gradient of a head, which begins at row `line`; NULL: not needed.
+ * tile: of the block; its rows are overwritten. */
+template <class S, int D, class C>
+__device__ __forceinline__ void store_gradient(S *tile, const C (&acc)[1][D / 8][4], void *gradient,
+                                               int64_t line, int width, int own, int end)
+{
+    if (gradient == nullptr) return;
+    const lt_rows<S> rows = {static_cast<S *>(gradient) + line * width, width, width,
+                             width % lt_per_access<S> == 0};
+    lt_store_result<S, D>(lt_own_rows<S, D>(tile, 16), acc, rows, own, end);
+}
+
 /* ---- gradient of query ----------------------------------------------------------------------- */
 
 template <class S, int D>
@@ -63,14 +91,7 @@ __global__ void __launch_bounds__((lt_attention_shape<S, D>::THREADS), lt_attent
         grads, lt_head_of<S>(a.grad, h, a.heads, a.value_width), first, a.queries);
 
     C shift[2], delta[2], out[1][D / 8][4] = {};
-    LT_UNROLLED
-    for (int r = 0; r < 2; r++) {
-        const int i = own + 2 * g + r;
-        shift[r] = i < a.queries ? static_cast<const C *>(a.logsumexp)[h * a.queries + i] *
-                                       static_cast<C>(LT_LOG2_E)
-                                 : static_cast<C>(INFINITY);
-        delta[r] = i < a.queries ? static_cast<const C *>(a.deltas)[h * a.queries + i] : C{0};
-    }
+    load_terms(a, h, own + 2 * g, shift, delta);
     for (int j0 = 0; j0 < end; j0 += shape::BACK) {
         __syncthreads();
         lt_load_tile<false, shape::BACK, D, THREADS>(keys, key, j0, a.keys);
@@ -100,9 +121,7 @@ __global__ void __launch_bounds__((lt_attention_shape<S, D>::THREADS), lt_attent
         tile::template weigh<D>(out, s, keys, until, a.width);
     }
     if (own >= a.queries) return;
-    lt_store_result<S, D>(lt_own_rows<S, D>(queries, 16), out,
-                          static_cast<S *>(a.grad_query) + h * a.queries * a.width, a.width,
-                          a.width % lt_per_access<S> == 0, a.width, own, a.queries);
+    store_gradient<S, D>(queries, out, a.grad_query, h * a.queries, a.width, own, a.queries);
 }
 
 /* ---- gradients of key and value -------------------------------------------------------------- */
@@ -163,15 +182,7 @@ __global__ void __launch_bounds__((lt_attention_shape<S, D>::THREADS), lt_attent
                 lt_words w = {};
                 if (a.seed != nullptr) w = lt_attention_dropout(a, h).words(q, j0);
                 C shift[2], delta[2];
-                LT_UNROLLED
-                for (int r = 0; r < 2; r++) {
-                    const bool is = q + r < a.queries;
-                    shift[r] = is ? static_cast<const C *>(a.logsumexp)[h * a.queries + q + r] *
-                                        static_cast<C>(LT_LOG2_E)
-                                  : static_cast<C>(INFINITY);
-                    delta[r] =
-                        K && is ? static_cast<const C *>(a.deltas)[h * a.queries + q + r] : C{0};
-                }
+                load_terms(a, h, q, shift, delta);
                 LT_UNROLLED
                 for (int i = 0; i < 4; i++) {
                     C x = s[0][n][i] * steep;
@@ -191,18 +202,10 @@ __global__ void __launch_bounds__((lt_attention_shape<S, D>::THREADS), lt_attent
     /* barrier after the tile loads, if no query uses these keys */
     __syncthreads();
     if (own >= a.keys) return;
-    const int64_t lines = shared_head * a.keys;
+    const int64_t line = shared_head * a.keys;
     if constexpr (V)
-        if (a.grad_value != nullptr)
-            lt_store_result<S, D>(lt_own_rows<S, D>(keys, 16), of_value,
-                                  static_cast<S *>(a.grad_value) + lines * a.value_width,
-                                  a.value_width, a.value_width % lt_per_access<S> == 0,
-                                  a.value_width, own, a.keys);
-    if constexpr (K)
-        if (a.grad_key != nullptr)
-            lt_store_result<S, D>(lt_own_rows<S, D>(keys, 16), of_key,
-                                  static_cast<S *>(a.grad_key) + lines * a.width, a.width,
-                                  a.width % lt_per_access<S> == 0, a.width, own, a.keys);
+        store_gradient<S, D>(keys, of_value, a.grad_value, line, a.value_width, own, a.keys);
+    if constexpr (K) store_gradient<S, D>(keys, of_key, a.grad_key, line, a.width, own, a.keys);
 }
 
 /* ---- dropout --------------------------------------------------------------------------------- */

@@ -74,9 +74,10 @@ static __global__ void __launch_bounds__(LT_ROW_THREADS, 2) forward(rows<C> a)
                                                   bias ? 0 : 1, values);
     };
     lt_norm_row<HELD>(lt_row<S, C>(reinterpret_cast<const S *>(a.in) + number * n, a.aligned),
-                      reinterpret_cast<S *>(a.out) + number * n, n, a.aligned, a.eps,
-                      a.mean != nullptr ? a.mean + number : nullptr, a.rstd + number, parameters,
-                      lt_row_threads(shared));
+                      lt_norm_out<S, C>{reinterpret_cast<S *>(a.out) + number * n,
+                                        a.mean != nullptr ? a.mean + number : nullptr,
+                                        a.rstd + number, n, a.aligned, a.eps},
+                      parameters, lt_row_threads(shared));
 }
 
 template <class S, class C, bool HELD>
@@ -165,6 +166,16 @@ template <class C> static rows<C> norm_rows_of(const lt_row_norm_args *n)
     return a;
 }
 
+template <class S, class C, bool HELD>
+static void launch_rows(bool back, const rows<C> &a, unsigned blocks, dim3 team,
+                        cudaStream_t stream)
+{
+    if (back)
+        LT_LAUNCH_BARRIER((backward<S, C, HELD>), blocks, team, 0, stream, a);
+    else
+        LT_LAUNCH_BARRIER((forward<S, C, HELD>), blocks, team, 0, stream, a);
+}
+
 /* Launches the kernel for the dtype of these rows. */
 template <class C> static void launch_norm(bool back, rows<C> a, cudaStream_t stream)
 {
@@ -177,14 +188,10 @@ template <class C> static void launch_norm(bool back, rows<C> a, cudaStream_t st
         a.length * size % 16 == 0 && lt_is_aligned(a.weight) && lt_is_aligned(a.bias);
 #define RUN(S, COMPUTED)                                                                           \
     if constexpr (std::is_same_v<C, COMPUTED>) {                                                   \
-        if (back && held)                                                                          \
-            LT_LAUNCH_BARRIER((backward<S, COMPUTED, true>), blocks, team, 0, stream, a);          \
-        else if (back)                                                                             \
-            LT_LAUNCH_BARRIER((backward<S, COMPUTED, false>), blocks, team, 0, stream, a);         \
-        else if (held)                                                                             \
-            LT_LAUNCH_BARRIER((forward<S, COMPUTED, true>), blocks, team, 0, stream, a);           \
+        if (held)                                                                                  \
+            launch_rows<S, COMPUTED, true>(back, a, blocks, team, stream);                         \
         else                                                                                       \
-            LT_LAUNCH_BARRIER((forward<S, COMPUTED, false>), blocks, team, 0, stream, a);          \
+            launch_rows<S, COMPUTED, false>(back, a, blocks, team, stream);                        \
     }
     LT_ROW_DTYPES(a.dtype, RUN)
 #undef RUN

@@ -8,6 +8,12 @@
 enum { BLOCK = 256 };
 
 template <class C>
+static __device__ __forceinline__ void store_gates(C *to, const C *values, int64_t n)
+{
+    for (int j = 0; j < 4; j++) to[j * n] = values[j];
+}
+
+template <class C>
 static __global__ void __launch_bounds__(BLOCK)
     forward(lt_cell_step s, int gates, lt_quotients by_hidden)
 {
@@ -17,19 +23,22 @@ static __global__ void __launch_bounds__(BLOCK)
     const C *x = static_cast<const C *>(s.x) + row * gates * n + i,
             *b = static_cast<const C *>(s.bias) + i;
     const C *g = static_cast<const C *>(s.g) + row * gates * n + i;
-    C *h = static_cast<C *>(s.h) + at, *k = static_cast<C *>(s.kept) + row * 4 * n + i;
+    C *h = static_cast<C *>(s.h) + at, *k = static_cast<C *>(s.kept) + row * 4 * n + i, kept[4];
+    const auto sum = [&](int gate) { return x[gate * n] + (g[gate * n] + b[gate * n]); };
     switch (s.cell) {
     case LT_CELL_TANH: *h = lt_cell_tanh(x[0], g[0] + b[0]); break;
     case LT_CELL_RELU: *h = lt_cell_relu(x[0], g[0] + b[0]); break;
     case LT_CELL_GRU:
-        *h = lt_cell_gru(x[0], x[n], x[2 * n], g[0] + b[0], g[n] + b[n], g[2 * n] + b[2 * n],
-                         static_cast<const C *>(s.h_prev)[at], k, k + n, k + 2 * n, k + 3 * n);
+        kept[0] = sum(0), kept[1] = sum(1), kept[3] = g[2 * n] + b[2 * n];
+        *h = lt_cell_gru(x[2 * n], kept[3], static_cast<const C *>(s.h_prev)[at], &kept[0],
+                         &kept[1], &kept[2]);
+        store_gates(k, kept, n);
         break;
     default:
-        *h = lt_cell_lstm(x[0], x[n], x[2 * n], x[3 * n], g[0] + b[0], g[n] + b[n],
-                          g[2 * n] + b[2 * n], g[3 * n] + b[3 * n],
-                          static_cast<const C *>(s.c_prev)[at], k, k + n, k + 2 * n, k + 3 * n,
-                          static_cast<C *>(s.c) + at);
+        for (int j = 0; j < 4; j++) kept[j] = sum(j);
+        *h = lt_cell_lstm(static_cast<const C *>(s.c_prev)[at], &kept[0], &kept[1], &kept[2],
+                          &kept[3], static_cast<C *>(s.c) + at);
+        store_gates(k, kept, n);
         break;
     }
 }
@@ -46,21 +55,26 @@ static __global__ void __launch_bounds__(BLOCK)
             *k = static_cast<const C *>(s.kept) + row * 4 * n + i;
     C *dx = static_cast<C *>(s.grad_x) + row * gates * n + i,
       *dg = static_cast<C *>(s.grad_g) + row * gates * n + i;
+    C d[4] = {}, d_c; /* of gates: their values, then their gradients */
+    if (s.cell == LT_CELL_GRU || s.cell == LT_CELL_LSTM)
+        for (int j = 0; j < 4; j++) d[j] = k[j * n];
     switch (s.cell) {
     case LT_CELL_TANH: dx[0] = lt_cell_tanh_backward(grad, *h); break;
     case LT_CELL_RELU: dx[0] = lt_cell_relu_backward(grad, *h); break;
     case LT_CELL_GRU:
-        static_cast<C *>(s.grad_h_prev)[at] +=
-            lt_cell_gru_backward(grad, static_cast<const C *>(s.h_prev)[at], k[0], k[n], k[2 * n],
-                                 k[3 * n], dx, dx + n, dx + 2 * n, dg + 2 * n);
-        dg[0] = dx[0];
-        dg[n] = dx[n];
+        static_cast<C *>(s.grad_h_prev)[at] += lt_cell_gru_backward(
+            grad, static_cast<const C *>(s.h_prev)[at], &d[0], &d[1], &d[2], &d[3]);
+        dx[0] = dg[0] = d[0];
+        dx[n] = dg[n] = d[1];
+        dx[2 * n] = d[2];
+        dg[2 * n] = d[3];
         break;
     default:
-        static_cast<C *>(s.grad_c_prev)[at] += lt_cell_lstm_backward(
-            grad, static_cast<const C *>(s.grad_c)[at], static_cast<const C *>(s.c_prev)[at],
-            static_cast<const C *>(s.c)[at], k[0], k[n], k[2 * n], k[3 * n], dx, dx + n, dx + 2 * n,
-            dx + 3 * n);
+        d_c = lt_cell_lstm_output_backward(grad, static_cast<const C *>(s.grad_c)[at],
+                                           static_cast<const C *>(s.c)[at], &d[3]);
+        static_cast<C *>(s.grad_c_prev)[at] +=
+            lt_cell_lstm_backward(d_c, static_cast<const C *>(s.c_prev)[at], &d[0], &d[1], &d[2]);
+        store_gates(dx, d, n);
         break;
     }
 }

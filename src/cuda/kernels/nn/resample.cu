@@ -12,21 +12,21 @@ static __device__ __forceinline__ double product(double a, double b) { return __
 
 template <class T>
 static __global__ void __launch_bounds__(BLOCK)
-    resample(T *out, const T *in, int64_t n, int64_t in_size, int64_t out_size, int64_t inner,
-             int64_t all, const int64_t *starts, const int64_t *places, const T *weights,
-             lt_quotients by_inner, lt_quotients by_out)
+    resample(T *out, const T *in, int64_t n, lt_resampling r, lt_quotients by_inner,
+             lt_quotients by_out)
 {
     const int64_t e = lt_thread_number();
     if (e >= n) return;
-    const int64_t row = by_inner.of(e), plane = by_out.of(row), o = row - plane * out_size;
-    const T *from = in + plane * in_size * inner + (e - row * inner);
-    const int64_t last = starts[o + 1] < all ? starts[o + 1] : all;
+    const T *const weights = static_cast<const T *>(r.weights);
+    const int64_t row = by_inner.of(e), plane = by_out.of(row), o = row - plane * r.out;
+    const T *from = in + plane * r.in * r.inner + (e - row * r.inner);
+    const int64_t last = r.starts[o + 1] < r.taps ? r.starts[o + 1] : r.taps;
     T sum = 0;
     bool first = true;
-    for (int64_t k = starts[o] > 0 ? starts[o] : 0; k < last; k++) {
-        const int64_t place = places[k];
-        if (place < 0 || place >= in_size) continue;
-        const T part = product(weights[k], from[place * inner]);
+    for (int64_t k = r.starts[o] > 0 ? r.starts[o] : 0; k < last; k++) {
+        const int64_t place = r.places[k];
+        if (place < 0 || place >= r.in) continue;
+        const T part = product(weights[k], from[place * r.inner]);
         sum = first ? part : sum + part;
         first = false;
     }
@@ -38,8 +38,7 @@ static void launch_resample(const lt_resampling *r, void *out, const void *in, i
                             cudaStream_t stream)
 {
     LT_LAUNCH(resample<T>, lt_blocks(n, BLOCK), BLOCK, stream, static_cast<T *>(out),
-              static_cast<const T *>(in), n, r->in, r->out, r->inner, r->taps, r->starts, r->places,
-              static_cast<const T *>(r->weights), lt_quotients(r->inner, n),
+              static_cast<const T *>(in), n, *r, lt_quotients(r->inner, n),
               lt_quotients(r->out, n));
 }
 

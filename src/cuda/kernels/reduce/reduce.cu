@@ -417,7 +417,7 @@ static lt_status run_held(const reduce_call &c, reduction<C> *a, int64_t team)
         lt_fused_lines lines = lines_of(*a, team);
         set(&lines.first, steps.first);
         set(&lines.first_divisor, steps.divisor);
-        return lt_fused_reduce_held(c.producer, First::name, Second::name, RUNS,
+        return lt_fused_reduce_held(c.producer, {First::name, Second::name, RUNS},
                                     sizeof(C) == sizeof(double), lt_fused_element(a->out_dtype),
                                     lines, c.stream);
     }

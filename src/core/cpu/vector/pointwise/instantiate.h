@@ -57,43 +57,40 @@ static inline uint8_t param_b8(lt_scalar s) { return param_f64(s) != 0; }
                            const void *context)
 #define SIMD _Pragma("omp simd")
 
+#define EACH SIMD for (int64_t i = 0; i < n; i++) out[i]
+
 /* R: type of the result; CALL: the formula. */
 #define UNARY_BODY(R, T, CALL)                                                                     \
     (void)strides;                                                                                 \
     R *out = (R *)ptrs[0];                                                                         \
     const T *in = (const T *)ptrs[1];                                                              \
-    SIMD for (int64_t i = 0; i < n; i++) out[i] = CALL(in[i]);
+    EACH = CALL(in[i]);
 
 #define BINARY_BODY(R, T, CALL)                                                                    \
     R *out = (R *)ptrs[0];                                                                         \
-    const T *a = (const T *)ptrs[1], *b = (const T *)ptrs[2];                                      \
-    if (strides[1] == strides[2]) {                                                                \
-        SIMD for (int64_t i = 0; i < n; i++) out[i] = CALL(a[i], b[i]);                            \
-    } else if (strides[2] == 0) {                                                                  \
-        const T y = *b;                                                                            \
-        SIMD for (int64_t i = 0; i < n; i++) out[i] = CALL(a[i], y);                               \
-    } else {                                                                                       \
-        const T x = *a;                                                                            \
-        SIMD for (int64_t i = 0; i < n; i++) out[i] = CALL(x, b[i]);                               \
-    }
+    const T *a = (const T *)ptrs[1], *b = (const T *)ptrs[2], x = *a, y = *b;                      \
+    if (strides[1] == strides[2])                                                                  \
+        EACH = CALL(a[i], b[i]);                                                                   \
+    else if (strides[2] == 0)                                                                      \
+        EACH = CALL(a[i], y);                                                                      \
+    else                                                                                           \
+        EACH = CALL(x, b[i]);
 
-/* C: type of the first operand. The second, the third or both are often one number. */
-#define TERNARY_BODY(T, C, CALL)                                                                   \
+#define TERNARY_OPERANDS(T, C)                                                                     \
     T *out = (T *)ptrs[0];                                                                         \
     const C *a = (const C *)ptrs[1];                                                               \
-    const T *b = (const T *)ptrs[2], *c = (const T *)ptrs[3];                                      \
-    if (strides[2] != 0 && strides[3] != 0) {                                                      \
-        SIMD for (int64_t i = 0; i < n; i++) out[i] = CALL(a[i], b[i], c[i]);                      \
-    } else if (strides[2] == 0 && strides[3] == 0) {                                               \
-        const T y = *b, z = *c;                                                                    \
-        SIMD for (int64_t i = 0; i < n; i++) out[i] = CALL(a[i], y, z);                            \
-    } else if (strides[3] == 0) {                                                                  \
-        const T z = *c;                                                                            \
-        SIMD for (int64_t i = 0; i < n; i++) out[i] = CALL(a[i], b[i], z);                         \
-    } else {                                                                                       \
-        const T y = *b;                                                                            \
-        SIMD for (int64_t i = 0; i < n; i++) out[i] = CALL(a[i], y, c[i]);                         \
-    }
+    const T *b = (const T *)ptrs[2], *c = (const T *)ptrs[3], y = *b, z = *c;
+/* C: type of the first operand. The second, the third or both are often one number. */
+#define TERNARY_BODY(T, C, CALL)                                                                   \
+    TERNARY_OPERANDS(T, C)                                                                         \
+    if (strides[2] != 0 && strides[3] != 0)                                                        \
+        EACH = CALL(a[i], b[i], c[i]);                                                             \
+    else if (strides[2] != 0)                                                                      \
+        EACH = CALL(a[i], b[i], z);                                                                \
+    else if (strides[3] != 0)                                                                      \
+        EACH = CALL(a[i], y, c[i]);                                                                \
+    else                                                                                           \
+        EACH = CALL(a[i], y, z);
 
 /* ---- loops, by the arity that a list entry states -------------------------------------------- */
 #define LOOP_UNARY(name, NAME, s, T, D)                                                            \

@@ -91,9 +91,11 @@ LT_FUSED_FN void lt_norm_rows(const A &a, uint32_t thread)
                 LT_EACH(j, N) values[j] = bias ? 0 : 1;
             };
             C *const mean = static_cast<C *>(r.mean), *const rstd = static_cast<C *>(r.rstd);
-            lt_norm_row<HELD>(row, static_cast<S *>(r.out) + number * r.length, r.length,
-                              r.aligned != 0, lt_number_in<C>(r.eps),
-                              mean != nullptr ? mean + number : nullptr, rstd + number, parameters,
-                              team);
+            lt_norm_row<HELD>(row,
+                              lt_norm_out<S, C>{static_cast<S *>(r.out) + number * r.length,
+                                                mean != nullptr ? mean + number : nullptr,
+                                                rstd + number, r.length, r.aligned != 0,
+                                                lt_number_in<C>(r.eps)},
+                              parameters, team);
         });
 }

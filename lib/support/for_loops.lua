@@ -30,15 +30,27 @@ function M.replace_called(level, called, state, other)
   return found ~= nil
 end
 
+local function refuse(object) fail('a %s is called by a for loop only: for x in object do', require('torch').type(object)) end
+
 --- A function for __call: the first call of a for loop over an object. iterator_of(object) returns
---- the iterator for the rest of the loop.
-function M.call_by(iterator_of)
-  return function(object, _, previous)
-    local next_entry = previous == nil and iterator_of(object)
-    if not next_entry or not M.replace_called(2, object, nil, next_entry) then
-      fail('a %s is called by a for loop only: for x in object do', require('torch').type(object))
-    end
+--- the iterator for the rest of the loop. otherwise (nil: an error) handles all other calls.
+function M.call_by(iterator_of, otherwise)
+  otherwise = otherwise or refuse
+  return function(object, state, previous, ...)
+    if state ~= nil or previous ~= nil then return otherwise(object, state, previous, ...) end
+    local next_entry = iterator_of(object)
+    if not M.replace_called(2, object, nil, next_entry) then return otherwise(object, state, previous, ...) end
     return next_entry()
+  end
+end
+
+--- Iterators for call_by, of objects whose pairs() needs no state: names and values, or values alone.
+function M.entries(object) return (pairs(object)) end
+function M.values(object)
+  local step = pairs(object)
+  return function()
+    local _, value = step()
+    return value
   end
 end
 

@@ -12,6 +12,7 @@
 -- names and sizes, one without them as Python prints it.
 
 local fail = require 'torch.support.fail'
+local for_loops = require 'torch.support.for_loops'
 local python = require 'torch.nn.python'
 local torch = require 'torch'
 local width = require 'torch.utils.width'
@@ -129,6 +130,8 @@ function metatable.__pairs(dict)
     end
   end
 end
+
+metatable.__call = for_loops.call_by(for_loops.entries) -- for name, value in dict do
 
 -- As Python prints it.
 local function shown(value)

@@ -90,6 +90,8 @@ function Epochs:__call()
   return epoch
 end
 
+function Epochs:__getitem() fail 'epochs have no positions: write for epoch in epochs do' end
+
 local function check_running(self, what)
   if not self._running then fail('%s(): no epoch runs: for epoch in epochs do ... end', what) end
 end

@@ -169,6 +169,16 @@ describe('a loop #cpu', function()
     for module in net:modules() do names[#names + 1] = torch.type(module) end
     for module in nn.ModuleDict { a = nn.Tanh() }:values() do names[#names + 1] = torch.type(module) end
     assert.same({ 'Linear', 'ReLU', 'Sequential', 'Linear', 'ReLU', 'Tanh' }, names)
+    local entries = {}
+    for layer in nn.ModuleList { nn.Tanh() } do entries[#entries + 1] = torch.type(layer) end
+    for p in nn.ParameterList { torch.ones(3) } do entries[#entries + 1] = p:numel() end
+    for name, module in nn.ModuleDict { a = nn.ReLU() } do entries[#entries + 1] = name .. torch.type(module) end
+    for name, p in nn.ParameterDict { b = torch.ones(2) } do entries[#entries + 1] = name .. p:numel() end
+    for name, p in nn.Linear(2, 1):state_dict() do entries[#entries + 1] = name .. p:numel() end
+    assert.same({ 'Tanh', 3, 'aReLU', 'b2', 'weight2', 'bias1' }, entries)
+    assert.matches('missing the required "forward" function', message(function() return (nn.ModuleList()(torch.ones(1))) end))
+    assert.matches('for i, layer in ipairs(net) do', message(function() for _ in net do break end end), 1, true)
+    assert.matches('for epoch in epochs do', message(function() for _ in ipairs(torch.utils.epochs { total = 1, quiet = true }) do break end end), 1, true)
     assert.matches('a table is called by a for loop only', message(function() return net:parameters()() end))
     local path = os.tmpname()
     for _, suffix in ipairs { '.pt', '.safetensors' } do

@@ -54,6 +54,8 @@ end
 function ModuleDict:__len() return #fields_of(self)._modules end
 function ModuleDict:__pairs() return self:_named_places() end
 
+ModuleDict.__call = for_loops.call_by(for_loops.entries, Module.__call) -- for name, module in dict do
+
 function ModuleDict:keys()
   local names = {}
   for name in self:_named_places() do names[#names + 1] = name end

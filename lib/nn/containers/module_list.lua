@@ -9,6 +9,7 @@ ModuleList
 ]=]
 
 local class = require 'torch.support.class'
+local for_loops = require 'torch.support.for_loops'
 local kinds = require 'torch.support.argument_kinds'
 local Module = require 'torch.nn.module'
 local Sequential = require 'torch.nn.containers.sequential'
@@ -35,6 +36,8 @@ end
 for _, name in ipairs { 'append', 'extend', 'insert', 'pop', 'iter', '__len', '__getitem', '__setattr', '__pairs' } do
   ModuleList[name] = Sequential[name]
 end
+
+ModuleList.__call = for_loops.call_by(for_loops.values, Module.__call) -- for layer in list do
 
 -- A list of the modules of a slice, renumbered.
 function ModuleList:__getslice(key)

@@ -82,6 +82,8 @@ function ParameterDict:__pairs()
   end
 end
 
+ParameterDict.__call = for_loops.call_by(for_loops.entries, Module.__call) -- for name, parameter in dict do
+
 function ParameterDict:contains(name)
   return fields_of(self)._registered[name] == '_parameters'
 end

@@ -18,6 +18,7 @@ ParameterList
 local torch = require 'torch'
 local class = require 'torch.support.class'
 local fail = require 'torch.support.fail'
+local for_loops = require 'torch.support.for_loops'
 local kinds = require 'torch.support.argument_kinds'
 local Module = require 'torch.nn.module'
 local ModuleList = require 'torch.nn.containers.module_list'
@@ -90,6 +91,7 @@ function ParameterList:iter()
   end
 end
 ParameterList.__pairs = ParameterList.iter
+ParameterList.__call = for_loops.call_by(for_loops.values, Module.__call) -- for parameter in list do
 
 function ParameterList.describe(parameter)
   return ('Parameter containing: [%s of size %s%s]'):format(tostring(parameter.dtype), table.concat(parameter.shape, 'x'),

@@ -142,6 +142,7 @@ end
 Sequential.__pairs = function(self) return self:iter() end
 
 function Sequential:forward(input)
+  if input == nil then fail "Sequential() missing 1 required argument: 'input' (for i, layer in ipairs(net) do iterates over the layers)" end
   local fields = fields_of(self)
   for _, name in ipairs(fields._modules) do input = fields[name](input) end
   return input

@@ -247,6 +247,13 @@ local function frame_at(frames, source, number)
   end
 end
 
+-- The first frame that is not of a C function.
+local function innermost(frames)
+  for _, frame in ipairs(frames) do
+    if frame.what ~= 'C' then return frame end
+  end
+end
+
 -- The message, the source line with a caret and a hint; and whether the innermost frame has the
 -- position of the message. context, paint: as for errors.lines.
 local function head_lines(report, context, paint)
@@ -269,16 +276,18 @@ local function head_lines(report, context, paint)
     end
   end
   local frame = source and frame_at(report.frames, source, number)
-  local hint = context.suggest and context.suggest(message, line, frame) or line and joined(message, number, line_at)
-  if hint then lines[#lines + 1] = paint('hint', hint) end
-  return lines, frame == nil or frame == report.frames[1]
+  local refused = line and #report.frames == 0 and {text = text, number = number} or nil
+  local hint = context.suggest and context.suggest(message, line, frame, refused) or line and joined(message, number, line_at)
+  for part in (hint or ''):gmatch '[^\n]+' do lines[#lines + 1] = paint('hint', printable(part)) end
+  return lines, frame == nil or frame == innermost(report.frames)
 end
 
 -- Lines for the report, as the prompt shows them: the message, the source line with a caret, the
 -- frames with the innermost last. Optional functions in `context`: text_of(source), the text of a
--- cell; suggest(message, line, frame), a suggestion; and paint(kind, text), the text in colour,
--- where kind is 'message', 'caret', 'hint' or 'frame'. columns: the width of the terminal, to which
--- a source line with a caret is cut.
+-- cell; suggest(message, line, frame, refused), a suggestion, where `refused` is the {text, number}
+-- that the compiler has refused, or nil; and paint(kind, text), the text in colour, where kind is
+-- 'message', 'caret', 'hint' or 'frame'. columns: the width of the terminal, to which a source line
+-- with a caret is cut.
 function errors.lines(report, context)
   context = context or {}
   local paint = context.paint or function(_, text) return text end
@@ -294,9 +303,9 @@ function errors.lines(report, context)
 end
 
 -- The suggestions for scripts, which have no session.
-local function suggest_in_script(message, line, frame)
+local function suggest_in_script(message, line, frame, refused)
   local suggest = require 'repl.suggest'
-  return suggest.sentence({scope = suggest.scope(frame), environment = _G}, message, line)
+  return suggest.sentence({scope = suggest.scope(frame), environment = _G}, message, line, refused)
 end
 
 local function plain(_, text) return text end

@@ -6,8 +6,9 @@
 -- repl.macro, repl.magic, repl.help and repl.reload.
 
 local cell = require 'repl.cell'
+local later = require 'repl.later'
 local macro = require 'repl.macro'
-local printed = require 'repl.later' 'repl.printed'
+local printed, python = later 'repl.printed', later 'repl.python'
 
 local input = {}
 
@@ -124,7 +125,7 @@ function input.is_unfinished(session, text)
     end
     code = code:gsub('^%-%a[ \t]*%w+[ \t]+', ''):gsub('^%-%a[ \t]*%w+[ \t]+', '') -- options
   end
-  return code ~= nil and session:status(code) == 'incomplete'
+  return code ~= nil and session:status(code) == 'incomplete' and not (code:find(':', 1, true) and python.is_block(session, code))
 end
 
 -- Removes prompts that were pasted with the text, and the results between them.

@@ -278,10 +278,11 @@ function Session:text_of(source)
   return number and self.inputs[number] or nil
 end
 
--- A sentence about a misspelled name, or nil; frame: that of the report in which the error occurred.
-function Session:suggest(message, line, frame)
+-- A suggestion for the message, or nil; frame: that of the report in which the error occurred;
+-- refused: the text that the compiler has refused, as {text, number of the line}.
+function Session:suggest(message, line, frame, refused)
   local state = {scope = suggest.scope(frame, self.scope), environment = self.environment}
-  return suggest.sentence(state, message, line)
+  return suggest.sentence(state, message, line, refused)
 end
 
 -- The message for a cell with the value nil: undefined, if the cell is only a name or a path of
@@ -300,7 +301,7 @@ function Session:error_lines(report, paint, columns)
   end
   return errors.lines(report, {
     text_of = function(source) return self:text_of(source) end,
-    suggest = function(message, line, frame) return self:suggest(message, line, frame) end,
+    suggest = function(...) return self:suggest(...) end,
     paint = paint,
     columns = columns,
   })

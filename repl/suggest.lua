@@ -1,13 +1,13 @@
--- Suggestions for misspelled names in the messages of Lua's errors.
+-- Suggestions for the messages of Lua's errors: the nearest name, or the Lua spelling of Python.
 --
 -- The candidates are the members of the object that the source line names, the locals and the
 -- globals, all read without running code. A scope has get(name), which returns a local's value and
 -- whether it exists, and names(). May use repl.errors, repl.edit.values and torch through
--- package.loaded.
+-- package.loaded. Python is read by repl.python.
 
 local errors = require 'repl.errors'
 local later = require 'repl.later'
-local values = later 'repl.edit.values'
+local python, values = later 'repl.python', later 'repl.edit.values'
 
 local suggest = {}
 
@@ -61,9 +61,13 @@ local function field_sentence(state, name, line, kind)
   return hint and sentence .. '; ' .. hint or sentence
 end
 
--- A sentence about a misspelled name in the message, or nil. state: {scope, environment}; line: the
--- source line, or nil.
-function suggest.sentence(state, message, line)
+-- A sentence about a misspelled name in the message, or about Python's spelling; nil if there is
+-- none. state: {scope, environment}; line: the source line, or nil; refused: the text that the
+-- compiler has refused, as {text, number of the line}, or nil.
+function suggest.sentence(state, message, line, refused)
+  if refused then return python.hint(state, refused.text, refused.number) end
+  local lua = line and python.may_cause(message) and python.runtime_hint(state, line, message)
+  if lua then return lua end
   local name = message:match "nil value %(global '([^']+)'%)"
   if name then
     local names = state.scope:names()
@@ -85,6 +89,7 @@ function suggest.undefined(state, path)
   local owner, field = path:match '^(.+)%.([%w_]+)$'
   if not owner then
     if select(2, state.scope:get(path)) then return nil end
+    if python.constant(path) then return ('%s is not defined; in Lua: %s'):format(path, python.constant(path)) end
     local hint = suggest.sentence(state, ("nil value (global '%s')"):format(path))
     return hint and ('%s is not defined; %s'):format(path, hint) or path .. ' is not defined'
   end

@@ -103,7 +103,11 @@ function checked.input(self, input, name)
   fail("%s.forward(): argument '%s' must be a Tensor, not %s", torch.type(self), name or 'input', kinds.described(input))
 end
 
-local function is_object(value) return type(value) == 'userdata' and not torch.is_tensor(value) end
+-- True for an object of a class of torch.support.class.
+local function is_object(value)
+  local metatable = type(value) == 'userdata' and getmetatable(value)
+  return type(metatable) == 'table' and metatable.__class ~= nil
+end
 
 -- Wraps a forward that takes any values.
 local function checked_forward(class, f)

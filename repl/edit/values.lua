@@ -82,7 +82,8 @@ local tensor_fields = {shape = 'Size', dtype = 'dtype', device = 'device', grad_
 for name in ('grad data T mT H mH real imag'):gmatch '%S+' do tensor_fields[name] = 'Tensor' end
 local tensor_methods = {size = 'Size'}
 
-local function is_tensor(value)
+-- Whether the value is a tensor, or stands for an unknown one.
+function values.is_tensor(value)
   local metatable = (type(value) == 'userdata' or is_instance(value)) and metatable_of(value)
   return type(metatable) == 'table' and rawget(metatable, '__methods') == values.tensor_members()
 end
@@ -95,7 +96,7 @@ local function raw_member(value, key)
     local later = type(key) == 'string' and lazy.member(holder, key)
     if later then return later end
   end
-  local type_name = is_tensor(value) and (math.type(key) == 'integer' and 'Tensor' or tensor_fields[key])
+  local type_name = values.is_tensor(value) and (math.type(key) == 'integer' and 'Tensor' or tensor_fields[key])
   return type_name and instance(type_name) or nil
 end
 
@@ -198,10 +199,10 @@ local function result_of(callee, owner, name)
   if getmetatable(callee) == lazy.Part then -- a class that is not loaded: assume the members of nn.Module
     return callee.module:find '^torch%.nn%.' and setmetatable({module = 'torch.nn.module'}, lazy.Part) or nil
   end
-  if type(callee) ~= 'function' then return nil end
+  if type(callee) ~= 'function' or not name then return nil end
   if type(owner) == 'string' or rawequal(owner, string) then return gives_string[name] and '' or nil end
-  if not (is_tensor(owner) or rawequal(owner, torch) or rawequal(owner, package.loaded['torch.linalg'])) then return nil end
-  if is_tensor(owner) and tensor_methods[name] then return instance(tensor_methods[name]) end
+  if not (values.is_tensor(owner) or rawequal(owner, torch) or rawequal(owner, package.loaded['torch.linalg'])) then return nil end
+  if values.is_tensor(owner) and tensor_methods[name] then return instance(tensor_methods[name]) end
   local docs = rawget(torch, '_docs')()
   local entry = rawget(docs, name) or rawget(docs, 'linalg_' .. name)
   local signature = type(entry) == 'table' and rawget(entry, 'signature')

@@ -3,7 +3,7 @@
 --[=[ arguments
 input_names: Names of the inputs; input_1, input_2, ... if absent.
 output_names: Names of the outputs.
-opset_version: Version of the operators.
+opset_version: Version of the operators, 13 to 23; 18 if absent.
 dynamic_axes: Dimensions of variable size, by the names of inputs and outputs.
 dynamic_shapes: The same in the form of the arguments.
 ]=]
@@ -44,7 +44,8 @@ M.load = declare.declare('torch.onnx.load(string path, *, integer? max_memory)',
 --   the inputs and results in order, including tensors in lists. dynamic_axes (also
 --   dynamic_shapes): {[input] = {[dim] = name of the size}} or {[input] = {dims}}; dims count from
 --   1; sizes with the same name are equal.
---   opset_version: 18 (default) to 23
+--   opset_version: 13 to 23, by default 18; with an older one, an operator that the set lacks is
+--   written as others, or is an error that names the needed version
 local function export(model, args, f, options) return require 'torch.onnx.export'(model, args, f, options) end
 M.export = declare.with_options([[
   torch.onnx.export(Module model, any args, string f, *, table? input_names, table? output_names, integer? opset_version,

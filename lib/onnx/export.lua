@@ -13,9 +13,9 @@ local operators = require 'torch.onnx.export.operators'
 local record = require 'torch.onnx.export.record'
 local symbols = require 'torch.onnx.export.symbols'
 local tensors = require 'torch.onnx.tensors'
+local versions = require 'torch.onnx.export.versions'
 
-local OLDEST, NEWEST, DEFAULT = 18, 23, 18 -- operator set versions; the written operators have the same meaning in all of them
-local IR_VERSION = 8 -- of the file, for opset 18
+local OLDEST, NEWEST, DEFAULT = versions.OLDEST, 23, 18 -- operator set versions
 
 -- ---- options ------------------------------------------------------------------------------------
 
@@ -250,7 +250,7 @@ local function model_message(graph, recording, outputs, opset)
   end
   for i, input in ipairs(recording.inputs) do message.input[i] = value_info(input.name, input.dtype, graph:shape(input), symbolic) end
   for i, output in ipairs(recording.outputs) do message.output[i] = value_info(outputs[i], output.dtype, graph:shape(output), symbolic) end
-  return { ir_version = IR_VERSION, producer_name = 'ltensor', graph = message, opset_import = { { domain = '', version = opset } } }
+  return { ir_version = versions.format_of(opset), producer_name = 'ltensor', graph = message, opset_import = { { domain = '', version = opset } } }
 end
 
 -- ---- the call -----------------------------------------------------------------------------------
@@ -278,7 +278,7 @@ return function(module, args, path, options)
   check_names('output_names', options.output_names, #recordings[1].outputs)
   local graph = graphs.new(recordings, sizes, opset)
   for _, input in ipairs(recordings[1].inputs) do
-    graph.names[input.name], input.name_in_file = true, input.name
+    graph.names[input.name], graph.dtypes[input.name], input.name_in_file = true, input.dtype, input.name
   end
   for i = 1, #recordings[1].calls do write_call(graph, recordings, i) end
   local outputs = name_outputs(graph, recordings[1].outputs, output_names)

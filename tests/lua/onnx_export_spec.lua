@@ -58,9 +58,66 @@ describe('an exported model', function()
   it('is taken by onnx and onnxruntime, where they are', function()
     local _, _, status = process.run 'python3 -c "import numpy, onnx, onnxruntime"'
     if status ~= 0 then return end -- the round trip above is what is tested then
-    os.remove(folder .. '/model.onnx') -- of that: it has no inputs beside it
-    local output, message, code = process.run(('%s %s../onnx/export.lua %s && python3 %s../onnx/export.py %s'):format(process.quote(process.ltensor), here, folder, here, folder))
-    assert.are.equal(0, code, output .. message)
+    for _, opset in ipairs { '', 13, 15, 17 } do
+      process.run(('rm -f %s/*'):format(folder))
+      local output, message, code = process.run(("%s %s../onnx/export.lua %s '' %s && python3 %s../onnx/export.py %s"):format(process.quote(process.ltensor), here, folder, opset, here, folder))
+      assert.are.equal(0, code, output .. message)
+    end
+  end)
+end)
+
+describe('an older opset', function()
+  local lacking = { [13] = 0, [17] = 0 }
+
+  it('gives the same results, or an error with the operator and the needed opset', function()
+    for opset in pairs(lacking) do
+      for i, case in ipairs(cases) do
+        torch.manual_seed(i)
+        local module, args, options = table.unpack(case[2](), 1, 3)
+        options = options or {}
+        options.opset_version = opset
+        local ok, loaded = pcall(export, module, args, options)
+        if ok then
+          assert_equal(results(module:eval(), args), results(loaded, flatten(args, {})))
+        else
+          assert.is_truthy(loaded:find(('^[^:]*:?%%d*:? ?torch.onnx.export: \'[%%w_]+\' in .*needs opset_version 1[4-8] or newer, got %d$'):format(opset)), loaded)
+          lacking[opset] = lacking[opset] + 1
+        end
+      end
+    end
+    assert.same({ [13] = 10, [17] = 0 }, lacking)
+  end)
+
+  it('accepts dtypes that its operators lack', function()
+    local small, half = torch.tensor({ -100, 3, 100 }, { dtype = torch.int8 }), torch.tensor({ -1, 0.5, 2 }, { dtype = torch.float16 })
+    local programs = {
+      { of(function(_, x) return x + x, x * 2 - x end), small }, { of(function(_, x) return x:relu() end), small },
+      { of(function(_, x) return x:relu() end), small:long() }, { of(function(_, x) return x:cumsum(1) end), half },
+      { of(function(_, x) return torch.where(x:gt(0), x, -x), x:le(0.5), x:pow(3) end), half:bfloat16() }, { nn.LayerNorm(3):half(), half },
+      { nn.Mish(), half }, { nn.Mish(), torch.tensor({ -1000, -30, -1, 0, 1, 30, 1000 }, { dtype = torch.float64 }) },
+    }
+    for i, program in ipairs(programs) do
+      for _, opset in ipairs { 13, 14, 15, 16, 17 } do
+        local loaded = export(program[1], { program[2] }, { opset_version = opset })
+        local wanted, got = results(program[1], { program[2] }), results(loaded, { program[2] })
+        for k, tensor in ipairs(wanted) do
+          assert.are.equal(tensor.dtype, got[k].dtype)
+          assert.is_true(torch.allclose(got[k]:double(), tensor:double(), { rtol = 2e-3, atol = 1e-9 }), ('program %d, opset %d'):format(i, opset))
+        end
+      end
+    end
+  end)
+
+  it('names the operator that it lacks', function()
+    local path = folder .. '/x.onnx'
+    assert_fails("'bitwise_and' in the module (Function): the operator BitwiseAnd needs opset_version 18 or newer, got 17",
+      of(function(_, x) return x & 3 end), { torch.tensor { 5, 6 } }, path, { opset_version = 17 })
+    assert_fails("the operator GridSample needs opset_version 16 or newer, got 15",
+      of(function(_, x, grid) return nn.functional.grid_sample(x, grid) end), { torch.rand(1, 1, 3, 3), torch.rand(1, 2, 2, 2) }, path, { opset_version = 15 })
+    assert_fails("the attribute 'reduction' of the operator ScatterElements needs opset_version 16 or newer, got 13",
+      of(function(_, x, y) return x:scatter_add(1, torch.tensor { 1, 1 }, y) end), { torch.rand(3), torch.rand(2) }, path, { opset_version = 13 })
+    assert_fails("the attribute 'allowzero' of the operator Reshape needs opset_version 14 or newer, got 13",
+      of(function(_, x) return x:reshape(0, 2) end), { torch.rand(0, 3) }, path, { opset_version = 13 })
   end)
 end)
 
@@ -144,7 +201,7 @@ describe('export', function()
 
   it('export names the invalid argument', function()
     assert_fails("argument 'model' must be a Module", 5, { torch.rand(3) }, 'x.onnx')
-    assert_fails('opset_version 9; ltensor writes 18 to 23', nn.ReLU(), { torch.rand(3) }, folder .. '/x.onnx', { opset_version = 9 })
+    assert_fails('opset_version 9; ltensor writes 13 to 23', nn.ReLU(), { torch.rand(3) }, folder .. '/x.onnx', { opset_version = 9 })
     assert_fails('input_names has 2 names for 1 tensors', nn.ReLU(), { torch.rand(3) }, folder .. '/x.onnx', { input_names = { 'a', 'b' } })
     assert_fails('unexpected', nn.ReLU(), { torch.rand(3) }, folder .. '/x.onnx', { inputs = { 'a', 'b' } })
     assert_fails('the module returns no tensors', of(function() return 3 end), { torch.rand(3) }, folder .. '/x.onnx')

@@ -6,15 +6,17 @@ local fail = require 'torch.support.fail'
 local record = require 'torch.onnx.export.record'
 local symbols = require 'torch.onnx.export.symbols'
 local tensors = require 'torch.onnx.tensors'
+local versions = require 'torch.onnx.export.versions'
 
 local Graph = {}
 Graph.__index = Graph
 
 --- recordings: of one module with inputs of different sizes; sizes: the dynamic ones (symbols.lua),
 --- { name =, input =, axis =, values = }; opset: the operator set version.
+--- dtypes: of values by their names; lists: integers of constants by their names.
 local function new(recordings, sizes, opset)
   return setmetatable({ recordings = recordings, sizes = sizes, opset = opset, nodes = {}, initializers = {}, names = {}, known = {}, from_zero = {}, size_names = {},
-    count = 0 }, Graph)
+    dtypes = {}, lists = {}, count = 0 }, Graph)
 end
 
 --- Raises an error about the call that is being written.
@@ -43,7 +45,7 @@ function Graph:constant(tensor, name)
     if self.known[key] then return self.known[key] end
   end
   name = name or self:fresh 'constant'
-  self.names[name] = true
+  self.names[name], self.dtypes[name] = true, tensor.dtype
   if key then self.known[key] = name end
   table.insert(self.initializers, { name = name, tensor = tensor:detach() })
   return name
@@ -56,16 +58,27 @@ function Graph:scalar(x, dtype)
 end
 
 --- A list of plain integers.
-function Graph:list(numbers) return self:constant(torch.tensor(numbers, { dtype = torch.int64 })) end
+function Graph:list(numbers)
+  local name = self:constant(torch.tensor(numbers, { dtype = torch.int64 }))
+  self.lists[name] = numbers
+  return name
+end
 
 -- ---- nodes --------------------------------------------------------------------------------------
 
---- Adds a node with `n` outputs (1) and returns their names. An input that is false is absent.
+--- Adds a node with `n` outputs (1) and returns their names. An input that is false is absent. For
+--- operator sets before 18, it is written as versions.lua says.
 function Graph:node(op, inputs, attributes, n)
+  local result
+  result, inputs, attributes = versions.convert(self, op, inputs, attributes)
+  if result then return result end
   local node = { op_type = op, input = {}, output = {}, attributes = attributes or {}, where = self.call and self.call.where }
   for i, name in ipairs(inputs) do node.input[i] = name or '' end
   while node.input[#node.input] == '' do table.remove(node.input) end
-  for i = 1, n or 1 do node.output[i] = self:fresh(op) end
+  for i = 1, n or 1 do
+    node.output[i] = self:fresh(op)
+    self.dtypes[node.output[i]] = versions.result_dtype(self, op, node.input, node.attributes, i)
+  end
   table.insert(self.nodes, node)
   return table.unpack(node.output)
 end

@@ -126,19 +126,23 @@ end
 local function named_arguments(session, tokens, at, prefix)
   local torch = package.loaded.torch
   local module, class = values.class_at(session, tokens, at)
+  local found = {}
   if module then
-    local found = {}
     for _, name in ipairs(require('repl.edit.lazy').arguments(module, class)) do
       if name:sub(1, #prefix) == prefix then found[#found + 1] = name .. ' = ' end
     end
     if #found > 0 then return found, 'argument' end -- else it may be an op of that part
   end
+  for _, name in ipairs(values.declared_arguments(session, tokens, at)) do
+    if name:sub(1, #prefix) == prefix then found[#found + 1] = name .. ' = ' end
+  end
+  if #found > 0 then return found, 'argument' end
   local docs = type(torch) == 'table' and rawget(torch, '_docs')
   if type(docs) ~= 'function' then return {} end
   local name, part = tokens[at].text, at > 2 and tokens[at - 1].kind == '.' and tokens[at - 2].text
   local entry = part and rawget(docs(), part .. '_' .. name) or rawget(docs(), name)
   local signature = type(entry) == 'table' and rawget(entry, 'signature')
-  local found, seen = {}, {}
+  local seen = {}
   if type(signature) ~= 'string' then return found end
   for line in signature:gmatch '[^\n]+' do -- an overload each: name(type argument=default, ...) -> results
     for argument in (line:match '%b()' or ''):gmatch '[%s(]([%a_][%w_]*)%f[=,)]' do

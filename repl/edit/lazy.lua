@@ -127,6 +127,14 @@ local function add_arguments(text, add)
   end
 end
 
+-- Adds the names of a declaration's arguments in parentheses.
+local function add_declared(declared, add)
+  for part in (declared or '()'):sub(2, -2):gmatch '[^,]+' do
+    local word = part:match '^[^=]*':match '([%a_][%w_]*)%s*$'
+    if word then add(word) end
+  end
+end
+
 -- Named arguments of the constructor of class `name`, from the first comment of its module and its
 -- declaration.
 function lazy.arguments(module, name)
@@ -145,10 +153,21 @@ function lazy.arguments(module, name)
   end
   if #found == 0 and near then add_arguments(near, add) end
   -- declare.reader 'Name(kind argument=default, *, ...)'
-  local declared = text:match("%f[%w_]reader%W+[%w_.]-%f[%w_]" .. name .. '(%b())')
-  for part in (declared or '()'):sub(2, -2):gmatch '[^,]+' do
-    local word = part:match '^[^=]*':match '([%a_][%w_]*)%s*$'
-    if word then add(word) end
+  add_declared(text:match("%f[%w_]reader%W+[%w_.]-%f[%w_]" .. name .. '(%b())'), add)
+  -- several classes with the same arguments: declare.reader(name .. [[(kind argument, ...)]])
+  if #found == 0 then add_declared(text:match '%f[%w_]reader%(name %.%. ?%[?%[?%s*\'?(%b())', add) end
+  return found
+end
+
+-- Named arguments of a function of a module, from its declaration in the source: name(kind
+-- argument=default, *, ...).
+function lazy.function_arguments(module, name)
+  local found = {}
+  for declared in source_of(module):gmatch('%f[%w_]' .. name .. '(%b())') do
+    if declared:find '^%(%s*[%a|]+%??%s+[%a_]' then
+      add_declared(declared, function(word) found[#found + 1] = word end)
+      return found
+    end
   end
   return found
 end

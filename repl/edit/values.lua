@@ -273,6 +273,19 @@ function values.owner_of(session, line, name)
   end
 end
 
+-- The named arguments of the library's Lua function at `tokens[at]`, from its declaration.
+function values.declared_arguments(session, tokens, at)
+  local value = value_at(session, tokens, at)
+  local name = tokens[at].text
+  if getmetatable(value) == lazy.Part then -- a function of a module that is not loaded
+    return lazy.function_arguments(value.module:match '^(.*)%.' or value.module, name)
+  end
+  if type(value) ~= 'function' then return {} end
+  local info = debug.getinfo(require('torch.support.argument_checks').original(value), 'S')
+  local module = info.source:match '^=%[ltensor (torch%..+)%]$'
+  return module and lazy.function_arguments(module, name) or {}
+end
+
 -- The module and the name of the torch class at `tokens[at]`, loaded or not; nil if it is not a
 -- class.
 function values.class_at(session, tokens, at)

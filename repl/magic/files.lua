@@ -89,10 +89,13 @@ magics.sh, magics.bash = shell_magic 'sh', shell_magic 'bash'
 
 magics.pwd = {'%pwd', 'shows the current folder', function() print(assert(system.working_directory())) end, varies = true}
 
-magics.cd = {'%cd [folder]', 'changes the current folder', function(_, folder)
-  local home = os.getenv 'HOME' or '/'
+magics.cd = {'%cd [folder | -]', 'changes the current folder; -: back to the previous one', function(session, folder)
+  local home, before = os.getenv 'HOME' or '/', system.working_directory()
   if folder == '' then folder = home end
-  assert(system.change_directory((folder:gsub('^~', home))))
+  if folder == '-' then folder = session.previous_folder or error('no previous folder: %cd was not used in this session', 0) end
+  local ok, message = system.change_directory((folder:gsub('^~', home)))
+  if not ok then error(message, 0) end
+  session.previous_folder = before
   print(system.working_directory())
 end, varies = true}
 
@@ -110,7 +113,11 @@ magics.env = {'%env [name[=value]]', 'shows or sets environment variables', func
 end, varies = true}
 
 magics.edit = {'%edit [n]', 'opens cell n, or the previous one, in $EDITOR and runs the result', function(session, number)
-  local text = session.inputs[tonumber(number) or session.count - 1] or ''
+  local chosen = math.tointeger(tonumber(number))
+  if number ~= '' and not (chosen and chosen >= 1 and chosen < session.count) then
+    error(('%%edit takes the number of an earlier cell, 1 to %d, not %s'):format(session.count - 1, number), 0)
+  end
+  local text = session.inputs[chosen or session.count - 1] or ''
   local path = os.tmpname()
   local file = assert(io.open(path, 'w'))
   file:write(text, '\n')

@@ -18,6 +18,13 @@ local function words(text, setup, options)
   return (out:gsub('\n$', ''))
 end
 
+local function sorted(text)
+  local parts = {}
+  for part in (text .. ', '):gmatch '(.-), ' do parts[#parts + 1] = part end
+  table.sort(parts)
+  return table.concat(parts, ', ')
+end
+
 describe('completion of fields #cpu', function()
   it('offers every field of a tensor', function()
     for name in ('shape dtype device grad T data requires_grad is_leaf layout ndim grad_fn mT H mH real imag nbytes itemsize'):gmatch '%S+' do
@@ -81,6 +88,8 @@ describe('the kinds of completions #cpu', function()
     assert.equal('print function', words 'prin')
     assert.equal('repeat keyword', words 'repea')
     assert.equal('dtype =  argument, dim =  argument', words 'torch.ones(2):sum{d')
+    assert.equal('mean =  argument', words 'nn.init.normal_(x, {m')
+    assert.equal('batch_first =  argument, bias =  argument, bidirectional =  argument', sorted(words 'nn.LSTM(4, 8, {b'))
     assert.equal('timeit  magic', words '%timei')
     assert.equal('writefile  magic', words '%%writ')
     assert.equal('cpu device, cuda device', words "torch.device('c")

@@ -23,7 +23,7 @@ describe('help #cpu', function()
     has(out, 'class nn.LSTM(integer input_size, integer hidden_size, integer num_layers=1,')
     has(out, 'bidirectional=false, integer proj_size=0, device? device, dtype? dtype)')
     has(out, 'class nn.GRU(integer input_size,')
-    has(out, 'class torch.optim.SGD(params, number|Tensor lr=0.001, number momentum=0,')
+    has(out, 'class torch.optim.SGD(parameters params, number|Tensor lr=0.001,')
     has(out, 'stochastic gradient descent')
     has(out, 'momentum   Factor of the momentum.')
     has(out, 'class torch.utils.data.DataLoader(data dataset, integer|boolean batch_size=1,')
@@ -124,6 +124,14 @@ describe('the caret under an error #pty #cpu', function()
       end
     end)
   end
+end)
+
+describe('the calls of an error #cpu', function()
+  it('are left out if the error is in the cell itself', function()
+    local _, err = type_lines "error 'here'\nfunction f() error 'inside' end\nf()\n"
+    assert.equal("(cell 1):1: here\n     1 | error 'here'\n(cell 2):1: inside\n     1 | function f() error 'inside' end\n"
+      .. "  (cell 3):1: in the cell\n  (cell 2):1: in function 'f'\n", err)
+  end)
 end)
 
 describe('lines of the prompt #pty #cpu', function()

@@ -311,6 +311,14 @@ expect none
     terminal.remove_folder(folder)
   end)
 
+  it('%cd - goes back, and %edit refuses a cell that does not exist', function()
+    local out, err = type_lines 'start = !pwd\n%cd /tmp\n%cd /\n%cd -\nnow = !pwd\nnow[1] == "/tmp"\n%edit 99\n%cd /no/such/folder\n'
+    has(out, 'Out[6]: true')
+    has(err, '%edit takes the number of an earlier cell, 1 to 6, not 99')
+    has(err, '/no/such/folder: No such file or directory')
+    has(select(2, type_lines '%cd -\n'), 'no previous folder')
+  end)
+
   it('%save makes comments of cells that are not Lua', function()
     type_lines(('%%%%sh\necho not Lua {\n\nx = 1\n%%save -f %s\n'):format(path))
     assert.equal('-- %%sh\n-- echo not Lua {\n-- \nx = 1\n', read(path))

@@ -61,6 +61,16 @@ local function field_sentence(state, name, line, kind)
   return hint and sentence .. '; ' .. hint or sentence
 end
 
+-- A sentence about a tensor where Lua needs a number, text or the function of a loop; nil for other
+-- messages.
+local function tensor_sentence(message)
+  local needs = message:find 'number expected, got Tensor' or message:find 'string expected, got Tensor'
+    or message:find "invalid value %(userdata%) at index %d+ in table for 'concat'"
+  if needs then return 'x:item() is the number of a tensor with one element, tostring(x) the text of any' end
+  local called = message:match 'attempt to call a ([%w.]+) value %(for iterator'
+  if called == 'Tensor' or called == 'torch.Size' or called == 'table' then return 'write for i, value in ipairs(x) do' end
+end
+
 -- A sentence about a misspelled name in the message, or about Python's spelling; nil if there is
 -- none. state: {scope, environment}; line: the source line, or nil; refused: the text that the
 -- compiler has refused, as {text, number of the line}, or nil.
@@ -68,6 +78,8 @@ function suggest.sentence(state, message, line, refused)
   if refused then return python.hint(state, refused.text, refused.number) end
   local lua = line and python.may_cause(message) and python.runtime_hint(state, line, message)
   if lua then return lua end
+  local sentence = tensor_sentence(message)
+  if sentence then return sentence end
   local name = message:match "nil value %(global '([^']+)'%)"
   if name then
     local names = state.scope:names()

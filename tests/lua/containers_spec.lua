@@ -188,6 +188,32 @@ describe('parameters', function()
   end)
 end)
 
+describe('lists and dicts of parameters', function()
+  it('are printed as by PyTorch', function()
+    local one = nn.ParameterList { torch.ones(2) }
+    assert.equal('ParameterList(  (0): Parameter containing: [torch.float32 of size 2])', tostring(one))
+    assert.equal('ParameterList()', tostring(nn.ParameterList()))
+    assert.equal([[
+ParameterList(
+    (0): Parameter containing: [torch.float32 of size 2]
+    (1): Parameter containing: [torch.float64 of size 2x3]
+)]], tostring(nn.ParameterList { torch.ones(2), torch.ones(2, 3, { dtype = torch.float64 }) }))
+    assert.equal([[
+ParameterDict(
+    (a): Parameter containing: [torch.FloatTensor of size 2]
+    (b): Parameter containing: [torch.FloatTensor of size ]
+)]], tostring(nn.ParameterDict { a = torch.ones(2), b = torch.ones({}) }))
+    assert.equal([[
+Sequential(
+  (0): ParameterList(  (0): Parameter containing: [torch.float32 of size 2])
+)]], tostring(nn.Sequential(one)))
+    if torch.cuda.is_available() then
+      assert.equal('ParameterList(  (0): Parameter containing: [torch.float32 of size 2 (cuda:0)])', tostring(nn.ParameterList { torch.ones(2) }:cuda(0)))
+      assert.equal('ParameterDict(  (a): Parameter containing: [torch.cuda.FloatTensor of size 2 (cuda:0)])', tostring(nn.ParameterDict { a = torch.ones(2) }:cuda(0)))
+    end
+  end)
+end)
+
 describe('a loader', function()
   local function loader(options)
     return data.DataLoader(data.TensorDataset(torch.arange(6), torch.arange(6) * 10), options or { batch_size = 2 })

@@ -26,7 +26,6 @@ local for_loops = require 'torch.support.for_loops'
 local kinds = require 'torch.support.argument_kinds'
 local Module = require 'torch.nn.module'
 local Parameter = require 'torch.nn.parameter'
-local ParameterList = require 'torch.nn.containers.parameter_list'
 
 local fields_of = class.fields
 
@@ -103,7 +102,8 @@ end
 function ParameterDict:extra_repr()
   local lines = {}
   for name, parameter in pairs(self) do
-    lines[#lines + 1] = ('  (%s): %s'):format(name, ParameterList.describe(parameter))
+    lines[#lines + 1] = ('  (%s): Parameter containing: [%s of size %s%s]'):format(name, parameter:type(), table.concat(parameter.shape, 'x'),
+      parameter.is_cuda and (' (%s)'):format(parameter.device) or '')
   end
   return table.concat(lines, '\n')
 end

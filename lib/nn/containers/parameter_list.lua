@@ -93,14 +93,12 @@ end
 ParameterList.__pairs = ParameterList.iter
 ParameterList.__call = for_loops.call_by(for_loops.values, Module.__call) -- for parameter in list do
 
-function ParameterList.describe(parameter)
-  return ('Parameter containing: [%s of size %s%s]'):format(tostring(parameter.dtype), table.concat(parameter.shape, 'x'),
-    parameter.is_cuda and (' (%s)'):format(tostring(parameter.device)) or '')
-end
-
 function ParameterList:extra_repr()
   local lines = {}
-  for i, parameter in self:iter() do lines[i] = ('  (%d): %s'):format(i - 1, ParameterList.describe(parameter)) end
+  for i, parameter in self:iter() do
+    lines[i] = ('  (%d): Parameter containing: [%s of size %s%s]'):format(i - 1, parameter.dtype, table.concat(parameter.shape, 'x'),
+      parameter.is_cuda and (' (%s)'):format(parameter.device) or '')
+  end
   return table.concat(lines, '\n')
 end
 

@@ -49,3 +49,19 @@ describe('a condition that is a tensor #cpu', function()
     assert.matches('x is a tensor', input.run(state, 'if x then end').hint, 1, true)
   end)
 end)
+
+describe('an error of Lua about a tensor #cpu', function()
+  for source, expected in pairs {
+    ["('x'):rep(torch.ones(1))"] = 'x:item() is the number of a tensor with one element, tostring(x) the text of any',
+    ["table.concat({torch.ones(1)}, ' ')"] = 'x:item() is the number',
+    ['for _ = 1, torch.tensor(3) do end'] = 'x:item() is the number',
+    ['for _ in torch.ones(2) do end'] = 'write for i, value in ipairs(x) do',
+    ['for _ in torch.ones(4):split(2) do end'] = 'write for i, value in ipairs(x) do',
+  } do
+    it('is shown with a remedy: ' .. source, function()
+      local state = session.new { environment = setmetatable({ torch = torch }, { __index = _G }) }
+      local result = state:run(source, state:begin_cell(source))
+      assert.matches(expected, table.concat(state:error_lines(result.report), '\n'), 1, true)
+    end)
+  end
+end)

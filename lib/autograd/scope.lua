@@ -113,24 +113,27 @@ function M.open_lasting(restore, body, ...) return run(setmetatable({ restore = 
 --- The number of scopes that were opened so far.
 function M.count() return opened end
 
--- The line of a scope that is open and was opened since count() was `before`; nil if there is none.
--- A recording of the profiler is not reported: its object is meant to be stopped later.
-local function open_since(before)
+-- A record of a scope that is open and was opened since count() was `before`, and fits; or nil.
+local function open_since(before, fits)
   for _, top in next, newest do
     local record = top
     while record do
-      if record.number > before and not record.ended and record.setting ~= 'profile' then return record.place end
+      if record.number > before and not record.ended and fits(record) then return record end
       record = record.below
     end
   end
 end
 
+-- A recording of the profiler is meant to be stopped later, and a coroutine may continue.
+local function is_forgotten(record) return record.setting ~= 'profile' and record.in_main end
+
 --- Collects the scopes that were dropped since count() was `before`, which warn. Returns the line
 --- that opened one which stays open; nil if there is none.
 function M.collect_dropped(before)
-  if opened == before or not open_since(before) then return nil end
+  if opened == before or not open_since(before, function() return true end) then return nil end
   collectgarbage()
-  return open_since(before)
+  local record = open_since(before, is_forgotten)
+  return record and record.place
 end
 
 -- The record of a guard, or of an object that has one in its field `scope`.

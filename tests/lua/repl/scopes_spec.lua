@@ -42,7 +42,9 @@ describe('a scope at the prompt #cpu', function()
   end)
 
   it('that is closed, or that a function closes, is not mentioned', function()
-    local out = prompt 'local _ <close> = torch.no_grad(); torch.is_grad_enabled()\ntorch.no_grad(torch.is_grad_enabled)\ntorch.set_grad_enabled(false);\ntorch.is_grad_enabled()\nprof = torch.profiler.profile()\nprof:stop();\n'
+    local out = prompt 'co = coroutine.wrap(function() local _ <close> = torch.no_grad(); coroutine.yield() end) co()\nco()\n'
+    assert.is_nil(out:find 'scope')
+    out = prompt 'local _ <close> = torch.no_grad(); torch.is_grad_enabled()\ntorch.no_grad(torch.is_grad_enabled)\ntorch.set_grad_enabled(false);\ntorch.is_grad_enabled()\nprof = torch.profiler.profile()\nprof:stop();\n'
     assert.matches('Out[1]: false', out, 1, true)
     assert.matches('Out[2]: false', out, 1, true)
     assert.matches('Out[4]: false', out, 1, true)

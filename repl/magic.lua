@@ -3,7 +3,9 @@
 -- Each is an entry of a table in repl/magic: {usage, description, function(session, arguments)},
 -- with takes_code if the rest of the cell belongs to it, optional_code if it may be empty, raw if it
 -- is not Lua, and varies if its output differs between runs. They run protected, as cells do, and
--- may return a result like that of session.run. May use the other modules of repl.
+-- may return a result like that of session.run. For completion, takes_name means that the arguments
+-- are a name, and choices(arguments) lists the words that can follow. May use the other modules of
+-- repl.
 
 local errors = require 'repl.errors'
 
@@ -34,6 +36,18 @@ function magic.takes_code(name) return magics[name] ~= nil and magics[name].take
 
 -- True if `%name` takes code, but may be without it.
 function magic.has_optional_code(name) return magics[name] ~= nil and magics[name].optional_code == true end
+
+-- True if Lua follows `%name`: code, or the name of a value.
+function magic.takes_lua(name)
+  local entry = magics[name]
+  return entry ~= nil and (entry.takes_name == true or entry.takes_code == true and not entry.raw)
+end
+
+-- The words that can follow `%name` and the text `arguments`, or nil.
+function magic.choices(name, arguments)
+  local entry = magics[name]
+  return entry and entry.choices and entry.choices(arguments) or nil
+end
 
 -- True if the text below `%name` is not Lua: a blank line ends the cell.
 function magic.is_raw(name) return magics[name] ~= nil and magics[name].raw == true end

@@ -187,6 +187,16 @@ local function without_methods(found, kinds)
   return #kept > 0 and kept or found
 end
 
+-- The words of the list that begin with `word`.
+local function choices_of(list, word)
+  local found = {}
+  for _, each in ipairs(list) do
+    if each:sub(1, #word) == word then found[#found + 1] = each end
+  end
+  table.sort(found)
+  return found, 'value'
+end
+
 local candidates
 
 function candidates(session, before, word)
@@ -194,9 +204,11 @@ function candidates(session, before, word)
   if before:find '^%s*%%%%?[%a_]*$' then return magics(before:match '[%a_]*$') end
   if before:find '^%s*!%s*[^%s/]*$' then return programs(before:match '[^%s!]*$', word) end
   local name, code = before:match '^%s*%%%%?([%a_]+)%s(.*)$'
-  if name == 'debug' then code = code:match '^%s*%d+%s+(.*)$' end
-  if name and code and (name == 'debug' or require('repl.magic').takes_code(name)) then
-    return candidates(session, code, word)
+  if name then
+    local magic = require 'repl.magic'
+    local choices = magic.choices(name, code)
+    if choices then return choices_of(choices, word) end
+    if magic.takes_lua(name) then return candidates(session, code:gsub('^%s*%d+%s+', ''), word) end
   end
   if before:find '^%s*[!%%]' then return paths(before:match '%S*$', word) end
   local tokens = lexer.tokens(before:match '^%s*%?*(.*)$')

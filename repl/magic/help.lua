@@ -25,9 +25,9 @@ local function explain(with_source)
   end
 end
 
-magics.pinfo = {'%pinfo name', 'the same as ?name', explain(false)}
-magics.pinfo2 = {'%pinfo2 name', 'the same as ??name', explain(true)}
-magics.psource = {'%psource name', 'the same as ??name', explain(true)}
+magics.pinfo = {'%pinfo name', 'the same as ?name', explain(false), takes_name = true}
+magics.pinfo2 = {'%pinfo2 name', 'the same as ??name', explain(true), takes_name = true}
+magics.psource = {'%psource name', 'the same as ??name', explain(true), takes_name = true}
 
 -- A Lua pattern for a name in which * stands for any characters.
 local function pattern_of(text) return '^' .. text:gsub('[%p]', '%%%0'):gsub('%%%*', '.*') .. '$' end
@@ -65,7 +65,7 @@ magics.psearch = {'%psearch pattern', 'lists the names that match, as torch.*sum
   if #found == 0 then error(('no name matches %s'):format(pattern), 0) end
   table.sort(found)
   print_all(require('repl.edit.menu').lines(found, kinds, wrapped.columns(), function(label) return label end))
-end}
+end, takes_name = true}
 
 magics.tb = {'%tb', 'shows the last error and its calls again', function(session)
   if not session.failed then error('no cell has failed', 0) end
@@ -82,6 +82,6 @@ function(_, name)
   if not mode then error(("no mode '%s': minimal, user and full"):format(name), 0) end
   errors.set_mode(mode)
   print('errors are shown in the mode ' .. mode)
-end}
+end, choices = function() return {'minimal', 'user', 'full'} end}
 
 return magics

@@ -24,7 +24,7 @@ function(session, choice)
   else
     error('%autoreload is on or off', 0)
   end
-end}
+end, choices = function() return {'on', 'off'} end}
 
 -- Applies a theme to the edited line and to later output.
 local function set_theme(session, name)
@@ -52,6 +52,13 @@ local setting_names = {}
 for name in pairs(settings) do setting_names[#setting_names + 1] = name end
 table.sort(setting_names)
 
+-- The list of words in a text like 'on|off'.
+local function words_of(text)
+  local words = {}
+  for word in text:gmatch '[^|]+' do words[#words + 1] = word end
+  return words
+end
+
 magics.config = {'%config [name value]', 'shows or changes settings: colors, editing, pager, strict (notes on conditions that are tensors), time, traceback',
 function(session, arguments)
   local name, value = arguments:match '^(%S+)%s*(%S*)$'
@@ -73,12 +80,16 @@ function(session, arguments)
     error(('%s is %s'):format(name, (setting[1]:gsub('|', ' or '))), 0)
   end
   setting[3](session, value)
+end, choices = function(arguments)
+  local name = arguments:match '^%s*(%S+)%s'
+  if not name then return setting_names end
+  return settings[name] and words_of(settings[name][1]) or {}
 end}
 
 magics.colors = {'%colors [theme]', "shows or changes the theme: neutral, dark, light or none; IPython's NoColor, Linux, LightBG",
 function(session, name)
   magics.config[3](session, 'colors ' .. (theme.aliases[name:lower()] or name))
-end}
+end, choices = function() return words_of(theme.names()) end}
 
 magics.precision = {'%precision [digits]', 'shows floats and elements of tensors with this number of digits after the point; alone: as at the start',
 function(_, digits)

@@ -151,7 +151,7 @@ local function list_of(op, what, value)
   end
   kinds.check_list(op, value)
   local list = {}
-  for i = 1, #value do list[i] = without_edge(value[i]) end
+  for i, entry in ipairs(value) do list[i] = without_edge(entry) end
   return list
 end
 

@@ -103,6 +103,7 @@ local read_transformed = declare.reader 'TransformedDistribution(any base_distri
 
 -- For the init of a class with a base and transforms.
 function TransformedDistribution:setup_from(base, transforms, validate_args)
+  transforms = basic.Transform.check_list('TransformedDistribution', transforms)
   local transform = basic.ComposeTransform(transforms)
   local domain, codomain = transform.domain.event_dim, transform.codomain.event_dim
   local shape, event_dim = utils.append(base.batch_shape, base.event_shape), #base.event_shape
@@ -124,10 +125,7 @@ function TransformedDistribution:init(...)
   check_distribution('TransformedDistribution', 'base_distribution', options.base_distribution)
   if basic.Transform:is_instance(transforms) then transforms = { transforms } end
   if type(transforms) ~= 'table' then fail('transforms must be a Transform or list, but was %s', kinds.described(transforms)) end
-  for _, transform in ipairs(transforms) do
-    if not basic.Transform:is_instance(transform) then fail 'transforms must be a Transform or a list of Transforms' end
-  end
-  self:setup_from(options.base_distribution, table.move(transforms, 1, #transforms, 1, {}), options.validate_args)
+  self:setup_from(options.base_distribution, transforms, options.validate_args)
 end
 
 -- The base, for a batch of that shape.

@@ -55,7 +55,8 @@ local function list_of(fits)
     for i = 1, #value do
       if not fits(value[i]) then return false end
     end
-    local name = next(value, #value > 0 and #value or nil)
+    local n = rawlen(value)
+    local name = next(value, n > 0 and n or nil)
     return name == nil or name == 'n' -- table.pack's n; other names would be ignored
   end
 end

@@ -34,22 +34,31 @@ static int batch_depth(lua_State *L)
     return 1;
 }
 
+/* Argument 2: a level, or with `most` LT_MAX_BATCHES a number of levels. */
+static int check_level(lua_State *L, int most)
+{
+    lua_Integer level = lt_lua_check_integer(L, 2);
+    if (level < 0 || level > most)
+        lt_lua_error(L, "vmap level %I, expected 0 to %d", (LUAI_UACINT)level, most);
+    return (int)level;
+}
+
 /* is_batched(tensor, level or nil) */
 static int is_batched(lua_State *L)
 {
     const lt_tensor *t = lt_lua_check_tensor(L, 1);
     lua_pushboolean(L, lua_isnoneornil(L, 2) ? lt_is_batched(t)
-                                             : lt_batch_has(t, (int)lt_lua_check_integer(L, 2)));
+                                             : lt_batch_has(t, check_level(L, LT_MAX_BATCHES - 1)));
     return 1;
 }
 
 typedef lt_status (*look)(lt_tensor *t, int level, lt_tensor **out);
 
-static int looked_at(lua_State *L, look how)
+static int looked_at(lua_State *L, look how, int most)
 {
     static const int arguments[] = {1};
     lt_tensor *t = lt_lua_check_tensor(L, 1);
-    int level = (int)lt_lua_check_integer(L, 2);
+    int level = check_level(L, most);
     lua_settop(L, 2);
     lt_tensor **slot = lt_lua_new(L);
     lt_lua_do(L, how(t, level, slot));
@@ -58,10 +67,16 @@ static int looked_at(lua_State *L, look how)
 }
 
 /* (tensor, level) -> tensor: call the core function of this name. */
-static int batch_hide(lua_State *L) { return looked_at(L, lt_batch_hide); }
-static int batch_show(lua_State *L) { return looked_at(L, lt_batch_show); }
-static int batch_show_below(lua_State *L) { return looked_at(L, lt_batch_show_below); }
-static int batch_hide_below(lua_State *L) { return looked_at(L, lt_batch_hide_below); }
+static int batch_hide(lua_State *L) { return looked_at(L, lt_batch_hide, LT_MAX_BATCHES - 1); }
+static int batch_show(lua_State *L) { return looked_at(L, lt_batch_show, LT_MAX_BATCHES - 1); }
+static int batch_show_below(lua_State *L)
+{
+    return looked_at(L, lt_batch_show_below, LT_MAX_BATCHES);
+}
+static int batch_hide_below(lua_State *L)
+{
+    return looked_at(L, lt_batch_hide_below, LT_MAX_BATCHES);
+}
 
 void lt_lua_open_batches(lua_State *L)
 {

@@ -94,7 +94,7 @@ static int size_index(lua_State *L)
         return lt_lua_error(L, "a torch.Size is indexed by a whole number, not %s",
                             lt_lua_type_name(L, 2));
     i = lua_tointeger(L, 2);
-    if (i < 0 && -i <= n) {
+    if (i < 0 && i >= -n) {
         lua_rawgeti(L, 1, n + 1 + i);
         return 1;
     }

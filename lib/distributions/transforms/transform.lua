@@ -151,12 +151,14 @@ function InverseTransform:__tostring() return ('_InverseTransform(%s)'):format(t
 
 local function check_list(what, list)
   kinds.check(what, 'parts', list, 'table')
-  for i, part in ipairs(list) do
-    if not Transform:is_instance(part) then
-      fail('%s: element %d must be a Transform, not %s', what, i, kinds.described(part))
+  local copy = {}
+  for i = 1, #list do
+    if not Transform:is_instance(list[i]) then
+      fail('%s: element %d must be a Transform, not %s', what, i, kinds.described(list[i]))
     end
+    copy[i] = list[i]
   end
-  return table.move(list, 1, #list, 1, {})
+  return copy
 end
 Transform.check_list = check_list
 

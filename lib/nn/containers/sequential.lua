@@ -36,7 +36,8 @@ function Sequential:init(...)
   local layers, n = { ... }, select('#', ...)
   if type(layers[1]) == 'table' and n == 1 and type(layers[1][1]) ~= 'string' then layers, n = layers[1], nil end
   no_holes('Sequential()', layers, n)
-  local key = next(layers, #layers > 0 and #layers or nil)
+  local raw = rawlen(layers)
+  local key = next(layers, raw > 0 and raw or nil)
   if key ~= nil then
     fail("Sequential(): the names of a table have no order: pass {{'%s', layer}, ...} to name layers in order", tostring(key))
   end

@@ -39,7 +39,8 @@ local function check(what, optimizer, schedulers)
   if type(schedulers) ~= 'table' or #schedulers < 1 then
     fail('%s expects at least one scheduler to be chained, but got no scheduler.', what)
   end
-  for i, each in ipairs(schedulers) do
+  for i = 1, #schedulers do
+    local each = schedulers[i]
     if not Scheduler:is_instance(each) or each.__classname == 'ReduceLROnPlateau' then
       fail('%s does not support `%s` scheduler as it requires additional kwargs to be specified when calling `step`, '
         .. 'but got one at index %d in the given schedulers sequence.', what,

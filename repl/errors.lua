@@ -58,10 +58,10 @@ local function stack_depth()
 end
 
 -- The frames outside of the handler, innermost first, up to the program's session; of a deep stack
--- both ends, with {skipped = n} between. The caller of this function is called by a handler in C.
--- Frames keep their values for %debug and suggestions.
-local function collect()
-  local frames, level, depth = {}, 4, stack_depth()
+-- both ends, with {skipped = n} between. The caller of this function is called by a handler in C,
+-- through `between` other functions. Frames keep their values for %debug and suggestions.
+local function collect(between)
+  local frames, level, depth = {}, 4 + (between or 0), stack_depth()
   while true do
     if depth > 2 * MAX_FRAMES and level == MAX_FRAMES // 2 then
       frames[#frames + 1] = {skipped = depth - MAX_FRAMES}
@@ -83,11 +83,12 @@ local function collect()
   return frames
 end
 
--- The last failure in a coroutine: its error value and frames, innermost first.
+-- The last failure in a coroutine or in a callback of the library: its error value and frames,
+-- innermost first; is_whole: they include the frames of the callback's caller.
 local failed_coroutine
 
--- For an error from a coroutine, puts the frames of the coroutine first. The error may have got
--- positions in front.
+-- For an error from a coroutine, puts the frames of the coroutine first; for one from a callback,
+-- returns the frames of the callback. The error may have got positions in front.
 local function with_coroutine(value, frames)
   local failed = failed_coroutine
   failed_coroutine = nil
@@ -96,7 +97,8 @@ local function with_coroutine(value, frames)
   if not same and type(value) == 'string' and type(failed.value) == 'string' and failed.value ~= '' then
     same = value:sub(-#failed.value) == failed.value
   end
-  return same and table.move(frames, 1, #frames, #failed.frames + 1, failed.frames) or frames
+  if not same then return frames end
+  return failed.is_whole and failed.frames or table.move(frames, 1, #frames, #failed.frames + 1, failed.frames)
 end
 
 -- Records the frames of a coroutine that ended with an error, before it is closed: called by the
@@ -116,6 +118,13 @@ function errors.coroutine_failed(co, value)
     end
   end
   failed_coroutine = {value = value, frames = with_coroutine(value, frames)}
+end
+
+-- Records the frames when a callback that C code protects, such as a hook of backward(), fails:
+-- called by a function in C, in the callback's message handler.
+function errors.callback_failed(value)
+  if value == nil then return end
+  failed_coroutine = {value = value, frames = with_coroutine(value, collect(1)), is_whole = true}
 end
 
 -- Called when a new cell begins.
@@ -259,7 +268,8 @@ end
 local function head_lines(report, context, paint)
   local message = report.message
   local lines = {paint('message', printable(message))}
-  local source, number = position_of(message)
+  local in_module = message:match '^error loading module .-:\n\t(.*)$'
+  local source, number = position_of(in_module or message)
   local text = source and (context.text_of and context.text_of(source) or text_of_chunk(source))
   local function line_at(n) return text and line_of(text, n) end
   local line = line_at(number)
@@ -276,7 +286,7 @@ local function head_lines(report, context, paint)
     end
   end
   local frame = source and frame_at(report.frames, source, number)
-  local refused = line and #report.frames == 0 and {text = text, number = number} or nil
+  local refused = line and (#report.frames == 0 or in_module) and {text = text, number = number} or nil
   local hint = context.suggest and context.suggest(message, line, frame, refused) or line and joined(message, number, line_at)
   for part in (hint or ''):gmatch '[^\n]+' do lines[#lines + 1] = paint('hint', printable(part)) end
   return lines, frame == nil or frame == innermost(report.frames)

@@ -228,6 +228,10 @@ local function write(state, book, gpus, path)
   end
   local text = (book.document and jupyter_text or markdown_text)(state, book, runs, gpus)
   require('torch.files.outside').write_file(path, text)
+  if not complete then
+    io.stderr:write(('%s: cell %d raised an error that the notebook does not expect; the following cells were not run\n'):format(path, #runs))
+    io.stderr:write(error_text(runs[#runs].ran), '\n')
+  end
   return complete
 end
 

@@ -66,7 +66,7 @@ end
 local FIRST_START = [[
   A cell is Lua: try torch.arange(6):reshape(2, 3); positions count from 1
   Tab completes a name, ?torch.sum explains it, Up brings back cells
-  %run file.lua runs a script; !ltensor --doctor shows which libraries were found]]
+  %run file.lua runs a script; !ltensor --doctor lists the libraries found]]
 
 local function print_wrapped(text)
   for _, line in ipairs(require('repl.wrapped').lines(text, '  ')) do print(line) end

@@ -88,7 +88,8 @@ function requests.is_complete_request(kernel, content)
     return object {{'status', 'incomplete'}, {'indent', indent.for_next(code) or ''}}
   end
   local _, lua = input.parts(code)
-  return object {{'status', lua and kernel.session:status(lua) or 'complete'}}
+  local status = lua and kernel.session:status(lua) or 'complete'
+  return object {{'status', status == 'incomplete' and 'invalid' or status}} -- a block of Python
 end
 
 function requests.history_request(kernel, content)

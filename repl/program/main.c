@@ -8,6 +8,7 @@
 #include <lauxlib.h>
 #include <lua.h>
 #include <lualib.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +36,13 @@ static void print_error(const char *message)
     fflush(stderr);
 }
 
+/* Whether the file descriptor is a pipe without a reader. */
+static bool is_closed_pipe(int fd)
+{
+    struct pollfd pipe = {.fd = fd, .events = POLLOUT};
+    return poll(&pipe, 1, 0) > 0 && (pipe.revents & POLLERR) != 0;
+}
+
 /* Completes the output on stdout and returns the exit status: EXIT_FAILURE instead of EXIT_SUCCESS
  * if a write has failed, for example on a full device. A closed pipe is not reported. */
 static int finish_output(int status)
@@ -43,7 +51,7 @@ static int finish_output(int status)
     errno = 0;
     const bool failed = fflush(stdout) != 0 || ferror(stdout) || recorder_has_failed();
     if (!failed) return status;
-    if (!is_reported && errno != EPIPE)
+    if (!is_reported && errno != EPIPE && !is_closed_pipe(STDOUT_FILENO))
         fprintf(stderr, "%s: the output on stdout is incomplete: %s\n", program,
                 errno != 0 ? strerror(errno) : "a write failed");
     is_reported = true;
@@ -151,6 +159,15 @@ static int coroutine_failed(lua_State *L)
     modules_push_function(L, "repl.errors", "coroutine_failed");
     lua_insert(L, 1);
     lua_call(L, 2, 0);
+    return 0;
+}
+
+/* The same for a callback of the library. */
+static int callback_failed(lua_State *L)
+{
+    modules_push_function(L, "repl.errors", "callback_failed");
+    lua_insert(L, 1);
+    lua_call(L, 1, 0);
     return 0;
 }
 
@@ -429,6 +446,8 @@ static int protected_main(lua_State *L)
     lt_lua_set_context(L, lt_context_process());
     set_arguments(L, argc, argv, o->script);
     interrupt_watch_coroutines(L, coroutine_failed);
+    lua_pushcfunction(L, callback_failed);
+    lua_setfield(L, LUA_REGISTRYINDEX, "ltensor.callback_failed"); /* src/lua/graph/callback.h */
     open_torch(L);
     lua_register(L, "breakpoint", stop_for_debugger);
     lua_settop(L, 0);

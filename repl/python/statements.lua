@@ -255,7 +255,9 @@ local function while_statement(self)
 end
 
 local function if_statement(self)
-  local lines = {('if %s then'):format(condition(self))}
+  local test = condition(self)
+  if test == "__name__ == '__main__'" then return self:block() end
+  local lines = {('if %s then'):format(test)}
   append(lines, self:block(), '  ')
   while self:accept 'elif' do
     lines[#lines + 1] = ('elseif %s then'):format(condition(self))

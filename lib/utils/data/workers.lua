@@ -50,7 +50,8 @@ local function serve(loader, receive, send, seed, id)
   local function describe(message)
     local text = torch.is_tensor(message) and 'a tensor' or tostring(message)
     local at = where.position and (', at sample %s'):format(tostring(where.position)) or ''
-    return ('Caught an error in DataLoader worker process %d%s.\n%s'):format(id, at, debug.traceback(text, 2))
+    local trace = debug.traceback(text, 2):gsub('\n\t%[C%]:[^\n]*', ''):gsub('\n\t%[ltensor [^\n]*', '')
+    return ('Caught an error in DataLoader worker process %d%s.\n%s'):format(id, at, (trace:gsub('\n\t%(%.%.%.tail calls%.%.%.%)', '')))
   end
   local ok, message = xpcall(loader.worker_init_fn or function() end, describe, id)
   while true do

@@ -60,6 +60,27 @@ static int call_closure(lua_State *L)
     return 0;
 }
 
+/* Message handler: passes the error to the program's function, before the stack is unwound. */
+static int report_failure(lua_State *L)
+{
+    if (lua_getfield(L, LUA_REGISTRYINDEX, LT_LUA_CALLBACK_FAILED) == LUA_TFUNCTION) {
+        lua_pushvalue(L, 1);
+        lua_pcall(L, 1, 0, 0);
+    }
+    lua_settop(L, 1);
+    return 1;
+}
+
+int lt_lua_call_protected(lua_State *L, lua_CFunction f, void *argument)
+{
+    lua_pushcfunction(L, report_failure);
+    lua_pushcfunction(L, f);
+    lua_pushlightuserdata(L, argument);
+    const int status = lua_pcall(L, 1, 0, -3);
+    lua_remove(L, status == LUA_OK ? -1 : -2);
+    return status;
+}
+
 lt_status lt_lua_call_back(const lt_lua_state *state, lua_CFunction f, void *argument)
 {
     lua_State *L = state->running;
@@ -67,9 +88,7 @@ lt_status lt_lua_call_back(const lt_lua_state *state, lua_CFunction f, void *arg
         return lt_error(LT_ERR_RUNTIME,
                         "a hook written in Lua was reached from outside of its interpreter");
     if (!lua_checkstack(L, 4)) return lt_error(LT_ERR_MEMORY, "Lua stack overflow in a hook");
-    lua_pushcfunction(L, f);
-    lua_pushlightuserdata(L, argument);
-    if (lua_pcall(L, 1, 0, 0) == LUA_OK) return LT_OK;
+    if (lt_lua_call_protected(L, f, argument) == LUA_OK) return LT_OK;
     lt_status status =
         lt_error(LT_ERR_RUNTIME, "%s",
                  lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "error in a hook");

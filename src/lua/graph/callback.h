@@ -33,6 +33,14 @@ lt_status lt_callback_run_hook(void *ctx, lt_tensor *grad, lt_tensor **replaceme
 lt_status lt_callback_run_node_hook(void *ctx, lt_tensor **values, int n, lt_tensor *const *seen,
                                     int m);
 
+/* The field of the registry with a function that receives the error of a failed callback; nil: no
+ * program reports frames. */
+#define LT_LUA_CALLBACK_FAILED "ltensor.callback_failed"
+
+/* Calls f with the argument as a light userdata, protected; needs 4 slots of the stack. Returns
+ * Lua's status, with the error on top of the stack. */
+int lt_lua_call_protected(lua_State *L, lua_CFunction f, void *argument);
+
 /* Raises the error value of a callback, else core's message. */
 int lt_callback_raise(lua_State *L);
 

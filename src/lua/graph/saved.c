@@ -11,6 +11,7 @@
 
 #include "binding.h"
 #include "call.h"
+#include "callback.h"
 #include "context/fork.h"
 #include "memory/alloc.h"
 
@@ -107,9 +108,7 @@ static lt_status call_hook(const lua_hooks *h, lua_CFunction f, hook_call *call)
     if (L == NULL || !lua_checkstack(L, 4) || lt_lua_state_of(L) != h->state)
         return lt_error(LT_ERR_RUNTIME,
                         "a hook of saved tensors was reached from outside of its interpreter");
-    lua_pushcfunction(L, f);
-    lua_pushlightuserdata(L, call);
-    if (lua_pcall(L, 1, 0, 0) == LUA_OK) return LT_OK;
+    if (lt_lua_call_protected(L, f, call) == LUA_OK) return LT_OK;
     lt_status status = lt_error(
         LT_ERR_RUNTIME, "%s",
         lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "error in a hook of saved tensors");

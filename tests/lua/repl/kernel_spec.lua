@@ -149,7 +149,7 @@ describe('a kernel #cpu', function()
 
   it('is_complete reports if a cell is complete', function()
     for code, status in pairs {['x = 1'] = 'complete', [''] = 'complete', ['?print'] = 'complete', ['for i = 1, 2 do'] = 'incomplete',
-      ['x = = 1'] = 'invalid', ['%time x = {'] = 'incomplete', ['%%writefile f\nx = {'] = 'incomplete', ['%%writefile f\nx = {\n'] = 'complete'} do
+      ['x = = 1'] = 'invalid', ['for i in range(3):'] = 'invalid', ['if x: print(x)'] = 'invalid', ['%time x = {'] = 'incomplete', ['%%writefile f\nx = {'] = 'incomplete', ['%%writefile f\nx = {\n'] = 'complete'} do
       assert.equal(status, ask('is_complete_request', {code = code}).status, code)
     end
     assert.equal('  ', ask('is_complete_request', {code = 'do'}).indent)

@@ -200,4 +200,13 @@ End.
     assert.equal((before:gsub('\n9\n', '\n2\n'):gsub('\n3\n~~~\n', '\n3\n~~~\n~~~text\n3\n~~~\n')), after)
     assert.equal('4 passed, 0 failed\n', (check(after)))
   end)
+
+  it('--write names the cell that failed, and exits 1', function()
+    local _, err, status, after = run('~~~lua\n1 + 1\n~~~\n\n~~~lua\nnope()\n~~~\n\n~~~lua\n3\n~~~\n', '--write')
+    assert.equal(1, status)
+    assert.is_truthy(err:find(": cell 2 raised an error that the notebook does not expect; the following cells were not run\n" ..
+      "attempt to call a nil value (global 'nope')\n", 1, true), err)
+    assert.is_truthy(after:find('~~~lua\n1 + 1\n~~~\n~~~text\n2\n~~~', 1, true), after)
+    assert.is_nil(after:find('~~~text\n3', 1, true))
+  end)
 end)

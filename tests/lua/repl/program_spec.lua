@@ -120,6 +120,28 @@ describe('the program #cpu', function()
     assert.is_truthy(failure "error 'step 3:10: no'":find '^ltensor: a.lua:1: step 3:10: no\n')
   end)
 
+  it('shows the frames of hooks of backward', function()
+    local err = failure 'local x = torch.ones(2, {requires_grad = true})\nx:register_hook(function() error "deep" end)\nlocal function f() x:sum():backward() end\nf()'
+    assert.equal('ltensor: a.lua:2: deep\n     2 | x:register_hook(function() error "deep" end)\nstack traceback:\n' ..
+      "\ta.lua:2: in function <a.lua:2>\n\ta.lua:3: in upvalue 'f'\n\ta.lua:4: in main chunk\n", (err:gsub("local 'f'", "upvalue 'f'")))
+    err = failure('torch.autograd.graph.saved_tensors_hooks(function() error "pack" end, function(x) return x end, function()\n' ..
+      'return torch.ones(2, {requires_grad = true}):exp() end)')
+    assert.is_truthy(err:find('^ltensor: a.lua:1: pack\n'), err)
+    assert.is_truthy(err:find('\ta.lua:1: in function <a.lua:1>\n\ta.lua:2: in ', 1, true), err)
+  end)
+
+  it('shows the line of a module that Lua refuses', function()
+    local folder = os.tmpname()
+    os.remove(folder)
+    process.run('mkdir ' .. folder)
+    local file = assert(io.open(folder .. '/broken_module.lua', 'w'))
+    file:write('local x = 1\nx += 1\n')
+    file:close()
+    local _, err = run("-e \"require 'broken_module'\"", ("LUA_PATH='%s/?.lua;;'"):format(folder))
+    process.run('rm -r ' .. folder)
+    assert.is_truthy(err:find('\n     2 | x += 1\n', 1, true) and err:find('\nin Lua: x = x + 1\n', 1, true), err)
+  end)
+
   it('shows the source line of -e, stdin and a script that Lua refuses', function()
     assert.is_truthy(select(2, run "-e 'x = torch.zreos(2)'"):find('\n     1 | x = torch.zreos(2)\n', 1, true))
     assert.is_truthy(select(2, run("-e 'x ='")):find('\n     1 | x =\n', 1, true))
@@ -159,6 +181,7 @@ describe('the program #cpu', function()
     local out, err = run("-e 'for i = 1, 1e5 do print(i) end' | head -n 1")
     assert.equal('1\n', out)
     assert.equal('', err)
+    assert.equal('', (select(2, run("-e 'for i = 1, 1e5 do print(i) end' | head -n 1", "trap '' PIPE;"))))
   end)
 
   it('leaves SIGINT alone in scripts', function()

@@ -170,7 +170,7 @@ local forms = {
   {'for n in names:\n    if n is None: continue\n    print(n)', 'for _, n in ipairs(names) do\n  if n == nil then\n    goto continue\n  end\n  print(n)\n  ::continue::\nend'},
   {'with torch.no_grad(), torch.autocast("cuda") as scope: f()',
     "do\n  local _ <close> = torch.no_grad()\n  local scope <close> = torch.autocast('cuda')\n  f()\nend"},
-  {'try:', 'local ok, message = pcall(function()\n  -- ...\nend)'}, {"raise ValueError('no')", "error('no')"}, {"assert n == 1, 'no'", "assert(n == 1, 'no')"},
+  {"if __name__ == '__main__':\n    f(x=1)", 'f{x = 1}'}, {'try:', 'local ok, message = pcall(function()\n  -- ...\nend)'}, {"raise ValueError('no')", "error('no')"}, {"assert n == 1, 'no'", "assert(n == 1, 'no')"},
   {'del a, b', 'a, b = nil, nil'}, {"f'{n}%'", "('%s%%'):format(n)"}, {"f'{n:.3f} {n:>5d} {{}}' != s", "('%.3f %5d {}'):format(n, n) ~= s"},
   {"'%d of %d' % (a, b) != s", "('%d of %d'):format(a, b) ~= s"}, {"'{} {:.1f}'.format(a, b) is s", "('%s %.1f'):format(a, b) == s"},
   {"', '.join([a, b])", "table.concat({a, b}, ', ')"}, {'"""a\nb""" != s', "'a\\nb' ~= s"}, {"r'\\d' != \"it's\"", "'\\\\d' ~= \"it's\""},

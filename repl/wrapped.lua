@@ -82,7 +82,7 @@ end
 -- Words beside a label, in as many aligned columns as fit; if a few long words would leave little
 -- room for columns, the words follow each other.
 function wrapped.grid(label, words, columns)
-  local room, used, widths = columns - width.of(label), -2, nil
+  local room, used, widths = math.max(1, columns - width.of(label)), -2, nil
   for _, word in ipairs(words) do used = used + 2 + width.of(word) end
   local packed_rows = used // room + 1
   for count = math.max(1, math.min(#words, (room + 2) // 3)), 1, -1 do

@@ -76,7 +76,7 @@ magics.writefile = {'%%writefile [-a] file', 'writes the lines below to a file; 
   body = body:gsub('%s*$', '\n')
   require('torch.files.outside').write_file(path, append and (before or '') .. body or body)
   print((before and (append and 'appended to ' or 'overwrote ') or 'wrote ') .. path)
-end, takes_code = true, raw = true}
+end, takes_code = true, raw = true, varies = true}
 
 -- A magic that passes the lines below to a shell.
 local function shell_magic(shell)

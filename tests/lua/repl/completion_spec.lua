@@ -66,6 +66,20 @@ describe('completion of fields #cpu', function()
     end)
   end
 
+  it('knows the fields or methods of every type of the library that computes them', function()
+    local out = process.lua [[
+      local unknown = {}
+      for name, metatable in pairs(debug.getregistry()) do
+        if type(name) == 'string' and name:find '^ltensor%.' and type(metatable) == 'table' and type(rawget(metatable, '__index')) == 'function'
+          and not rawget(metatable, '__methods') and not rawget(metatable, '__fields') then
+          unknown[#unknown + 1] = name
+        end
+      end
+      print(table.concat(unknown, ' '))
+    ]]
+    assert.equal('\n', out)
+  end)
+
   it('offers the fields of streams and events', function()
     assert.equal('cuda_stream field', words('x.cuda', 'x = torch.cuda.Stream()', '--sim-gpus 1'))
     assert.equal('device field', words('x.dev', 'x = torch.cuda.Event()', '--sim-gpus 1'))
@@ -123,6 +137,17 @@ describe('completion of paths #cpu', function()
     assert.equal('inner/ folder, inside file', words(('%%run %s/in'):format(folder)))
     assert.equal('inner/ folder, inside file', words(('files = !cat %s/in'):format(folder)))
     process.run('rm -r ' .. folder)
+  end)
+end)
+
+describe('a menu #cpu', function()
+  it('has lines for any width', function()
+    local menu = require 'repl.edit.menu'
+    local kinds = {first = 'function', second = 'function', ['a_name_of_many_letters'] = 'module'}
+    for columns = 1, 40 do
+      local lines = menu.lines({'a_name_of_many_letters', 'first', 'second'}, kinds, columns, function(label) return label end)
+      assert.truthy(table.concat(lines, ' '):find 'first +.*second +.*a_name_of_many_letters')
+    end
   end)
 end)
 

@@ -294,7 +294,9 @@ end
 
 --- Points for TensorBoard's projector, with labels and images; as files in the folder of the writer.
 function SummaryWriter:add_embedding(mat, metadata, label_img, global_step, tag, metadata_header)
-  if mat.ndim ~= 2 then fail('add_embedding(): mat must have the shape (N, D), got %s', tostring(mat.shape)) end
+  if mat.ndim ~= 2 or mat:numel() == 0 then
+    fail('add_embedding(): mat must have the shape (N, D) and at least one point, got %s', tostring(mat.shape))
+  end
   local step = ('%05d'):format(global_step or 0)
   local name = step .. '/' .. tag:gsub('[%%/\\]', function(c) return ('%%%02x'):format(c:byte()) end)
   local folder, n = self:_folder('add_embedding', name), mat:size(1)

@@ -4,8 +4,8 @@
 --[=[ arguments
 dtype: Dtype of the result.
 ToDtype.scale: Whether values are scaled from the range of one dtype to that of the other.
-mean: List with the mean of each channel.
-std: List with the standard deviation of each channel.
+mean: List or tensor with the mean of each channel.
+std: List or tensor with the standard deviation of each channel.
 inplace: Whether the image itself is changed.
 p: Probability that the image is changed.
 RandomErasing.scale: Smallest and largest area of the rectangle, as fractions of the area of the image.
@@ -63,9 +63,10 @@ end
 M.Normalize = Transform:extend 'Normalize'
 M.Normalize._shown = 'mean[] std[] inplace'
 function M.Normalize:init(mean, std, inplace)
-  self.mean, self.std, self.inplace = mean, std, inplace
+  self.mean, self.std = torch.is_tensor(mean) and mean:flatten():tolist() or mean, torch.is_tensor(std) and std:flatten():tolist() or std
+  self.inplace = inplace
 end
-declare.methods(M.Normalize, 'init(self, times mean, times std, boolean inplace=false)')
+declare.methods(M.Normalize, 'init(self, Tensor|times mean, Tensor|times std, boolean inplace=false)')
 function M.Normalize:transform(image) return functional.normalize(image, self.mean, self.std, self.inplace) end
 
 -- ---- RandomErasing ------------------------------------------------------------------------------
@@ -77,6 +78,7 @@ function M.RandomErasing:init(p, scale, ratio, value, inplace)
   self:_set_probability(p)
   geometry._check_range('RandomErasing', 'scale', scale)
   geometry._check_range('RandomErasing', 'ratio', ratio)
+  geometry._check_positive('RandomErasing', 'ratio', ratio)
   if scale[1] < 0 or scale[2] > 1 then fail('RandomErasing(): scale must be from 0 to 1, got {%s, %s}', tostring(scale[1]), tostring(scale[2])) end
   if type(value) == 'string' and value ~= 'random' then
     fail("RandomErasing(): value must be a number, a list of numbers or 'random', got '%s'", value)

@@ -16,8 +16,8 @@ width: Width of the crop.
 padding: Number of pixels added at each edge; {left and right, top and bottom} or {left, top, right, bottom}.
 fill: Value of the new pixels, or a list with a value for each channel.
 padding_mode: Kind of the new pixels: `'constant'`, `'edge'`, `'reflect'` or `'symmetric'`.
-mean: List with the mean of each channel.
-std: List with the standard deviation of each channel.
+mean: List or tensor with the mean of each channel.
+std: List or tensor with the standard deviation of each channel.
 inplace: Whether the input is changed.
 i: Number of rows above the rectangle, from 0.
 j: Number of columns at the left of the rectangle, from 0.
@@ -59,7 +59,7 @@ local function rounded(x)
   local low = math.floor(x)
   local rest = x - low
   if rest > 0.5 or rest == 0.5 and low % 2 == 1 then low = low + 1 end
-  return math.tointeger(low)
+  return math.tointeger(low) or low -- an integer, unless it exceeds all sizes
 end
 M._rounded = rounded
 
@@ -82,10 +82,12 @@ local function scalar_pad(input, edges, fill, mode)
     images = torch.nn.functional.pad(images, edges, { value = fill })
   elseif mode == 'symmetric' then
     local function positions(size, before, after)
-      if before > size or after > size then fail('pad(): symmetric padding of %d exceeds the size %d', math.max(before, after), size) end
+      for _, n in ipairs { before, after } do -- a negative padding removes pixels
+        if n > size or n < -size then fail('pad(): symmetric padding of %d exceeds the size %d', n, size) end
+      end
       local list = {}
       for k = before, 1, -1 do list[#list + 1] = k end
-      for k = 1, size do list[#list + 1] = k end
+      for k = 1 - math.min(before, 0), size + math.min(after, 0) do list[#list + 1] = k end
       for k = size, size - after + 1, -1 do list[#list + 1] = k end
       return torch.tensor(list, { dtype = torch.int64, device = input.device })
     end
@@ -220,6 +222,8 @@ end
 
 --- (input - mean) / std for each channel of an image of floats.
 function M.normalize(input, mean, std, inplace)
+  if torch.is_tensor(mean) then mean = mean:flatten():tolist() end
+  if torch.is_tensor(std) then std = std:flatten():tolist() end
   if not input:is_floating_point() then
     fail("normalize(): expected an image of floats, got %s; call ToDtype(torch.float32, {scale = true}) first", tostring(input.dtype))
   end
@@ -275,7 +279,7 @@ declare.functions(M, [[
   center_crop(Tensor input, sizes output_size)
   resize(Tensor input, sizes? size, string interpolation='bilinear', integer? max_size, boolean antialias=true)
   resized_crop(Tensor input, integer top, integer left, integer height, integer width, sizes size, string interpolation='bilinear', boolean antialias=true)
-  normalize(Tensor input, times mean, times std, boolean inplace=false)
+  normalize(Tensor input, Tensor|times mean, Tensor|times std, boolean inplace=false)
   erase(Tensor input, integer i, integer j, integer h, integer w, Tensor v, boolean inplace=false)
   to_dtype(Tensor input, dtype? dtype, boolean scale=false)
   rgb_to_grayscale(Tensor input, integer num_output_channels=1)

@@ -68,11 +68,16 @@ M._uniform = uniform
 
 --- A pair {low, high} of an argument.
 local function check_range(what, name, range)
-  if #range ~= 2 or range[1] > range[2] then
+  if #range ~= 2 or not (range[1] <= range[2]) then
     fail('%s(): %s must be {smallest, largest}, got {%s}', what, name, table.concat(range, ', '))
   end
 end
 M._check_range = check_range
+
+local function check_positive(what, name, range)
+  if range[1] <= 0 then fail('%s(): %s must be greater than 0, got {%s}', what, name, table.concat(range, ', ')) end
+end
+M._check_positive = check_positive
 
 -- The logarithms of both ends of a range of aspect ratios, as float32.
 local function log_range(ratio)
@@ -181,6 +186,8 @@ M.RandomResizedCrop._shown = 'size scale ratio interpolation antialias'
 function M.RandomResizedCrop:init(size, scale, ratio, interpolation, antialias)
   check_range('RandomResizedCrop', 'scale', scale)
   check_range('RandomResizedCrop', 'ratio', ratio)
+  check_positive('RandomResizedCrop', 'scale', scale)
+  check_positive('RandomResizedCrop', 'ratio', ratio)
   self.size = { functional._pair_of('RandomResizedCrop', size) }
   self.scale, self.ratio, self.interpolation, self.antialias = scale, ratio, interpolation, antialias
 end

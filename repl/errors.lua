@@ -175,6 +175,7 @@ end
 
 -- Message handler for xpcall: turns an error value into a report.
 function errors.capture(value)
+  if errors.on_raise then errors.on_raise(value) end -- the debugger's
   local frames = collect()
   return report_of(value, text_of(value), frames)
 end

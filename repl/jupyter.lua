@@ -50,6 +50,7 @@ function jupyter.main(open_plugin, own, arguments)
   if arguments[2] then error(("--kernel %s: '%s' is not expected after the connection file"):format(arguments[1], arguments[2]), 0) end
   local key, addresses = jupyter.connection(arguments[1])
   local wire = open_plugin()
+  require('repl.hook').input() -- the plugin sends SIGIO for each debug_request
   wire.open(key, addresses)
   local kernel = require('repl.jupyter.kernel').new(wire)
   wire.take_stdin()

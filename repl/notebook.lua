@@ -247,7 +247,7 @@ function notebook.main(path, mode)
   if not ok then error(('%s: %s'):format(path, book), 0) end
   if ranks.begin() then return true end
   markdown.ranks = ranks.count()
-  require('repl.debug.engine').front = false -- no user types commands
+  require('repl.debug.engine').set_front(false) -- no user types commands
   local well = modes[mode](session.new(), book, device_count(), path)
   ranks.finish()
   return well

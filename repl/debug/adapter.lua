@@ -102,7 +102,7 @@ local function run_program(descriptor)
   local client = new_client(descriptor)
   while not (client.launched and client.configured) do client.wait() end
   local launched = client.launched
-  engine.front = launched.debugs and {stop = function(stop) requests.stopped(client, stop) end, poll = client.poll}
+  engine.set_front(launched.debugs and {stop = function(stop) requests.stopped(client, stop) end, poll = client.poll})
   interrupt.install()
   hook.input(descriptor)
   client.poll() -- messages that arrived before SIGIO was requested

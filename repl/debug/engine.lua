@@ -1,8 +1,8 @@
 -- The debugger's engine: breakpoints, watches and steps of one program.
 --
--- Front ends (the prompt's console, the Debug Adapter Protocol, Jupyter) set engine.front, a table
--- with stop(stop), which returns when the program continues, and optionally poll(), which handles
--- requests while the program runs. Without one, the console is used; false ignores breakpoints.
+-- A front end (the prompt's console, the Debug Adapter Protocol, Jupyter) is a table with
+-- stop(stop), which returns when the program continues, and optionally poll(), which handles
+-- requests while the program runs.
 -- The functions run in a coroutine of the hook (repl/system/hook.c). May use repl.debug.frames,
 -- repl.debug.sources, repl.debug.watch and the program's repl.hook.
 
@@ -22,6 +22,11 @@ function engine.fallback(name)
   local session = package.loaded['repl.session']
   if session and session.current then return session.current.scope:get(name) end
 end
+
+local front -- nil: the console
+
+-- Sets the front end; nil: the console, false: none.
+function engine.set_front(new) front = new end
 
 local by_line = {} -- path -> line -> list of breakpoints
 local next_id = 0
@@ -138,21 +143,22 @@ end
 -- Called by the hook: inspects the stopped thread, and returns when the program continues.
 local function stopped(thread, kind, matched)
   if kind == 'input' then
-    engine.front.poll()
+    if not (front and front.poll) then return end
+    front.poll()
     if not engine.wants_pause then return end
     kind = 'pause'
   end
   local list = frames.list(thread)
   if not list[1] then return end
-  local front = engine.front
-  if front == nil then front = require 'repl.debug.console' end
+  local used = front
+  if front == nil then used = require 'repl.debug.console' end
   local reason, message, points = reason_of(kind, matched, list)
-  if not reason or not front then return end
+  if not reason or not used then return end
   engine.wants_pause = false
   hook.go 'run'
+  local _ <close> = setmetatable({}, {__close = function() engine.stop = nil end}) -- also after Ctrl-C
   engine.stop = {thread = thread, frames = list, reason = reason, message = message, breakpoints = points}
-  front.stop(engine.stop)
-  engine.stop = nil
+  used.stop(engine.stop)
 end
 
 hook.handlers(matches, stopped)

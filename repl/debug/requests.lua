@@ -198,6 +198,7 @@ local descriptions = {watch = 'Paused on nan', exception = 'Paused on an error'}
 function requests.stopped(client, stop)
   local ids = {}
   for index, point in ipairs(stop.breakpoints) do ids[index] = point.id end
+  local _ <close> = setmetatable({}, {__close = function() client.stop, client.store = nil, variables.store() end}) -- also after Ctrl-C
   client.stop, client.store, client.resumed = stop, variables.store(), false
   io.flush()
   client.send('stopped', object {
@@ -205,7 +206,6 @@ function requests.stopped(client, stop)
     {'threadId', THREAD}, {'allThreadsStopped', true}, {'hitBreakpointIds', ids},
   })
   while not client.resumed do client.wait() end
-  client.stop, client.store = nil, variables.store()
 end
 
 -- The body of a response to the request, or nil and the message of a failure.

@@ -1,12 +1,19 @@
 -- The chunks that breakpoints name: paths of files, and cells.
 --
--- A chunk of a file has its real path, a cell its chunk name; a front end may name cells otherwise
--- (Jupyter: sources.cell_path). May use repl.lexer and repl.system.
+-- A chunk of a file has its real path, a cell its chunk name; a front end may name cells otherwise.
+-- May use repl.lexer and repl.system.
 
 local lexer = require 'repl.lexer'
 local system = require 'repl.system'
 
-local sources = {}
+local sources = {
+  texts = {}, -- of paths that are no files
+}
+
+local cell_path -- of a number; nil: the chunk name
+
+-- Sets a function that returns the path of cell `number`, or nil.
+function sources.name_cells(path_of) cell_path = path_of end
 
 local paths = {} -- by the source of debug.getinfo
 
@@ -19,7 +26,7 @@ function sources.path(source)
     path = system.real_path(source:sub(2)) or source:sub(2)
   else
     local number = tonumber(source:match '^=%(cell (%d+)%)$')
-    path = number and sources.cell_path and sources.cell_path(number) or source:sub(2)
+    path = number and cell_path and cell_path(number) or source:sub(2)
   end
   paths[source] = path
   return path
@@ -39,6 +46,7 @@ end
 
 -- The text of a path; nil if it is unknown.
 function sources.text(path)
+  if sources.texts[path] then return sources.texts[path] end
   local number = tonumber(path:match '^%(cell (%d+)%)$')
   if number then return require('repl.session').current.inputs[number] end
   local file = io.open(path)

@@ -65,7 +65,9 @@ function execute.execute_request(kernel, content, message)
   end
   state.next_text = nil
   state.unrecorded = not stored
+  kernel.executing = true
   local result = code:find '%S' and input.run(state, code) or {}
+  kernel.executing = false
   state.unrecorded = false
   kernel.wire.settle()
   if state.next_text then -- %load and %edit

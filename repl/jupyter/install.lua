@@ -96,7 +96,7 @@ function install.main(own, arguments)
     {'display_name', options == '' and (name == 'ltensor' and 'Lua (ltensor)' or name) or ('Lua (ltensor %s)'):format(options)},
     {'language', 'lua'},
     {'interrupt_mode', 'signal'},
-    {'metadata', object {{'debugger', false}}},
+    {'metadata', object {{'debugger', true}}},
   }))
   print('Jupyter finds the kernel in ' .. folder)
 end

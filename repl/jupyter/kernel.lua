@@ -18,7 +18,9 @@ Kernel.__index = Kernel
 
 local kernel = {}
 
-local handlers = {}
+local debugging = require 'repl.jupyter.debugging'
+
+local handlers = {debug_request = debugging.handlers.debug_request}
 for _, group in ipairs {'execute', 'requests'} do
   for name, handler in pairs(require('repl.jupyter.' .. group)) do handlers[name] = handler end
 end
@@ -101,6 +103,7 @@ function Kernel:answer(message)
   self.aborting = false
   if reply then
     self.wire.send(message.channel, message.identities, type:gsub('request$', 'reply'), message.header, json.encode(reply))
+    debugging.replied(self)
   end
   status(self, message.header, 'idle')
   if waiting then self:abort(waiting) end
@@ -109,7 +112,7 @@ end
 -- Receives all pending requests.
 function Kernel:take_waiting()
   local waiting = {}
-  for message in self.wire.receive, 0 do waiting[#waiting + 1] = message end
+  for message in function() return self.wire.receive(0) end do waiting[#waiting + 1] = message end
   return waiting
 end
 

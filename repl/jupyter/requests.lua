@@ -27,7 +27,7 @@ function requests.kernel_info_request()
     }},
     {'banner', ('ltensor %s, %s   ?: help'):format(torch.__version__, _VERSION)},
     {'help_links', {object {{'text', 'Lua 5.4'}, {'url', 'https://www.lua.org/manual/5.4/'}}}},
-    {'debugger', false},
+    {'debugger', true}, {'supported_features', {'debugger'}},
   }
 end
 

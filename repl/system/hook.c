@@ -37,6 +37,7 @@ static unsigned char lines[LINES / CHAR_BIT];
 static bool has_lines;  /* a breakpoint exists */
 static bool every_line; /* watches are checked at every line */
 static bool stopped;    /* the function `stopped` runs */
+static bool has_handlers;
 
 /* The current step. */
 static struct {
@@ -115,7 +116,10 @@ static void stop(lua_State *L, const char *kind, bool matched)
     stopped = true;
     const int results = interrupt_resume(L, own, 3);
     stopped = false;
-    if (results < 0) lua_error(L);
+    if (results < 0) {
+        lua_resetthread(own); /* closes its pending variables */
+        lua_error(L);
+    }
     lua_settop(L, top);
     attach_all(L);
 }
@@ -213,7 +217,7 @@ static void at_instruction(lua_State *L, lua_Debug *frame)
     if (has_input) {
         has_input = 0;
         hook_attach(L);
-        stop(L, "input", false);
+        if (has_handlers) stop(L, "input", false);
     } else if (!step.landing || L != step.thread) {
         hook_attach(L);
     } else if (!lua_getstack(L, step.depth, &deeper) && is_users(L, frame, 0)) {
@@ -273,6 +277,7 @@ static int set_handlers(lua_State *L)
     lua_settop(L, 2);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &stopped_key);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &matches_key);
+    has_handlers = true;
     return 0;
 }
 

@@ -35,7 +35,7 @@ class JupytersTests(jupyter_kernel_test.KernelTests):
     completion_samples = [
         {"text": "torch.arang", "matches": {"arange"}},
         {"text": "torch.ones(2):cums", "matches": {"cumsum", "cumsum_"}},
-        {"text": "%wh", "matches": {"who "}},
+        {"text": "%wh", "matches": {"who ", "whos "}},
         {"text": "torch.zeros(2, {device = 'cp", "matches": {"cpu"}},
     ]
     complete_code_samples = ["x = 1", "x = 1; x", "print 'a'\nprint 'b'", "%who", "?print", ""]
@@ -341,6 +341,115 @@ class Strangers(KernelCase):
         closed = [c for kind, c in self.published(message["header"]["msg_id"]) if kind == "comm_close"]
         self.assertEqual("c1", closed[0]["comm_id"])
         self.assertEqual({}, self.reply_to(self.client.comm_info())["comms"])
+
+
+class Debugging(KernelCase):
+    """What JupyterLab sends: requests of the Debug Adapter Protocol on the control channel, events on iopub."""
+
+    SOURCE = "function twice(x)\n  local y = x * 2\n  return y\nend\nlocal r = twice(torch.ones(2, 3))\nprint('sum', r:sum():item())"
+
+    def setUp(self):
+        self.seq = 0
+        self.events = []
+
+    def debug(self, command, **arguments):
+        self.seq += 1
+        request = {"type": "request", "seq": self.seq, "command": command, "arguments": arguments}
+        message = self.client.session.msg("debug_request", request)
+        self.client.control_channel.send(message)
+        while True:
+            reply = self.client.get_control_msg(timeout=WAIT)
+            if reply["parent_header"].get("msg_id") == message["header"]["msg_id"]:
+                self.assertEqual("debug_reply", reply["msg_type"])
+                return reply["content"]
+
+    def event(self, name):
+        while True:
+            message = self.client.get_iopub_msg(timeout=WAIT)
+            if message["msg_type"] == "debug_event" and message["content"]["event"] == name:
+                return message["content"]["body"]
+
+    def start(self):
+        self.assertTrue(self.debug("initialize", clientID="jupyterlab", adapterID="")["success"])
+        self.assertTrue(self.debug("attach")["success"])
+        self.event("initialized")
+
+    def run_to_stop(self, code, line):
+        path = self.debug("dumpCell", code=code)["body"]["sourcePath"]
+        set_ = self.debug("setBreakpoints", source={"path": path}, breakpoints=[{"line": line}], sourceModified=False)
+        self.assertEqual([(True, line)], [(b["verified"], b["line"]) for b in set_["body"]["breakpoints"]])
+        self.debug("configurationDone")
+        message_id = self.client.execute(code)
+        self.assertEqual("breakpoint", self.event("stopped")["reason"])
+        return path, message_id
+
+    def top(self):
+        frame = self.debug("stackTrace", threadId=1)["body"]["stackFrames"][0]
+        return frame["source"]["path"], frame["line"]
+
+    def test_a_kernel_has_a_debugger(self):
+        self.client.kernel_info()
+        self.assertTrue(self.client.get_shell_msg(timeout=WAIT)["content"]["debugger"])
+        self.assertTrue(KernelSpecManager().get_kernel_spec(KERNEL).metadata["debugger"])
+
+    def test_stops_in_a_cell_steps_and_shows_a_tensor(self):
+        self.start()
+        path, message_id = self.run_to_stop(self.SOURCE, 2)
+        self.assertEqual((path, 2), self.top())
+        info = self.debug("debugInfo")["body"]
+        self.assertEqual((True, [1], "Murmur2"), (info["isStarted"], info["stoppedThreads"], info["hashMethod"]))
+        self.assertTrue(path.startswith(info["tmpFilePrefix"]) and path.endswith(info["tmpFileSuffix"]))
+        self.debug("next", threadId=1)
+        self.event("continued")
+        self.assertEqual("step", self.event("stopped")["reason"])
+        self.assertEqual((path, 3), self.top())
+        scopes = self.debug("scopes", frameId=1)["body"]["scopes"]
+        locals_ = self.debug("variables", variablesReference=scopes[0]["variablesReference"])["body"]["variables"]
+        self.assertEqual(["x", "y"], [v["name"] for v in locals_])
+        self.assertEqual("tensor [2, 3], torch.float32, cpu", locals_[1]["value"])
+        rich = self.debug("richInspectVariables", variableName="y", frameId=1)["body"]["data"]
+        self.assertIn("[2., 2., 2.]", rich[TEXT])
+        self.assertIn("<table", rich[HTML])
+        self.assertEqual("12.0", self.debug("evaluate", expression="y:sum():item()", frameId=1)["body"]["result"])
+        self.assertIn("twice", self.debug("source", source={"path": path})["body"]["content"])
+        self.debug("copyToGlobals", srcVariableName="y", dstVariableName="copied", srcFrameId=1)
+        self.assertFalse(self.debug("no_such_command")["success"])
+        self.debug("continue", threadId=1)
+        self.assertEqual("ok", self.reply_to(message_id)["status"])
+        self.assertEqual("sum\t12.0\n", "".join(c["text"] for k, c in self.published(message_id) if k == "stream"))
+        self.run_cell("nothing = 1")
+        inspected = self.debug("inspectVariables")["body"]["variables"]
+        self.assertEqual({"r": "tensor", "copied": "tensor", "twice": "function"}, {
+            v["name"]: v["type"] for v in inspected if v["name"] in ("r", "copied", "twice")})
+        self.assertTrue(self.debug("disconnect")["success"])
+        self.assertFalse(self.debug("debugInfo")["body"]["isStarted"])
+
+    def test_an_interrupt_and_a_pause_reach_a_cell(self):
+        self.start()
+        _, message_id = self.run_to_stop(self.SOURCE.replace("twice", "double"), 2)
+        self.manager.interrupt_kernel()
+        self.assertEqual("Interrupted", self.reply_to(message_id)["ename"])
+        message_id = self.client.execute("while not over do end")
+        time.sleep(0.5)
+        self.debug("pause", threadId=1)
+        self.assertEqual("pause", self.event("stopped")["reason"])
+        self.debug("evaluate", expression="over = true", frameId=1)
+        self.debug("continue", threadId=1)
+        self.assertEqual("ok", self.reply_to(message_id)["status"])
+        self.debug("setExceptionBreakpoints", filters=["uncaught"])
+        message_id = self.client.execute("local gone = 5; error 'no'")
+        self.assertEqual("exception", self.event("stopped")["reason"])
+        self.debug("continue", threadId=1)
+        self.assertEqual("no", self.reply_to(message_id)["evalue"])
+        self.debug("disconnect")
+
+    def test_breakpoint_without_a_debugger_reads_commands(self):
+        message_id = self.client.execute("local v = 20; breakpoint()", allow_stdin=True)
+        for line in ("v + 1", "c"):
+            self.client.get_stdin_msg(timeout=WAIT)
+            self.client.input(line)
+        self.assertEqual("ok", self.reply_to(message_id)["status"])
+        self.assertIn("21\n", "".join(c["text"] for k, c in self.published(message_id) if k == "stream"))
 
 
 class Ends(unittest.TestCase):

@@ -304,7 +304,7 @@ static const char *sockets_problem(void)
     set_frame(m, 5, "{\"wrong\": 2}", 12);
     message_send(m, front[CHANNEL_SHELL]);
     message_send(request("execute_request", "{\"good\": 1}"), front[CHANNEL_SHELL]);
-    EXPECT((m = sockets_receive(false, WAIT_MS, &interrupted)) != NULL);
+    EXPECT((m = sockets_receive(CHANNEL_CONTROL, CHANNEL_SHELL, WAIT_MS, &interrupted)) != NULL);
     EXPECT(m->identities == 1 && message_part(m, 3).size == 11);
     jupyter_message *asked = m;
 
@@ -315,7 +315,7 @@ static const char *sockets_problem(void)
             message_add(m, message_frame(asked, i).bytes, message_frame(asked, i).size);
         message_send(m, front[CHANNEL_SHELL]);
     }
-    EXPECT(sockets_receive(false, 200, &interrupted) == NULL);
+    EXPECT(sockets_receive(CHANNEL_CONTROL, CHANNEL_SHELL, 200, &interrupted) == NULL);
 
     /* What is written stands between what is sent, as it was. */
     EXPECT(sockets_begin_request(message_part(asked, 0)));
@@ -353,7 +353,9 @@ static const char *sockets_problem(void)
     interrupted = false;
     for (int tries = 1; tries <= 40 && !interrupted; tries++) {
         message_send(request("interrupt_request", "{}"), front[CHANNEL_CONTROL]);
-        EXPECT(sockets_receive(false, WAIT_MS / 40, &interrupted) == NULL && signals == tries);
+        EXPECT(sockets_receive(CHANNEL_CONTROL, CHANNEL_SHELL, WAIT_MS / 40, &interrupted) ==
+                   NULL &&
+               signals == tries);
         EXPECT((m = from_kernel(CHANNEL_CONTROL)) != NULL);
         EXPECT(message_is(m, "interrupt_reply"));
         message_free(m);
@@ -368,11 +370,14 @@ static const char *sockets_problem(void)
     EXPECT(signals == 2);
     usleep(100000);
     sockets_settle();
-    EXPECT((m = sockets_receive(false, 0, &interrupted)) != NULL && m->channel == CHANNEL_CONTROL);
+    EXPECT((m = sockets_receive(CHANNEL_CONTROL, CHANNEL_SHELL, 0, &interrupted)) != NULL &&
+           m->channel == CHANNEL_CONTROL);
     message_free(m);
-    EXPECT((m = sockets_receive(false, 0, &interrupted)) != NULL && m->channel == CHANNEL_SHELL);
+    EXPECT((m = sockets_receive(CHANNEL_CONTROL, CHANNEL_SHELL, 0, &interrupted)) != NULL &&
+           m->channel == CHANNEL_SHELL);
     message_free(m);
-    EXPECT(sockets_receive(false, 0, &interrupted) == NULL && !interrupted);
+    EXPECT(sockets_receive(CHANNEL_CONTROL, CHANNEL_SHELL, 0, &interrupted) == NULL &&
+           !interrupted);
     return NULL;
 #undef EXPECT
 }

@@ -94,13 +94,16 @@ static int send(lua_State *L)
     return 0;
 }
 
-/* receive([milliseconds]) -> {channel, identities, header, parent, metadata, content}, the last
- * four as JSON; nil after the timeout or a signal. */
+/* receive([milliseconds [, only_control]]) -> {channel, identities, header, parent, metadata,
+ * content}, the last four as JSON, from the control or shell channel; nil after the timeout or a
+ * signal. */
 static int receive(lua_State *L)
 {
     static const char *const names[MESSAGE_PARTS] = {"header", "parent", "metadata", "content"};
     bool interrupted;
-    jupyter_message *m = sockets_receive(false, (int)luaL_optinteger(L, 1, -1), &interrupted);
+    jupyter_message *m =
+        sockets_receive(CHANNEL_CONTROL, lua_toboolean(L, 2) ? CHANNEL_CONTROL : CHANNEL_SHELL,
+                        (int)luaL_optinteger(L, 1, -1), &interrupted);
     if (m == NULL) return 0;
     lua_newtable(L);
     lua_pushstring(L, channel_names[m->channel]);
@@ -190,7 +193,7 @@ static ssize_t read_answer(void *cookie, char *bytes, size_t size)
             errno = ENOMEM;
             return -1;
         }
-        jupyter_message *m = sockets_receive(true, -1, &interrupted);
+        jupyter_message *m = sockets_receive(CHANNEL_STDIN, CHANNEL_STDIN, -1, &interrupted);
         if (m == NULL) {
             errno = EINTR;
             return -1;

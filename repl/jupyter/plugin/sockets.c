@@ -45,7 +45,8 @@ static int log_to = -1; /* the original descriptor 2 */
 static pthread_mutex_t settled_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t settled_signal = PTHREAD_COND_INITIALIZER;
 static bool settled;
-static pid_t parent; /* the kernel ends with this process; 0: none */
+static volatile bool reads_input; /* the interpreter waits for the stdin channel */
+static pid_t parent;              /* the kernel ends with this process; 0: none */
 
 /* ---- queues ---------------------------------------------------------------------------------- */
 
@@ -180,9 +181,11 @@ static void receive(channel from)
             interrupt(m);
             message_free(m);
         } else {
+            const bool debugs = message_is(m, "debug_request");
             /* A running cell would delay the shutdown. */
             if (message_is(m, "shutdown_request")) press_ctrl_c();
             queue_push(&inbox, m);
+            if (debugs && !reads_input) pthread_kill(interpreter, SIGIO);
         }
     }
 }
@@ -419,17 +422,17 @@ void sockets_settle(void)
     pthread_mutex_unlock(&settled_lock);
 }
 
-jupyter_message *sockets_receive(bool from_stdin, int milliseconds, bool *interrupted)
+jupyter_message *sockets_receive(channel low, channel high, int milliseconds, bool *interrupted)
 {
-    int low = from_stdin ? CHANNEL_STDIN : CHANNEL_CONTROL,
-        high = from_stdin ? CHANNEL_STDIN : CHANNEL_SHELL;
     *interrupted = false;
     for (;;) {
         struct pollfd wait = {inbox.wake, POLLIN, 0};
         queue_wait(&inbox);
-        jupyter_message *m = queue_pop(&inbox, low, high);
+        jupyter_message *m = queue_pop(&inbox, (int)low, (int)high);
         if (m != NULL) return m;
+        reads_input = low == CHANNEL_STDIN;
         int status = poll(&wait, 1, milliseconds);
+        reads_input = false;
         if (status > 0) continue;
         *interrupted = status < 0 && errno == EINTR;
         return NULL;

@@ -33,10 +33,9 @@ bool sockets_begin_request(jupyter_text header);
  * An incomplete character is dropped. */
 void sockets_settle(void);
 
-/* Receives the next message of the control channel, otherwise of the shell channel; from_stdin: of
- * the stdin channel. Waits for at most `milliseconds`, or forever (-1). NULL: none has arrived;
+/* Receives the next message of the lowest channel from `low` to `high`. Waits for at most `milliseconds`, or forever (-1). NULL: none has arrived;
  * *interrupted: because of a signal. The caller frees it. */
-jupyter_message *sockets_receive(bool from_stdin, int milliseconds, bool *interrupted);
+jupyter_message *sockets_receive(channel low, channel high, int milliseconds, bool *interrupted);
 /* Drops messages received on the stdin channel. */
 void sockets_forget_answers(void);
 

@@ -8,7 +8,7 @@
 --
 -- torch.profiler.record_function('name', f, ...) adds a row for f. Recording begins with profile()
 -- and belongs to the thread; otherwise nothing is measured, at no cost. With a schedule
--- (profiler_schedule.lua), step() selects the steps that are recorded.
+-- (profiler/schedule.lua), step() selects the steps that are recorded.
 
 --[=[ arguments
 schedule: Function of the number of a step, from 0, that returns a `ProfilerAction`; `torch.profiler.schedule` creates one. Without it, every step is recorded.
@@ -30,7 +30,7 @@ local scope = require 'torch.autograd.scope'
 local quoted = require 'torch.support.json_string'
 local C = torch._C
 
-local M = require 'torch.profiler_schedule'
+local M = require 'torch.profiler.schedule'
 M.__names = { profile = true, record_function = true, ProfilerActivity = true, ProfilerAction = true, schedule = true, tensorboard_trace_handler = true }
 
 M.ProfilerActivity = { CPU = 'cpu', CUDA = 'cuda' }

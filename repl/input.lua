@@ -3,11 +3,11 @@
 -- A cell is Lua, except for command lines at its start. They run in order, then the rest runs as
 -- Lua with its line numbers. A magic with takes_code receives the complete rest. A `%` or `!`
 -- further down is part of the Lua code. May use the interface of repl.session, repl.printed,
--- repl.macro, repl.magic, repl.help and repl.reload.
+-- repl.magic.macro, repl.magic, repl.help and repl.reload.
 
 local cell = require 'repl.cell'
 local later = require 'repl.later'
-local macro = require 'repl.macro'
+local macro = require 'repl.magic.macro'
 local printed, python = later 'repl.printed', later 'repl.python'
 
 local input = {}

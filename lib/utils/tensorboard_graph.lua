@@ -3,7 +3,7 @@
 -- become nodes, named by paths of modules.
 
 local torch = require 'torch'
-local fields = require 'torch.support.protobuf'
+local fields = require 'torch.files.protobuf'
 local kinds = require 'torch.support.argument_kinds'
 local record = require 'torch.onnx.export.record'
 

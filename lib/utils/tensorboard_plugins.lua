@@ -4,7 +4,7 @@
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
-local fields = require 'torch.support.protobuf'
+local fields = require 'torch.files.protobuf'
 local kinds = require 'torch.support.argument_kinds'
 local ordered_dict = require 'torch.support.ordered_dict'
 local python = require 'torch.nn.python'

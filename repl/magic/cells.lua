@@ -1,4 +1,4 @@
--- Magics that show and run earlier cells, and the clipboard's. May use repl.macro, repl.errors,
+-- Magics that show and run earlier cells, and the clipboard's. May use repl.magic.macro, repl.errors,
 -- repl.input and repl.edit.history.
 
 local magics = {}
@@ -94,7 +94,7 @@ end}
 
 magics.macro = {'%macro [name n-m]', 'names cells, so that the name as a cell runs them; alone: lists the names',
 function(session, arguments)
-  local macro = require 'repl.macro'
+  local macro = require 'repl.magic.macro'
   local name, cells = arguments:match '^([%a_][%w_]*)%s+(.+)$'
   if name then
     local texts = texts_of(session, numbers_of(session, cells))

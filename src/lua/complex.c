@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "binding.h"
-#include "fields.h"
 
 #define COMPLEX_META "ltensor.complex"
 

@@ -335,16 +335,6 @@ static void set_field_closure(lua_State *L, const char *name, lua_CFunction f)
     lua_pop(L, 2);
 }
 
-void lt_lua_set_field_names(lua_State *L, const char *const *names)
-{
-    lua_newtable(L);
-    for (; *names != NULL; names++) {
-        lua_pushboolean(L, true);
-        lua_setfield(L, -2, *names);
-    }
-    lua_setfield(L, -2, "__fields");
-}
-
 void lt_lua_open_fields(lua_State *L)
 {
     set_field_closure(L, "__index", tensor_index);

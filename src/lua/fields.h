@@ -9,10 +9,6 @@ typedef lt_status (*lt_unary_fn)(lt_tensor *self, lt_tensor **out);
 /* Pushes f(tensor of the box at 1), linked to it. */
 int lt_lua_push_unary(lua_State *L, lt_tensor *self, lt_unary_fn f);
 
-/* Sets __fields of the metatable on top of the stack: a set of the names that its function __index
- * reads, for completion. `names` ends with NULL. */
-void lt_lua_set_field_names(lua_State *L, const char *const *names);
-
 /* Sets __index and __newindex of tensors; the methods are in the table at 3. */
 void lt_lua_open_fields(lua_State *L);
 

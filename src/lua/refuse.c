@@ -293,6 +293,16 @@ int lt_lua_no_field(lua_State *L, const char *class, int table, int other)
     return lt_lua_error(L, "a %s has no field '%s'", class, name);
 }
 
+void lt_lua_set_field_names(lua_State *L, const char *const *names)
+{
+    lua_newtable(L);
+    for (; *names != NULL; names++) {
+        lua_pushboolean(L, true);
+        lua_setfield(L, -2, *names);
+    }
+    lua_setfield(L, -2, "__fields");
+}
+
 /* The most similar string of a list; NULL if none is similar. */
 static const char *nearest_of_list(lua_State *L, int list, const char *name)
 {

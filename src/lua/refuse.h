@@ -30,6 +30,9 @@ const char *lt_lua_nearest(lua_State *L, int table, const char *name, const char
 /* Raises an error: values of the class have no field with the name at stack index 2. The message
  * suggests a similar string key of the two tables (the second may be 0). */
 int lt_lua_no_field(lua_State *L, const char *class, int table, int other);
+/* Sets __fields of the metatable on top of the stack: a set of the names that its function __index
+ * reads, for completion. `names` ends with NULL. */
+void lt_lua_set_field_names(lua_State *L, const char *const *names);
 /* nearest_name(name, list of names), for Lua */
 int lt_lua_nearest_name(lua_State *L);
 /* Raises an error: `what` has no argument with the name at stack index `name`. The message suggests

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "binding.h"
-#include "fields.h"
 #include "devices/backend.h"
 #include "devices/device.h"
 #include "devices/device_type.h"

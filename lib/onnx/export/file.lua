@@ -3,7 +3,7 @@
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
-local varint = require 'torch.support.varint'
+local varint = require 'torch.files.varint'
 
 local M = {}
 

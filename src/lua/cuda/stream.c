@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "compile/trace.h"
-#include "fields.h"
 #include "gpu.h"
 #include "sparse.h"
 

@@ -7,7 +7,6 @@
 #include "autograd/autograd.h"
 #include "binding.h"
 #include "callback.h"
-#include "fields.h"
 
 #define NODE_META "ltensor.Node"
 

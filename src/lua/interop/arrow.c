@@ -4,7 +4,6 @@
 
 #include "binding.h"
 #include "error.h"
-#include "fields.h"
 
 static const char CAPSULE_META[] = "arrow_array";
 

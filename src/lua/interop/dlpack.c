@@ -7,7 +7,6 @@
 
 #include "binding.h"
 #include "error.h"
-#include "fields.h"
 #include "files/mapped_file.h"
 
 static const char CAPSULE_META[] = "dltensor";

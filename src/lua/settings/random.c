@@ -9,7 +9,6 @@
 #include <sys/random.h>
 
 #include "binding.h"
-#include "fields.h"
 #include "devices/backend.h"
 #include "devices/device.h"
 #include "compile/deferred.h"

@@ -1,6 +1,6 @@
 -- protobuf.lua - encodes protobuf fields: varints, fixed-size numbers, and length-delimited data.
 
-local varint = require 'torch.support.varint'
+local varint = require 'torch.files.varint'
 
 local M = {}
 

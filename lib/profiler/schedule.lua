@@ -1,4 +1,4 @@
--- profiler_schedule.lua - torch.profiler.schedule, ProfilerAction and tensorboard_trace_handler: the
+-- schedule.lua - torch.profiler.schedule, ProfilerAction and tensorboard_trace_handler: the
 -- steps of a training loop that a profile records, and the files of its recordings.
 
 --[=[ arguments

@@ -30,23 +30,33 @@ local function without_type(text)
   return text:sub(at + 1)
 end
 
--- The function 'torch.tensor', 'cuda.is_available' or 'Tensor:item': {signature, text, arguments},
--- where arguments is a list of {name, text}; nil without annotations.
+-- Adds the names of the options that the type describes: {name?: type, ...}, or an alias of one.
+local function add_options(type_text, source, options)
+  local alias = type_text:match '^(torch%.%w+)'
+  local fields = alias and source:match('\n%-%-%-@alias ' .. alias:gsub('%p', '%%%0') .. ' (%b{})') or type_text:match '^%b{}'
+  for name in (fields or ''):gmatch '([%a_][%w_]*)%??:' do options[#options + 1] = name end
+end
+
+-- The function 'torch.tensor', 'cuda.is_available' or 'Tensor:item': {signature, text, arguments,
+-- options, result}, where arguments is a list of {name, text}, options a list of names and result a
+-- type or nil; nil without annotations.
 function annotations.of_function(path)
   for _, file in ipairs(FILES) do
     local text = source_of(file)
     local start, parameters = text:match('\n()function ' .. path:gsub('%p', '%%%0') .. '(%b())')
     if start then
-      local description, arguments, results = {}, {}, {}
+      local description, arguments, results, options = {}, {}, {}, {}
       for _, line in ipairs(lines_above(text, start)) do
         local name, rest = line:match '^@param ([%w_.]+)%?? (.*)$'
         local about = rest and without_type(rest)
+        if name == 'options' then add_options(rest, text, options) end
         if about and about ~= '' then arguments[#arguments + 1] = {name, about} end
         results[#results + 1] = line:match '^@return (.*)$'
         if not line:find '^@' then description[#description + 1] = line end
       end
       local arrow = #results > 0 and ' -> ' .. table.concat(results, ', ') or ''
-      return {signature = path:match '[%w_]+$' .. parameters .. arrow, text = table.concat(description, ' '), arguments = arguments}
+      return {signature = path:match '[%w_]+$' .. parameters .. arrow, text = table.concat(description, ' '), arguments = arguments,
+        options = options, result = results[1]}
     end
   end
 end

@@ -6,8 +6,9 @@
 -- repl.edit.lazy for modules that are not loaded. `__fields` has the names of computed fields as
 -- keys, or is a list of such tables. For calls and fields it uses declared results: of operations,
 -- classes and string functions, of the fields of tensors. Does not call user code or load a module.
--- May use repl.lexer and repl.edit.lazy.
+-- May use repl.lexer, repl.annotations and repl.edit.lazy.
 
+local annotations = require 'repl.annotations'
 local lazy = require 'repl.edit.lazy'
 local lexer = require 'repl.lexer'
 
@@ -206,7 +207,9 @@ local function result_of(callee, owner, name)
   local docs = rawget(torch, '_docs')()
   local entry = rawget(docs, name) or rawget(docs, 'linalg_' .. name)
   local signature = type(entry) == 'table' and rawget(entry, 'signature')
-  return type(signature) == 'string' and signature:find '%->%s*Tensor' and instance 'Tensor' or nil
+  if type(signature) == 'string' then return signature:find '%->%s*Tensor' and instance 'Tensor' or nil end
+  local annotated = rawequal(owner, torch) and annotations.of_function('torch.' .. name)
+  return annotated and annotated.result and instance(annotated.result:match '^torch%.(%w+)' or '') or nil
 end
 
 local value_at
@@ -281,6 +284,10 @@ function values.declared_arguments(session, tokens, at)
     return lazy.function_arguments(value.module:match '^(.*)%.' or value.module, name)
   end
   if type(value) ~= 'function' then return {} end
+  if rawequal(rawget(package.loaded.torch or {}, name), value) then
+    local annotated = annotations.of_function('torch.' .. name)
+    if annotated then return annotated.options end
+  end
   local info = debug.getinfo(require('torch.support.argument_checks').original(value), 'S')
   local module = info.source:match '^=%[ltensor (torch%..+)%]$'
   return module and lazy.function_arguments(module, name) or {}

@@ -8,6 +8,8 @@ i: Number of the GPU, from 0.
 local torch = require 'torch'
 local arguments = require 'torch.support.arguments'
 
+require 'torch.support.native'
+
 -- Modules that are loaded at once, since they add methods or functions to torch itself.
 torch.autograd = require 'torch.autograd'
 require 'torch.cuda'

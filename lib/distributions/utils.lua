@@ -3,6 +3,7 @@
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
+local kinds = require 'torch.support.argument_kinds'
 local python = require 'torch.nn.python'
 
 local utils = {}
@@ -16,6 +17,7 @@ function utils.dims_of(...)
   local first = ...
   if first == nil then return {} end
   if type(first) == 'number' then return { ... } end
+  if select('#', ...) > 1 and select(2, ...) ~= nil then fail('a shape is numbers or one table of them, but %s follows the table', kinds.described((select(2, ...)))) end
   if type(first) == 'table' and rawget(first, 'sample_shape') then first = first.sample_shape end
   if type(first) ~= 'table' then fail('a shape is numbers or a table of them, not %s', torch.type(first)) end
   local dims = {}

@@ -44,9 +44,9 @@ function cuda.synchronize(device) end
 
 ---Whether a GPU can access the memory of another one directly.
 ---@param device torch.device|string|integer GPU that accesses.
----@param peer torch.device|string|integer GPU that has the memory.
+---@param peer_device torch.device|string|integer GPU that has the memory.
 ---@return boolean
-function cuda.can_device_access_peer(device, peer) end
+function cuda.can_device_access_peer(device, peer_device) end
 
 ---The properties of a GPU: name, major, minor, total_memory, multi_processor_count and others.
 ---@param device? torch.device|string|integer GPU; the current one if absent.
@@ -99,21 +99,23 @@ function cuda.default_generator(device) end
 ---Forgets the copies that the ledger has counted.
 function cuda.reset_copies() end
 
----Prints the ledger of copies between devices.
-function cuda.show_copies() end
+---Sets whether implicit copies between devices are reported.
+---@param on? boolean Whether they are, true.
+function cuda.show_copies(on) end
 
 ---Sets the reaction to implicit synchronization with a GPU.
----@param mode integer|string 0 or 'default' for none, 1 or 'warn' for a warning, 2 or 'error' for an error.
-function cuda.set_sync_debug_mode(mode) end
+---@param debug_mode integer|string 0 or 'default' for none, 1 or 'warn' for a warning, 2 or 'error' for an error.
+function cuda.set_sync_debug_mode(debug_mode) end
 
 ---The mode of set_sync_debug_mode: 0, 1 or 2.
 ---@return integer
 function cuda.get_sync_debug_mode() end
 
 ---A new stream: a queue of work on a GPU that runs beside others.
----@param options? {device?: torch.device|string|integer, priority?: integer} device: GPU, the current one if absent. priority: Priority, lower numbers first.
+---@param device? torch.device|string|integer GPU; the current one if absent.
+---@param priority? integer Priority, lower numbers first.
 ---@return torch.cuda.Stream
-function cuda.Stream(options) end
+function cuda.Stream(device, priority) end
 
 ---The stream that receives a GPU's work now.
 ---@param device? torch.device|string|integer GPU; the current one if absent.
@@ -130,9 +132,10 @@ function cuda.default_stream(device) end
 function cuda.set_stream(stream) end
 
 ---A marker in a stream's work, to wait for or to measure with.
----@param options? {enable_timing?: boolean, blocking?: boolean} enable_timing: Whether the event records its time. blocking: Accepted for compatibility.
+---@param enable_timing? boolean Whether `elapsed_time` can be called.
+---@param blocking? boolean Has no effect: the device decides how to wait.
 ---@return torch.cuda.Event
-function cuda.Event(options) end
+function cuda.Event(enable_timing, blocking) end
 
 ---An empty graph, for work that is captured once and replayed.
 ---@return torch.cuda.CUDAGraph
@@ -182,9 +185,9 @@ function Event:query() end
 function Event:wait(stream) end
 
 ---The milliseconds from this event to a later one.
----@param stop torch.cuda.Event Later event, also with `enable_timing`.
+---@param end_event torch.cuda.Event Later event, also with `enable_timing`.
 ---@return number
-function Event:elapsed_time(stop) end
+function Event:elapsed_time(end_event) end
 
 ---Begins to capture the work of the current stream; `torch.cuda.graph` does it for a scope.
 ---@param pool? any Memory pool of another graph, or `graph_pool_handle()`; a new one if absent.

@@ -83,19 +83,20 @@ function torch.tensor(data, options) end
 function torch.from_numpy(array) end
 
 ---Whether the value is a tensor.
----@param value any Any value.
+---@param obj any Any value.
 ---@return boolean
-function torch.is_tensor(value) end
+function torch.is_tensor(obj) end
 
 ---The library's name of the value's class, or Lua's type.
----@param value any Any value.
+---@param obj any Any value.
 ---@return string
-function torch.type(value) end
+function torch.type(obj) end
 
 ---A device.
----@param name string|integer Name, such as 'cpu', 'cuda' or 'cuda:1', or number of a GPU.
+---@param type string|integer Name, such as 'cpu', 'cuda' or 'cuda:1', or number of a GPU.
+---@param index? integer Number of the device, from 0, if `type` has none.
 ---@return torch.device
-function torch.device(name) end
+function torch.device(type, index) end
 
 ---Seeds the default generators of the CPU and of all GPUs; returns that of the CPU.
 ---@param seed integer Seed, any integer.
@@ -120,8 +121,8 @@ function torch.initial_seed() end
 function torch.get_rng_state() end
 
 ---Restores the state of the CPU's default generator.
----@param state torch.Tensor State that `get_rng_state` returned.
-function torch.set_rng_state(state) end
+---@param new_state torch.Tensor State that `get_rng_state` returned.
+function torch.set_rng_state(new_state) end
 
 ---The value as a tensor: itself if it is one of this dtype and device, otherwise a copy.
 ---@param data torch.Data|torch.Tensor Numbers, or a tensor.
@@ -167,20 +168,25 @@ function torch.is_inference_mode_enabled() end
 function torch.get_default_dtype() end
 
 ---Sets the dtype of floating-point tensors that are made without one.
----@param dtype torch.dtype Floating-point dtype; float32 at the beginning.
-function torch.set_default_dtype(dtype) end
+---@param d torch.dtype Floating-point dtype; float32 at the beginning.
+function torch.set_default_dtype(d) end
 
 ---The number of threads of operations on the CPU.
 ---@return integer
 function torch.get_num_threads() end
 
 ---Sets the number of threads of operations on the CPU.
----@param n integer Number of threads, at least 1.
-function torch.set_num_threads(n) end
+---@param num integer Number of threads, at least 1.
+function torch.set_num_threads(num) end
 
 ---Sets how tensors are printed; options that are absent stay as they are, except sci_mode.
----@param options {precision?: integer, threshold?: number, edgeitems?: integer, linewidth?: integer, profile?: string, sci_mode?: boolean} precision: Digits after the point, 4. threshold: Number of elements above which a summary is printed, 1000. edgeitems: Elements at each end of a summary, 3. linewidth: Characters of a line, 80. profile: `'default'`, `'short'` or `'full'`. sci_mode: Whether numbers have exponents; chosen by the values if absent.
-function torch.set_printoptions(options) end
+---@param precision? integer Digits after the point, 4.
+---@param threshold? number Number of elements above which a summary is printed, 1000.
+---@param edgeitems? integer Elements at each end of a summary, 3.
+---@param linewidth? integer Characters of a line, 80.
+---@param profile? string `'default'`, `'short'` or `'full'`.
+---@param sci_mode? boolean Whether numbers have exponents; chosen by the values if absent.
+function torch.set_printoptions(precision, threshold, edgeitems, linewidth, profile, sci_mode) end
 
 ---The options of set_printoptions, as a table.
 ---@return table
@@ -188,8 +194,8 @@ function torch.get_printoptions() end
 
 ---Sets whether operations must give the same bits in each run; an operation that cannot is an error.
 ---@param mode boolean Whether only deterministic algorithms are used.
----@param options? {warn_only?: boolean} warn_only: Whether such an operation is a warning instead of an error.
-function torch.use_deterministic_algorithms(mode, options) end
+---@param warn_only? boolean Whether such an operation is a warning instead of an error.
+function torch.use_deterministic_algorithms(mode, warn_only) end
 
 ---Whether only deterministic algorithms are used.
 ---@return boolean
@@ -336,9 +342,9 @@ function Generator:initial_seed() end
 function Generator:get_state() end
 
 ---Restores the state of a generator.
----@param state torch.Tensor State that `get_state` returned.
+---@param new_state torch.Tensor State that `get_state` returned.
 ---@return torch.Generator
-function Generator:set_state(state) end
+function Generator:set_state(new_state) end
 
 ---@class torch.Tensor
 local Tensor = {}
@@ -432,8 +438,8 @@ function Tensor:type(dtype, non_blocking) end
 function Tensor:new_tensor(data, options) end
 
 ---Keeps the memory of the tensor until the work that the stream has now is done.
----@param stream userdata Stream, `torch.cuda.Stream`.
-function Tensor:record_stream(stream) end
+---@param s userdata Stream, `torch.cuda.Stream`.
+function Tensor:record_stream(s) end
 
 ---Makes backward store the gradient of this tensor in grad, although it is no leaf.
 function Tensor:retain_grad() end

@@ -170,6 +170,11 @@ function kinds.check_count(what, name, n)
   fail('%s(): %s is %d; it must be between 0 and %d', what, name, n, MOST_LAYERS)
 end
 
+--- Raises an error for values behind the only argument of a function.
+function kinds.refuse_surplus(what, ...)
+  if (...) ~= nil then fail('%s() takes 1 argument but %d were given', what, 1 + select('#', ...)) end
+end
+
 --- Raises an error unless a table is a list without names and without nil. n: the number of values,
 --- if it is known.
 function kinds.check_list(what, list, n)

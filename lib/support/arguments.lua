@@ -373,6 +373,50 @@ function M.functions(module, text, form)
   return module
 end
 
+local function is_object(value) return type(value) == 'userdata' and not torch.is_tensor(value) end
+
+local function method_signature(class, name, text, is_self)
+  local signature = M.parse(text)
+  signature.is_self, signature.class = is_self or is_object, class.__classname
+  if name == 'init' then signature.name = class.__classname elseif name == 'forward' then signature.name = class.__classname .. '.forward' end
+  signature.index = index_of(signature, 2)
+  table.remove(signature.names, 1)
+  return signature
+end
+
+-- The number of positional arguments of a declaration, found without parsing it.
+local function count_positional(text)
+  local inside = text:match '%(([^*]*)'
+  local _, commas = inside:gsub(',', '')
+  return text:find '^[%w_]+%(%)' and 0 or text:find('*', 1, true) and commas or commas + 1
+end
+
+--- Declares C functions of the module in place, which read positional values themselves; the reader
+--- handles names and surplus values. name, is_self: as for metatable_methods, of methods. A last
+--- argument of the kind any may be a table, which then does not hold names.
+function M.native(holder, text, name, is_self)
+  for declaration in each_declaration(text) do
+    local function_name, signature = declaration:match '^[%w_]+', nil
+    local function signature_now()
+      signature = signature or (name and method_signature({ __classname = name }, function_name, declaration, is_self) or M.parse(declaration))
+      return signature
+    end
+    local f = assert(holder[function_name], declaration)
+    local call = torch._C.declared(f, count_positional(declaration), declaration:find 'any%?? [%w_]+%)' ~= nil,
+      function(...) return read(signature_now(), ...) end)
+    declared[call], checked.originals[call] = signature_now, f
+    holder[function_name] = call
+  end
+end
+
+--- Stores the declarations of C functions that read names themselves.
+function M.describe(holder, text)
+  for declaration in each_declaration(text) do
+    local f = assert(holder[declaration:match '^[%w_]+'], declaration)
+    declared[f] = function() return M.parse(declaration) end
+  end
+end
+
 --- A function that returns the arguments of a call as one table by name:
 -- `local read = reader 'Linear(integer in_features, ...)'`. text: the declaration, or the result of
 -- parse. class: the class of the constructor, if its name differs.
@@ -398,17 +442,6 @@ function M.from_file(file, name)
   local function call(...) return target()(...) end
   declared[call] = function() return M.signature_of(target()) end
   return call
-end
-
-local function is_object(value) return type(value) == 'userdata' and not torch.is_tensor(value) end
-
-local function method_signature(class, name, text, is_self)
-  local signature = M.parse(text)
-  signature.is_self, signature.class = is_self or is_object, class.__classname
-  if name == 'init' then signature.name = class.__classname elseif name == 'forward' then signature.name = class.__classname .. '.forward' end
-  signature.index = index_of(signature, 2)
-  table.remove(signature.names, 1)
-  return signature
 end
 
 --- Wraps f by its own list of parameters. kind_of(parameter): the kind of each, nil for any. class,

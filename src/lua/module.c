@@ -10,6 +10,7 @@
 #include "arg_messages.h"
 #include "binding.h"
 #include "caller.h"
+#include "declared.h"
 #include "embedded.h"
 #include "script/numbers.h"
 #include "object.h"
@@ -105,6 +106,8 @@ LT_API int luaopen_torch(lua_State *L)
     lua_setfield(L, 2, "nearest_name");
     lua_pushcfunction(L, lt_lua_push_aliases);
     lua_setfield(L, 2, "argument_aliases");
+    lua_pushcfunction(L, lt_lua_declared);
+    lua_setfield(L, 2, "declared");
     lua_pushcfunction(L, lt_lua_refuse_named);
     lua_setfield(L, 2, "refuse_name");
     lua_pushcfunction(L, lt_lua_raise_text);

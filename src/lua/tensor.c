@@ -55,20 +55,13 @@ static int wrap_position(lua_State *L, const lt_tensor *self, int arg)
     return dim;
 }
 
-static int dim_argument(lua_State *L)
-{
-    if (lua_type(L, 2) != LUA_TTABLE) return 2;
-    lua_getfield(L, 2, "dim");
-    return lua_gettop(L);
-}
-
 static int tensor_size(lua_State *L)
 {
     lt_tensor *self = lt_lua_check_tensor(L, 1);
     if (lua_isnoneornil(L, 2))
         lt_lua_push_size(L, self->ndim, self->sizes);
     else
-        lua_pushinteger(L, self->sizes[wrap_position(L, self, dim_argument(L))]);
+        lua_pushinteger(L, self->sizes[wrap_position(L, self, 2)]);
     return 1;
 }
 
@@ -77,7 +70,7 @@ static int tensor_stride(lua_State *L)
     lt_tensor *self = lt_lua_check_tensor(L, 1);
     lt_lua_check(L, lt_require_strided("stride", self));
     if (!lua_isnoneornil(L, 2)) {
-        lua_pushinteger(L, self->strides[wrap_position(L, self, dim_argument(L))]);
+        lua_pushinteger(L, self->strides[wrap_position(L, self, 2)]);
         return 1;
     }
     lua_createtable(L, self->ndim, 0);
@@ -121,17 +114,12 @@ static int tensor_data_ptr(lua_State *L)
     return 1;
 }
 
-/* is_contiguous([format]), is_contiguous{memory_format =}: row-major, or channels-last. */
+/* is_contiguous([memory_format]): row-major, or channels-last. */
 static int tensor_is_contiguous(lua_State *L)
 {
     static const char *const formats[] = {"contiguous_format", "preserve_format", "channels_last",
                                           "channels_last_3d", NULL};
     const lt_tensor *self = lt_lua_check_tensor(L, 1);
-    lua_settop(L, 2);
-    if (lua_istable(L, 2)) {
-        lua_getfield(L, 2, "memory_format");
-        lua_replace(L, 2);
-    }
     /* 4 or 5 for the last two formats */
     const int format = luaL_checkoption(L, 2, formats[0], formats), dims = format + 2;
     lua_pushboolean(L, format < 2 ? lt_is_contiguous(self)
@@ -233,19 +221,10 @@ static int to_type(lua_State *L, lt_tensor *self)
     return 1;
 }
 
-/* type(): "torch.FloatTensor", "torch.cuda.LongTensor"; type(dtype, non_blocking), type{dtype =
- * ...} */
+/* type(): "torch.FloatTensor", "torch.cuda.LongTensor"; type(dtype, non_blocking) */
 static int tensor_type(lua_State *L)
 {
     lt_tensor *self = lt_lua_check_tensor(L, 1);
-    if (lua_type(L, 2) == LUA_TTABLE) {
-        static const char *const known[] = {"dtype", "non_blocking", NULL};
-        lt_lua_check_names(L, 2, "type", known);
-        lua_settop(L, 2);
-        lua_getfield(L, 2, "dtype");
-        lua_getfield(L, 2, "non_blocking");
-        lua_remove(L, 2);
-    }
     if (!lua_isnoneornil(L, 2)) return to_type(L, self);
     lua_pushfstring(L, "torch.%s%sTensor", self->device.type == LT_CUDA ? "cuda." : "",
                     lt_dtype_scalar_name((lt_dtype)self->dtype));

@@ -110,6 +110,9 @@ static int size_new(lua_State *L)
 {
     int64_t sizes[LT_MAX_DIMS];
     lt_lua_check_type(L, 1, LUA_TTABLE);
+    if (lua_gettop(L) > 1 && !lua_isnil(L, 2))
+        return lt_lua_error(L, "Size() takes one table of integers, but %d values were given",
+                            lua_gettop(L));
     lua_Integer n = (lua_Integer)lua_rawlen(L, 1);
     if (n > LT_MAX_DIMS)
         lt_lua_error(L, "Size(): %I entries, at most %d are possible", (LUAI_UACINT)n, LT_MAX_DIMS);

@@ -151,3 +151,67 @@ describe("PyTorch's positional arguments and other names of arguments", function
     assert.same({ { 3, 3 }, { 4, 4 }, { 5, 5 } }, b:tolist())
   end)
 end)
+
+describe('functions in C that read their arguments by hand', function()
+  local x = torch.arange(6.0):reshape(2, 3)
+
+  it('accept their arguments by name', function()
+    assert.equal(3, x:size { dim = 2 })
+    assert.equal(1, x:stride { dim = 2 })
+    assert.equal(6, torch.numel { input = x })
+    assert.is_false(torch.ones(1):requires_grad_({ requires_grad = false }).requires_grad)
+    assert.equal(torch.float64, x:type({ dtype = torch.float64 }).dtype)
+    assert.is_false(x:is_contiguous { memory_format = 'channels_last' })
+    assert.equal(torch.device('cpu'), torch.Generator({ device = 'cpu' }).device)
+    assert.equal(7, torch.Generator():manual_seed({ seed = 7 }):initial_seed())
+    assert.equal(torch.device 'cpu', torch.device { type = 'cpu' })
+  end)
+
+  it('refuse surplus and unknown arguments', function()
+    refuses('size() takes at most 1 of these arguments in a row but 2 were given: dim', x.size, x, 1, 2)
+    refuses("size() got an unexpected keyword argument 'dims'; did you mean 'dim'?", x.size, x, { dims = 1 })
+    refuses('numel() takes no arguments but 1 was given', x.numel, x, 3)
+    refuses('item() takes no arguments but 1 was given', torch.ones(1).item, torch.ones(1), 3)
+    refuses('is_tensor() takes at most 1 of these arguments in a row but 2 were given: obj', torch.is_tensor, x, 3)
+    refuses('manual_seed() takes at most 1 of these arguments in a row but 2 were given: seed', torch.manual_seed, 1, 2)
+    refuses("type() got an unexpected keyword argument 'non_blockin'; did you mean 'non_blocking'?", x.type, x, torch.float64, { non_blockin = true })
+    refuses('is_available() takes no arguments but 1 was given', torch.cuda.is_available, 1)
+    refuses("set_printoptions() got an unexpected keyword argument 'precison'", torch.set_printoptions, { precison = 3 })
+    refuses('Size() takes one table of integers, but 2 values were given', torch.Size, { 1 }, 2)
+    refuses('seed() takes no arguments but 1 was given', torch.Generator().seed, torch.Generator(), 1)
+  end)
+
+  it('refuse surplus arguments of containers and distributions', function()
+    local normal = torch.distributions.Normal(0, 1)
+    refuses('a shape is numbers or one table of them, but a number follows the table', normal.sample, normal, { 2 }, 3)
+    refuses('ModuleDict() takes 1 argument but 2 were given', nn.ModuleDict, { a = nn.ReLU() }, 3)
+    local list = nn.ModuleList { nn.ReLU() }
+    refuses('extend() takes 1 argument but 2 were given', list.extend, list, { nn.ReLU() }, 3)
+    assert.equal('Identity()', tostring(nn.Identity(54, { unused = 0.1 }))) -- as in PyTorch
+  end)
+end)
+
+describe('every public function of fixed arguments', function()
+  local arguments = require 'torch.support.arguments'
+  local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
+
+  it('refuses a surplus argument before it runs', function()
+    local tried, wrong = 0, {}
+    local surplus = coroutine.create(print) -- a value of no kind
+    for _, entry in ipairs(dofile(here .. 'support/public_functions.lua')()) do
+      local signature = type(entry.value) == 'function' and arguments.signature_of(entry.value)
+      if signature and not signature.rest then
+        local given = {}
+        for i = 1, signature.positional + 1 do given[i] = surplus end
+        local ok, message = pcall(entry.value, table.unpack(given))
+        tried = tried + 1
+        if ok or not (tostring(message):find('were given', 1, true) or tostring(message):find('was given', 1, true) or tostring(message):find("'self' must be", 1, true)
+          or tostring(message):find('must be a table, not thread', 1, true)) then
+          wrong[#wrong + 1] = entry.name .. ': ' .. tostring(message)
+        end
+      end
+    end
+    assert(#wrong == 0, table.concat(wrong, '\n'))
+    assert(tried > 900, tried)
+  end)
+end)

@@ -1,6 +1,6 @@
 -- declared_arguments_spec.lua - every function, method and constructor that is here and in PyTorch takes PyTorch's arguments: their names
 -- in PyTorch's order (tests/reference/arguments.lua), but for those that tests/reference/arguments_differ.lua names with the reason. Every
--- function in Lua declares its arguments, but for those in tests/reference/arguments_undeclared.lua.
+-- function declares its arguments, but for those in tests/reference/arguments_undeclared.lua.
 
 local torch = require 'torch'
 
@@ -66,7 +66,7 @@ describe('the declared arguments', function()
     assert(compared > 1700, compared)
   end)
 
-  it('exist for every public function, method and constructor in Lua, or a reason stands beside the name', function()
+  it('exist for every public function, method and constructor, or a reason stands beside the name', function()
     local known, wrong, all = reasons 'arguments_undeclared.lua', {}, dofile(here .. 'support/public_functions.lua')()
     for _, entry in ipairs(all) do
       local is_declared = declared.of(entry.value, entry.is_method) ~= nil

@@ -173,7 +173,7 @@ describe('a misspelt name among the named arguments', function()
       ['torch.load("x", {map_locatio = "cpu"})'] = "torch.load() got an unexpected keyword argument 'map_locatio'; did you mean 'map_location'?",
       ['torch.autograd.grad(x, x, {retain_grap = true})'] = "grad() got an unexpected keyword argument 'retain_grap'; did you mean 'retain_graph'?",
       ['torch.set_printoptions{precisio = 3}'] = "set_printoptions() got an unexpected keyword argument 'precisio'; did you mean 'precision'?",
-      ['torch.set_printoptions{[5] = 3}'] = "unexpected keyword argument '5'; it accepts precision, threshold, edgeitems, linewidth, sci_mode, profile",
+      ['torch.set_printoptions{[5] = 3}'] = "set_printoptions(): argument 'precision' must be a number, not a table",
       ['torch.utils.data.DataLoader({1, 2}, {batch_siz = 1})'] = "DataLoader() got an unexpected keyword argument 'batch_siz'; did you mean 'batch_size'?",
     } do
       says(code, message)

@@ -66,18 +66,7 @@ return {
     torch.optim.LBFGS:register_state_dict_post_hook torch.optim.LBFGS:register_state_dict_pre_hook
   ]] },
   { reason = [[read in C by hand (src/lua): no declaration to compare]], names = [[
-    torch.are_deterministic_algorithms_enabled torch.as_tensor torch.complex torch.detach_ torch.get_rng_state torch.initial_seed torch.is_complex
-    torch.is_deterministic_algorithms_warn_only_enabled torch.is_floating_point torch.is_inference torch.is_tensor
-    torch.manual_seed torch.nonzero torch.numel torch.seed torch.set_printoptions torch.set_rng_state torch.tensor torch.use_deterministic_algorithms torch.where torch.Tensor.detach_ torch.Tensor.dim
-    torch.Tensor.element_size torch.Tensor.get_device torch.Tensor.is_complex torch.Tensor.is_contiguous torch.Tensor.is_floating_point
-    torch.Tensor.is_inference torch.Tensor.is_pinned torch.Tensor.item torch.Tensor.nonzero torch.Tensor.numel torch.Tensor.pin_memory torch.Tensor.record_stream
-    torch.Tensor.requires_grad_ torch.Tensor.retain_grad torch.Tensor.size torch.Tensor.storage_offset torch.Tensor.stride torch.Tensor.where
-    torch.cuda.can_device_access_peer torch.cuda.current_device torch.cuda.current_stream torch.cuda.default_stream torch.cuda.device_count
-    torch.cuda.empty_cache torch.cuda.get_device_properties torch.cuda.get_sync_debug_mode torch.cuda.graph_pool_handle torch.cuda.is_available
-    torch.cuda.is_bf16_supported torch.cuda.is_current_stream_capturing torch.cuda.manual_seed torch.cuda.manual_seed_all torch.cuda.mem_get_info
-    torch.cuda.memory_stats torch.cuda.reset_max_memory_allocated torch.cuda.reset_max_memory_cached torch.cuda.reset_peak_memory_stats
-    torch.cuda.set_device torch.cuda.set_per_process_memory_fraction torch.cuda.set_stream torch.cuda.set_sync_debug_mode torch.cuda.synchronize
-    torch.random.get_rng_state torch.random.initial_seed torch.random.manual_seed torch.random.seed torch.random.set_rng_state
+    torch.detach_ torch.where torch.Tensor.where torch.cuda.is_bf16_supported
   ]] },
   { reason = [[scale and input_scale are of an operator within]], names = [[
     torch.nn.functional.elu_

@@ -1,4 +1,4 @@
--- arguments_undeclared.lua - the public functions and constructors in Lua that declare no arguments (torch.support.arguments), with the reason.
+-- arguments_undeclared.lua - the public functions and constructors that declare no arguments (torch.support.arguments), with the reason.
 return {
   { reason = [[sizes in a row, or one table of numbers: an old constructor without names]], names = [[
     torch.BFloat16Tensor torch.BoolTensor torch.ByteTensor torch.CharTensor torch.DoubleTensor torch.FloatTensor torch.HalfTensor
@@ -6,7 +6,7 @@ return {
   ]] },
   { reason = [[takes any number of modules, parameters, data sets or tensors in a row, or one table of them, whose names are those of the entries]], names = [[
     torch.nn.ModuleDict torch.nn.ModuleList torch.nn.ParameterDict torch.nn.ParameterList torch.nn.Sequential
-    torch.utils.data.StackDataset torch.utils.data.TensorDataset
+    torch.utils.data.StackDataset torch.utils.data.TensorDataset torch.vision.transforms.Compose
   ]] },
   { reason = [[passes everything on to a function of the program or to the forward of another layer, which reads it]], names = [[
     torch.autograd.Function:backward torch.autograd.Function:forward torch.autograd.Function:jvp torch.hub.load
@@ -18,6 +18,7 @@ return {
     torch.nn.UninitializedParameter torch.optim.lr_scheduler.LRScheduler torch.utils.data.Dataset torch.utils.data.IterableDataset
     torch.utils.data.Sampler torch.utils.benchmark.Measurement torch.nn.utils.parametrize.ParametrizationList
     torch.nn.utils.prune.BasePruningMethod torch.nn.utils.prune.Identity torch.nn.utils.prune.PruningContainer
+    torch.vision.transforms.Transform
   ]] },
   { reason = [[a helper of the library, called with values that were read before]], names = [[
     torch.distributions.utils.append torch.distributions.utils.broadcast_all torch.distributions.utils.broadcast_shapes

@@ -3,7 +3,6 @@
 -- dict['name'], keys, values, pairs, #dict, update, pop, clear, contains. It cannot be called.
 
 --[=[ arguments
-modules: Modules by name: a table, or a list of pairs {name, module}.
 name: Name of the module.
 key: Name of the module.
 contains(): Whether there is a module of this name.
@@ -28,13 +27,15 @@ local fields_of = class.fields
 
 local ModuleDict = Module:extend('ModuleDict')
 
-function ModuleDict:init(modules)
+function ModuleDict:init(modules, ...)
+  kinds.refuse_surplus('ModuleDict', ...)
   kinds.check('ModuleDict', 'modules', modules, 'table|userdata?')
   self:update(modules or {})
 end
 
 -- Adds the entries of a table, a list of pairs or another dict.
-function ModuleDict:update(modules)
+function ModuleDict:update(modules, ...)
+  kinds.refuse_surplus('update', ...)
   if type(modules) == 'table' and modules[1] ~= nil then
     kinds.check_list(self.__classname, modules)
     for _, entry in ipairs(modules) do

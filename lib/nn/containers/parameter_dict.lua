@@ -3,7 +3,6 @@
 -- dict.name, dict['name'], keys, values, pairs, #dict, update, pop, clear, contains.
 
 --[=[ arguments
-parameters: Parameters by name: a table, or a list of pairs {name, parameter}.
 name: Name of the parameter.
 key: Name of the parameter.
 clear(): Removes all parameters.
@@ -31,7 +30,8 @@ local fields_of = class.fields
 
 local ParameterDict = Module:extend('ParameterDict')
 
-function ParameterDict:init(parameters)
+function ParameterDict:init(parameters, ...)
+  kinds.refuse_surplus('ParameterDict', ...)
   kinds.check('ParameterDict', 'parameters', parameters, 'table|userdata?')
   self:update(parameters or {})
 end
@@ -43,7 +43,8 @@ function ParameterDict:__setattr(name, value)
 end
 
 -- Adds the entries of a table, a list of pairs or another dict.
-function ParameterDict:update(parameters)
+function ParameterDict:update(parameters, ...)
+  kinds.refuse_surplus('update', ...)
   if type(parameters) == 'table' and parameters[1] ~= nil then
     kinds.check_list(self.__classname, parameters)
     for _, entry in ipairs(parameters) do

@@ -51,7 +51,8 @@ function ParameterList:append(value)
 end
 
 -- On a list: appends every parameter of a table. On the class it derives a class, as everywhere.
-function ParameterList:extend(values)
+function ParameterList:extend(values, ...)
+  kinds.refuse_surplus('extend', ...)
   if type(self) ~= 'userdata' then return Module.extend(self, values) end
   for _, value in ipairs(values) do self:append(value) end
   return self

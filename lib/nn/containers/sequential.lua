@@ -58,7 +58,8 @@ end
 
 -- On an object: appends every layer of a table or of another Sequential. On the class: derives a
 -- class.
-function Sequential:extend(layers)
+function Sequential:extend(layers, ...)
+  kinds.refuse_surplus('extend', ...)
   if type(self) ~= 'userdata' then return Module.extend(self, layers) end
   for i = 1, #layers do self:append(layers[i]) end
   return self

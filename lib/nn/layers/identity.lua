@@ -10,6 +10,9 @@ local Module = require 'torch.nn.module'
 
 local Identity = Module:extend('Identity')
 
+-- Accepts any arguments, as in PyTorch.
+function Identity:init(...) end
+
 function Identity:forward(input) return input end
 
 return Identity

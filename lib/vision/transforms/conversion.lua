@@ -52,9 +52,13 @@ declare.methods(M.ToDtype, 'init(self, dtype dtype, boolean scale=false)')
 function M.ToDtype:transform(image) return functional.to_dtype(image, self.dtype, self.scale) end
 
 M.ToImage = Transform:extend 'ToImage'
+function M.ToImage:init() end
+declare.methods(M.ToImage, 'init(self)')
 function M.ToImage:transform(image) return image.ndim == 2 and image:unsqueeze(1) or image end
 
 M.ToTensor = Transform:extend 'ToTensor'
+function M.ToTensor:init() end
+declare.methods(M.ToTensor, 'init(self)')
 function M.ToTensor:transform(image)
   if image:is_floating_point() then return image end
   return functional.to_dtype(image, torch.get_default_dtype(), true)

@@ -58,17 +58,11 @@ static uint64_t pool_argument(lua_State *L, int arg)
     return (uint64_t)pool;
 }
 
-/* g:capture_begin([pool]), g:capture_begin{pool =} */
+/* g:capture_begin([pool]) */
 static int capture_begin(lua_State *L)
 {
-    static const char *const names[] = {"pool", NULL};
     uint64_t handle = check_graph(L);
     lua_settop(L, 2);
-    if (lua_istable(L, 2)) {
-        lt_lua_check_names(L, 2, "capture_begin", names);
-        lua_getfield(L, 2, "pool");
-        lua_replace(L, 2);
-    }
     const uint64_t pool = pool_argument(L, 2);
     lt_lua_do(L, lt_trace_flush()); /* deferred ops recorded before the capture run before it */
     lt_lua_gpu_do(L, graph_begin(handle, pool));

@@ -58,21 +58,12 @@ static lua_stream *push_stream(lua_State *L, int device)
     return s;
 }
 
-/* Stream{device =, priority =}, Stream(device) */
+/* Stream(device, priority) */
 static int stream_new(lua_State *L)
 {
-    static const char *const names[] = {"device", "priority", NULL};
-    lua_Integer priority = 0;
-    lua_settop(L, 1);
-    if (lua_istable(L, 1)) {
-        lt_lua_check_names(L, 1, "Stream", names);
-        lua_getfield(L, 1, "priority");
-        if (!lua_isnil(L, -1) && !lua_isinteger(L, -1))
-            return raise(L, "Stream(): argument 'priority' must be an integer");
-        priority = lua_tointeger(L, -1);
-        lua_getfield(L, 1, "device");
-        lua_replace(L, 1);
-    }
+    if (!lua_isnoneornil(L, 2) && !lua_isinteger(L, 2))
+        return raise(L, "Stream(): argument 'priority' must be an integer");
+    lua_Integer priority = lua_tointeger(L, 2);
     int device = lt_lua_gpu_device(L, 1);
     /* the backend clamps it to the device's range */
     priority = priority < -100 ? -100 : priority > 100 ? 100 : priority;
@@ -241,18 +232,14 @@ static int ready_for(lua_State *L)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-static bool read_flag(lua_State *L, int options, const char *name)
+static bool read_flag(lua_State *L, int index, const char *name)
 {
-    if (!lua_istable(L, options)) return false;
-    lua_getfield(L, options, name);
-    if (!lua_isnil(L, -1) && !lua_isboolean(L, -1)) {
+    if (!lua_isnoneornil(L, index) && !lua_isboolean(L, index)) {
         lt_error_set(LT_ERR_TYPE, "Event(): argument '%s' must be bool, not %s", name,
-                     lt_lua_type_name(L, -1));
+                     lt_lua_type_name(L, index));
         lt_lua_raise(L);
     }
-    bool flag = lua_toboolean(L, -1);
-    lua_pop(L, 1);
-    return flag;
+    return lua_toboolean(L, index);
 }
 
 static event *push_event(lua_State *L, bool timing)
@@ -263,15 +250,12 @@ static event *push_event(lua_State *L, bool timing)
     return e;
 }
 
-/* Event{enable_timing =, blocking =}; blocking, PyTorch's hint on how to wait, is ignored: the
+/* Event(enable_timing, blocking); blocking, PyTorch's hint on how to wait, is ignored: the
  * backend decides */
 static int event_new(lua_State *L)
 {
-    static const char *const names[] = {"enable_timing", "blocking", NULL};
-    lua_settop(L, 1);
-    if (!lua_isnil(L, 1)) lt_lua_check_names(L, 1, "Event", names);
     bool timing = read_flag(L, 1, "enable_timing");
-    read_flag(L, 1, "blocking");
+    read_flag(L, 2, "blocking");
     lt_lua_gpu(L);
     push_event(L, timing);
     return 1;

@@ -169,17 +169,11 @@ static int set_rng_state(lua_State *L)
 
 /* ---- Generator ------------------------------------------------------------------------------- */
 
-/* Generator{device =}, Generator(device) */
+/* Generator(device) */
 static int generator_new(lua_State *L)
 {
-    static const char *const names[] = {"device", NULL};
     lt_device device = lt_host;
     lua_settop(L, 1);
-    if (lua_istable(L, 1)) {
-        lt_lua_check_names(L, 1, "Generator", names);
-        lua_getfield(L, 1, "device");
-        lua_replace(L, 1);
-    }
     if (!lua_isnil(L, 1) && !lt_lua_to_device(L, 1, &device)) return lt_lua_raise(L);
     lt_lua_do(L, lt_device_resolve(&device));
     generator *g = lua_newuserdatauv(L, sizeof *g, 0);

@@ -1,11 +1,10 @@
--- public_functions.lua - every function and constructor written in Lua that a program can name below torch, and the methods of classes and
+-- public_functions.lua - every function and constructor that a program can name below torch, and the methods of classes and
 -- tensors, each once: { name =, value =, is_method = }. What begins with _ and what a class of the library has for itself alone are none.
 
 local torch = require 'torch'
 local checked = require 'torch.support.argument_checks'
 
 local function is_class(value) return type(value) == 'table' and rawget(value, '__classname') ~= nil end
-local function is_lua(f) return debug.getinfo(f, 'S').what ~= 'C' end
 
 -- The names in a module: those that are there, and those that are loaded when they are first named.
 local function names_of(holder)
@@ -21,14 +20,14 @@ end
 local function add(found, seen, name, value, is_method)
   if seen[value] then return end
   seen[value] = true
-  if type(value) ~= 'function' or is_lua(value) then found[#found + 1] = { name = name, value = value, is_method = is_method } end
+  found[#found + 1] = { name = name, value = value, is_method = is_method }
 end
 
 local function add_class(found, seen, path, class)
   add(found, seen, path, class, false)
   for _, name in ipairs(names_of(class)) do
     local value = rawget(class, name)
-    local method = type(value) == 'function' and (name == 'forward' or checked.is_public(name)) and debug.getinfo(value, 'S').what ~= 'C'
+    local method = type(value) == 'function' and (name == 'forward' or checked.is_public(name))
     if method then add(found, seen, path .. ':' .. name, value, true) end
   end
 end

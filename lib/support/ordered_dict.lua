@@ -139,33 +139,53 @@ local function shown(value)
   return python.repr(value)
 end
 
--- Rows of names with the sizes, dtypes and devices of tensors, if a value is a tensor; else nil.
+-- The entries as {name, text, type}, the type for tensors only; nil if no value is a tensor or a
+-- dict of tensors.
 local function rows_of(dict)
-  local rows, widths, tensors = {}, { 0, 0 }, false
+  local rows, tensors = {}, false
   for name, value in pairs(dict) do
     local row = { name }
     if torch.is_tensor(value) then
       local device = tostring(value.device)
       row[2], row[3] = tostring(value.shape):match '%[.*%]', tostring(value.dtype) .. (device ~= 'cpu' and '  ' .. device or '')
-      widths[2], tensors = math.max(widths[2], #row[2]), true
+      tensors = true
     else
       row[2] = shown(value):match '^[^\n]*'
       tensors = tensors or row[2]:find '^OrderedDict with ' ~= nil
     end
-    rows[#rows + 1], widths[1] = row, math.max(widths[1], width.of(name))
+    rows[#rows + 1] = row
   end
-  if not tensors then return nil end
-  local function padded(text, columns) return text .. (' '):rep(columns - width.of(text)) end
+  return tensors and rows or nil
+end
+
+local function padded(text, columns) return text .. (' '):rep(columns - width.of(text)) end
+
+-- A table of the rows. Its lines are at most linewidth of set_printoptions wide: a longer name is on
+-- a line of its own.
+local function table_of(rows)
+  local sizes, types, names = 0, 0, 0
+  for _, row in ipairs(rows) do
+    if row[3] then sizes, types = math.max(sizes, #row[2]), math.max(types, #row[3]) end
+  end
+  local room = math.max(8, torch.get_printoptions().linewidth - sizes - types - 6)
+  for _, row in ipairs(rows) do
+    if width.of(row[1]) <= room then names = math.max(names, width.of(row[1])) end
+  end
   local lines = { ('OrderedDict with %d entr%s:'):format(#rows, #rows == 1 and 'y' or 'ies') }
-  for i, row in ipairs(rows) do
-    lines[i + 1] = '  ' .. padded(row[1], widths[1]) .. '  ' .. (row[3] and padded(row[2], widths[2]) .. '  ' .. row[3] or row[2])
+  for _, row in ipairs(rows) do
+    local name = '  ' .. row[1]
+    if width.of(row[1]) > room then
+      lines[#lines + 1] = name
+      name = ''
+    end
+    lines[#lines + 1] = padded(name, names + 4) .. (row[3] and padded(row[2], sizes) .. '  ' .. row[3] or row[2])
   end
   return table.concat(lines, '\n')
 end
 
 function metatable.__tostring(dict)
   local rows = rows_of(dict)
-  if rows then return rows end
+  if rows then return table_of(rows) end
   local entries = {}
   for name, value in pairs(dict) do
     entries[#entries + 1] = ('(%s, %s)'):format(python.repr(name), shown(value))

@@ -163,6 +163,12 @@ describe('an OrderedDict #cpu', function()
       '  1.running_var          [2]     torch.float32',
       '  1.num_batches_tracked  []      torch.int64',
     }, '\n'), tostring(net:state_dict()))
+    local layer = ordered_dict.new { { 'encoder.layers.0.self_attn.in_proj_weight', torch.ones(24, 8) }, { 'bias', torch.ones(2) } }
+    local linewidth = torch.get_printoptions().linewidth
+    torch.set_printoptions { linewidth = 60 }
+    assert.equal('OrderedDict with 2 entries:\n  encoder.layers.0.self_attn.in_proj_weight\n        [24, 8]  torch.float32\n  bias  [2]      torch.float32',
+      tostring(layer))
+    torch.set_printoptions { linewidth = linewidth }
     local checkpoint = ordered_dict.new { { 'epoch', 3 }, { 'model', nn.Linear(1, 1):state_dict() }, { 'name', 'x' } }
     assert.equal("OrderedDict with 3 entries:\n  epoch  3\n  model  OrderedDict with 2 entries:\n  name   'x'", tostring(checkpoint))
   end)

@@ -144,7 +144,7 @@ describe('lines of the prompt #pty #cpu', function()
       local cells = {'?', '?nn.LSTM', '?torch.utils.data.DataLoader', '?torch.cat', '?nn', '%lsmagic', '%config', '%psearch torch.*sum*', '%gpus', '%memory',
         '%copies', 'long_name_of_a_tensor = torch.ones(100, 100)', '%who', '%prun torch.ones(4, 4):matmul(torch.ones(4, 4)):sum()',
         '{torch.float32, nn, {1, 2, 3}, "a rather long string, longer than most", print, torch.Size{1, 2}}',
-        'torch.profiler.profile(function() torch.ones(3):sum() end):key_averages()', '%timeit?', 'sd = nn.Transformer(8, 2):state_dict()'}
+        'torch.profiler.profile(function() torch.ones(3):sum() end):key_averages()', '%timeit?', 'nn.Transformer(8, 2):state_dict()'}
       local script = {}
       for index, cell in ipairs(cells) do
         script[#script + 1] = ('send %s\\r'):format(cell)

@@ -81,8 +81,9 @@ local function report_processor(say, facts)
 end
 
 local function report_gpus(say, facts)
-  say(not facts.GPU:find '^no ', 'CUDA backend', facts.GPU)
   local works, why = pcall(torch.zeros, 1, { device = 'cuda' })
+  local built, absent = not facts.GPU:find '^no ', tostring(why):find('could not be loaded (not found)', 1, true) ~= nil
+  say(built and not absent, 'CUDA backend', facts.GPU .. (built and absent and '; its library is not installed' or ''))
   if not works then
     say(false, 'GPUs', (tostring(why):gsub('^[^:]*:%d+: ', '')))
     return report_libraries(say, { doctor.gpu_libraries[1] })

@@ -16,6 +16,7 @@ local python = {}
 
 function Parser:is_tensor(node)
   if node.tensor ~= nil then return node.tensor end
+  if node.variable and self.tensors[node.variable] ~= nil then return self.tensors[node.variable] end
   return node.level >= self.PREFIX and values.is_tensor(values.of_path(self.state, node.text))
 end
 
@@ -30,7 +31,7 @@ local function parsed(state, text, is_lua, parse, is_python)
   local failure = {}
   local parser = setmetatable({
     state = state, tokens = list, at = 1, depth = 0, failure = failure, is_lua = is_lua, is_python = is_python,
-    functions = {}, imported = {}, zero = {}, lists = {}, renamed = {},
+    functions = {}, imported = {}, zero = {}, lists = {}, tensors = {}, renamed = {},
   }, Parser)
   local ok, result = pcall(parse, parser)
   if not ok then

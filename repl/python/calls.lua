@@ -215,7 +215,8 @@ function calls.method(parser, owner, name, colon)
     text = prefix .. (method and ':' or '.') .. name ..
       (texts and '(' .. table.concat(texts, ', ') .. ')' or written(parser, name, method and 2 or 1, positional, named, table_node))
   end
-  return parser:node(text, parser.PREFIX, {call = {name = name, method = method, owner = owner, arguments = positional, named = named}})
+  local call = {name = name, method = method, owner = owner, arguments = positional, named = named}
+  return parser:node(text, parser.PREFIX, {call = call, tensor = owner.text == 'torch' and name == 'tensor' or nil})
 end
 
 -- ---- built-in functions --------------------------------------------------------------------
@@ -229,6 +230,12 @@ local function simple(pattern, count)
     for index, node in ipairs(positional) do texts[index] = node.text end
     return parser:node(pattern:format(table.unpack(texts)), parser.PREFIX)
   end
+end
+
+function builtins.open(parser, positional)
+  local texts = {}
+  for index, node in ipairs(positional) do texts[index] = node.text end
+  return parser:node(('io.open(%s)'):format(table.concat(texts, ', ')), parser.PREFIX)
 end
 
 builtins.str = simple 'tostring(%s)'
@@ -270,14 +277,20 @@ function builtins.dict(parser, positional, named)
   return parser:node('{' .. table.concat(parts, ', ') .. '}', parser.ATOM)
 end
 
+local kinds = {str = 'string', int = 'number', float = 'number', list = 'table', tuple = 'table', dict = 'table', bool = 'boolean'}
+
+-- Whether the value is of the class; nodes.
+function calls.is_instance(parser, value, class)
+  local kind = kinds[class.text]
+  if kind then return parser:node(("type(%s) == '%s'"):format(value.text, kind), parser.COMPARE) end
+  if class.text == 'torch.Tensor' then return parser:node(('torch.is_tensor(%s)'):format(value.text), parser.PREFIX) end
+  if class.level < parser.PREFIX then parser:fail() end
+  return parser:node(('%s:is_instance(%s)'):format(class.text, value.text), parser.PREFIX)
+end
+
 function builtins.isinstance(parser, positional)
   if #positional ~= 2 then parser:fail() end
-  local value, class = positional[1].text, positional[2].text
-  local kind = ({str = 'string', int = 'number', float = 'number', list = 'table', tuple = 'table', dict = 'table', bool = 'boolean'})[class]
-  if kind then return parser:node(("type(%s) == '%s'"):format(value, kind), parser.COMPARE) end
-  if class == 'torch.Tensor' then return parser:node(('torch.is_tensor(%s)'):format(value), parser.PREFIX) end
-  if positional[2].level < parser.PREFIX then parser:fail() end
-  return parser:node(('%s:is_instance(%s)'):format(class, value), parser.PREFIX)
+  return calls.is_instance(parser, positional[1], positional[2])
 end
 
 function builtins.hasattr(parser, positional)

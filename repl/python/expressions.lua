@@ -165,6 +165,9 @@ function Parser:compare(operator, left, right)
     node.is_tensor_comparison = true
     return node
   end
+  if (operator == '==' or operator == 'is') and left.call and left.call.name == 'type' and #left.call.arguments == 1 and right.level >= PREFIX then
+    return calls.is_instance(self, left.call.arguments[1], right) -- the name of a class
+  end
   if right.items and is_shape(left) then right = self:node('torch.Size' .. right.text, PREFIX) end
   if right.items or left.items then self:fail() end
   if operator == '!=' or operator == 'is not' or operator == '~=' then return self:equality('~=', left, right) end
@@ -355,7 +358,7 @@ end
 local function parenthesized(self)
   local items, is_tuple, is_comprehension = items_until(self, ')')
   if is_tuple or #items == 0 then
-    self.is_python = true
+    self.is_python = self.is_python or #items > 0
     return self:list(items)
   end
   if not is_comprehension then items[1].parenthesized = true end

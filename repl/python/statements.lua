@@ -21,13 +21,16 @@ end
 
 local function comment_line(text) return '--' .. (text:find '^%s' and '' or ' ') .. text end
 
+-- Whether the text after # is that of a comment: `#name` is a length in Lua.
+local function is_comment(text) return text ~= nil and not text:find '^[%w_]' end
+
 -- Ends a simple statement; its comment is added to the last line.
 function Parser:end_line(lines)
   if self:accept ';' then return lines end
   local token = self:token()
   if token.kind == 'end' then return lines end
   self:expect 'newline'
-  if token.comment then self.is_python = true end
+  self.is_python = self.is_python or is_comment(token.comment)
   if token.comment and #lines > 0 then lines[#lines] = lines[#lines] .. '  ' .. comment_line(token.comment) end
   return lines
 end
@@ -351,7 +354,8 @@ local function assigned_names(self, nodes)
 end
 
 local function targets_of(nodes) -- `(a, b) = c`
-  return #nodes == 1 and nodes[1].items or nodes
+  local items = #nodes == 1 and nodes[1].items
+  return items and #items > 1 and items or nodes
 end
 
 local function assignment(self, nodes)
@@ -369,6 +373,7 @@ local function assignment(self, nodes)
     local value = #values == 1 and #targets[index] > 1 and values[1].items and joined(values[1].items) or joined(values)
     if #values > 1 and #targets[index] == 1 then value = '{' .. value .. '}' end
     local comprehension = #values == 1 and values[1].comprehension
+    if #targets[index] == 1 and #values == 1 and #names == 1 then self.tensors[names[1]] = self:is_tensor(values[1]) or nil end
     self.lists[text] = comprehension ~= nil and comprehension ~= false or #values == 1 and values[1].items ~= nil
     if comprehension and #targets[index] == 1 and not values[1].text:find('%f[%w_]' .. text:gsub('%p', '%%%0') .. '%f[^%w_]') then
       lines[#lines + 1] = ('%s%s = {}'):format(keyword, text)
@@ -430,7 +435,8 @@ end
 
 simple['assert'] = function(self)
   local nodes = expressions(self)
-  self:truth(nodes[1])
+  if nodes[1].items then self:fail() end
+  nodes[1] = self:truth(nodes[1])
   return {('assert(%s)'):format(joined(nodes))}
 end
 
@@ -514,7 +520,7 @@ function Parser:statement()
   local token = self:token()
   if token.kind == 'comment' then
     self.at = self.at + 1
-    self.is_python = true
+    self.is_python = self.is_python or is_comment(token.text)
     return {comment_line(token.text)}
   end
   if self:accept '@' then

@@ -175,7 +175,9 @@ local forms = {
   {"'%d of %d' % (a, b) != s", "('%d of %d'):format(a, b) ~= s"}, {"'{} {:.1f}'.format(a, b) is s", "('%s %.1f'):format(a, b) == s"},
   {"', '.join([a, b])", "table.concat({a, b}, ', ')"}, {'"""a\nb""" != s', "'a\\nb' ~= s"}, {"r'\\d' != \"it's\"", "'\\\\d' ~= \"it's\""},
   {'1_000 != 0b101', '1000 ~= 5'}, {'1j != 2.', 'torch.complex(0, 1) ~= 2.0'}, {"isinstance(x, torch.Tensor) is True", 'torch.is_tensor(x) == true'},
-  {'x: int = 5', nil}, {'def f():\n    x = 5\n  y = 6', nil}, {'n++', nil}, {'a ? b : c', nil},
+  {'type(m) is nn.Linear', 'nn.Linear:is_instance(m)'},
+  {'if type(n) == int: pass', "if type(n) == 'number' then\nend"}, {"with open('f', 'w') as f: f.write('a')", "do\n  local f <close> = io.open('f', 'w')\n  f:write('a')\nend"},
+  {'a = torch.tensor([1.5])\na += float(a)', 'a = torch.tensor{1.5}\na:add_(a:item())'}, {'x: int = 5', nil}, {'def f():\n    x = 5\n  y = 6', nil}, {'n++', nil}, {'a ? b : c', nil},
 }
 
 describe('the Lua spelling', function()
@@ -198,7 +200,7 @@ describe('the Lua spelling', function()
   it('is not shown for valid Lua, and not for other mistakes', function()
     local state = session.new()
     for _, text in ipairs {'x = = 1', 'foo bar', 'x = {1, 2', 'if x then', 'local function f(', 'for i = 1, 3 do', 'print("a" "b")', 'x = 5 y = = 6', '%matplotlib inline',
-      'return return', 'f(a, )', 'x = 3 +', "'unfinished", 'function f() end end', 'x.y:z', 'a.b.c d', ')', 'end'} do
+      'return return', 'f(a, )', 'x = 3 +', "'unfinished", 'function f() end end', 'x.y:z', 'a.b.c d', 'return #a > 0 and b(', 'x #b', 'x = #b c', ')', 'end'} do
       assert.is_nil(python.hint(state, text, 1), text)
     end
     for _, text in ipairs {'local s = "a: b" -- note:', 'function f() -- returns:', 'f(function() x:y(', 'for word in text:gmatch("%a+")', 'if x:any()', 'while queue:size() > 0',

@@ -173,11 +173,12 @@ local function parameters_text(f, first)
   return '(' .. table.concat(names, ', ') .. ')'
 end
 
--- Prints the descriptions of the arguments that the file describes.
-local function print_arguments(lines, arguments)
+-- Prints the descriptions of the arguments that the file describes; those of the function or class
+-- `owner` come first.
+local function print_arguments(lines, arguments, owner)
   local rows = {}
   for _, argument in ipairs(arguments or {}) do
-    local text = described_in(lines, argument.name)
+    local text = described_in(lines, owner .. '.' .. argument.name) or described_in(lines, argument.name)
     if text then rows[#rows + 1] = {argument.name, text} end
   end
   if #rows > 0 then print_all(wrapped.rows(rows, '  ')) end
@@ -201,9 +202,10 @@ local function show_function(session, name, value, with_source)
   -- a module that is a single function is described by its first comment
   local module = info.source:match '^=%[ltensor (.*)%]$'
   if not comment and module and package.loaded[module] == value then comment = comment_of_file(lines) end
-  comment = comment or described_in(lines, (name:match '[%w_]+$' or name) .. '()')
+  local last_name = name:match '[%w_]+$' or name
+  comment = comment or described_in(lines, last_name .. '()')
   if comment then print_text(comment) end
-  print_arguments(lines, arguments)
+  print_arguments(lines, arguments, last_name)
   if with_source then print_lines(lines, info.linedefined, info.lastlinedefined) end
 end
 
@@ -268,7 +270,7 @@ local function show_class(session, name, class, with_source)
   local comment = lines and comment_of_class(lines, class.__classname)
   if comment then print_text(comment) end
   if lines then
-    print_arguments(lines, arguments)
+    print_arguments(lines, arguments, class.__classname)
     print_example(lines, class.__classname)
     if with_source then print_lines(lines, info.linedefined, info.lastlinedefined) end
   end

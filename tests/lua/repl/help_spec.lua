@@ -30,6 +30,14 @@ describe('help #cpu', function()
     assert.is_nil(out:find('declares functions written in Lua', 1, true))
   end)
 
+  it('describes the arguments of the function itself where functions of a file share names', function()
+    local out = type_lines '?torch.vision.roi_align\n?torch.vision.nms\n?torch.utils.data.write_image\n?torch.vision.transforms.Resize\n'
+    has(out, '  boxes           Regions, of shape (K, 5): the position of the image from 1,')
+    has(out, '  boxes          Boxes {x1, y1, x2, y2}, of shape (N, 4).')
+    has(out, '  input     Image, of shape (C, H, W) or (H, W): uint8, or floats from 0 to 1.')
+    has(out, 'one number is the length')
+  end)
+
   it("shows the parameters of a user's class, and of functions of the library", function()
     local out = type_lines 'Net = nn.Module:extend "Net"\nfunction Net:init(width, depth) self.width = width end\n?Net\n?torch.try_gpu\n?nn.functional.relu\n'
     has(out, 'class Net(width, depth)')

@@ -21,6 +21,8 @@ end}
 local function explain(with_source)
   return function(session, name)
     if not name:find '%S' then error('which name?', 0) end
+    local of_magic = name:match '^%%+([%a_]+)$'
+    if of_magic then return require('repl.magic').explain(session, of_magic) end
     require('repl.help').show(session, name, with_source)
   end
 end

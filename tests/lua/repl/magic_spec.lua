@@ -231,7 +231,8 @@ expect In [4]:
   end)
 
   it('%pinfo explains a name, %psource shows its source', function()
-    local out = type_lines '%pinfo torch.cumsum\n%psource torch.try_gpu\n%pinfo2 torch.try_gpu\n'
+    local out = type_lines '%pinfo torch.cumsum\n%psource torch.try_gpu\n%pinfo2 torch.try_gpu\n%pinfo %save\n'
+    has(out, '%save [-f] file [n-m]')
     has(out, 'cumsum(Tensor self')
     has(out, "if torch.cuda.device_count() >= i + 1 then return torch.device('cuda:' .. i) end")
   end)

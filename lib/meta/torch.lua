@@ -458,4 +458,8 @@ function Tensor:backward(gradient, options) end
 ---@return fun(): integer, torch.Tensor
 function Tensor:iter() end
 
+---Stops the program here for the debugger: of an editor, of Jupyter, or of the terminal, where
+---`debug>` reads commands (help lists them).
+function breakpoint() end
+
 return torch

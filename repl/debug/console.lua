@@ -1,6 +1,6 @@
 -- The debugger at the prompt: shows where the program has stopped, and reads commands.
 --
--- May use repl.debug.*, repl.echo, repl.errors and the program's repl.interrupt.
+-- May use repl.debug.*, repl.echo, repl.errors, repl.wrapped and the program's repl.interrupt.
 
 local echo = require 'repl.echo'
 local engine = require 'repl.debug.engine'
@@ -10,8 +10,10 @@ local interrupt = require 'repl.interrupt'
 local places = require 'repl.debug.places'
 local sources = require 'repl.debug.sources'
 local variables = require 'repl.debug.variables'
+local wrapped = require 'repl.wrapped'
 
 local PROMPT = 'debug> '
+local OTHERWISE = 'Anything else is Lua that runs in the selected call. An empty line repeats the last command.'
 local LINES_AROUND = 5
 
 local console = {}
@@ -130,7 +132,7 @@ command('where w bt', 'show all calls, the innermost last', function(state)
 end)
 command('locals', 'show the variables of the function', function(state) show_variables(frame_of(state)) end)
 command('list l', 'show the source', function(state) list(frame_of(state), LINES_AROUND) end)
-command('break b', 'break [line | file:line | function] [if condition]: set a breakpoint; without arguments, list them',
+command('break b', 'b [line | file:line | function] [if condition]: set a breakpoint, or list all',
 function(state, arguments)
   try(places.command, arguments, function(name) return frames.compile(frame_of(state), name, engine.fallback) end, frame_of(state))
 end)
@@ -141,8 +143,10 @@ command('clear', 'clear [number]: remove a breakpoint or watch, or all', functio
 command('p print', 'p code: run Lua in the selected call, also if it begins like a command', evaluate)
 command('quit q', 'end the cell or the program', function() error('ended at the debugger', 0) end)
 command('help h ?', 'show this list', function()
-  for _, entry in ipairs(order) do print(('  %-16s %s'):format(entry[1]:gsub(' ', ', '), entry[2])) end
-  print '  Anything else is Lua that runs in the selected call. An empty line repeats the last command.'
+  local rows = {}
+  for index, entry in ipairs(order) do rows[index] = {entry[1]:gsub(' ', ', '), entry[2]} end
+  for _, line in ipairs(wrapped.rows(rows, '  ')) do print(line) end
+  for _, line in ipairs(wrapped.lines(OTHERWISE, '')) do print(line) end
 end)
 
 -- Runs a line; true if the program continues.

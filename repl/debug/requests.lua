@@ -23,7 +23,7 @@ local requests = {}
 
 -- Adds the state of the engine to a client with send(event, body).
 function requests.client(client)
-  client.store = variables.store()
+  client.store = variables.store(client.type_of)
   client.filters = {}
   return client
 end
@@ -198,8 +198,8 @@ local descriptions = {watch = 'Paused on nan', exception = 'Paused on an error'}
 function requests.stopped(client, stop)
   local ids = {}
   for index, point in ipairs(stop.breakpoints) do ids[index] = point.id end
-  local _ <close> = setmetatable({}, {__close = function() client.stop, client.store = nil, variables.store() end}) -- also after Ctrl-C
-  client.stop, client.store, client.resumed = stop, variables.store(), false
+  local _ <close> = setmetatable({}, {__close = function() client.stop, client.store = nil, variables.store(client.type_of) end}) -- also after Ctrl-C
+  client.stop, client.store, client.resumed = stop, variables.store(client.type_of), false
   io.flush()
   client.send('stopped', object {
     {'reason', reasons[stop.reason] or stop.reason}, {'description', descriptions[stop.reason]}, {'text', stop.message},

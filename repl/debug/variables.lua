@@ -86,8 +86,9 @@ local function has_members(value) return is_tensor(value) or type(value) == 'tab
 local Store = {}
 Store.__index = Store
 
--- Numbers the containers that a client can open; valid until the program continues.
-function variables.store() return setmetatable({}, Store) end
+-- Numbers the containers that a client can open; valid until the program continues. type_of(kind,
+-- text), if given, returns the type that the client shows for a value.
+function variables.store(type_of) return setmetatable({type_of = type_of}, Store) end
 
 -- The number of a function that returns a list of {name, value, path}, where assign(name, value)
 -- changes a member.
@@ -113,6 +114,7 @@ end
 -- A variable as the protocol describes it.
 function Store:variable(name, value, path)
   local text, kind = variables.text(value)
+  if self.type_of then kind = self.type_of(kind, text) end
   return object {{'name', name}, {'value', text}, {'type', kind}, {'evaluateName', path}, {'variablesReference', self:members(value, path)}}
 end
 

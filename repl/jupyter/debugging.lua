@@ -113,7 +113,7 @@ local function cell_variables(session)
 end
 
 function commands.inspectVariables(client)
-  if not client.stop then client.store = variables.store() end
+  if not client.stop then client.store = variables.store(client.type_of) end
   local list = {}
   for index, each in ipairs(cell_variables(client.session)) do list[index] = client.store:variable(each.name, each.value, each.name) end
   return object {{'variables', list}}
@@ -159,10 +159,15 @@ commands.terminate = commands.disconnect
 
 -- ---- messages ------------------------------------------------------------------------------
 
+-- JupyterLab shows the value of these types, and of other variables only the type.
+local python_types = {integer = 'int', float = 'float', boolean = 'bool', string = 'str'}
+
+local function type_of(kind, text) return python_types[kind] or text end
+
 -- The client of the kernel, created by the first debug_request.
 local function client_of(kernel)
   if kernel.debugger then return kernel.debugger end
-  local client = requests.client {session = kernel.session, sent = 0}
+  local client = requests.client {session = kernel.session, sent = 0, type_of = type_of}
   kernel.debugger = client
   function client.send(event, body)
     client.sent = client.sent + 1

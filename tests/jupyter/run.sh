@@ -1,7 +1,7 @@
 #!/bin/sh
 # The kernel under Jupyter's tests: tests/jupyter/run.sh [unittest's arguments]. Uses $BUILD (build) and a Python that has the packages
 # jupyter_kernel_test and, for notebooks, nbconvert: LTENSOR_PYTHON, else python3. Where that one has jupyterlab and playwright, and there is
-# a Chromium ($CHROMIUM), the GPU chapter is typed into JupyterLab, too; the page is then in $BUILD/jupyter.png. `tests/jupyter/run.sh --can` says by its status, and by
+# a Chromium ($CHROMIUM), the GPU chapter is typed into JupyterLab, too; the page is then in $BUILD/jupyter.png, and its debugger stops in a cell ($BUILD/jupyter-debugger.png). `tests/jupyter/run.sh --can` says by its status, and by
 # what it prints where it cannot, whether they are there.
 set -eu
 python=${LTENSOR_PYTHON-python3}
@@ -37,6 +37,7 @@ awk '/^Ran [0-9]+ test/ { n = $2 }
 if "$python" -c 'import jupyterlab, playwright' 2>/dev/null && command -v "${CHROMIUM-chromium}" >/dev/null; then
     "$program" --sim-gpus 2 --kernel install --user --name ltensor-test-2 >/dev/null
     "$python" tests/jupyter/browser.py ltensor-test-2 docs/notebooks/use-gpu.md "$build/jupyter.png" || status=1
+    "$python" tests/jupyter/debugger.py ltensor-test-2 "$build/jupyter-debugger.png" || status=1
 else
     echo "JupyterLab in a browser: skipped: $python without jupyterlab and playwright, or no Chromium"
 fi

@@ -200,8 +200,18 @@ debug.gethook() == nil
     has(out, "clear takes the number of a breakpoint or nothing, got 'x'")
     has(out, 'this is the outermost call')
     has(out, 'this is the innermost call')
-    has(out, '  step, s          run to the next line, also in a called function\n')
+    has(out, '  step, s            run to the next line, also in a called function\n')
     has(out, 'Out[8]: tensor(4.)')
+  end)
+
+  it('help describes breakpoint, and lines fit the terminal', function()
+    has(type_lines '?breakpoint\n', 'breakpoint()\nStops the program here for the debugger')
+    for line in type_lines('breakpoint()\nhelp\nc\n'):gmatch '[^\n]+' do assert.is_true(#line <= 79, line) end
+  end)
+
+  it('a notebook ignores breakpoints', function()
+    local path = write('book.md', '```lua\nbreakpoint()\n6 * 7\n```\n')
+    has(process.run(process.ltensor .. ' --cells ' .. path), '42')
   end)
 
   it('quit ends the cell, the end of input lets the program run', function()

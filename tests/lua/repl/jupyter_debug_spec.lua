@@ -108,6 +108,7 @@ describe('debug messages of Jupyter #cpu', function()
     assert.equal('Locals', list[3].body.scopes[1].name)
     assert.same({'x', 'y'}, {list[4].body.variables[1].name, list[4].body.variables[2].name})
     assert.equal('tensor [2, 3], torch.float32, cpu', list[4].body.variables[2].value)
+    assert.equal('tensor [2, 3], torch.float32, cpu', list[4].body.variables[2].type) -- JupyterLab shows it
     assert.is_truthy(list[5].body.data['text/html']:find('<table', 1, true))
     assert.same({1}, list[6].body.stoppedThreads)
     assert.equal(path, list[6].body.breakpoints[1].source)

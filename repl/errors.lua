@@ -333,11 +333,12 @@ function errors.script(value)
   local frames = collect()
   local report = report_of(value, text_of(value), frames)
   local lines = head_lines(report, {suggest = suggest_in_script}, plain)
-  lines[#lines + 1] = 'stack traceback:'
+  local head = #lines
   for _, frame in ipairs(report.frames) do
     if errors.full or frame.what ~= 'C' then lines[#lines + 1] = '\t' .. frame_text(frame) end
     if frame.tail_call then lines[#lines + 1] = '\t(...tail calls...)' end
   end
+  if #lines > head then table.insert(lines, head + 1, 'stack traceback:') end
   return table.concat(lines, '\n')
 end
 

@@ -24,9 +24,13 @@ function magic.names()
   return names
 end
 
+-- Magics of IPython without a counterpart, and the reason.
+local unneeded = {matplotlib = 'plots need no setting', load_ext = 'no magic needs to be loaded', pip = 'run !pip', conda = 'run !conda'}
+
 local function find(name)
   local entry = magics[name]
   if entry then return entry end
+  if unneeded[name] then error(('no magic %%%s: %s'):format(name, unneeded[name]), 0) end
   local near = errors.nearest(name, magic.names())
   error(('no magic %%%s%s'):format(name, near and ("; did you mean '%%%s'?"):format(near) or ''), 0)
 end

@@ -152,6 +152,8 @@ describe('a magic of IPython #cpu', function()
     has(err, "no magic %lsmagics; did you mean '%lsmagic'?")
     has(err, "no magic %writfile; did you mean '%writefile'?")
     has(err, "no magic %hsitory; did you mean '%history'?")
+    _, err = type_lines '%matplotlib inline\n%load_ext autoreload\n'
+    has(err, 'no magic %matplotlib: plots need no setting\nno magic %load_ext: no magic needs to be loaded\n')
   end)
 
   it('%%writefile writes the cell, which a blank line ends', function()

@@ -1,6 +1,7 @@
 -- Python typed by habit: the Lua spelling that the prompt shows after an error.
 
 local input = require 'repl.input'
+local printed = require 'repl.printed'
 local python = require 'repl.python'
 local session = require 'repl.session'
 
@@ -21,7 +22,8 @@ end
 -- result.
 local function type_cell(state, text)
   assert(not input.is_unfinished(state, text), 'the prompt waits after ' .. text)
-  local result = input.run(state, text)
+  local result
+  printed.by(function() result = input.run(state, text) end)
   return result.report and table.concat(state:error_lines(result.report), '\n'), result
 end
 

@@ -113,6 +113,8 @@ functional.binary_cross_entropy_with_logits = declare.declare([[
   return with_logits(input, target, weight, pos_weight, reduction)
 end)
 
+require('torch.nn.functional.losses').install(functional)
+
 -- Functions composed of other operations in Lua.
 for _, module in ipairs { 'torch.nn.functional.resample', 'torch.nn.functional.sampling', 'torch.nn.functional.fractional',
   'torch.nn.functional.linear_cross_entropy' } do

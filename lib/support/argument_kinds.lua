@@ -49,6 +49,16 @@ function kinds.is_list(value)
   return n > 0 and next(value, n) == nil
 end
 
+--- Splits a table with a list and names into two tables; nil if it is no such table.
+function kinds.split_list(value)
+  if type(value) ~= 'table' or getmetatable(value) ~= nil or rawlen(value) == 0 or type(next(value, rawlen(value))) ~= 'string' then return nil end
+  local list, names = {}, {}
+  for key, entry in next, value do
+    if type(key) == 'string' then names[key] = entry else list[key] = entry end
+  end
+  return list, names
+end
+
 local function list_of(fits)
   return function(value)
     if type(value) ~= 'table' or (#value == 0 and next(value) ~= nil) then return false end

@@ -409,6 +409,12 @@ function M.native(holder, text, name, is_self)
   end
 end
 
+--- Stores that a function accepts the arguments of f, to which it passes them on.
+function M.wrapping(wrapper, f)
+  local op = M.ops[f] or torch._C.op_name(f)
+  if op then M.ops[wrapper] = op else declared[wrapper] = function() return M.signature_of(f) end end
+end
+
 --- Stores the declarations of C functions that read names themselves.
 function M.describe(holder, text)
   for declaration in each_declaration(text) do

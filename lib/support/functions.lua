@@ -112,11 +112,8 @@ local function constructor(what, dtype)
     if first == nil and n == 0 then return torch.empty(0, options) end
     if is_size then return torch.empty(first, options) end
     if type(first) == 'table' then
-      if #first > 0 and not kinds.is_list(first) then
-        local names, list = {}, {}
-        for key, value in next, first do
-          if type(key) == 'string' then names[key] = value else list[key] = value end
-        end
+      local list, names = kinds.split_list(first)
+      if list then
         read_options(what, names, options)
         first = list
       end

@@ -107,22 +107,19 @@ local TABLES = { ['Tensor[]'] = true, ['Scalar[]'] = true, Dims = true, Size = t
 -- takes a table, else its entries are positional values. As args.c does for operations in C.
 local function split(signatures, given)
   local n = given.n
-  local mixed = given[n]
-  if type(mixed) ~= 'table' or getmetatable(mixed) ~= nil or #mixed == 0 or type(next(mixed, #mixed)) ~= 'string' then return given end
-  local list, names, is_data = {}, {}, false
-  for key, value in next, mixed do
-    if type(key) == 'string' then names[key] = value else list[key] = value end
-  end
+  local list, names = kinds.split_list(given[n])
+  if not list then return given end
+  local is_data = false
   for _, signature in ipairs(signatures) do
     is_data = is_data or n <= signature.positional and TABLES[signature[n].kind] and type(list[1]) ~= 'table'
   end
   local values = table.move(given, 1, n - 1, 1, { n = n })
-  if is_data and names.n == #mixed and next(names, next(names)) == nil then -- the n of table.pack
+  if is_data and names.n == #list and next(names, next(names)) == nil then -- the n of table.pack
     values[n] = list
     return values
   end
-  if is_data then values[n] = list else table.move(list, 1, #mixed, n, values) end
-  values.n = is_data and n + 1 or n + #mixed
+  if is_data then values[n] = list else table.move(list, 1, #list, n, values) end
+  values.n = is_data and n + 1 or n + #list
   values[values.n] = names
   return values
 end

@@ -78,6 +78,18 @@ describe('a list with names in the last table of a call of an operation', functi
   end)
 end)
 
+describe('a call with a list and names, or with other names,', function()
+  it('is exported to ONNX as it is computed', function()
+    local Model = nn.Module:extend 'Model'
+    function Model:forward(x) return torch.cat { x, x * 2, dim = 2 } + nn.functional.softmax({ x, dim = 1 }):sum({ axis = 1, keepdims = true }):mean() end
+    local path, x = os.tmpname(), torch.ones(2, 3)
+    torch.onnx.export(Model(), x, path)
+    local loaded = torch.onnx.load(path)
+    os.remove(path)
+    assert.is_true(torch.equal(Model()(x), loaded(x)))
+  end)
+end)
+
 describe('a list with names in the last table of a call of the library', function()
   it('is the value of an argument that only the whole list fits', function()
     local padded = nn.utils.rnn.pad_sequence { torch.ones(2), torch.ones(1), batch_first = true }
@@ -143,6 +155,26 @@ describe("PyTorch's positional arguments and other names of arguments", function
     assert.same({ 2, 2 }, torch.ones(2):copy_({ other = torch.full({ 2 }, 2.0) }):tolist())
     assert.equal(torch.float32, torch.result_type { tensor = x, other = 1 })
     assert.same({ { 3 }, { 12 } }, torch.sum({ x = x, axis = 2, keepdims = true }):tolist())
+  end)
+
+  it('are accepted by losses, with and without the positions of size_average and reduce', function()
+    local F, target = nn.functional, torch.tensor { 1, 2 }
+    local sum = F.cross_entropy(x, target, { reduction = 'sum' }):item()
+    assert.equal(sum, F.cross_entropy(x, target, nil, nil, -100, nil, 'sum'):item())
+    assert.equal(sum, F.cross_entropy(x, target, nil, -100, 'sum'):item())
+    assert.equal(sum, F.cross_entropy(x, target, nil, false):item())
+    assert.equal(6, F.mse_loss(x, x + 1, nil, nil, 'sum'):item())
+    assert.equal(6, F.mse_loss(x, x + 1, 'sum'):item())
+    assert.equal(12, F.mse_loss(x, x + 1, nil, nil, 'sum', torch.full({ 2, 3 }, 2.0)):item())
+    assert.equal(6, F.mse_loss({ input = x, target = x + 1, size_average = false }):item())
+    local y, ones = torch.sigmoid(x), torch.ones(2, 3)
+    assert.equal(F.binary_cross_entropy(y, ones, nil, 'sum'):item(), F.binary_cross_entropy(y, ones, nil, nil, nil, 'sum'):item())
+    assert.equal(F.binary_cross_entropy_with_logits(x, ones, nil, 'sum', torch.ones(3)):item(),
+      F.binary_cross_entropy_with_logits(x, ones, nil, nil, nil, 'sum', torch.ones(3)):item())
+    assert.equal(2, F.triplet_margin_loss(x, x, x, 1.0, 2, 1e-6, false, nil, nil, 'sum'):item())
+    refuses('mse_loss() takes at most 6 of these arguments in a row but 7 were given', F.mse_loss, x, x, nil, nil, 'sum', ones, 3)
+    refuses("mse_loss() got multiple values for argument 'reduction'", F.mse_loss, x, x, nil, nil, 'sum', { reduction = 'sum' })
+    refuses("mse_loss() missing 2 required arguments: 'self', 'target'", F.mse_loss)
   end)
 
   it('are positions of meshgrid without a table', function()

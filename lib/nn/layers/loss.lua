@@ -129,6 +129,7 @@ local F = require 'torch.nn.functional'
 local Module = require 'torch.nn.module'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
+local losses = require 'torch.nn.functional.losses'
 
 local M = {}
 
@@ -139,15 +140,6 @@ local function reductions_of(name)
   return function(reduction)
     if not known[reduction] then fail('%s is not a valid value for reduction', tostring(reduction)) end
   end
-end
-
--- Reduction of the deprecated arguments size_average and reduce; if only one is present, the other
--- is true.
-local function reduction_of(options)
-  local average, reduce = options.size_average, options.reduce
-  if average == nil and reduce == nil then return options.reduction end
-  if reduce == false then return 'none' end
-  return average == false and 'sum' or 'mean'
 end
 
 -- op: the function of nn.functional; tensors: its tensor arguments; declaration: of the settings
@@ -161,7 +153,7 @@ local function define(name, op, tensors, declaration)
 
   function class:init(...)
     local options = read(...)
-    options.reduction = reduction_of(options)
+    options.reduction = losses.reduction_of(options)
     check(options.reduction)
     for _, setting in ipairs(buffers) do
       if defaults[setting] ~= nil then self:register_buffer(setting, options[setting] or nil) end

@@ -3,6 +3,7 @@
 
 local torch = require 'torch'
 local declarations = require 'torch.support.declarations'
+local kinds = require 'torch.support.argument_kinds'
 local record = require 'torch.onnx.export.record'
 
 local M = {}
@@ -28,6 +29,19 @@ local function is_named(x)
   if not is_list(x) or getmetatable(x) ~= nil then return false end
   local key = next(x)
   return type(key) == 'string'
+end
+
+local aliases = torch._C.argument_aliases()
+
+-- The declared name for a name of a call, which may be an alias; nil if the overload has none.
+local function declared_name(overload, name)
+  if overload.names[name] then return name end
+  for _, parameter in ipairs(overload) do
+    for _, alias in ipairs(aliases[parameter.name] or {}) do
+      if alias == name then return parameter.name end
+    end
+  end
+  return nil
 end
 
 local function match(overload, args)
@@ -60,7 +74,8 @@ local function match(overload, args)
   local twice = at == 2 and n == 2 and args[1] == args[2] -- Lua passes the operand of -x and ~x twice
   if at <= n and not twice then return nil end
   for name, value in pairs(named or {}) do
-    if not overload.names[name] then return nil end
+    name = declared_name(overload, name)
+    if not name then return nil end
     bound[name] = value
   end
   for _, parameter in ipairs(overload) do
@@ -87,15 +102,36 @@ end
 
 local function is_empty(x) return is_list(x) and getmetatable(x) == nil and next(x) == nil end
 
---- The arguments of a call by name, with `op`, the declared name; nil if no declaration of the op
---- fits.
-function M.bind(call)
-  local args = call.args
+-- The forms of a call that ends with a list and names: the list is a value, or positional values.
+local function forms_of(args)
+  local n = args.n
+  local list, names = kinds.split_list(args[n])
+  if not list then return { args } end
+  local forms, value = {}, table.move(args, 1, n - 1, 1, { n = n + 1 })
+  value[n], value[n + 1] = list, names
+  if not is_list(list[1]) then forms[1] = value end
+  local several = table.move(list, 1, #list, n, table.move(args, 1, n - 1, 1, { n = n + #list }))
+  several[several.n] = names
+  forms[#forms + 1] = several
+  return forms
+end
+
+-- The arguments of one form of a call by name.
+local function bind_form(call, args)
   for _, n in ipairs { args.n, is_empty(args[args.n]) and args.n - 1 or nil } do -- also without a last empty table of names
     for _, overload in ipairs(declarations.overloads(call.op, call.in_nn)) do
       local bound = match(overload, table.move(args, 1, n, 1, { n = n }))
       if bound then return bound end
     end
+  end
+end
+
+--- The arguments of a call by name, with `op`, the declared name; nil if no declaration of the op
+--- fits.
+function M.bind(call)
+  for _, args in ipairs(forms_of(call.args)) do
+    local bound = bind_form(call, args)
+    if bound then return bound end
   end
 end
 

@@ -62,6 +62,7 @@ function M.of(value, is_method)
   local name, in_nn = arguments.ops[value], false
   if not name then name, in_nn = torch._C.op_name(value) end
   local list = name and declarations.overloads(name, in_nn) or {}
+  if name and #list == 0 then list = declarations.overloads(name, true) end
   if #list == 0 then return nil end
   return of_overloads(list, not is_method)
 end

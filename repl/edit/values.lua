@@ -6,7 +6,7 @@
 -- repl.edit.lazy for modules that are not loaded. `__fields` has the names of computed fields as
 -- keys, or is a list of such tables. For calls and fields it uses declared results: of operations,
 -- classes and string functions, of the fields of tensors. Does not call user code or load a module.
--- May use repl.lexer, repl.annotations and repl.edit.lazy.
+-- May use repl.lexer, repl.annotations, repl.echo and repl.edit.lazy.
 
 local annotations = require 'repl.annotations'
 local lazy = require 'repl.edit.lazy'
@@ -284,9 +284,14 @@ function values.declared_arguments(session, tokens, at)
     return lazy.function_arguments(value.module:match '^(.*)%.' or value.module, name)
   end
   if type(value) ~= 'function' then return {} end
-  if rawequal(rawget(package.loaded.torch or {}, name), value) then
-    local annotated = annotations.of_function('torch.' .. name)
-    if annotated then return annotated.options end
+  local library = require('repl.echo').library_name(value, name)
+  local annotated = library and library:find '^torch%.' and annotations.of_function(library:match '[%w_]+%.[%w_]+$')
+  if annotated then
+    local names = annotated.options
+    for _, argument in ipairs(annotated.arguments) do
+      if argument[1] ~= 'options' then names[#names + 1] = argument[1] end
+    end
+    return names
   end
   local info = debug.getinfo(require('torch.support.argument_checks').original(value), 'S')
   local module = info.source:match '^=%[ltensor (torch%..+)%]$'

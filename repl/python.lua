@@ -24,13 +24,13 @@ end
 
 -- Runs parse(parser) on the text; nil if it is not Python as a whole. is_lua: the text around it is
 -- Lua, where positions count from 1; is_python: it is known to be Python, so that it needs no form
--- that only Python has.
-local function parsed(state, text, is_lua, parse, is_python)
+-- that only Python has; positions_stay: they are those of Lua.
+local function parsed(state, text, is_lua, parse, is_python, positions_stay)
   local list = tokens.of(text)
   if not list then return nil end
   local failure = {}
   local parser = setmetatable({
-    state = state, tokens = list, at = 1, depth = 0, failure = failure, is_lua = is_lua, is_python = is_python,
+    state = state, tokens = list, at = 1, depth = 0, failure = failure, is_lua = is_lua, is_python = is_python, positions_stay = positions_stay,
     functions = {}, imported = {}, zero = {}, lists = {}, tensors = {}, renamed = {},
   }, Parser)
   local ok, result = pcall(parse, parser)
@@ -44,8 +44,8 @@ end
 local function compiles(text) return cell.compile(text, '=python', cell.scope()) ~= nil end
 
 -- The text in Lua, and the parser; nil if it is not Python.
-local function translation(state, text, is_python)
-  local lines, parser = parsed(state, text, false, statements.all, is_python)
+local function translation(state, text, is_python, positions_stay)
+  local lines, parser = parsed(state, text, false, statements.all, is_python, positions_stay)
   if not lines then return nil end
   local lua = table.concat(lines, '\n')
   if not compiles(parser.is_part and 'if x then\n' .. lua .. '\nend' or lua) then return nil end
@@ -143,6 +143,10 @@ function python.runtime_hint(state, line, message)
   end
   if name and not (calls.python_names[name] and (name ~= 'f' or line:find '%f[%w_]f["\']')) then return nil end
   local lua, parser = translation(state, line, true)
+  if lua and parser.shifted and not parser.has_zero then -- a line of Lua may have only a dot for a colon
+    lua, parser = translation(state, line, true, true)
+    parser.shifted = true
+  end
   if not lua and name then lua = line_translation(state, line) end
   if not lua or squeezed(lua) == squeezed(line) then return nil end
   return shown(lua:match '^%s*(.-)%s*$', parser)

@@ -120,13 +120,13 @@ end
 local function written(parser, name, first, positional, named, table_node)
   local texts = {}
   for index, node in ipairs(positional) do
-    local shifts = (node.int or node.items) and not parser.is_lua and is_position(name, first + index - 1)
+    local shifts = (node.int or node.items) and not parser:keeps_positions() and is_position(name, first + index - 1)
     texts[index] = shifts and indices.position(parser, node) or node.text
   end
   local pairs_of = {}
   for index, argument in ipairs(named) do
     local node = argument.node
-    local shifts = (node.int or node.items) and not parser.is_lua and is_position(name, nil, argument.name)
+    local shifts = (node.int or node.items) and not parser:keeps_positions() and is_position(name, nil, argument.name)
     local key = keywords[argument.name] and ("['%s']"):format(argument.name) or argument.name
     pairs_of[index] = key .. ' = ' .. (shifts and indices.position(parser, node) or node.text)
   end

@@ -22,6 +22,9 @@ for word in ([[and as assert async await break class continue def del elif else 
   python_keywords[word] = true
 end
 
+-- Whether positions are written as in Lua.
+function Parser:keeps_positions() return self.is_lua or self.positions_stay end
+
 -- ---- tokens --------------------------------------------------------------------------------
 
 function Parser:fail() error(self.failure, 0) end

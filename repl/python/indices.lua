@@ -9,9 +9,10 @@ local indices = {}
 -- The text of a position: integers and variables that count from 0 are increased, unless the line
 -- has Lua's spelling elsewhere.
 function indices.position(parser, node)
-  if parser.is_lua then return node.text end
+  if parser:keeps_positions() then return node.text end
   if node.int then
     if node.int < 0 then return node.text end
+    parser.has_zero = parser.has_zero or node.int == 0
     parser.shifted = true
     return tostring(node.int + 1)
   end
@@ -35,7 +36,7 @@ end
 
 -- The last position of a slice that ends before `node`.
 local function last_position(parser, node)
-  if parser.is_lua then return node.text end
+  if parser:keeps_positions() then return node.text end
   if not node.int then return node.text end
   if node.int == 0 then parser:fail() end
   parser.shifted = true
@@ -88,7 +89,7 @@ local function in_table(parser, part)
   if part.kind == 'node' then return selection(parser, part.node) end
   if not part.start and not part.stop and not part.step then return '{}' end
   local start = part.start and indices.position(parser, part.start) or '1'
-  if part.start and not part.start.int and not part.start.zero and not parser.is_lua then
+  if part.start and not part.start.int and not part.start.zero and not parser:keeps_positions() then
     start = parser:binary('+', part.start, parser:node('1', parser.ATOM), parser.ADD).text
   end
   local stop = part.stop and last_position(parser, part.stop) or '-1'

@@ -228,6 +228,7 @@ describe('the Lua spelling', function()
     for text, expected in pairs {
       ["print(f'{1 + 1}')"] = "in Lua: print(('%s'):format(1 + 1))", ['len({1, 2})'] = 'in Lua: #{1, 2}', ['# note'] = 'in Lua: -- note',
       ['for i in range(3) do print(i) end'] = 'in Lua: for i = 0, 2 do print(i) end', ['isinstance(1, 2)'] = 'in Lua: 2:is_instance(1)',
+      ['torch.ones(2, 3).sum(2)'] = 'in Lua: torch.ones(2, 3):sum(2)  (positions count from 1)',
       ['torch.ones(2, 3).sum(0)'] = 'in Lua: torch.ones(2, 3):sum(1)  (positions count from 1)', ['torch.ones(2)[0]'] = 'in Lua: torch.ones(2)[1]  (positions count from 1)',
     } do
       local lines = assert(type_cell(state, text))

@@ -155,6 +155,10 @@ describe("PyTorch's positional arguments and other names of arguments", function
     assert.same({ 2, 2 }, torch.ones(2):copy_({ other = torch.full({ 2 }, 2.0) }):tolist())
     assert.equal(torch.float32, torch.result_type { tensor = x, other = 1 })
     assert.same({ { 3 }, { 12 } }, torch.sum({ x = x, axis = 2, keepdims = true }):tolist())
+    assert.same({ 3, 4, 5 }, torch.flip({ x = x, axis = 1 })[1]:tolist())
+    assert.equal(2, select('#', torch.nonzero { input = x, as_tuple = true }))
+    assert.same({ { 1, 2 } }, torch.nonzero({ x = torch.tensor { { 0, 1 } }, as_tuple = false }):tolist())
+    refuses("nonzero() got an unexpected keyword argument 'as_tupel'", function() return torch.nonzero { input = x, as_tuple = true, as_tupel = 1 } end)
   end)
 
   it('are accepted by losses, with and without the positions of size_average and reduce', function()

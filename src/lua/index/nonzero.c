@@ -4,6 +4,8 @@
  *
  * Each replaces the declared function, which it calls through a pointer in an upvalue behind the
  * common two. */
+#include <string.h>
+
 #include "binding.h"
 
 #define DECLARED lua_upvalueindex(LT_UPVALUES + 1)
@@ -38,9 +40,40 @@ static int push_places(lua_State *L)
     return dims;
 }
 
+/* nonzero{input = x, as_tuple = true}: moves the tensor before the names. */
+static void take_input(lua_State *L)
+{
+    static const char *const names[] = {"input", "self", "x", NULL};
+    if (lua_gettop(L) != 1 || lua_type(L, 1) != LUA_TTABLE) return;
+    int found = -1;
+    lua_newtable(L);
+    for (int i = 0; names[i] != NULL; i++) {
+        lua_getfield(L, 1, names[i]);
+        if (found < 0 && lt_lua_get(L, -1) != NULL)
+            found = i;
+        else
+            lua_pop(L, 1);
+    }
+    if (found < 0) {
+        lua_settop(L, 1);
+        return;
+    }
+    for (lua_pushnil(L); lua_next(L, 1) != 0;) {
+        if (lua_type(L, -2) == LUA_TSTRING && strcmp(lua_tostring(L, -2), names[found]) == 0) {
+            lua_pop(L, 1);
+            continue;
+        }
+        lua_pushvalue(L, -2);
+        lua_insert(L, -2);
+        lua_rawset(L, 2);
+    }
+    lua_replace(L, 1);
+}
+
 /* nonzero(x), nonzero(x, {as_tuple = true}), nonzero(x, {as_tuple = false, out = y}) */
 static int nonzero(lua_State *L)
 {
+    take_input(L);
     if (lua_gettop(L) != 2 || lua_type(L, 2) != LUA_TTABLE || lt_lua_get(L, 1) == NULL)
         return call_declared(L);
     if (lua_getfield(L, 2, "as_tuple") != LUA_TBOOLEAN) {

@@ -19,11 +19,17 @@ local LINES_AROUND = 5
 local console = {}
 
 -- A line, false after Ctrl-C, or nil at the end of input. On a terminal, the prompt's line editor
--- reads it.
-local function read(prompt)
+-- reads it, and completes the variables of the frame.
+local function read(frame)
   local session = package.loaded['repl.session']
-  if session and session.current and session.current.read_command then return session.current.read_command(prompt) end
-  io.write(prompt)
+  local current = session and session.current
+  if current and current.read_command then
+    local _ <close> = setmetatable({}, {__close = function() current.inspected = nil end}) -- also after Ctrl-C
+    current.inspected = frames.scope(frame, current.scope)
+    local line = current.read_command(PROMPT)
+    return line
+  end
+  io.write(PROMPT)
   io.flush()
   return io.read 'l'
 end
@@ -166,7 +172,7 @@ function console.stop(stop)
   local state = {stop = stop, at = 1}
   announce(stop)
   while true do
-    local line = read(PROMPT)
+    local line = read(frame_of(state))
     if line == nil then -- the end of input
       print()
       engine.remove(function() return true end)

@@ -140,6 +140,14 @@ local function reason_of(kind, matched, list)
   if kind ~= 'line' then return kind, engine.message, points end
 end
 
+-- True at the end that repl.cell adds after the last line of a cell or a script.
+local function is_added_end(frame)
+  local info = debug.getinfo(frame.func, 'S')
+  if info.what ~= 'Lua' or info.linedefined ~= 1 or info.lastlinedefined ~= frame.line then return false end
+  local text = sources.text(sources.path(frame.source))
+  return text ~= nil and frame.line > select(2, text:gsub('\n', '')) + 1
+end
+
 -- Called by the hook: inspects the stopped thread, and returns when the program continues.
 local function stopped(thread, kind, matched)
   if kind == 'input' then
@@ -149,7 +157,7 @@ local function stopped(thread, kind, matched)
     kind = 'pause'
   end
   local list = frames.list(thread)
-  if not list[1] then return end
+  if not list[1] or kind == 'step' and is_added_end(list[1]) then return end
   local used = front
   if front == nil then used = require 'repl.debug.console' end
   local reason, message, points = reason_of(kind, matched, list)

@@ -95,6 +95,26 @@ function frames.assign(frame, name, value)
   return true
 end
 
+local Scope = {}
+Scope.__index = Scope
+
+-- The variables of a frame, then of the session's scope, with the interface that completion uses.
+function frames.scope(frame, outer) return setmetatable({frame = frame, outer = outer}, Scope) end
+
+function Scope:get(name)
+  local variable = variables_of(self.frame)[name]
+  if variable then return read(self.frame, variable), true end
+  return self.outer:get(name)
+end
+
+function Scope:names()
+  local found, names = variables_of(self.frame)
+  for _, name in ipairs(self.outer:names()) do
+    if not found[name] then names[#names + 1] = name end
+  end
+  return names
+end
+
 -- The globals that a frame uses.
 function frames.globals(frame)
   for index = 1, 255 do

@@ -21,7 +21,7 @@ local function names(session, prefix, tokens)
       found[#found + 1] = name
     end
   end
-  for _, name in ipairs(session.scope:names()) do add(name, 'local') end
+  for _, name in ipairs((session.inspected or session.scope):names()) do add(name, 'local') end
   local globals, global_kinds = values.members(session.environment, prefix)
   for _, name in ipairs(globals) do
     local kind = global_kinds[name]

@@ -167,7 +167,7 @@ end
 
 -- The value of the name, live locals first; nil if there is none.
 local function value_of_name(session, name)
-  local value, found = session.scope:get(name)
+  local value, found = (session.inspected or session.scope):get(name)
   if found then return value end
   return raw_member(session.environment, name)
 end

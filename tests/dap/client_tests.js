@@ -3,8 +3,10 @@
 
 const assert = require('assert');
 const fs = require('fs');
+const net = require('net');
 const os = require('os');
 const path = require('path');
+const { spawn } = require('child_process');
 const { DebugClient } = require('@vscode/debugadapter-testsupport');
 
 const program = process.argv[2];
@@ -119,6 +121,33 @@ const tests = {
   },
 };
 
+// The adapter on a port: tests that need their own client.
+const port_tests = {
+  async '--dap=PORT serves one client on a port'() {
+    const port = 20000 + process.pid % 20000;
+    const adapter = spawn(program, [`--dap=${port}`]);
+    await new Promise(resolve => adapter.stderr.once('data', resolve)); // waiting for a client
+    const client = new DebugClient('', '', 'ltensor');
+    for (let tries = 1; ; tries++) {
+      try {
+        await new Promise((resolve, reject) => net.createConnection(port, '127.0.0.1').once('connect', function () {
+          client._socket = this;
+          client.connect(this, this);
+          resolve();
+        }).once('error', reject));
+        break;
+      } catch (refused) {
+        if (tries === 50) throw refused;
+        await new Promise(resolve => setTimeout(resolve, 100));
+      }
+    }
+    await client.hitBreakpoint({ program: main, cwd: folder }, { path: main, line: 4 });
+    const ended = new Promise(resolve => adapter.once('exit', resolve));
+    await client.stop();
+    await ended;
+  },
+};
+
 (async () => {
   let failed = 0;
   for (const [title, test] of Object.entries(tests)) {
@@ -134,7 +163,16 @@ const tests = {
     }
     await client.stop();
   }
+  for (const [title, test] of Object.entries(port_tests)) {
+    try {
+      await test();
+      console.log(`ok      ${title}`);
+    } catch (problem) {
+      failed++;
+      console.log(`failed  ${title}\n${problem.stack}`);
+    }
+  }
   fs.rmSync(folder, { recursive: true });
-  console.log(`${Object.keys(tests).length - failed} passed, ${failed} failed`);
+  console.log(`${Object.keys(tests).length + Object.keys(port_tests).length - failed} passed, ${failed} failed`);
   process.exit(failed > 0 ? 1 : 0);
 })();

@@ -117,6 +117,12 @@ bt
     has(out, "Out[4]: 'after'")
   end)
 
+  it('stepping ends with the last line of a cell', function()
+    local out = type_lines "%debug for i = 1, 2 do local k = i end\ns\ns\n'after'\n"
+    lacks(out, '(cell 1):2')
+    has(out, "Out[2]: 'after'")
+  end)
+
   it('breakpoint() stops in the code that calls it', function()
     local out = type_lines 'for i = 1, 3 do local j = i * 2; breakpoint() end\np j\nc\np j\nc\nquit\n7\n'
     has(out, '(cell 1):1: in the cell')
@@ -287,6 +293,18 @@ expect interrupted
 expect In [3]: 
 send 6 * 7\r
 expect Out[3]: 42
+expect In [4]: 
+send do local longname = torch.ones(7) breakpoint() end\r
+expect debug> 
+send longn\t
+expect longname
+send :nume\t
+expect numel
+send ()\r
+expect 7\r\n
+expect debug> 
+send c\r
+expect In [5]: 
 ]])
     terminal.remove_folder(state)
   end)

@@ -71,6 +71,12 @@ static char **complete(const char *text, int start, int end)
     if (lua_pcall(reader, 2, 1, 0) == LUA_OK && lua_istable(reader, -1))
         matches = rl_completion_matches(text, next_match);
     lua_settop(reader, top);
+    /* At a second Tab, readline itself would write the only match below the cursor. */
+    if (matches && !matches[1] && strcmp(matches[0], text) == 0) {
+        free(matches[0]);
+        free(matches);
+        matches = NULL;
+    }
     return matches;
 }
 

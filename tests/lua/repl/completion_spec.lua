@@ -191,6 +191,14 @@ describe('the menu of completions #pty #cpu', function()
     assert.equal('In [2]: torch.', shown:match '[^\n]*$')
   end)
 
+  it('leaves a cell of several lines whole if the only candidate is typed completely', function()
+    local cell = 'send if torch then\\r\nexpect ...: \nsend print(1)\\r\nsend end\\r\nexpect In [2]: \n'
+    for tabs = 1, 3 do
+      assert.equal('In [2]: if torch then\n   ...:   print(1)\n   ...: end', rows_after(cell .. 'send \\e[A\\e[B\\e[B\\x05' .. ('\\t'):rep(tabs) .. '\n'))
+      assert.equal('In [2]: if torch then\n   ...:   print(1)\n   ...: end', rows_after(cell .. 'send if torc' .. ('\\t'):rep(tabs) .. '\n', 'NO_COLOR='))
+    end
+  end)
+
   it('leaves a suggestion of several lines whole, however often Tab is pressed', function()
     local cell = 'send if torch then\\r\nexpect ...: \nsend print(1)\\r\nsend end\\r\nexpect In [2]: \n'
     local suggested = 'In [2]: if torch then\n   ...:   print(1)\n   ...: end'

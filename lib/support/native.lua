@@ -39,7 +39,7 @@ for name, text in pairs {
   Event = 'record(self, Stream? stream) synchronize(self) query(self) wait(self, Stream? stream) elapsed_time(self, userdata end_event)',
   CUDAGraph = 'capture_begin(self, value? pool) capture_end(self) replay(self) reset(self) pool(self)',
 } do
-  arguments.native(debug.getregistry()['ltensor.' .. name], text, name, function(value) return torch.type(value) == name end)
+  arguments.native(torch._C.methods_of(name), text, name, function(value) return torch.type(value) == name end)
 end
 arguments.describe(torch, [[
   tensor(any data, *, dtype? dtype, device? device, boolean requires_grad=false, boolean pin_memory=false)

@@ -39,3 +39,9 @@ int lt_lua_declared(lua_State *L)
     lua_pushcclosure(L, call_function, LT_UPVALUES + 2);
     return 1;
 }
+
+int lt_lua_methods_of(lua_State *L)
+{
+    luaL_getmetatable(L, lua_pushfstring(L, "ltensor.%s", lt_lua_check_string(L, 1)));
+    return 1;
+}

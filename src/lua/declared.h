@@ -10,5 +10,8 @@
  * (f accepts one), first passes its values through read, which returns them in the order of the
  * declaration or raises an error. Other calls cost one comparison more. */
 int lt_lua_declared(lua_State *L);
+/* methods_of(name), for Lua: the metatable with the methods of Generator, Stream, Event or
+ * CUDAGraph. Hosts may run scripts without the library debug. */
+int lt_lua_methods_of(lua_State *L);
 
 #endif

@@ -108,6 +108,8 @@ LT_API int luaopen_torch(lua_State *L)
     lua_setfield(L, 2, "argument_aliases");
     lua_pushcfunction(L, lt_lua_declared);
     lua_setfield(L, 2, "declared");
+    lua_pushcfunction(L, lt_lua_methods_of);
+    lua_setfield(L, 2, "methods_of");
     lua_pushcfunction(L, lt_lua_refuse_named);
     lua_setfield(L, 2, "refuse_name");
     lua_pushcfunction(L, lt_lua_raise_text);

@@ -203,6 +203,19 @@ describe('functions in C that read their arguments by hand', function()
     assert.equal(torch.device 'cpu', torch.device { type = 'cpu' })
   end)
 
+  it('are declared where a host has removed the library debug', function()
+    local code = "debug = nil; local torch = require 'torch'; io.write(torch.ones(2):size { dim = 1 }, torch.Generator():manual_seed { seed = 7 }:initial_seed())"
+    local path = os.tmpname()
+    local file = assert(io.open(path, 'w'))
+    file:write(code)
+    file:close()
+    local pipe = assert(io.popen(('LUA_CPATH="%s/?.so;;" lua5.4 %s 2>&1'):format(os.getenv 'LTENSOR_BUILD' or 'build', path)))
+    local text = pipe:read 'a'
+    pipe:close()
+    os.remove(path)
+    assert.equal('27', text)
+  end)
+
   it('refuse surplus and unknown arguments', function()
     refuses('size() takes at most 1 of these arguments in a row but 2 were given: dim', x.size, x, 1, 2)
     refuses("size() got an unexpected keyword argument 'dims'; did you mean 'dim'?", x.size, x, { dims = 1 })

@@ -170,6 +170,22 @@ print('total', total)
     has(out, 'total\t3\n')
   end)
 
+  it('stops in a coroutine that is older than the breakpoint, and finish returns in it', function()
+    local out = type_lines [[
+function g(x) local y = x + 1; return y end
+co = coroutine.create(function() coroutine.yield(1); local z = g(5); return z end)
+coroutine.resume(co)
+%break g
+coroutine.resume(co)
+bt
+finish
+c
+]]
+    has(out, "debug>    (cell 5):1: in the cell\n   (cell 2):1: in function <(cell 2):1>\n-> (cell 1):1: in function 'g'\n")
+    has(out, 'debug> (cell 2):1: in function <(cell 2):1>\n')
+    has(out, 'Out[5]: (true, 6)')
+  end)
+
   it('%watch stops after the line that puts nan into a tensor', function()
     write('nan.lua', 'local a, b = torch.ones(2), torch.zeros(2)\nlocal c = a / 2\nb:div_(0)\nlocal d = c + b\nprint(d)\n')
     local out = type_lines '%watch\n%run nan.lua\nc\nc\n%clear\n%watch d\n%run nan.lua\nlocals\nc\n'

@@ -2,7 +2,7 @@
 #ifndef REPL_EMBEDDED_H
 #define REPL_EMBEDDED_H
 
-#include "../src/lua/embedded.h"
+#include "../src/lua/system/embedded.h"
 
 extern const struct lt_embedded repl_modules[];
 

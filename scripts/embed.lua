@@ -46,7 +46,7 @@ end
 
 local parts = {
   '/* Lua modules as data, made by scripts/embed.lua. */\n',
-  '#include "embedded.h"\n\n',
+  '#include "system/embedded.h"\n\n',
 }
 local rows = {}
 -- Adds bytes; returns their description in a row.

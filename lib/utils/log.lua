@@ -20,7 +20,7 @@ append: Whether an existing file is continued instead of overwritten.
 local torch = require 'torch'
 local class = require 'torch.support.class'
 local declare = require 'torch.support.arguments'
-local csv_rows = require 'torch.support.csv_rows'
+local csv_rows = require 'torch.utils.csv_rows'
 local fail = require 'torch.support.fail'
 local json_string = require 'torch.support.json_string'
 local kinds = require 'torch.support.argument_kinds'

@@ -11,7 +11,7 @@
 #include "binding.h"
 #include "caller.h"
 #include "declared.h"
-#include "embedded.h"
+#include "system/embedded.h"
 #include "script/numbers.h"
 #include "object.h"
 #include "system/system.h"

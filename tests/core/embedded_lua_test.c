@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include <lauxlib.h>
 
-#include "../../src/lua/embedded.h"
+#include "../../src/lua/system/embedded.h"
 
 static const char TEXT[] = "return 'of the text'";
 

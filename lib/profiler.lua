@@ -208,7 +208,7 @@ local function communications(profile)
   local now = C.clock()
   for _, one in ipairs(recorded_operations()) do
     local begun, ended = one.inner:times()
-    table.insert(profile.list, { name = 'dist.' .. one.name, kind = 'communication', parent = 0, start = begun - profile.began,
+    table.insert(profile._list, { name = 'dist.' .. one.name, kind = 'communication', parent = 0, start = begun - profile._began,
       time = (ended > 0 and ended or now) - begun, self = 0, memory = 0, copies = 1, copied = one.bytes, device = -1, device_start = 0,
       device_time = 0, device_self = 0 })
   end
@@ -218,57 +218,71 @@ local function records(action) return action >= M.ProfilerAction.RECORD end
 
 local function start_recording(profile)
   recordings = recordings + 1
-  local recorded, gpu = {}, profile.gpu
-  profile.scope = scope.open('profile', function() C.profile_start(gpu) end, function() recorded.list = C.profile_stop() end)
-  profile.recorded, profile.began = recorded, C.clock()
+  local recorded, gpu = {}, profile._gpu
+  profile._scope = scope.open('profile', function() C.profile_start(gpu) end, function() recorded.list = C.profile_stop() end)
+  profile._recorded, profile._began = recorded, C.clock()
   recorded_operations() -- drops operations outside of recordings, or of one that was not stopped
 end
 
 -- Ends the recording. While on_trace_ready runs, methods read it without ending the profile.
 local function end_recording(profile)
-  scope.close(profile.scope)
-  profile.list, profile.scope = profile.recorded.list, nil
+  scope.close(profile._scope)
+  profile._list, profile._scope = profile._recorded.list, nil
   communications(profile)
   if not profile.on_trace_ready then return end
-  profile.is_ready = true
+  profile._is_ready = true
   profile.on_trace_ready(profile)
-  profile.is_ready = false
+  profile._is_ready = false
 end
 
 local function begin_step(profile)
-  if profile.schedule and profile.scope then profile.span = C.profile_begin('ProfilerStep#' .. profile.step_num) end
+  if profile.schedule and profile._scope then profile._span = C.profile_begin('ProfilerStep#' .. profile.step_num) end
 end
 
 -- Ends the span of a step, unless a later recording runs.
 local function end_step(profile)
-  if profile.span and profile.scope then C.profile_end(profile.span) end
-  profile.span = nil
+  if profile._span and profile._scope then C.profile_end(profile._span) end
+  profile._span = nil
 end
 
 --- Ends a step, and begins or ends a recording by the schedule.
 function Profile:step()
-  if self.stopped then fail 'step(): the profile has ended' end
+  if self._stopped then fail 'step(): the profile has ended' end
   end_step(self)
   self.step_num = self.step_num + 1
   if self.schedule then
-    local before = self.action
-    self.action = self.schedule(self.step_num)
-    if math.type(self.action) ~= 'integer' or self.action < 0 or self.action > M.ProfilerAction.RECORD_AND_SAVE then
-      fail("schedule() must return a torch.profiler.ProfilerAction, not %s", tostring(self.action))
+    local before = self._action
+    self._action = self.schedule(self.step_num)
+    if math.type(self._action) ~= 'integer' or self._action < 0 or self._action > M.ProfilerAction.RECORD_AND_SAVE then
+      fail("schedule() must return a torch.profiler.ProfilerAction, not %s", tostring(self._action))
     end
-    if self.scope and (before == M.ProfilerAction.RECORD_AND_SAVE or not records(self.action)) then end_recording(self) end
-    if not self.scope and records(self.action) then start_recording(self) end
+    if self._scope and (before == M.ProfilerAction.RECORD_AND_SAVE or not records(self._action)) then end_recording(self) end
+    if not self._scope and records(self._action) then start_recording(self) end
   end
   begin_step(self)
 end
 
+local function begin(profile)
+  profile._action = profile.schedule and profile.schedule(0) or M.ProfilerAction.RECORD
+  if records(profile._action) then start_recording(profile) end
+  begin_step(profile)
+end
+
+--- Begins anew, at step 0: what was recorded before is dropped. profile() begins by itself.
+function Profile:start()
+  if self._scope then scope.close(self._scope) end
+  self._scope, self._span, self._list, self._stopped, self.step_num = nil, nil, nil, nil, 0
+  begin(self)
+  return self
+end
+
 --- Ends the recording and the profile. Methods that read the recording do this, too.
 function Profile:stop()
-  if self.stopped or self.is_ready then return self end
-  self.stopped = true
+  if self._stopped or self._is_ready then return self end
+  self._stopped = true
   end_step(self)
-  if self.scope then end_recording(self) end
-  self.list = self.list or {}
+  if self._scope then end_recording(self) end
+  self._list = self._list or {}
   return self
 end
 
@@ -276,13 +290,13 @@ end
 -- position, 0: none), start, time, self (seconds), memory, copies, copied (bytes), device (-1:
 -- none), device_start, device_time, device_self. Then events of torch.distributed with the kind
 -- 'communication'.
-function Profile:events() return self:stop().list end
+function Profile:events() return self:stop()._list end
 
 --- One row for each name: key, count, cpu_time_total, self_cpu_time_total, cpu_time (of one call),
 -- device_time_total, self_device_time_total (seconds), memory, copied (bytes), copies; in the order
 -- of the first calls.
 function Profile:key_averages()
-  local rows, by_key = { self_cpu_time_total = 0, self_device_time_total = 0, gpu = self.gpu, simulated = simulated() }, {}
+  local rows, by_key = { self_cpu_time_total = 0, self_device_time_total = 0, gpu = self._gpu, simulated = simulated() }, {}
   for _, e in ipairs(self:events()) do
     local key = e.kind .. ' ' .. e.name
     local row = by_key[key]
@@ -331,9 +345,11 @@ end
 function Profile:__tostring() return self:key_averages():table() end
 
 local function wants_gpu(activities)
-  if not activities then return torch.cuda.is_available() end
+  local available = torch.cuda.is_available()
+  if not activities then return available end
   for _, activity in ipairs(activities) do
-    if activity == 'cuda' then return true end
+    if activity == 'cuda' and available then return true end
+    if activity == 'cuda' then C.log_warning 'warning: CUDA is not available, disabling CUDA profiling' end
   end
   return false
 end
@@ -343,10 +359,8 @@ end
 -- selects the steps that are recorded. activities: a list of torch.profiler.ProfilerActivity
 -- (default: CPU, and the GPU if there is one).
 function M.profile(activities, schedule, on_trace_ready, _, _, _, _, _, body, ...)
-  local profile = setmetatable({ gpu = wants_gpu(activities), schedule = schedule, on_trace_ready = on_trace_ready, step_num = 0 }, Profile)
-  profile.action = schedule and schedule(0) or M.ProfilerAction.RECORD
-  if records(profile.action) then start_recording(profile) end
-  begin_step(profile)
+  local profile = setmetatable({ _gpu = wants_gpu(activities), schedule = schedule, on_trace_ready = on_trace_ready, step_num = 0 }, Profile)
+  begin(profile)
   if body == nil then return profile end
   local _ <close> = profile
   return profile, body(...)

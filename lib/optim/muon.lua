@@ -72,7 +72,7 @@ end
 
 function Muon:update(parameter, grad, group, state)
   if state.momentum_buffer == nil then
-    self:_refuse_recording(self.FIRST)
+    self:_refuse_recording(self._FIRST)
     state.momentum_buffer = torch.zeros_like(grad)
   end
   local buffer, rows, columns = state.momentum_buffer, parameter:size(1), parameter:size(2)

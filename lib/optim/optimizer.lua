@@ -51,7 +51,7 @@ function Optimizer.rounded(value) return (string.unpack('f', string.pack('f', va
 local NUMBERS = { step = true, mu_product = true, eta = true, mu = true }
 
 -- Why a step cannot be captured.
-Optimizer.FIRST = 'the first step creates the state of the parameters, and a replay would create it again: call step() once before'
+Optimizer._FIRST = 'the first step creates the state of the parameters, and a replay would create it again: call step() once before'
 local COUNTS = "it counts its steps in the host's memory, and replays would repeat this one"
 local CAPTURABLE = ' (make it with capturable = true)'
 
@@ -264,7 +264,7 @@ function Optimizer:_counts(batch) return type(batch.states[1].step) == 'number' 
 function Optimizer:state_of(parameter, group)
   local state = self.state[parameter]
   if not state or next(state) == nil then
-    if self.new_state then self:_refuse_recording(self.FIRST) end
+    if self.new_state then self:_refuse_recording(self._FIRST) end
     state = self.new_state and self:new_state(parameter, group) or {}
     self.state[parameter] = state
   end

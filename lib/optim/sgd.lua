@@ -52,7 +52,7 @@ function SGD:update_batch(batch, group)
   local buffers, first = {}, false
   if group.momentum ~= 0 then
     first = batch.states[1].momentum_buffer == nil
-    if first then self:_refuse_recording(self.FIRST) end
+    if first then self:_refuse_recording(self._FIRST) end
     for i, state in ipairs(batch.states) do
       buffers[i] = first and torch.empty_like(batch.grads[i]) or state.momentum_buffer
     end

@@ -45,6 +45,19 @@ local declared_methods = {
 --- True for the name of a public method. Other methods are called by the library's classes only.
 function checked.is_public(name) return name:sub(1, 1) ~= '_' and not left_alone[name] end
 
+-- Methods and tables of the library's classes that users do not use.
+local internal = {}
+for name in ([[update_batch state_of columns key new_state tensor_list setup derive constrain declaration declare parametrize extended_shape
+  expanded_base alike cached_list check_list same_list check_betas check_not_negative full_like rate rounded set_rate check_optimizer per_group
+  is_unmade is_layer getters lazies parameter_names has_capturable]]):gmatch '%S+' do internal[name] = true end
+
+--- True for a member of a class that help and completion do not show: a function or table of the
+--- library that only its own classes use. Methods of the user's classes are shown.
+function checked.is_internal(name, member)
+  if not internal[name] then return false end
+  return type(member) ~= 'function' or debug.getinfo(member, 'S').source:sub(1, 10) == '=[ltensor '
+end
+
 local originals = setmetatable({}, { __mode = 'k' })
 
 -- The unchecked function for each checked one.

@@ -166,7 +166,10 @@ end
 --- Raises an error if the value is not of the kind.
 function kinds.check(what, name, value, kind)
   if kinds.fits(value, kind) then return end
-  if value == nil then fail("%s() missing 1 required argument: '%s' (%s)", what, name, expected(kind)) end
+  if value == nil then
+    local text = expected(kind)
+    fail("%s() missing 1 required argument: '%s'%s", what, name, text:find 'given' and '' or (' (%s)'):format(text))
+  end
   fail("%s(): argument '%s' must be %s, not %s", what, name, expected(kind), described(value))
 end
 

@@ -11,7 +11,9 @@ tag: Name of the series.
 main_tag: Name in front of the names of the series.
 scalar_value: Number.
 tag_scalar_dict: Numbers by the names of their series.
-numbers: Values; their distribution is stored.
+add_histogram.values: Tensor, list or number whose distribution is stored.
+bins: Edges of the bins: `'tensorflow'`, powers of 1.1; `'auto'`, `'fd'`, `'sturges'` or `'sqrt'`, as in NumPy; their number; or a list of edges.
+max_bins: Number of bins above which neighbours are joined.
 img_tensor: Image, of the shape that `dataformats` names.
 add_images.img_tensor: Images, of shape (N, C, H, W).
 dataformats: Order of the dimensions: `'CHW'`, `'HWC'` or `'HW'`.
@@ -48,6 +50,7 @@ local fail = require 'torch.support.fail'
 local fields = require 'torch.files.protobuf'
 local kinds = require 'torch.support.argument_kinds'
 local outside = require 'torch.files.outside'
+local histogram = require 'torch.utils.tensorboard_histogram'
 local pictures = require 'torch.utils.plot.picture'
 local plugins = require 'torch.utils.tensorboard_plugins'
 
@@ -81,15 +84,20 @@ end
 
 -- ---- protocol buffers ---------------------------------------------------------------------------
 
-local integer, double, float, text, doubles = fields.integer, fields.double, fields.float, fields.text, fields.doubles
+local integer, double, float, text = fields.integer, fields.double, fields.float, fields.text
 local function value(tag, content) return text(1, text(1, tag) .. content) end
 
 -- ---- contents -----------------------------------------------------------------------------------
 
-local function number_of(what, x)
-  if torch.is_tensor(x) and x:numel() == 1 then x = x:item() end
+local function number_of(what, name, x)
+  if torch.is_tensor(x) then
+    if x:numel() ~= 1 then
+      fail("%s(): argument '%s' must be a number or a tensor of one element, got shape [%s]", what, name, table.concat(x.shape, ', '))
+    end
+    x = x:item()
+  end
   if type(x) == 'boolean' then x = x and 1 or 0 end
-  kinds.check(what, 'scalar_value', x, 'number')
+  kinds.check(what, name, x, 'number')
   return x
 end
 
@@ -111,8 +119,7 @@ local function picture_of(what, image)
 end
 
 local function image_content(what, image, form)
-  kinds.check(what, 'img_tensor', image, 'Tensor')
-  form = (form or 'CHW'):upper()
+  form = form:upper()
   if form == 'HW' then image = image:unsqueeze(1) elseif form == 'HWC' then image = image:permute(3, 1, 2) elseif form ~= 'CHW' then
     fail("%s: dataformats must be 'CHW', 'HWC' or 'HW', got %s", what, form)
   end
@@ -132,43 +139,6 @@ local function beside(list)
     rows[y] = table.concat(parts)
   end
   return { width = width, height = height, data = table.concat(rows) }
-end
-
--- TensorFlow's edges of the parts of a histogram: 0, and on both sides powers of 1.1.
-local edges
-local function default_edges()
-  if edges then return edges end
-  local positive, v = {}, 1e-12
-  while v < 1e20 do
-    positive[#positive + 1] = v
-    v = v * 1.1
-  end
-  edges = {}
-  for i = #positive, 1, -1 do edges[#edges + 1] = -positive[i] end
-  edges[#edges + 1] = 0.0
-  table.move(positive, 1, #positive, #edges + 1, edges)
-  return edges
-end
-
--- The buckets from the first to the last nonempty one, preceded by an empty one.
-local function histogram_content(values)
-  local x = values:detach():cpu():reshape(-1):double()
-  if x:numel() == 0 then fail 'The input has no element.' end
-  if not x:isfinite():all():item() then fail 'The histogram is empty, please file a bug report: its values are not all finite.' end
-  local limits = default_edges()
-  local at = torch.bucketize(x, torch.tensor(limits, { dtype = torch.float64 }), { right = true }):tolist()
-  local counts, first, last = {}, math.huge, 0
-  for _, position in ipairs(at) do
-    local part = math.max(position, 2)
-    counts[part] = (counts[part] or 0) + 1
-    first, last = math.min(first, part), math.max(last, part)
-  end
-  local rights, numbers = { limits[first - 1] }, { 0 }
-  for part = first, math.min(last, #limits) do
-    rights[#rights + 1], numbers[#numbers + 1] = limits[part], counts[part] or 0
-  end
-  return text(5, double(1, x:min():item()) .. double(2, x:max():item()) .. double(3, x:numel()) .. double(4, x:sum():item())
-    .. double(5, x:square():sum():item()) .. doubles(6, rights) .. doubles(7, numbers))
 end
 
 -- A text for TensorBoard's text plugin: a tensor of one string.
@@ -206,9 +176,8 @@ end
 
 function SummaryWriter:_event(content, step, walltime)
   if not self._file then self:_begin() end
-  kinds.check('SummaryWriter', 'global_step', step, 'number?')
   local event = double(1, walltime or os.time())
-  if step then event = event .. integer(2, math.tointeger(step) or fail('SummaryWriter: a step must be whole, not %s', tostring(step))) end
+  if step then event = event .. integer(2, step) end
   self:_check(self._file:write(record(event .. content)))
 end
 
@@ -217,7 +186,6 @@ function SummaryWriter:_check(ok, problem)
 end
 
 function SummaryWriter:_summary(tag, content, step, walltime)
-  kinds.check('SummaryWriter', 'tag', tag, 'string')
   self:_event(text(5, value(tag, content)), step, walltime)
 end
 
@@ -225,40 +193,35 @@ function SummaryWriter:get_logdir() return self.log_dir end
 
 --- A number, or a one-element tensor.
 function SummaryWriter:add_scalar(tag, scalar_value, global_step, walltime)
-  self:_summary(tag, float(2, number_of('add_scalar', scalar_value)), global_step, walltime)
+  self:_summary(tag, float(2, number_of('add_scalar', 'scalar_value', scalar_value)), global_step, walltime)
 end
 
 --- Several numbers by name, as lines of one chart; each has its own folder, as TensorBoard
 --- requires.
 function SummaryWriter:add_scalars(main_tag, tag_scalar_dict, global_step, walltime)
-  kinds.check('add_scalars', 'tag_scalar_dict', tag_scalar_dict, 'table')
   for name, scalar in pairs(tag_scalar_dict) do
     local part = ('%s_%s'):format(main_tag:gsub('/', '_'), name)
     local folder = outside.path_inside(self.log_dir .. '/', part) or fail("add_scalars: '%s' is not a valid name of a folder in %s", part, self.log_dir)
     self._parts[folder] = self._parts[folder] or SummaryWriter(folder)
-    self._parts[folder]:add_scalar(main_tag, scalar, global_step, walltime)
+    self._parts[folder]:add_scalar(main_tag, number_of('add_scalars', 'tag_scalar_dict.' .. name, scalar), global_step, walltime)
   end
 end
 
 --- How the values of a tensor, or of a list of numbers, are distributed.
-function SummaryWriter:add_histogram(tag, numbers, global_step, walltime)
-  if type(numbers) == 'table' then numbers = torch.tensor(numbers) end
-  kinds.check('add_histogram', 'values', numbers, 'Tensor')
-  self:_summary(tag, histogram_content(numbers), global_step, walltime)
+function SummaryWriter:add_histogram(tag, values, global_step, bins, walltime, max_bins)
+  self:_summary(tag, histogram(torch.is_tensor(values) and values or torch.tensor(values), bins, max_bins), global_step, walltime)
 end
 
 --- A picture [channels, height, width] (dataformats 'HWC' and 'HW' too) of bytes, or of numbers
 --- from 0 to 1.
 function SummaryWriter:add_image(tag, img_tensor, global_step, walltime, dataformats)
-  if type(walltime) == 'table' then walltime, dataformats = walltime.walltime, walltime.dataformats end
   self:_summary(tag, image_content('add_image', img_tensor, dataformats), global_step, walltime)
 end
 
 --- Several pictures [n, channels, height, width] of one size, side by side.
 function SummaryWriter:add_images(tag, img_tensor, global_step, walltime)
-  kinds.check('add_images', 'img_tensor', img_tensor, 'Tensor')
   if img_tensor.ndim ~= 4 then fail('add_images: expected a tensor of 4 dims, got %s', tostring(img_tensor.shape)) end
-  self:_summary(tag, image_content('add_images', torch.cat(torch.unbind(img_tensor, 1), 3)), global_step, walltime)
+  self:_summary(tag, image_content('add_images', torch.cat(torch.unbind(img_tensor, 1), 3), 'CHW'), global_step, walltime)
 end
 
 --- Figures of torch.utils.plot as a picture.
@@ -285,11 +248,13 @@ end
 --- The hyperparameters of a run and its metrics, which TensorBoard compares between runs. Each call
 --- writes a run of its own.
 function SummaryWriter:add_hparams(hparam_dict, metric_dict, hparam_domain_discrete, run_name, global_step)
+  local metrics = {}
+  for name, metric in pairs(metric_dict) do metrics[name] = number_of('add_hparams', 'metric_dict.' .. name, metric) end
   local values = plugins.hparams(hparam_dict, metric_dict, hparam_domain_discrete)
   written = written + 1
   local run <close> = SummaryWriter(self:_folder('add_hparams', run_name or ('%d.%d'):format(os.time(), written)))
   for _, value_of in ipairs(values) do run:_summary(value_of[1], value_of[2], global_step) end
-  for _, name in ipairs(plugins.names_of(metric_dict)) do run:add_scalar(name, metric_dict[name], global_step) end
+  for _, name in ipairs(plugins.names_of(metric_dict)) do run:add_scalar(name, metrics[name], global_step) end
 end
 
 --- Points for TensorBoard's projector, with labels and images; as files in the folder of the writer.
@@ -311,26 +276,14 @@ function SummaryWriter:add_embedding(mat, metadata, label_img, global_step, tag,
   outside.write_file(self.log_dir .. '/projector_config.pbtxt', self._embeddings)
 end
 
-declare.methods(SummaryWriter, [[
-  add_figure(self, string tag, userdata|table figure, integer? global_step, boolean close=true, number? walltime)
-  add_pr_curve(self, string tag, Tensor|table labels, Tensor|table predictions, integer? global_step, integer num_thresholds=127, Tensor|table? weights,
-    number? walltime)
-  add_hparams(self, table hparam_dict, table metric_dict, table hparam_domain_discrete={}, string? run_name, integer? global_step)
-  add_embedding(self, Tensor mat, list? metadata, Tensor? label_img, integer? global_step, string tag='default', list? metadata_header)
-]])
-
 --- Text, shown as Markdown.
 function SummaryWriter:add_text(tag, text_string, global_step, walltime)
-  kinds.check('add_text', 'text_string', text_string, 'string')
-  kinds.check('add_text', 'tag', tag, 'string')
   self:_summary(tag .. '/text_summary', text_content(text_string), global_step, walltime)
 end
 
 --- Sound [channels, frames] of numbers from -1 to 1.
 function SummaryWriter:add_audio(tag, snd_tensor, global_step, sample_rate, walltime)
-  kinds.check('add_audio', 'snd_tensor', snd_tensor, 'Tensor')
   local sound = snd_tensor.ndim == 1 and snd_tensor:unsqueeze(1) or snd_tensor
-  sample_rate = sample_rate or 44100
   local wav = torch.audio.wav_bytes(sound, sample_rate)
   self:_summary(tag, text(6, float(1, sample_rate) .. integer(2, sound:size(1)) .. integer(3, sound:size(2)) .. text(4, wav)
     .. text(5, 'audio/wav')), global_step, walltime)
@@ -342,6 +295,21 @@ end
 function SummaryWriter:add_graph(model, input_to_model)
   self:_event(text(4, require('torch.utils.tensorboard_graph')(model, input_to_model)))
 end
+
+declare.methods(SummaryWriter, [[
+  add_scalar(self, string tag, any scalar_value, integer? global_step, number? walltime)
+  add_scalars(self, string main_tag, table tag_scalar_dict, integer? global_step, number? walltime)
+  add_histogram(self, string tag, Tensor|times|number values, integer? global_step, string|integer|times bins='tensorflow', number? walltime, integer? max_bins)
+  add_image(self, string tag, Tensor img_tensor, integer? global_step, number? walltime, string dataformats='CHW')
+  add_images(self, string tag, Tensor img_tensor, integer? global_step, number? walltime)
+  add_text(self, string tag, string text_string, integer? global_step, number? walltime)
+  add_audio(self, string tag, Tensor snd_tensor, integer? global_step, integer sample_rate=44100, number? walltime)
+  add_figure(self, string tag, userdata|table figure, integer? global_step, boolean close=true, number? walltime)
+  add_pr_curve(self, string tag, Tensor|table labels, Tensor|table predictions, integer? global_step, integer num_thresholds=127, Tensor|table? weights,
+    number? walltime)
+  add_hparams(self, table hparam_dict, table metric_dict, table hparam_domain_discrete={}, string? run_name, integer? global_step)
+  add_embedding(self, Tensor mat, list? metadata, Tensor? label_img, integer? global_step, string tag='default', list? metadata_header)
+]])
 
 --- Writes buffered events.
 function SummaryWriter:flush()

@@ -145,8 +145,9 @@ function values.members(value, prefix, callable_only)
   local is_module = type(value) == 'table' and lazy.module_of(value)
   for _, holder in ipairs(member_tables(value)) do
     local called = (is_module or rawequal(holder, value)) and 'function' or 'method'
+    local checks = rawget(holder, '__classname') and package.loaded['torch.support.argument_checks']
     for key, member in next, holder do
-      if matches(key) and (not callable_only or is_callable(member)) then
+      if matches(key) and not (checks and checks.is_internal(key, member)) and (not callable_only or is_callable(member)) then
         add(key, values.kind(member, called, is_module and 'value' or 'field'))
       end
     end

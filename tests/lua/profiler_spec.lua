@@ -89,6 +89,32 @@ describe('the profiler', function()
     assert(copies >= 1 and copied >= 1024, copied)
   end)
 
+  it('start() begins anew, also after stop()', function()
+    local prof = profiler.profile()
+    torch.ones(2):exp()
+    prof:start()
+    torch.ones(2):sin()
+    prof:stop()
+    local averages = prof:key_averages()
+    assert.equal(1, row_of(averages, 'sin').count)
+    assert.error(function() row_of(averages, 'exp') end)
+    prof:start()
+    torch.ones(2):cos()
+    assert.equal(1, row_of(prof:stop():key_averages(), 'cos').count)
+    assert.error(function() row_of(prof:key_averages(), 'sin') end)
+    assert.is_false(torch._C.profile_on())
+  end)
+
+  it('records the CPU and warns if the GPU that it should observe is absent', function()
+    if on_gpu then return end
+    local pipe = io.popen(("%s -e \"local A = torch.profiler.ProfilerActivity; "
+      .. "local p = torch.profiler.profile({activities = {A.CPU, A.CUDA}}, function() torch.ones(2):exp() end) "
+      .. "print(#p:events())\" 2>&1"):format(os.getenv 'LTENSOR_BIN' or 'build/ltensor'))
+    local text = pipe:read 'a'
+    pipe:close()
+    assert.equal('warning: CUDA is not available, disabling CUDA profiling\n2\n', text)
+  end)
+
   it('writes a Chrome trace', function()
     local path = os.tmpname()
     profiler.profile(function()

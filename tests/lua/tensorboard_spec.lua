@@ -246,6 +246,43 @@ describe('SummaryWriter', function()
     assert.equal(4, fields_of(summary_of(events[8])[4][1])[2][1])
   end)
 
+  it('add_histogram has the bins of NumPy', function()
+    local writer <close> = SummaryWriter(folder)
+    local x = torch.tensor { 0.5, 0.5, -1, 0, 2, 3, 4, 4.5, 9, 1.25, 1.5, 1.75 }
+    local function histogram_of(values, options)
+      writer:add_histogram('h', values, 0, options)
+      writer:flush()
+      local events = events_of(writer.path)
+      local fields = fields_of(summary_of(events[#events])[5][1])
+      return { doubles(fields[7][1]), doubles(fields[6][1]) }
+    end
+    local five = { { 0, 4, 4, 3, 0, 1 }, { -1, 1, 3, 5, 7, 9 } }
+    for _, bins in ipairs { 'auto', 'fd', 'sturges' } do assert.same(five, histogram_of(x, { bins = bins })) end
+    local four = { { 0, 5, 4, 2, 1 }, { -1, 1.5, 4, 6.5, 9 } }
+    assert.same(four, histogram_of(x, { bins = 'sqrt' }))
+    assert.same(four, histogram_of(x, { bins = 4 }))
+    assert.same({ { 0, 3, 3, 5 }, { 0, 1, 2, 9 } }, histogram_of(x, { bins = { 0, 1, 2, 9 } }))
+    assert.same({ { 0, 9, 3 }, { -1, 4, 9 } }, histogram_of(x, { bins = 4, max_bins = 2 }))
+    assert.same({ 0, 4, 3, 3, 3, 3, 4 }, histogram_of(torch.arange(20), { bins = 'auto' })[1])
+    assert.same({ { 0, 4 }, { 0.5, 1.5 } }, histogram_of({ 1, 1, 1, 1 }, { bins = 'auto' }))
+    fails_with("'square'", writer.add_histogram, writer, 'h', x, 1, { bins = 'square' })
+    fails_with('the edges in bins must increase', writer.add_histogram, writer, 'h', x, 1, { bins = { 2, 1 } })
+    fails_with('bins must have at least two edges, got 1', writer.add_histogram, writer, 'h', x, 1, { bins = { 2 } })
+    fails_with('bins must be at least 1, got 0', writer.add_histogram, writer, 'h', x, 1, { bins = 0 })
+    fails_with('max_bins must be at least 1, got 0', writer.add_histogram, writer, 'h', x, 1, { max_bins = 0 })
+    fails_with('no value is between the edges', writer.add_histogram, writer, 'h', x, 1, { bins = { 20, 21 } })
+  end)
+
+  it('names the function and the argument of a wrong value', function()
+    local writer <close> = SummaryWriter(folder)
+    fails_with("add_scalar(): argument 'walltime' must be a number, not 'now'", writer.add_scalar, writer, 'x', 1, 3, 'now')
+    fails_with("argument 'scalar_value' must be a number or a tensor of one element, got shape [2]", writer.add_scalar, writer, 'x', torch.ones(2), 1)
+    fails_with("add_scalar() missing 1 required argument: 'tag'", writer.add_scalar, writer, nil, 3, 3)
+    fails_with("add_hparams(): argument 'metric_dict.a' must be a number, not 'x'", writer.add_hparams, writer, { lr = 1 }, { a = 'x' })
+    fails_with("add_scalars(): argument 'tag_scalar_dict.a' must be a number, not 'x'", writer.add_scalars, writer, 'm', { a = 'x' })
+    fails_with("add_text(): argument 'walltime' must be a number", writer.add_text, writer, 't', 'x', 1, 'now')
+  end)
+
   it('has a file for each line of a chart, and goes on in another after close', function()
     local writer = SummaryWriter(folder)
     writer:add_scalars('run', { sin = 0.1, cos = 0.9 }, 1)

@@ -7,6 +7,7 @@
 data_source: Data set; its length determines the positions.
 replacement: Whether a position may be drawn several times.
 num_samples: Number of draws; the length of the data set if absent.
+WeightedRandomSampler.num_samples: Number of draws.
 indices: Positions from 1.
 weights: Weight of each position; they need not add up to 1.
 sampler: Iterable of positions.

@@ -43,6 +43,9 @@ describe('a tensor of one element #cpu', function()
 
   it('is a number for tonumber and the functions of math', function()
     assert.equal(1, math.floor(torch.tensor(1.5)))
+    local floor = math.floor
+    torch._C.accept_tensors()
+    assert.equal(floor, math.floor) -- replaced once
     assert.equal(3, math.max(torch.tensor(2), 3))
     assert.equal(2.0, math.sqrt(torch.tensor { { 4 } }))
     assert.equal(2.5, tonumber(torch.tensor(2.5)))

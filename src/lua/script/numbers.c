@@ -106,9 +106,14 @@ static int format_with_numbers(lua_State *L)
     return ORIGINAL(L);
 }
 
+/* Replaces a C function without upvalues: Lua's, and not a replacement. */
 static void replace(lua_State *L, int library, const char *name, lua_CFunction f)
 {
     lua_getfield(L, library, name);
+    if (!lua_iscfunction(L, -1) || lua_getupvalue(L, -1, 1) != NULL) {
+        lua_settop(L, library);
+        return;
+    }
     lua_pushstring(L, name);
     lua_pushcclosure(L, f, 2);
     lua_setfield(L, library, name);

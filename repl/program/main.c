@@ -408,10 +408,21 @@ static bool run_prompt(lua_State *L, const options *o, const char *script)
     return report(L, call(L, 3, 0));
 }
 
+/* Whether the simulated GPUs of --sim-gpus are available; reports the error. */
+static bool has_simulated_gpus(void)
+{
+    char name[64];
+    if (getenv("LTENSOR_DISABLE_CUDA") != NULL) return true; /* disabled on purpose */
+    if (lt_device_name((lt_device){LT_CUDA, 0}, name, sizeof name) == LT_OK) return true;
+    print_error(lt_error_message());
+    return false;
+}
+
 /* Executes the command line; true if nothing failed. */
 static bool run_program(lua_State *L, const options *o, int argc, char **argv)
 {
     bool prompts = o->interactive && !o->cells; /* even if -e or -l failed */
+    if (o->simulates && !o->doctor && !has_simulated_gpus()) return false;
     if (!o->ignore_environment && !run_init(L) && !prompts) return false;
     if (o->has_code && !run_code_options(L, argv, o->first) && !prompts) return false;
     if (o->doctor) return run_doctor(L);

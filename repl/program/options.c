@@ -84,7 +84,7 @@ static bool parse_long(int argc, char **argv, int *i, options *out, const char *
         if (!is_digits(value))
             *problem = "needs a number of GPUs";
         else
-            setenv("LTENSOR_SIM_GPUS", value, 1);
+            setenv("LTENSOR_SIM_GPUS", value, 1), out->simulates = atoi(value) > 0;
     } else if ((value = number_of(argc, argv, i, "--nproc")) != NULL) {
         out->nproc = is_digits(value) ? atoi(value) : 0;
         if (out->nproc < 1 || out->nproc > 65536) *problem = "needs a number of processes";

@@ -196,8 +196,11 @@ static const lt_backend *load_backend(const lt_device_type_info *type, const cha
     if (library == NULL) {
         const char *error = dlerror(), *why = error != NULL ? error : "not found";
         if (simulated)
-            snprintf(reason, n, "the simulated %s backend %s could not be loaded: %s", type->title,
-                     name, why);
+            snprintf(
+                reason, n,
+                "the simulated %s backend %s could not be loaded: %s; set LTENSOR_LIB_DIR to the "
+                "folder of %s",
+                type->title, name, why, name);
         else
             snprintf(reason, n,
                      "ltensor was built without %s, or its backend %s could not be loaded (%s)",

@@ -42,7 +42,8 @@ static void own_directory(char *buffer, size_t n)
     free(path);
 }
 
-/* Stores the path of the library of this project; false: it does not exist. */
+/* Stores the path of the library of this project; false: it does not exist, and the path is the
+ * first of the searched ones. */
 static bool find_ours(const char *name, char *path, size_t n)
 {
     char own[3072];
@@ -61,6 +62,7 @@ static bool find_ours(const char *name, char *path, size_t n)
 #pragma GCC diagnostic pop
         if (access(path, F_OK) == 0) return true;
     }
+    snprintf(path, n, "%s/%s", own, name);
     return false;
 }
 
@@ -73,8 +75,7 @@ bool lt_library_has_ours(const char *name)
 void *lt_library_open_ours(const char *name)
 {
     char path[4096];
-    (void)dlerror(); /* clears the error of an earlier failure */
-    return find_ours(name, path, sizeof path) || getenv("LTENSOR_LIB_DIR") != NULL
-               ? dlopen(path, RTLD_NOW | RTLD_LOCAL)
-               : NULL;
+    (void)dlerror();                    /* clears the error of an earlier failure */
+    find_ours(name, path, sizeof path); /* if it does not exist, dlopen() reports the path */
+    return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }

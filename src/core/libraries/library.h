@@ -21,7 +21,7 @@ lt_status lt_library_need(lt_library *library);
 
 /* Opens a library of this project by dlopen: in $LTENSOR_LIB_DIR if that is set; else in the folder
  * of the file that contains this code, or in lib/ltensor of its installation prefix. NULL:
- * dlerror() has the reason, or it was not found. */
+ * dlerror() has the reason with the path. */
 void *lt_library_open_ours(const char *name);
 
 /* Whether lt_library_open_ours finds the file. */

@@ -30,6 +30,21 @@ describe('the program #cpu', function()
     assert.equal('a\tb\n', (run('- a b', "echo 'print(...)' |")))
   end)
 
+  it('refuses --sim-gpus if the library of simulated GPUs is missing', function()
+    local path = os.tmpname()
+    for _, arguments in ipairs { "-e 'print(torch.cuda.device_count())'", '-i', path } do
+      local out, err, status = run('--sim-gpus 2 ' .. arguments, 'LTENSOR_LIB_DIR=/nonexistent')
+      assert.equal('', out)
+      assert.is_truthy(err:find('libltensor_sim.so could not be loaded: /nonexistent/libltensor_sim.so', 1, true), err)
+      assert.is_truthy(err:find('set LTENSOR_LIB_DIR to the folder of libltensor_sim.so', 1, true), err)
+      assert.equal(1, status)
+    end
+    os.remove(path)
+    for _, arguments in ipairs { '--sim-gpus 0', '--sim-gpus 2 --disable-cuda' } do
+      assert.equal('0\n', (run(arguments .. " -e 'print(torch.cuda.device_count())'", 'LTENSOR_LIB_DIR=/nonexistent')))
+    end
+  end)
+
   it('reports errors on stderr and exits 1', function()
     local out, err, status = run('', "printf 'print(1)\\nlocal function f() error \"oh\" end\\nf()' |")
     assert.equal('1\n', out)

@@ -6,6 +6,7 @@
 
 local torch = require 'torch'
 local arguments = require 'torch.support.arguments'
+local declarations = require 'torch.support.declarations'
 
 -- The factory functions.
 local makers = { tensor = true, as_tensor = true, asarray = true, scalar_tensor = true }
@@ -22,16 +23,34 @@ local function with_device(names)
   return copy
 end
 
+-- Whether the n-th value is a shape in an overload that the values before it fit.
+local function takes_shape(overload, given, n)
+  for i = 1, n do
+    local a = overload[i]
+    if not a or a.only_named or (a.kind == 'Size') ~= (type(given[i]) ~= 'number') then return false end
+  end
+  return overload[n].kind == 'Size'
+end
+
+-- Whether an empty table, the n-th and last value, is the shape of a scalar; otherwise it is a
+-- table of options without entries.
+local function is_shape(name, given, n)
+  for _, overload in ipairs(declarations.overloads(name)) do
+    if takes_shape(overload, given, n) then return true end
+  end
+  return n == 1
+end
+
 -- Wraps a factory function: adds the default device to the named arguments unless they have one.
-local function on_default(make)
+local function on_default(name, make)
   return function(...)
     local given = table.pack(...)
     local n = given.n
     local last = given[n]
     if type(last) == 'table' and getmetatable(last) == nil then
       local key = next(last, #last > 0 and #last or nil)
-      -- names, alone or behind a list; an empty table is a shape if it is the only argument
-      if type(key) == 'string' and key ~= 'n' or n > 1 and next(last) == nil then
+      -- names, alone or behind a list
+      if type(key) == 'string' and key ~= 'n' or next(last) == nil and not is_shape(name, given, n) then
         given[n] = with_device(last)
         return make(table.unpack(given, 1, n))
       end
@@ -51,7 +70,7 @@ function torch.set_default_device(device)
   current, plain = device, {}
   for name in pairs(makers) do
     plain[name] = rawget(torch, name)
-    if plain[name] then torch[name] = on_default(plain[name]) end
+    if plain[name] then torch[name] = on_default(name, plain[name]) end
   end
 end
 

@@ -39,6 +39,22 @@ describe('the default device', function()
     assert.equal(plain, torch.zeros)
   end)
 
+  it('does not change the meaning of an empty table', function()
+    local calls = [[zeros({}) zeros(2,{}) zeros({},{}) ones({}) empty({}) empty(2,{}) rand({}) rand(2,3,{}) randn({}) randn({2},{}) full({},7)
+      full({},7,{}) full({2},7,{}) randint(9,{}) randint(1,9,{}) randint(9,{},{}) randint(1,9,{2},{}) empty_strided({},{})
+      empty_strided({},{},{}) empty_strided({2},{1},{}) arange(3,{}) arange(1,3,{}) linspace(0,1,3,{}) logspace(0,1,3,{}) eye(2,{})
+      randperm(4,{}) tril_indices(3,3,{}) triu_indices(3,3,{}) tensor({}) tensor({},{}) as_tensor({}) asarray({})]]
+    for call in calls:gmatch '%S+' do
+      local create = load('return torch.' .. call, call, 't', { torch = torch })
+      torch.set_default_device(nil)
+      local shape = tostring(create().shape)
+      torch.set_default_device(device)
+      local x = create()
+      assert.equal(shape, tostring(x.shape), call)
+      assert.equal(device, tostring(x.device), call)
+    end
+  end)
+
   it('does not matter to the positions that samplers and loaders draw', function()
     local data = torch.utils.data
     local function positions()

@@ -99,6 +99,8 @@ function metatable.__index(dict, key)
   if math.type(key) == 'integer' then return name_at(dict, key) end
   local refused = order_of(dict).refused
   if refused and refused[key] then fail('%s', refused[key]) end
+  local titles = order_of(dict).strict
+  if titles and type(key) == 'string' then fail('%s', ordered_dict.absent(ordered_dict.names(dict), key, titles)) end
 end
 
 -- Called only for a name that is absent: new, or added again after it was removed.
@@ -135,7 +137,10 @@ metatable.__call = for_loops.call_by(for_loops.entries) -- for name, value in di
 
 -- As Python prints it.
 local function shown(value)
-  if type(value) == 'table' and getmetatable(value) == nil then return tostring(value) end
+  if type(value) == 'table' and getmetatable(value) == nil then
+    if type(value[1]) == 'string' then return ('list of %d string%s'):format(#value, #value == 1 and '' or 's') end
+    return tostring(value)
+  end
   return python.repr(value)
 end
 
@@ -206,6 +211,21 @@ function ordered_dict.refuse(dict, name, message)
   local order = order_of(dict)
   order.refused = order.refused or {}
   order.refused[name] = message
+end
+
+--- The message about a name that is not among the names. titles: the words for an entry, one and
+--- several.
+function ordered_dict.absent(names, name, titles)
+  local near = torch._C.nearest_name(name, names)
+  return ("no %s is called '%s'; %s"):format(titles[1], name, near and ("did you mean '%s'?"):format(near)
+    or #names > 0 and ('the %s are %s'):format(titles[2], table.concat(names, ', ')) or ('the table has no %s'):format(titles[2]))
+end
+
+--- A new dict of which reading an absent name is an error. titles: as for absent.
+function ordered_dict.strict(titles)
+  local dict = ordered_dict.new()
+  order_of(dict).strict = titles
+  return dict
 end
 
 function ordered_dict.is(value) return getmetatable(value) == metatable end

@@ -25,6 +25,7 @@ local kinds = require 'torch.support.argument_kinds'
 local ordered_dict = require 'torch.support.ordered_dict'
 
 local M = {}
+local TITLES = { 'column', 'columns' } -- ordered_dict.absent
 
 -- The names of a table of columns; a plain table has no order, so its names are sorted.
 local function names_of(columns)
@@ -39,9 +40,7 @@ end
 local function column_of(what, columns, name)
   local column = type(name) == 'string' and rawget(columns, name)
   if not column then
-    local names = names_of(columns)
-    local near = type(name) == 'string' and torch._C.nearest_name(name, names)
-    fail("%s(): no column is called '%s'; %s", what, tostring(name), near and ("did you mean '%s'?"):format(near) or 'the columns are ' .. table.concat(names, ', '))
+    fail('%s(): %s', what, ordered_dict.absent(names_of(columns), tostring(name), TITLES))
   end
   if not torch.is_tensor(column) and type(column) ~= 'table' then
     fail("%s(): column '%s' must be a tensor or a list of texts, not %s", what, name, kinds.described(column))
@@ -58,7 +57,7 @@ end
 
 --- The columns of these names, in this order.
 function M.select(columns, names)
-  local result = ordered_dict.new()
+  local result = ordered_dict.strict(TITLES)
   for _, name in ipairs(names) do result[name] = column_of('select', columns, name) end
   return result
 end
@@ -112,7 +111,7 @@ end
 --- Fills missing values. A number, 'mean' or 'median' fills the columns of numbers; 'mode', the most
 --- frequent value, fills all; a table by names fills the columns that it names.
 function M.fillna(columns, value, options)
-  local missing, result = set_of(options.missing), ordered_dict.new()
+  local missing, result = set_of(options.missing), ordered_dict.strict(TITLES)
   local by_name = type(value) == 'table' and value or nil
   for name in pairs(by_name or {}) do column_of('fillna', columns, name) end
   if type(value) == 'string' and not STATISTICS[value] then fail("fillna(): value must be a number, 'mean', 'median', 'mode' or a table by names, got '%s'", value) end
@@ -154,11 +153,20 @@ local function categories_of(values)
   return list, index
 end
 
+-- The device of the columns of numbers: the CPU, as csv.read creates them, unless the caller moved
+-- them.
+local function device_of(columns)
+  for _, name in ipairs(names_of(columns)) do
+    if torch.is_tensor(columns[name]) then return columns[name].device end
+  end
+  return torch.device 'cpu'
+end
+
 --- Replaces columns by one column for each of their values, which is true where the column has the
 --- value: column_value. dummy_na adds column_nan for missing values. The new columns follow the
 --- others.
 function M.get_dummies(columns, names, options)
-  local encoded, result = {}, ordered_dict.new()
+  local encoded, result = {}, ordered_dict.strict(TITLES)
   if names then
     for _, name in ipairs(names) do column_of('get_dummies', columns, name) end
     encoded = set_of(names)
@@ -169,7 +177,7 @@ function M.get_dummies(columns, names, options)
     if not names and not torch.is_tensor(column) then encoded[name] = true end
     if not encoded[name] then result[name] = column end
   end
-  local missing, dtype = set_of(options.missing), options.dtype or torch.bool
+  local missing, dtype, device = set_of(options.missing), options.dtype or torch.bool, device_of(columns)
   for _, name in ipairs(names or all) do
     if encoded[name] then
       local values = values_of(columns[name], missing)
@@ -177,7 +185,7 @@ function M.get_dummies(columns, names, options)
       if options.dummy_na then list[#list + 1] = 'nan' end
       local marks = {}
       for i, value in ipairs(values) do marks[i] = value and index[value] or options.dummy_na and #list or 0 end
-      local at = torch.tensor(marks, { dtype = torch.int64 })
+      local at = torch.tensor(marks, { dtype = torch.int64, device = device })
       for k = options.drop_first and 2 or 1, #list do
         local title = ('%s_%s'):format(name, tostring(list[k]))
         if rawget(result, title) ~= nil then fail("get_dummies(): two columns would be called '%s'; rename the column '%s'", title, name) end

@@ -100,7 +100,7 @@ local function read_table(path, options)
   local names, columns = read(path, options.max_memory, { separator = options.separator ~= 'blanks' and options.separator, comment = options.comment,
     skip = math.floor(options.skip), max_bytes = math.floor(options.max_bytes), header = options.header, types = asked, missing = options.missing,
     fill = options.fill })
-  local dict = ordered_dict.new()
+  local dict = ordered_dict.strict { 'column', 'columns' }
   for i, name in ipairs(names) do
     local found = torch.is_tensor(columns[i]) and columns[i].dtype == torch.float64 and (options.dtype or torch.float64)
     dict[name] = converted(columns[i], dtypes[name] or asked[name] == nil and found or nil, path, name)

@@ -50,13 +50,15 @@ local amp = { __names = { autocast = true, GradScaler = true, custom_fwd = true,
 local LOWER = { cpu = { 'torch.bfloat16', 'torch.float16' }, cuda = { 'torch.float16', 'torch.bfloat16' } }
 local depth = 0
 
-local function check_dtype(kind, dtype)
-  if dtype == nil then return end
+-- Whether autocast supports the dtype; warns if not, as PyTorch does before it disables autocast.
+local function supports(kind, dtype)
+  if dtype == nil then return true end
   for _, name in ipairs(LOWER[kind]) do
-    if tostring(dtype) == name then return end
+    if tostring(dtype) == name then return true end
   end
-  fail('In %s autocast, but the target dtype is not supported. %s Autocast only supports dtypes of %s currently.',
-    kind:upper(), kind:upper(), table.concat(LOWER[kind], ', '))
+  torch._C.log_warning(('In %s autocast, but the target dtype is not supported. Disabling autocast.\n%s Autocast only supports dtypes of %s currently.')
+    :format(kind:upper(), kind:upper(), table.concat(LOWER[kind], ', ')))
+  return false
 end
 
 function amp.is_autocast_available(device_type) return LOWER[device_type] ~= nil end
@@ -67,7 +69,7 @@ function amp.autocast(device_type, asked, enabled, cache_enabled, body, ...)
     fail("User specified an unsupported autocast device_type '%s'", device_type)
   end
   if cache_enabled == nil then cache_enabled = torch.is_autocast_cache_enabled() end
-  check_dtype(device_type, asked)
+  if enabled and not supports(device_type, asked) then enabled = false end
   local dtype = asked or (device_type == 'cpu' and torch.bfloat16 or torch.float16)
   local was_enabled, was_dtype, was_cached
   return scope.open('autocast', function()

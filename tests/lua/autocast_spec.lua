@@ -2,6 +2,7 @@
 
 local torch = require 'torch'
 local fails_with = require 'support.fails_with'
+local process = require 'support.process'
 local nn, F = torch.nn, torch.nn.functional
 
 local device = os.getenv 'LTENSOR_TEST_DEVICE' or 'cpu'
@@ -175,7 +176,16 @@ describe('autocast', function()
   it('autocast raises the errors of PyTorch', function()
     fails_with("unsupported autocast device_type 'tpu'", torch.autocast, 'tpu')
     fails_with("autocast() missing 1 required argument: 'device_type' (a string)", torch.autocast)
-    fails_with('autocast, but the target dtype is not supported', torch.autocast, kind, { dtype = torch.float64 })
+  end)
+
+  it('is disabled with a warning for a dtype that it does not support', function()
+    local call = ("print(torch.autocast('%s', {dtype = torch.float64, enabled = %%s}, function() return torch.is_autocast_enabled '%s' end))"):format(kind, kind)
+    local out, err = process.lua(call:format 'true')
+    assert.equal('false\n', out)
+    assert.is_truthy(err:find(('In %s autocast, but the target dtype is not supported. Disabling autocast.'):format(kind:upper()), 1, true), err)
+    out, err = process.lua(call:format 'false')
+    assert.equal('false\n', out)
+    assert.equal('', err)
   end)
 end)
 

@@ -15,6 +15,7 @@ Function.jvp(): Computes the tangents of the results from the tangents of the ar
 
 local torch = require 'torch'
 local autograd = require 'torch.autograd'
+local checked = require 'torch.support.argument_checks'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local C = torch._C
@@ -87,6 +88,16 @@ function methods:mark_dirty(...) rawset(self, DIRTY, { ... }) end
 --- Whether backward receives zeros (true, the default) or nil for outputs without a gradient.
 function methods:set_materialize_grads(on) rawset(self, MATERIALIZE, on and true or false) end
 
+local function is_context(value) return debug.getmetatable(value) == Context end
+
+for name, method in pairs(methods) do
+  methods[name] = function(self, ...)
+    if not is_context(self) then checked.refuse_self(name, Context.__name, self) end
+    return method(self, ...)
+  end
+  checked.originals[methods[name]] = method
+end
+
 Context.__fields, Context.__methods = { saved_tensors = true }, methods
 function Context.__index(self, key)
   if key == 'saved_tensors' then return unpack_saved(self) end
@@ -121,9 +132,10 @@ local function likes_of(outputs)
 end
 
 local function check_results(name, results, inputs)
-  local n = #inputs
-  if results.n ~= n then
-    fail('function %s returned an incorrect number of gradients (expected %d, got %d)', name, n, results.n)
+  local n, given = #inputs, results.n
+  while given > n and results[given] == nil do given = given - 1 end -- nil for arguments that forward did not receive
+  if given ~= n then
+    fail('function %s returned an incorrect number of gradients (expected %d, got %d)', name, n, given)
   end
   for i = 1, n do
     if results[i] ~= nil and inputs[i] == false then
@@ -153,7 +165,7 @@ local function derivative(class, context, is_input, likes)
     check_results(name, results, is_input)
     local saved = rawget(context, SAVED)
     if saved and not current.retain then rawset(context, SAVED, { freed = true }) end
-    return table.unpack(results, 1, results.n)
+    return table.unpack(results, 1, #is_input)
   end
 end
 
@@ -391,6 +403,19 @@ function Function.jvp()
   fail('You must implement the jvp function for custom autograd.Function to use it with forward mode AD.')
 end
 
+-- Stores a field of a class. A method with parameters (self, ctx) was defined with a colon, so that
+-- self would be the context.
+local function define(class, name, f)
+  if type(f) == 'function' and debug.getinfo(f, 'S').what == 'Lua' and debug.getlocal(f, 1) == 'self' then
+    local second = debug.getlocal(f, 2)
+    if debug.getinfo(f, 'u').nparams > 1 and (second == 'ctx' or second == 'context') then
+      fail('%s.%s is defined with a colon, so its first argument is self; write function %s.%s(%s, ...)', class.__classname, tostring(name),
+        class.__classname, tostring(name), second)
+    end
+  end
+  rawset(class, name, f)
+end
+
 --- A class derived from this one; define its forward(ctx, ...) and backward(ctx, ...), then call
 --- the class or its apply.
 ---
@@ -404,7 +429,7 @@ function Function:extend(name)
   local class = { __classname = name, super = self }
   function class.apply(...) return apply(class, ...) end
   return setmetatable(class, {
-    __index = self, __call = apply, __name = 'class',
+    __index = self, __newindex = define, __call = apply, __name = 'class',
     __tostring = function() return ("<class '%s'>"):format(name) end,
   })
 end

@@ -204,12 +204,24 @@ local function mismatch(fn, inputs, options)
   return nil
 end
 
+-- A sentence about inputs whose precision does not suffice for finite differences; '' if there are
+-- none.
+local function imprecise_inputs(inputs)
+  local found = {}
+  for i, input in ipairs(inputs) do
+    if is_tensor(input) and input.requires_grad and input.dtype ~= torch.float64 and input.dtype ~= torch.complex128 then
+      found[#found + 1] = ('input %d is %s'):format(i, tostring(input.dtype))
+    end
+  end
+  return #found == 0 and '' or ('%s: finite differences need double precision; pass inputs:double()\n'):format(table.concat(found, ', '))
+end
+
 --- True if the derivatives of fn(inputs...) agree with finite differences; raises the first
 --- mismatch unless raise_exception is false. check_forward_ad: checks forward mode, too;
 --- check_backward_ad = false: checks forward mode only.
 local function gradcheck(fn, inputs, options)
   local message = mismatch(fn, list_of(inputs), options)
-  if message and options.raise_exception then fail('%s', message) end
+  if message and options.raise_exception then fail('%s%s', message, imprecise_inputs(list_of(inputs))) end
   return message == nil
 end
 

@@ -98,7 +98,7 @@ end
 
 --- Raises the error of a method call with a wrong self.
 function checked.refuse_self(what, class, self)
-  local name = class == 'Tensor' and 'x' or what == 'forward' and 'net' or class:gsub('^_*', ''):lower()
+  local name = class == 'Tensor' and 'x' or class == 'FunctionCtx' and 'ctx' or what == 'forward' and 'net' or class:gsub('^_*', ''):lower()
   fail("%s(): argument 'self' must be %s, not %s (a method is called with a colon: %s:%s())", what,
     kinds.with_article(class), kinds.described(self), name, what)
 end

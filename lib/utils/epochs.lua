@@ -29,6 +29,7 @@ values: Further entries of the row, by name.
 
 local torch = require 'torch'
 local class = require 'torch.support.class'
+local checked = require 'torch.support.argument_checks'
 local declare = require 'torch.support.arguments'
 local experiment = require 'torch.utils.experiment'
 local fail = require 'torch.support.fail'
@@ -110,6 +111,7 @@ end
 --- Counts n examples, and averages their values: {loss = a mean over them}, numbers or tensors of
 -- one element. Each value is averaged over the examples for which it was passed.
 function Epochs:update(n, values)
+  if not Epochs:is_instance(self) then checked.refuse_self('update', 'Epochs', self) end
   check_running(self, 'update')
   if math.type(n) ~= 'integer' or n < 0 then fail("update(): argument 'n' must be a number of examples, not %s", kinds.described(n)) end
   if values ~= nil and type(values) ~= 'table' then fail("update(): argument 'values' must be a table of values by name, not %s", kinds.described(values)) end

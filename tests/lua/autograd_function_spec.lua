@@ -149,6 +149,38 @@ describe('Function', function()
     fails_with('function WrongBackward returned an incorrect number of gradients (expected 1, got 2)', y.backward, y)
   end)
 
+  it('accepts nil as surplus gradients', function()
+    local Double = Function:extend('Double')
+    function Double.forward(_, x) return x * 2 end
+    function Double.backward(_, grad) return grad * 2, nil, nil end
+    local x = leaf { 1.0 }
+    Double(x):sum():backward()
+    assert.same({ 2.0 }, values(x.grad))
+  end)
+
+  it('names the colon or the dot that its methods lack', function()
+    local F = Function:extend('F')
+    for _, name in ipairs { 'save_for_backward', 'save_for_forward', 'mark_dirty', 'mark_non_differentiable', 'set_materialize_grads' } do
+      function F.forward(ctx, x)
+        ctx[name](x)
+        return x
+      end
+      fails_with(("%s(): argument 'self' must be a FunctionCtx, not a Tensor (a method is called with a colon: ctx:%s())"):format(name, name), F, leaf(1.0))
+    end
+    local G = Function:extend('G')
+    fails_with('G.forward is defined with a colon, so its first argument is self; write function G.forward(ctx, ...)', function()
+      function G:forward(ctx, x) return self, ctx, x end
+    end)
+    fails_with('write function G.backward(ctx, ...)', function()
+      function G:backward(ctx, grad) return self, ctx, grad end
+    end)
+    function G:forward(x) -- the context is called self
+      self:save_for_backward(x)
+      return x * 2
+    end
+    assert.equal(2.0, G(leaf(1.0)):item())
+  end)
+
   it('wants tensors as gradients', function()
     local Wrong = Function:extend('Wrong')
     function Wrong.forward(_, x) return x * 2 end

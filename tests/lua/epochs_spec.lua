@@ -167,6 +167,7 @@ expect In [2]:
     fails_with('update(): no epoch runs', epochs.update, epochs, 1, { loss = 1 })
     fails_with('set(): no epoch runs', epochs.set, epochs, {})
     epochs()
+    fails_with("update(): argument 'self' must be an Epochs, not a number (a method is called with a colon: epochs:update())", epochs.update, 1, { loss = 1 })
     fails_with("argument 'n' must be a number of examples, not a table", epochs.update, epochs, { loss = 1 })
     fails_with("argument 'n' must be a number of examples", epochs.update, epochs, -1)
     fails_with("'loss' must have one element, not the shape torch.Size([2])", epochs.update, epochs, 2, { loss = torch.zeros(2) })

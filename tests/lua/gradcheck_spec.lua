@@ -701,6 +701,18 @@ describe('the derivative of brackets:', function()
   end, 'in place')
 end)
 
+describe('a mismatch of gradcheck', function()
+  it('names the inputs that are not of double precision', function()
+    local x = torch.tensor({ 1.2, 1.3 }, { device = device, requires_grad = true })
+    local ok, message = pcall(gradcheck, function(a) return a ^ 3 end, { x })
+    assert.is_false(ok)
+    assert.is_truthy(message:find('input 1 is torch.float32: finite differences need double precision; pass inputs:double()', 1, true), message)
+    ok, message = pcall(gradcheck, function(a) return a:detach() * a end, { torch.tensor({ 1.2 }, { dtype = torch.float64, requires_grad = true }) })
+    assert.is_false(ok)
+    assert.is_nil(message:find('double precision', 1, true), message)
+  end)
+end)
+
 describe('every op made of others', function()
   -- Casts to dtypes without derivatives or with too few digits, a count, and the way to a GPU; sparse tensors: sparse_spec.lua.
   local excused = {}

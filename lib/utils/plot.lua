@@ -26,6 +26,7 @@ local class = require 'torch.support.class'
 local declare = require 'torch.support.arguments'
 local axis = require 'torch.utils.plot.axis'
 local fail = require 'torch.support.fail'
+local kinds = require 'torch.support.argument_kinds'
 local outside = require 'torch.files.outside'
 
 local plot = {}
@@ -95,11 +96,23 @@ local function within(box, x, y)
   return kept
 end
 
+local OPTIONS_OF_LINES = { 'title', 'labels', 'xlabel', 'ylabel', 'xlim', 'ylim' }
+
+-- Raises an error for the first unknown name of a table of options in the position of y.
+local function refuse_options(options)
+  local known = {}
+  for _, name in ipairs(OPTIONS_OF_LINES) do known[name] = true end
+  for name in pairs(options) do
+    if not known[name] then kinds.refuse_name('lines', name, OPTIONS_OF_LINES) end
+  end
+end
+
 --- A line plot of y, or of y over x; both may hold several series (a list, or the rows of a
 -- matrix); a single x applies to all. plot.lines(y, {title =, labels = {...}, xlabel =, ylabel =,
 -- xlim = {low, high}, ylim =}), plot.lines(x, y, {...}). Points outside of xlim and ylim are
 -- omitted.
 function plot.lines(x, y, options)
+  if kinds.is_named(y) then refuse_options(y) end
   if y == nil then x, y = nil, x end
   local rows = is_several(y) and rows_of(y) or { y }
   local places_of = x ~= nil and is_several(x) and rows_of(x)

@@ -109,6 +109,13 @@ end
 describe('the current device', function()
   before_each(function() if count > 0 then cuda.set_device(0) end end)
 
+  with_gpus(1, 'is the same for both arguments of cdist', function()
+    for _, rows in ipairs { 3, 30 } do
+      assert.truthy(failure(torch.cdist, torch.ones(rows, 2), torch.ones(rows, 2, { device = 'cuda' })):find(
+        'at least two devices, cpu and cuda:0! (when checking the arguments of cdist)', 1, true))
+    end
+  end)
+
   with_gpus(1, 'takes numbers, names and devices', function()
     for _, d in ipairs { 0, 'cuda:0', torch.device 'cuda:0', torch.device 'cuda' } do
       cuda.set_device(d)

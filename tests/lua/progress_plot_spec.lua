@@ -107,6 +107,14 @@ describe('torch.utils.plot', function()
     return out
   end
 
+  it('refuses unknown options of lines', function()
+    for _, call in ipairs { { { 1, 2 }, { legend = { 'a' } } }, { { 1, 2 }, { title = 'x', legend = { 'a' } } }, { { 1, 2 }, { 3, 4 }, { legend = { 'a' } } } } do
+      local ok, text = pcall(plot.lines, table.unpack(call))
+      assert.is_false(ok)
+      assert.is_truthy(text:find("lines() got an unexpected keyword argument 'legend'; it accepts", 1, true), text)
+    end
+  end)
+
   local function saved(figure)
     local path = os.tmpname() .. '.svg'
     figure:save(path)

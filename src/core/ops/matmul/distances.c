@@ -89,6 +89,8 @@ lt_status lt__euclidean_tangent_impl(lt_tensor *x1_t, lt_tensor *x1, lt_tensor *
 
 static lt_status check_distances(lt_tensor *x1, lt_tensor *x2, double p)
 {
+    lt_device device;
+    LT_TRY(lt_check_same_device("cdist", (lt_tensor *[]){x1, x2}, 2, false, &device));
     if (!lt_dtype_is_float((lt_dtype)x1->dtype) || !lt_dtype_is_float((lt_dtype)x2->dtype))
         return lt_error(LT_ERR_RUNTIME, "cdist only supports floating-point dtypes, %s got: %s",
                         lt_dtype_is_float((lt_dtype)x1->dtype) ? "X2" : "X1",

@@ -71,6 +71,15 @@ local function tensor_sentence(message)
   if called == 'Tensor' or called == 'torch.Size' or called == 'table' then return 'write for i, value in ipairs(x) do' end
 end
 
+-- The counterparts of Python's modules, by the global name that scripts use.
+local counterparts = {
+  copy = 'net:deepcopy() copies a module, x:clone() a tensor, torch.save and torch.load a state dict',
+  np = 'torch has most functions of NumPy under the same names; torch.load reads .npy files',
+  pickle = 'torch.save and torch.load store values in files',
+  plt = 'torch.utils.plot draws lines, bars and images',
+  tqdm = 'torch.utils.progress(loader) shows the progress of a loop',
+}
+
 -- A sentence about a misspelled name in the message, or about Python's spelling; nil if there is
 -- none. state: {scope, environment}; line: the source line, or nil; refused: the text that the
 -- compiler has refused, as {text, number of the line}, or nil.
@@ -81,6 +90,7 @@ function suggest.sentence(state, message, line, refused)
   local sentence = tensor_sentence(message)
   if sentence then return sentence end
   local name = message:match "nil value %(global '([^']+)'%)"
+  if counterparts[name] then return counterparts[name] end
   if name then
     local names = state.scope:names()
     for key in next, state.environment do

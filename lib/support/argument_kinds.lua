@@ -197,6 +197,12 @@ function kinds.check_list(what, list, n)
   end
 end
 
+--- The remedy for a surplus argument, to be appended to the message: a call with several results as
+--- the last argument passes all of them, and they are tensors.
+function kinds.surplus_hint(value)
+  return is_tensor(value) and '; put a last argument that is a call with several results in parentheses: f(x, (y:sort()))' or ''
+end
+
 --- kinds.refuse_name(what, name, names) raises that what() takes no argument of this name, and
 -- lists the valid names.
 kinds.refuse_name = torch._C.refuse_name

@@ -121,12 +121,17 @@ local function is_names(signature, value, n)
   return all_declared(signature, value, 1)
 end
 
-local function refuse_number(signature, n)
+-- Remedies for surplus arguments, by the name of the function in messages.
+M.surplus_hints = {}
+
+local function refuse_number(signature, n, last)
   local own = signature.is_self and 1 or 0
   local most = signature.positional - own
   n = n - own
   if #signature.names == 0 then fail('%s() takes no arguments but %d %s given', signature.name, n, n == 1 and 'was' or 'were') end
-  fail('%s() takes at most %d of these arguments in a row but %d were given: %s', signature.name, most, n, table.concat(signature.names, ', '))
+  local hint = M.surplus_hints[signature.name]
+  fail('%s() takes at most %d positional argument%s but %d were given: %s%s', signature.name, most, most == 1 and '' or 's', n,
+    table.concat(signature.names, ', '), hint and '; ' .. hint or kinds.surplus_hint(last))
 end
 
 local function read_names(signature, values, named)
@@ -172,7 +177,7 @@ function M.bind(signature, given, n)
     if row then given, n = row, count end
   end
   if n > 0 and is_names(signature, given[n], n) then named, n = given[n], n - 1 end
-  if n > signature.positional and not signature.rest then refuse_number(signature, n) end
+  if n > signature.positional and not signature.rest then refuse_number(signature, n, given[n]) end
   table.move(given, 1, math.min(n, signature.positional), 1, values)
   if named then read_names(signature, values, named) end
   return values, n

@@ -134,7 +134,8 @@ local function read(signature, values, n)
     if row then values, given = table.move(values, 1, signature.positional - 1, 1, { [signature.positional] = row }), signature.positional end
   end
   if given > signature.positional then
-    return nil, ('%s() takes at most %d arguments in a row but %d were given'):format(signature.name, signature.positional, given)
+    return nil, ('%s() takes at most %d positional argument%s but %d were given%s'):format(signature.name, signature.positional,
+      signature.positional == 1 and '' or 's', given, kinds.surplus_hint(values[given]))
   end
   local by_name = {}
   for name, value in next, named or {} do

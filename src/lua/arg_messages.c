@@ -194,8 +194,14 @@ static int raise_too_many(lua_State *L, const lt_signature *s, const lt_arg_call
 {
     int n = 0;
     while (n < s->n && !s->args[n].keyword_only) n++;
-    return lt_args_raise_type(L, lua_pushfstring(L, "%s() takes %d argument%s but %d were given",
-                                                 s->op, n, n == 1 ? "" : "s", c->positional));
+    /* a function with several results returns tensors */
+    const char *hint = lt_lua_get(L, c->positional) != NULL
+                           ? "; put a last argument that is a call with several results in "
+                             "parentheses: f(x, (y:sort()))"
+                           : "";
+    return lt_args_raise_type(
+        L, lua_pushfstring(L, "%s() takes %d positional argument%s but %d were given%s", s->op, n,
+                           n == 1 ? "" : "s", c->positional, hint));
 }
 
 /* Raises an error for a named argument that is also given by position. */

@@ -309,7 +309,7 @@ static void test_what_does_not_fit_is_told(void **state)
                  "must be Tensor, not NULL");
     assert_fails(refused("exp", NONE, NONE), LT_ERR_TYPE, "exp() misses the argument 'self'");
     assert_fails(refused("exp", ARGS(X, X, X), NONE), LT_ERR_TYPE,
-                 "exp() takes 1 argument in a row, but 3 were given");
+                 "exp() takes 1 positional argument but 3 were given");
     assert_fails(refused("exp", ARGS(X), NAMED({"base", lt_value_int(2)})), LT_ERR_TYPE,
                  "unknown argument 'base' (known: self, out)");
     assert_fails(refused("topk", ARGS(X, lt_value_int(1)), NAMED({"k", lt_value_int(2)})),

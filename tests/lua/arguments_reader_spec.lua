@@ -28,7 +28,7 @@ describe('a declared function', function()
   it('refuses missing, surplus, unknown, repeated and wrong arguments by name', function()
     has("f() missing 1 required argument: 'x' (a Tensor)", failure(f))
     has("f() missing 1 required argument: 'x' (a Tensor)", failure(f, { a = 1 }))
-    has('f() takes at most 3 of these arguments in a row but 4 were given: x, a, b, c', failure(f, x, 1, 'b', true))
+    has('f() takes at most 3 positional arguments but 4 were given: x, a, b, c', failure(f, x, 1, 'b', true))
     has("f() got an unexpected keyword argument 'zebra'; it accepts x, a, b, c", failure(f, x, { zebra = 1 }))
     has("f() got multiple values for argument 'a'", failure(f, x, 1, { a = 2 }))
     has("f(): argument 'a' must be a number, not 'two'", failure(f, x, 'two'))
@@ -127,11 +127,11 @@ describe('the forward of a layer', function()
 
   it('refuses surplus inputs and unknown names', function()
     for title, layer in pairs { Linear = nn.Linear(2, 2), ReLU = nn.ReLU(), LayerNorm = nn.LayerNorm(2), Sequential = nn.Sequential(nn.ReLU()) } do
-      has(title .. '.forward() takes at most 1 of these arguments in a row but 2 were given: input', failure(layer, x, x))
+      has(title .. '.forward() takes at most 1 positional argument but 2 were given: input', failure(layer, x, x))
       has(title .. ".forward() got an unexpected keyword argument 'other'; it accepts input", failure(layer, x, { other = x }))
     end
     has("CrossEntropyLoss.forward() got an unexpected keyword argument 'weight'; it accepts input, target", failure(nn.CrossEntropyLoss(), x, x, { weight = x }))
-    has('MSELoss.forward() takes at most 2 of these arguments in a row but 3 were given: input, target', failure(nn.MSELoss(), x, x, x))
+    has('MSELoss.forward() takes at most 2 positional arguments but 3 were given: input, target', failure(nn.MSELoss(), x, x, x))
     has("MSELoss.forward() missing 1 required argument: 'target'", failure(nn.MSELoss(), x))
   end)
 

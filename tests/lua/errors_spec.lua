@@ -167,7 +167,7 @@ describe('a misspelt name among the named arguments', function()
       ['torch.optim.lr_scheduler.StepLR(opt, {step_siz = 1})'] = "StepLR() got an unexpected keyword argument 'step_siz'; did you mean 'step_size'?",
       ['torch.optim.lr_scheduler.StepLR(opt, 1, {step_size = 1})'] = "StepLR() got multiple values for argument 'step_size'",
       ['torch.nn.init.uniform_(x, {c = 1})'] = "uniform_() got an unexpected keyword argument 'c'; it accepts tensor, a, b, generator",
-      ['torch.nn.init.uniform_(x, 1, 2, nil, 4)'] = 'uniform_() takes at most 4 of these arguments in a row but 5 were given: tensor, a, b, generator',
+      ['torch.nn.init.uniform_(x, 1, 2, nil, 4)'] = 'uniform_() takes at most 4 positional arguments but 5 were given: tensor, a, b, generator',
       ['torch.nn.TransformerEncoderLayer(4, 2)(x, {src_masc = x})'] = "did you mean 'src_mask'?",
       ['net:to{devic = "cpu"}'] = "Module.to() got an unexpected keyword argument 'devic'; did you mean 'device'?",
       ['torch.load("x", {map_locatio = "cpu"})'] = "torch.load() got an unexpected keyword argument 'map_locatio'; did you mean 'map_location'?",

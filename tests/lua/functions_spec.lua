@@ -135,7 +135,7 @@ describe('an op written in Lua', function()
     assert.truthy(message_of(torch.diff, x, { m = 1 }):find("unexpected keyword argument 'm'", 1, true))
     assert.truthy(message_of(torch.diff, x, 1, { n = 1 }):find("got multiple values for argument 'n'", 1, true))
     assert.truthy(message_of(torch.diff, x, 1, 0):find('dim 0: positions count from 1', 1, true))
-    assert.truthy(message_of(torch.diff, x, 1, 1, x, x, x):find('takes at most 5 arguments in a row but 6 were given', 1, true))
+    assert.truthy(message_of(torch.diff, x, 1, 1, x, x, x):find('takes at most 5 positional arguments but 6 were given', 1, true))
     assert.truthy(message_of(x.deg2rad_,
       torch.ones(2, { dtype = torch.int64, device = device })):find("result type torch.float32 can't be cast", 1, true))
   end)

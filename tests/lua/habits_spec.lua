@@ -10,6 +10,32 @@ local function message(f, ...)
   return text
 end
 
+describe('a call with several results as the last argument #cpu', function()
+  local x = torch.rand(2, 3)
+
+  it('is an error with the remedy if it passes too many arguments', function()
+    for title, call in pairs {
+      ['eq() takes 2 positional arguments but 3 were given'] = function() return x:eq(x:sort(2)) end, -- in C
+      ['cov() takes at most 1 positional argument but 2 were given'] = function() return torch.cov(x:sort(2)) end, -- a declared op in Lua
+      ['ReLU.forward() takes at most 1 positional argument but 2 were given: input'] = function() return nn.ReLU()(x:sort(2)) end,
+    } do
+      assert.matches(title .. '; put a last argument that is a call with several results in parentheses: f(x, (y:sort()))', message(call), 1, true)
+    end
+    assert.same({ 2, 3 }, { table.unpack(x:eq((x:sort(2))).shape) })
+    assert.not_matches('parentheses', message(x.eq, x, x, 3), 1, true)
+  end)
+end)
+
+describe('the state of an LSTM #cpu', function()
+  it('is one table, as the error for two tensors says', function()
+    local h = torch.zeros(1, 1, 3)
+    assert.matches('forward() takes at most 2 positional arguments but 3 were given: input, hx; the state of an LSTM is one table, {h, c}',
+      message(nn.LSTM(2, 3), torch.zeros(4, 1, 2), h, h), 1, true)
+    assert.matches('LSTMCell.forward() takes at most 2 positional arguments but 3 were given: input, hx; the state is one table, {h, c}',
+      message(nn.LSTMCell(2, 3), torch.zeros(1, 2), h[1], h[1]), 1, true)
+  end)
+end)
+
 describe('a field of a tuple #cpu', function()
   it('.values and .indices of a strided tensor are errors with the line to write', function()
     local x = torch.ones(2, 3)

@@ -42,7 +42,7 @@ end
 local function by_name(op, name, order, at, given, n, named)
   local options = {}
   for key, value in pairs(named or {}) do options[key] = value end
-  if n > #order then fail('%s() takes at most %d of these arguments in a row but %d were given: %s', name, #order, n, table.concat(order, ', ')) end
+  if n > #order then fail('%s() takes at most %d positional arguments but %d were given: %s%s', name, #order, n, table.concat(order, ', '), kinds.surplus_hint(given[n])) end
   for i = at, n do
     if given[i] ~= nil and options[order[i]] ~= nil then fail("%s() got multiple values for argument '%s'", name, order[i]) end
     if given[i] ~= nil then options[order[i]] = given[i] end

@@ -242,6 +242,7 @@ local function forward_packed(self, packed, given)
   return result(self, PackedSequence(rows, packed.batch_sizes, order, packed.unsorted_indices), last)
 end
 
+declare.surplus_hints['RNNBase.forward'] = 'the state of an LSTM is one table, {h, c}'
 function Base:forward(input, hx)
   if PackedSequence:is_instance(input) then return forward_packed(self, input, hx) end
   local name = self:_get_name()

@@ -132,6 +132,7 @@ for name, mode in pairs { GRUCell = 'gru', LSTMCell = 'lstm' } do
   M[name] = class
 end
 
+declare.surplus_hints['LSTMCell.forward'] = 'the state is one table, {h, c}'
 function M.LSTMCell:forward(input, hx)
   if hx ~= nil and type(hx) ~= 'table' then
     fail('LSTMCell: the state must be a table of two tensors, {h, c}, got %s', torch.type(hx))

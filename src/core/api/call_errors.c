@@ -106,8 +106,8 @@ static lt_status refuse_problem(const lt_callable *f, const char *op, const lt_n
         return lt_error(LT_ERR_TYPE, "%s(): '%s'%s has %lld entries, at most %d are possible", op,
                         name, where, (long long)p->entry, LT_MAX_DIMS);
     case LT_CALL_TOO_MANY:
-        return lt_error(LT_ERR_TYPE, "%s() takes %d argument%s in a row, but %d were given: %s", op,
-                        lt_callable_positional_args(f),
+        return lt_error(LT_ERR_TYPE, "%s() takes %d positional argument%s but %d were given: %s",
+                        op, lt_callable_positional_args(f),
                         lt_callable_positional_args(f) == 1 ? "" : "s", c->nargs,
                         f->info.signature);
     case LT_CALL_MISSING:

@@ -337,6 +337,12 @@ describe('a name #cpu', function()
     assert.is_nil(out:find('grad is', 1, true) or out:find('no field grad', 1, true) or out:find('n is not', 1, true))
   end)
 
+  it('of a module of Python is explained by its counterpart', function()
+    local _, err = type_lines 'best = copy.deepcopy(nn.Linear(2, 2):state_dict())\nnp.zeros(2)\n'
+    has(err, 'net:deepcopy() copies a module, x:clone() a tensor')
+    has(err, 'torch has most functions of NumPy under the same names')
+  end)
+
   it('is explained by its value', function()
     local out = type_lines 'm = {sum = function(a) return a end}\n?m.sum\n?math.floor\n?table.sort\n?print\n?torch.floor\n'
     has(out, 'm.sum = <function(a) at (cell 1):1>')

@@ -63,7 +63,8 @@ end
 
 function amp.is_autocast_available(device_type) return LOWER[device_type] ~= nil end
 
--- autocast(device_type, {dtype =, enabled = true, cache_enabled = true}, body, ...)
+-- Runs operations that a lower precision suits in it: until the guard is closed, or while body(...)
+-- runs: autocast(device_type, {dtype =, enabled = true, cache_enabled = true}, body, ...).
 function amp.autocast(device_type, asked, enabled, cache_enabled, body, ...)
   if not LOWER[device_type] then
     fail("User specified an unsupported autocast device_type '%s'", device_type)

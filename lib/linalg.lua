@@ -96,7 +96,8 @@ end
 local lstsq = linalg.lstsq
 local LSTSQ_DRIVERS = { gelsy = true, gels = true, gelsd = true, gelss = true }
 
---- X that minimizes the norm of A X - B: solution, residuals, rank, singular_values. driver selects
+--- X that minimizes the norm of A X - B: solution, residuals, rank, singular_values; residuals and
+--- singular_values are empty unless the driver computes them. driver selects
 --- additional results of the LAPACK routine of that name: 'gelsy' (the default) the ranks; 'gels'
 --- the residuals, for matrices of full rank; 'gelsd' and 'gelss' the residuals, ranks and singular
 --- values.

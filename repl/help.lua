@@ -36,6 +36,8 @@ end
 
 -- The value of a dotted name, read without running user code if possible.
 local function value_of(session, name)
+  local method = name:match '^torch%.Tensor[.:]([%w_]+)$'
+  if method then return require('repl.edit.values').tensor_members()[method] end
   local first, rest = name:match '^([%w_]+)(.*)$'
   if not first then return nil end
   local value, found = session.scope:get(first)
@@ -129,7 +131,24 @@ end
 
 -- ---- declarations --------------------------------------------------------------------------
 
-local function original(f) return require('torch.support.argument_checks').original(f) end
+local function checked_original(f) return require('torch.support.argument_checks').original(f) end
+
+-- The function behind wrappers of the library, which have it as an upvalue: `f`, or `target` that
+-- loads it.
+local function original(f)
+  for _ = 1, 4 do
+    local found = checked_original(f)
+    if found == f and debug.getinfo(f, 'S').source:find('^=%[ltensor torch%.support%.') then
+      for i = 1, 6 do
+        local name, value = debug.getupvalue(f, i)
+        if type(value) == 'function' and (name == 'f' or name == 'target') then found = name == 'f' and value or value() end
+      end
+    end
+    if found == f or type(found) ~= 'function' then break end
+    f = found
+  end
+  return f
+end
 
 -- The declared arguments of a function or a class of the library, from `first` on; nil without a
 -- declaration.
@@ -173,12 +192,34 @@ local function parameters_text(f, first)
   return '(' .. table.concat(names, ', ') .. ')'
 end
 
--- Prints the descriptions of the arguments that the file describes; those of the function or class
--- `owner` come first.
-local function print_arguments(lines, arguments, owner)
-  local rows = {}
+-- A comment without its lines `@param name text`, and these as rows.
+local function without_parameters(comment)
+  local words, rows, in_row = {}, {}, false
+  for line in (comment .. '\n'):gmatch '([^\n]*)\n' do
+    local name, about = line:match '^@param ([%w_.]+)%?? +(.*)$'
+    if name then
+      rows[#rows + 1] = {name, about}
+    elseif in_row and line:find '^%s+%S' then
+      rows[#rows][2] = rows[#rows][2] .. ' ' .. line:match '^%s+(.*)$'
+    elseif not line:find '^@' then
+      words[#words + 1] = line
+    end
+    in_row = name ~= nil or in_row and line:find '^%s+%S' ~= nil
+  end
+  return table.concat(words, '\n'), rows
+end
+
+-- Prints the descriptions of the arguments that the file describes, after `rows`; those of the
+-- function or class `owner` come first.
+local function print_arguments(lines, arguments, owner, rows)
+  local known, declared = {}, {}
+  for _, argument in ipairs(arguments or {}) do declared[argument.name] = true end
+  for i = #rows, 1, -1 do
+    known[rows[i][1]] = true
+    if arguments and not declared[rows[i][1]] then table.remove(rows, i) end
+  end
   for _, argument in ipairs(arguments or {}) do
-    local text = described_in(lines, owner .. '.' .. argument.name) or described_in(lines, argument.name)
+    local text = not known[argument.name] and (described_in(lines, owner .. '.' .. argument.name) or described_in(lines, argument.name))
     if text then rows[#rows + 1] = {argument.name, text} end
   end
   if #rows > 0 then print_all(wrapped.rows(rows, '  ')) end
@@ -188,25 +229,57 @@ end
 
 local manual = 'https://www.lua.org/manual/5.4/manual.html#pdf-'
 
+-- Prints the op's declaration: signatures, description, example.
+local function show_op(entry, without_signature)
+  if entry.signature and not without_signature then print_all(wrapped.lines(entry.signature, '    ')) end
+  if entry.doc then print_text(entry.doc) end
+  if entry.example then print_all(wrapped.lines('\n  ' .. entry.example:gsub('\n', '\n  '), '  ')) end
+end
+
+-- The description in the source of a Lua function: the comment above it; of a module that is a
+-- single function the first comment; or an entry of the file's `arguments`.
+local function comment_of(lines, info, value, name, last_name)
+  local comment = comment_above(lines, info.linedefined)
+  local module = info.source:match '^=%[ltensor (.*)%]$'
+  if not comment and module and package.loaded[module] == value then comment = comment_of_file(lines) end
+  return comment or described_in(lines, (name:match '[%w_]+[.:][%w_]+$' or name) .. '()') or described_in(lines, last_name .. '()')
+end
+
+-- The description of a library function that is written elsewhere: in the annotations, or of the op
+-- that it calls: {text, rows} or {op}.
+local function described_elsewhere(name, value, last_name)
+  local library = echo.library_name(value, last_name)
+  if not library or not library:find '^torch' then return nil end
+  local found = require('repl.annotations').of_function(library)
+  if found and found.text ~= '' then return {text = found.text, rows = found.arguments} end
+  local nested = library:find '^torch%.nn%.functional%.' or library:find '^torch%.linalg%.' or library:find '^torch%.[%w_]+$'
+  local entry = nested and (documented(name) or documented(last_name:gsub('_with_indices$', '')))
+  if entry then return {op = entry} end
+  entry = nested and documented((last_name:gsub('_$', '')))
+  return entry and {text = 'In place: ' .. entry.doc} or nil
+end
+
 local function show_function(session, name, value, with_source)
   local own = original(value)
   local info = debug.getinfo(own, 'Su')
   local text = echo.value(value)
-  local arguments = declared_arguments(value)
-  print_all(wrapped.lines(arguments and name .. signature_text(arguments) or ('%s = %s'):format(name, text), '    '))
+  local arguments, last_name = declared_arguments(value), name:match '[%w_]+$' or name
+  local lines = info.what ~= 'C' and lines_of(session, info) or nil
+  local comment = lines and comment_of(lines, info, value, name, last_name)
+  local found = not comment and described_elsewhere(name, value, last_name) or {}
+  if arguments or not found.op then
+    print_all(wrapped.lines(arguments and name .. signature_text(arguments) or ('%s = %s'):format(name, text), '    '))
+  end
   local library_name = text:match '^<function ([%w_.]+)>$'
   if library_name and not library_name:find '^torch' then print(manual .. library_name) end
-  local lines = info.what ~= 'C' and lines_of(session, info)
-  if not lines then return end
-  local comment = comment_above(lines, info.linedefined)
-  -- a module that is a single function is described by its first comment
-  local module = info.source:match '^=%[ltensor (.*)%]$'
-  if not comment and module and package.loaded[module] == value then comment = comment_of_file(lines) end
-  local last_name = name:match '[%w_]+$' or name
-  comment = comment or described_in(lines, last_name .. '()')
-  if comment then print_text(comment) end
-  print_arguments(lines, arguments, last_name)
-  if with_source then print_lines(lines, info.linedefined, info.lastlinedefined) end
+  if found.op then show_op(found.op, arguments ~= nil) end
+  local rows = found.rows or {}
+  if comment then comment, rows = without_parameters(comment) end
+  if comment or found.text then print_text(comment or found.text) end
+  print_arguments(lines or {}, arguments, last_name, rows)
+  local op = comment and name:find 'linalg[.:]' and documented(name)
+  if op and op.example then show_op({example = op.example}) end
+  if lines and with_source then print_lines(lines, info.linedefined, info.lastlinedefined) end
 end
 
 -- ---- classes -------------------------------------------------------------------------------
@@ -215,7 +288,7 @@ end
 -- comment of the file.
 local function comment_of_class(lines, class_name)
   for number, line in ipairs(lines) do
-    if line:find(":extend%s*%(?%s*['\"]" .. class_name .. "['\"]") then
+    if line:find(":extend%s*%(?%s*['\"]" .. class_name .. "['\"]") or line:find("__classname = '" .. class_name .. "'", 1, true) then
       local comment = comment_above(lines, number)
       if comment then return comment end
     end
@@ -244,7 +317,8 @@ end
 
 -- Where a class is written: what debug.getinfo knows of its init, or else of another method; nil
 -- if it has none.
-local function info_of_class(class)
+local info_of_class
+function info_of_class(class)
   local names = {}
   for name, method in next, class do
     if type(name) == 'string' and type(method) == 'function' then names[#names + 1] = name end
@@ -257,6 +331,9 @@ local function info_of_class(class)
     local info = debug.getinfo(original(rawget(class, name)), 'Su')
     if info.what ~= 'C' and not info.source:find '^=%[ltensor torch%.support%.' then return info end
   end
+  local parent = #names == 0 and rawget(class, 'super')
+  local info = parent and info_of_class(parent)
+  return info and info.source:find '^=%[ltensor torch%.' and info or nil
 end
 
 local function show_class(session, name, class, with_source)
@@ -270,7 +347,7 @@ local function show_class(session, name, class, with_source)
   local comment = lines and comment_of_class(lines, class.__classname)
   if comment then print_text(comment) end
   if lines then
-    print_arguments(lines, arguments, class.__classname)
+    print_arguments(lines, arguments, class.__classname, {})
     print_example(lines, class.__classname)
     if with_source then print_lines(lines, info.linedefined, info.lastlinedefined) end
   end
@@ -279,7 +356,8 @@ end
 
 local function is_class(value)
   local metatable = debug.getmetatable(value)
-  return type(value) == 'table' and type(metatable) == 'table' and rawget(metatable, '__name') == 'class'
+  if type(value) ~= 'table' then return false end
+  return type(metatable) == 'table' and rawget(metatable, '__name') == 'class' or type(rawget(value, '__classname')) == 'string'
 end
 
 -- The candidates for a misspelled name.
@@ -308,7 +386,7 @@ local function annotated(value, name, owner)
   local library = echo.library_name(value, last)
   local annotations = require 'repl.annotations'
   local metatable = owner ~= nil and debug.getmetatable(owner)
-  local class = type(metatable) == 'table' and rawget(metatable, '__name')
+  local class = name:find '^torch%.Tensor[.:]' and 'Tensor' or type(metatable) == 'table' and rawget(metatable, '__name')
   return library and annotations.of_function(library:match '([%w_]+%.[%w_]+)$' or library)
     or type(class) == 'string' and annotations.of_function(class .. ':' .. last) or nil
 end
@@ -332,13 +410,6 @@ local function show_module(session, name, value)
   if name ~= module then print(('?%s.name explains a member'):format(name)) end
 end
 
--- Prints the op's declaration: signatures, description, example.
-local function show_op(entry)
-  if entry.signature then print_all(wrapped.lines(entry.signature, '    ')) end
-  if entry.doc then print_text(entry.doc) end
-  if entry.example then print_all(wrapped.lines('\n  ' .. entry.example:gsub('\n', '\n  '), '  ')) end
-end
-
 -- Whether the value is one of torch's ops or methods, which its declaration documents.
 local function is_op(name, value)
   if type(value) ~= 'function' then return false end
@@ -346,10 +417,10 @@ local function is_op(name, value)
   local torch = package.loaded.torch
   if type(torch) ~= 'table' then return false end
   local values = require 'repl.edit.values'
-  for _, owner in ipairs {torch, values.tensor_members(), rawget(torch, 'linalg') or {}} do
-    if type(owner) == 'table' and rawequal(rawget(owner, last), value) then return true end
+  for _, owner in ipairs {torch, values.tensor_members()} do
+    if rawequal(rawget(owner, last), value) then return true end
   end
-  return false
+  return rawequal(rawget(torch, 'linalg_' .. last), value)
 end
 
 -- The documentation of an op with the same value: torch.linalg.inv is torch.inverse.

@@ -389,6 +389,8 @@ end
 
 -- ---- classes ------------------------------------------------------------------------------------
 
+--- An operation with a derivative written in Lua: derive a class with torch.autograd.Function:extend
+--- 'Name', define forward(ctx, ...) and backward(ctx, ...), then call the class or its apply.
 local Function = { __classname = 'Function' }
 
 function Function.forward()

@@ -44,6 +44,7 @@ function utils.slice(dims, first, last)
   return table.move(dims, first, last, 1, {})
 end
 
+--- The number of elements of a shape.
 function utils.numel(dims)
   local n = 1
   for _, size in ipairs(dims) do n = n * size end
@@ -59,6 +60,7 @@ function utils.broadcast_shapes(...)
   return utils.slice((type(wide[1]) == 'table' and wide[1][1] or wide[1]).shape, 1, -2)
 end
 
+--- Whether two shapes are equal.
 function utils.same_dims(a, b)
   if #a ~= #b then return false end
   for i = 1, #a do
@@ -67,8 +69,9 @@ function utils.same_dims(a, b)
   return true
 end
 
---- A shape in the form of torch.Size, and in the form of a tuple.
+--- A shape in the form of torch.Size.
 function utils.size_text(dims) return tostring(torch.Size(utils.slice(dims, 1))) end
+--- A shape in the form of a tuple.
 function utils.tuple_text(dims) return python.repr(utils.slice(dims, 1)) end
 
 --- A tensor as Python's f-strings have it: a single number without dims as that number.
@@ -103,6 +106,7 @@ function utils.broadcast_all(...)
   return table.unpack(expanded, 1, n)
 end
 
+--- The dtype and the device of a tensor, as options.
 function utils.like(tensor) return { dtype = tensor.dtype, device = tensor.device } end
 
 -- ---- probabilities ------------------------------------------------------------------------------

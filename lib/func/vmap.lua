@@ -74,10 +74,10 @@ local function size_of(list)
   for _, entry in ipairs(list) do
     if entry.dim and not is_tensor(entry.leaf) then
       fail('vmap(f, in_dims, ...)(<inputs>): Got in_dim=%s for an input but the input is of type %s. We cannot vmap over non-Tensor '
-        .. 'arguments, please use None as the respective in_dim', tostring(entry.dim), torch.type(entry.leaf))
+        .. 'arguments, please use false as the respective in_dim', tostring(entry.dim), torch.type(entry.leaf))
     end
     if entry.dim then
-      entry.dim = position(entry.dim, entry.leaf:dim(), 'vmap(f, in_dims, ...)(<inputs>): in_dim must be either an integer dimension or None')
+      entry.dim = position(entry.dim, entry.leaf:dim(), 'vmap(f, in_dims, ...)(<inputs>): in_dim must be either an integer dimension or false')
       sizes[#sizes + 1] = entry.leaf:size(entry.dim)
       size = size or sizes[1]
     end
@@ -103,15 +103,15 @@ end
 local function shown(leaf, dim, level)
   if not dim then
     if is_tensor(leaf) and C.is_batched(leaf, level) then
-      fail('vmap(f, ...): `f` can not return a BatchedTensor when out_dim is None')
+      fail('vmap(f, ...): `f` can not return a BatchedTensor when out_dim is false')
     end
     return leaf
   end
   if not is_tensor(leaf) then
-    fail('vmap(f, ...): `f` must only return Tensors, got type %s. Did you mean to set out_dims= to None for output?', torch.type(leaf))
+    fail('vmap(f, ...): `f` must only return Tensors, got type %s. Did you mean to set out_dims to false for this output?', torch.type(leaf))
   end
   local front = C.batch_show(leaf, level)
-  local place = position(dim, front:dim(), 'vmap(f, ..., out_dims): `out_dims` must be an int, None or a table of ints')
+  local place = position(dim, front:dim(), 'vmap(f, ..., out_dims): `out_dims` must be an int, false or a table of ints')
   return place == 1 and front or front:movedim(1, place)
 end
 
@@ -128,7 +128,7 @@ local function run(f, list, form, n, size, options)
   end
   local results = table.pack(f(table.unpack(arguments, 1, n)))
   local value = trees.of_results(results)
-  if value == nil then fail('vmap(f, ...): `f` must only return Tensors, got type nil. Did you mean to set out_dims= to None for output?') end
+  if value == nil then fail('vmap(f, ...): `f` must only return Tensors, got type nil. Did you mean to set out_dims to false for this output?') end
   local outputs, out_dims = {}, options.out_dims
   if results.n == 1 and is_tensor(value) and type(out_dims) == 'table' and #out_dims == 1 then out_dims = out_dims[1] end
   spread(out_dims, value, outputs,
@@ -176,7 +176,7 @@ function M.vmap(options)
     fail("Only allowed values for randomness are 'error', 'different', or 'same'. Got %s", tostring(randomness))
   end
   if chunk ~= nil and not (math.type(chunk) == 'integer' and chunk > 0) then
-    fail('vmap: chunk_size should be None or greater than 0. (got %s)', tostring(chunk))
+    fail('vmap: chunk_size should be nil or greater than 0. (got %s)', tostring(chunk))
   end
   return function(...)
     local arguments = table.pack(...)

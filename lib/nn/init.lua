@@ -38,12 +38,12 @@ end
 
 -- ---- constants and plain distributions ----------------------------------------------------------
 
--- uniform_(tensor, a = 0, b = 1, generator)
+-- Uniform random numbers from a to b.
 function init.uniform_(tensor, a, b, generator)
   return without_grad(tensor, function(t) t:uniform_(a, b, { generator = generator }) end)
 end
 
--- normal_(tensor, mean = 0, std = 1, generator)
+-- Normal random numbers.
 function init.normal_(tensor, mean, std, generator)
   return without_grad(tensor, function(t) t:normal_(mean, std, { generator = generator }) end)
 end
@@ -138,7 +138,7 @@ function init.calculate_gain(nonlinearity, param)
   return gains[nonlinearity]
 end
 
--- xavier_uniform_(tensor, gain = 1, generator)
+-- Uniform random numbers whose bound keeps the variance of values and gradients between layers.
 function init.xavier_uniform_(tensor, gain, generator)
   local fan_in, fan_out = fans(tensor)
   local bound = math.sqrt(3) * (gain * math.sqrt(2 / (fan_in + fan_out)))
@@ -158,7 +158,7 @@ local function kaiming_std(tensor, a, mode, nonlinearity)
   return init.calculate_gain(nonlinearity, a) / math.sqrt(mode == 'fan_in' and fan_in or fan_out)
 end
 
--- kaiming_uniform_(tensor, a = 0, mode = 'fan_in', nonlinearity = 'leaky_relu', generator)
+-- Uniform random numbers whose bound keeps the variance through layers with the nonlinearity.
 function init.kaiming_uniform_(tensor, a, mode, nonlinearity, generator)
   if tensor:numel() == 0 then return tensor end
   local bound = math.sqrt(3) * kaiming_std(tensor, a, mode, nonlinearity)

@@ -44,7 +44,7 @@ function utils.get_total_norm(tensors, norm_type, error_if_nonfinite)
   local total = torch.stack(norms):norm(norm_type)
   if error_if_nonfinite and not total:isfinite():item() then
     fail('The total norm of order %s for gradients from `parameters` is non-finite, so it cannot be clipped. To disable '
-      .. 'this error and scale the gradients by the non-finite norm anyway, set `error_if_nonfinite=False`',
+      .. 'this error and scale the gradients by the non-finite norm anyway, pass {error_if_nonfinite = false}',
       tostring(norm_type))
   end
   return total

@@ -143,6 +143,9 @@ local function bound_call(graph, recordings, i)
       fail("torch.onnx.export: '%s' in %s is '%s' where the sizes of the inputs differ", call.op, call.where, other.op)
     end
     list[k] = operators.reads_raw[other.op] and other.args or arguments.bind(other)
+    if not list[k] and call.op:find '^_fft_' then
+      fail('torch.onnx.export: a Fourier transform (torch.fft, torch.stft) in %s: ltensor cannot export it; compute it before the module', call.where)
+    end
     if not list[k] then graph:fail 'the form of its arguments is not supported' end
   end
   return symbols.merge(list, function() graph:fail 'its arguments differ where the sizes of the inputs do, by more than a size' end)

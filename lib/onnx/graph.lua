@@ -2,7 +2,7 @@
 --
 -- A graph is { nodes =, inputs =, outputs =, constants =, captures =, size = }: `size` slots
 -- contain its values; inputs are { name =, slot =, type =, default = }, outputs { name =, slot = },
--- constants { slot =, name =, value =, learned = }, captures { outer =, inner = } the values that a
+-- constants { slot =, name =, value =, learned = }, statistics { [slot] = true } of batch norms, captures { outer =, inner = } the values that a
 -- body (of If, Loop, Scan) uses of the enclosing graph. A node is { op =, domain =, version =, name
 -- =, inputs = { slots, 0 for an absent one }, outputs =, attributes =, known = { [input] = value of
 -- a constant one }, fn =, done = { slots with their last use here } }. Calls of the model's
@@ -166,6 +166,7 @@ local function add_node(self, scope, proto, versions, given)
     local problem = entry.check(node)
     if problem then self:fail('%s: %s', where, problem) end
   end
+  if op == 'BatchNormalization' then graph.statistics[inputs[4]], graph.statistics[inputs[5]] = true, true end
   graph.nodes[#graph.nodes + 1] = node
   M.fold(self, graph, node)
 end
@@ -280,7 +281,7 @@ end
 function build_graph(self, proto, parent, given, where)
   self.depth = self.depth + 1
   if self.depth > MAX_DEPTH then self:fail('%s: graphs nested more than %d deep', where, MAX_DEPTH) end
-  local graph = { ir_version = self.ir_version, name = proto.name or '', nodes = {}, inputs = {}, outputs = {}, constants = {}, captures = {}, known = {}, size = 0 }
+  local graph = { ir_version = self.ir_version, name = proto.name or '', nodes = {}, inputs = {}, outputs = {}, constants = {}, statistics = {}, captures = {}, known = {}, size = 0 }
   local scope = new_scope(graph, parent)
   for i, input in ipairs(proto.input) do
     graph.inputs[i] = { name = input.name or '', slot = define(self, scope, input.name or '', where), type = input.type }

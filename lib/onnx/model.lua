@@ -27,12 +27,12 @@ local Model = nn.Module:extend 'ONNXModel'
 -- ---- parameters and buffers ---------------------------------------------------------------------
 
 -- Stores the constants of a graph and of its bodies; unnamed ones are not part of the state and get
--- the next number.
+-- the next number. Statistics of a batch norm are buffers.
 local function keep(model, graph, count)
   for _, constant in ipairs(graph.constants) do
     if not constant.name then count.unnamed = count.unnamed + 1 end
     local at, key = parts.place(model, Part, constant.name or ('constant_%d'):format(count.unnamed))
-    if constant.learned then at:register_parameter(key, nn.Parameter(constant.value))
+    if constant.learned and not graph.statistics[constant.slot] then at:register_parameter(key, nn.Parameter(constant.value))
     else at:register_buffer(key, constant.value, constant.name ~= nil) end
     constant.fields, constant.key, constant.value = class.fields(at), key, nil
   end

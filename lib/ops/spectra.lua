@@ -19,7 +19,7 @@ local function stft(self, n_fft, hop_length, win_length, window, center, pad_mod
   local hop, length = hop_length or n_fft // 4, win_length or n_fft
   local is_complex = self.dtype.is_complex or window ~= nil and window.dtype.is_complex
   if return_complex == nil then
-    if not is_complex then fail('stft requires the return_complex parameter be given for real inputs, and will further require that return_complex=True in a future PyTorch release.') end
+    if not is_complex then fail('stft requires the return_complex parameter be given for real inputs; pass {return_complex = true}') end
     return_complex = true
   end
   if self.ndim ~= 1 and self.ndim ~= 2 then fail('stft: expected a 1D or 2D tensor, but got a %dD tensor', self.ndim) end
@@ -45,14 +45,14 @@ end
 local function istft(self, n_fft, hop_length, win_length, window, center, normalized, onesided, length, return_complex)
   local hop, width = hop_length or n_fft // 4, win_length or n_fft
   if not self.dtype.is_complex then
-    fail('istft requires a complex-valued input tensor matching the output from stft with return_complex=True.')
+    fail('istft requires a complex-valued input tensor matching the output from stft with {return_complex = true}.')
   end
   if self.ndim ~= 2 and self.ndim ~= 3 then fail('istft: expected a tensor with 2 or 3 dimensions, but got %d', self.ndim) end
   local x = (self.ndim == 2 and self:unsqueeze(1) or self):transpose(2, 3)
   if onesided == nil then onesided = x:size(3) ~= n_fft end
   local expected = onesided and n_fft // 2 + 1 or n_fft
   if x:size(3) ~= expected then
-    fail('istft: expected the frequency dimension (3rd to the last) of the input tensor to match n_fft / 2 + 1 when onesided=True, but got %d', x:size(3))
+    fail('istft: expected the frequency dimension (3rd to the last) of the input tensor to match n_fft / 2 + 1 when onesided = true, but got %d', x:size(3))
   end
   if hop <= 0 or hop > width then fail('istft: expected 0 < hop_length <= win_length') end
   if width <= 0 or width > n_fft then fail('istft: expected 0 < win_length <= n_fft') end
@@ -78,7 +78,7 @@ local function istft(self, n_fft, hop_length, win_length, window, center, normal
   local stop = math.min(last, total)
   y, envelope = y:narrow(2, first + 1, stop - first), envelope:narrow(1, first + 1, stop - first)
   if envelope:detach():abs():min():item() <= 1e-11 then
-    fail('istft: window overlap add min: 1')
+    fail('istft: window overlap add min: 1: the windows do not cover every sample; use a smaller hop_length')
   end
   y = y / envelope
   if last > total then y = torch.nn.functional.pad(y, { 0, last - total }) end

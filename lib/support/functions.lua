@@ -142,6 +142,7 @@ for name in ('no_grad enable_grad set_grad_enabled inference_mode'):gmatch '%S+'
 
 -- As a method, polygamma has its tensor before the order.
 function torch._C.methods.polygamma(x, n) return torch.polygamma(n, x) end
+--- In place: the derivative of digamma of order n.
 function torch._C.methods.polygamma_(x, n) return x:copy_(torch.polygamma(n, x)) end
 arguments.metatable_methods(torch._C.methods, 'Tensor', 'polygamma(self, any n) polygamma_(self, any n)', torch.is_tensor)
 

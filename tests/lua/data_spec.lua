@@ -281,7 +281,7 @@ describe('a loader without batches', function()
   end)
 
   it('drops nothing', function()
-    fails_with('batch_size=None option disables auto-batching and is mutually exclusive with drop_last', data.DataLoader,
+    fails_with('batch_size = false disables auto-batching and is mutually exclusive with drop_last', data.DataLoader,
       data.TensorDataset(torch.arange(4)), { batch_size = false, drop_last = true })
   end)
 end)

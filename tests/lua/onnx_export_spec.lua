@@ -179,6 +179,8 @@ describe('export', function()
 
   it('names the operation that ONNX does not have, and the module', function()
     local net = nn.Sequential(nn.ReLU(), of(function(_, x) return x:igamma(x) end))
+    assert_fails('a Fourier transform (torch.fft, torch.stft) in the module (Function): ltensor cannot export it; compute it before the module',
+      of(function(_, x) return torch.fft.rfft(x):abs() end), { torch.rand(8) }, folder .. '/x.onnx')
     assert_fails("'igamma' in 1 (Function): ONNX has no equivalent", net, { torch.rand(3) }, folder .. '/x.onnx')
     assert.is_nil(io.open(folder .. '/x.onnx'))
   end)

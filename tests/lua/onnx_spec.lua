@@ -88,6 +88,21 @@ describe('a model that was loaded', function()
     assert_equal(weight, net:state_dict()['fc.0.weight'])
   end)
 
+  it('has the statistics of a batch norm as buffers', function()
+    local net = load { inputs = { { 'x', FLOAT, { 'n', 4 } } }, outputs = { 'y' },
+      initializers = { { 's', torch.ones(4) }, { 'h', torch.zeros(4) }, { 'mean', torch.zeros(4) }, { 'var', torch.ones(4) } },
+      nodes = { { 'BatchNormalization', { 'x', 's', 'h', 'mean', 'var' }, { 'y' } } } }
+    local parameters, buffers = {}, {}
+    for name in net:named_parameters() do parameters[#parameters + 1] = name end
+    for name, buffer in net:named_buffers() do
+      buffers[#buffers + 1] = name
+      assert.is_false(buffer.requires_grad)
+    end
+    assert.same({ 's', 'h' }, parameters)
+    assert.same({ 'mean', 'var' }, buffers)
+    assert.is_not_nil(net:state_dict().mean)
+  end)
+
   it('a loaded model accepts any size for a negative one in the file', function()
     local model = linear_model()
     model.inputs[1][3] = { -1, 3 }

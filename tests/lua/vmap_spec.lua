@@ -268,10 +268,10 @@ describe('errors of vmap', function()
     { 'Expected all tensors to have the same size in the mapped dimension, got sizes %[2, 1%]',
       function() vmap(torch.add)(x, x['1:1']) end },
     { 'in_dims is not compatible with the structure of `inputs`', function() vmap(function(v) return v end, { in_dims = { 1, 1 } })(x) end },
-    { '`f` must only return Tensors, got type number. Did you mean to set out_dims= to None', function() vmap(function() return 1 end)(x) end },
-    { '`f` can not return a BatchedTensor when out_dim is None', function() vmap(function(v) return v end, { out_dims = { false } })(x) end },
+    { '`f` must only return Tensors, got type number. Did you mean to set out_dims to false', function() vmap(function() return 1 end)(x) end },
+    { '`f` can not return a BatchedTensor when out_dim is false', function() vmap(function(v) return v end, { out_dims = { false } })(x) end },
     { "Only allowed values for randomness are 'error', 'different', or 'same'. Got no", function() vmap(torch.sin, { randomness = 'no' }) end },
-    { 'chunk_size should be None or greater than 0', function() vmap(torch.sin, { chunk_size = 0 }) end },
+    { 'chunk_size should be nil or greater than 0', function() vmap(torch.sin, { chunk_size = 0 }) end },
     { 'a Tensor of a vmap that has ended', function()
       vmap(function(v)
         kept = v

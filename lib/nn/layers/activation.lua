@@ -216,7 +216,7 @@ function M.ReLU:forward(input)
   return torch.relu(input)
 end
 
--- nn.Threshold(threshold, value)
+-- Values up to the threshold are replaced by value: nn.Threshold(threshold, value).
 M.Threshold = Module:extend('Threshold')
 local read_threshold = declare.reader 'Threshold(number threshold, number value, boolean inplace=false)'
 function M.Threshold:init(...)
@@ -228,7 +228,7 @@ function M.Threshold:extra_repr()
   return python.format('threshold=%s, value=%s', self.threshold, self.value) .. (self.inplace and ', inplace=True' or '')
 end
 
--- nn.GELU{approximate = 'none' | 'tanh'}
+-- x times the normal distribution function of x: nn.GELU{approximate = 'none' | 'tanh'}.
 M.GELU = Module:extend('GELU')
 local read_gelu = declare.reader [[GELU(string approximate='none')]]
 function M.GELU:init(...) self.approximate = read_gelu(...).approximate end

@@ -281,7 +281,7 @@ function Base:init(...)
   self:setup(options)
 end
 
--- nn.RNN(..., {nonlinearity = 'tanh' | 'relu'})
+-- A recurrent network with tanh or relu: nn.RNN(..., {nonlinearity = 'tanh' | 'relu'}).
 M.RNN = Base:extend('RNN')
 local read_rnn = declare.reader [[
   RNN(integer input_size, integer hidden_size, integer num_layers=1, string nonlinearity='tanh',

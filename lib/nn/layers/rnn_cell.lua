@@ -107,7 +107,7 @@ end
 
 function Base:forward(input, hx) return (self:step(input, hx)) end
 
--- nn.RNNCell(..., {nonlinearity = 'tanh' | 'relu'})
+-- A step of nn.RNN: nn.RNNCell(..., {nonlinearity = 'tanh' | 'relu'}).
 M.RNNCell = Base:extend('RNNCell')
 local read_rnn = declare.reader [[
   RNNCell(integer input_size, integer hidden_size, boolean bias=true, string nonlinearity='tanh',

@@ -66,7 +66,7 @@ local function check_lengths(lengths, batch, enforce_sorted)
     end
     if enforce_sorted and i > 1 and length > lengths[i - 1] then
       fail('`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can pass '
-        .. '`enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this requirement if you do '
+        .. '{enforce_sorted = false} to pack_padded_sequence and/or pack_sequence to sidestep this requirement if you do '
         .. 'not need ONNX exportability.')
     end
   end

@@ -50,7 +50,7 @@ local function check(options, streams)
   end
   if options.timeout < 0 then fail 'timeout option should be non-negative' end
   if options.num_workers == 0 and options.prefetch_factor then
-    fail 'prefetch_factor option could only be specified in multiprocessing. let num_workers > 0 to enable multiprocessing, otherwise set prefetch_factor to None.'
+    fail 'prefetch_factor option could only be specified in multiprocessing. let num_workers > 0 to enable multiprocessing, otherwise leave prefetch_factor out.'
   end
   if options.prefetch_factor and options.prefetch_factor < 1 then fail 'prefetch_factor option should be non-negative' end
   local context = options.multiprocessing_context
@@ -72,7 +72,7 @@ local function check(options, streams)
   end
   if options.sampler and options.shuffle then fail 'sampler option is mutually exclusive with shuffle' end
   if not options.batch_size and options.drop_last then
-    fail 'batch_size=None option disables auto-batching and is mutually exclusive with drop_last'
+    fail 'batch_size = false disables auto-batching and is mutually exclusive with drop_last'
   end
   if options.batch_sampler and (options.batch_size ~= 1 or options.shuffle or options.sampler or options.drop_last) then
     fail 'batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last'

@@ -120,7 +120,7 @@ function M.WeightedRandomSampler:iter()
   end
 end
 
--- BatchSampler(sampler, batch_size, drop_last)
+-- The positions of another sampler in lists of batch_size: BatchSampler(sampler, batch_size, drop_last).
 M.BatchSampler = M.Sampler:extend('BatchSampler')
 function M.BatchSampler:init(sampler, batch_size, drop_last)
   if math.type(batch_size) ~= 'integer' or batch_size <= 0 then

@@ -56,6 +56,51 @@ describe('help #cpu', function()
     has(out, 'A new stream: a queue of work on a GPU that runs beside others.')
   end)
 
+  it('has a sentence for every public function and class, without raw annotations', function()
+    local names, lines = {}, {}
+    for _, entry in ipairs(dofile(here .. '../support/public_functions.lua')()) do
+      if not entry.is_method or entry.name:find '^torch%.Tensor' then
+        names[#names + 1] = entry.name
+        lines[#lines + 1] = ("print '=#=%s'\n?%s\n"):format(entry.name, entry.name)
+      end
+    end
+    assert(#names > 1500, #names)
+    local bare, n = {}, 0
+    for name, text in type_lines(table.concat(lines)):gsub('=#=', '\1'):gmatch '\1(%S+)\n([^\1]*)' do
+      n = n + 1
+      local words = {}
+      for line in text:gsub('In %[%d+%]: ?', ''):gsub('\nmembers:.*', ''):gmatch '[^\n]+' do
+        if not line:find '^  ' then words[#words + 1] = line end
+      end
+      if not table.concat(words, ' ', 2):find '%a.*[.:;]' then bare[#bare + 1] = name end
+    end
+    assert(n > 1500, n)
+    assert.same({}, bare)
+    assert.is_nil(type_lines('?torch.onnx.load\n?torch.cuda.memory_summary\n?torch.save\n'):find('@param', 1, true))
+  end)
+
+  it('finds descriptions behind wrappers, of methods and of the op that a function calls', function()
+    local out = type_lines '?torch.save\n?torch.nn.functional.max_pool2d\n?torch.Tensor.register_hook\n?torch.linalg.lstsq\n?torch.autograd.Function\n?torch.onnx.load\n'
+    has(out, 'Saves a tensor, or a (nested) table')
+    has(out, 'The largest elements of the windows of self')
+    has(out, "nn.functional.max_pool2d(torch.arange(16)")
+    assert.is_nil(out:find('nothing is called', 1, true))
+    has(out, "string driver='gelsy'")
+    assert(out:find 'singular_values%s+are%s+empty%s+unless')
+    has(out, 'solution:round{decimals = 3}')
+    assert(out:find 'define%s+forward%(ctx, %.%.%.%)%s+and%s+backward')
+    has(out, '  path        the file')
+  end)
+
+  it("hides the members that only the library's classes use", function()
+    local out = type_lines '?torch.optim.Adam\n?torch.distributions.Normal\nprof = torch.profiler.profile()\nprof:stop();\n?prof\n'
+    has(out, ' step ')
+    assert(out:find '%sload_state_dict%s')
+    for _, name in ipairs {'FIRST', 'columns', 'declare', 'key', 'new_state', 'rate', 'rounded', 'state_of', 'lazies', 'action', 'began', 'gpu', 'list'} do
+      assert.is_nil(out:match('members:[^=]*%s' .. name .. '%s'), name)
+    end
+  end)
+
   it('shows a module with its description and the kinds of its members', function()
     local out = type_lines '?nn\n?torch.hub\n'
     has(out, 'module torch.nn\n')

@@ -132,6 +132,17 @@ describe('a Fourier transform', function()
   end)
 end)
 
+describe('the messages of short-time transforms', function()
+  it('name the spelling in Lua and the remedy', function()
+    local x, window = torch.ones(8, { device = device }), torch.hann_window(4, { device = device })
+    assert.error_matches(function() x:stft(4) end, 'pass {return_complex = true}', 1, true)
+    local options = { hop_length = 4, window = window, return_complex = true }
+    local transformed = x:stft(4, options)
+    assert.error_matches(function() transformed:istft(4, { hop_length = 4, window = window }) end,
+      'istft: window overlap add min: 1: the windows do not cover every sample; use a smaller hop_length', 1, true)
+  end)
+end)
+
 describe('the derivative of', function()
   local gradcheck, gradgradcheck = torch.autograd.gradcheck, torch.autograd.gradgradcheck
   local complex = { fft = true, ifft = true, irfft = true, hfft = true, fft2 = true, irfft2 = true, hfft2 = true }

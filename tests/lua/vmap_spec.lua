@@ -269,6 +269,7 @@ describe('errors of vmap', function()
       function() vmap(torch.add)(x, x['1:1']) end },
     { 'in_dims is not compatible with the structure of `inputs`', function() vmap(function(v) return v end, { in_dims = { 1, 1 } })(x) end },
     { '`f` must only return Tensors, got type number. Did you mean to set out_dims to false', function() vmap(function() return 1 end)(x) end },
+    { 'please use false as the respective in_dim', function() vmap(function(v, n) return v * n end)(x, 2) end },
     { '`f` can not return a BatchedTensor when out_dim is false', function() vmap(function(v) return v end, { out_dims = { false } })(x) end },
     { "Only allowed values for randomness are 'error', 'different', or 'same'. Got no", function() vmap(torch.sin, { randomness = 'no' }) end },
     { 'chunk_size should be nil or greater than 0', function() vmap(torch.sin, { chunk_size = 0 }) end },

@@ -2,6 +2,7 @@
 -- with the named arguments (atol, rtol, driver) of torch.linalg.
 
 local torch = require 'torch'
+local copy_causes = require 'torch.autograd.copy_causes'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local outs = require 'torch.support.outs'
@@ -157,5 +158,7 @@ linalg.svdvals = outs.declare([[
 linalg.lstsq = outs.declare([[
   linalg.lstsq(Tensor A, Tensor B, number? rcond, *, string driver='gelsy', table? out)
 ]], linalg.lstsq)
+
+copy_causes.functions(linalg, 'linalg.', 'matrix_rank pinv lstsq')
 
 return linalg

@@ -28,6 +28,7 @@ eps: Small number added to a denominator for numerical stability.
 
 local torch = require 'torch'
 local checked = require 'torch.support.argument_checks'
+local copy_causes = require 'torch.autograd.copy_causes'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.argument_kinds'
@@ -308,9 +309,12 @@ declare.functions(vision, [[
 ]], 'options')
 declare.functions(vision, 'roi_pool(Tensor input, any boxes, any output_size, *, number spatial_scale=1.0)')
 
-return checked.functions(vision, {
+checked.functions(vision, {
   boxes1 = 'Tensor', boxes2 = 'Tensor', ['box_area.boxes'] = 'Tensor', ['box_convert.boxes'] = 'Tensor', ['nms.boxes'] = 'Tensor',
   ['batched_nms.boxes'] = 'Tensor', ['clip_boxes_to_image.boxes'] = 'Tensor', ['remove_small_boxes.boxes'] = 'Tensor', masks = 'Tensor',
   scores = 'Tensor', idxs = 'Tensor', iou_threshold = 'number', min_size = 'number', size = 'integers', output_size = 'sizes', eps = 'number?',
   in_fmt = 'string', out_fmt = 'string', ['roi_align.boxes'] = 'Tensor|table', ['roi_pool.boxes'] = 'Tensor|table', options = 'named?',
 })
+copy_causes.functions(vision, 'vision.', 'nms batched_nms masks_to_boxes roi_align roi_pool')
+
+return vision

@@ -8,6 +8,7 @@ local torch = require 'torch'
 local arguments = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.argument_kinds'
+local copy_causes = require 'torch.autograd.copy_causes'
 local node_names = require 'torch.autograd.node_names'
 local outs = require 'torch.support.outs'
 local is_tensor = torch.is_tensor
@@ -217,7 +218,7 @@ local function load_file(file)
   local overloads, functions = {}, {}
   for _, entry in ipairs(require('torch.ops.' .. file)) do
     local name = entry[1]:match '^[%w_]+'
-    entry.run = node_names.wrap(entry[1]:match '^[%w_.]+', name, entry.run)
+    entry.run = copy_causes.wrap(name:gsub('^linalg_', 'linalg.'), node_names.wrap(entry[1]:match '^[%w_.]+', name, entry.run))
     overloads[name] = overloads[name] or {}
     table.insert(overloads[name], entry)
   end

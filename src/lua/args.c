@@ -301,7 +301,7 @@ static void push_number(lua_State *L, lt_tensor *t)
 {
     lt_scalar number;
     lt_entry entry = lt_enter(L);
-    lt_copy_cause previous = lt_copies_set_cause((lt_copy_cause){"item", true});
+    lt_copy_cause previous = lt_copies_imply("item");
     lt_status status = lt_tensor_item(t, &number);
     lt_copies_set_cause(previous);
     lt_leave(entry);

@@ -385,7 +385,7 @@ static int item(lua_State *L)
     lt_tensor *t = lt_lua_check_tensor(L, 1);
     lt_scalar s;
     lt_entry entry = lt_enter(L);
-    lt_copy_cause previous = lt_copies_set_cause((lt_copy_cause){"item", true});
+    lt_copy_cause previous = lt_copies_imply("item");
     lt_status status = lt_tensor_item(t, &s);
     lt_copies_set_cause(previous);
     lt_leave(entry);
@@ -423,7 +423,7 @@ static int tolist(lua_State *L)
     if (t->device.type != LT_CPU) {
         lt_tensor **host = lt_lua_new(L);
         lt_entry entry = lt_enter(L);
-        lt_copy_cause previous = lt_copies_set_cause((lt_copy_cause){"tolist", true});
+        lt_copy_cause previous = lt_copies_imply("tolist");
         bool grad = lt_set_grad_enabled(false);
         lt_status status = lt__to_copy(t, LT_DTYPE_NONE, &lt_host, false, host);
         lt_set_grad_enabled(grad);

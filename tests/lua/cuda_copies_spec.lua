@@ -112,6 +112,40 @@ describe('the ledger', function()
     assert.same({ 'cuda:0', 'cuda:1', 16, 0 }, { tostring(entry.from), tostring(entry.to), entry.bytes, entry.seconds })
   end)
 
+  with_gpus(1, 'names the operation that copies inside, in C and in Lua', function()
+    local F, options = torch.nn.functional, { device = 'cuda:0' }
+    local x, i = torch.rand(4, options), torch.tensor({ 1, 2, 3 }, options)
+    local A, B = torch.eye(3, options), torch.rand(3, 3, options)
+    local boxes, image = torch.tensor({ { 0, 0, 1, 1 }, { 0, 0, 1, 1.0 } }, options), torch.rand({ 1, 1, 4, 4 }, options)
+    local scores, labels, length = torch.rand(2, options), torch.tensor({ { 2, 3 } }, options), torch.tensor({ 2 }, options)
+    local logs = torch.rand({ 5, 1, 4 }, options):log_softmax(3)
+    for name, f in pairs {
+      bincount = function() return i:bincount() end, histc = function() return x:histc(4) end,
+      multinomial = function() return x:multinomial(1) end, quantile = function() return x:quantile(0.5) end,
+      normal = function() return torch.normal(x, x) end, poisson = function() return x:poisson() end,
+      combinations = function() return torch.combinations(x, 2) end, pdist = function() return F.pdist(B) end,
+      pad = function() F.pad(torch.rand({ 1, 1, 4 }, options):requires_grad_(), { 1, 1 }, { mode = 'reflect' }):sum():backward() end,
+      ['linalg.eigh'] = function() return torch.linalg.eigh(A) end, ['linalg.svd'] = function() return torch.linalg.svd(A) end,
+      ['linalg.lstsq'] = function() return torch.linalg.lstsq(A, B) end, ['linalg.cond'] = function() return torch.linalg.cond(A) end,
+      ['linalg.pinv'] = function() return torch.linalg.pinv(A) end, ['linalg.matrix_rank'] = function() return torch.linalg.matrix_rank(A) end,
+      ['linalg.matrix_exp'] = function() return torch.linalg.matrix_exp(A) end, cov = function() return B:cov { fweights = i } end,
+      ['vision.nms'] = function() return torch.vision.nms(boxes, scores, 0.5) end,
+      interpolate = function() return F.interpolate(image, { scale_factor = 2 }) end,
+      ctc_loss = function() return F.ctc_loss(logs, labels, length + 3, length) end,
+    } do
+      cuda.reset_copies()
+      f()
+      local entries = cuda.copies()
+      assert.is_true(#entries > 0, name)
+      for _, entry in ipairs(entries) do assert.same({ name, true }, { entry.cause, entry.implicit }) end
+    end
+    cuda.reset_copies()
+    assert.is_false((pcall(F.interpolate, image, { scale_factor = -2 })))
+    x:cpu()
+    x:tolist()
+    assert.same({ 'to', 'tolist' }, { cuda.copies()[1].cause, cuda.copies()[2].cause })
+  end)
+
   with_gpus(1, 'refuses or warns of every copy that waits', function()
     local x = torch.ones(3, { device = 'cuda:0' })
     local pinned = torch.zeros(3):pin_memory()

@@ -23,6 +23,7 @@ local checked = require 'torch.support.argument_checks'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.argument_kinds'
 local declare = require 'torch.support.arguments'
+local copy_causes = require 'torch.autograd.copy_causes'
 local node_names = require 'torch.autograd.node_names'
 
 local M = {}
@@ -318,6 +319,7 @@ M.interpolate = declare.by_name([[
   local name = ('Upsample%s%dD%sBackward0'):format(mode, n, options.antialias and 'Aa' or '')
   return node_names.call(name, function() return spatially(input, per_dimension):to(dtype) end)
 end)
+copy_causes.functions(M, '', 'interpolate')
 
 M.upsample = M.interpolate
 
@@ -496,6 +498,7 @@ declare.functions(M, [[
   ctc_loss(Tensor log_probs, Tensor targets, Tensor|table|integer input_lengths, Tensor|table|integer target_lengths, integer blank=1,
     any reduction='mean', boolean zero_infinity=false)
 ]])
+copy_causes.functions(M, '', 'ctc_loss')
 
 return checked.functions(M, { indices = 'Tensor', log_probs = 'Tensor', targets = 'Tensor', input_lengths = 'Tensor|table|integer',
   target_lengths = 'Tensor|table|integer' })

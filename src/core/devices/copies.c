@@ -24,6 +24,13 @@ lt_copy_cause lt_copies_set_cause(lt_copy_cause cause)
     return previous;
 }
 
+lt_copy_cause lt_copies_imply(const char *name)
+{
+    const lt_copy_cause previous = current_cause;
+    if (!previous.implicit) current_cause = (lt_copy_cause){name, true};
+    return previous;
+}
+
 const char *lt_copies_cause(void) { return current_cause.name != NULL ? current_cause.name : "to"; }
 
 void lt_copies_origin(char *buffer, size_t n)

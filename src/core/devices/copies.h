@@ -25,6 +25,9 @@ typedef struct lt_copy_cause {
     bool implicit;
 } lt_copy_cause;
 lt_copy_cause lt_copies_set_cause(lt_copy_cause cause);
+/* Sets an implicit cause and returns the previous one, which the caller restores. An implicit cause
+ * that is set already is kept: an outer operation is the cause of the copies of its parts. */
+lt_copy_cause lt_copies_imply(const char *name);
 /* The name of the current cause, by default "to". */
 const char *lt_copies_cause(void);
 

@@ -126,6 +126,18 @@ static int set_loading(lua_State *L)
     return 0;
 }
 
+/* _imply_copies(name): makes the operation the implicit cause of the copies of its parts; false, and
+ * unchanged, if there is a cause. _imply_copies() ends that. The caller keeps the name alive. */
+static int imply_copies(lua_State *L)
+{
+    const char *name = lt_lua_opt_string(L, 1, NULL);
+    const lt_copy_cause previous = lt_copies_set_cause((lt_copy_cause){name, name != NULL});
+    const bool is_outer = name != NULL && previous.name != NULL;
+    if (is_outer) lt_copies_set_cause(previous);
+    lua_pushboolean(L, !is_outer);
+    return 1;
+}
+
 /* _set_copy_origin(label or nil): the recorded origin of copies while no user code is running, as
  * when the prompt prints the value of a cell */
 static int set_copy_origin(lua_State *L)
@@ -147,6 +159,7 @@ void lt_lua_open_ledger(lua_State *L)
                                          {"_copies_summary", copies_summary},
                                          {"_set_copy_origin", set_copy_origin},
                                          {"_set_loading", set_loading},
+                                         {"_imply_copies", imply_copies},
                                          {NULL, NULL}};
     luaL_newmetatable(L, LIST_META);
     lua_pushcfunction(L, list_free);

@@ -97,7 +97,7 @@ static void read_tensor(lua_State *L, lt_tensor *t, lt_subscript *s)
     s->tensor = t;
     if (t->ndim > 0 || is_mask(t) || !lt_dtype_is_int((lt_dtype)t->dtype)) return;
     lt_entry entry = lt_enter(L);
-    lt_copy_cause previous = lt_copies_set_cause((lt_copy_cause){"index", true});
+    lt_copy_cause previous = lt_copies_imply("index");
     lt_status status = lt_tensor_item(t, &position);
     lt_copies_set_cause(previous);
     lt_leave(entry);
@@ -339,7 +339,7 @@ int lt_lua_index(lua_State *L)
     read_key(L, 2, room, &key);
     lt_tensor **slot = lt_lua_new(L);
     lt_entry entry = lt_enter(L);
-    lt_copy_cause previous = lt_copies_set_cause((lt_copy_cause){"index", true});
+    lt_copy_cause previous = lt_copies_imply("index");
     lt_status status = get(self, &key, slot);
     lt_copies_set_cause(previous);
     lt_leave(entry);
@@ -424,7 +424,7 @@ int lt_lua_newindex(lua_State *L)
     }
     read_key(L, 2, room, &key);
     lt_entry entry = lt_enter(L);
-    lt_copy_cause previous = lt_copies_set_cause((lt_copy_cause){"index", true});
+    lt_copy_cause previous = lt_copies_imply("index");
     lt_status status = put_indexed(self, &key, value, number);
     lt_copies_set_cause(previous);
     lt_leave(entry);

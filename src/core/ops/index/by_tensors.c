@@ -60,7 +60,7 @@ static lt_status bring(lt_tensor *index, lt_tensor *self, lt_dtype dtype, lt_ten
                 LT_ERR_RUNTIME,
                 "indices should be either on cpu or on the same device as the indexed tensor (%s)",
                 lt_format_device(device, sizeof device, self->device));
-        lt_copy_cause previous = lt_copies_set_cause((lt_copy_cause){"index", true});
+        lt_copy_cause previous = lt_copies_imply("index");
         lt_status status = lt__to_copy_impl(index, dtype, &self->device, false, out);
         lt_copies_set_cause(previous);
         return status;
@@ -325,7 +325,7 @@ lt_status lt_masked_select_impl(lt_tensor *self, lt_tensor *mask, lt_tensor **ou
     lt_tensor *from = do_reshape(&s, do_expand(&s, self, &shape), &line), *result = NULL;
     lt_tensor *flags = do_reshape(&s, do_expand(&s, mask, &shape), &line);
     if (flags == NULL) return lt_scope_close(&s);
-    lt_copy_cause previous = lt_copies_set_cause((lt_copy_cause){"masked_select", true});
+    lt_copy_cause previous = lt_copies_imply("masked_select");
     lt_status status = lt__index_impl(from, &(lt_tensor_list){1, &flags}, &result);
     lt_copies_set_cause(previous);
     return lt_scope_return(&s, lt_scope_hold(&s, status, result), out);

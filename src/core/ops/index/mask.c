@@ -137,7 +137,7 @@ static lt_status extreme_class(lt_tensor *self, bool largest, int64_t *out)
     lt_tensor *extreme = NULL;
     lt_scalar value;
     LT_TRY(largest ? lt_max_impl(self, &extreme) : lt_min_impl(self, &extreme));
-    lt_copy_cause previous = lt_copies_set_cause((lt_copy_cause){"one_hot", true});
+    lt_copy_cause previous = lt_copies_imply("one_hot");
     lt_status status = lt_tensor_item(extreme, &value);
     lt_copies_set_cause(previous);
     lt_tensor_release(extreme);

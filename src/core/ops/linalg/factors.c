@@ -160,8 +160,9 @@ static lt_status check_svd(lt_tensor *self)
 {
     LT_TRY(lt_linalg_check_matrix(divergent.op, self));
     LT_TRY(lt_linalg_check_kind(divergent.op, self));
-    return lt_linalg_refuse_nan(self, "linalg.svd: The algorithm failed to converge because the "
-                                      "input matrix contained non-finite values.");
+    return lt_linalg_refuse_nan("linalg.svd", self,
+                                "linalg.svd: The algorithm failed to converge because the "
+                                "input matrix contained non-finite values.");
 }
 
 static void do_svd(lt_scope *s, lt_tensor *self, bool full, lt_tensor *values, lt_tensor **u,
@@ -224,8 +225,8 @@ lt_status lt__linalg_eigh_impl(lt_tensor *self, bool upper, bool vectors, lt_ten
     /* the other triangle is not read */
     lt_tensor *taken = upper ? do_triu_at(&s, self, 0) : do_tril_at(&s, self, 0);
     if (taken != NULL)
-        s.status =
-            lt_linalg_refuse_nan(taken, "linalg.eigh: The algorithm failed to converge because the "
+        s.status = lt_linalg_refuse_nan("linalg.eigh", taken,
+                                        "linalg.eigh: The algorithm failed to converge because the "
                                         "input matrix contained non-finite values.");
     lt_tensor *work = do_dense_copy(&s, do_turn(&s, self)), *values = do_new_real(&s, self, &sizes);
     if (values != NULL && work->numel > 0) {
@@ -281,7 +282,7 @@ static lt_status check_eigen(lt_tensor *self, bool vectors)
     LT_TRY(lt_linalg_check_square(op, self));
     LT_TRY(lt_linalg_check_kind(op, self));
     return lt_linalg_refuse_infinite(
-        self, "torch.linalg.eig: input tensor should not contain infs or NaNs.");
+        op, self, "torch.linalg.eig: input tensor should not contain infs or NaNs.");
 }
 
 /* The eigenvectors, below them the eigenvalues. */
@@ -441,9 +442,11 @@ static lt_status least_squares(lt_tensor *a, lt_tensor *b, double rcond, lt_tens
 lt_status lt__linalg_lstsq_impl(lt_tensor *self, lt_tensor *other, double rcond, lt_tensor **out)
 {
     LT_TRY(lt_linalg_refuse_infinite(
-        self, "torch.linalg.lstsq: expected finite numbers, but input contains infs or NaNs."));
+        "linalg.lstsq", self,
+        "torch.linalg.lstsq: expected finite numbers, but input contains infs or NaNs."));
     LT_TRY(lt_linalg_refuse_infinite(
-        other, "torch.linalg.lstsq: expected finite numbers, but other contains infs or NaNs."));
+        "linalg.lstsq", other,
+        "torch.linalg.lstsq: expected finite numbers, but other contains infs or NaNs."));
     return least_squares(self, other, rcond, NULL, out);
 }
 

@@ -23,8 +23,8 @@ lt_status lt_linalg_check_square(const char *op, const lt_tensor *a);
 lt_status lt_linalg_check_kind(const char *op, const lt_tensor *a);
 
 /* Fails if an element is nan, or infinite; waits for the device. */
-lt_status lt_linalg_refuse_nan(lt_tensor *a, const char *message);
-lt_status lt_linalg_refuse_infinite(lt_tensor *a, const char *message);
+lt_status lt_linalg_refuse_nan(const char *op, lt_tensor *a, const char *message);
+lt_status lt_linalg_refuse_infinite(const char *op, lt_tensor *a, const char *message);
 /* int32, for each matrix: the 1-based index of the first nan of its diagonal, 0 for none. */
 lt_tensor *do_first_nan(lt_scope *s, lt_tensor *factors);
 

@@ -2,6 +2,7 @@
 #include "loss.h"
 #include "user_index.h"
 #include "context/interrupt.h"
+#include "devices/copies.h"
 #include "memory/alloc.h"
 #include "saturating.h"
 #include "ops/pointwise.h"
@@ -90,8 +91,10 @@ lt_status lt_pdist_impl(lt_tensor *input, double p, lt_tensor **out)
     lt_scope_open(&s, LT_COMPOSITE(pdist));
     if (lt_interrupted()) s.status = lt_stopped();
     const lt_dims line = {1, {pairs}};
+    const lt_copy_cause previous = lt_copies_imply("pdist");
     lt_tensor *rows = do_positions(&s, first, &line, input->device),
               *others = do_positions(&s, second, &line, input->device);
+    lt_copies_set_cause(previous);
     lt_tensor *difference =
         do_sub(&s, do_index_select(&s, input, 0, rows), do_index_select(&s, input, 0, others));
     return lt_scope_return(&s, do_norm(&s, difference, p, -1, false), out);

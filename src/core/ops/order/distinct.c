@@ -5,6 +5,7 @@
 
 #include "ops/common.h"
 #include "context/interrupt.h"
+#include "devices/copies.h"
 #include "devices/device_type.h"
 #include "devices/transfer.h"
 #include "ops/steps.h"
@@ -213,17 +214,18 @@ lt_status lt_unique_consecutive_impl(lt_tensor *self, bool return_inverse, bool 
 
 /* ---- counts ---------------------------------------------------------------------------------- */
 
-/* The least and the largest element; unchanged for an empty tensor. */
-static lt_status range_of(lt_tensor *self, lt_scalar *least, lt_scalar *most)
+/* The least and the largest element. */
+static lt_status range_of(const char *op, lt_tensor *self, lt_scalar *least, lt_scalar *most)
 {
+    const lt_copy_cause previous = lt_copies_imply(op);
     lt_tensor *low = NULL, *high = NULL;
     lt_status status;
-    if (self->numel == 0) return LT_OK;
     LT_CHECK(lt_min_impl(self, &low));
     LT_CHECK(lt_max_impl(self, &high));
     LT_CHECK(lt_tensor_item(low, least));
     LT_CHECK(lt_tensor_item(high, most));
 done:
+    lt_copies_set_cause(previous);
     lt_tensor_release(low);
     lt_tensor_release(high);
     return status;
@@ -260,7 +262,7 @@ lt_status lt_bincount_impl(lt_tensor *self, lt_tensor *weights, int64_t minlengt
     if (minlength < 0) return lt_error(LT_ERR_RUNTIME, "minlength should be >= 0");
     if (weights != NULL && (weights->ndim != 1 || weights->sizes[0] != self->sizes[0]))
         return lt_error(LT_ERR_RUNTIME, "weights should be 1-d and have the same length as input");
-    LT_TRY(range_of(self, &least, &most));
+    if (self->numel > 0) LT_TRY(range_of("bincount", self, &least, &most));
     const int64_t base = (self->flags & LT_FLAG_POSITIONS) != 0;
     if (least.v.i == 0 && base == 1 && self->numel > 0)
         return lt_error(
@@ -309,7 +311,7 @@ lt_status lt_histc_impl(lt_tensor *self, int64_t bins, lt_scalar min, lt_scalar 
                         lt_dtype_scalar_name((lt_dtype)self->dtype));
     if (low == high) {
         lt_scalar a = min, b = max;
-        LT_TRY(range_of(self, &a, &b));
+        if (self->numel > 0) LT_TRY(range_of("histc", self, &a, &b));
         low = lt_scalar_double(a);
         high = lt_scalar_double(b);
     }

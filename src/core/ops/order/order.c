@@ -6,6 +6,7 @@
 
 #include "ops/pointwise.h"
 #include "user_index.h"
+#include "devices/copies.h"
 #include "devices/transfer.h"
 #include "ops/check_values.h"
 #include "ops/steps.h"
@@ -480,7 +481,9 @@ static lt_tensor *do_shares(lt_scope *s, const char *op, const lt_tensor *self, 
     }
     lt_tensor *there = NULL;
     if (s->status != LT_OK) return NULL;
+    const lt_copy_cause previous = lt_copies_imply(op);
     lt_status status = lt_to(q, &self->device, (lt_dtype)self->dtype, false, false, &there);
+    lt_copies_set_cause(previous);
     return lt_scope_hold(s, status, there);
 }
 

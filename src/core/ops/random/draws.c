@@ -3,6 +3,7 @@
  * float. */
 #include "random/random.h"
 #include "ops/check_values.h"
+#include "devices/copies.h"
 #include "ops/steps.h"
 #include "iter.h"
 #include "op/_dirichlet_backward.h"
@@ -127,7 +128,10 @@ lt_status lt_poisson_impl(lt_tensor *self, lt_generator *generator, lt_tensor **
     bool bad = false;
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(poisson));
-    if (lt_any_set(&s, do_logical_not(&s, do_ge(&s, self, do_number(&s, 0))), &bad) == LT_OK && bad)
+    const lt_copy_cause previous = lt_copies_imply("poisson");
+    lt_any_set(&s, do_logical_not(&s, do_ge(&s, self, do_number(&s, 0))), &bad);
+    lt_copies_set_cause(previous);
+    if (s.status == LT_OK && bad)
         s.status =
             lt_error(LT_ERR_RUNTIME, "invalid Poisson rate, expected rate to be non-negative");
     lt_tensor *numbers = do_draw(&s, LT_DRAW_POISSON, do_widen(&s, self), NULL, generator);

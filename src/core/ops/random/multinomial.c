@@ -9,6 +9,7 @@
 
 #include "ops/compose.h"
 #include "context/interrupt.h"
+#include "devices/copies.h"
 #include "memory/alloc.h"
 #include "random/random.h"
 #include "devices/transfer.h"
@@ -38,7 +39,11 @@ static void error_if_any(lt_scope *s, lt_tensor *flags, const char *message)
     if (s->status != LT_OK) return;
     lt_status status = lt_any(flags, &any);
     any = lt_scope_hold(s, status, any);
-    if (s->status == LT_OK) s->status = lt_tensor_item(any, &value);
+    if (s->status == LT_OK) {
+        const lt_copy_cause previous = lt_copies_imply("multinomial");
+        s->status = lt_tensor_item(any, &value);
+        lt_copies_set_cause(previous);
+    }
     if (s->status == LT_OK && lt_scalar_double(value) != 0)
         s->status = lt_error(LT_ERR_RUNTIME, "%s", message);
 }

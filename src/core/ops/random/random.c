@@ -4,6 +4,7 @@
 #include "ops/check_values.h"
 #include "ops/steps.h"
 #include "devices/device.h"
+#include "devices/copies.h"
 #include "iter.h"
 #include "random/random.h"
 #include "devices/transfer.h"
@@ -396,10 +397,12 @@ lt_status lt_normal_tensors_impl(lt_tensor *mean, lt_tensor *std, lt_generator *
         if (s.status == LT_OK && !(lt_scalar_double(value) >= 0))
             s.status = lt_error(LT_ERR_RUNTIME, "normal expects std >= 0.0, but found std %g",
                                 lt_scalar_double(value));
-    } else if (lt_any_set(&s, do_logical_not(&s, do_ge(&s, std, do_number(&s, 0))), &negative) ==
-                   LT_OK &&
-               negative) {
-        s.status = lt_error(LT_ERR_RUNTIME, "normal expects all elements of std >= 0.0");
+    } else {
+        const lt_copy_cause previous = lt_copies_imply("normal");
+        lt_any_set(&s, do_logical_not(&s, do_ge(&s, std, do_number(&s, 0))), &negative);
+        lt_copies_set_cause(previous);
+        if (s.status == LT_OK && negative)
+            s.status = lt_error(LT_ERR_RUNTIME, "normal expects all elements of std >= 0.0");
     }
     if (s.status == LT_OK) {
         lt_status status = new_random(&size, dtype, device, (law){LT_RANDOM_NORMAL, zero, one},

@@ -1,6 +1,7 @@
 /* arrange.c - diagonals, triangles as positions, rotations, grids and combinations: ops composed of
  * views and joins. */
 #include "context/interrupt.h"
+#include "devices/copies.h"
 #include "saturating.h"
 #include "dims.h"
 #include "user_index.h"
@@ -379,7 +380,9 @@ lt_status lt_combinations_impl(lt_tensor *self, int64_t r, bool with_replacement
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(combinations));
     s.status = status;
+    const lt_copy_cause previous = lt_copies_imply("combinations");
     lt_tensor *index = do_positions(&s, values, &(lt_dims){1, {rows * r}}, self->device);
+    lt_copies_set_cause(previous);
     lt_dims shape = r == 0 ? (lt_dims){1, {0}} : (lt_dims){2, {rows, r}};
     return lt_scope_return(&s, do_reshape(&s, do_index_select(&s, self, 0, index), &shape), out);
 }

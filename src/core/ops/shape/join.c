@@ -334,7 +334,7 @@ lt_status lt_repeat_interleave_repeats_impl(lt_tensor *repeats, const int64_t *o
         return lt_error(LT_ERR_RUNTIME, "repeat_interleave only accept 1D vector as repeat");
     if (repeats->dtype != LT_INT64 && repeats->dtype != LT_INT32)
         return lt_error(LT_ERR_RUNTIME, "repeats has to be Long or Int tensor");
-    lt_copy_cause previous = lt_copies_set_cause((lt_copy_cause){"repeat_interleave", true});
+    lt_copy_cause previous = lt_copies_imply("repeat_interleave");
     LT_CHECK(lt_to(repeats, &lt_host, LT_INT64, false, false, &host));
     LT_CHECK(lt_contiguous(host, &dense));
     LT_CHECK(repeated_indices((const int64_t *)lt_data(dense), dense->numel, output_size, &index));

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "context/interrupt.h"
+#include "devices/copies.h"
 #include "user_index.h"
 #include "devices/padding.h"
 #include "memory/alloc.h"
@@ -166,7 +167,9 @@ static void add_end(lt_scope *s, const padded_end *e)
 {
     int64_t *values = lt_mem_array(e->n, sizeof *values);
     for (int64_t i = 0; values != NULL && i < e->n; i++) values[i] = source_of(e, i);
+    const lt_copy_cause previous = lt_copies_imply("pad");
     lt_tensor *index = do_positions(s, values, &(lt_dims){1, {e->n}}, e->part->device);
+    lt_copies_set_cause(previous);
     lt_tensor *grad = do_clone(s, do_part(s, e->part, e->d, e->from, e->from + e->n));
     if (s->status == LT_OK)
         s->status = lt_index_add_(e->part, e->d, index, grad, lt_scalar_from_int(1));
@@ -273,8 +276,10 @@ static lt_status cut_by_lookup(lt_tensor *self, const lt_dims *pad, lt_pad_mode 
             if (i % LT_INTERRUPT_STEP == 0 && lt_interrupted()) break;
         }
         if (lt_interrupted()) s.status = lt_stopped();
-        result = do_index_select(&s, result, d,
-                                 do_positions(&s, values, &(lt_dims){1, {n}}, self->device));
+        const lt_copy_cause previous = lt_copies_imply("pad");
+        lt_tensor *index = do_positions(&s, values, &(lt_dims){1, {n}}, self->device);
+        lt_copies_set_cause(previous);
+        result = do_index_select(&s, result, d, index);
     }
     if (result == self) {
         lt_status status = lt_clone(self, &result);

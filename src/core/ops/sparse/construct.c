@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "user_index.h"
+#include "devices/copies.h"
 #include "dtypes/dtype.h"
 #include "op/_sparse_coo.h"
 #include "op/_sparse_compressed.h"
@@ -69,7 +70,9 @@ static lt_status check_values(const char *op, const lt_tensor *values, int64_t n
 static void refuse_any(lt_scope *s, const char *op, lt_tensor *flags, const char *message)
 {
     bool any = false;
+    const lt_copy_cause previous = lt_copies_imply(op);
     if (s->status == LT_OK) s->status = lt_any_set(s, flags, &any);
+    lt_copies_set_cause(previous);
     if (s->status == LT_OK && any) s->status = lt_error(LT_ERR_RUNTIME, "%s: %s", op, message);
 }
 

@@ -223,6 +223,23 @@ expect In [2]:
     return chunks
   end
 
+  it('puts the legend into the corner that the lines leave free', function()
+    local rising, falling = torch.linspace(0, 1, 50), torch.linspace(1, 0, 50)
+    local function place_of(lines)
+      local path = os.tmpname() .. '.svg'
+      plot.lines(lines, { labels = { 'first', 'second' } }):save(path)
+      local file = assert(io.open(path))
+      local x, y, anchor = file:read 'a':match 'x="([%d.]+)" y="([%d.]+)" text%-anchor="(%l+)" fill="#%x+">second'
+      file:close()
+      os.remove(path)
+      return (anchor == 'end' and tonumber(x) > 500) and 'right' or (anchor == 'start' and tonumber(x) < 100) and 'left', tonumber(y) > 300 and 'lower' or tonumber(y) < 100 and 'upper'
+    end
+    assert.same({ 'right', 'upper' }, { place_of { falling, falling:pow(2) } })
+    assert.same({ 'left', 'upper' }, { place_of { rising, rising:pow(2) } })
+    assert.same({ 'right', 'lower' }, { place_of { rising, falling * 0 + 1 } })
+    assert.same({ 'left', 'lower' }, { place_of { torch.tensor { 1, 0.9, 0.5, 0 }, torch.tensor { 1, 1, 1, 1 } } })
+  end)
+
   it('writes PNG files', function()
     for _, figure in ipairs {
       plot.lines({0, 1, 0 / 0, 4}, {title = 'Zähler', labels = {'n'}}), plot.bars {1, -2, 3}, plot.heatmap(torch.arange(6):view(2, 3)),

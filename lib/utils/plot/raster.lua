@@ -5,6 +5,7 @@
 -- draw a figure of their kind; titled puts the title of pixels above them.
 
 local axis = require 'torch.utils.plot.axis'
+local legend_corner = require 'torch.utils.plot.legend'
 local font = require 'torch.utils.plot.font'
 
 local raster = {}
@@ -127,6 +128,8 @@ function raster.lines(figure)
   local x_of = scale(box.x_low, box.x_high, LEFT, WIDTH - RIGHT)
   local y_of = scale(box.y_low, box.y_high, HEIGHT - BOTTOM, TOP)
   local canvas = chart(figure, box, y_of, x_of)
+  local is_left, is_bottom = legend_corner(figure, 7 / (WIDTH - RIGHT - LEFT), 14 / (HEIGHT - BOTTOM - TOP))
+  local legend_x, legend_y = is_left and LEFT + 8 or WIDTH - RIGHT - 8, is_bottom and HEIGHT - BOTTOM - 8 - 14 * #figure.series or TOP
   for i, series in ipairs(figure.series) do
     local colour = colours[(i - 1) % #colours + 1]
     local last_x, last_y
@@ -139,7 +142,7 @@ function raster.lines(figure)
         last_x, last_y = nil, nil
       end
     end
-    if series.label then canvas:text(WIDTH - RIGHT - 8, TOP + 14 * i, 'end', series.label, colour) end
+    if series.label then canvas:text(legend_x, legend_y + 14 * i, is_left and 'start' or 'end', series.label, colour) end
   end
   if figure.xlabel then canvas:text(WIDTH - RIGHT, HEIGHT - 7, 'end', figure.xlabel, BLACK) end
   if figure.ylabel then canvas:text(8, TOP - 12, 'start', figure.ylabel, BLACK) end

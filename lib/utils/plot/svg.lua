@@ -1,6 +1,7 @@
 -- svg.lua - figures as SVG files, with the same scales as in the terminal.
 
 local axis = require 'torch.utils.plot.axis'
+local legend_corner = require 'torch.utils.plot.legend'
 
 local svg = {}
 
@@ -47,6 +48,8 @@ function svg.lines(figure)
   local x_of = scale(box.x_low, box.x_high, LEFT, WIDTH - RIGHT)
   local y_of = scale(box.y_low, box.y_high, HEIGHT - BOTTOM, TOP)
   grid(parts, box, x_of, y_of)
+  local is_left, is_bottom = legend_corner(figure, 7 / (WIDTH - RIGHT - LEFT), 16 / (HEIGHT - BOTTOM - TOP))
+  local legend_x, legend_y = is_left and LEFT + 8 or WIDTH - RIGHT - 8, is_bottom and HEIGHT - BOTTOM - 8 - 16 * #figure.series or TOP + 4
   for i, series in ipairs(figure.series) do
     local path, pen = {}, 'M'
     for k, y in ipairs(series.y) do
@@ -60,7 +63,7 @@ function svg.lines(figure)
     local colour = colours[(i - 1) % #colours + 1]
     parts[#parts + 1] = ('<path d="%s" fill="none" stroke="%s" stroke-width="1.8"/>'):format(table.concat(path), colour)
     if series.label then
-      parts[#parts + 1] = label(WIDTH - RIGHT - 8, TOP + 4 + 16 * i, 'end', series.label, (' fill="%s"'):format(colour))
+      parts[#parts + 1] = label(legend_x, legend_y + 16 * i, is_left and 'start' or 'end', series.label, (' fill="%s"'):format(colour))
     end
   end
   if figure.xlabel then parts[#parts + 1] = label(WIDTH - RIGHT, HEIGHT - 4, 'end', figure.xlabel) end

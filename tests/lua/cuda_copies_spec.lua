@@ -125,6 +125,7 @@ describe('the ledger', function()
       normal = function() return torch.normal(x, x) end, poisson = function() return x:poisson() end,
       combinations = function() return torch.combinations(x, 2) end, pdist = function() return F.pdist(B) end,
       pad = function() F.pad(torch.rand({ 1, 1, 4 }, options):requires_grad_(), { 1, 1 }, { mode = 'reflect' }):sum():backward() end,
+      ['linalg.eig'] = function() return torch.linalg.eig(A) end, ['linalg.eigvals'] = function() return torch.linalg.eigvals(A) end,
       ['linalg.eigh'] = function() return torch.linalg.eigh(A) end, ['linalg.svd'] = function() return torch.linalg.svd(A) end,
       ['linalg.lstsq'] = function() return torch.linalg.lstsq(A, B) end, ['linalg.cond'] = function() return torch.linalg.cond(A) end,
       ['linalg.pinv'] = function() return torch.linalg.pinv(A) end, ['linalg.matrix_rank'] = function() return torch.linalg.matrix_rank(A) end,

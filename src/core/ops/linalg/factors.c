@@ -6,6 +6,7 @@
 #include "linalg.h"
 
 #include "user_index.h"
+#include "devices/copies.h"
 #include "devices/device.h"
 #include "op/_linalg_eig.h"
 #include "op/_linalg_eigh.h"
@@ -289,22 +290,28 @@ static lt_status check_eigen(lt_tensor *self, bool vectors)
 lt_status lt__linalg_eig_impl(lt_tensor *self, lt_tensor **out)
 {
     LT_TRY(check_eigen(self, true));
+    const lt_copy_cause previous = lt_copies_imply("linalg.eig");
     lt_tensor *vectors, *values;
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_linalg_eig));
     do_eigen(&s, self, &vectors, &values);
     lt_tensor *packed = do_cat(&s, (lt_tensor *[]){vectors, do_unsqueeze(&s, values, -2)}, 2, -2);
-    return lt_scope_store(&s, do_to_device(&s, packed, self->device), out);
+    const lt_status status = lt_scope_store(&s, do_to_device(&s, packed, self->device), out);
+    lt_copies_set_cause(previous);
+    return status;
 }
 
 lt_status lt__linalg_eigvals_impl(lt_tensor *self, lt_tensor **out)
 {
     LT_TRY(check_eigen(self, false));
+    const lt_copy_cause previous = lt_copies_imply("linalg.eigvals");
     lt_tensor *values;
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_linalg_eigvals));
     do_eigen(&s, self, NULL, &values);
-    return lt_scope_store(&s, do_to_device(&s, values, self->device), out);
+    const lt_status status = lt_scope_store(&s, do_to_device(&s, values, self->device), out);
+    lt_copies_set_cause(previous);
+    return status;
 }
 
 lt_status lt__linalg_ldl_impl(lt_tensor *self, bool hermitian, lt_tensor **out_LD,

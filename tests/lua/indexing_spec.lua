@@ -231,6 +231,14 @@ describe('one value for many elements', function()
     end
   end)
 
+  it('leaves a scalar as it is without indices, and holds the widest numbers', function()
+    local none = torch.empty(0, { dtype = torch.int64, device = device })
+    assert.equal(7, torch.tensor(7, { device = device }):index_fill(1, none, 2):item())
+    local z = torch.zeros(3, { dtype = torch.complex128, device = device })
+    local filled = z:scatter(1, torch.tensor({ 2 }, { device = device }), torch.complex(1, 2)):cpu()
+    assert.is_true(torch.equal(filled, torch.tensor { 0, torch.complex(1, 2), 0 }:to(torch.complex128)))
+  end)
+
   it('counts nothing where an index is out of range', function()
     local index, counts = torch.randint(1, 1000, { 300000 }), torch.zeros(999, { dtype = torch.int64 })
     index[299999] = 1000

@@ -107,6 +107,10 @@ local function outcome(plan, list, inputs, compiled)
     if plan.inside then finish(tensors) end
   end)()
   if not plan.inside then finish(tensors) end
+  if torch.cuda.is_available() then
+    local fine, message = pcall(torch.cuda.synchronize) -- reports values that kernels refuse
+    if not fine then messages[#messages + 1] = tostring(message) end
+  end
   local gradients = {}
   for i, leaf in ipairs(leaves) do gradients[i] = leaf.grad or false end
   return { tensors = tensors, gradients = gradients, messages = messages, drawn = torch.rand(1):item() }

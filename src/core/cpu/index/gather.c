@@ -46,7 +46,7 @@ lt_status lt_cpu_scatter(lt_scatter_mode mode, const lt_array *out, int dim, con
 {
     lt_iter it;
     lt_index_args args;
-    char element[8];
+    char element[16]; /* complex128 */
     iterate(&it, &args, src, out, dim, index);
     args.fresh = fresh;
     if (src == NULL) {

@@ -62,7 +62,7 @@ lt_status lt_leaky_relu_impl(lt_tensor *self, lt_scalar negative_slope, lt_tenso
 
 static lt_scalar rounded(lt_scalar value, lt_dtype dtype)
 {
-    char element[8];
+    char element[16]; /* complex128 */
     lt_store_scalar(element, dtype, value);
     return lt_load_scalar(element, dtype);
 }

@@ -396,7 +396,9 @@ static lt_status change_entries(const char *op, lt_tensor *self, int dim, lt_ten
     iter_along_dim(work, dim, where, source, &it, &args);
     args.fresh = *out == NULL;
     LT_CHECK(lt_iter_for_moving(&it));
-    if (it.numel > 0) LT_CHECK(lt_backend_of(self)->index_put(&it, &args, accumulate));
+    /* a 0-dim tensor has one element also if there are no indices */
+    if (it.numel > 0 && index->numel > 0)
+        LT_CHECK(lt_backend_of(self)->index_put(&it, &args, accumulate));
     end_change(out, work);
     work = NULL;
 done:

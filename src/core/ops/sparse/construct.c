@@ -226,6 +226,7 @@ lt_status lt__sparse_compressed_impl(lt_tensor *compressed, lt_tensor *plain, lt
 
 lt_status lt__sparse_like_impl(lt_tensor *self, lt_tensor *values, lt_tensor **out)
 {
+    LT_TRY(lt_require_sparse("_sparse_like", self));
     lt_sparse parts = *lt_sparse_of(self);
     lt_dims sizes = {lt_sparse_dims_of(self), {0}};
     LT_TRY(lt_require_strided("_sparse_like", values));

@@ -44,7 +44,7 @@ end
 local guard_metatable = {
   __name = 'guard',
   __close = function(guard)
-    scopes.close(guard.scope)
+    scopes.close(guard._scope)
     guard.leave()
   end,
 }
@@ -52,7 +52,7 @@ local guard_metatable = {
 -- A guard that calls leave; with a body its results. Scopes have their own list and may end in any
 -- order.
 local function within(leave, body, ...)
-  local guard = setmetatable({ leave = leave, scope = scopes.open(leave, function() end, leave) }, guard_metatable)
+  local guard = setmetatable({ leave = leave, _scope = scopes.open(leave, function() end, leave) }, guard_metatable)
   if body == nil then return guard end
   local _ <close> = guard
   return body(...)

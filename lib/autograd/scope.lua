@@ -140,7 +140,7 @@ end
 local function record_of(value)
   if type(value) ~= 'table' then return nil end
   if debug.getmetatable(value) == metatable then return value.record end
-  local inner = rawget(value, 'scope')
+  local inner = rawget(value, '_scope')
   return type(inner) == 'table' and debug.getmetatable(inner) == metatable and inner.record or nil
 end
 

@@ -408,12 +408,14 @@ static bool run_prompt(lua_State *L, const options *o, const char *script)
     return report(L, call(L, 3, 0));
 }
 
-/* Whether the simulated GPUs of --sim-gpus are available; reports the error. */
+/* Whether the library of the simulated GPUs of --sim-gpus was loaded; reports the error. Without
+ * GPUs for another reason (CUDA_VISIBLE_DEVICES hides all) scripts run on the CPU. */
 static bool has_simulated_gpus(void)
 {
     char name[64];
     if (getenv("LTENSOR_DISABLE_CUDA") != NULL) return true; /* disabled on purpose */
     if (lt_device_name((lt_device){LT_CUDA, 0}, name, sizeof name) == LT_OK) return true;
+    if (strstr(lt_error_message(), "could not be loaded") == NULL) return true;
     print_error(lt_error_message());
     return false;
 }

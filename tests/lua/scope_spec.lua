@@ -87,6 +87,7 @@ local OPENS = {
 local FILE, FROM_C = 'closes a file or a reader, which is collected as well', 'is called by C code, through which a coroutine cannot yield'
 local CLOSES = {
   ['lib/autograd.lua'] = { 1, FROM_C },
+  ['lib/autograd/copy_causes.lua'] = { 1, 'operations do not yield' },
   ['lib/autograd/function.lua'] = { 1, FROM_C },
   ['lib/autograd/graph.lua'] = { 1, 'a guard around one of scope.lua' },
   ['lib/autograd/scope.lua'] = { 3, 'scope.lua itself' },

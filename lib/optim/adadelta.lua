@@ -18,7 +18,7 @@ Adadelta
 local torch = require 'torch'
 local Optimizer = require 'torch.optim.optimizer'
 local fail = require 'torch.support.fail'
-local fused_adadelta = torch._C._fused_adadelta_
+local fused_adadelta = torch._C.fused_adadelta_
 
 local Adadelta = Optimizer:extend('Adadelta')
 

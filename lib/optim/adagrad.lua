@@ -19,7 +19,7 @@ Adagrad
 local torch = require 'torch'
 local Optimizer = require 'torch.optim.optimizer'
 local fail = require 'torch.support.fail'
-local fused_adagrad = torch._C._fused_adagrad_
+local fused_adagrad = torch._C.fused_adagrad_
 
 local Adagrad = Optimizer:extend('Adagrad')
 

@@ -17,7 +17,7 @@ Adam
 
 local torch = require 'torch'
 local Optimizer = require 'torch.optim.optimizer'
-local fused_adam = torch._C._fused_adam_
+local fused_adam = torch._C.fused_adam_
 
 local Adam = Optimizer:extend('Adam')
 Adam.has_capturable = true

@@ -13,7 +13,7 @@ Adamax
 
 local torch = require 'torch'
 local Optimizer = require 'torch.optim.optimizer'
-local fused_adamax = torch._C._fused_adamax_
+local fused_adamax = torch._C.fused_adamax_
 
 local Adamax = Optimizer:extend('Adamax')
 

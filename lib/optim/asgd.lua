@@ -20,7 +20,7 @@ ASGD
 
 local torch = require 'torch'
 local Optimizer = require 'torch.optim.optimizer'
-local fused_asgd = torch._C._fused_asgd_
+local fused_asgd = torch._C.fused_asgd_
 
 local ASGD = Optimizer:extend('ASGD')
 

@@ -17,7 +17,7 @@ NAdam
 
 local torch = require 'torch'
 local Optimizer = require 'torch.optim.optimizer'
-local fused_nadam = torch._C._fused_nadam_
+local fused_nadam = torch._C.fused_nadam_
 
 local NAdam = Optimizer:extend('NAdam')
 

@@ -14,7 +14,7 @@ RAdam
 
 local torch = require 'torch'
 local Optimizer = require 'torch.optim.optimizer'
-local fused_radam = torch._C._fused_radam_
+local fused_radam = torch._C.fused_radam_
 
 local RAdam = Optimizer:extend('RAdam')
 

@@ -20,7 +20,7 @@ RMSprop
 
 local torch = require 'torch'
 local Optimizer = require 'torch.optim.optimizer'
-local fused_rmsprop = torch._C._fused_rmsprop_
+local fused_rmsprop = torch._C.fused_rmsprop_
 
 local RMSprop = Optimizer:extend('RMSprop')
 

@@ -20,7 +20,7 @@ Rprop
 local torch = require 'torch'
 local Optimizer = require 'torch.optim.optimizer'
 local fail = require 'torch.support.fail'
-local fused_rprop = torch._C._fused_rprop_
+local fused_rprop = torch._C.fused_rprop_
 
 local Rprop = Optimizer:extend('Rprop')
 

@@ -20,7 +20,7 @@ SGD
 local torch = require 'torch'
 local Optimizer = require 'torch.optim.optimizer'
 local fail = require 'torch.support.fail'
-local fused_sgd = torch._C._fused_sgd_
+local fused_sgd = torch._C.fused_sgd_
 
 local SGD = Optimizer:extend('SGD')
 

@@ -459,6 +459,25 @@ local function analyse(model, op)
   end
 end
 
+-- The operation by its other names.
+local function emit_synonyms(text, op)
+  local function call(name, other, parameters, arguments)
+    text:line('lt_status lt_%s(%s)\n{\n    return lt_%s(%s);\n}\n', other, parameters, name, table.concat(arguments, ', '))
+  end
+  for _, other in ipairs(op.synonyms) do
+    local c, inputs = declarations.synonym(op, other.c), {}
+    for i, a in ipairs(op.args) do inputs[i] = a.name end
+    local all = table.move(inputs, 1, #inputs, 1, {})
+    for _, result in ipairs(op.returns) do all[#all + 1] = declarations.output_name(result) end
+    call(op.cname, c, declarations.c_prototype(op), all)
+    if op.variants.inplace then call(declarations.inplace_name(op), c .. '_', declarations.c_params(op), inputs) end
+    if op.variants.out then
+      inputs[#inputs + 1] = 'out'
+      call(op.cname .. '_out', c .. '_out', declarations.c_params(op) .. ', lt_tensor *out', inputs)
+    end
+  end
+end
+
 local function emit_op(model, text, op)
   text:line('/* ---- %s ---- */\n', op.cname)
   if op.derivative then
@@ -478,6 +497,7 @@ local function emit_op(model, text, op)
     emit(text, op, declarations.inplace_name(op))
   end
   if op.variants.out then emit_out(text, op) end
+  emit_synonyms(text, op)
 end
 
 local function emit_group(model, group)

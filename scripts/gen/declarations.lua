@@ -7,6 +7,7 @@
 local M = {}
 
 local examples = dofile((debug.getinfo(1, 'S').source:match '^@(.*/)' or './') .. 'examples.lua')
+local names = dofile((debug.getinfo(1, 'S').source:match '^@(.*/)' or './') .. 'names.lua')
 local described = dofile((debug.getinfo(1, 'S').source:match '^@(.*/)' or './') .. 'described.lua')
 
 -- Lua-side type -> C parameter type.
@@ -261,6 +262,34 @@ function M.load_scripted(dir)
   return model
 end
 
+-- Adds op.synonyms: the other C names of a public operation without their overload, each with the name that users know:
+-- { c = 'absolute', known = 'absolute' }, { c = 'special_expit', known = 'special.expit' }.
+local function add_synonyms(model)
+  local shared = names.shared()
+  for name, ops in pairs(model.by_name) do
+    local list = {}
+    local function add(known)
+      local candidates = names.of_c(known)
+      for _, c in ipairs(candidates) do
+        if c == name then return end
+        if not model.by_name[c] then
+          list[#list + 1] = { c = c, known = known }
+          return
+        end
+      end
+      error(("%s: there is another operation of the C name '%s'"):format(known, candidates[#candidates]), 0)
+    end
+    for _, op in ipairs(ops) do
+      for _, alias in ipairs(op.aliases) do add(alias) end
+    end
+    for _, known in ipairs(shared[name] or {}) do add(known) end
+    for _, op in ipairs(ops) do op.synonyms = list end
+  end
+end
+
+-- The C name of an operation by another name.
+function M.synonym(op, c) return op.overload and (c .. '_' .. op.overload):gsub('__', '_') or c end
+
 -- Reads every declaration file of dir (default: src/ops). scripted: ops in Lua, excluded from a
 -- library of selected ops.
 function M.load(dir, scripted)
@@ -292,6 +321,7 @@ function M.load(dir, scripted)
       if op.group == group then op.described = sentences end
     end
   end
+  add_synonyms(model)
   if scripted then
     for _, op in ipairs(model.ops) do op.chosen, op.scripted = os.getenv 'LT_OPS' == nil, true end
   else

@@ -22,6 +22,20 @@ local function prototypes(op)
   return table.concat(out)
 end
 
+-- The prototypes of an operation by its other names.
+local function synonyms(op)
+  local out = {}
+  for _, other in ipairs(op.synonyms) do
+    local c = declarations.synonym(op, other.c)
+    out[#out + 1] = ('\n/* %s is %s. */\n'):format(other.known, op.name)
+    local function add(suffix, parameters) out[#out + 1] = ('LT_API lt_status lt_%s%s(%s);\n'):format(c, suffix, parameters) end
+    add('', declarations.c_prototype(op))
+    if op.variants.inplace then add('_', declarations.c_params(op)) end
+    if op.variants.out then add('_out', declarations.c_params(op) .. ', lt_tensor *out') end
+  end
+  return table.concat(out)
+end
+
 local function header(guard, include, body)
   return table.concat { notice, ('#ifndef %s\n#define %s\n\n#include "%s"\n'):format(guard, guard, include),
     '\n#ifdef __cplusplus\nextern "C" {\n#endif\n', body, '\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n' }
@@ -32,7 +46,7 @@ end
 local function op_header(name, ops)
   local out = {}
   for _, op in ipairs(ops) do
-    out[#out + 1] = prototypes(op)
+    out[#out + 1] = prototypes(op) .. synonyms(op)
     out[#out + 1] = ('lt_status lt_%s_impl(%s);\n'):format(op.cname, declarations.c_prototype(op))
     if op.sparse == 'form' or op.sparse == 'form inplace' then
       out[#out + 1] = ('lt_status lt_%s_sparse(%s);\n'):format(op.cname, declarations.c_prototype(op))
@@ -58,13 +72,16 @@ local introduction = [[
  *                count from 1 in Lua and from 0 in C (dim=1 is 0)
  *   name_        in place: writes to its first argument
  *   name_out     fills a tensor of the caller, with the shape of the result
- *   name_which   one of several operations of a name */
+ *   name_which   one of several operations of a name
+ *
+ * The names are PyTorch's without `torch.` and `nn.functional.`, with `_` for dots: lt_linalg_solve, lt_fft_rfft, lt_relu.
+ * A function of nn.functional whose name another operation of torch has ends in _nn: lt_embedding_nn. */
 ]]
 
 local function public_header(model)
   local out = { introduction }
   for _, op in ipairs(model.ops) do
-    if op.chosen and is_public(op) then out[#out + 1] = prototypes(op) end
+    if op.chosen and is_public(op) then out[#out + 1] = prototypes(op) .. synonyms(op) end
   end
   return header('LTENSOR_OPS_H', 'ltensor.h', table.concat(out))
 end

@@ -162,6 +162,56 @@ static void test_lists(void **state)
     assert_string_equal(call("stack", ARGS(lt_value_tensors(1, &x)), NONE), "1 5 3 4 2 6");
 }
 
+/* An operation in place on lists: a step of SGD. */
+static void test_lists_in_place(void **state)
+{
+    (void)state;
+    lt_tensor *parameter = NULL, *gradient = NULL;
+    lt_value result = lt_value_none();
+    int n = 1;
+    assert_ok(lt_clone(x, &parameter));
+    assert_ok(lt_ones_like(x, LT_DTYPE_NONE, NULL, &gradient));
+    assert_ok(lt_call("fused_sgd_",
+                      ARGS(lt_value_tensors(1, &parameter), lt_value_tensors(1, &gradient),
+                           lt_value_tensors(0, NULL), lt_value_double(0.5), lt_value_double(0),
+                           lt_value_double(0), lt_value_double(0), lt_value_bool(false),
+                           lt_value_bool(false), lt_value_bool(true)),
+                      NONE, &result, &n));
+    assert_int_equal(n, 0);
+    assert_int_equal(result.kind, LT_KIND_NONE);
+    result = lt_value_tensor(parameter);
+    assert_string_equal(text_of(&result), "0.5 4.5 2.5 3.5 1.5 5.5");
+    lt_tensor_release(gradient);
+}
+
+/* PyTorch's qualified names, and C functions of the same names. */
+static void test_names_of_modules(void **state)
+{
+    (void)state;
+    const lt_dims two = {1, {2}};
+    lt_tensor *square = NULL, *diagonal = NULL, *y = NULL;
+    assert_ok(lt_full(&two, lt_scalar_from_float(2), LT_FLOAT32, NULL, &diagonal));
+    assert_ok(lt_diag(diagonal, 0, &square));
+    const char *const names[] = {"linalg.inv", "inverse"};
+    for (int i = 0; i < 2; i++)
+        assert_string_equal(call(names[i], ARGS(lt_value_tensor(square)), NONE), "0.5 0 0 0.5");
+    const char *const solves[] = {"linalg.solve", "linalg_solve"};
+    for (int i = 0; i < 2; i++)
+        assert_string_equal(
+            call(solves[i], ARGS(lt_value_tensor(square), lt_value_tensor(diagonal)), NONE), "1 1");
+    assert_ok(lt_linalg_inv(square, &y));
+    lt_value result = lt_value_tensor(y);
+    assert_string_equal(text_of(&result), "0.5 0 0 0.5");
+    assert_string_equal(call("nn.functional.relu", ARGS(X), NONE), "1 5 3 4 2 6");
+    assert_string_equal(call("special.gammaln", ARGS(lt_value_tensor(diagonal)), NONE), "0 0");
+    y = NULL;
+    assert_ok(lt_special_gammaln(diagonal, &y));
+    result = lt_value_tensor(y);
+    assert_string_equal(text_of(&result), "0 0");
+    lt_tensor_release(square);
+    lt_tensor_release(diagonal);
+}
+
 static void test_several_results(void **state)
 {
     (void)state;
@@ -403,7 +453,8 @@ static void test_every_operation_is_described(void **state)
                     strlen(op->group) > 0);
         assert_memory_equal(op->signature, op->name, length);
         assert_int_equal(op->signature[length], '(');
-        assert_true(op->n_results >= 1 && op->n_results <= 8 && op->n_args <= 16);
+        assert_true(op->n_results >= (op->in_place ? 0 : 1) && op->n_results <= 8 &&
+                    op->n_args <= 16);
         assert_true(i == 0 || strcmp(lt_op_at(i - 1)->name, op->name) <= 0);
         for (int j = 0; j < op->n_args; j++) {
             const lt_arg_info *arg = lt_op_arg(op, j);
@@ -415,7 +466,7 @@ static void test_every_operation_is_described(void **state)
                          !arg->optional);
         }
         assert_null(lt_op_arg(op, op->n_args));
-        assert_int_equal(lt_op_result(op, 0)->size, sizeof(lt_arg_info));
+        assert_true(op->n_results == 0 || lt_op_result(op, 0)->size == sizeof(lt_arg_info));
         assert_null(lt_op_result(op, op->n_results));
         if (op->in_place) assert_int_equal(op->name[length - 1], '_');
     }
@@ -528,6 +579,8 @@ int main(void)
         cmocka_unit_test(test_elementwise),
         cmocka_unit_test(test_reductions),
         cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_lists_in_place),
+        cmocka_unit_test(test_names_of_modules),
         cmocka_unit_test(test_several_results),
         cmocka_unit_test(test_factories),
         cmocka_unit_test(test_indices_count_from_zero),

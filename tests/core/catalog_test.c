@@ -23,8 +23,8 @@
 #define MOST_RESULTS 8
 #define ATTEMPTS     20000
 
-/* The search finds no arguments for these: there is no GPU here. */
-static const char *const unsuited[] = {"cuda"};
+/* The search finds no arguments for these: there is no GPU here, and no compressed indices. */
+static const char *const unsuited[] = {"cuda", "sparse_compressed_tensor"};
 
 /* ---- what operations are given --------------------------------------------------------------- */
 
@@ -59,17 +59,18 @@ static const struct {
 #define MASK   16
 #define MATRIX 1 /* symmetric and positive-definite */
 
-static const char *const words[] = {"mean",     "sum",
-                                    "none",     "reflect",
-                                    "constant", "bilinear",
-                                    "nearest",  "trunc",
-                                    "floor",    "linear",
-                                    "ij",       "fro",
-                                    "max",      "zeros",
-                                    "tanh",     "amax",
-                                    "prod",     "relu",
-                                    "i,j",      "ij->ji",
-                                    "add",      "contiguous_format"};
+static const char *const words[] = {"mean",      "sum",
+                                    "none",      "reflect",
+                                    "constant",  "bilinear",
+                                    "nearest",   "trunc",
+                                    "floor",     "linear",
+                                    "ij",        "fro",
+                                    "max",       "zeros",
+                                    "tanh",      "amax",
+                                    "prod",      "relu",
+                                    "i,j",       "ij->ji",
+                                    "add",       "contiguous_format",
+                                    "sparse_csr"};
 static const lt_dims whole_sizes[] = {{1, {2}},       {2, {2, 3}},      {2, {3, 2}}, {1, {1}},
                                       {1, {6}},       {2, {2, 2}},      {2, {1, 1}}, {3, {1, 1, 1}},
                                       {3, {2, 2, 2}}, {4, {1, 1, 1, 1}}};
@@ -82,9 +83,10 @@ static lt_tensor *pool[COUNT(shapes)]; /* numbers between 0 and 1, or 0 and 1 */
  * alone. */
 static const char *const of_layouts[] = {"sparse_coo", "sparse_csr", "sparse_csc"};
 static lt_tensor *layouts[COUNT(of_layouts)];
-static const char *const for_layouts[] = {"coalesce",     "is_coalesced", "indices",
-                                          "values",       "crow_indices", "col_indices",
-                                          "ccol_indices", "row_indices"};
+static const char *const for_layouts[] = {"coalesce",      "is_coalesced", "indices",
+                                          "values",        "crow_indices", "col_indices",
+                                          "ccol_indices",  "row_indices",  "stored_indices",
+                                          "stored_values", "nnz",          "sparse_solve"};
 static lt_generator *generator;
 static unsigned seed;
 
@@ -148,6 +150,13 @@ static lt_value some_list(lt_tensor **entries, bool indices)
     return lt_value_tensors(n, entries);
 }
 
+/* The lists of an optimizer have entries of equal sizes. */
+static lt_value equal_list(lt_tensor **entries)
+{
+    entries[0] = pool[0];
+    return lt_value_tensors(1, entries);
+}
+
 /* A value for an argument. */
 static lt_value some(const lt_arg_info *arg, lt_tensor **entries)
 {
@@ -193,12 +202,14 @@ static void choose(trial *t)
         const lt_arg_info *arg = lt_op_arg(t->op, i);
         const bool may_be_absent = arg->default_text != NULL;
         if (strcmp(arg->name, "out") == 0 || (may_be_absent && below(3) > 0)) continue;
-        const bool absent = arg->optional && below(2);
+        const bool absent = arg->optional && below(2),
+                   of_optimizer = strcmp(t->op->group, "optim") == 0;
         t->args[t->n].name = arg->name;
-        t->args[t->n].value = absent ? lt_value_none()
-                              : wants_layout(t->op, arg)
-                                  ? lt_value_tensor(layouts[below(COUNT(of_layouts))])
-                                  : some(arg, t->lists[t->n]);
+        t->args[t->n].value =
+            absent                                      ? lt_value_none()
+            : of_optimizer && is(arg->type, "Tensor[]") ? equal_list(t->lists[t->n])
+            : wants_layout(t->op, arg) ? lt_value_tensor(layouts[below(COUNT(of_layouts))])
+                                       : some(arg, t->lists[t->n]);
         t->n++;
     }
 }

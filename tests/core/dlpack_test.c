@@ -16,7 +16,7 @@
 #include "memory/system.h"
 #include "tensor.h"
 #include "op/_batch_norm.h"
-#include "op/_fused_sgd_.h"
+#include "op/fused_sgd_.h"
 #include "op/add.h"
 #include "op/copy_.h"
 #include "op/exp.h"
@@ -193,10 +193,10 @@ static void steps_of_optimizers_and_running_statistics_do_not_write_it(void **st
     assert_ok(lt_tensor_shaped(frozen, LT_FLOAT32, &g));
     assert_ok(lt_fill_(g, lt_scalar_from_float(1)));
     const lt_tensor_list lw = {1, &w}, lg = {1, &g}, lf = {1, &frozen};
-    FAILS(lt__fused_sgd_(&lf, &lg, &lw, 0.1, 0, 0.9, 0, false, false, false), READ_ONLY);
-    FAILS(lt__fused_sgd_(&lw, &lg, &lf, 0.1, 0, 0.9, 0, false, false, false), READ_ONLY);
-    assert_ok(lt__fused_sgd_(&lw, &lf, &lg, 0.1, 0, 0.9, 0, false, false,
-                             false)); /* a gradient is only read */
+    FAILS(lt_fused_sgd_(&lf, &lg, &lw, 0.1, 0, 0.9, 0, false, false, false), READ_ONLY);
+    FAILS(lt_fused_sgd_(&lw, &lg, &lf, 0.1, 0, 0.9, 0, false, false, false), READ_ONLY);
+    assert_ok(lt_fused_sgd_(&lw, &lf, &lg, 0.1, 0, 0.9, 0, false, false,
+                            false)); /* a gradient is only read */
 
     sizes[0] = 3; /* a vector of three */
     DLManagedTensorVersioned line = m;

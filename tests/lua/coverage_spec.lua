@@ -24,6 +24,8 @@ local without_vector = {
     to_sparse_compressed sparse_mask]],
   ['PyTorch has it on GPUs alone: sparse_spec.lua compares it with linalg.solve'] = 'sparse_solve',
   ['the signs of factors are free, linalg_spec.lua multiplies them'] = 'linalg_svd linalg_eigh',
+  ['optim_spec.lua compares the steps of optimizers'] = [[fused_sgd_ fused_adam_ fused_nadam_ fused_radam_ fused_adagrad_ fused_adadelta_
+    fused_adamax_ fused_rmsprop_ fused_asgd_ fused_rprop_]],
   ['they begin with random directions, linalg_spec.lua looks at what they find'] = 'svd_lowrank pca_lowrank',
 }
 

@@ -229,7 +229,8 @@ static lt_status store_results(const lt_callable *f, lt_call_slot *out, lt_value
 /* If the result is a number read from a device, the read is recorded as an implicit copy. */
 static lt_status run_callable(const lt_callable *f, lt_call_match *m, lt_value *made)
 {
-    bool reads = made[0].kind == LT_KIND_BOOL || made[0].kind == LT_KIND_INT;
+    bool reads =
+        f->info.n_results > 0 && (made[0].kind == LT_KIND_BOOL || made[0].kind == LT_KIND_INT);
     lt_copy_cause previous = {NULL, false};
     if (reads) previous = lt_copies_set_cause((lt_copy_cause){f->info.name, true});
     lt_status status = f->run(&m->frame, made);
@@ -237,7 +238,7 @@ static lt_status run_callable(const lt_callable *f, lt_call_match *m, lt_value *
     if (status != LT_OK) return status;
     bool fills = f->out >= 0 && m->frame.present[f->out];
     if (fills && f->copied) return store_results(f, &m->frame.v[f->out], made);
-    if (fills || f->info.in_place)
+    if (fills || (f->info.in_place && f->info.n_results > 0))
         made[0].v.tensor = lt_tensor_retain(m->frame.v[fills ? f->out : 0].tensor);
     return LT_OK;
 }

@@ -11,16 +11,16 @@
 #include "saturating.h"
 #include "overlap.h"
 #include "ops/pointwise.h"
-#include "op/_fused_adadelta_.h"
-#include "op/_fused_adagrad_.h"
-#include "op/_fused_adam_.h"
-#include "op/_fused_adamax_.h"
-#include "op/_fused_asgd_.h"
-#include "op/_fused_nadam_.h"
-#include "op/_fused_radam_.h"
-#include "op/_fused_rmsprop_.h"
-#include "op/_fused_rprop_.h"
-#include "op/_fused_sgd_.h"
+#include "op/fused_adadelta_.h"
+#include "op/fused_adagrad_.h"
+#include "op/fused_adam_.h"
+#include "op/fused_adamax_.h"
+#include "op/fused_asgd_.h"
+#include "op/fused_nadam_.h"
+#include "op/fused_radam_.h"
+#include "op/fused_rmsprop_.h"
+#include "op/fused_rprop_.h"
+#include "op/fused_sgd_.h"
 
 /* The lists of one step, parameters first. */
 typedef struct optim_step {
@@ -188,10 +188,10 @@ static double sign_of(bool maximize) { return maximize ? -1 : 1; }
 
 /* ---- the optimizers -------------------------------------------------------------------------- */
 
-lt_status lt__fused_sgd__impl(const lt_tensor_list *self, const lt_tensor_list *grads,
-                              const lt_tensor_list *momentum_buffers, double lr,
-                              double weight_decay, double momentum, double dampening, bool nesterov,
-                              bool maximize, bool is_first_step)
+lt_status lt_fused_sgd__impl(const lt_tensor_list *self, const lt_tensor_list *grads,
+                             const lt_tensor_list *momentum_buffers, double lr, double weight_decay,
+                             double momentum, double dampening, bool nesterov, bool maximize,
+                             bool is_first_step)
 {
     return do_optim_step("SGD", momentum != 0 ? LT_OPTIM_SGD_MOMENTUM : LT_OPTIM_SGD,
                          LISTS(self, grads, momentum_buffers),
@@ -199,11 +199,11 @@ lt_status lt__fused_sgd__impl(const lt_tensor_list *self, const lt_tensor_list *
                                  nesterov, is_first_step));
 }
 
-lt_status lt__fused_adam__impl(const lt_tensor_list *self, const lt_tensor_list *grads,
-                               const lt_tensor_list *exp_avgs, const lt_tensor_list *exp_avg_sqs,
-                               const lt_tensor_list *max_exp_avg_sqs, double step, double lr,
-                               double beta1, double beta2, double weight_decay, double eps,
-                               bool decoupled, bool amsgrad, bool maximize)
+lt_status lt_fused_adam__impl(const lt_tensor_list *self, const lt_tensor_list *grads,
+                              const lt_tensor_list *exp_avgs, const lt_tensor_list *exp_avg_sqs,
+                              const lt_tensor_list *max_exp_avg_sqs, double step, double lr,
+                              double beta1, double beta2, double weight_decay, double eps,
+                              bool decoupled, bool amsgrad, bool maximize)
 {
     double correction1 = 1 - pow(beta1, step), correction2 = 1 - pow(beta2, step);
     return do_optim_step("Adam", amsgrad ? LT_OPTIM_ADAM_AMSGRAD : LT_OPTIM_ADAM,
@@ -213,11 +213,11 @@ lt_status lt__fused_adam__impl(const lt_tensor_list *self, const lt_tensor_list 
                                  sqrt(correction2), eps, lr / correction1));
 }
 
-lt_status lt__fused_nadam__impl(const lt_tensor_list *self, const lt_tensor_list *grads,
-                                const lt_tensor_list *exp_avgs, const lt_tensor_list *exp_avg_sqs,
-                                double step, double mu, double mu_next, double mu_product,
-                                double lr, double beta1, double beta2, double weight_decay,
-                                double eps, bool decoupled, bool maximize)
+lt_status lt_fused_nadam__impl(const lt_tensor_list *self, const lt_tensor_list *grads,
+                               const lt_tensor_list *exp_avgs, const lt_tensor_list *exp_avg_sqs,
+                               double step, double mu, double mu_next, double mu_product, double lr,
+                               double beta1, double beta2, double weight_decay, double eps,
+                               bool decoupled, bool maximize)
 {
     return do_optim_step("NAdam", LT_OPTIM_NADAM, LISTS(self, grads, exp_avgs, exp_avg_sqs),
                          NUMBERS(sign_of(maximize), decoupled ? 0 : weight_decay,
@@ -226,10 +226,10 @@ lt_status lt__fused_nadam__impl(const lt_tensor_list *self, const lt_tensor_list
                                  lr * mu_next / (1 - mu_product * mu_next)));
 }
 
-lt_status lt__fused_radam__impl(const lt_tensor_list *self, const lt_tensor_list *grads,
-                                const lt_tensor_list *exp_avgs, const lt_tensor_list *exp_avg_sqs,
-                                double step, double lr, double beta1, double beta2,
-                                double weight_decay, double eps, bool decoupled, bool maximize)
+lt_status lt_fused_radam__impl(const lt_tensor_list *self, const lt_tensor_list *grads,
+                               const lt_tensor_list *exp_avgs, const lt_tensor_list *exp_avg_sqs,
+                               double step, double lr, double beta1, double beta2,
+                               double weight_decay, double eps, bool decoupled, bool maximize)
 {
     double power = pow(beta2, step), most = 2 / (1 - beta2) - 1,
            length = most - 2 * step * power / (1 - power);
@@ -243,40 +243,39 @@ lt_status lt__fused_radam__impl(const lt_tensor_list *self, const lt_tensor_list
                                  1 - pow(beta1, step), eps, lr, rectified));
 }
 
-lt_status lt__fused_adagrad__impl(const lt_tensor_list *self, const lt_tensor_list *grads,
-                                  const lt_tensor_list *sums, double step, double lr,
-                                  double lr_decay, double weight_decay, double eps, bool maximize)
+lt_status lt_fused_adagrad__impl(const lt_tensor_list *self, const lt_tensor_list *grads,
+                                 const lt_tensor_list *sums, double step, double lr,
+                                 double lr_decay, double weight_decay, double eps, bool maximize)
 {
     return do_optim_step(
         "Adagrad", LT_OPTIM_ADAGRAD, LISTS(self, grads, sums),
         NUMBERS(sign_of(maximize), weight_decay, lr / (1 + (step - 1) * lr_decay), eps));
 }
 
-lt_status lt__fused_adadelta__impl(const lt_tensor_list *self, const lt_tensor_list *grads,
-                                   const lt_tensor_list *square_avgs,
-                                   const lt_tensor_list *acc_deltas, double lr, double rho,
-                                   double eps, double weight_decay, bool maximize)
+lt_status lt_fused_adadelta__impl(const lt_tensor_list *self, const lt_tensor_list *grads,
+                                  const lt_tensor_list *square_avgs,
+                                  const lt_tensor_list *acc_deltas, double lr, double rho,
+                                  double eps, double weight_decay, bool maximize)
 {
     return do_optim_step("Adadelta", LT_OPTIM_ADADELTA, LISTS(self, grads, square_avgs, acc_deltas),
                          NUMBERS(sign_of(maximize), weight_decay, lr, rho, 1 - rho, eps));
 }
 
-lt_status lt__fused_adamax__impl(const lt_tensor_list *self, const lt_tensor_list *grads,
-                                 const lt_tensor_list *exp_avgs, const lt_tensor_list *exp_infs,
-                                 double step, double lr, double beta1, double beta2,
-                                 double weight_decay, double eps, bool maximize)
+lt_status lt_fused_adamax__impl(const lt_tensor_list *self, const lt_tensor_list *grads,
+                                const lt_tensor_list *exp_avgs, const lt_tensor_list *exp_infs,
+                                double step, double lr, double beta1, double beta2,
+                                double weight_decay, double eps, bool maximize)
 {
     return do_optim_step("Adamax", LT_OPTIM_ADAMAX, LISTS(self, grads, exp_avgs, exp_infs),
                          NUMBERS(sign_of(maximize), weight_decay, lr / (1 - pow(beta1, step)),
                                  1 - beta1, beta2, eps));
 }
 
-lt_status lt__fused_rmsprop__impl(const lt_tensor_list *self, const lt_tensor_list *grads,
-                                  const lt_tensor_list *square_avgs,
-                                  const lt_tensor_list *grad_avgs,
-                                  const lt_tensor_list *momentum_buffers, double lr, double alpha,
-                                  double eps, double weight_decay, double momentum, bool centered,
-                                  bool maximize)
+lt_status lt_fused_rmsprop__impl(const lt_tensor_list *self, const lt_tensor_list *grads,
+                                 const lt_tensor_list *square_avgs, const lt_tensor_list *grad_avgs,
+                                 const lt_tensor_list *momentum_buffers, double lr, double alpha,
+                                 double eps, double weight_decay, double momentum, bool centered,
+                                 bool maximize)
 {
     const lt_tensor_list *plain[] = {self, grads, square_avgs, momentum_buffers};
     const lt_tensor_list *with_mean[] = {self, grads, square_avgs, grad_avgs, momentum_buffers};
@@ -289,18 +288,18 @@ lt_status lt__fused_rmsprop__impl(const lt_tensor_list *self, const lt_tensor_li
         NUMBERS(sign_of(maximize), weight_decay, lr, alpha, 1 - alpha, eps, momentum));
 }
 
-lt_status lt__fused_asgd__impl(const lt_tensor_list *self, const lt_tensor_list *grads,
-                               const lt_tensor_list *averages, double eta, double lambd, double mu,
-                               double weight_decay, bool maximize)
+lt_status lt_fused_asgd__impl(const lt_tensor_list *self, const lt_tensor_list *grads,
+                              const lt_tensor_list *averages, double eta, double lambd, double mu,
+                              double weight_decay, bool maximize)
 {
     return do_optim_step("ASGD", LT_OPTIM_ASGD, LISTS(self, grads, averages),
                          NUMBERS(sign_of(maximize), weight_decay, eta, 1 - lambd * eta, mu));
 }
 
-lt_status lt__fused_rprop__impl(const lt_tensor_list *self, const lt_tensor_list *grads,
-                                const lt_tensor_list *prevs, const lt_tensor_list *step_sizes,
-                                double etaminus, double etaplus, double step_size_min,
-                                double step_size_max, bool maximize)
+lt_status lt_fused_rprop__impl(const lt_tensor_list *self, const lt_tensor_list *grads,
+                               const lt_tensor_list *prevs, const lt_tensor_list *step_sizes,
+                               double etaminus, double etaplus, double step_size_min,
+                               double step_size_max, bool maximize)
 {
     return do_optim_step(
         "Rprop", LT_OPTIM_RPROP, LISTS(self, grads, prevs, step_sizes),

@@ -1,0 +1,72 @@
+-- lua_only.lua - public functions that exist in Lua only, by reason: operation_names_spec.lua. The others are
+-- operations of lt_call and functions of ltensor_ops.h.
+
+local reasons = {
+  ['its values are Lua tables'] = 'tensor as_tensor asarray',
+  ['a class of Lua; C has lt_tensor, lt_dims, lt_device and lt_generator'] = [[
+    Tensor BFloat16Tensor BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor IntTensor LongTensor
+    ShortTensor Size Generator device]],
+  ['it calls a function of Lua'] = 'compile vmap nn.functional.triplet_margin_with_distance_loss',
+  ['it takes the tensor itself out of its graph; lt_detach in C'] = 'detach_',
+  ['a scope of Lua; C has lt_set_grad_enabled'] = 'no_grad enable_grad inference_mode autocast',
+  ['a setting; C has functions of the context, the generator and the process (ltensor.h)'] = [[
+    are_deterministic_algorithms_enabled is_deterministic_algorithms_warn_only_enabled use_deterministic_algorithms
+    clear_autocast_cache get_autocast_dtype is_autocast_cache_enabled is_autocast_enabled get_default_device
+    set_default_device get_default_dtype set_default_dtype get_float32_matmul_precision set_float32_matmul_precision
+    get_num_threads set_num_threads get_printoptions set_printoptions get_rng_state set_rng_state initial_seed
+    manual_seed seed is_grad_enabled set_grad_enabled is_inference_mode_enabled memory_trim]],
+  ['a property; C has lt_tensor_dtype, lt_tensor_numel and functions of lt_dtype (ltensor.h)'] = [[
+    is_complex is_floating_point is_inference is_same_size is_signed is_tensor get_device numel type typename
+    promote_types result_type can_cast broadcast_shapes finfo iinfo]],
+  ['files and memory of other libraries; C has functions of ltensor.h'] = [[
+    load save from_file from_numpy frombuffer from_arrow to_arrow from_dlpack to_dlpack]],
+  ['a helper of programs, not of PyTorch'] = 'try_gpu try_all_gpus time',
+  ['sparse_coo_tensor and sparse_compressed_tensor in C'] = 'sparse_csr_tensor sparse_csc_tensor',
+
+  -- ---- operations that are written in Lua -----------------------------------------------------------------------------
+  ['written in Lua: lib/fft.lua'] = [[
+    fft.fft fft.fft2 fft.fftfreq fft.fftn fft.fftshift fft.hfft fft.hfft2 fft.hfftn fft.ifft fft.ifft2 fft.ifftn
+    fft.ifftshift fft.ihfft fft.ihfft2 fft.ihfftn fft.irfft fft.irfft2 fft.irfftn fft.rfft fft.rfft2 fft.rfftfreq
+    fft.rfftn]],
+  ['written in Lua: lib/ops/spectra.lua'] = 'stft istft',
+  ['written in Lua: lib/ops/windows.lua'] = 'bartlett_window blackman_window hamming_window hann_window kaiser_window',
+  ['written in Lua: lib/linalg.lua'] = 'linalg.diagonal linalg.norm',
+  ['written in Lua: lib/ops/factorizations.lua'] = [[
+    cholesky_inverse cholesky_solve geqrf linalg.cholesky_ex linalg.cond linalg.householder_product linalg.inv_ex
+    linalg.ldl_factor linalg.ldl_factor_ex linalg.ldl_solve linalg.lu linalg.lu_factor linalg.lu_factor_ex
+    linalg.lu_solve linalg.matrix_exp linalg.solve_ex linalg.tensorinv linalg.tensorsolve linalg.vecdot lu lu_solve
+    lu_unpack matrix_exp orgqr ormqr triangular_solve]],
+  ['written in Lua: lib/ops/matrices.lua'] = 'pca_lowrank svd_lowrank',
+  ['written in Lua: lib/linalg/lobpcg.lua'] = 'lobpcg',
+  ['written in Lua: lib/ops/masked.lua'] = [[
+    masked_amax masked_amin masked_argmax masked_argmin masked_cumprod masked_cumsum masked_log_softmax
+    masked_logaddexp masked_logsumexp masked_mean masked_median masked_norm masked_normalize masked_prod
+    masked_softmax masked_softmin masked_std masked_sum masked_var]],
+  ['written in Lua: lib/ops/elements.lua'] = [[
+    deg2rad deg2rad_ fill float_power frexp hash_tensor isneginf isposinf ldexp ldexp_ positive rad2deg rad2deg_ rsub
+    signbit]],
+  ['written in Lua: lib/ops/alternative_forms.lua'] = 'empty_permuted frobenius_norm nuclear_norm range scalar_tensor',
+  ['written in Lua: lib/ops/statistics.lua'] = [[
+    corrcoef cov cumulative_trapezoid diff dist gradient histogram histogramdd isin linalg.vander renorm std_mean
+    trapezoid trapz vander var_mean]],
+  ['written in Lua: lib/ops/slices.lua'] = [[
+    alias_copy as_strided_copy as_strided_scatter detach_copy diagonal_copy diagonal_scatter dsplit expand_copy hsplit
+    index_reduce narrow_copy nonzero_static permute_copy segment_reduce select_copy select_scatter slice_scatter
+    split_copy split_with_sizes split_with_sizes_copy squeeze_copy t_copy transpose_copy unbind_copy unfold_copy
+    unravel_index unsafe_chunk unsafe_split unsafe_split_with_sizes unsqueeze_copy view_copy vsplit]],
+  ['written in Lua: lib/nn/functional'] = [[
+    nn.functional.adaptive_max_pool1d nn.functional.adaptive_max_pool2d nn.functional.adaptive_max_pool3d
+    nn.functional.affine_grid nn.functional.binary_cross_entropy_with_logits nn.functional.ctc_loss
+    nn.functional.fractional_max_pool2d nn.functional.fractional_max_pool2d_with_indices
+    nn.functional.fractional_max_pool3d nn.functional.fractional_max_pool3d_with_indices nn.functional.grid_sample
+    nn.functional.interpolate nn.functional.linear_cross_entropy nn.functional.lp_pool1d nn.functional.lp_pool2d
+    nn.functional.lp_pool3d nn.functional.max_unpool1d nn.functional.max_unpool2d nn.functional.max_unpool3d
+    nn.functional.multi_head_attention_forward nn.functional.upsample nn.functional.upsample_bilinear
+    nn.functional.upsample_nearest]],
+}
+
+local list = {}
+for reason, names in pairs(reasons) do
+  for name in names:gmatch '%S+' do list[name] = reason end
+end
+return list

@@ -420,7 +420,8 @@ local function is_op(name, value)
   for _, owner in ipairs {torch, values.tensor_members()} do
     if rawequal(rawget(owner, last), value) then return true end
   end
-  return rawequal(rawget(torch, 'linalg_' .. last), value)
+  local module = name:match '(%l+)%.[%w_]+$'
+  return module ~= nil and rawequal(rawget(torch, module .. '_' .. last), value)
 end
 
 -- The documentation of an op with the same value: torch.linalg.inv is torch.inverse.

@@ -133,6 +133,11 @@ end
 
 -- ---- writing ------------------------------------------------------------------------------------
 
+local function refuse_transform(call)
+  if not call.op:find '^_?fft_' then return end
+  fail('torch.onnx.export: a Fourier transform (torch.fft, torch.stft) in %s: ltensor cannot export it; compute it before the module', call.where)
+end
+
 -- The arguments of the i-th call by name, merged over all recordings.
 local function bound_call(graph, recordings, i)
   local call, list = recordings[1].calls[i], {}
@@ -143,9 +148,7 @@ local function bound_call(graph, recordings, i)
       fail("torch.onnx.export: '%s' in %s is '%s' where the sizes of the inputs differ", call.op, call.where, other.op)
     end
     list[k] = operators.reads_raw[other.op] and other.args or arguments.bind(other)
-    if not list[k] and call.op:find '^_fft_' then
-      fail('torch.onnx.export: a Fourier transform (torch.fft, torch.stft) in %s: ltensor cannot export it; compute it before the module', call.where)
-    end
+    if not list[k] then refuse_transform(call) end
     if not list[k] then graph:fail 'the form of its arguments is not supported' end
   end
   return symbols.merge(list, function() graph:fail 'its arguments differ where the sizes of the inputs do, by more than a size' end)
@@ -170,6 +173,7 @@ local function write_call(graph, recordings, i)
     end
   end
   local write = operators.find(args.op or call.op, call.in_nn)
+  if not write then refuse_transform(call) end
   if not write then graph:fail 'ONNX has no equivalent' end
   local names = table.pack(write(graph, args, call))
   if type(names[1]) == 'table' then names = names[1] end

@@ -11,7 +11,7 @@ local declarations = require 'torch.support.declarations'
 -- The factory functions.
 local makers = { tensor = true, as_tensor = true, asarray = true, scalar_tensor = true }
 for name in ([[empty empty_strided zeros ones full eye arange range linspace logspace rand randn randint randperm tril_indices
-  triu_indices bartlett_window blackman_window hamming_window hann_window kaiser_window]]):gmatch '%S+' do makers[name] = true end
+  triu_indices bartlett_window blackman_window hamming_window hann_window kaiser_window fft_fftfreq fft_rfftfreq]]):gmatch '%S+' do makers[name] = true end
 
 local plain, current = nil, nil
 
@@ -60,9 +60,7 @@ local function on_default(name, make)
   end
 end
 
---- Sets the default device of functions that create tensors; nil or 'cpu': the CPU, the initial
---- default. Tensors created from another one (zeros_like, x:new_zeros) are on its device.
-function torch.set_default_device(device)
+local function set_default(device)
   if device ~= nil then device = torch.device(math.type(device) == 'integer' and 'cuda:' .. device or device) end
   for name, make in pairs(plain or {}) do torch[name] = make end
   plain, current = nil, nil
@@ -72,6 +70,14 @@ function torch.set_default_device(device)
     plain[name] = rawget(torch, name)
     if plain[name] then torch[name] = on_default(name, plain[name]) end
   end
+end
+
+--- Sets the default device of functions that create tensors; nil or 'cpu': the CPU, the initial
+--- default. Tensors created from another one (zeros_like, x:new_zeros) are on its device.
+function torch.set_default_device(device)
+  set_default(device)
+  local fft = package.loaded['torch.fft']
+  if fft then fft.fftfreq, fft.rfftfreq = torch.fft_fftfreq, torch.fft_rfftfreq end
 end
 
 --- The default device of functions that create tensors.

@@ -97,9 +97,11 @@ function lazy.names(part)
     add_quoted(text:match '\nlocal families%s*=%s*(%b{})' or text:match '\nlocal groups%s*=%s*(%b{})' or '', found)
   end
   add_keys(text:match '\nreturn (%b{})%s*$' or '', found)
-  if part.module == 'torch.linalg' then -- most are ops
+  local ops = ({ ['torch.linalg'] = '^linalg_(.+)', ['torch.fft'] = '^fft_(.+)', ['torch.special'] = '^special_(.+)' })[part.module]
+  if ops then
     for name in next, (package.loaded.torch._docs()) do
-      found[name:match '^linalg_(.+)' or 'norm'] = true
+      local own = name:match(ops)
+      if own then found[own] = true end
     end
   end
   for name in next, found do

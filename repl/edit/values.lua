@@ -203,10 +203,11 @@ local function result_of(callee, owner, name)
   end
   if type(callee) ~= 'function' or not name then return nil end
   if type(owner) == 'string' or rawequal(owner, string) then return gives_string[name] and '' or nil end
-  if not (values.is_tensor(owner) or rawequal(owner, torch) or rawequal(owner, package.loaded['torch.linalg'])) then return nil end
+  local prefix = rawequal(owner, package.loaded['torch.linalg']) and 'linalg_' or rawequal(owner, package.loaded['torch.fft']) and 'fft_'
+  if not (prefix or values.is_tensor(owner) or rawequal(owner, torch)) then return nil end
   if values.is_tensor(owner) and tensor_methods[name] then return instance(tensor_methods[name]) end
   local docs = rawget(torch, '_docs')()
-  local entry = rawget(docs, name) or rawget(docs, 'linalg_' .. name)
+  local entry = prefix and rawget(docs, prefix .. name) or rawget(docs, name)
   local signature = type(entry) == 'table' and rawget(entry, 'signature')
   if type(signature) == 'string' then return signature:find '%->%s*Tensor' and instance 'Tensor' or nil end
   local annotated = rawequal(owner, torch) and annotations.of_function('torch.' .. name)

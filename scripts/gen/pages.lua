@@ -23,7 +23,7 @@ local function public(op) return op.name:sub(1, 1) ~= '_' and next(op.variants) 
 local function where_of(op)
   local parts = {}
   local module, short = op.name:match '^(%l+)_(.+)$'
-  if module ~= 'linalg' and module ~= 'special' and op.group ~= 'masked' then module = nil end
+  if module ~= 'linalg' and module ~= 'special' and module ~= 'fft' and op.group ~= 'masked' then module = nil end
   if op.variants['function'] then parts[1] = module and ('`torch.%s.%s`'):format(module, short) or ('`torch.%s`'):format(op.name) end
   if op.variants.method then parts[#parts + 1] = (keywords[op.name] and "`x['%s'](x, ...)`" or '`x:%s`'):format(op.name) end
   if op.variants.nn then parts[#parts + 1] = ('`torch.nn.functional.%s`'):format(op.name) end

@@ -482,7 +482,7 @@ local function op_of(by_key, by_value, module, name, value)
   local plain = short == '' or short == 'Tensor' or short == 'nn.functional'
   local key = short == 'nn.functional' and 'nn.functional.' .. name or plain and name or short .. '_' .. name
   local base = name:gsub('_$', '')
-  if not plain and short ~= 'special' and short ~= 'linalg' then return by_key[key] or by_value[value] end
+  if not plain and short ~= 'special' and short ~= 'linalg' and short ~= 'fft' then return by_key[key] or by_value[value] end
   return by_key[key] or by_value[value] or by_key['nn.functional.' .. base] or by_key[base]
 end
 

@@ -212,6 +212,26 @@ static void test_names_of_modules(void **state)
     lt_tensor_release(diagonal);
 }
 
+/* Transforms by their functions and by name. */
+static void test_transforms(void **state)
+{
+    (void)state;
+    lt_tensor *half = NULL, *y = NULL;
+    const int64_t n = 3;
+    assert_ok(lt_fft_rfft(x, NULL, -1, NULL, &half));
+    assert_int_equal(lt_tensor_sizes(half)[1], 2);
+    assert_ok(lt_fft_irfft(half, &n, -1, NULL, &y));
+    lt_value result = lt_value_tensor(y);
+    assert_string_equal(text_of(&result), "1 5 3 4 2 6");
+    assert_string_equal(call("fft.irfft", ARGS(lt_value_tensor(half), lt_value_int(3)), NONE),
+                        "1 5 3 4 2 6");
+    assert_string_equal(call("fft.fftshift", ARGS(X, lt_value_int(1)), NONE), "3 1 5 6 4 2");
+    assert_fails(lt_fft_rfft(half, NULL, -1, NULL, &y), LT_ERR_RUNTIME,
+                 "rfft expects a real input tensor, but got ComplexFloat");
+    assert_fails(lt_fft_fft(x, NULL, 2, NULL, &y), LT_ERR_INDEX, "Dimension out of range");
+    lt_tensor_release(half);
+}
+
 static void test_several_results(void **state)
 {
     (void)state;
@@ -581,6 +601,7 @@ int main(void)
         cmocka_unit_test(test_lists),
         cmocka_unit_test(test_lists_in_place),
         cmocka_unit_test(test_names_of_modules),
+        cmocka_unit_test(test_transforms),
         cmocka_unit_test(test_several_results),
         cmocka_unit_test(test_factories),
         cmocka_unit_test(test_indices_count_from_zero),

@@ -113,7 +113,7 @@ local rows, tried = {}, {} -- by op; by op, which argument names
 
 local function note(case)
   local names, ops = {}, {}
-  for _, prefix in ipairs { '', 'linalg_', 'special_', 'masked_' } do
+  for _, prefix in ipairs { '', 'linalg_', 'special_', 'masked_', 'fft_' } do
     local name = prefix .. case.op
     for _, list in ipairs { declared.by_name[name] or {}, scripted.by_name[name] or {} } do table.move(list, 1, #list, #ops + 1, ops) end
   end

@@ -114,6 +114,7 @@ local function declared_name(case)
   end
   if case.via == 'S' and declarations.by_name['special_' .. case.op] then return 'special_' .. case.op end
   if case.via == 'M' and declarations.by_name['masked_' .. case.op] then return 'masked_' .. case.op end
+  if case.via == 'T' and declarations.by_name['fft_' .. case.op] then return 'fft_' .. case.op end
   if case.via == 'L' and declarations.by_name['linalg_' .. case.op] then return 'linalg_' .. case.op end
   if case.via == 'o' then return by_operator[operators[case.op]] end
   if declarations.by_name[case.op] then return case.op end

@@ -122,10 +122,10 @@ describe('a Fourier transform', function()
 
   it('a Fourier transform rejects unsupported dtypes', function()
     local x = random(torch.float32, 4)
-    assert.error_matches(function() fft.fft(x, { along = 1 }) end, "unexpected keyword argument 'along'")
+    assert.error_matches(function() fft.fft(x, { along = 1 }) end, "unknown argument 'along'")
     assert.error_matches(function() fft.fft(x, { dim = 2 }) end, 'Dimension out of range')
     assert.error_matches(function() fft.fft(x:half()) end, 'Unsupported dtype Half')
-    assert.error_matches(function() fft.fft(3) end, "argument 'input' must be a Tensor")
+    assert.error_matches(function() fft.fft(3) end, "argument 'input' %(position 1%) must be Tensor")
     for _, name in ipairs { 'fft', 'ifft', 'rfft', 'irfft', 'hfft', 'ihfft', 'fft2', 'rfft2', 'irfft2', 'ihfft2' } do
       assert.error_matches(function() fft[name](torch.tensor(1.0, { device = device })) end, 'Dimension specified as %-?[12] but tensor has no dimensions')
     end

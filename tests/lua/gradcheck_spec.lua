@@ -373,6 +373,13 @@ cases.quantile = { { X(2, 5), 0.4, 2 } }
 cases.nanquantile = cases.quantile
 cases.clamp_tensors = { { X(2, 3), U(3), P(2, 3) }, { X(2, 3), { min = U(3) } }, { X(2, 3), { max = U(2, 1) } } }
 cases.norm_fro = { { X(2, 3), 'fro' } }
+for _, name in ipairs { 'fft', 'ifft', 'irfft', 'hfft' } do cases['fft_' .. name] = { { Z(3, 4, 2) }, { Z(3, 4, 2), 6, 1, 'ortho' } } end
+for _, name in ipairs { 'rfft', 'ihfft' } do cases['fft_' .. name] = { { X(3, 4) }, { X(3, 4), 5, 1, 'forward' } } end
+for _, own in ipairs { '2', 'n' } do
+  for _, name in ipairs { 'fft', 'ifft', 'irfft', 'hfft' } do cases['fft_' .. name .. own] = { { Z(3, 4, 2) }, { Z(3, 4, 2), { 2, 5 }, { 2, 1 } } } end
+  for _, name in ipairs { 'rfft', 'ihfft' } do cases['fft_' .. name .. own] = { { X(3, 4) }, { X(3, 4), { 2, 5 }, { 2, 1 } } } end
+end
+cases.fft_fftshift, cases.fft_ifftshift = { { X(3, 4) }, { X(5), 1 } }, { { X(3, 4) }, { X(5), 1 } }
 cases.linalg_vector_norm = { { X(2, 3), 3, 2 } }
 cases.aminmax = { { X(2, 3), { dim = 2 } } }
 for _, name in ipairs { 'var', 'std' } do

@@ -24,10 +24,6 @@ local reasons = {
   ['sparse_coo_tensor and sparse_compressed_tensor in C'] = 'sparse_csr_tensor sparse_csc_tensor',
 
   -- ---- operations that are written in Lua -----------------------------------------------------------------------------
-  ['written in Lua: lib/fft.lua'] = [[
-    fft.fft fft.fft2 fft.fftfreq fft.fftn fft.fftshift fft.hfft fft.hfft2 fft.hfftn fft.ifft fft.ifft2 fft.ifftn
-    fft.ifftshift fft.ihfft fft.ihfft2 fft.ihfftn fft.irfft fft.irfft2 fft.irfftn fft.rfft fft.rfft2 fft.rfftfreq
-    fft.rfftn]],
   ['written in Lua: lib/ops/spectra.lua'] = 'stft istft',
   ['written in Lua: lib/ops/windows.lua'] = 'bartlett_window blackman_window hamming_window hann_window kaiser_window',
   ['written in Lua: lib/linalg.lua'] = 'linalg.diagonal linalg.norm',

@@ -298,7 +298,7 @@ local function has_form(name, form)
   return declared.by_name[name] ~= nil
 end
 
-local PREFIX = { L = 'linalg_', S = 'special_', f = '', m = '' }
+local PREFIX = { L = 'linalg_', S = 'special_', T = 'fft_', f = '', m = '' }
 
 -- Whether the function of the case takes out=.
 local function takes_out(case)
@@ -308,7 +308,6 @@ local function takes_out(case)
       if a.type == 'Generator?' then return false end -- it would draw other numbers
     end
   end
-  if via == 'T' then return not case.op:find 'shift' end
   return PREFIX[via] ~= nil and (has_form(PREFIX[via] .. case.op, 'out') or has_form(case.op, 'out'))
 end
 

@@ -4,6 +4,7 @@
 $(GEN_STAMP): $(DECLARATIONS) $(SCRIPTED) $(GENERATORS) $(GEN_HASHED) src/core/cpu/vector/vector_math.h
 	@mkdir -p $(GEN)/op $(GEN)/step
 	$(LUA) scripts/gen/headers.lua $(GEN)
+	$(LUA) scripts/gen/cpp.lua $(GEN)
 	$(LUA) scripts/gen/steps.lua $(GEN)
 	$(LUA) scripts/gen/kernels.lua $(GEN)
 	$(LUA) scripts/gen/autograd.lua $(GEN)

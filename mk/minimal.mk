@@ -40,6 +40,7 @@ $(MIN_GEN)/ops: $(OPS) FORCE
 
 $(MIN_STAMP): $(MIN_GEN)/ops $(GEN_STAMP)
 	LT_OPS=$< $(LUA) scripts/gen/headers.lua $(MIN_GEN)
+	LT_OPS=$< $(LUA) scripts/gen/cpp.lua $(MIN_GEN)
 	LT_OPS=$< $(LUA) scripts/gen/calls.lua $(MIN_GEN)
 	LT_OPS=$< $(LUA) scripts/gen/binding.lua $(MIN_GEN)
 	$(LUA) scripts/embed.lua $(MIN_GEN)/embedded_lib.c lib $$($(LUA) scripts/embed_args.lua lib $(LIB_LUA)) \

@@ -157,7 +157,7 @@ lint: $(BUILD)/shell/ltensor.1 docs
 
 ## format: format all C, C++ and CUDA code
 # Do not format the headers of released versions under tests/abi.
-FORMATTED = $$(git ls-files '*.c' '*.h' '*.cu' '*.cuh' '*.cpp' '*.inc' ':!tests/abi')
+FORMATTED = $$(git ls-files '*.c' '*.h' '*.hpp' '*.cu' '*.cuh' '*.cpp' '*.inc' ':!tests/abi')
 format:
 	clang-format-14 -i $(FORMATTED)
 

@@ -63,6 +63,7 @@ for library in libltensor libltensor_lua libltensor_repl; do
 done
 
 install -m 644 include/ltensor.h include/ltensor_lua.h include/ltensor_script.h "$GEN/ltensor_ops.h" "$dest/include/"
+install -m 644 include/*.hpp "$GEN/ltensor_ops.hpp" "$dest/include/"
 [ ! -f "$BUILD/libltensor_repl.a" ] || install -m 644 include/ltensor_prompt.h "$dest/include/"
 cp -R lib/. "$dest/share/ltensor/lib/"
 install -m 644 "$BUILD"/meta/*.lua "$dest/share/ltensor/lib/meta/"

@@ -48,6 +48,12 @@ if cc -w -DLINK -I"$minimal/gen" -Iinclude "$work/absent.c" -L"$minimal" -lltens
 grep -q "undefined reference to .lt_erfinv'" "$work/out" || fail "the linker says: $(cat "$work/out")"
 passed=$((passed + 2))
 
+echo '#include "ltensor.hpp"
+int main() { return lt::mm(lt::from_blob(new float(2), {1, 1}), lt::from_blob(new float(3), {1, 1})).item<int>() - 6; }' >"$work/least.cpp"
+c++ -std=c++17 -Wall -Wextra -Werror -I"$minimal/gen" -Iinclude "$work/least.cpp" -L"$minimal" -Wl,-rpath,"$PWD/$minimal" -lltensor -o "$work/least"
+"$work/least" || fail 'the C++ header computes another product'
+passed=$((passed + 1))
+
 LUA_CPATH="$minimal/?.so" lua5.4 - >"$work/out" 2>&1 <<'END' || fail "$(cat "$work/out")"
 local torch = require 'torch'
 local x = torch.tensor({ { 1.0, -2.0 }, { 3.0, 4.0 } }, { requires_grad = true })

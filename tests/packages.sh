@@ -30,6 +30,11 @@ for header in ltensor.h ltensor_ops.h ltensor_lua.h ltensor_script.h ltensor_pro
         $compiler -Wall -Wextra -pedantic -Werror -fsyntax-only $(pkg-config --cflags ltensor_lua) "$work/header.c"
     done
 done
+for compiler in 'g++ -x c++ -std=c++17' 'clang++ -x c++ -std=c++20'; do
+    echo '#include <ltensor.hpp>' >"$work/header.cpp"
+    # shellcheck disable=SC2046,SC2086
+    $compiler -Wall -Wextra -pedantic -Werror -fsyntax-only $(pkg-config --cflags ltensor) "$work/header.cpp"
+done
 # The structs of Arrow may come from its own header.
 printf '%s\n' '#define ARROW_C_DATA_INTERFACE' 'struct ArrowSchema { int theirs; };' 'struct ArrowArray { int theirs; };' \
     '#include <ltensor.h>' >"$work/header.c"

@@ -23,7 +23,7 @@ local OTHERS = { ['hubconf.lua'] = true, ['lib/lua/5.4/torch.so'] = true }
 
 -- Every path of the repository and its folders, generated files included, and all their suffixes:
 -- 'src/core/iter.c', 'core/iter.c', 'iter.c'.
-local find_generated = ("; find %s/gen -name '*.[ch]'"):format(build)
+local find_generated = ("; find %s/gen -name '*.[ch]' -o -name '*.hpp'"):format(build)
 local paths, c_names = {}, {}
 for _, path in ipairs(lines_of('git ls-files' .. find_generated)) do
   repeat
@@ -35,7 +35,7 @@ for _, path in ipairs(lines_of('git ls-files' .. find_generated)) do
     path = path:match '^(.+)/[^/]+$'
   until not path
 end
-for _, path in ipairs(lines_of("git ls-files '*.c' '*.h' '*.cu' '*.cuh' '*.cpp' '*.inc' '*.lua' '*.py' mk tests" .. find_generated)) do
+for _, path in ipairs(lines_of("git ls-files '*.c' '*.h' '*.hpp' '*.cu' '*.cuh' '*.cpp' '*.inc' '*.lua' '*.py' mk tests" .. find_generated)) do
   for name in read(path):gmatch '%f[%w_][lL][tT]_[%w_]+' do c_names[name] = true end
 end
 

@@ -20,6 +20,11 @@ cuda_graph: Graph that records the work.
 pool: Memory pool of another graph, or `graph_pool_handle()`; a new one if absent.
 stream: Stream that becomes the current one; nil changes nothing.
 graph.stream: Stream of the capture; a side stream if absent.
+kernel_source: CUDA C++ source text with the kernel.
+kernel_name: Name of the kernel, with template arguments if it is a template: `'add<float>'`.
+compute_capability: Architecture to compile for, such as `'90'`; the GPU's if absent.
+cuda_include_dirs: Folders of the headers that the text includes.
+nvcc_options: Options of the compiler, such as `{'-DN=4'}`.
 new_state: State that `get_rng_state` returned.
 new_states: States that `get_rng_state_all` returned.
 get_device_name(): The name of a GPU.
@@ -117,6 +122,19 @@ declare.functions(cuda, [[
   stream(Stream? stream)
   graph(CUDAGraph cuda_graph, value? pool, Stream? stream)
 ]], 'scope')
+
+-- ---- kernels from text ----
+
+--- Compiles a kernel from CUDA source text and returns a function that launches it:
+-- `k {grid = {4, 1, 1}, block = {256, 1, 1}, args = {x, y, n}, shared_mem = 0, stream = s}`.
+-- Arguments are tensors for pointers, and numbers and booleans, which are converted to the types of
+-- the kernel's parameters. On a simulated GPU, the kernel's accesses to memory are checked: the call
+-- waits for the kernel and raises an error for a race, a wrong barrier, or an access out of bounds.
+function cuda._compile_kernel(...) return require 'torch.cuda.user_kernel'(...) end
+
+declare.functions(cuda, [[
+  _compile_kernel(string kernel_source, string kernel_name, string|integer? compute_capability, list? cuda_include_dirs, list? nvcc_options)
+]])
 
 -- ---- properties ----
 

@@ -68,7 +68,15 @@ CHAIN_HEADERS := $(wildcard src/core/formulas/*.h src/core/formulas/*.inc $(addp
   kernels/conversion.cuh kernels/unrolled.cuh kernels/join.cuh kernels/row_passes.cuh kernels/reduce/steps.cuh \
   kernels/nn/softmax_rows.cuh kernels/nn/norm_rows.cuh kernels/compile/*.cuh kernels/compile/device/* \
   kernels/compile/device/nvrtc/* sim/include/sim/*.h))
-$(FUSED_SOURCES): scripts/gen/fused_sources.lua scripts/source_files.lua $(CHAIN_HEADERS)
+$(FUSED_SOURCES): scripts/gen/fused_sources.lua scripts/gen/embedded_sources.lua scripts/source_files.lua $(CHAIN_HEADERS)
 	@mkdir -p $(@D)
 	$(LUA) scripts/gen/fused_sources.lua $@
 $(foreach kind,sim checked cuda cuda12,$(OBJ)/src/cuda/kernels/compile/programs.$(kind).o): $(FUSED_SOURCES)
+
+# The files that a user's kernel includes on simulated GPUs, as text in the simulator.
+USER_KERNEL_SOURCES := $(GEN)/user_kernel_sources.h
+USER_KERNEL_HEADERS := $(wildcard $(addprefix src/cuda/sim/,user/*.h check/accesses.h include/*.h include/sim/*.h))
+$(USER_KERNEL_SOURCES): scripts/gen/user_kernel_sources.lua scripts/gen/embedded_sources.lua $(USER_KERNEL_HEADERS)
+	@mkdir -p $(@D)
+	$(LUA) scripts/gen/user_kernel_sources.lua $@
+$(OBJ)/src/cuda/sim/user/compile.o: $(USER_KERNEL_SOURCES)

@@ -12,7 +12,7 @@ KERNEL_FAMILIES := activations arithmetic compare functions gamma rare special
 GEN_HEADERS := $(addprefix $(GEN)/,ltensor_ops.h ltensor_ops.hpp pointwise_ops.h kernel_families.h backend_hash.h bind_ops.h \
                $(patsubst %,kernels_%.h,$(KERNEL_FAMILIES) complex))
 # backend_hash.h has the hash of these headers.
-GEN_HASHED := $(addprefix src/core/,devices/backend.h devices/array.h devices/nn_args.h devices/cell.h \
+GEN_HASHED := $(addprefix src/core/,devices/backend.h devices/user_kernel.h devices/array.h devices/nn_args.h devices/cell.h \
               devices/optim_rules.h devices/reduction.h iter.h random/random.h)
 GEN_STAMP := $(GEN)/.stamp
 SLEEF_NAMES := $(GEN)/sleef_names
@@ -39,7 +39,7 @@ CU_SRC := $(wildcard $(addprefix src/cuda/,kernels/*/*.cu libraries/*.cu librari
 # Files without a kernel or a device function: C++ with CUDA's headers, in a quarter of the time of nvcc's passes.
 HOST_CU_SRC := $(filter-out src/cuda/runtime/graph.cu src/cuda/runtime/report.cu,\
                $(wildcard $(addprefix src/cuda/,libraries/*.cu libraries/*/*.cu runtime/*.cu))) \
-               $(addprefix src/cuda/kernels/compile/,source.cu programs.cu cache.cu) \
+               $(addprefix src/cuda/kernels/compile/,source.cu programs.cu cache.cu user_kernel.cu) \
                $(addprefix src/cuda/kernels/,nn/network_cudnn.cu products/convolution_algorithms.cu \
                products/convolution_cudnn.cu products/csr.cu products/matmul.cu)
 CUDA_OBJ := $(CU_SRC:%.cu=$(OBJ)/%.cuda.o)
@@ -47,11 +47,12 @@ CUDA12_OBJ := $(CU_SRC:%.cu=$(OBJ)/%.cuda12.o)
 CUDA_BACKENDS := $(if $(filter yes,$(CUDA)),$(BUILD)/libltensor_cuda.so \
                  $(if $(NVCC12),$(BUILD)/libltensor_cuda12.so))
 SIM_CU_SRC := $(filter-out src/cuda/libraries/opening/%,$(CU_SRC))
-SIM_SRC := $(wildcard src/cuda/sim/*.cpp src/cuda/sim/cudnn/*.cpp)
+CHECK_ENTRY := src/cuda/sim/check/entry.cpp
+SIM_SRC := $(filter-out $(CHECK_ENTRY),$(wildcard $(addprefix src/cuda/sim/,*.cpp cudnn/*.cpp check/*.cpp user/*.cpp)))
 SIM_RUNTIME_OBJ := $(SIM_SRC:%.cpp=$(OBJ)/%.o)
 SIM_OBJ := $(SIM_CU_SRC:%.cu=$(OBJ)/%.sim.o) $(SIM_RUNTIME_OBJ)
 # The simulator with checks: each memory access of a kernel is checked.
-CHECK_OBJ := $(patsubst %.cpp,$(OBJ)/%.o,$(wildcard src/cuda/sim/check/*.cpp))
+CHECK_OBJ := $(CHECK_ENTRY:%.cpp=$(OBJ)/%.o)
 CHECKED_OBJ := $(SIM_CU_SRC:%.cu=$(OBJ)/%.checked.o) $(SIM_RUNTIME_OBJ) $(CHECK_OBJ)
 
 # ---- plugins ----

@@ -209,7 +209,7 @@ end
 local function backend_hash(families)
   local parts = {}
   for i, family in ipairs(families) do parts[i] = family_header(family, i) end
-  for _, name in ipairs { 'devices/backend', 'devices/array', 'devices/nn_args', 'devices/cell', 'iter', 'devices/optim_rules', 'random/random', 'devices/reduction' } do
+  for _, name in ipairs { 'devices/backend', 'devices/user_kernel', 'devices/array', 'devices/nn_args', 'devices/cell', 'iter', 'devices/optim_rules', 'random/random', 'devices/reduction' } do
     local file = assert(io.open('src/core/' .. name .. '.h'))
     local text = file:read 'a':gsub('/%*.-%*/', ''):gsub('%s+', ' ')
     parts[#parts + 1] = text

@@ -114,6 +114,7 @@ LT_CUDNN_GRAPH_FUNCTIONS(OF_CUDNN_GRAPH)
 LT_NCCL_FUNCTIONS(OF_NCCL)
 #define OF_NVRTC(field, symbol, arguments) SAME_TYPE(lt_nvrtc, field, symbol)
 LT_NVRTC_FUNCTIONS(OF_NVRTC)
+LT_NVRTC_USER_FUNCTIONS(OF_NVRTC)
 static_assert(sizeof(ncclUniqueId) == 128, "");
 
 /* Of the structs, in the order of our declaration. */
@@ -148,7 +149,8 @@ static const char *const of_nccl[] = {LT_NCCL_FUNCTIONS(SYMBOL) nullptr};
 static const char *const of_cudnn[] = {LT_CUDNN_FUNCTIONS(SYMBOL) LT_CUDNN_RNN_FUNCTIONS(SYMBOL)
                                            LT_CUDNN_GRAPH_FUNCTIONS(SYMBOL) nullptr};
 
-static const char *const of_nvrtc[] = {LT_NVRTC_FUNCTIONS(SYMBOL) nullptr};
+static const char *const of_nvrtc[] = {LT_NVRTC_FUNCTIONS(SYMBOL)
+                                           LT_NVRTC_USER_FUNCTIONS(SYMBOL) nullptr};
 
 static int passed, failed;
 

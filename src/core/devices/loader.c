@@ -21,8 +21,10 @@
 #include "memory/pressure.h"
 #include "op_name.h"
 #include "tensor.h"
+#include "user_kernel.h"
 
 static char missing_reason[LT_DEVICE_TYPES][512];
+static void *loaded_library; /* of the GPU backend */
 
 static bool core_interrupted(void) { return lt_interrupted(); }
 
@@ -168,7 +170,9 @@ static const lt_backend *open_backend(void *library, const char *name, char *rea
     }
     lt_backend_open_fn open = (lt_backend_open_fn)(uintptr_t)dlsym(library, LT_BACKEND_OPEN);
     snprintf(reason, n, "%s exports no %s", name, LT_BACKEND_OPEN);
-    return open != NULL ? open(&services, reason, n) : NULL;
+    const lt_backend *backend = open != NULL ? open(&services, reason, n) : NULL;
+    if (backend != NULL) loaded_library = library;
+    return backend;
 }
 
 /* The backend for older drivers, if it is installed; NULL: it is not, or finds no device either. */
@@ -235,6 +239,11 @@ static lt_status need(lt_device_type type)
 const lt_backend *lt_backend_probe(lt_device_type type)
 {
     return (unsigned)type < LT_DEVICE_TYPES && need(type) == LT_OK ? lt_backends[type] : NULL;
+}
+
+const lt_user_kernels *lt_backend_user_kernels(void)
+{
+    return loaded_library != NULL ? dlsym(loaded_library, LT_USER_KERNELS) : NULL;
 }
 
 const char *lt_backend_missing_reason(void)

@@ -8,10 +8,9 @@
 
 #include "libraries/vendor.h"
 
-#define LT_NVRTC_LIBRARY                                                                           \
+#define LT_NVRTC_LIBRARY(purpose)                                                                  \
     {                                                                                              \
-        "NVRTC", "a kernel of its own for a fusion of operations", "libnvrtc.so.13",               \
-            "libnvrtc.so.12", "libnvrtc.so", "nvidia-cuda-nvrtc"                                   \
+        "NVRTC", purpose, "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so", "nvidia-cuda-nvrtc"   \
     }
 
 #ifdef LT_SIM_CUDA_RUNTIME_H
@@ -43,6 +42,14 @@ typedef enum { LT_NVRTC_RESULTS(LT_ENUM) } nvrtcResult;
     X(compile, nvrtcCompileProgram, (nvrtcProgram program, int n, const char *const *options))     \
     X(image_size, nvrtcGetCUBINSize, (nvrtcProgram program, size_t * bytes))                       \
     X(image, nvrtcGetCUBIN, (nvrtcProgram program, char *image))
+
+/* For users' kernels on real GPUs. */
+#define LT_NVRTC_USER_FUNCTIONS(X)                                                                 \
+    X(add_name, nvrtcAddNameExpression, (nvrtcProgram program, const char *name))                  \
+    X(lowered_name, nvrtcGetLoweredName,                                                           \
+      (nvrtcProgram program, const char *name, const char **lowered))                              \
+    X(log_size, nvrtcGetProgramLogSize, (nvrtcProgram program, size_t * bytes))                    \
+    X(log, nvrtcGetProgramLog, (nvrtcProgram program, char *log))
 
 struct lt_nvrtc {
 #define X(field, symbol, arguments) nvrtcResult(*field) arguments;

@@ -5,6 +5,7 @@
  * LTENSOR_SIM_CHECK=1, a process with faults exits with status 86, so that no test passes despite
  * them. */
 #include "sim.h"
+#include "user/kernel.h"
 
 #include <set>
 #include <stdarg.h>
@@ -68,6 +69,10 @@ void fault_of_launch(const char *check, const Kernel &kernel, const char *text, 
     va_start(list, text);
     std::string what = format(text, list);
     va_end(list);
+    if (const UserKernel *users = user_kernel(kernel)) {
+        users->report(check, "", std::string("kernel ") + kernel.site.name + ": " + what);
+        return;
+    }
     tell(check, kernel.site.name + what,
          std::string("kernel ") + kernel.site.name + ": " + what + "; launched in " +
              kernel.site.launcher);
@@ -83,6 +88,12 @@ void fault_in_kernel(const char *check, const char *place, const char *text, ...
     if (!*place) place = what.c_str();
     if (!kernel) {
         tell(check, place, what);
+        return;
+    }
+    if (const UserKernel *users = user_kernel(*kernel)) {
+        users->report(check, place,
+                      std::string("kernel ") + kernel->site.name + ", " +
+                          thread_text(context.block, context.thread) + ": " + what);
         return;
     }
     tell(check, std::string(kernel->site.name) + place,

@@ -15,6 +15,7 @@
  *   cudaErrorLaunchTimeout.
  *
  * Boost performs the context switch; this file announces it to the sanitizers. */
+#include "sanitizers.h"
 #include "sim.h"
 
 #include <boost/context/detail/fcontext.hpp>
@@ -26,29 +27,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-
-#if defined(__SANITIZE_ADDRESS__)
-#define LT_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define LT_ASAN 1
-#endif
-#endif
-#if defined(__SANITIZE_THREAD__)
-#define LT_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define LT_TSAN 1
-#endif
-#endif
-
-#ifdef LT_ASAN
-#include <sanitizer/asan_interface.h>
-#include <sanitizer/common_interface_defs.h>
-#endif
-#ifdef LT_TSAN
-#include <sanitizer/tsan_interface.h>
-#endif
 
 namespace lt_sim {
 
@@ -100,6 +78,7 @@ struct Warp {
 struct Team {
     const Kernel *kernel = nullptr;
     const ThreadBody *body = nullptr;
+    Monitor *watcher = nullptr; /* of the kernel */
     unsigned threads = 0, started = 0, ended = 0;
     Fiber *current = nullptr;
     Place home;
@@ -119,6 +98,7 @@ struct Team {
     void move_to(std::thread::id thread);
     void live();
     void suspend();
+    [[noreturn]] void drop_thread();
     void sync_block(Line line);
     uint64_t exchange(unsigned mask, uint64_t value, int source,
                       void (*joint)(void *const *) = nullptr);
@@ -259,9 +239,9 @@ void Team::switch_to(Place *from, Fiber *to)
 {
     current = to;
     context.thread = to->index;
-    if (monitor) {
+    if (watcher) {
         const char *bottom = static_cast<const char *>(to->stack_bottom);
-        monitor->stack = {bottom, bottom + to->stack_bytes};
+        watcher->stack = {bottom, bottom + to->stack_bytes};
     }
     jump(from, to);
 }
@@ -307,6 +287,21 @@ void Team::live()
     }
 }
 
+/* The stack of the current fiber is set up for another thread while it is in use: nothing returns
+ * to it. */
+void Team::drop_thread()
+{
+    static thread_local Place gone;
+    Fiber *self = current;
+    self->busy = false;
+    end_thread(self->thread);
+    prepare(self);
+    idle.push_back(self);
+    if (Fiber *next = pick()) switch_to(&gone, next);
+    jump(&gone, &home);
+    __builtin_unreachable();
+}
+
 /* With LTENSOR_SIM_SEED, waiting threads continue in random order. */
 void Team::shuffle(Fiber **list, unsigned n)
 {
@@ -325,7 +320,7 @@ void Team::open_barrier()
     shuffle(at_barrier, barrier_count);
     for (unsigned i = 0; i < barrier_count; i++) make_ready(at_barrier[i]);
     barrier_count = 0;
-    if (monitor) monitor->met();
+    if (watcher) watcher->met();
 }
 
 void Team::end_thread(unsigned thread)
@@ -408,7 +403,7 @@ bool Team::complete(unsigned warp, unsigned mask)
         else
             taker.result = part >> taker.source & 1 ? lane[taker.source].value : ~(uint64_t)0;
     }
-    if (monitor && lane[__builtin_ctz(part)].source == only_meet) monitor->met(warp, part);
+    if (watcher && lane[__builtin_ctz(part)].source == only_meet) watcher->met(warp, part);
     return true;
 }
 
@@ -490,6 +485,7 @@ void Team::move_to(std::thread::id thread)
 void Team::run(const Kernel &with, const ThreadBody &thread_body)
 {
     kernel = &with;
+    watcher = monitor_of(with);
     body = &thread_body;
     threads = with.block.x * with.block.y * with.block.z;
     static thread_local const Place stack = own_stack();
@@ -553,9 +549,10 @@ FiberPool &pool()
 void run_team(const Kernel &kernel, const ThreadBody &body)
 {
     Team *team = context.team = pool().take();
-    const Span stack = monitor ? monitor->stack : Span();
+    Monitor *const watcher = monitor_of(kernel);
+    const Span stack = watcher ? watcher->stack : Span();
     team->run(kernel, body);
-    if (monitor) monitor->stack = stack;
+    if (watcher) watcher->stack = stack;
     context.team = nullptr;
     pool().give(team);
 }
@@ -573,6 +570,7 @@ Team &meeting_team()
 
 } // namespace
 
+void drop_thread() { meeting_team().drop_thread(); }
 void sync_block(Line line) { meeting_team().sync_block(line); }
 void sync_warp(unsigned mask) { meeting_team().exchange(mask, 0, only_meet); }
 uint64_t exchange(unsigned mask, uint64_t value, int source)

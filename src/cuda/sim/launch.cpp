@@ -8,6 +8,7 @@
  * - Dynamic shared memory is filled with 0xFF before each block, so that uninitialized values are
  *   never plausible zeros. */
 #include "sim.h"
+#include "user/kernel.h"
 
 #include <algorithm>
 #include <deque>
@@ -69,6 +70,7 @@ constexpr uint64_t small_grid = 8192;
 /* A running grid; on the stack of the stream's thread. */
 struct Grid {
     const Kernel *kernel;
+    Monitor *watcher; /* null: the kernel is not checked */
     uint64_t blocks, share;
     uint64_t shuffle; /* 0: blocks run in ascending order */
     uint32_t devices; /* bits of the devices with accessible memory */
@@ -107,7 +109,7 @@ struct SharedMemory {
     }
 };
 
-void run_block_at(const Kernel &kernel, uint64_t index, uint64_t shuffle)
+void run_block_at(const Kernel &kernel, uint64_t index, uint64_t shuffle, Monitor *watcher)
 {
     static thread_local SharedMemory shared;
     dim3 grid = kernel.grid;
@@ -115,7 +117,7 @@ void run_block_at(const Kernel &kernel, uint64_t index, uint64_t shuffle)
     context.block = {(unsigned)(index % grid.x), (unsigned)(index / grid.x % grid.y),
                      (unsigned)(index / grid.x / grid.y)};
     if (kernel.dynamic_shared) context.dynamic_shared = shared.poisoned(kernel.dynamic_shared);
-    if (monitor) monitor->begin_block(index);
+    if (watcher) watcher->begin_block(index);
     try {
         kernel.run_block();
     } catch (const Trap &) {
@@ -136,7 +138,7 @@ void take_blocks(Grid &grid)
         if (first >= last) break;
         for (uint64_t i = first; i < last && !kernel.error; i++)
             run_block_at(kernel, grid.shuffle ? shuffled(i, grid.blocks, grid.shuffle) : i,
-                         grid.shuffle);
+                         grid.shuffle, grid.watcher);
     }
     context.kernel = nullptr;
 }
@@ -248,25 +250,29 @@ void stop_pool()
 
 cudaError_t Kernel::run()
 {
-    Watched watched;
+    Monitor *const watcher = monitor_of(*this);
+    Watched watched(watcher);
+    auto *const users = dynamic_cast<UserKernel *>(this);
     Grid work;
     work.kernel = this;
+    work.watcher = watcher;
     const uint64_t seed = runtime().settings.seed;
     work.shuffle = seed ? mixed(seed, launches++) | 1 : 0;
     work.devices = opened_memory();
     work.blocks = (uint64_t)grid.x * grid.y * grid.z;
     uint64_t threads = work.blocks * block.x * block.y * block.z;
-    int workers = threads < small_grid || monitor ? 1 : runtime().settings.threads;
+    int workers = threads < small_grid || watcher ? 1 : runtime().settings.threads;
     workers = (int)std::min<uint64_t>((uint64_t)workers, work.blocks);
     work.share =
         workers == 1 ? work.blocks : std::max<uint64_t>(1, work.blocks / (8 * (uint64_t)workers));
-    if (monitor) monitor->begin_launch(*this);
+    if (users) users->begin();
+    if (watcher) watcher->begin_launch(*this);
     if (workers == 1)
         take_blocks(work);
     else
         run_with_helpers(work, workers - 1);
-    if (monitor) monitor->end_launch();
-    return (cudaError_t)error.load();
+    if (watcher) watcher->end_launch();
+    return users ? users->end() : (cudaError_t)error.load();
 }
 
 cudaError_t submit_kernel(Kernel *kernel, const Site &site, dim3 grid, dim3 block,

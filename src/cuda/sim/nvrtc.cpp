@@ -5,22 +5,13 @@
  * An image is "ltensor\0", the size of the shared object and its bytes. NVRTC counts as missing if
  * there is no compiler (CXX, c++, g++, clang++), and in a build with checks (check/), which cannot
  * observe the memory accesses of code compiled later. */
+#include "compiler.h"
 #include "libraries/nvrtc_api.h"
 #include "sim.h"
 
-#include <algorithm>
 #include <dlfcn.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <new>
-#include <spawn.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-extern char **environ;
 
 struct _nvrtcProgram {
     std::string source, image;
@@ -46,86 +37,18 @@ constexpr char magic[8] = "ltensor";
 
 /* ---- compiling ------------------------------------------------------------------------------- */
 
-/* Returns the path, or empty if none is found. If CXX is set, only that compiler is considered. */
-std::string find_compiler()
-{
-    const char *const path = getenv("PATH"), *const chosen = getenv("CXX");
-    std::vector<const char *> names = {"c++", "g++", "clang++"};
-    if (chosen != nullptr && chosen[0] != '\0') names = {chosen};
-    for (const char *name : names) {
-        if (strchr(name, '/') != nullptr && access(name, X_OK) == 0) return name;
-        const std::string all = path != nullptr ? path : "/usr/bin:/bin";
-        for (size_t from = 0; from <= all.size();) {
-            const size_t end = std::min(all.find(':', from), all.size());
-            const std::string file = all.substr(from, end - from) + "/" + name;
-            if (access(file.c_str(), X_OK) == 0) return file;
-            from = end + 1;
-        }
-    }
-    return "";
-}
-
-std::string temporary_folder()
-{
-    const char *const chosen = getenv("TMPDIR");
-    return chosen != nullptr ? chosen : "/tmp";
-}
-
-bool write_file(const std::string &path, const std::string &text)
-{
-    FILE *file = fopen(path.c_str(), "we");
-    if (file == nullptr) return false;
-    const bool whole = fwrite(text.data(), 1, text.size(), file) == text.size();
-    return fclose(file) == 0 && whole;
-}
-
-std::string read_file(const std::string &path)
-{
-    std::string text;
-    char part[65536];
-    FILE *file = fopen(path.c_str(), "re");
-    if (file == nullptr) return text;
-    for (size_t n; (n = fread(part, 1, sizeof part, file)) > 0;) text.append(part, n);
-    fclose(file);
-    return text;
-}
-
-bool run(const std::vector<std::string> &command)
-{
-    std::vector<char *> words;
-    for (const std::string &word : command) words.push_back(const_cast<char *>(word.c_str()));
-    words.push_back(nullptr);
-    posix_spawn_file_actions_t quiet;
-    pid_t child;
-    int status = 0;
-    posix_spawn_file_actions_init(&quiet);
-    for (int stream : {1, 2})
-        posix_spawn_file_actions_addopen(&quiet, stream, "/dev/null", O_WRONLY, 0);
-    const int failed = posix_spawn(&child, words[0], &quiet, nullptr, words.data(), environ);
-    posix_spawn_file_actions_destroy(&quiet);
-    if (failed) return false;
-    while (waitpid(child, &status, 0) < 0)
-        if (errno != EINTR) return false;
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
 /* Compiles to a shared object in a temporary folder, and deletes the folder. */
 std::string object_of(const _nvrtcProgram &program)
 {
-    std::string folder = temporary_folder() + "/ltensor-XXXXXX";
-    if (mkdtemp(&folder[0]) == nullptr) return "";
-    const std::string source = folder + "/fusion.cpp", object = folder + "/fusion.so";
+    TemporaryFolder folder;
+    const std::string source = folder.file("fusion.cpp"), object = folder.file("fusion.so");
     bool good = write_file(source, program.source);
     for (size_t i = 0; i < program.names.size() && good; i++)
-        good = write_file(folder + "/" + program.names[i], program.texts[i]);
-    good = good && run({find_compiler(), "-std=c++17", "-O1", "-fPIC", "-shared", "-w",
-                        "-ffp-contract=off", "-I" + folder, source, "-o", object});
-    const std::string made = good ? read_file(object) : "";
-    for (const std::string &name : program.names) (void)unlink((folder + "/" + name).c_str());
-    (void)unlink(source.c_str());
-    (void)unlink(object.c_str());
-    (void)rmdir(folder.c_str());
-    return made;
+        good = write_file(folder.file(program.names[i]), program.texts[i]);
+    good = good && run_program({find_compiler(), "-std=c++17", "-O1", "-fPIC", "-shared", "-w",
+                                "-ffp-contract=off", "-I" + folder.path, source, "-o", object},
+                               "");
+    return good ? read_file(object) : "";
 }
 
 /* ---- NVRTC's functions ----------------------------------------------------------------------- */
@@ -202,16 +125,7 @@ void *open_object(const char *code)
     uint64_t bytes;
     if (memcmp(code, magic, sizeof magic) != 0) return nullptr;
     memcpy(&bytes, code + sizeof magic, sizeof bytes);
-    /* each load needs its own file: the loader identifies open objects by file */
-    std::string path = temporary_folder() + "/ltensor-XXXXXX";
-    const int file = mkostemp(&path[0], O_CLOEXEC);
-    if (file < 0) return nullptr;
-    const char *const from = code + sizeof magic + sizeof bytes;
-    const bool whole = write(file, from, bytes) == (ssize_t)bytes;
-    close(file);
-    void *object = whole ? dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
-    (void)unlink(path.c_str());
-    return object;
+    return load_object(std::string(code + sizeof magic + sizeof bytes, bytes));
 }
 
 } // namespace

@@ -201,6 +201,9 @@ struct Span {
     const char *begin, *end;
 };
 
+/* fiber.cpp: ends the running thread of a kernel, without unwinding its stack. */
+[[noreturn]] void drop_thread();
+
 /* fault.cpp: report a fault that `check` found, in the running thread of the running kernel (once
  * per `place` in the source) or in a launch. */
 __attribute__((format(printf, 3, 4))) void fault_in_kernel(const char *check, const char *place,
@@ -209,7 +212,8 @@ __attribute__((format(printf, 3, 4))) void fault_of_launch(const char *check, co
                                                            const char *text, ...);
 std::string thread_text(uint3 block, uint3 thread); /* "block (0, 0, 0), thread (1, 0, 0)" */
 
-/* Observes work items in a build with checks (sim/check/), which then run one at a time. */
+/* Observes work items (sim/check/), which then run one at a time: all of them in a build with
+ * checks, else users' kernels. */
 class Monitor {
   public:
     virtual ~Monitor() = default;
@@ -233,19 +237,24 @@ class Monitor {
     Span stack = {nullptr, nullptr}; /* of the running thread of the running kernel */
 };
 extern Monitor *monitor; /* null: a build without checks */
+/* The monitor of a kernel; in a build without checks, only users' kernels have one. */
+Monitor *monitor_of(const Kernel &kernel);
 /* Held by a work item while it runs. */
 class Watched {
   public:
-    Watched()
+    explicit Watched(Monitor *by = monitor) : by(by)
     {
-        if (monitor) monitor->mutex.lock();
+        if (by) by->mutex.lock();
     }
     ~Watched()
     {
-        if (monitor) monitor->mutex.unlock();
+        if (by) by->mutex.unlock();
     }
     Watched(const Watched &) = delete;
     Watched &operator=(const Watched &) = delete;
+
+  private:
+    Monitor *const by;
 };
 
 } // namespace lt_sim

@@ -317,6 +317,7 @@ void lt_lua_open_cuda(lua_State *L)
     lt_lua_setfuncs(L, functions);
     lt_lua_open_streams(L);
     lt_lua_open_graphs(L);
+    lt_lua_open_user_kernels(L);
     lt_lua_open_ledger(L);
     lua_setfield(L, 1, "cuda");
 }

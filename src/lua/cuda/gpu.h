@@ -1,6 +1,6 @@
 /* gpu.h - shared by the files of torch.cuda: the backend or an error, device arguments, openers.
  *
- * Only cuda.c, stream.c, graph.c and ledger.c include it. */
+ * Only the files of this folder include it. */
 #ifndef LT_LUA_GPU_H
 #define LT_LUA_GPU_H
 
@@ -21,9 +21,11 @@ const lt_backend *lt_lua_gpu(lua_State *L);
  * current one. */
 int lt_lua_gpu_device(lua_State *L, int arg);
 
-/* Both take the table torch.cuda on top of the stack; the methods of tensors are at 3. */
+/* They take the table torch.cuda on top of the stack; torch._C is at 2, the methods of tensors are
+ * at 3. */
 void lt_lua_open_streams(lua_State *L);
 void lt_lua_open_ledger(lua_State *L);
 void lt_lua_open_graphs(lua_State *L);
+void lt_lua_open_user_kernels(lua_State *L);
 
 #endif

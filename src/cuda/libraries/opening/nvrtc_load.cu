@@ -11,7 +11,8 @@ static const char *fill_nvrtc_table(void *handle, lt_nvrtc &table)
 
 lt_status lt_nvrtc_get(const lt_nvrtc **table)
 {
-    static const lt_cuda_library library = LT_NVRTC_LIBRARY;
+    static const lt_cuda_library library =
+        LT_NVRTC_LIBRARY("a kernel of its own for a fusion of operations");
     static lt_cuda_table<lt_nvrtc> &functions = *new lt_cuda_table<lt_nvrtc>;
     return functions.get(&library, fill_nvrtc_table, table);
 }

@@ -41,16 +41,32 @@ Span system_stack()
     return own;
 }
 
-Checker *installed()
+/* The name of a variable without those of its function and namespaces. */
+std::string plain_name(const SharedVariable &variable)
 {
-    auto *made = new Checker;
-    monitor = made;
-    return made;
+    const size_t at = variable.name.rfind("::");
+    return at == variable.name.npos ? variable.name : variable.name.substr(at + 2);
 }
+
+/* Beyond this distance from shared memory, an address is not described relative to it. */
+constexpr size_t near_bytes = 65536;
+
+const char own_address = 0; /* an address inside this library */
 
 } // namespace
 
-Checker *checker = installed();
+/* Never destroyed: streams may still run when the process exits. */
+Checker &the_checker()
+{
+    static auto *made = new Checker;
+    return *made;
+}
+
+Monitor *monitor_of(const Kernel &kernel)
+{
+    if (monitor) return monitor;
+    return user_kernel(kernel) != nullptr ? &the_checker() : nullptr;
+}
 
 /* ---- memory operations other than kernels ---------------------------------------------------- */
 
@@ -117,11 +133,15 @@ void Checker::read(const char *call, const void *pointer, size_t bytes)
 void Checker::begin_launch(const Kernel &launched)
 {
     kernel = &launched;
+    users = user_kernel(launched);
+    if (users) told.clear(); /* each launch reports its faults */
+    if (!users && !own) own = std::make_unique<Places>(&own_address);
+    places = users ? users->places : own.get();
     launch++;
     shared_bytes = kernel->dynamic_shared;
     running = &context;
     own_context = span_of(running, sizeof *running);
-    variables_at = span_of(places.thread_variables(), places.thread_bytes());
+    variables_at = span_of(places->thread_variables(), places->thread_bytes());
     parameters = span_of(kernel, kernel->size);
     memories = 0;
     for (const auto &device : runtime().devices)
@@ -137,6 +157,7 @@ void Checker::end_launch()
 {
     runner = 0;
     kernel = nullptr;
+    users = nullptr;
 }
 
 void Checker::begin_block(uint64_t number)
@@ -194,8 +215,11 @@ bool Checker::first(const char *check, uintptr_t code) { return told.insert({che
 std::string Checker::place(uintptr_t address)
 {
     char text[200];
+    std::string result = users ? users->element_at(address) : "";
+    if (users && result.empty()) result = shared_place(reinterpret_cast<const char *>(address));
+    if (!result.empty()) return "at " + result;
     snprintf(text, sizeof text, "at 0x%zx", (size_t)address);
-    std::string result = text;
+    result = text;
     auto after = live.upper_bound(address);
     if (owner(reinterpret_cast<const void *>(address)) && after != live.begin()) {
         --after;
@@ -208,10 +232,31 @@ std::string Checker::place(uintptr_t address)
     return result;
 }
 
+/* "byte 12 of tile" for an address in or near the shared memory of a user's kernel, else empty. */
+std::string Checker::shared_place(const char *pointer)
+{
+    char text[120];
+    const char *const block = reinterpret_cast<const char *>(running->dynamic_shared);
+    const size_t bytes = kernel->dynamic_shared;
+    const auto offset = (size_t)(pointer - variables_at.begin);
+    const SharedVariable *variable =
+        offset < places->thread_bytes() + near_bytes ? places->before(offset) : nullptr;
+    if (variable) {
+        snprintf(text, sizeof text, "byte %zu of %s%s", offset - variable->offset,
+                 plain_name(*variable).c_str(),
+                 offset < variable->offset + variable->size ? "" : ", beyond its end");
+        return text;
+    }
+    if (bytes == 0 || (size_t)(pointer - block) > bytes + near_bytes) return "";
+    snprintf(text, sizeof text, "byte %zu of the %zu bytes of dynamic shared memory",
+             (size_t)(pointer - block), bytes);
+    return text;
+}
+
 /* As place(), followed by ", in FILE:LINE". */
 std::string Checker::where(const Touch &touch)
 {
-    return place(touch.address) + ", in " + places.source(touch.code);
+    return place(touch.address) + ", in " + places->source(touch.code);
 }
 
 void Checker::converted(uintptr_t code)
@@ -219,13 +264,14 @@ void Checker::converted(uintptr_t code)
     if (runner == own_thread() && first("number", code))
         fault_in_kernel("number", "",
                         "makes an integer of a floating number beyond its range, in %s",
-                        places.source(code).c_str());
+                        places->source(code).c_str());
 }
 
 /* Stops the thread before the access; the kernel fails, as on a GPU. */
 void Checker::stop_thread(cudaError_t error)
 {
     kernel->error = error;
+    if (users) drop_thread(); /* compilers assume that an access throws nothing */
     throw Trap();
 }
 
@@ -267,8 +313,10 @@ void Checker::in_kernel(const Touch &touch)
         on_shared(dynamic, (size_t)(pointer - block.begin), touch, true);
         return;
     }
-    if (touch.kind == read_access && places.constant(touch.address)) return;
+    if (touch.kind == read_access && places->constant(touch.address)) return;
+    if (users && in_library(touch)) return;
     if (static_cast<const void *>(pointer) == &fence || is_pinned(pointer)) return;
+    if (users) outside(touch);
     if (first("host", touch.code))
         fault_in_kernel("memory", "",
                         "%s %zu bytes of the host, which is neither device memory nor pinned, %s",
@@ -286,8 +334,27 @@ void Checker::on_device(const Touch &touch, int device, size_t offset)
         stop_thread(cudaErrorIllegalAddress);
     }
     Shadow &shadow = devices[device];
-    if (!shadow.written(offset, touch.bytes)) change_state(shadow, offset, touch);
+    if (users && !users->allows(memory[device].begin + offset, touch.bytes)) outside(touch);
+    if (monitor && !shadow.written(offset, touch.bytes)) change_state(shadow, offset, touch);
     touch_cells(shadow, offset, touch, launch);
+}
+
+/* Reports an access outside of the memory of a user's kernel and stops the thread. */
+void Checker::outside(const Touch &touch)
+{
+    if (first("outside", touch.code))
+        fault_in_kernel("memory", "", "%s %zu bytes outside of its arguments and shared memory, %s",
+                        word(touch.kind), touch.bytes, where(touch).c_str());
+    stop_thread(cudaErrorIllegalAddress);
+}
+
+/* A variable of the kernel's library outside of functions: __device__. */
+bool Checker::in_library(const Touch &touch)
+{
+    size_t offset;
+    if (!places->global(touch.address, &offset)) return false;
+    touch_cells(globals, offset, touch, launch);
+    return true;
 }
 
 /* Slow path: some of the bytes are not known to be written. */
@@ -414,8 +481,8 @@ void Checker::touch_cells(Shadow &shadow, size_t offset, const Touch &touch, uin
 
 void Checker::in_variable(size_t offset, const Touch &touch)
 {
-    SharedVariable *variable = places.variable(offset);
-    if (!variable && places.of_simulator_at(offset)) return;
+    SharedVariable *variable = places->variable(offset);
+    if (!variable && places->of_simulator_at(offset)) return;
     if (!variable || offset + touch.bytes > variable->offset + variable->size) {
         if (first("variable", touch.code))
             fault_in_kernel("memory", "", "%s %zu bytes beside its shared variables %s",
@@ -451,12 +518,14 @@ void Checker::on_shared(Shadow &shadow, size_t offset, const Touch &touch, bool 
         known = byte && byte->period == blocks && byte->write.clock;
     }
     if (!known && first("unwritten", touch.code)) {
-        SharedVariable *variable = is_dynamic ? nullptr : places.variable(offset);
-        fault_in_kernel(
-            "init", "",
-            "%s %zu bytes of shared memory that the block has not written: byte %zu of %s, %s",
-            word(touch.kind), touch.bytes, variable ? offset - variable->offset : offset,
-            variable ? variable->name.c_str() : "the dynamic ones", where(touch).c_str());
+        SharedVariable *variable = is_dynamic ? nullptr : places->variable(offset);
+        std::string at;
+        if (!users)
+            at = ": byte " + std::to_string(variable ? offset - variable->offset : offset) +
+                 " of " + (variable ? variable->name : "the dynamic ones");
+        fault_in_kernel("init", "",
+                        "%s %zu bytes of shared memory that the block has not written%s, %s",
+                        word(touch.kind), touch.bytes, at.c_str(), where(touch).c_str());
     }
     touch_cells(shadow, offset, touch, blocks);
 }

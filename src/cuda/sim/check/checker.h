@@ -2,12 +2,14 @@
  * memcheck, racecheck and initcheck on a GPU. Races are detected with vector clocks.
  *
  * Kernels are compiled with -fsanitize=thread, which calls a function before each memory access;
- * entry.cpp defines these functions instead of ThreadSanitizer. Work items run one at a time, and
+ * accesses.h defines these functions instead of ThreadSanitizer. In a build without checks, only
+ * users' kernels are compiled so, and the state of global memory is not tracked. Work items run one at a time, and
  * the blocks of a grid on one thread, so only one thread uses this data while a kernel runs. */
 #ifndef LT_SIM_CHECKER_H
 #define LT_SIM_CHECKER_H
 
-#include "../sim.h"
+#include "../user/host.h"
+#include "../user/kernel.h"
 #include "host_memory.h"
 #include "shadow.h"
 
@@ -17,8 +19,6 @@ namespace lt_sim {
 
 /* Identifies the calling OS thread with one instruction. */
 inline uintptr_t own_thread() { return reinterpret_cast<uintptr_t>(__builtin_thread_pointer()); }
-
-enum AccessKind { read_access, write_access, atomic_access, atomic_store };
 
 inline bool is_atomic(AccessKind kind) { return kind == atomic_access || kind == atomic_store; }
 inline bool reads(AccessKind kind) { return kind == read_access || kind == atomic_access; }
@@ -77,6 +77,8 @@ class Checker final : public Monitor {
     void change_state(Shadow &shadow, size_t offset, const Touch &touch);
     void on_shared(Shadow &shadow, size_t offset, const Touch &touch, bool dynamic);
     void in_variable(size_t offset, const Touch &touch);
+    bool in_library(const Touch &touch);
+    [[noreturn]] void outside(const Touch &touch);
     void touch_cells(Shadow &shadow, size_t offset, const Touch &touch, uint32_t period);
     void touch_cell(Cell &cell, const Touch &touch, const Access &now, uint32_t period);
     void touch_again(Cell &cell, const Touch &touch, const Access &now, bool enter);
@@ -84,6 +86,7 @@ class Checker final : public Monitor {
     bool ordered(const Access &before, unsigned self) const;
     void race(const Access &before, const char *did, const Touch &touch);
     std::string place(uintptr_t address);
+    std::string shared_place(const char *pointer);
     std::string where(const Touch &touch);
     bool first(const char *check, uintptr_t code);
     unsigned thread() const;
@@ -91,15 +94,17 @@ class Checker final : public Monitor {
      * missed. */
     void advance(unsigned thread) { clock[thread] += clock[thread] < latest_clock; }
 
-    Places places;
-    Shadow devices[max_devices], variables, dynamic;
+    std::unique_ptr<Places> own; /* of this library; made by the first of its checked kernels */
+    Shadow devices[max_devices], variables, dynamic, globals;
     std::map<uintptr_t, size_t> live; /* allocated device memory: address -> bytes */
     std::set<std::pair<std::string, uintptr_t>> told;
 
     /* State of the running launch. */
     uintptr_t runner = 0; /* its OS thread */
     const Kernel *kernel = nullptr;
-    const Context *running = nullptr; /* context of its OS thread; so are the next two */
+    const UserKernel *users = nullptr; /* null: one of ltensor's kernels */
+    Places *places = nullptr;          /* of the kernel's library */
+    const Context *running = nullptr;  /* context of its OS thread; so are the next two */
     Span variables_at = {nullptr, nullptr}, own_context = {nullptr, nullptr};
     Span parameters = {nullptr, nullptr};
     Span memory[max_devices];
@@ -111,8 +116,8 @@ class Checker final : public Monitor {
     Warp warps[32];
 };
 
-/* Null until the library is loaded. */
-extern Checker *checker;
+/* Made at the first call. */
+Checker &the_checker();
 
 } // namespace lt_sim
 

@@ -1,6 +1,7 @@
 /* host_memory.cpp - see host_memory.h. Reads the program headers of the loaded library, the symbols of
  * thread-local variables in its file, and source lines by addr2line. */
 #include "host_memory.h"
+#include "../compiler.h"
 
 #include <algorithm>
 #include <cxxabi.h>
@@ -16,9 +17,6 @@ namespace lt_sim {
 namespace {
 
 extern "C" void *__tls_get_addr(size_t index[2]);
-
-/* An address inside this library. */
-const char here = 0;
 
 std::string own_path()
 {
@@ -39,6 +37,14 @@ std::string demangled(const char *symbol)
     return name;
 }
 
+/* Copies n elements at this offset; false if the content ends before. */
+template <class T> bool copy_part(const std::string &content, size_t offset, T *to, size_t n)
+{
+    if (offset > content.size() || n > (content.size() - offset) / sizeof(T)) return false;
+    memcpy(to, content.data() + offset, n * sizeof(T));
+    return true;
+}
+
 template <class F> auto each_module(F f)
 {
     return dl_iterate_phdr([](dl_phdr_info *info, size_t,
@@ -48,11 +54,12 @@ template <class F> auto each_module(F f)
 
 } // namespace
 
-Places::Places()
+Places::Places(const void *inside, std::string content, std::string source)
+    : object(std::move(content)), user_file(std::move(source))
 {
-    each_module([this](const dl_phdr_info &info) {
-        const auto address = reinterpret_cast<uintptr_t>(&here);
-        std::vector<Range> found;
+    each_module([this, inside](const dl_phdr_info &info) {
+        const auto address = reinterpret_cast<uintptr_t>(inside);
+        std::vector<Range> found, written;
         bool own = false;
         size_t thread_bytes = 0;
         for (int i = 0; i < info.dlpi_phnum; i++) {
@@ -62,22 +69,33 @@ Places::Places()
             if (part.p_type == PT_LOAD && range.begin <= address && address < range.end) own = true;
             if (part.p_type == PT_GNU_RELRO || (part.p_type == PT_LOAD && !(part.p_flags & PF_W)))
                 found.push_back(range);
+            else if (part.p_type == PT_LOAD)
+                written.push_back(range);
             if (part.p_type == PT_TLS) thread_bytes = part.p_memsz;
         }
         if (!own) return false;
         file = info.dlpi_name && *info.dlpi_name ? info.dlpi_name : own_path();
         base = info.dlpi_addr;
         constants = found;
+        variable_memory = written;
         tls_module = info.dlpi_tls_modid;
         tls_bytes = thread_bytes;
         return true;
     });
-    read_symbols();
+    read_symbols(object.empty() ? read_file(file) : object);
 }
 
 bool Places::constant(uintptr_t address) const
 {
     for (const Range &range : constants)
+        if (range.begin <= address && address < range.end) return true;
+    return false;
+}
+
+bool Places::global(uintptr_t address, size_t *offset) const
+{
+    *offset = address - base;
+    for (const Range &range : variable_memory)
         if (range.begin <= address && address < range.end) return true;
     return false;
 }
@@ -89,27 +107,21 @@ const char *Places::thread_variables() const
 }
 
 /* Reads the thread-local symbols of an ELF file of the host's architecture. */
-void Places::read_symbols()
+void Places::read_symbols(const std::string &content)
 {
-    FILE *in = fopen(file.c_str(), "rb");
-    if (!in) return;
     ElfW(Ehdr) head;
     std::vector<ElfW(Shdr)> sections;
-    if (fread(&head, sizeof head, 1, in) == 1 && !memcmp(head.e_ident, ELFMAG, SELFMAG)) {
+    if (copy_part(content, 0, &head, 1) && !memcmp(head.e_ident, ELFMAG, SELFMAG)) {
         sections.resize(head.e_shnum);
-        if (fseek(in, (long)head.e_shoff, SEEK_SET) ||
-            fread(sections.data(), sizeof sections[0], head.e_shnum, in) != head.e_shnum)
-            sections.clear();
+        if (!copy_part(content, head.e_shoff, sections.data(), sections.size())) sections.clear();
     }
     for (const auto &section : sections) {
         if (section.sh_type != SHT_SYMTAB || section.sh_link >= sections.size()) continue;
         const auto &strings = sections[section.sh_link];
         std::vector<ElfW(Sym)> symbols(section.sh_size / sizeof(ElfW(Sym)));
         std::vector<char> text(strings.sh_size + 1);
-        if (fseek(in, (long)section.sh_offset, SEEK_SET) ||
-            fread(symbols.data(), sizeof symbols[0], symbols.size(), in) != symbols.size() ||
-            fseek(in, (long)strings.sh_offset, SEEK_SET) ||
-            fread(text.data(), 1, strings.sh_size, in) != strings.sh_size)
+        if (!copy_part(content, section.sh_offset, symbols.data(), symbols.size()) ||
+            !copy_part(content, strings.sh_offset, text.data(), strings.sh_size))
             continue;
         for (const auto &symbol : symbols)
             if ((symbol.st_info & 15) != STT_TLS || symbol.st_size == 0)
@@ -119,7 +131,6 @@ void Places::read_symbols()
             else
                 variables.push_back({symbol.st_value, symbol.st_size, &text[symbol.st_name], 0});
     }
-    fclose(in);
     std::sort(variables.begin(), variables.end(),
               [](const SharedVariable &a, const SharedVariable &b) { return a.offset < b.offset; });
 }
@@ -131,33 +142,58 @@ bool Places::of_simulator_at(size_t offset) const
     return false;
 }
 
-SharedVariable *Places::found(size_t offset)
+SharedVariable *Places::before(size_t offset)
 {
     auto after = std::upper_bound(variables.begin(), variables.end(), offset,
                                   [](size_t o, const SharedVariable &v) { return o < v.offset; });
     if (after == variables.begin()) return nullptr;
     --after;
-    if (offset >= after->offset + after->size) return nullptr;
     if (after->name.compare(0, 2, "_Z") == 0) after->name = demangled(after->name.c_str());
-    return recent = &*after;
+    return &*after;
+}
+
+SharedVariable *Places::found(size_t offset)
+{
+    SharedVariable *variable = before(offset);
+    if (!variable || offset >= variable->offset + variable->size) return nullptr;
+    return recent = variable;
+}
+
+/* The lines that addr2line prints for a code address of the file. */
+static std::vector<std::string> lines_of(const std::string &file, uintptr_t code)
+{
+    char command[4300], line[1024];
+    std::vector<std::string> lines;
+    snprintf(command, sizeof command, "addr2line -i -e '%s' 0x%zx 2>/dev/null", file.c_str(),
+             (size_t)code);
+    FILE *out = popen(command, "r");
+    if (!out) return lines;
+    while (fgets(line, sizeof line, out)) {
+        line[strcspn(line, " \n")] = '\0';
+        lines.push_back(line);
+    }
+    pclose(out);
+    return lines;
 }
 
 std::string Places::source(uintptr_t code) const
 {
-    char command[4300], line[1024];
-    snprintf(command, sizeof command, "addr2line -i -e '%s' 0x%zx 2>/dev/null", file.c_str(),
-             (size_t)(code - base - 1));
-    std::string text;
-    FILE *out = popen(command, "r");
-    if (!out) return "?";
-    while (fgets(line, sizeof line, out)) {
-        line[strcspn(line, " \n")] = '\0';
-        if (strstr(line, "/sim/include/") || strstr(line, "/include/c++/")) continue;
-        const char *shown = strstr(line, "src/cuda/");
+    std::string text, copy;
+    if (!object.empty()) copy = write_temporary(object);
+    for (const std::string &line : lines_of(copy.empty() ? file : copy, code - base - 1)) {
+        if (line.find("/include/c++/") != line.npos || line.find("/sim/include/") != line.npos)
+            continue;
+        size_t from = line.find("src/cuda/");
+        if (from == line.npos) from = 0;
+        if (!object.empty()) {
+            /* a user's source has no folder, its headers are in a temporary one */
+            from = line.rfind('/') + 1;
+            if (line.compare(from, user_file.size(), user_file)) continue;
+        }
         if (!text.empty()) text += ", from ";
-        text += shown ? shown : line;
+        text += line.substr(from);
     }
-    pclose(out);
+    if (!copy.empty()) (void)unlink(copy.c_str());
     return text.empty() ? "?" : text;
 }
 

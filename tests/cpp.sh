@@ -1,6 +1,7 @@
 #!/bin/sh
 # ltensor.hpp in programs that link the libltensor of $BUILD (default build): tests/cpp with each compiler and standard, with and
-# without exceptions, and in two files of one program; the program of the guide.
+# without exceptions, and in two files of one program; the program of the guide; an audio
+# callback that may neither allocate nor lock.
 set -eu
 BUILD=${BUILD-build}
 folder=$(mktemp -d)
@@ -11,7 +12,7 @@ passed=0
 build() {
     program=$1
     shift
-    "$@" -Wall -Wextra -Wshadow -pedantic -Werror -Iinclude -I"$BUILD/gen" -o "$folder/$program" -L"$BUILD" -Wl,-rpath,"$PWD/$BUILD" -lltensor
+    "$@" -Wall -Wextra -Wshadow -pedantic -Werror -Iinclude -I"$BUILD/gen" -o "$folder/$program" -L"$BUILD" -Wl,-rpath,"$PWD/$BUILD" -lltensor -lm -ldl
 }
 
 echo '#include "ltensor.hpp"' >"$folder/unit.cpp"
@@ -34,6 +35,12 @@ for compiler in g++ clang++; do
     done
     build quiet $compiler -std=c++17 -fno-exceptions tests/cpp/no_exceptions.cpp
     "$folder/quiet"
+    passed=$((passed + 1))
+done
+for compiler in gcc clang; do
+    command -v $compiler >/dev/null || continue
+    build realtime $compiler -std=c11 tests/cpp/realtime.c
+    "$folder/realtime"
     passed=$((passed + 1))
 done
 echo "$passed passed, 0 failed"

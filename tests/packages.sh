@@ -67,6 +67,8 @@ run_examples() {
     expect '(0, 0) is inside'
     expect '(1.9, 1.9) is outside'
     expect 'an error: mat1 and mat2 shapes cannot be multiplied (4x1 and 4x1)'
+    "$1/audio" >"$work/out"
+    expect '100 blocks of 128 samples, the loudest is'
     "$1/plugins" >"$work/out"
     expect 'invert: the first pixel is 255'
     expect 'blur: the first pixel is 1.11111'
@@ -106,7 +108,7 @@ for kind in '' -static; do
         grep -q 'include.*ltensor_\(lua\|script\)\.h' "$source" && package=ltensor_lua
         case $source in *.cpp) compiler='c++ -std=c++17' ;; *) compiler='cc -std=c99' ;; esac
         # shellcheck disable=SC2046,SC2086
-        $compiler -Wall -Wextra -pedantic -Werror "$source" $(pkg-config --cflags --libs "$package$kind") ${HOST_FLAGS-} \
+        $compiler -Wall -Wextra -pedantic -Werror "$source" $(pkg-config --cflags --libs "$package$kind") ${HOST_FLAGS-} -lm \
             -o "$work/examples$kind/$name"
     done
 done

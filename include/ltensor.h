@@ -881,6 +881,8 @@ static inline lt_scalar lt_complex_number(double real, double imaginary)
 }
 #endif
 
+#include "ltensor_register.h"
+
 #ifndef LT_OPS_BY_NAME
 #include "ltensor_ops.h" /* generated: one function per op */
 #endif

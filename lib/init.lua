@@ -21,8 +21,8 @@ require('torch.support.scripted').install()
 require 'torch.support.functions'
 require 'torch.support.default_device'
 
-local parts = { amp = true, audio = true, distributed = true, distributions = true, export = true, fft = true, func = true, hub = true, linalg = true,
-  masked = true, nn = true, onnx = true, optim = true, profiler = true, random = true, serialization = 'files.safe_globals', signal = true, sparse = true, special = true, testing = true,
+local parts = { amp = true, audio = true, distributed = true, distributions = true, export = true, fft = true, func = true, hub = true, library = 'library.library', linalg = true,
+  masked = true, nn = true, onnx = true, ops = 'library.ops', optim = true, profiler = true, random = true, serialization = 'files.safe_globals', signal = true, sparse = true, special = true, testing = true,
   utils = true, vision = true }
 
 torch.preserve_format, torch.contiguous_format = 'preserve_format', 'contiguous_format'

@@ -19,10 +19,16 @@ $(GENERATED): $(GEN_STAMP) ;
 
 # Argument: a folder of generated sources. The two modules that describe the ops, in the form that
 # embed.lua reads.
-op_modules = $(1)/ops_docs.lua=torch.ops_docs:packed $(1)/ops_scripted.lua=torch.ops_scripted:compiled
+op_modules = $(1)/ops_docs.lua=torch.ops_docs:packed $(1)/ops_scripted.lua=torch.ops_scripted:compiled \
+             $(GEN)/plugin_headers.lua=torch.plugin_headers:packed
+
+# The headers for plugins as a module, for torch.utils.cpp_extension.
+$(GEN)/plugin_headers.lua: $(CORE_HEADERS) include/ltensor_plugin.h scripts/gen/plugin_headers.lua
+	@mkdir -p $(GEN)
+	$(LUA) scripts/gen/plugin_headers.lua $(CORE_HEADERS) include/ltensor_plugin.h >$@
 
 EMBED_SCRIPTS := $(addprefix scripts/,embed.lua embed_args.lua source_files.lua)
-$(GEN)/embedded_lib.c: $(LIB_LUA) $(GEN)/ops_docs.lua $(GEN)/ops_scripted.lua $(EMBED_SCRIPTS)
+$(GEN)/embedded_lib.c: $(LIB_LUA) $(GEN)/ops_docs.lua $(GEN)/ops_scripted.lua $(GEN)/plugin_headers.lua $(EMBED_SCRIPTS)
 	$(LUA) scripts/embed.lua $@ lib $$($(LUA) scripts/embed_args.lua lib $(LIB_LUA)) $(call op_modules,$(GEN))
 
 $(GEN)/embedded_repl.c: $(REPL_LUA) $(EMBED_SCRIPTS)

@@ -27,7 +27,7 @@ MIN_SHARED_OBJ := $(filter-out $(TABLE_OBJ) $(FAMILY_OBJ) $(OBJ)/gen/calls_% $(O
 MIN_FAMILY_OBJ := $(foreach i,$(ISAS),$(MIN_FAMILIES:%=$(MIN_OBJ)/%.$(i).o))
 MIN_TABLE_OBJ := $(MIN_OBJ)/backend.o $(MIN_OBJ)/loops.o
 MIN_BIND_OBJ := $(LUA_SRC:%.c=$(OBJ)/%.o) $(GEN_BIND:$(GEN)/%.c=$(MIN_OBJ)/%.o) $(MIN_OBJ)/embedded_lib.o
-MIN_HEADERS := include/ltensor.h $(MIN_GEN)/ltensor_ops.h
+MIN_HEADERS := $(CORE_HEADERS) $(MIN_GEN)/ltensor_ops.h
 
 minimal: $(MIN_TARGETS)
 	@size $(MIN)/libltensor.so $(MIN)/libltensor_lua.so | awk 'NR > 1 { printf "%s: %.1f MB\n", $$6, ($$1 + $$2) / 1e6 }'
@@ -38,13 +38,13 @@ $(MIN_GEN)/ops: $(OPS) FORCE
 	@mkdir -p $(MIN_GEN)/op $(MIN_OBJ)
 	@cmp -s $(OPS) $@ || cp $(OPS) $@
 
-$(MIN_STAMP): $(MIN_GEN)/ops $(GEN_STAMP)
+$(MIN_STAMP): $(MIN_GEN)/ops $(GEN_STAMP) $(GEN)/plugin_headers.lua
 	LT_OPS=$< $(LUA) scripts/gen/headers.lua $(MIN_GEN)
 	LT_OPS=$< $(LUA) scripts/gen/cpp.lua $(MIN_GEN)
 	LT_OPS=$< $(LUA) scripts/gen/calls.lua $(MIN_GEN)
 	LT_OPS=$< $(LUA) scripts/gen/binding.lua $(MIN_GEN)
 	$(LUA) scripts/embed.lua $(MIN_GEN)/embedded_lib.c lib $$($(LUA) scripts/embed_args.lua lib $(LIB_LUA)) \
-	  $(MIN_GEN)/ops_docs.lua=torch.ops_docs:packed $(MIN_GEN)/ops_scripted.lua=torch.ops_scripted:compiled
+	  $(call op_modules,$(MIN_GEN))
 	@touch $@
 $(patsubst $(GEN)/%,$(MIN_GEN)/%,$(GEN_CALLS) $(GEN_BIND)) $(MIN_GEN)/embedded_lib.c $(MIN_GEN)/ltensor_ops.h: \
   $(MIN_STAMP) ;

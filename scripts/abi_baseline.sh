@@ -11,7 +11,10 @@ command -v abidw >/dev/null || { echo "abi_baseline.sh: abidw is missing (Debian
 public=$(mktemp)
 trap 'rm -f "$public"' EXIT
 mkdir -p "$folder"
-cp include/ltensor.h include/ltensor_lua.h include/ltensor_script.h "$BUILD/gen/ltensor_ops.h" "$folder/"
+for header in include/*.h "$BUILD/gen/ltensor_ops.h"; do
+    case $header in *_prompt.h) continue ;; esac
+    cp "$header" "$folder/"
+done
 for library in libltensor libltensor_lua; do
     # Symbols between our libraries (LTENSOR_PRIVATE_…) are not part of the interface.
     { echo '[abi_whitelist]'; sed '/^LTENSOR_PRIVATE/,$d' "$BUILD/obj/$library.map" | sed -n 's/^    \(l.*\);/  \1/p'; } >"$public"

@@ -62,9 +62,10 @@ for library in libltensor libltensor_lua libltensor_repl; do
     [ "${STRIP-yes}" = no ] || objcopy --strip-debug "$lib/$library.a"
 done
 
-install -m 644 include/ltensor.h include/ltensor_lua.h include/ltensor_script.h "$GEN/ltensor_ops.h" "$dest/include/"
-install -m 644 include/*.hpp "$GEN/ltensor_ops.hpp" "$dest/include/"
-[ ! -f "$BUILD/libltensor_repl.a" ] || install -m 644 include/ltensor_prompt.h "$dest/include/"
+for header in include/*.h include/*.hpp "$GEN/ltensor_ops.h" "$GEN/ltensor_ops.hpp"; do
+    case $header in *_prompt.h) [ -f "$BUILD/libltensor_repl.a" ] || continue ;; esac
+    install -m 644 "$header" "$dest/include/"
+done
 cp -R lib/. "$dest/share/ltensor/lib/"
 install -m 644 "$BUILD"/meta/*.lua "$dest/share/ltensor/lib/meta/"
 install -m 644 "$BUILD"/docs/*.md "$dest/share/doc/ltensor/reference/"

@@ -60,7 +60,7 @@ end
 
 -- Whether the parameters of a function are fixed elsewhere: by the declaration of an op, the public
 -- header, or, in the simulator, NVIDIA's API.
-local public = source_files.read 'include/ltensor.h'
+local public = source_files.read 'include/ltensor.h' .. source_files.read 'include/ltensor_register.h'
 local function is_given(path, name)
   return name:find '^lt_.*_impl$' or path:find '^src/cuda/sim/' or public:find('%f[%w_]' .. name:gsub('%p', '%%%0') .. '%(')
 end

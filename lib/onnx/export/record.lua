@@ -189,6 +189,13 @@ local function without_cudnn()
   return setmetatable({}, { __close = function() cudnn.enabled = before end })
 end
 
+-- Own operations in Lua are recorded as the operations of their implementation.
+local function with_own_ops()
+  local ops = torch.ops
+  ops.__recording = ops.__recording + 1
+  return setmetatable({}, { __close = function() ops.__recording = ops.__recording - 1 end })
+end
+
 function M.record(module, args, names)
   local stack = {}
   local self = setmetatable({ of_tensor = {}, values = {}, calls = {}, inputs = {}, outputs = {},
@@ -211,6 +218,7 @@ function M.record(module, args, names)
     local _ <close> = follow(module, stack)
     local _ <close> = torch.no_grad()
     local _ <close> = without_cudnn()
+    local _ <close> = with_own_ops()
     local ok, message = coroutine.resume(thread)
     if not ok then error(message, 0) end
     if coroutine.status(thread) ~= 'dead' then fail 'torch.onnx.export: the module yields, which cannot be recorded' end

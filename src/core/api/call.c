@@ -11,6 +11,7 @@
 #include "devices/device.h"
 #include "dtypes/dtype.h"
 #include "error.h"
+#include "own/own_op.h"
 #include "tensor.h"
 #include "values.h"
 #include "op/to.h"
@@ -40,11 +41,38 @@ static int compare_name(const void *name, const void *entry)
     return strcmp(name, ((const lt_call_name *)entry)->name);
 }
 
+/* The overloads of a name, and the own operation (own/own_op.h) if it is one. */
+typedef struct call_target {
+    const char *name;
+    const lt_callable *const *overloads;
+    int n;
+    const lt_callable *only; /* the overload of an own operation */
+    lt_own_op *own;          /* a reference; NULL: built in */
+} call_target;
+
+static lt_status find_target(const char *name, call_target *out)
+{
+    const lt_call_name *entry =
+        bsearch(name, lt_call_names, (size_t)lt_call_names_n, sizeof *lt_call_names, compare_name);
+    *out = (call_target){.name = name};
+    if (entry != NULL) {
+        out->overloads = &lt_callables[entry->first];
+        out->n = entry->n;
+        return LT_OK;
+    }
+    out->own = lt_own_find(name, NULL);
+    if (out->own == NULL)
+        return lt_error(LT_ERR_TYPE, "lt_call(): unknown operation '%.100s'", name);
+    out->only = &out->own->callable;
+    out->n = 1;
+    return LT_OK;
+}
+
 /* Selects the first matching overload; in a second round, 0-dim tensors are accepted as numbers. */
-static lt_status choose_callable(const lt_call_name *name, lt_named_call *c, lt_call_match *m,
+static lt_status choose_callable(const call_target *name, lt_named_call *c, lt_call_match *m,
                                  const lt_callable **chosen)
 {
-    const lt_callable *const *f = &lt_callables[name->first];
+    const lt_callable *const *f = name->own != NULL ? &name->only : name->overloads;
     lt_call_problem p, ignored;
     for (int i = 0; i < name->n; i++) {
         if (!lt_callable_fits(f[i], c, m, &p)) continue;
@@ -57,7 +85,7 @@ static lt_status choose_callable(const lt_call_name *name, lt_named_call *c, lt_
         *chosen = f[i];
         return LT_OK;
     }
-    return lt_call_mismatch(name, c, &p);
+    return lt_call_mismatch(name->name, f, name->n, c, &p);
 }
 
 /* ---- converting ------------------------------------------------------------------------------ */
@@ -200,7 +228,7 @@ static lt_status convert_all(const lt_callable *f, lt_call_match *m)
 /* Checks the capacity of the caller's array of results before the operation runs. */
 static lt_status check_room(const lt_callable *f, const lt_value *results, const int *nresults)
 {
-    if (results == NULL) return LT_OK;
+    if (results == NULL || f->info.n_results == 0) return LT_OK;
     if (nresults == NULL) return lt_null_argument("lt_call", "nresults");
     if (*nresults < f->info.n_results)
         return lt_error(
@@ -243,30 +271,64 @@ static lt_status run_callable(const lt_callable *f, lt_call_match *m, lt_value *
     return LT_OK;
 }
 
-lt_status lt_call(const char *name, const lt_value *args, int nargs, const lt_named_value *named,
-                  int nnamed, lt_value *results, int *nresults)
+/* Converts the arguments of the chosen overload, runs it (infer: only its meta function), and hands
+ * the results over. */
+static lt_status run_target(const call_target *target, const lt_callable *f, lt_call_match *m,
+                            bool infer, lt_value *results)
 {
-    LT_REQUIRE(name);
-    const lt_call_name *entry =
-        bsearch(name, lt_call_names, (size_t)lt_call_names_n, sizeof *lt_call_names, compare_name);
-    if (entry == NULL) return lt_error(LT_ERR_TYPE, "lt_call(): unknown operation '%.100s'", name);
-    lt_named_call c = {.args = args, .named = named, .nargs = nargs, .nnamed = nnamed};
-    lt_call_match m;
-    const lt_callable *f = NULL;
     lt_value made[LT_CALL_MAX_RESULTS];
-    m.n_owned = 0;
-    LT_TRY(check_call(name, &c));
-    LT_TRY(choose_callable(entry, &c, &m, &f));
-    LT_TRY(check_room(f, results, nresults));
     for (int i = 0; i < f->info.n_results; i++) made[i] = lt_value_of(f->results[i].kind);
-    lt_status status = convert_all(f, &m);
-    if (status == LT_OK) status = run_callable(f, &m, made);
-    for (int i = 0; i < m.n_owned; i++) lt_tensor_release(m.owned[i]);
+    lt_status status = convert_all(f, m);
+    if (status == LT_OK && target->own == NULL)
+        status = run_callable(f, m, made);
+    else if (status == LT_OK)
+        status = (infer ? lt_own_infer : lt_own_run)(target->own, &m->frame, made);
     if (status != LT_OK) return status;
     if (results == NULL)
         for (int i = 0; i < f->info.n_results; i++) lt_value_release(&made[i]);
-    else
+    else if (f->info.n_results > 0)
         lt_value_hand_over(made, f->info.n_results, results);
-    if (nresults != NULL) *nresults = f->info.n_results;
     return LT_OK;
+}
+
+static lt_status call_target_with(const call_target *target, lt_named_call *c, bool infer,
+                                  lt_value *results, int *nresults)
+{
+    const lt_callable *f = NULL;
+    lt_call_match m;
+    m.n_owned = 0;
+    LT_TRY(check_call(target->name, c));
+    LT_TRY(choose_callable(target, c, &m, &f));
+    LT_TRY(check_room(f, results, nresults));
+    lt_status status = run_target(target, f, &m, infer, results);
+    for (int i = 0; i < m.n_owned; i++) lt_tensor_release(m.owned[i]);
+    if (status == LT_OK && nresults != NULL) *nresults = f->info.n_results;
+    return status;
+}
+
+lt_status lt_call(const char *name, const lt_value *args, int nargs, const lt_named_value *named,
+                  int nnamed, lt_value *results, int *nresults)
+{
+    call_target target;
+    LT_REQUIRE(name);
+    lt_named_call c = {.args = args, .named = named, .nargs = nargs, .nnamed = nnamed};
+    LT_TRY(find_target(name, &target));
+    lt_status status = call_target_with(&target, &c, false, results, nresults);
+    lt_own_release(target.own);
+    return status;
+}
+
+lt_status lt_op_infer(const char *name, const lt_value *args, int nargs,
+                      const lt_named_value *named, int nnamed, lt_value *results, int *nresults)
+{
+    call_target target;
+    LT_REQUIRE(name);
+    lt_named_call c = {.args = args, .named = named, .nargs = nargs, .nnamed = nnamed};
+    LT_TRY(find_target(name, &target));
+    lt_status status =
+        target.own != NULL
+            ? call_target_with(&target, &c, true, results, nresults)
+            : lt_error(LT_ERR_RUNTIME, "lt_op_infer(): '%.100s' is a built-in operation", name);
+    lt_own_release(target.own);
+    return status;
 }

@@ -137,12 +137,10 @@ static lt_status refuse_combination(const lt_callable *const *f, int n, const ch
                     t.buffer);
 }
 
-lt_status lt_call_mismatch(const lt_call_name *name, const lt_named_call *c,
-                           const lt_call_problem *p)
+lt_status lt_call_mismatch(const char *name, const lt_callable *const *f, int n,
+                           const lt_named_call *c, const lt_call_problem *p)
 {
-    const lt_callable *const *f = &lt_callables[name->first];
-    const char *unknown = unknown_name(f, name->n, c);
-    if (unknown != NULL) return refuse_name(f, name->n, name->name, unknown);
-    return name->n == 1 ? refuse_problem(f[0], name->name, c, p)
-                        : refuse_combination(f, name->n, name->name, c);
+    const char *unknown = unknown_name(f, n, c);
+    if (unknown != NULL) return refuse_name(f, n, name, unknown);
+    return n == 1 ? refuse_problem(f[0], name, c, p) : refuse_combination(f, n, name, c);
 }

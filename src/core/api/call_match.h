@@ -78,9 +78,9 @@ int lt_callable_positional_args(const lt_callable *f);
 bool lt_callable_fits(const lt_callable *f, const lt_named_call *c, lt_call_match *m,
                       lt_call_problem *p);
 
-/* The error of a call that no overload of the name matches. p: of the only overload; unused if
+/* The error of a call that none of the n overloads matches. p: of the only overload; unused if
  * there are several. */
-lt_status lt_call_mismatch(const lt_call_name *name, const lt_named_call *c,
-                           const lt_call_problem *p);
+lt_status lt_call_mismatch(const char *name, const lt_callable *const *f, int n,
+                           const lt_named_call *c, const lt_call_problem *p);
 
 #endif

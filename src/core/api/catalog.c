@@ -1,6 +1,8 @@
 /* catalog.c - enumerates the operations: lt_op_count, lt_op_at and the functions for their
- * arguments and results, over the tables of callables.h. */
+ * arguments and results, over the tables of callables.h. The last two accept own operations, too.
+ */
 #include "callables.h"
+#include "own/own_op.h"
 
 int lt_op_count(void) { return lt_callables_n; }
 
@@ -13,7 +15,8 @@ static const lt_callable *callable_of(const lt_op_info *op)
 {
     for (int i = 0; i < lt_callables_n; i++)
         if (&lt_callables[i]->info == op) return lt_callables[i];
-    return NULL;
+    const lt_own_op *own = op != NULL ? lt_own_of_info(op) : NULL;
+    return own != NULL ? &own->callable : NULL;
 }
 
 const lt_arg_info *lt_op_arg(const lt_op_info *op, int i)

@@ -83,16 +83,22 @@ int lt_lua_call_protected(lua_State *L, lua_CFunction f, void *argument)
 
 lt_status lt_lua_call_back(const lt_lua_state *state, lua_CFunction f, void *argument)
 {
-    lua_State *L = state->running;
-    if (L == NULL)
-        return lt_error(LT_ERR_RUNTIME,
-                        "a hook written in Lua was reached from outside of its interpreter");
+    if (state->running != NULL) return lt_lua_call_back_on(state->running, f, argument, true);
+    return lt_error(LT_ERR_RUNTIME,
+                    "a hook written in Lua was reached from outside of its interpreter");
+}
+
+lt_status lt_lua_call_back_on(lua_State *L, lua_CFunction f, void *argument, bool keep)
+{
     if (!lua_checkstack(L, 4)) return lt_error(LT_ERR_MEMORY, "Lua stack overflow in a hook");
     if (lt_lua_call_protected(L, f, argument) == LUA_OK) return LT_OK;
     lt_status status =
         lt_error(LT_ERR_RUNTIME, "%s",
                  lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "error in a hook");
-    lua_rawsetp(L, LUA_REGISTRYINDEX, &pending_error_key);
+    if (keep)
+        lua_rawsetp(L, LUA_REGISTRYINDEX, &pending_error_key);
+    else
+        lua_pop(L, 1);
     return status;
 }
 

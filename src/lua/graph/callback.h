@@ -41,6 +41,15 @@ lt_status lt_callback_run_node_hook(void *ctx, lt_tensor **values, int n, lt_ten
  * Lua's status, with the error on top of the stack. */
 int lt_lua_call_protected(lua_State *L, lua_CFunction f, void *argument);
 
+/* Values of scripts that the graph holds by their numbers in the registry (luaL_ref). Call the first
+ * before luaL_ref; the second, from any thread, when a number is no longer needed. */
+lt_status lt_lua_number_values(lt_lua_state *s);
+void lt_lua_give_up(lt_lua_state *s, int number);
+
+/* As lt_lua_call_back on this thread of the interpreter. keep: stores the error value for
+ * lt_callback_raise. */
+lt_status lt_lua_call_back_on(lua_State *L, lua_CFunction f, void *argument, bool keep);
+
 /* Raises the error value of a callback, else core's message. */
 int lt_callback_raise(lua_State *L);
 

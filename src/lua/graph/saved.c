@@ -30,7 +30,7 @@ typedef struct lua_hooks {
 
 /* ---- values that are no longer needed -------------------------------------------------------- */
 
-static void give_up(lt_lua_state *s, int number)
+void lt_lua_give_up(lt_lua_state *s, int number)
 {
     struct lt_saved_values *values = s->saved_values;
     LT_ASSERT(values != NULL && number >= 0, "number %d", number);
@@ -136,22 +136,22 @@ static lt_status unpack_by_hook(lt_saved_hooks *hooks, int64_t packed, lt_tensor
 
 static void drop_packed_value(lt_saved_hooks *hooks, int64_t packed)
 {
-    give_up(((lua_hooks *)hooks)->state, (int)packed);
+    lt_lua_give_up(((lua_hooks *)hooks)->state, (int)packed);
 }
 
 static void free_hooks(lt_saved_hooks *hooks)
 {
     lua_hooks *h = (lua_hooks *)hooks;
     LT_ASSERT(h->hooks.refs == 0, "refs %d", h->hooks.refs);
-    give_up(h->state, h->pack);
-    give_up(h->state, h->unpack);
+    lt_lua_give_up(h->state, h->pack);
+    lt_lua_give_up(h->state, h->unpack);
     lt_lua_state_release(h->state);
     lt_mem_free(h);
 }
 
 /* ---- for Lua --------------------------------------------------------------------------------- */
 
-static lt_status make_values(lt_lua_state *s)
+lt_status lt_lua_number_values(lt_lua_state *s)
 {
     if (s->saved_values != NULL) return LT_OK;
     struct lt_saved_values *values = lt_mem_zalloc(sizeof *values);
@@ -170,7 +170,7 @@ static int open_saved_hooks(lua_State *L)
     lua_settop(L, 2);
     lt_lua_check_type(L, 1, LUA_TFUNCTION);
     lt_lua_check_type(L, 2, LUA_TFUNCTION);
-    lt_lua_check(L, make_values(s));
+    lt_lua_check(L, lt_lua_number_values(s));
     lt_lua_forget_saved(L, s);
     const int of_unpack = luaL_ref(L, LUA_REGISTRYINDEX), of_pack = luaL_ref(L, LUA_REGISTRYINDEX);
     lua_hooks *h = lt_mem_zalloc(sizeof *h);

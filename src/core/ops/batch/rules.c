@@ -435,8 +435,8 @@ static void warn(const lt_batch_op *op)
     }
     lt_log_line(LT_LOG_WARNING,
                 "UserWarning: There is a performance drop because we have not yet implemented the "
-                "batching rule for aten::%s: it is done for one sample after the other.",
-                op->name);
+                "batching rule for %s%s: it is done for one sample after the other.",
+                strstr(op->name, "::") == NULL ? "aten::" : "", op->name);
 }
 
 typedef struct sample {

@@ -24,7 +24,6 @@ test_utils: Names of the tests to run; nil: all.
 raise_exception: Whether a failed test is an error; otherwise its message is in the result.
 atol: Absolute tolerance.
 rtol: Relative tolerance.
-dispatch_key: `'CPU'`, `'CUDA'`, or `'CompositeExplicitAutograd'` (all devices), `'Autograd'` is not supported: call `register_autograd`.
 ]=]
 
 local torch = require 'torch'

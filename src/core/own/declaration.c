@@ -323,7 +323,7 @@ static lt_status keep_names(lt_own_op *op, const char *name)
 lt_status lt_own_parse(lt_own_op *op, const char *declaration, const char *doc)
 {
     const size_t n = strlen(declaration) + 1, n_doc = doc != NULL ? strlen(doc) + 1 : 1;
-    char *name, *args, *results;
+    char *name = NULL, *args = NULL, *results = NULL;
     op->text = lt_mem_zalloc(3 * n + n_doc);
     if (op->text == NULL) return LT_ERR_MEMORY;
     char *whole = op->text, *lua = whole + n, *cut = lua + n;

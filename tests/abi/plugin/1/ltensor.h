@@ -656,15 +656,15 @@ typedef struct lt_named_value {
     lt_value value;
 } lt_named_value;
 
-/* Calls an operation by name: "add", "add_" (in place), "nn.functional.glu". nargs positional
- * arguments come first, then nnamed named ones. Overloads are tried in the order of their
- * declarations; the first one that matches is called. These values are converted: a number to a
- * tensor if the operation allows it, a 0-dim tensor to a number, an int to a set of one dimension,
- * "float64" to a dtype, "cuda:1" to a device. The tensor named "out" receives the result if the
- * operation supports it.
+/* Calls an operation by PyTorch's name without "torch.": "add_" (in place), "linalg.solve",
+ * "nn.functional.glu". nargs positional arguments come first, then nnamed named ones. Overloads are
+ * tried in the order of their declarations; the first one that matches is called. These values are
+ * converted: a number to a tensor if the operation allows it, a 0-dim tensor to a number, an int to
+ * a set of one dimension, "float64" to a dtype, "cuda:1" to a device. The tensor named "out"
+ * receives the result if the operation supports it.
  * - results: an array of *nresults values initialized by lt_value_none; *nresults is set to the
- *   number of results. In-place operations return the changed tensor. Both pointers may be NULL to
- *   drop the results.
+ *   number of results. In-place operations return the changed tensor (of a list: nothing). Both
+ *   pointers may be NULL to drop the results.
  * - LT_ERR_TYPE: no such operation, or no matching overload; the message has the argument, its
  *   actual and its expected kind. */
 LT_API lt_status lt_call(const char *name, const lt_value *args, int nargs,

@@ -34,7 +34,7 @@ static int batch_depth(lua_State *L)
     return 1;
 }
 
-/* Argument 2: a level, or with `most` LT_MAX_BATCHES a number of levels. */
+/* Argument 2: a level, or a number of levels, of at most `most`. */
 static int check_level(lua_State *L, int most)
 {
     lua_Integer level = lt_lua_check_integer(L, 2);
@@ -42,6 +42,15 @@ static int check_level(lua_State *L, int most)
         lt_lua_error(L, "vmap level %I, expected 0 to %d", (LUAI_UACINT)level, most);
     return (int)level;
 }
+
+/* Argument 2: an active level. Operations do not search for hidden dimensions without a vmap, and
+ * would read beyond the memory of a tensor that hides one. */
+static int check_active_level(lua_State *L)
+{
+    if (lt_batch_depth() == 0) lt_lua_error(L, "no vmap is active");
+    return check_level(L, lt_batch_depth() - 1);
+}
+static int check_active_levels(lua_State *L) { return check_level(L, lt_batch_depth()); }
 
 /* is_batched(tensor, level or nil) */
 static int is_batched(lua_State *L)
@@ -54,11 +63,10 @@ static int is_batched(lua_State *L)
 
 typedef lt_status (*look)(lt_tensor *t, int level, lt_tensor **out);
 
-static int looked_at(lua_State *L, look how, int most)
+static int looked_at(lua_State *L, look how, int level)
 {
     static const int arguments[] = {1};
     lt_tensor *t = lt_lua_check_tensor(L, 1);
-    int level = check_level(L, most);
     lua_settop(L, 2);
     lt_tensor **slot = lt_lua_new(L);
     lt_lua_do(L, how(t, level, slot));
@@ -67,15 +75,15 @@ static int looked_at(lua_State *L, look how, int most)
 }
 
 /* (tensor, level) -> tensor: call the core function of this name. */
-static int batch_hide(lua_State *L) { return looked_at(L, lt_batch_hide, LT_MAX_BATCHES - 1); }
-static int batch_show(lua_State *L) { return looked_at(L, lt_batch_show, LT_MAX_BATCHES - 1); }
+static int batch_hide(lua_State *L) { return looked_at(L, lt_batch_hide, check_active_level(L)); }
+static int batch_show(lua_State *L) { return looked_at(L, lt_batch_show, check_active_level(L)); }
 static int batch_show_below(lua_State *L)
 {
-    return looked_at(L, lt_batch_show_below, LT_MAX_BATCHES);
+    return looked_at(L, lt_batch_show_below, check_active_levels(L));
 }
 static int batch_hide_below(lua_State *L)
 {
-    return looked_at(L, lt_batch_hide_below, LT_MAX_BATCHES);
+    return looked_at(L, lt_batch_hide_below, check_active_levels(L));
 }
 
 void lt_lua_open_batches(lua_State *L)

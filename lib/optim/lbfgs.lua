@@ -10,7 +10,7 @@
 max_iter: Maximum number of iterations of a step.
 max_eval: Maximum number of evaluations of the closure in a step; 1.25 times `max_iter` if absent.
 tolerance_grad: Largest gradient element at which a step ends.
-tolerance_change: Change of the loss and the parameters at which a step ends.
+tolerance_change: A step ends if the loss or the parameters change by less, or if the slope along the direction is less.
 history_size: Number of past updates that approximate the Hessian.
 line_search_fn: Line search: `'strong_wolfe'`, or nil for none.
 ]=]

@@ -2,7 +2,7 @@
  *
  * An object is an empty userdata with the table of its fields as user value. A field is searched
  * there first, then in the class (and through its metatable in the parents); an integer key calls
- * the method __getitem, a slice ("1:2", {1, 2}) __getslice. Only metatables made here become
+ * the method __getitem; a slice ("1:2", {1, 2}), or a tensor of positions, __getslice. Only metatables made here become
  * metatables of objects: an object with the metatable of tensors or files would be mistaken for
  * one. Includes Lua and the binding's tensor header only. */
 #include "object.h"
@@ -50,7 +50,7 @@ static int object_fields(lua_State *L)
     return 1;
 }
 
-/* The method that reads the key at 2: a position or a slice ("1:2", {1, 2}); NULL for a name. A
+/* The method that reads the key at 2: a position, a slice ("1:2", {1, 2}) or a tensor; NULL for a name. A
  * class may have a method of its own for the position 1, which ipairs reads first. */
 static const char *item_method(lua_State *L)
 {
@@ -60,7 +60,7 @@ static const char *item_method(lua_State *L)
         lua_pop(L, 1);
         return has_first ? "__getfirst" : "__getitem";
     }
-    if (lua_type(L, 2) == LUA_TTABLE) return "__getslice";
+    if (lua_type(L, 2) == LUA_TTABLE || lt_lua_tensor(L, 2) != NULL) return "__getslice";
     return lua_type(L, 2) == LUA_TSTRING && strchr(lua_tostring(L, 2), ':') != NULL ? "__getslice"
                                                                                     : NULL;
 }

@@ -144,7 +144,7 @@ return {
   { 'rot90(Tensor self, int k=1, Dims? dims=nil) -> Tensor', composite = true, grad_fn = 'Rot90Backward0',
     doc = 'Turned by 90 degrees k times, from the first of two dimensions (1 and 2) towards the second.' },
   { 'meshgrid(Tensor[] tensors, *, string indexing=\'ij\') -> Tensor[]', variants = 'function', composite = true,
-    doc = 'The coordinates of a grid: each vector, passed as arguments or in a table, expanded along the dimensions of the others.' },
+    doc = 'The coordinates of a grid: each vector, passed as arguments or in a table, expanded along the dimensions of the others. Returns a result for each vector.' },
   { 'cartesian_prod(Tensor[] tensors) -> Tensor', variants = 'function', composite = true,
     doc = 'All combinations of one element of each vector, one per row; the vectors are arguments or in a table.' },
   { 'combinations(Tensor self, int r=2, bool with_replacement=false) -> Tensor', variants = 'function', composite = true,

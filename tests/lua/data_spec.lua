@@ -207,6 +207,20 @@ describe('data sets of data sets', function()
     assert.equal(x:sum():item(), (few[1] + few[2] + many[1] + many[2] + many[3] + many[4]):item())
   end)
 
+  it('slices tensor data sets, and refuses slices of others', function()
+    local d = data.TensorDataset(torch.arange(10):view(10, 1), torch.arange(10))
+    for _, case in ipairs { { '2:4', { 1, 2, 3 } }, { { 2, 4 }, { 1, 2, 3 } }, { { { 2, 4 } }, { 1, 2, 3 } },
+      { torch.tensor { 1, 5 }, { 0, 4 } }, { torch.arange(10):gt(7), { 8, 9 } } } do
+      local part = d[case[1]]
+      assert.same(case[2], part.tensors[2]:tolist())
+      assert.equal(#case[2], #part)
+    end
+    for _, key in ipairs { '1:2', { 1, 2 }, torch.tensor { 1 } } do
+      assert.error_matches(function() return data.Subset(d, { 1, 2 })[key] end,
+        'a Subset has no slices: write torch.utils.data.Subset%(dataset, positions%)')
+    end
+  end)
+
   it('take whole batches from tensors', function()
     local x, y = torch.arange(12):view(6, 2), torch.arange(6)
     local subset = data.Subset(data.TensorDataset(x, y), {6, 2, 4})

@@ -12,6 +12,10 @@ function Dataset:__getitem()
   fail(("%s has no method '__getitem'"):format(self.__classname))
 end
 
+function Dataset:__getslice()
+  fail(('a %s has no slices: write torch.utils.data.Subset(dataset, positions)'):format(self.__classname))
+end
+
 loops.install_by_position(Dataset)
 
 return Dataset

@@ -31,6 +31,15 @@ function TensorDataset:__getitem(index)
   return table.unpack(values)
 end
 
+--- The samples at a slice ('1:8', {1, 8}) or at positions (a tensor, a mask), as a TensorDataset.
+function TensorDataset:__getslice(key)
+  local parts = {}
+  for i, tensor in ipairs(self.tensors) do
+    parts[i] = tensor[type(key) == 'table' and #key == 2 and type(key[1]) == 'number' and { key } or key]
+  end
+  return TensorDataset(table.unpack(parts))
+end
+
 -- Loads a whole batch with one operation per tensor; the DataLoader prefers it to single samples.
 function TensorDataset:__getitems(indices)
   local positions = torch.tensor(indices)

@@ -96,8 +96,8 @@ typedef struct lt_plugin_info {
                                                       (uint32_t)sizeof(lt_plugin_api)};
 #endif
 
-/* The entry point of a plugin: registers its operations. The library calls it once; after a failure
- * it unloads the plugin, which must not have registered anything. */
+/* The entry point of a plugin: registers its operations. The library calls it once. After a failure,
+ * the plugin and the operations that it has registered stay. */
 LT_PLUGIN lt_status lt_plugin_open(const lt_plugin_api *api);
 
 #endif

@@ -260,6 +260,9 @@ local function described_elsewhere(name, value, last_name)
 end
 
 local function show_function(session, name, value, with_source)
+  local ops = package.loaded['torch.library.ops']
+  local registered = ops and ops.__describe(value)
+  if registered then return show_op(registered) end
   local own = original(value)
   local info = debug.getinfo(own, 'Su')
   local text = echo.value(value)

@@ -114,10 +114,10 @@ require('torch.support.arguments').functions(M, 'load_library(string path)')
 --- The name of a function of torch.ops; nil: it is another value.
 function M.__name_of(f) return names[f] end
 
---- The signature and the description of an operation; nil: there is none.
-function M.__describe(name)
-  local entry = C.own_list()[name]
-  return entry and entry.signature, entry and entry.doc
+--- The signature and the description of a function of torch.ops; nil: it is another value.
+function M.__describe(f)
+  local name = names[f]
+  return name and C.own_list()[name]
 end
 
 return setmetatable(M, {

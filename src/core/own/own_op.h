@@ -35,8 +35,8 @@ typedef struct lt_own_op {
     const char *node_name; /* of its nodes; never freed */
     const char *lua_text;  /* the signature without results */
     lt_batch_arg batch_args[LT_MAX_ARGS];
-    lt_batch_op batch;
-    char *text; /* owns the strings above */
+    lt_batch_op batch; /* run_own.c sets run */
+    char *text;        /* owns the strings above */
 
     /* Of scripts. owner: the interpreter, which alone finds the operation by `owner`; NULL: C.
      * keep: called after the implementation instead of `saves`; its state is dropped once, by any

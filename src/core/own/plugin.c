@@ -126,8 +126,10 @@ lt_status lt_plugin_load(const char *path)
                           reason != NULL ? reason : "unknown error");
     } else if (!is_open(library)) {
         status = check_version(library, path);
-        if (status == LT_OK) status = open_plugin(library);
-        if (status != LT_OK) dlclose(library);
+        if (status == LT_OK)
+            status = open_plugin(library); /* after a failure, it may have registered operations */
+        else
+            dlclose(library);
     } else {
         dlclose(library); /* counts the references */
     }

@@ -20,15 +20,16 @@
 
 _Static_assert(sizeof(lt_batch_slot) == sizeof(lt_call_slot), "the unions have the same members");
 
-static lt_own_op *op_of_batch(const lt_batch_op *batch)
-{
-    return (lt_own_op *)((char *)(uintptr_t)batch - offsetof(lt_own_op, batch));
-}
+/* The operation as vmap calls it. */
+typedef struct own_batch {
+    lt_batch_op op; /* first */
+    lt_own_op *own;
+} own_batch;
 
 /* Executes a call of one sample or level. */
 static lt_status run_batch(lt_batch_call *c)
 {
-    lt_own_op *op = op_of_batch(c->op);
+    lt_own_op *op = ((const own_batch *)c->op)->own;
     lt_call_frame frame;
     lt_value made[LT_CALL_MAX_RESULTS];
     const int n = c->op->n_args;
@@ -64,8 +65,9 @@ static lt_status run_batched(lt_own_op *op, const lt_call_frame *frame, lt_value
                         "vmap: %s() returns %d results; at most %d tensors or one list of tensors "
                         "are possible",
                         op->name, info->n_results, LT_BATCH_RESULTS);
-    lt_batch_call c = {.op = &op->batch};
-    op->batch.run = run_batch;
+    own_batch batch = {op->batch, op};
+    batch.op.run = run_batch;
+    lt_batch_call c = {.op = &batch.op};
     memcpy(c.v, frame->v, (size_t)info->n_args * sizeof *c.v);
     memcpy(c.present, frame->present, (size_t)info->n_args * sizeof *c.present);
     LT_TRY(lt_batch_do(&c));

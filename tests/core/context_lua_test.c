@@ -132,6 +132,54 @@ static bool allow_nothing(void *user, int access, const char *name)
     return false;
 }
 
+/* Denies one kind of access that a kernel from text needs, and stores its name. */
+typedef struct kernel_access {
+    int denied;
+    char name[200];
+} kernel_access;
+
+static bool allow_other_accesses(void *user, int access, const char *name)
+{
+    kernel_access *a = user;
+    const bool backend = access == LT_ACCESS_LIBRARY && strstr(name, ".cu") == NULL;
+    if (access != a->denied || backend) return true;
+    snprintf(a->name, sizeof a->name, "%s", name);
+    return false;
+}
+
+static void a_kernel_from_text_needs_permission(void **state)
+{
+    (void)state;
+    static const char chunk[] =
+        "local x = torch.zeros(2, {device = 'cuda'})\n"
+        "torch.cuda._compile_kernel('__global__ void f(float *x) { x[threadIdx.x] = 3; }', 'f') "
+        "{block = 2, args = {x}}\n"
+        "return tostring(x:sum():item())";
+    const struct {
+        int denied;
+        const char *name;
+    } tries[] = {{LT_ACCESS_PROCESS, "/"},
+                 {LT_ACCESS_FILE_WRITE, "/"},
+                 {LT_ACCESS_LIBRARY, "f.cu"},
+                 {-1, ""}};
+    for (size_t i = 0; i < sizeof tries / sizeof *tries; i++) {
+        kernel_access asked = {tries[i].denied, ""};
+        lt_context *mine = NULL;
+        lt_context_config config = lt_context_defaults();
+        config.user = &asked, config.authorize = allow_other_accesses;
+        assert_int_equal(lt_context_new(&config, &mine), LT_OK);
+        lua_State *L = new_state();
+        assert_int_equal(lt_lua_set_context(L, mine), LT_OK);
+        if (tries[i].denied < 0)
+            assert_runs(L, chunk, "6.0");
+        else
+            assert_raises(L, chunk, "not permitted: ");
+        assert_non_null(strstr(asked.name, tries[i].name));
+        lua_close(L);
+        lt_context_release(mine);
+    }
+}
+
 static void a_script_touches_nothing_without_permission(void **state)
 {
     (void)state;
@@ -353,6 +401,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(
             a_script_touches_nothing_without_permission), /* before anything is loaded */
+        cmocka_unit_test(a_kernel_from_text_needs_permission),
         cmocka_unit_test(states_of_one_thread_are_apart),
         cmocka_unit_test(autocast_is_an_interpreters_own),
         cmocka_unit_test(a_host_may_give_a_context),

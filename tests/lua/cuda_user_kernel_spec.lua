@@ -15,6 +15,9 @@ if not cuda.is_available() then
   return
 end
 
+local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
+local process = dofile(here .. 'support/process.lua')
+
 local device = 'cuda:' .. cuda.current_device()
 local compile = cuda._compile_kernel
 
@@ -268,6 +271,48 @@ end)
 
 if not cuda.is_simulated() then return end
 
+describe('A kernel on a simulated GPU', function()
+  it('needs a C++ compiler, and the error says how to choose one', function()
+    local _, message, status = process.lua("torch.cuda._compile_kernel('__global__ void f() {}', 'f')", '--sim-gpus 1', 'CXX=/absent/compiler')
+    assert.equal(1, status)
+    assert.truthy(message:find('needs a C++ compiler, and none was found (CXX, c++, g++, clang++)', 1, true), message)
+  end)
+
+  it('is compiled once for all processes, and prints', function()
+    local folder = os.tmpname()
+    os.remove(folder)
+    local code = [[
+      torch.cuda._compile_kernel('__global__ void f(int n) { printf("thread %d of %d\\n", (int)threadIdx.x, n); }', 'f') { block = 2, args = { 2 } }]]
+    for _, compiler in ipairs { '', 'CXX=/bin/false ' } do
+      local environment = ('XDG_CACHE_HOME=%s %s'):format(folder, compiler)
+      local output, message, status = process.lua(code, '--sim-gpus 1', environment)
+      if compiler == '' then
+        assert.equal(0, status, message)
+        assert.equal('thread 0 of 2\nthread 1 of 2\n', output)
+      else -- another compiler has its own entries
+        assert.truthy(message:find('Kernel compilation failed', 1, true), message)
+      end
+    end
+    local files = process.run('ls ' .. folder .. '/ltensor/kernels')
+    assert.equal(1, select(2, files:gsub('\n', '')))
+    process.run('rm -r ' .. folder)
+  end)
+
+  it('compiles with clang++ to the same reports', function()
+    if select(3, process.run 'command -v clang++ >/dev/null') ~= 0 then return end
+    local _, message = process.lua([=[
+      local sum = torch.cuda._compile_kernel([[
+__global__ void last(float *out)
+{
+    extern __shared__ float s[];
+    s[0] = threadIdx.x;
+}]], 'last')
+      sum { block = 2, args = { torch.zeros(1, { device = 'cuda' }) }, shared_mem = 4 }]=], '--sim-gpus 1', 'CXX=clang++')
+    assert.truthy(message:find('race: kernel last', 1, true), message)
+    assert.truthy(message:find('in last.cu:4', 1, true), message)
+  end)
+end)
+
 describe('A simulated GPU reports', function()
   local x, out = torch.ones(256, { device = device }), torch.zeros(1, { device = device })
 
@@ -302,7 +347,8 @@ describe('A simulated GPU reports', function()
 
   it('an access beyond the shared memory', function()
     says({ 'memory: kernel f', 'at byte 32 of s, beyond its end, in f.cu:4' },
-      compile('__global__ void f(float *x)\n{\n    __shared__ float s[8];\n    s[threadIdx.x] = 0;\n}', 'f'), { block = 9, args = { x } })
+      compile('__global__ void f(float *x)\n{\n    __shared__ float s[8];\n    s[threadIdx.x] = 1;\n    x[threadIdx.x] = s[threadIdx.x];\n}', 'f'),
+      { block = 9, args = { x } })
     says({ 'byte 32 of the 32 bytes of dynamic shared memory, in f.cu:1' },
       compile('__global__ void f() { extern __shared__ int s[]; s[threadIdx.x] = 0; }', 'f'), { block = 9, shared_mem = 32 })
   end)

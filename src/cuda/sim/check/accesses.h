@@ -47,6 +47,14 @@ ACCESSES(16)
         return __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_SEQ_CST,                \
                                            __ATOMIC_SEQ_CST);                                      \
     }
+#define COMPARE_VALUE(bits, T)                                                                     \
+    LT_UNCHECKED T __tsan_atomic##bits##_compare_exchange_val(volatile T *p, T expected, T v, int, \
+                                                              int)                                 \
+    {                                                                                              \
+        look(p, sizeof(T), atomic_access, true, CODE);                                             \
+        __atomic_compare_exchange_n(p, &expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);   \
+        return expected;                                                                           \
+    }
 #define ATOMICS(bits, T)                                                                           \
     LT_UNCHECKED T __tsan_atomic##bits##_load(const volatile T *p, int)                            \
     {                                                                                              \
@@ -69,13 +77,15 @@ ACCESSES(16)
     CHANGE(bits, T, fetch_or)                                                                      \
     CHANGE(bits, T, fetch_xor)                                                                     \
     COMPARE(bits, T, strong)                                                                       \
-    COMPARE(bits, T, weak)
+    COMPARE(bits, T, weak)                                                                         \
+    COMPARE_VALUE(bits, T)
 
 ATOMICS(8, uint8_t)
 ATOMICS(16, uint16_t)
 ATOMICS(32, uint32_t)
 ATOMICS(64, uint64_t)
 #undef ATOMICS
+#undef COMPARE_VALUE
 #undef COMPARE
 #undef CHANGE
 

@@ -176,22 +176,29 @@ static std::vector<std::string> lines_of(const std::string &file, uintptr_t code
     return lines;
 }
 
+/* A line without the folder of a known file; empty for a line of the simulator's headers or the
+ * system's. */
+std::string Places::shown_line(const std::string &line) const
+{
+    const size_t name = line.rfind('/') + 1, ours = line.find("src/cuda/");
+    if (line.find("/include/c++/") != line.npos || line.find("/sim/include/") != line.npos)
+        return "";
+    if (object.empty()) return ours == line.npos ? line : line.substr(ours);
+    if (!line.compare(name, user_file.size() + 1, user_file + ":")) return line.substr(name);
+    /* the simulator's headers were in a temporary folder */
+    const bool hidden = line.find(temporary_folder() + "/ltensor-") == 0 || line[0] == '?';
+    return hidden || line.find("/usr/") == 0 ? "" : line;
+}
+
 std::string Places::source(uintptr_t code) const
 {
     std::string text, copy;
     if (!object.empty()) copy = write_temporary(object);
     for (const std::string &line : lines_of(copy.empty() ? file : copy, code - base - 1)) {
-        if (line.find("/include/c++/") != line.npos || line.find("/sim/include/") != line.npos)
-            continue;
-        size_t from = line.find("src/cuda/");
-        if (from == line.npos) from = 0;
-        if (!object.empty()) {
-            /* a user's source has no folder, its headers are in a temporary one */
-            from = line.rfind('/') + 1;
-            if (line.compare(from, user_file.size(), user_file)) continue;
-        }
+        const std::string shown = shown_line(line);
+        if (shown.empty()) continue;
         if (!text.empty()) text += ", from ";
-        text += line.substr(from);
+        text += shown;
     }
     if (!copy.empty()) (void)unlink(copy.c_str());
     return text.empty() ? "?" : text;

@@ -48,6 +48,7 @@ class Places {
     };
     void read_symbols(const std::string &object);
     SharedVariable *found(size_t offset);
+    std::string shown_line(const std::string &line) const;
 
     std::string file, object, user_file;
     uintptr_t base = 0;

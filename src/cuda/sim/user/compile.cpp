@@ -117,7 +117,6 @@ bool lt_user_compile(const lt_kernel_source &source, int architecture, std::stri
                                         "-w",
                                         "-fsanitize=thread",
                                         "-ffp-contract=off",
-                                        "-fno-tree-sra",
                                         "-fdiagnostics-color=never",
                                         "-D__CUDA_ARCH__=" + std::to_string(10 * architecture),
                                         "-I" + folder.path};

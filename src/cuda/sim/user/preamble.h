@@ -6,6 +6,11 @@
 #ifndef LT_SIM_USER_PREAMBLE_H
 #define LT_SIM_USER_PREAMBLE_H
 
+/* Aggregates stay whole, so that an access has its width. */
+#ifndef __clang__
+#pragma GCC optimize("no-tree-sra")
+#endif
+
 #define LT_SIM_CHECKED /* __launch_bounds__ can be read from the kernel's code */
 #include "../include/cuda_runtime.h"
 
@@ -16,7 +21,12 @@
 #include <stdio.h>
 #include <type_traits>
 
+/* With no_sanitize, clang still replaces atomic operations by calls. */
+#ifdef __clang__
+#define LT_UNCHECKED __attribute__((disable_sanitizer_instrumentation, noinline))
+#else
 #define LT_UNCHECKED __attribute__((no_sanitize("thread"), noinline))
+#endif
 
 extern "C" __attribute__((visibility("default"))) const lt_sim::Host *lt_sim_host = nullptr;
 
@@ -58,25 +68,46 @@ using lt_sim::read_access;
 using lt_sim::write_access;
 #include "../check/accesses.h"
 
-/* Calls that the compiler does not replace by loads and stores. */
-extern "C" {
-LT_UNCHECKED void *memcpy(void *to, const void *from, size_t n) noexcept
+/* Calls that the compiler does not replace by loads and stores; clang calls the second names. */
+namespace lt_sim {
+
+LT_UNCHECKED static void *copy_bytes(void *to, const void *from, size_t n, uintptr_t code)
 {
-    const auto code = reinterpret_cast<uintptr_t>(__builtin_return_address(0));
-    lt_sim::look(from, n, read_access, false, code);
-    lt_sim::look(to, n, write_access, false, code);
-    for (size_t i = 0; i < n; i++)
-        static_cast<volatile char *>(to)[i] = static_cast<const char *>(from)[i];
+    auto *const out = static_cast<volatile char *>(to);
+    const auto *const in = static_cast<const volatile char *>(from);
+    look(from, n, read_access, false, code);
+    look(to, n, write_access, false, code);
+    if (out < in)
+        for (size_t i = 0; i < n; i++) out[i] = in[i];
+    else
+        for (size_t i = n; i-- > 0;) out[i] = in[i];
     return to;
 }
-LT_UNCHECKED void *memset(void *to, int value, size_t n) noexcept
+
+LT_UNCHECKED static void *fill_bytes(void *to, int value, size_t n, uintptr_t code)
 {
-    const auto code = reinterpret_cast<uintptr_t>(__builtin_return_address(0));
-    lt_sim::look(to, n, write_access, false, code);
+    look(to, n, write_access, false, code);
     for (size_t i = 0; i < n; i++) static_cast<volatile char *>(to)[i] = (char)value;
     return to;
 }
+
+} // namespace lt_sim
+
+#define BYTES(name, from, work, ...)                                                               \
+    LT_UNCHECKED void *name(void *to, from, size_t n) __VA_ARGS__                                  \
+    {                                                                                              \
+        return lt_sim::work(to, value, n,                                                          \
+                            reinterpret_cast<uintptr_t>(__builtin_return_address(0)));             \
+    }
+extern "C" {
+BYTES(memcpy, const void *value, copy_bytes, noexcept)
+BYTES(memmove, const void *value, copy_bytes, noexcept)
+BYTES(memset, int value, fill_bytes, noexcept)
+BYTES(__tsan_memcpy, const void *value, copy_bytes)
+BYTES(__tsan_memmove, const void *value, copy_bytes)
+BYTES(__tsan_memset, int value, fill_bytes)
 }
+#undef BYTES
 
 /* ---- CUDA's functions that ltensor's own kernels do not use ---------------------------------- */
 

@@ -1,5 +1,4 @@
--- slices.lua - the out-of-place counterparts of writes to a slice (select_scatter, ...), copies of
--- parts, and more functions that split tensors.
+-- slices.lua - slice_scatter, lists of copies, functions of positions, and reductions of segments.
 
 local torch = require 'torch'
 local dimensions = require 'torch.support.dimensions'
@@ -20,12 +19,6 @@ local function with(self, src, part)
   return copy
 end
 
-local function select_scatter(self, src, dim, index) return with(self, src, function(x) return x:select(dim, index) end) end
-
-local function diagonal_scatter(self, src, offset, dim1, dim2)
-  return with(self, src, function(x) return x:diagonal(offset, dim1, dim2) end)
-end
-
 local function slice_scatter(self, src, dim, start, last, step)
   local subscript = {}
   local at = dimensions.wrap(dim, self.ndim)
@@ -38,18 +31,7 @@ local function slice_scatter(self, src, dim, start, last, step)
   end)
 end
 
-local function as_strided_scatter(self, src, size, stride, storage_offset)
-  return with(self, src, function(x) return x:as_strided(size, stride, storage_offset) end)
-end
-
 -- ---- parts as copies ----------------------------------------------------------------------------
-
-local function copied(f)
-  return function(...)
-    local view = f(...)
-    return view:clone { memory_format = torch.contiguous_format }
-  end
-end
 
 local function copied_list(f)
   return function(...)
@@ -57,40 +39,6 @@ local function copied_list(f)
     for i, view in ipairs(f(...)) do list[i] = view:clone { memory_format = torch.contiguous_format } end
     return list
   end
-end
-
--- ---- cutting ------------------------------------------------------------------------------------
-
-local function numbered(what, least, dim_of)
-  local title = ({ hsplit = 1, vsplit = 2, dsplit = 3 })[what]
-  return function(self, cuts)
-    if self.ndim < least then
-      fail('torch.%s requires a tensor with at least %d dimension, but got a tensor with %d dimensions!', what, title, self.ndim)
-    end
-    local dim = dim_of(self)
-    if type(cuts) == 'number' then
-      if cuts == 0 or self:size(dim) % cuts ~= 0 then
-        fail('torch.%s attempted to split along dimension %d, but the size of the dimension %d is not divisible by the split_size %d!',
-          what, dim, self:size(dim), cuts)
-      end
-    end
-    return torch.tensor_split(self, cuts, dim)
-  end
-end
-
-local splits = {
-  hsplit = numbered('hsplit', 1, function(x) return x.ndim == 1 and 1 or 2 end),
-  vsplit = numbered('vsplit', 2, function() return 1 end),
-  dsplit = numbered('dsplit', 3, function() return 3 end),
-}
-
-local function split_entries(list)
-  for _, name in ipairs { 'hsplit', 'vsplit', 'dsplit' } do
-    local doc = ({ hsplit = 'Views cut along dimension 2 (1 of vectors)', vsplit = 'Views cut along dimension 1', dsplit = 'Views cut along dimension 3' })[name]
-    list[#list + 1] = { name .. '(Tensor self, int sections) -> Tensor[]', run = splits[name], doc = doc .. ' into equal parts.' }
-    list[#list + 1] = { name .. '.indices(Tensor self, Dims indices) -> Tensor[]', run = splits[name], doc = doc .. ' before the given positions.' }
-  end
-  return list
 end
 
 -- ---- positions ----------------------------------------------------------------------------------
@@ -185,41 +133,11 @@ local function segment_reduce(data, reduce, lengths, offsets, axis, unsafe, init
   return result:narrow(axis, 1, count)
 end
 
-return split_entries {
-  { 'select_scatter(Tensor self, Tensor src, Dim dim, Index index) -> Tensor', variants = both, run = select_scatter,
-    doc = 'A copy of self in which one entry of a dimension is src.' },
+return {
   { 'slice_scatter(Tensor self, Tensor src, Dim dim=1, Index? start=nil, int? end=nil, int step=1) -> Tensor', variants = both .. ' copied_out', run = slice_scatter,
     doc = 'A copy of self in which the entries start, start + step, ... up to end of a dimension are src.' },
-  { 'diagonal_scatter(Tensor self, Tensor src, int offset=0, Dim dim1=1, Dim dim2=2) -> Tensor', variants = both, run = diagonal_scatter,
-    doc = 'A copy of self in which a diagonal is src.' },
-  { 'as_strided_scatter(Tensor self, Tensor src, Size size, Size stride, int? storage_offset=nil) -> Tensor', variants = both,
-    run = as_strided_scatter, doc = 'A copy of self in which the elements of an as_strided view are src.' },
-  { 'alias_copy(Tensor self) -> Tensor', variants = 'function copied_out', run = copied(function(x) return x end), doc = 'A copy.' },
-  { 'as_strided_copy(Tensor self, Size size, Size stride, int? storage_offset=nil) -> Tensor', variants = 'function copied_out',
-    run = copied(function(x, size, stride, offset) return x:as_strided(size, stride, offset) end), doc = 'as_strided as a copy.' },
-  { 'diagonal_copy(Tensor self, int offset=0, Dim dim1=1, Dim dim2=2) -> Tensor', variants = 'function copied_out',
-    run = copied(function(x, offset, dim1, dim2) return x:diagonal(offset, dim1, dim2) end), doc = 'diagonal as a copy.' },
-  { 'expand_copy(Tensor self, Size size) -> Tensor', variants = 'function copied_out', run = copied(function(x, size) return x:expand(size) end), doc = 'expand as a copy.' },
-  { 'narrow_copy(Tensor self, Dim dim, Index start, int length) -> Tensor', variants = both .. ' copied_out',
-    run = copied(function(x, dim, start, length) return x:narrow(dim, start, length) end), doc = 'narrow as a copy.' },
-  { 'permute_copy(Tensor self, Dims dims) -> Tensor', variants = 'function copied_out', run = copied(function(x, dims) return x:permute(dims) end), doc = 'permute as a copy.' },
-  { 'select_copy(Tensor self, Dim dim, Index index) -> Tensor', variants = 'function', run = copied(function(x, dim, index) return x:select(dim, index) end), doc = 'select as a copy.' },
-  { 'squeeze_copy(Tensor self) -> Tensor', variants = 'function copied_out', run = copied(function(x) return x:squeeze() end), doc = 'squeeze as a copy.' },
-  { 'squeeze_copy.dims(Tensor self, Dims dim) -> Tensor', variants = 'function copied_out', run = copied(function(x, dim) return x:squeeze(dim) end), doc = 'squeeze of some dimensions as a copy.' },
-  { 't_copy(Tensor self) -> Tensor', variants = 'function copied_out', run = copied(function(x) return x:t() end), doc = 't as a copy.' },
-  { 'transpose_copy(Tensor self, Dim dim0, Dim dim1) -> Tensor', variants = 'function copied_out', run = copied(function(x, a, b) return x:transpose(a, b) end), doc = 'transpose as a copy.' },
-  { 'unfold_copy(Tensor self, Dim dimension, int size, int step) -> Tensor', variants = 'function copied_out', run = copied(function(x, dim, size, step) return x:unfold(dim, size, step) end), doc = 'unfold as a copy.' },
-  { 'unsqueeze_copy(Tensor self, Dim dim) -> Tensor', variants = 'function copied_out', run = copied(function(x, dim) return x:unsqueeze(dim) end), doc = 'unsqueeze as a copy.' },
-  { 'view_copy(Tensor self, Size size) -> Tensor', variants = 'function copied_out', run = copied(function(x, size) return x:view(size) end), doc = 'view as a copy.' },
-  { 'view_copy.dtype(Tensor self, Dtype dtype) -> Tensor', variants = 'function copied_out', run = copied(function(x, dtype) return x:view(dtype) end), doc = 'view in another dtype as a copy.' },
-  { 'detach_copy(Tensor self) -> Tensor', variants = 'function', run = copied(function(x) return x:detach() end), doc = 'detach as a copy.' },
   { 'unbind_copy(Tensor self, Dim dim=1) -> Tensor[]', variants = 'function copied_out', run = copied_list(torch.unbind), doc = 'unbind as copies.' },
-  { 'split_copy(Tensor self, int split_size, Dim dim=1) -> Tensor[]', variants = 'function', run = copied_list(torch.split), doc = 'split as copies.' },
   { 'split_with_sizes_copy(Tensor self, Size split_sizes, Dim dim=1) -> Tensor[]', variants = 'function copied_out', run = copied_list(torch.split), doc = 'split_with_sizes as copies.' },
-  { 'split_with_sizes(Tensor self, Size split_sizes, Dim dim=1) -> Tensor[]', variants = both, run = torch.split, doc = 'Views of the given numbers of entries of a dimension.' },
-  { 'unsafe_chunk(Tensor self, int chunks, Dim dim=1) -> Tensor[]', variants = both, run = torch.chunk, doc = 'chunk.' },
-  { 'unsafe_split(Tensor self, int split_size, Dim dim=1) -> Tensor[]', variants = both, run = torch.split, doc = 'split.' },
-  { 'unsafe_split_with_sizes(Tensor self, Size split_sizes, Dim dim=1) -> Tensor[]', variants = both, run = torch.split, doc = 'split_with_sizes.' },
   { 'unravel_index(IndexTensor indices, Size shape) -> IndexTensor', variants = 'function', run = unravel_index,
     doc = 'Converts positions in the flattened tensor of this shape to positions along each dimension.' },
   { 'nonzero_static(Tensor self, *, int size, Index fill_value=-1) -> IndexTensor', variants = both, run = nonzero_static,
@@ -232,24 +150,10 @@ return split_entries {
 
   arguments = [=[
 src: Tensor that replaces the selected part.
-index: Position of the entry, from 1; negative from the end.
 start: First position of the range, from 1; negative from the end.
 slice_scatter.end: Last position of the range.
 slice_scatter.step: Distance of the selected entries.
-length: Number of entries of the range.
-offset: Diagonal: 0 is the main one, positive ones are above it.
-stride: Distance in elements between neighbours along each dimension.
-storage_offset: Elements of the storage before the first one; that of self if absent.
-dimension: Dimension along which the windows are taken, from 1.
-unfold_copy.size: Number of entries of a window.
-unfold_copy.step: Distance between the beginnings of neighbouring windows.
-permute_copy.dims: New order of the dimensions, each a position from 1.
-transpose_copy.dim0: First of the two dimensions, from 1.
-transpose_copy.dim1: Second of the two dimensions, from 1.
-unsqueeze_copy.dim: Position of the new dimension, from 1; negative from the end.
-split_size: Number of entries of each part; the last one may have fewer.
 split_sizes: Number of entries of each part.
-chunks: Number of parts.
 unravel_index.indices: Positions of elements, counted from 1 in row-major order.
 unravel_index.shape: Shape of the tensor that the positions belong to.
 nonzero_static.size: Number of rows of the result.
@@ -266,93 +170,18 @@ segment_reduce.offsets: Beginning of each segment and the end of the last one, i
 axis: Dimension of the segments, from 1.
 unsafe: Whether the check of the lengths is left out.
 initial: Value with which each reduction begins.
-sections: Number of parts of equal size.
-indices: Position from 1 of the first entry of each part after the first one.
 ]=],
 
   examples = [=[
-select_scatter
-    torch.zeros(2, 2):select_scatter(torch.ones(2), 1, 2)
-    --> tensor([[0., 0.],
-    -->         [1., 1.]])
 slice_scatter
     torch.zeros(4):slice_scatter(torch.ones(2), 1, 2, 3)
     --> tensor([0., 1., 1., 0.])
-diagonal_scatter
-    torch.zeros(2, 2):diagonal_scatter(torch.ones(2))
-    --> tensor([[1., 0.],
-    -->         [0., 1.]])
-as_strided_scatter
-    torch.zeros(4):as_strided_scatter(torch.ones(2), {2}, {2})
-    --> tensor([1., 0., 1., 0.])
-alias_copy
-    torch.alias_copy(torch.tensor{1, 2})
-    --> tensor([1, 2])
-as_strided_copy
-    torch.as_strided_copy(torch.arange(4), {2}, {2})
-    --> tensor([0, 2])
-diagonal_copy
-    torch.diagonal_copy(torch.tensor{ {1, 2}, {3, 4} })
-    --> tensor([1, 4])
-expand_copy
-    torch.expand_copy(torch.tensor{ {1}, {2} }, 2, 2)
-    --> tensor([[1, 1],
-    -->         [2, 2]])
-narrow_copy
-    torch.tensor{10, 20, 30}:narrow_copy(1, 2, 2)
-    --> tensor([20, 30])
-permute_copy
-    torch.permute_copy(torch.zeros(2, 3, 4), {3, 1, 2}).shape
-    --> torch.Size([4, 2, 3])
-select_copy
-    torch.select_copy(torch.tensor{ {1, 2}, {3, 4} }, 1, 2)
-    --> tensor([3, 4])
-squeeze_copy
-    torch.squeeze_copy(torch.zeros(1, 2, 1)).shape
-    --> torch.Size([2])
-t_copy
-    torch.t_copy(torch.tensor{ {1, 2}, {3, 4} })
-    --> tensor([[1, 3],
-    -->         [2, 4]])
-transpose_copy
-    torch.transpose_copy(torch.tensor{ {1, 2}, {3, 4} }, 1, 2)
-    --> tensor([[1, 3],
-    -->         [2, 4]])
-unfold_copy
-    torch.unfold_copy(torch.arange(4), 1, 2, 2)
-    --> tensor([[0, 1],
-    -->         [2, 3]])
-unsqueeze_copy
-    torch.unsqueeze_copy(torch.tensor{1, 2}, 1)
-    --> tensor([[1, 2]])
-view_copy
-    torch.view_copy(torch.arange(4), 2, 2)
-    --> tensor([[0, 1],
-    -->         [2, 3]])
-detach_copy
-    torch.detach_copy(torch.ones(2, {requires_grad = true}))
-    --> tensor([1., 1.])
 unbind_copy
     torch.unbind_copy(torch.tensor{ {1, 2}, {3, 4} })
     --> {tensor([1, 2]), tensor([3, 4])}
-split_copy
-    torch.split_copy(torch.arange(4), 2)
-    --> {tensor([0, 1]), tensor([2, 3])}
 split_with_sizes_copy
     torch.split_with_sizes_copy(torch.arange(4), {1, 3})
     --> {tensor([0]), tensor([1, 2, 3])}
-split_with_sizes
-    torch.arange(4):split_with_sizes({1, 3})
-    --> {tensor([0]), tensor([1, 2, 3])}
-unsafe_chunk
-    torch.arange(4):unsafe_chunk(2)
-    --> {tensor([0, 1]), tensor([2, 3])}
-unsafe_split
-    torch.arange(4):unsafe_split(3)
-    --> {tensor([0, 1, 2]), tensor([3])}
-unsafe_split_with_sizes
-    torch.arange(4):unsafe_split_with_sizes({3, 1})
-    --> {tensor([0, 1, 2]), tensor([3])}
 unravel_index
     torch.unravel_index(torch.tensor{1, 4}, {2, 3})
     --> (tensor([1, 2]), tensor([1, 1]))
@@ -367,14 +196,5 @@ index_reduce
 segment_reduce
     torch.segment_reduce(torch.tensor{1.0, 2.0, 3.0, 4.0}, 'sum', {lengths = torch.tensor{1, 3}})
     --> tensor([1., 9.])
-hsplit
-    torch.arange(4):hsplit(2)
-    --> {tensor([0, 1]), tensor([2, 3])}
-vsplit
-    torch.tensor{ {1, 2}, {3, 4} }:vsplit(2)
-    --> {tensor([[1, 2]]), tensor([[3, 4]])}
-dsplit
-    torch.zeros(2, 2, 4):dsplit(2)[1].shape
-    --> torch.Size([2, 2, 2])
 ]=],
 }

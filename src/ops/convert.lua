@@ -45,7 +45,57 @@ return {
   dtype_op('float', 'float32'), dtype_op('double', 'float64'),
   dtype_op('chalf', 'complex32'), dtype_op('cfloat', 'complex64'), dtype_op('cdouble', 'complex128'),
 
+  -- ---- views as copies ----------------------------------------------------------------------------------------
+  { 'alias_copy(Tensor self) -> Tensor', variants = 'function copied_out', composite = true, grad_fn = 'AliasBackward0_copy',
+    doc = 'A copy.' },
+  { 'as_strided_copy(Tensor self, Size size, Size stride, int? storage_offset=nil) -> Tensor', variants = 'function copied_out', composite = true, grad_fn = 'AsStridedBackward0_copy',
+    doc = 'as_strided as a copy.' },
+  { 'diagonal_copy(Tensor self, int offset=0, Dim dim1=1, Dim dim2=2) -> Tensor', variants = 'function copied_out', composite = true, grad_fn = 'DiagonalBackward0_copy',
+    doc = 'diagonal as a copy.' },
+  { 'expand_copy(Tensor self, Size size) -> Tensor', variants = 'function copied_out', composite = true, grad_fn = 'ExpandBackward0_copy',
+    doc = 'expand as a copy.' },
+  { 'narrow_copy(Tensor self, Dim dim, Index start, int length) -> Tensor', variants = 'function method copied_out', composite = true, grad_fn = 'NarrowCopyBackward0',
+    doc = 'narrow as a copy.' },
+  { 'permute_copy(Tensor self, Dims dims) -> Tensor', variants = 'function copied_out', batch = 'through', composite = true, grad_fn = 'PermuteBackward0_copy',
+    doc = 'permute as a copy.' },
+  { 'select_copy(Tensor self, Dim dim, Index index) -> Tensor', variants = 'function', composite = true, grad_fn = 'SelectBackward0_copy',
+    doc = 'select as a copy.' },
+  { 'squeeze_copy(Tensor self) -> Tensor', variants = 'function copied_out', composite = true, grad_fn = 'SqueezeBackward0_copy',
+    doc = 'squeeze as a copy.' },
+  { 'squeeze_copy.dims(Tensor self, Dims dim) -> Tensor', variants = 'function copied_out', composite = true, grad_fn = 'SqueezeBackward1_copy',
+    doc = 'squeeze of some dimensions as a copy.' },
+  { 't_copy(Tensor self) -> Tensor', variants = 'function copied_out', composite = true, grad_fn = 'TBackward0_copy',
+    doc = 't as a copy.' },
+  { 'transpose_copy(Tensor self, Dim dim0, Dim dim1) -> Tensor', variants = 'function copied_out', composite = true, grad_fn = 'TransposeBackward0_copy',
+    doc = 'transpose as a copy.' },
+  { 'unfold_copy(Tensor self, Dim dimension, int size, int step) -> Tensor', variants = 'function copied_out', composite = true, grad_fn = 'UnfoldBackward0_copy',
+    doc = 'unfold as a copy.' },
+  { 'unsqueeze_copy(Tensor self, Dim dim) -> Tensor', variants = 'function copied_out', composite = true, grad_fn = 'UnsqueezeBackward0_copy',
+    doc = 'unsqueeze as a copy.' },
+  { 'view_copy(Tensor self, Size size) -> Tensor', variants = 'function copied_out', composite = true, grad_fn = 'ViewBackward0_copy',
+    doc = 'view as a copy.' },
+  { 'view_copy.dtype(Tensor self, Dtype dtype) -> Tensor', variants = 'function copied_out', composite = true, grad_fn = 'ViewBackward0_copy',
+    doc = 'view in another dtype as a copy.' },
+  { 'detach_copy(Tensor self) -> Tensor', variants = 'function', composite = true,
+    doc = 'detach as a copy.' },
+  { 'split_copy(Tensor self, int split_size, Dim dim=1) -> Tensor[]', variants = 'function', composite = true, grad_fn = 'SplitBackward0_copy',
+    doc = 'split as copies.' },
+
   arguments = [=[
+unfold_copy.size: Number of entries of a window.
+unfold_copy.step: Distance between the beginnings of neighbouring windows.
+permute_copy.dims: New order of the dimensions, each a position from 1.
+transpose_copy.dim0: First of the two dimensions, from 1.
+transpose_copy.dim1: Second of the two dimensions, from 1.
+unsqueeze_copy.dim: Position of the new dimension, from 1; negative from the end.
+select_copy.index: Position of the entry, from 1; negative from the end.
+narrow_copy.start: First position of the range, from 1; negative from the end.
+narrow_copy.length: Number of entries of the range.
+diagonal_copy.offset: Diagonal: 0 is the main one, positive ones are above it.
+as_strided_copy.stride: Distance in elements between neighbours along each dimension.
+as_strided_copy.storage_offset: Elements of the storage before the first one; that of self if absent.
+unfold_copy.dimension: Dimension along which the windows are taken, from 1.
+split_copy.split_size: Number of entries of each part; the last one may have fewer.
 src: Tensor to copy; it broadcasts to the shape of self.
 copy: Whether a new tensor is returned even if nothing changes.
 to.other: Tensor with the dtype and device of the result.
@@ -125,5 +175,55 @@ cfloat
 cdouble
     torch.tensor{1, 2}:cdouble()
     --> tensor([1.+0.j, 2.+0.j], dtype=torch.complex128)
+alias_copy
+    torch.alias_copy(torch.tensor{1, 2})
+    --> tensor([1, 2])
+as_strided_copy
+    torch.as_strided_copy(torch.arange(4), {2}, {2})
+    --> tensor([0, 2])
+diagonal_copy
+    torch.diagonal_copy(torch.tensor{ {1, 2}, {3, 4} })
+    --> tensor([1, 4])
+expand_copy
+    torch.expand_copy(torch.tensor{ {1}, {2} }, 2, 2)
+    --> tensor([[1, 1],
+    -->         [2, 2]])
+narrow_copy
+    torch.tensor{10, 20, 30}:narrow_copy(1, 2, 2)
+    --> tensor([20, 30])
+permute_copy
+    torch.permute_copy(torch.zeros(2, 3, 4), {3, 1, 2}).shape
+    --> torch.Size([4, 2, 3])
+select_copy
+    torch.select_copy(torch.tensor{ {1, 2}, {3, 4} }, 1, 2)
+    --> tensor([3, 4])
+squeeze_copy
+    torch.squeeze_copy(torch.zeros(1, 2, 1)).shape
+    --> torch.Size([2])
+t_copy
+    torch.t_copy(torch.tensor{ {1, 2}, {3, 4} })
+    --> tensor([[1, 3],
+    -->         [2, 4]])
+transpose_copy
+    torch.transpose_copy(torch.tensor{ {1, 2}, {3, 4} }, 1, 2)
+    --> tensor([[1, 3],
+    -->         [2, 4]])
+unfold_copy
+    torch.unfold_copy(torch.arange(4), 1, 2, 2)
+    --> tensor([[0, 1],
+    -->         [2, 3]])
+unsqueeze_copy
+    torch.unsqueeze_copy(torch.tensor{1, 2}, 1)
+    --> tensor([[1, 2]])
+view_copy
+    torch.view_copy(torch.arange(4), 2, 2)
+    --> tensor([[0, 1],
+    -->         [2, 3]])
+detach_copy
+    torch.detach_copy(torch.ones(2, {requires_grad = true}))
+    --> tensor([1., 1.])
+split_copy
+    torch.split_copy(torch.arange(4), 2)
+    --> {tensor([0, 1]), tensor([2, 3])}
 ]=],
 }

@@ -117,7 +117,22 @@ return {
   { 'one_hot(IndexTensor self, int num_classes=-1) -> Tensor', batch = 'front', variants = 'function',
     doc = 'Rows with a 1 at the position in self; num_classes = -1 means the largest position in self.' },
 
+  -- ---- copies with another part --------------------------------------------------------------------------------
+  { 'select_scatter(Tensor self, Tensor src, Dim dim, Index index) -> Tensor', variants = 'function method', batch = 'loop', composite = true, grad_fn = 'SelectScatterBackward0',
+    doc = 'A copy of self in which one entry of a dimension is src.' },
+  { 'diagonal_scatter(Tensor self, Tensor src, int offset=0, Dim dim1=1, Dim dim2=2) -> Tensor', variants = 'function method', batch = 'loop', composite = true, grad_fn = 'DiagonalScatterBackward0',
+    doc = 'A copy of self in which a diagonal is src.' },
+  { 'as_strided_scatter(Tensor self, Tensor src, Size size, Size stride, int? storage_offset=nil) -> Tensor', variants = 'function method', batch = 'loop', composite = true, grad_fn = 'AsStridedScatterBackward0',
+    doc = 'A copy of self in which the elements of an as_strided view are src.' },
+
   arguments = [=[
+select_scatter.src: Tensor that replaces the selected part.
+diagonal_scatter.src: Tensor that replaces the selected part.
+as_strided_scatter.src: Tensor that replaces the selected part.
+select_scatter.index: Position of the entry, from 1; negative from the end.
+diagonal_scatter.offset: Diagonal: 0 is the main one, positive ones are above it.
+as_strided_scatter.stride: Distance in elements between neighbours along each dimension.
+as_strided_scatter.storage_offset: Elements of the storage before the first one; that of self if absent.
 index: Positions from 1 along the dimension.
 gather.index: Positions from 1 along the dimension; the result has this shape.
 scatter.index: Positions from 1 along the dimension at which elements are written.
@@ -223,5 +238,16 @@ one_hot
     nn.functional.one_hot(torch.tensor{1, 3}, 3)
     --> tensor([[1, 0, 0],
     -->         [0, 0, 1]])
+select_scatter
+    torch.zeros(2, 2):select_scatter(torch.ones(2), 1, 2)
+    --> tensor([[0., 0.],
+    -->         [1., 1.]])
+diagonal_scatter
+    torch.zeros(2, 2):diagonal_scatter(torch.ones(2))
+    --> tensor([[1., 0.],
+    -->         [0., 1.]])
+as_strided_scatter
+    torch.zeros(4):as_strided_scatter(torch.ones(2), {2}, {2})
+    --> tensor([1., 0., 1., 0.])
 ]=],
 }

@@ -178,8 +178,28 @@ return {
   { '_as_strided_backward(Tensor grad_output, Size sizes, Size strides, int offset, Size size, Size stride, int? storage_offset) -> Tensor',
     variants = '', composite = true,
     doc = 'The derivative of as_strided by a tensor of the given sizes, strides and offset, from grad_output.' },
+  { 'split_with_sizes(Tensor self, Size split_sizes, Dim dim=1) -> Tensor[]', composite = true, grad_fn = 'SplitWithSizesBackward0', doc = 'Views of the given numbers of entries of a dimension.' },
+  { 'unsafe_chunk(Tensor self, int chunks, Dim dim=1) -> Tensor[]', composite = true, grad_fn = 'UnsafeSplitBackward0', doc = 'chunk.' },
+  { 'unsafe_split(Tensor self, int split_size, Dim dim=1) -> Tensor[]', composite = true, grad_fn = 'UnsafeSplitBackward0', doc = 'split.' },
+  { 'unsafe_split_with_sizes(Tensor self, Size split_sizes, Dim dim=1) -> Tensor[]', composite = true, grad_fn = 'UnsafeSplitWithSizesBackward0', doc = 'split_with_sizes.' },
+  { 'hsplit(Tensor self, int sections) -> Tensor[]', composite = true, doc = 'Views cut along dimension 2 (1 of vectors) into equal parts.' },
+  { 'hsplit.indices(Tensor self, Dims indices) -> Tensor[]', batch = 'loop', composite = true, doc = 'Views cut along dimension 2 (1 of vectors) before the given positions.' },
+  { 'vsplit(Tensor self, int sections) -> Tensor[]', composite = true, doc = 'Views cut along dimension 1 into equal parts.' },
+  { 'vsplit.indices(Tensor self, Dims indices) -> Tensor[]', batch = 'loop', composite = true, doc = 'Views cut along dimension 1 before the given positions.' },
+  { 'dsplit(Tensor self, int sections) -> Tensor[]', composite = true, doc = 'Views cut along dimension 3 into equal parts.' },
+  { 'dsplit.indices(Tensor self, Dims indices) -> Tensor[]', batch = 'loop', composite = true, doc = 'Views cut along dimension 3 before the given positions.' },
 
   arguments = [=[
+unsafe_chunk.chunks: Number of parts.
+unsafe_split.split_size: Number of entries of each part; the last one may have fewer.
+split_with_sizes.split_sizes: Number of entries of each part.
+unsafe_split_with_sizes.split_sizes: Number of entries of each part.
+hsplit.sections: Number of parts of equal size.
+vsplit.sections: Number of parts of equal size.
+dsplit.sections: Number of parts of equal size.
+hsplit.indices: Position from 1 of the first entry of each part after the first one.
+vsplit.indices: Position from 1 of the first entry of each part after the first one.
+dsplit.indices: Position from 1 of the first entry of each part after the first one.
 start_dim: First dimension of the range, from 1.
 end_dim: Last dimension of the range.
 sizes: Sizes of the new dimensions; one may be -1 and follows from the others.
@@ -468,5 +488,26 @@ constant_pad_nd
 pad
     nn.functional.pad(torch.tensor{ { {1.0, 2.0, 3.0} } }, {1, 1}, 'reflect')
     --> tensor([[[2., 1., 2., 3., 2.]]])
+split_with_sizes
+    torch.arange(4):split_with_sizes({1, 3})
+    --> {tensor([0]), tensor([1, 2, 3])}
+unsafe_chunk
+    torch.arange(4):unsafe_chunk(2)
+    --> {tensor([0, 1]), tensor([2, 3])}
+unsafe_split
+    torch.arange(4):unsafe_split(3)
+    --> {tensor([0, 1, 2]), tensor([3])}
+unsafe_split_with_sizes
+    torch.arange(4):unsafe_split_with_sizes({3, 1})
+    --> {tensor([0, 1, 2]), tensor([3])}
+hsplit
+    torch.arange(4):hsplit(2)
+    --> {tensor([0, 1]), tensor([2, 3])}
+vsplit
+    torch.tensor{ {1, 2}, {3, 4} }:vsplit(2)
+    --> {tensor([[1, 2]]), tensor([[3, 4]])}
+dsplit
+    torch.zeros(2, 2, 4):dsplit(2)[1].shape
+    --> torch.Size([2, 2, 2])
 ]=],
 }

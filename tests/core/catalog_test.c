@@ -23,8 +23,13 @@
 #define MOST_RESULTS 8
 #define ATTEMPTS     20000
 
-/* The search finds no arguments for these: there is no GPU here, and no compressed indices. */
-static const char *const unsuited[] = {"cuda", "sparse_compressed_tensor"};
+/* The search finds no arguments for these: there is no GPU here, there are no compressed indices,
+ * and no weights of recurrent layers. */
+static const char *const unsuited[] = {"cuda",          "sparse_compressed_tensor",
+                                       "lstm",          "gru",
+                                       "rnn_tanh",      "rnn_relu",
+                                       "gru_cell",      "lstm_cell",
+                                       "rnn_tanh_cell", "rnn_relu_cell"};
 
 /* ---- what operations are given --------------------------------------------------------------- */
 

@@ -379,6 +379,28 @@ for _, own in ipairs { '2', 'n' } do
   for _, name in ipairs { 'fft', 'ifft', 'irfft', 'hfft' } do cases['fft_' .. name .. own] = { { Z(3, 4, 2) }, { Z(3, 4, 2), { 2, 5 }, { 2, 1 } } } end
   for _, name in ipairs { 'rfft', 'ihfft' } do cases['fft_' .. name .. own] = { { X(3, 4) }, { X(3, 4), { 2, 5 }, { 2, 1 } } } end
 end
+cases.lstm = { { X(3, 2, 2), { X(1, 2, 2), X(1, 2, 2) }, { X(8, 2), X(8, 2), X(8), X(8) }, true, 1, 0.0, false, false, false } }
+cases.gru = { { X(2, 3, 2), X(2, 2, 2), { X(6, 2), X(6, 2), X(6, 2), X(6, 2) }, false, 1, 0.0, false, true, true } }
+for _, name in ipairs { 'rnn_tanh', 'rnn_relu' } do
+  cases[name] = { { X(3, 2, 2), X(2, 2, 2), { X(2, 2), X(2, 2), X(2, 2), X(2, 2) }, false, 2, 0.0, false, false, false } }
+  cases[name .. '_cell'] = { { X(3, 2), X(3, 2), X(2, 2), X(2, 2), X(2), X(2) } }
+end
+cases.lstm_cell = { { X(3, 2), { X(3, 2), X(3, 2) }, X(8, 2), X(8, 2), X(8), X(8) } }
+cases.gru_cell = { { X(3, 2), X(3, 2), X(6, 2), X(6, 2), X(6), X(6) } }
+cases.alias_copy, cases.t_copy, cases.squeeze_copy = { { X(2, 3) } }, { { X(2, 3) } }, { { X(2, 1, 3) } }
+cases.as_strided_copy, cases.diagonal_copy = { { X(4), { 2 }, { 2 } } }, { { X(3, 3), 1 } }
+cases.expand_copy, cases.narrow_copy = { { X(2, 1), { 2, 3 } } }, { { X(4), 1, 2, 2 } }
+cases.permute_copy, cases.select_copy = { { X(2, 3), { 2, 1 } } }, { { X(2, 3), 1, 2 } }
+cases.squeeze_copy_dims, cases.transpose_copy = { { X(2, 1, 3), { 2 } } }, { { X(2, 3), 1, 2 } }
+cases.unfold_copy, cases.unsqueeze_copy, cases.view_copy = { { X(4), 1, 2, 1 } }, { { X(2), 1 } }, { { X(4), { 2, 2 } } }
+cases.split_copy = { { X(5), 2 } }
+cases.split_with_sizes, cases.unsafe_split_with_sizes = { { X(3), { 1, 2 } } }, { { X(3), { 1, 2 } } }
+cases.unsafe_chunk, cases.unsafe_split = { { X(5), 2 } }, { { X(5), 2 } }
+for _, name in ipairs { 'hsplit', 'vsplit', 'dsplit' } do
+  cases[name], cases[name .. '_indices'] = { { X(2, 2, 2), 2 } }, { { X(2, 3, 2), { 2 } } }
+end
+cases.select_scatter, cases.diagonal_scatter = { { X(2, 3), X(3), 1, 2 } }, { { X(3, 3), X(3) } }
+cases.as_strided_scatter = { { X(4), X(2), { 2 }, { 2 } } }
 cases.fft_fftshift, cases.fft_ifftshift = { { X(3, 4) }, { X(5), 1 } }, { { X(3, 4) }, { X(5), 1 } }
 cases.linalg_vector_norm = { { X(2, 3), 3, 2 } }
 cases.aminmax = { { X(2, 3), { dim = 2 } } }
@@ -723,7 +745,7 @@ end)
 describe('every op made of others', function()
   -- Casts to dtypes without derivatives or with too few digits, a count, and the way to a GPU; sparse tensors: sparse_spec.lua.
   local excused = {}
-  for name in ([[bool_cast byte_cast char_cast short_cast int_cast long_cast half_cast bfloat16_cast float_cast chalf_cast cfloat_cast cuda
+  for name in ([[bool_cast byte_cast char_cast short_cast int_cast long_cast half_cast bfloat16_cast float_cast chalf_cast cfloat_cast cuda detach_copy view_copy_dtype
     linalg_matrix_rank isreal sparse_coo_tensor sparse_compressed_tensor values stored_values coalesce to_dense to_sparse_coo to_sparse_compressed sparse_mask sparse_solve]]):gmatch '%S+' do
     excused[name] = true
   end

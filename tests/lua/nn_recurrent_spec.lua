@@ -181,3 +181,72 @@ describe('recurrent layers and cells', function()
     assert.error_matches(function() nn.GRU(3, 4):to(device)(torch.zeros(0, 0, 3, { device = device })) end, 'Expected sequence length to be larger than 0 in RNN')
   end)
 end)
+
+describe('torch.lstm, gru, rnn_tanh and rnn_relu', function()
+  local functions = { LSTM = 'lstm', GRU = 'gru', RNN_TANH = 'rnn_tanh', RNN_RELU = 'rnn_relu' }
+
+  -- The weights of a module in the order of the functions.
+  local function weights_of(layer, options)
+    local list = {}
+    for i = 0, (options.num_layers or 1) - 1 do
+      for _, suffix in ipairs(options.bidirectional and { '', '_reverse' } or { '' }) do
+        for _, name in ipairs { 'weight_ih', 'weight_hh', 'bias_ih', 'bias_hh', 'weight_hr' } do
+          list[#list + 1] = layer[('%s_l%d%s'):format(name, i, suffix)]
+        end
+      end
+    end
+    return list
+  end
+
+  local function near(a, b, what) assert(torch.allclose(a, b, 1e-5, 1e-6), what) end
+
+  it('return the results and the gradients of the modules', function()
+    torch.manual_seed(3)
+    for mode, name in pairs(functions) do
+      for _, options in ipairs { {}, { num_layers = 2, bidirectional = true }, { batch_first = true, bias = false },
+        mode == 'LSTM' and { proj_size = 2, bidirectional = true } or { bidirectional = true } } do
+        local layer = torch.nn.RNNBase(mode, 3, 4, options):to(device)
+        local directions = (options.num_layers or 1) * (options.bidirectional and 2 or 1)
+        local x = torch.randn(options.batch_first and { 2, 5, 3 } or { 5, 2, 3 }, { device = device, requires_grad = true })
+        local h = torch.randn(directions, 2, options.proj_size or 4, { device = device })
+        local state = mode == 'LSTM' and { h, torch.randn(directions, 2, 4, { device = device }) } or h
+        local weights = weights_of(layer, options)
+        local function call()
+          return torch[name](x, state, weights, options.bias ~= false, options.num_layers or 1, 0.0, false, options.bidirectional or false, options.batch_first or false)
+        end
+        local expected, last = layer(x, state)
+        local output, hn, cn = call()
+        near(expected, output, name)
+        near(mode == 'LSTM' and last[1] or last, hn, name)
+        if cn then near(last[2], cn, name) end
+        local without = torch.no_grad(call)
+        near(expected, without, name .. ' without gradients')
+        local leaves = { x, table.unpack(weights) }
+        local given = { torch.autograd.grad(output:sum() + hn:sum(), leaves) }
+        local wanted = { torch.autograd.grad(expected:sum() + (mode == 'LSTM' and last[1] or last):sum(), leaves) }
+        for i = 1, #leaves do near(wanted[i], given[i], name .. ': gradient ' .. i) end
+      end
+    end
+  end)
+
+  it('have single cells, as the modules', function()
+    for _, name in ipairs { 'LSTM', 'GRU', 'RNN' } do
+      local cell = torch.nn[name .. 'Cell'](3, 4):to(device)
+      local x, h = torch.randn(2, 3, { device = device }), torch.randn(2, 4, { device = device })
+      local f = torch[name == 'RNN' and 'rnn_tanh_cell' or name:lower() .. '_cell']
+      local state = name == 'LSTM' and { h, h } or h
+      local expected, given = table.pack(cell(x, state)), table.pack(f(x, state, cell.weight_ih, cell.weight_hh, cell.bias_ih, cell.bias_hh))
+      if name == 'LSTM' and not torch.is_tensor(expected[1]) then expected = expected[1] end
+      for i = 1, #given do near(expected[i], given[i], name) end
+    end
+  end)
+
+  it('name wrong numbers and sizes of weights and states', function()
+    local x, h, w = torch.zeros(5, 2, 3, { device = device }), torch.zeros(1, 2, 4, { device = device }), torch.zeros(12, 3, { device = device })
+    local function gru(weights, state) return torch.gru(x, state or h, weights, false, 1, 0.0, false, false, false) end
+    assert.error_matches(function() gru { w } end, 'gru(): Expected 2 weights, got 1', 1, true)
+    assert.error_matches(function() gru { x:select(1, 1), w } end, 'gru(): Expected w_ih with 12 rows, got size [2, 3]', 1, true)
+    assert.error_matches(function() gru({ w, w }, x) end, 'gru(): Expected hx of size [1, 2, ...], got [5, 2, 3]', 1, true)
+    assert.error_matches(function() torch.lstm(x, { h }, { w, w }, false, 1, 0.0, false, false, false) end, 'lstm expects two hidden states, got 1', 1, true)
+  end)
+end)

@@ -60,8 +60,8 @@ return {
   { reason = 'the machinery below torch.nn.functional and torch.nn, where the function is',
     names = [[torch.alpha_dropout_? torch.dropout_ torch.feature_%g+ torch.batch_norm torch.instance_norm torch.native_%g+ torch.nn.functional.native_channel_shuffle
       torch.cosine_embedding_loss torch.ctc_loss torch.embedding_bag torch.embedding_renorm_ torch.hinge_embedding_loss torch.kl_div
-      torch.margin_ranking_loss torch.poisson_nll_loss torch.triplet_margin_loss torch.grid_sampler%g* torch.affine_grid_generator torch.gru torch.gru_cell
-      torch.lstm torch.lstm_cell torch.rnn_%g+ torch.conj_physical_ torch.rrelu_ torch.nn.functional.rrelu_ torch.nn.RNNCellBase torch.utils.checkpoint.CheckpointFunction
+      torch.margin_ranking_loss torch.poisson_nll_loss torch.triplet_margin_loss torch.grid_sampler%g* torch.affine_grid_generator
+      torch.conj_physical_ torch.rrelu_ torch.nn.functional.rrelu_ torch.nn.RNNCellBase torch.utils.checkpoint.CheckpointFunction
       torch.utils.checkpoint.CheckpointPolicy torch.utils.checkpoint.SAC_IGNORED_OPS torch.utils.checkpoint.GraphExecGroup torch.utils.checkpoint.noop_context_fn
       torch.utils.checkpoint.[gs]et_device_states torch.linalg.LinAlgError torch.OutOfMemoryError torch.utils.checkpoint.CheckpointError torch.slice_copy torch.view_as_%a+_copy torch.Tensor.index
       torch.GradScaler torch.Event torch.Stream torch.is_anomaly_enabled torch.is_anomaly_check_nan_enabled

@@ -46,10 +46,8 @@ local reasons = {
     corrcoef cov cumulative_trapezoid diff dist gradient histogram histogramdd isin linalg.vander renorm std_mean
     trapezoid trapz vander var_mean]],
   ['written in Lua: lib/ops/slices.lua'] = [[
-    alias_copy as_strided_copy as_strided_scatter detach_copy diagonal_copy diagonal_scatter dsplit expand_copy hsplit
-    index_reduce narrow_copy nonzero_static permute_copy segment_reduce select_copy select_scatter slice_scatter
-    split_copy split_with_sizes split_with_sizes_copy squeeze_copy t_copy transpose_copy unbind_copy unfold_copy
-    unravel_index unsafe_chunk unsafe_split unsafe_split_with_sizes unsqueeze_copy view_copy vsplit]],
+    index_reduce nonzero_static segment_reduce slice_scatter split_with_sizes_copy unbind_copy
+    unravel_index]],
   ['written in Lua: lib/nn/functional'] = [[
     nn.functional.adaptive_max_pool1d nn.functional.adaptive_max_pool2d nn.functional.adaptive_max_pool3d
     nn.functional.affine_grid nn.functional.binary_cross_entropy_with_logits nn.functional.ctc_loss

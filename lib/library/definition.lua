@@ -267,6 +267,12 @@ function M.set_backward(what, given, f, setup_context)
   op.derivative, op.setup_context = f, setup_context
 end
 
+--- Sets the function that computes a whole batch of vmap.
+function M.set_vmap(what, given, f) find(what, given).vmap = f end
+
+--- The table of an operation in Lua; nil: it is written in C.
+function M.of(name) return defined[name] end
+
 --- The implementation of an operation in Lua for these arguments; nil: it is written in C.
 function M.kernel(name, ...)
   local op = defined[name]

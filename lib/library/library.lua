@@ -9,7 +9,7 @@ tags: Accepted for compatibility; it has no effect.
 lib: Accepted for compatibility; it has no effect.
 name: Name of the operation, with its namespace: `'myops::axpy'`.
 fn: The implementation; it receives the arguments in the order of the schema and returns the results.
-func: The implementation; it receives the arguments in the order of the schema and returns the results.
+func: The function; it receives the arguments in the order of the schema and returns the results.
 mutates_args: Names of the arguments that the implementation writes to, `{}` for none.
 device_types: `'cpu'`, `'cuda'`, or a table of both; nil: all devices.
 types: `'default'`, `'cpu'`, `'cuda'`, or a table of them.
@@ -57,6 +57,12 @@ function library.register_autograd(op, backward, setup_context)
   definition.set_backward('register_autograd', op, backward, setup_context)
 end
 
+--- Sets the function that computes a whole batch in torch.func.vmap: func(info, in_dims, ...)
+--- receives info.batch_size, the batch dimension of each argument (from 1, false for none) and the
+--- arguments in the order of the schema; it returns the results, or a table of them, and their
+--- out_dims. Without it, the operation runs sample by sample.
+function library.register_vmap(op, func) definition.set_vmap('register_vmap', op, func) end
+
 -- ---- custom_op ----------------------------------------------------------------------------------
 
 local CustomOpDef = { __name = 'CustomOpDef' }
@@ -78,6 +84,9 @@ function CustomOpDef:register_autograd(backward, setup_context)
   definition.set_backward('register_autograd', self, backward, setup_context)
 end
 
+--- Sets the function that computes a whole batch in vmap.
+function CustomOpDef:register_vmap(func) definition.set_vmap('register_vmap', self, func) end
+
 -- The schema with (a!) at the arguments that are written.
 local function with_writes(name, schema, mutates)
   if mutates == 'unknown' then fail("custom_op(): mutates_args = 'unknown' is not supported; name the arguments that %s writes to", name) end
@@ -93,7 +102,8 @@ local function with_writes(name, schema, mutates)
 end
 
 --- Defines an operation with its implementation, and returns it: an object that is called like
---- torch.ops.<namespace>.<name>, with methods register_kernel, register_fake and register_autograd.
+--- torch.ops.<namespace>.<name>, with methods register_kernel, register_fake,
+--- register_vmap and register_autograd.
 function library.custom_op(options)
   local name, fn, schema = options.name, options.fn, options.schema
   if not schema then
@@ -161,11 +171,13 @@ declare.functions(library, [[
   impl(string qualname, string|list types, function func, *, any? lib)
   register_kernel(any op, string|list? device_types, function func, *, any? lib)
   register_fake(any op, function func, *, any? lib)
+  register_vmap(any op, function func, *, any? lib)
   register_autograd(any op, function backward, *, function? setup_context, any? lib)
   Library(string ns, string kind='FRAGMENT')
 ]])
 declare.methods(CustomOpDef, [[
   register_kernel(self, string|list? device_types, function fn) register_fake(self, function fn)
+  register_vmap(self, function func)
   register_autograd(self, function backward, *, function? setup_context)
 ]], function(value) return getmetatable(value) == CustomOpDef end)
 library.custom_op = declare.declare('custom_op(string name, function fn, *, any mutates_args, string|list? device_types, string? schema, any? tags)',

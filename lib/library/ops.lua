@@ -32,13 +32,24 @@ local function decompose(name, bind, ...)
   return call(bind(...))
 end
 
+-- Calls the function of register_vmap, if an argument is batched.
+local function call_batched(op, bind, call, ...)
+  local batches = require 'torch.autograd.function'
+  local arguments = table.pack(bind(...))
+  local level = batches.level_of(arguments)
+  if not level then return call(...) end
+  return batches.apply_batched({ __classname = op.name, vmap = op.vmap }, arguments, level)
+end
+
 local function make(name)
-  local call = C.own_function(name)
+  local call, op = C.own_function(name), definition.of(name)
   if not call then return nil end
   local bind
   local function f(...)
-    if M.__recording == 0 then return call(...) end
+    local by_vmap = op and op.vmap and C.batch_depth() > 0
+    if M.__recording == 0 and not by_vmap then return call(...) end
     bind = bind or C.own_function(name, 'bind')
+    if by_vmap then return call_batched(op, bind, call, ...) end
     return decompose(name, bind, ...)
   end
   names[f] = name

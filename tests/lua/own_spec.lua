@@ -94,6 +94,21 @@ describe('an operation in Lua', function()
     end)
   end)
 
+  it('computes a whole batch of vmap by the function of register_vmap', function()
+    with_library(function(ns)
+      local op = library.custom_op(ns .. '::shift', function(x, by) return x + by end, { mutates_args = {}, schema = '(Tensor x, *, float by=1) -> Tensor' })
+      local seen
+      op:register_vmap(function(info, in_dims, x, by)
+        seen = { info.batch_size, in_dims[1], in_dims[2], x.ndim, by }
+        return op(x, { by = by }), 1
+      end)
+      local x = doubles({ { 1, 2, 3 }, { 4, 5, 6 } }, false)
+      assert.same({ { 3, 4, 5 }, { 6, 7, 8 } }, torch.func.vmap(function(row) return op(row, { by = 2 }) end)(x):tolist())
+      assert.same({ 2, 1, false, 2, 2 }, seen)
+      assert.same({ 3 }, torch.func.vmap(function() return op(doubles({ 2 }, false)) end, { out_dims = false })(x):tolist())
+    end)
+  end)
+
   it('runs in torch.compile between fused operations', function()
     with_library(function(ns)
       local op = define_axpy(ns)

@@ -232,6 +232,35 @@ static void test_transforms(void **state)
     lt_tensor_release(half);
 }
 
+/* A layer of cells with relu and weights of 1 adds up its input; also with gradients. */
+static void test_recurrent_layers(void **state)
+{
+    (void)state;
+    const lt_dims steps = {3, {3, 1, 1}}, one = {3, {1, 1, 1}}, weight = {2, {1, 1}};
+    lt_tensor *input = NULL, *h = NULL, *w[2] = {NULL, NULL}, *total = NULL;
+    assert_ok(lt_ones(&steps, LT_FLOAT32, NULL, &input));
+    assert_ok(lt_zeros(&one, LT_FLOAT32, NULL, &h));
+    for (int i = 0; i < 2; i++) assert_ok(lt_ones(&weight, LT_FLOAT32, NULL, &w[i]));
+    const lt_tensor_list params = {2, w};
+    for (int recorded = 0; recorded < 2; recorded++) {
+        lt_tensor *output = NULL, *hn = NULL;
+        assert_ok(lt_tensor_set_requires_grad(w[0], recorded == 1));
+        assert_ok(lt_rnn_relu(input, h, &params, false, 1, 0, false, false, false, &output, &hn));
+        if (recorded) assert_ok(lt_sum(output, LT_DTYPE_NONE, &total));
+        lt_value result = lt_value_tensor(output);
+        assert_string_equal(text_of(&result), "1 2 3");
+        result = lt_value_tensor(hn);
+        assert_string_equal(text_of(&result), "3");
+    }
+    assert_ok(lt_backward(total, NULL, false, false));
+    lt_value gradient = lt_value_none();
+    int n = 1;
+    assert_ok(lt_call("clone", ARGS(lt_value_tensor(lt_tensor_grad(w[0]))), NONE, &gradient, &n));
+    assert_string_equal(text_of(&gradient), "6");
+    lt_tensor *const tensors[] = {input, h, w[0], w[1], total};
+    for (int i = 0; i < COUNT(tensors); i++) lt_tensor_release(tensors[i]);
+}
+
 static void test_several_results(void **state)
 {
     (void)state;
@@ -602,6 +631,7 @@ int main(void)
         cmocka_unit_test(test_lists_in_place),
         cmocka_unit_test(test_names_of_modules),
         cmocka_unit_test(test_transforms),
+        cmocka_unit_test(test_recurrent_layers),
         cmocka_unit_test(test_several_results),
         cmocka_unit_test(test_factories),
         cmocka_unit_test(test_indices_count_from_zero),

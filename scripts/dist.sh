@@ -77,7 +77,7 @@ cp -R include "$root/" # read by the tests of the C interface
 cp -R tests/. "$root/tests/"
 cp "$BUILD"/tests/*_test "$BUILD/tests/pty" "$BUILD/dist/prompt_host" "$root/build/tests/"
 rm "$root/build/tests/sim_check_test" # reads the symbols and lines of its own program
-cp "$BUILD/gen/ltensor_ops.h" "$root/build/gen/"
+cp "$BUILD/gen/ltensor_ops.h" "$BUILD/gen/ltensor_ops.hpp" "$root/build/gen/"
 ln -s ../bin/ltensor "$root/build/ltensor" # where tests/run.sh looks
 mkdir "$root/build/tests/lib"
 cp "$BUILD/tests/lib/libltensor_open.so" "$root/build/tests/lib/"

@@ -430,17 +430,17 @@ LT_API lt_layout lt_tensor_layout(const lt_tensor *t);
 LT_API void *lt_tensor_data(const lt_tensor *t);
 
 /* The value of a tensor with one element. Waits for the tensor's GPU. */
-LT_API lt_status lt_tensor_item(lt_tensor *t, lt_scalar *out);
+LT_API lt_status lt_tensor_item(const lt_tensor *t, lt_scalar *out);
 
 /* Copies all elements, in row-major order and the tensor's dtype, from and to host memory, for
  * every layout and device. bytes must be their size. Autograd does not record copy_from, so you may
  * write to a leaf. */
 LT_API lt_status lt_tensor_copy_from(lt_tensor *t, const void *data, size_t bytes);
-LT_API lt_status lt_tensor_copy_to(lt_tensor *t, void *data, size_t bytes);
+LT_API lt_status lt_tensor_copy_to(const lt_tensor *t, void *data, size_t bytes);
 
 /* New: the tensor with a dtype (LT_DTYPE_NONE: unchanged) on a device (NULL: unchanged); a new
  * reference to t if nothing changes. Differentiable. */
-LT_API lt_status lt_tensor_to(lt_tensor *t, lt_dtype dtype, const lt_device *device,
+LT_API lt_status lt_tensor_to(const lt_tensor *t, lt_dtype dtype, const lt_device *device,
                               lt_tensor **out);
 
 /* ---- files ----------------------------------------------------------------------------------- */
@@ -502,7 +502,7 @@ LT_API lt_status lt_tensor_set_grad(lt_tensor *t, lt_tensor *grad);
 /* Adds the gradients of t to the leaves of its graph. grad has t's shape and is the gradient of t;
  * NULL is 1, for a tensor with one element. The graph is freed unless retain_graph. create_graph
  * records the computation of the gradients. */
-LT_API lt_status lt_backward(lt_tensor *t, lt_tensor *grad, bool retain_graph, bool create_graph);
+LT_API lt_status lt_backward(lt_tensor *t, const lt_tensor *grad, bool retain_graph, bool create_graph);
 
 /* The gradients of outputs by inputs: n_inputs new references in grads, an array of the caller.
  * Leaves are not changed. grad_outputs is NULL or has one entry for each output, NULL as in
@@ -744,7 +744,7 @@ LT_API const lt_arg_info *lt_op_result(const lt_op_info *op, int i);
  * LT_ERR_RUNTIME if t requires grad, or is read-only and versioned is false. GPU memory is ready on
  * the current stream of its device: see lt_tensor_ready_for. Memory of a simulated GPU is exported
  * as kDLExtDev, which only this library imports. */
-LT_API lt_status lt_tensor_to_dlpack(lt_tensor *t, bool versioned, void **out);
+LT_API lt_status lt_tensor_to_dlpack(const lt_tensor *t, bool versioned, void **out);
 
 /* Imports a managed tensor: *out is a new tensor over its memory. Its deleter (which may be NULL)
  * is called once, on any thread, when the last tensor over the memory is freed. After a failure the
@@ -820,7 +820,7 @@ struct ArrowArray {
  * changes of t are visible in the array, and consumers must not write to it. Strided elements and
  * bools are copied. LT_ERR_RUNTIME for other numbers of dimensions, for bfloat16, which Arrow does
  * not have, and if t requires grad; LT_ERR_DEVICE for GPU memory. */
-LT_API lt_status lt_tensor_to_arrow(lt_tensor *t, struct ArrowSchema *schema,
+LT_API lt_status lt_tensor_to_arrow(const lt_tensor *t, struct ArrowSchema *schema,
                                     struct ArrowArray *array);
 
 /* Imports a column of numbers or bools: *out is a new tensor of one dimension. The array is moved

@@ -160,10 +160,17 @@ end
 -- The start of a function that runs the operation and writes to outputs. A function with index
 -- arguments sets its name, for errors that a GPU reports after the function has returned. form: as
 -- in batches.lua.
-local function open_function(text, op, name, parameters, outputs, form)
+local function open_function(text, op, name, outputs, form)
   form = form or 'NEW'
+  local parameters = form == 'NEW' and declarations.c_prototype(op) or declarations.c_params(op)
+  if form == 'OUT' then parameters = parameters .. ', lt_tensor *out' end
   batches.emit(text, op, name, form, parameters, form == 'NEW' and outputs or {})
-  text:line('lt_status lt_%s(%s)\n{', name, parameters)
+  text:line('lt_status lt_%s(%s)\n{', name, declarations.public_prototype(op, form, 'const_'))
+  for i, a in ipairs(op.args) do
+    if declarations.is_const(op, i, op.inplace_only or form:match '^INPLACE') then
+      text:line('    lt_tensor *%s = (lt_tensor *)const_%s;', a.name, a.name)
+    end
+  end
   local indexes = false
   for _, a in ipairs(op.args) do
     indexes = indexes or a.type == 'IndexTensor' or a.name == 'indices'
@@ -248,7 +255,7 @@ end
 
 -- lt_<op> without a node, except the node of an operation without a derivative.
 local function emit_plain(text, op)
-  open_function(text, op, op.cname, declarations.c_prototype(op), output_names(op))
+  open_function(text, op, op.cname, output_names(op))
   local outputs, tensors = output_names(op), true
   for _, result in ipairs(op.returns) do
     tensors = tensors and derivative.is_tensor(result.type)
@@ -296,7 +303,7 @@ end
 local function emit_differentiable(text, op)
   local condition, count = any_requires(edge_args(op))
   local first = result_name(op.returns[1])
-  open_function(text, op, op.cname, declarations.c_prototype(op), output_names(op))
+  open_function(text, op, op.cname, output_names(op))
   text:lines(refused_arguments(op))
   text:line('    lt_node *node = NULL;')
   local refs = {}
@@ -359,7 +366,7 @@ end
 
 local function emit_inplace(text, op, name)
   local has_out = #op.returns > 0
-  open_function(text, op, name, declarations.c_params(op), {}, 'INPLACE')
+  open_function(text, op, name, {}, 'INPLACE')
   local refusal = op.inplace_only and not op.dual and forward.refusal(op, {})
   if refusal then text:line('    ' .. refusal) end
   if not op.inplace_only then forward.emit_inplace(text, op, name) end
@@ -408,7 +415,7 @@ end
 local function emit_inplace_view(text, op, name)
   local arguments = {}
   for i, a in ipairs(op.args) do arguments[i] = a.name end
-  open_function(text, op, name, declarations.c_params(op), {}, 'INPLACE_VIEW')
+  open_function(text, op, name, {}, 'INPLACE_VIEW')
   text:line('    lt_tensor *view;')
   text:line('    if (lt_grad_mode_on() && lt_requires_grad(self)) LT_TRY(lt_check_inplace(self));')
   text:line('    LT_TRY(lt_%s(%s, &view));', op.cname, table.concat(arguments, ', '))
@@ -419,7 +426,7 @@ end
 local function emit_out(text, op)
   local condition = any_requires(op.args)
   if not op.grad then condition = '' end
-  open_function(text, op, op.cname .. '_out', declarations.c_params(op) .. ', lt_tensor *out', { 'out' }, 'OUT')
+  open_function(text, op, op.cname .. '_out', { 'out' }, 'OUT')
   text:line('    lt_tensor *result = out;')
   text:line('    ' .. forward.refusal_out(op))
   text:line('    if (lt_grad_mode_on() && (lt_requires_grad(out)%s)) return lt_refuse_out("%s");',

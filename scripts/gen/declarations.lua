@@ -35,7 +35,7 @@ local c_results = {
 
 local known_fields = {
   doc = true, variants = true, aliases = true, operator = true, pointwise = true, kernel = true, grad = true,
-  view = true, composite = true, factory = true, reads = true, records = true, grad_fn = true, grad_fn_number = true, grad_fn_inplace = true, positions = true, overlap = true,
+  view = true, composite = true, factory = true, reads = true, writes = true, records = true, grad_fn = true, grad_fn_number = true, grad_fn_inplace = true, positions = true, overlap = true,
   numbers = true, bool_as = true, refuses_bool = true, refuses_a_bool = true, refuses_complex = true, divides = true, exact_number = true, check = true, holomorphic = true,
   plain_numbers = true, batch = true, random = true, forward = true, run = true, sparse = true, constant = true, float8 = true, keeps_dtype = true, [1] = true,
 }
@@ -134,7 +134,7 @@ local function parse_op(entry, group, where)
     operator = entry.operator, pointwise = entry.pointwise, view = entry.view,
     composite = entry.composite, factory = entry.factory, reads = entry.reads, records = entry.records or entry.pointwise ~= nil, grad = entry.grad, grad_fn = entry.grad_fn,
     grad_fn_number = entry.grad_fn_number, grad_fn_inplace = entry.grad_fn_inplace,
-    doc = entry.doc, positions = entry.positions, batch = entry.batch, random = entry.random, forward = entry.forward, sparse = entry.sparse, constant = words(entry.constant), float8 = entry.float8,
+    doc = entry.doc, positions = entry.positions, batch = entry.batch, random = entry.random, forward = entry.forward, sparse = entry.sparse, constant = words(entry.constant), writes = words(entry.writes), float8 = entry.float8,
     overlap = entry.overlap or entry.pointwise and 'elementwise' or nil,
     numbers = entry.numbers, bool_as = entry.bool_as, refuses_bool = entry.refuses_bool, refuses_a_bool = entry.refuses_a_bool, refuses_complex = entry.refuses_complex, divides = entry.divides,
     exact_number = entry.exact_number, plain_numbers = entry.plain_numbers, holomorphic = entry.holomorphic,
@@ -168,6 +168,11 @@ local function parse_op(entry, group, where)
       if not found then fail("grad names '" .. argument .. "', which is no argument") end
     end
   end
+  for argument in pairs(op.writes) do
+    local found = false
+    for _, arg in ipairs(op.args) do found = found or arg.name == argument end
+    if not found then fail("writes names '" .. argument .. "', which is no argument") end
+  end
   if #op.returns == 0 and not op.inplace_only then fail("only names that end in '_' may return self") end
   return op
 end
@@ -183,6 +188,26 @@ end
 
 function M.c_type(arg) return c_types[arg.type] end
 
+-- True if the operation writes to an argument: the first one of the in-place form, and the ones of
+-- the declaration's `writes`.
+function M.is_written(op, i, in_place) return in_place and i == 1 or op.writes[op.args[i].name] == true end
+
+-- True if a tensor argument of a public function is const: the function only reads it. Internal
+-- operations and implementations take it without const, because autograd retains it.
+function M.is_const(op, i, in_place)
+  return op.name:sub(1, 1) ~= '_' and c_types[op.args[i].type] == 'lt_tensor *' and not M.is_written(op, i, in_place)
+end
+
+-- c_params of the public function: operands that are only read are const. prefix: of their names.
+function M.public_params(op, in_place, prefix)
+  local parts = {}
+  for i, arg in ipairs(op.args) do
+    local is_const = M.is_const(op, i, in_place)
+    parts[i] = c_join((is_const and 'const ' or '') .. c_types[arg.type], (is_const and prefix or '') .. arg.name)
+  end
+  return table.concat(parts, ', ')
+end
+
 -- C output parameters, names out or out_<name>: 'lt_tensor **out_values, lt_tensor **out_indices'.
 function M.c_outputs(op)
   local parts = {}
@@ -194,10 +219,21 @@ end
 
 function M.output_name(result) return result.name and 'out_' .. result.name or 'out' end
 
--- All parameters of the function that creates a new result.
-function M.c_prototype(op)
-  local params, outputs = M.c_params(op), M.c_outputs(op)
+local function with_outputs(params, op)
+  local outputs = M.c_outputs(op)
   return params .. (params ~= '' and outputs ~= '' and ', ' or '') .. outputs
+end
+
+-- All parameters of the function that creates a new result.
+function M.c_prototype(op) return with_outputs(M.c_params(op), op) end
+
+-- The parameters of the public function of a form: 'NEW' (new results), 'INPLACE', 'INPLACE_VIEW',
+-- 'OUT'. prefix: of the names of const operands.
+function M.public_prototype(op, form, prefix)
+  local in_place = op.inplace_only or form:match '^INPLACE' ~= nil
+  local params = M.public_params(op, in_place, prefix or '')
+  if form == 'NEW' then return with_outputs(params, op) end
+  return form == 'OUT' and params .. ', lt_tensor *out' or params
 end
 
 -- C name of the in-place variant: lt_add_, and for overloads lt_masked_fill_scalar_.

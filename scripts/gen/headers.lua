@@ -16,9 +16,9 @@ local function prototypes(op)
   local prefix = is_public(op) and 'LT_API lt_status lt_' or 'lt_status lt_'
   local out = { ('\n/* %s\n * %s */\n'):format(op.signature, (op.doc:gsub('\n%s*', '\n * '))) }
   local function add(name, parameters) out[#out + 1] = ('%s%s(%s);\n'):format(prefix, name, parameters) end
-  add(op.cname, declarations.c_prototype(op))
-  if op.variants.inplace then add(declarations.inplace_name(op), declarations.c_params(op)) end
-  if op.variants.out then add(op.cname .. '_out', declarations.c_params(op) .. ', lt_tensor *out') end
+  add(op.cname, declarations.public_prototype(op, 'NEW'))
+  if op.variants.inplace then add(declarations.inplace_name(op), declarations.public_prototype(op, 'INPLACE')) end
+  if op.variants.out then add(op.cname .. '_out', declarations.public_prototype(op, 'OUT')) end
   return table.concat(out)
 end
 
@@ -70,6 +70,7 @@ local introduction = [[
  *   |Scalar      Lua also accepts a number; in C, convert it with lt_tensor_from_scalar
  *   IndexTensor  int64, counts from 0. The descriptions are written for Lua, too: a "position" and the default of a Dim
  *                count from 1 in Lua and from 0 in C (dim=1 is 0)
+ *   const        an operand that the function only reads; a view of it shares its memory and can be written to
  *   name_        in place: writes to its first argument
  *   name_out     fills a tensor of the caller, with the shape of the result
  *   name_which   one of several operations of a name

@@ -42,7 +42,7 @@ static inline lt_tensor *do_%s(%s)
     const lt_status status = lt_%s(%s);
     return lt_scope_hold(s, status, out);
 }
-]]):format(op.cname, declarations.c_prototype(op), op.cname, table.concat(parameters, ', '), op.cname, table.concat(values, ', '))
+]]):format(op.cname, declarations.public_prototype(op, 'NEW'), op.cname, table.concat(parameters, ', '), op.cname, table.concat(values, ', '))
 end
 
 local dir = assert(arg[1], 'usage: steps.lua OUT_DIR')

@@ -431,7 +431,7 @@ lt_status lt_tensor_hide(lt_tensor *shown, unsigned batches, lt_tensor **out)
     return LT_OK;
 }
 
-lt_status lt_tensor_alias(lt_tensor *t, lt_tensor **out)
+lt_status lt_tensor_alias(const lt_tensor *t, lt_tensor **out)
 {
     if (lt_is_batched(t)) {
         lt_tensor *shown = NULL;

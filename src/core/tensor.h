@@ -169,7 +169,7 @@ static inline bool lt_is_sparse(const lt_tensor *t)
 
 /* New reference: same storage (and version counter) and geometry, no autograd data, no view_base;
  * batched as t is. */
-lt_status lt_tensor_alias(lt_tensor *t, lt_tensor **out);
+lt_status lt_tensor_alias(const lt_tensor *t, lt_tensor **out);
 
 /* Sets the strides of t; all its elements must be inside the storage. */
 void lt_set_strides(lt_tensor *t, const int64_t *strides);

@@ -4,7 +4,7 @@
 
 #include "binding.h"
 
-typedef lt_status (*lt_unary_fn)(lt_tensor *self, lt_tensor **out);
+typedef lt_status (*lt_unary_fn)(const lt_tensor *self, lt_tensor **out);
 
 /* Pushes f(tensor of the box at 1), linked to it. */
 int lt_lua_push_unary(lua_State *L, lt_tensor *self, lt_unary_fn f);

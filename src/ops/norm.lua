@@ -44,7 +44,7 @@ return {
     variants = '', composite = true, doc = 'The tangent of group_norm.' },
 
   { 'batch_norm(Tensor input, Tensor? running_mean=nil, Tensor? running_var=nil, Tensor? weight=nil, Tensor? bias=nil, bool training=false, float momentum=0.1, float eps=1e-05) -> Tensor',
-    variants = 'nn', composite = true,
+    variants = 'nn', composite = true, writes = 'running_mean running_var',
     doc = 'Each channel of input [n, channels, ...] normalized over all other dimensions: in training by its mean and deviation, which also update running_mean and running_var; else by running_mean and running_var.' },
   { '_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps) -> (Tensor result, Tensor mean, Tensor rstd)', batch = 'batch_norm',
     variants = '', doc = 'batch_norm with the means and the reciprocal deviations used.', grad_fn = 'NativeBatchNormBackward0',
@@ -56,7 +56,7 @@ return {
   { '_batch_norm_tangent(Tensor input, Tensor? weight, Tensor mean, Tensor rstd, bool training, float eps, Tensor input_t, Tensor? weight_t, Tensor? bias_t) -> Tensor',
     variants = '', composite = true, doc = 'The tangent of batch_norm.' },
   { 'instance_norm(Tensor input, Tensor? running_mean=nil, Tensor? running_var=nil, Tensor? weight=nil, Tensor? bias=nil, bool use_input_stats=true, float momentum=0.1, float eps=1e-05) -> Tensor',
-    variants = 'nn', composite = true, reads = true, doc = 'Each channel of each entry of input [n, channels, ...] normalized by itself.' },
+    variants = 'nn', composite = true, reads = true, writes = 'running_mean running_var', doc = 'Each channel of each entry of input [n, channels, ...] normalized by itself.' },
   { 'local_response_norm(Tensor input, int size, float alpha=0.0001, float beta=0.75, float k=1.0) -> Tensor', variants = 'nn',
     composite = true, doc = 'input over (k + alpha * mean square of `size` neighbouring channels) ^ beta.' },
 

@@ -19,11 +19,12 @@ lt_status lt_tensor_set_grad(lt_tensor *t, lt_tensor *grad)
     return lt_set_grad(t, grad);
 }
 
-lt_status lt_backward(lt_tensor *t, lt_tensor *grad, bool retain_graph, bool create_graph)
+lt_status lt_backward(lt_tensor *t, const lt_tensor *grad, bool retain_graph, bool create_graph)
 {
+    lt_tensor *const of_t = (lt_tensor *)grad;
     LT_REQUIRE(t);
     return lt_run_backward(&(lt_backward_args){.roots = &t,
-                                               .grads = &grad,
+                                               .grads = &of_t,
                                                .n = 1,
                                                .retain_graph = retain_graph || create_graph,
                                                .create_graph = create_graph});

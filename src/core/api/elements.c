@@ -44,14 +44,14 @@ lt_status lt_tensor_copy_from(lt_tensor *t, const void *data, size_t bytes)
     return copy_bytes(__func__, t, (void *)data, bytes, true);
 }
 
-lt_status lt_tensor_copy_to(lt_tensor *t, void *data, size_t bytes)
+lt_status lt_tensor_copy_to(const lt_tensor *t, void *data, size_t bytes)
 {
     LT_REQUIRE(t);
     if (bytes > 0) LT_REQUIRE(data);
-    return copy_bytes(__func__, t, data, bytes, false);
+    return copy_bytes(__func__, (lt_tensor *)t, data, bytes, false);
 }
 
-lt_status lt_tensor_to(lt_tensor *t, lt_dtype dtype, const lt_device *device, lt_tensor **out)
+lt_status lt_tensor_to(const lt_tensor *t, lt_dtype dtype, const lt_device *device, lt_tensor **out)
 {
     LT_REQUIRE(t);
     LT_REQUIRE(out);

@@ -14,7 +14,7 @@
 #include "sparse.h"
 #include "tensor.h"
 
-lt_status lt_read_device(lt_tensor *t, void *to, size_t nbytes, double *waited)
+lt_status lt_read_device(const lt_tensor *t, void *to, size_t nbytes, double *waited)
 {
     const lt_transfer copy = {.dst = to,
                               .dst_device = lt_host,
@@ -27,7 +27,7 @@ lt_status lt_read_device(lt_tensor *t, void *to, size_t nbytes, double *waited)
 
 /* ---- one element ----------------------------------------------------------------------------- */
 
-lt_status lt_tensor_item(lt_tensor *t, lt_scalar *out)
+lt_status lt_tensor_item(const lt_tensor *t, lt_scalar *out)
 {
     LT_REQUIRE(t);
     LT_REQUIRE(out);

@@ -8,7 +8,7 @@
 
 /* Copies the first nbytes of a tensor on a GPU to the host, blocking. *waited: seconds for which
  * the host was blocked. */
-lt_status lt_read_device(lt_tensor *t, void *to, size_t nbytes, double *waited);
+lt_status lt_read_device(const lt_tensor *t, void *to, size_t nbytes, double *waited);
 
 /* New reference: a copy of a host tensor in page-locked memory; t itself if it is page-locked
  * already. LT_ERR_DEVICE without a GPU. */

@@ -72,7 +72,7 @@ DLDevice lt_dlpack_device(const lt_tensor *t)
     return (DLDevice){simulated ? kDLExtDev : info->dlpack, t->device.index};
 }
 
-lt_status lt_tensor_to_dlpack(lt_tensor *t, bool versioned, void **out)
+lt_status lt_tensor_to_dlpack(const lt_tensor *t, bool versioned, void **out)
 {
     LT_REQUIRE(t);
     LT_REQUIRE(out);

@@ -98,7 +98,7 @@ lt_status lt_scope_give_list(lt_scope *s, lt_tensor_list *list, lt_tensor_list *
     return status;
 }
 
-static lt_status read_flag(lt_scope *s, lt_status (*reduce)(lt_tensor *, lt_tensor **),
+static lt_status read_flag(lt_scope *s, lt_status (*reduce)(const lt_tensor *, lt_tensor **),
                            lt_tensor *flags, bool *out)
 {
     lt_tensor *one = NULL;

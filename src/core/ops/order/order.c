@@ -488,7 +488,7 @@ static lt_tensor *do_shares(lt_scope *s, const char *op, const lt_tensor *self, 
 }
 
 static lt_tensor *do_rounded(lt_scope *s, lt_tensor *a,
-                             lt_status (*round)(lt_tensor *, lt_tensor **))
+                             lt_status (*round)(const lt_tensor *, lt_tensor **))
 {
     lt_tensor *out = NULL;
     if (s->status != LT_OK) return NULL;

@@ -57,6 +57,11 @@ extern "C" {
 #define LT_API
 #endif
 
+/* A helper that the library exports, too, for bindings by FFI. */
+#ifndef LT_INLINE
+#define LT_INLINE static inline
+#endif
+
 /* Marks a function that a later version removes; the text names its replacement. */
 #if defined(__GNUC__)
 #define LT_DEPRECATED(replacement) __attribute__((deprecated("use " replacement)))
@@ -178,26 +183,26 @@ typedef struct lt_scalar {
     double imaginary; /* COMPLEX; otherwise 0 */
 } lt_scalar;
 
-static inline lt_scalar lt_scalar_from_int(int64_t i)
+LT_INLINE lt_scalar lt_scalar_from_int(int64_t i)
 {
     lt_scalar s;
     s.kind = LT_SCALAR_INT, s.v.i = i, s.imaginary = 0;
     return s;
 }
-static inline lt_scalar lt_scalar_from_float(double d)
+LT_INLINE lt_scalar lt_scalar_from_float(double d)
 {
     lt_scalar s;
     s.kind = LT_SCALAR_FLOAT, s.v.d = d, s.imaginary = 0;
     return s;
 }
-static inline lt_scalar lt_scalar_from_bool(bool b)
+LT_INLINE lt_scalar lt_scalar_from_bool(bool b)
 {
     lt_scalar s;
     s.kind = LT_SCALAR_BOOL, s.v.i = b, s.imaginary = 0;
     return s;
 }
 
-static inline lt_scalar lt_scalar_from_complex(double real, double imaginary)
+LT_INLINE lt_scalar lt_scalar_from_complex(double real, double imaginary)
 {
     lt_scalar s;
     s.kind = LT_SCALAR_COMPLEX, s.v.d = real, s.imaginary = imaginary;
@@ -281,7 +286,7 @@ typedef struct lt_context_config {
     bool (*progress)(void *user);
 } lt_context_config;
 
-static inline lt_context_config lt_context_defaults(void)
+LT_INLINE lt_context_config lt_context_defaults(void)
 {
     lt_context_config config;
     config.size = sizeof config;
@@ -502,7 +507,8 @@ LT_API lt_status lt_tensor_set_grad(lt_tensor *t, lt_tensor *grad);
 /* Adds the gradients of t to the leaves of its graph. grad has t's shape and is the gradient of t;
  * NULL is 1, for a tensor with one element. The graph is freed unless retain_graph. create_graph
  * records the computation of the gradients. */
-LT_API lt_status lt_backward(lt_tensor *t, const lt_tensor *grad, bool retain_graph, bool create_graph);
+LT_API lt_status lt_backward(lt_tensor *t, const lt_tensor *grad, bool retain_graph,
+                             bool create_graph);
 
 /* The gradients of outputs by inputs: n_inputs new references in grads, an array of the caller.
  * Leaves are not changed. grad_outputs is NULL or has one entry for each output, NULL as in
@@ -574,77 +580,76 @@ typedef struct lt_value {
     } v;
 } lt_value;
 
-static inline lt_value lt_value_of(lt_kind kind)
+LT_INLINE lt_value lt_value_of(lt_kind kind)
 {
     lt_value value;
     value.size = (uint32_t)sizeof value, value.kind = (int32_t)kind;
     value.v.dims.v = NULL, value.v.dims.n = 0;
     return value;
 }
-static inline lt_value lt_value_none(void) { return lt_value_of(LT_KIND_NONE); }
-static inline lt_value lt_value_bool(bool b)
+LT_INLINE lt_value lt_value_none(void) { return lt_value_of(LT_KIND_NONE); }
+LT_INLINE lt_value lt_value_bool(bool b)
 {
     lt_value value = lt_value_of(LT_KIND_BOOL);
     value.v.b = b;
     return value;
 }
-static inline lt_value lt_value_int(int64_t i)
+LT_INLINE lt_value lt_value_int(int64_t i)
 {
     lt_value value = lt_value_of(LT_KIND_INT);
     value.v.i = i;
     return value;
 }
-static inline lt_value lt_value_double(double d)
+LT_INLINE lt_value lt_value_double(double d)
 {
     lt_value value = lt_value_of(LT_KIND_DOUBLE);
     value.v.d = d;
     return value;
 }
-static inline lt_value lt_value_string(const char *s)
+LT_INLINE lt_value lt_value_string(const char *s)
 {
     lt_value value = lt_value_of(LT_KIND_STRING);
     value.v.s = s;
     return value;
 }
-static inline lt_value lt_value_tensor(lt_tensor *t)
+LT_INLINE lt_value lt_value_tensor(lt_tensor *t)
 {
     lt_value value = lt_value_of(LT_KIND_TENSOR);
     value.v.tensor = t;
     return value;
 }
-static inline lt_value lt_value_dims(int64_t n,
-                                     const int64_t *v) /* sizes, or a set of dimensions */
+LT_INLINE lt_value lt_value_dims(int64_t n, const int64_t *v) /* sizes, or a set of dimensions */
 {
     lt_value value = lt_value_of(LT_KIND_DIMS);
     value.v.dims.n = n, value.v.dims.v = v;
     return value;
 }
-static inline lt_value lt_value_tensors(int64_t n, lt_tensor **v)
+LT_INLINE lt_value lt_value_tensors(int64_t n, lt_tensor **v)
 {
     lt_value value = lt_value_of(LT_KIND_TENSORS);
     value.v.tensors.n = n, value.v.tensors.v = v;
     return value;
 }
-static inline lt_value lt_value_dtype(lt_dtype dtype)
+LT_INLINE lt_value lt_value_dtype(lt_dtype dtype)
 {
     lt_value value = lt_value_of(LT_KIND_DTYPE);
     value.v.dtype = (int32_t)dtype;
     return value;
 }
-static inline lt_value lt_value_device(lt_device device)
+LT_INLINE lt_value lt_value_device(lt_device device)
 {
     lt_value value = lt_value_of(LT_KIND_DEVICE);
     value.v.device = device;
     return value;
 }
-static inline lt_value lt_value_generator(lt_generator *generator)
+LT_INLINE lt_value lt_value_generator(lt_generator *generator)
 {
     lt_value value = lt_value_of(LT_KIND_GENERATOR);
     value.v.generator = generator;
     return value;
 }
 
-static inline lt_value lt_value_table(lt_table *table)
+LT_INLINE lt_value lt_value_table(lt_table *table)
 {
     lt_value value = lt_value_of(LT_KIND_TABLE);
     value.v.table = table;
@@ -884,7 +889,10 @@ static inline lt_scalar lt_complex_number(double real, double imaginary)
 #include "ltensor_register.h"
 
 #ifndef LT_OPS_BY_NAME
-#include "ltensor_ops.h" /* generated: one function per op */
+#include "ltensor_binding.h" /* handles of operations, names of statuses */
+#include "ltensor_device.h"  /* memory, the current GPU, streams */
+#include "ltensor_host.h"    /* text, states of generators, profiles, the process's context */
+#include "ltensor_ops.h"     /* generated: one function per op */
 #endif
 
 #endif

@@ -78,7 +78,7 @@ typedef struct lt_op_definition {
     lt_op_function meta;
 } lt_op_definition;
 
-static inline lt_op_definition lt_op_definition_of(const char *declaration, lt_op_function run)
+LT_INLINE lt_op_definition lt_op_definition_of(const char *declaration, lt_op_function run)
 {
     lt_op_definition d;
     d.size = sizeof d;

@@ -1,7 +1,7 @@
 -- symbols.lua - writes the exports of a library: OUT.map, a version script for the shared library,
 -- and OUT.keep, the symbols that stay global in the static one (objcopy --keep-global-symbols).
 --
--- Functions marked LT_API in its headers are public. Each has the symbol version in which it first
+-- Functions marked LT_API or LT_INLINE in its headers are public. Each has the symbol version in which it first
 -- appeared, found in the headers of earlier versions in tests/abi; new functions get VERSION.
 -- Functions that another of our libraries uses in addition get the version
 -- LTENSOR_PRIVATE_<version>, so that only libraries of one build work together.
@@ -21,8 +21,10 @@ end
 local function functions_of(path)
   local text = ('\n' .. source_files.read(path)):gsub('/%*.-%*/', '')
   local names = {}
-  for declaration in text:gmatch '\nLT_API ([^;{]*)' do
-    names[#names + 1] = declaration:match '([%w_]+)%s*%(' or error(path .. ': no function in: ' .. declaration, 0)
+  for mark, declaration in text:gmatch '\n(LT_%u+) ([^;{]*)' do
+    if mark == 'LT_API' or mark == 'LT_INLINE' then
+      names[#names + 1] = declaration:match '([%w_]+)%s*%(' or error(path .. ': no function in: ' .. declaration, 0)
+    end
   end
   return names
 end

@@ -476,11 +476,11 @@ local function emit_synonyms(text, op)
     for i, a in ipairs(op.args) do inputs[i] = a.name end
     local all = table.move(inputs, 1, #inputs, 1, {})
     for _, result in ipairs(op.returns) do all[#all + 1] = declarations.output_name(result) end
-    call(op.cname, c, declarations.c_prototype(op), all)
-    if op.variants.inplace then call(declarations.inplace_name(op), c .. '_', declarations.c_params(op), inputs) end
+    call(op.cname, c, declarations.public_prototype(op, 'NEW'), all)
+    if op.variants.inplace then call(declarations.inplace_name(op), c .. '_', declarations.public_prototype(op, 'INPLACE'), inputs) end
     if op.variants.out then
       inputs[#inputs + 1] = 'out'
-      call(op.cname .. '_out', c .. '_out', declarations.c_params(op) .. ', lt_tensor *out', inputs)
+      call(op.cname .. '_out', c .. '_out', declarations.public_prototype(op, 'OUT'), inputs)
     end
   end
 end

@@ -133,7 +133,7 @@ local function table_of(groups, functions)
     for _, name in ipairs(f.also) do names[#names + 1] = { name, place } end
   end
   table.sort(names, function(a, b) return a[1] < b[1] end)
-  out[#out + 1] = ('};\nconst int lt_callables_n = %d;\n\nconst lt_call_name lt_call_names[] = {\n'):format(n)
+  out[#out + 1] = ('};\nconst int lt_callables_n = %d;\n\nconst lt_op lt_call_names[] = {\n'):format(n)
   for i, entry in ipairs(names) do
     if i > 1 and names[i - 1][1] == entry[1] then error('two operations are called ' .. entry[1], 0) end
     out[#out + 1] = ('    {%s, %d, %d},\n'):format(c_string(entry[1]), entry[2][1], entry[2][2])

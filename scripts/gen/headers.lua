@@ -29,9 +29,9 @@ local function synonyms(op)
     local c = declarations.synonym(op, other.c)
     out[#out + 1] = ('\n/* %s is %s. */\n'):format(other.known, op.name)
     local function add(suffix, parameters) out[#out + 1] = ('LT_API lt_status lt_%s%s(%s);\n'):format(c, suffix, parameters) end
-    add('', declarations.c_prototype(op))
-    if op.variants.inplace then add('_', declarations.c_params(op)) end
-    if op.variants.out then add('_out', declarations.c_params(op) .. ', lt_tensor *out') end
+    add('', declarations.public_prototype(op, 'NEW'))
+    if op.variants.inplace then add('_', declarations.public_prototype(op, 'INPLACE')) end
+    if op.variants.out then add('_out', declarations.public_prototype(op, 'OUT')) end
   end
   return table.concat(out)
 end

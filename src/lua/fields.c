@@ -103,19 +103,19 @@ static const struct {
     {"is_sparse_csr", FIELD_IS_SPARSE_CSR},
 };
 
-static lt_status transpose_all(lt_tensor *self, lt_tensor **out)
+static lt_status transpose_all(const lt_tensor *self, lt_tensor **out)
 {
     lt_dims dims = {.n = self->ndim};
     for (int d = 0; d < self->ndim; d++) dims.v[d] = self->ndim - 1 - d;
     return lt_permute(self, &dims, out);
 }
 
-static lt_status transpose_last(lt_tensor *self, lt_tensor **out)
+static lt_status transpose_last(const lt_tensor *self, lt_tensor **out)
 {
     return lt_transpose(self, -2, -1, out);
 }
 
-static lt_status adjoint_of_matrix(lt_tensor *self, lt_tensor **out)
+static lt_status adjoint_of_matrix(const lt_tensor *self, lt_tensor **out)
 {
     if (self->ndim != 0 && self->ndim != 2)
         return lt_error(LT_ERR_RUNTIME,
@@ -125,7 +125,10 @@ static lt_status adjoint_of_matrix(lt_tensor *self, lt_tensor **out)
     return self->ndim == 0 ? lt_conj(self, out) : lt_adjoint(self, out);
 }
 
-static lt_status data_of(lt_tensor *self, lt_tensor **out) { return lt_tensor_alias(self, out); }
+static lt_status data_of(const lt_tensor *self, lt_tensor **out)
+{
+    return lt_tensor_alias(self, out);
+}
 
 /* The tensor's output number at its node, from 1; 1 if it has no node. */
 static int push_output_number(lua_State *L, lt_tensor *self)

@@ -148,12 +148,16 @@ lt_context *lt_lua_context(lua_State *L)
     return holder != NULL ? *holder : NULL;
 }
 
-/* New reference: the context given by the host, or a new one. */
+/* New reference: the context given by the host, or a new one with the process's callbacks. */
 static lt_context *own_context(lua_State *L)
 {
     lt_context *const *holder = given_context(L), *context = NULL;
     if (holder != NULL && *holder != NULL) return lt_context_retain(*holder);
-    if (lt_context_new(NULL, &context) != LT_OK) lt_lua_raise(L);
+    const lt_context *process = lt_context_process();
+    lt_context_config config = lt_context_defaults();
+    config.user = process->user, config.authorize = process->authorize, config.log = process->log;
+    config.progress = process->progress, config.progress_seconds = process->progress_seconds;
+    if (lt_context_new(&config, &context) != LT_OK) lt_lua_raise(L);
     return context;
 }
 

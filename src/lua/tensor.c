@@ -133,11 +133,16 @@ static int tensor_is_pinned(lua_State *L)
     return 1;
 }
 
+static lt_status pinned_copy(const lt_tensor *self, lt_tensor **out)
+{
+    return lt_tensor_pin((lt_tensor *)self, out);
+}
+
 static int tensor_pin_memory(lua_State *L)
 {
     lt_tensor *self = lt_lua_check_tensor(L, 1);
     lua_settop(L, 1);
-    return self->storage->pinned ? 1 : lt_lua_push_unary(L, self, lt_tensor_pin);
+    return self->storage->pinned ? 1 : lt_lua_push_unary(L, self, pinned_copy);
 }
 
 static int tensor_is_floating_point(lua_State *L)

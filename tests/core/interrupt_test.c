@@ -139,7 +139,7 @@ static lt_status singular(lt_tensor *x, lt_tensor **out)
 
 /* What one element that is seen 2^40 times takes to look at is bounded by no memory. */
 static lt_status over_all(lt_tensor *x, const lt_dims *strides,
-                          lt_status (*reduce)(lt_tensor *, lt_tensor **), lt_tensor **out)
+                          lt_status (*reduce)(const lt_tensor *, lt_tensor **), lt_tensor **out)
 {
     const lt_dims sizes = {.n = 2, .v = {1 << 20, 1 << 20}};
     lt_tensor *wide = NULL;
@@ -148,8 +148,11 @@ static lt_status over_all(lt_tensor *x, const lt_dims *strides,
     lt_tensor_release(wide);
     return status;
 }
-static lt_status sum_of_all(lt_tensor *x, lt_tensor **out) { return lt_sum(x, LT_DTYPE_NONE, out); }
-static lt_status sum_of_columns(lt_tensor *x, lt_tensor **out)
+static lt_status sum_of_all(const lt_tensor *x, lt_tensor **out)
+{
+    return lt_sum(x, LT_DTYPE_NONE, out);
+}
+static lt_status sum_of_columns(const lt_tensor *x, lt_tensor **out)
 {
     const lt_dims first = {.n = 1, .v = {0}};
     return lt_sum_dim(x, &first, false, LT_DTYPE_NONE, out);

@@ -1,16 +1,17 @@
-/* call.c - lt_call: calls an operation by name with tagged values as arguments.
+/* call.c - lt_call and lt_op_call: call an operation with tagged values as arguments.
  *
  * Each overload is tried in turn (call_match.c). The values of the chosen overload are then
  * converted. Objects created by a conversion (numbers as tensors, indices as int64) are owned by the
  * call and released at its end. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "api/call_match.h"
+#include "context/profile.h"
 #include "devices/copies.h"
 #include "devices/device.h"
 #include "dtypes/dtype.h"
 #include "error.h"
+#include "ltensor_binding.h"
 #include "own/own_op.h"
 #include "tensor.h"
 #include "values.h"
@@ -36,11 +37,6 @@ static lt_status check_call(const char *op, const lt_named_call *c)
 
 /* ---- choosing -------------------------------------------------------------------------------- */
 
-static int compare_name(const void *name, const void *entry)
-{
-    return strcmp(name, ((const lt_call_name *)entry)->name);
-}
-
 /* The overloads of a name, and the own operation (own/own_op.h) if it is one. */
 typedef struct call_target {
     const char *name;
@@ -50,21 +46,22 @@ typedef struct call_target {
     lt_own_op *own;          /* a reference; NULL: built in */
 } call_target;
 
-static lt_status find_target(const char *name, call_target *out)
+static void builtin_target(const lt_op *op, call_target *out)
 {
-    const lt_call_name *entry =
-        bsearch(name, lt_call_names, (size_t)lt_call_names_n, sizeof *lt_call_names, compare_name);
-    *out = (call_target){.name = name};
-    if (entry != NULL) {
-        out->overloads = &lt_callables[entry->first];
-        out->n = entry->n;
+    *out = (call_target){.name = op->name, .overloads = &lt_callables[op->first], .n = op->n};
+}
+
+static lt_status find_target(const char *function, const char *name, call_target *out)
+{
+    const lt_op *op = lt_op_builtin(name);
+    if (op != NULL) {
+        builtin_target(op, out);
         return LT_OK;
     }
-    out->own = lt_own_find(name, NULL);
+    *out = (call_target){.name = name, .n = 1, .own = lt_own_find(name, NULL)};
     if (out->own == NULL)
-        return lt_error(LT_ERR_TYPE, "lt_call(): unknown operation '%.100s'", name);
+        return lt_error(LT_ERR_TYPE, "%s(): unknown operation '%.100s'", function, name);
     out->only = &out->own->callable;
-    out->n = 1;
     return LT_OK;
 }
 
@@ -278,11 +275,13 @@ static lt_status run_target(const call_target *target, const lt_callable *f, lt_
 {
     lt_value made[LT_CALL_MAX_RESULTS];
     for (int i = 0; i < f->info.n_results; i++) made[i] = lt_value_of(f->results[i].kind);
+    const int32_t event = lt_profiling ? lt_profile_begin(f->info.name, LT_PROFILE_OP) : -1;
     lt_status status = convert_all(f, m);
     if (status == LT_OK && target->own == NULL)
         status = run_callable(f, m, made);
     else if (status == LT_OK)
         status = (infer ? lt_own_infer : lt_own_run)(target->own, &m->frame, made);
+    lt_profile_end(event);
     if (status != LT_OK) return status;
     if (results == NULL)
         for (int i = 0; i < f->info.n_results; i++) lt_value_release(&made[i]);
@@ -312,7 +311,22 @@ lt_status lt_call(const char *name, const lt_value *args, int nargs, const lt_na
     call_target target;
     LT_REQUIRE(name);
     lt_named_call c = {.args = args, .named = named, .nargs = nargs, .nnamed = nnamed};
-    LT_TRY(find_target(name, &target));
+    LT_TRY(find_target(__func__, name, &target));
+    lt_status status = call_target_with(&target, &c, false, results, nresults);
+    lt_own_release(target.own);
+    return status;
+}
+
+lt_status lt_op_call(const lt_op *op, const lt_value *args, int nargs, const lt_named_value *named,
+                     int nnamed, lt_value *results, int *nresults)
+{
+    call_target target;
+    LT_REQUIRE(op);
+    lt_named_call c = {.args = args, .named = named, .nargs = nargs, .nnamed = nnamed};
+    if (op->n > 0)
+        builtin_target(op, &target);
+    else
+        LT_TRY(find_target(__func__, op->name, &target));
     lt_status status = call_target_with(&target, &c, false, results, nresults);
     lt_own_release(target.own);
     return status;
@@ -324,7 +338,7 @@ lt_status lt_op_infer(const char *name, const lt_value *args, int nargs,
     call_target target;
     LT_REQUIRE(name);
     lt_named_call c = {.args = args, .named = named, .nargs = nargs, .nnamed = nnamed};
-    LT_TRY(find_target(name, &target));
+    LT_TRY(find_target(__func__, name, &target));
     lt_status status =
         target.own != NULL
             ? call_target_with(&target, &c, true, results, nresults)

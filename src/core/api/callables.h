@@ -5,6 +5,7 @@
 
 #include "api/arg_type.h"
 #include "ltensor.h"
+#include "ltensor_binding.h"
 
 #define LT_CALL_MAX_RESULTS 8
 
@@ -52,11 +53,14 @@ extern const lt_callable *const lt_callables[];
 extern const int lt_callables_n;
 
 /* A name or alias with its overloads: n from `first` on. Sorted by strcmp. */
-typedef struct lt_call_name {
+struct lt_op {
     const char *name;
-    int first, n;
-} lt_call_name;
-extern const lt_call_name lt_call_names[];
+    int first, n; /* n 0: a registered operation, which each call finds (own/own_op.h) */
+};
+extern const lt_op lt_call_names[];
 extern const int lt_call_names_n;
+
+/* The built-in operation of a name, or NULL without an error. */
+const lt_op *lt_op_builtin(const char *name);
 
 #endif

@@ -5,7 +5,8 @@
  * lt_context_enter switches to another. Counters and settings are atomic, since several threads may
  * work in one context and any thread may free memory. Every object that is charged to a context
  * holds a reference to it (lt_context_hold), so that the counters outlive a storage. Callbacks are
- * constant after creation.
+ * constant after creation; those of the process context while no operation runs
+ * (lt_context_process_configure).
  *
  * Grad mode is read by every operation, so it is stored in lt_tls. Entering a context restores the
  * mode that was set when a thread last left it; the process context has one mode per thread. */

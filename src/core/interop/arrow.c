@@ -78,7 +78,8 @@ static lt_status pack_bits(const lt_tensor *t, lt_tensor **out)
     return LT_OK;
 }
 
-lt_status lt_tensor_to_arrow(const lt_tensor *t, struct ArrowSchema *schema, struct ArrowArray *array)
+lt_status lt_tensor_to_arrow(const lt_tensor *t, struct ArrowSchema *schema,
+                             struct ArrowArray *array)
 {
     LT_REQUIRE(t);
     LT_REQUIRE(schema);

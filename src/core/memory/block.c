@@ -12,6 +12,7 @@
 #include <malloc.h>
 #include <math.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -20,8 +21,10 @@
 #include "assertion.h"
 #include "context/fork.h"
 #include "context/watch.h"
+#include "error.h"
 #include "freelist.h"
 #include "limit.h"
+#include "ltensor_device.h"
 #include "system.h"
 
 #define FIRST_BIN 10 /* the logarithm of SMALL */
@@ -54,9 +57,10 @@ static struct {
     cached_block *bins[BINS];
     cached_block *oldest, *newest;
     size_t bytes;
-    uint32_t period; /* counts runs of trim_idle_blocks */
-    bool timed;      /* trim_idle_blocks is scheduled */
-} cache = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    _Atomic size_t max_bytes; /* written with the lock held */
+    uint32_t period;          /* counts runs of trim_idle_blocks */
+    bool timed;               /* trim_idle_blocks is scheduled */
+} cache = {.lock = PTHREAD_MUTEX_INITIALIZER, .max_bytes = LT_BLOCK_CACHE_MAX};
 
 /* ---- sizes ----------------------------------------------------------------------------------- */
 
@@ -212,6 +216,26 @@ size_t lt_block_cached(void)
     return bytes;
 }
 
+lt_status lt_memory_set_cache_limit(int64_t bytes)
+{
+    if (bytes < 0)
+        return lt_error(LT_ERR_RUNTIME,
+                        "lt_memory_set_cache_limit(): bytes is %lld, expected at least 0",
+                        (long long)bytes);
+    pthread_mutex_lock(&cache.lock);
+    atomic_store_explicit(&cache.max_bytes, (size_t)bytes, memory_order_relaxed);
+    shrink_cache((size_t)bytes);
+    pthread_mutex_unlock(&cache.lock);
+    return LT_OK;
+}
+
+static size_t cache_limit(void)
+{
+    return atomic_load_explicit(&cache.max_bytes, memory_order_relaxed);
+}
+
+int64_t lt_memory_cache_limit(void) { return (int64_t)cache_limit(); }
+
 int64_t lt_memory_trim(void)
 {
     pthread_mutex_lock(&cache.lock);
@@ -287,7 +311,7 @@ void lt_block_free(void *p, size_t capacity)
         lt_system_aligned_free(p, capacity);
         return;
     }
-    if (capacity > LT_BLOCK_CACHE_MAX) {
+    if (capacity > cache_limit()) {
         free_system_block(p, capacity);
         return;
     }
@@ -295,7 +319,8 @@ void lt_block_free(void *p, size_t capacity)
     size_class(capacity, &bin);
     LT_ASSERT(size_class(capacity, &bin) == capacity, "%zu bytes are no size class", capacity);
     pthread_mutex_lock(&cache.lock);
-    shrink_cache(LT_BLOCK_CACHE_MAX - capacity);
+    const size_t max_bytes = cache_limit(); /* another thread may have lowered it */
+    shrink_cache(max_bytes > capacity ? max_bytes - capacity : 0);
     cache_insert(bin, p, capacity);
     const bool starts_timer = !cache.timed && cache.bytes >= IDLE_BYTES;
     if (starts_timer) cache.timed = true;

@@ -1,7 +1,8 @@
 /* block.h - allocates blocks for the data of CPU tensors, and caches freed ones.
  *
  * A freed block stays mapped in a cache of the process, so that a loop over large temporaries
- * causes no page faults. The cache holds at most LT_BLOCK_CACHE_MAX bytes; beyond that the blocks
+ * causes no page faults. The cache holds at most LT_BLOCK_CACHE_MAX bytes, or the limit that
+ * the host set (lt_memory_set_cache_limit); beyond that the blocks
  * that were freed first are evicted. Blocks that stay unused for some seconds return to the
  * system. */
 #ifndef LT_MEMORY_BLOCK_H

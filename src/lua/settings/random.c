@@ -2,8 +2,7 @@
  * get_rng_state.
  *
  * A Generator userdata holds its generator, or refers to a device's default one, which core may
- * replace. States are uint8 tensors in PyTorch's layout, so that one saved by PyTorch continues
- * here. */
+ * replace. */
 #include <stddef.h>
 #include <string.h>
 #include <sys/random.h>
@@ -11,7 +10,7 @@
 #include "binding.h"
 #include "devices/backend.h"
 #include "devices/device.h"
-#include "compile/deferred.h"
+#include "ltensor_host.h"
 #include "random/random.h"
 
 #define GENERATOR_META "ltensor.Generator"
@@ -55,103 +54,17 @@ static uint64_t random_seed(lua_State *L)
 
 /* ---- states ---------------------------------------------------------------------------------- */
 
-/* The byte layout of a CPU generator's state in PyTorch. */
-typedef struct cpu_state {
-    uint64_t seed;
-    int32_t left, seeded;
-    uint64_t next, mt[LT_MT_N];
-    double normal_x, next_double, normal_rho;
-    int32_t has_next_double, padding;
-    float next_float;
-    uint8_t has_next_float, unused[3];
-} cpu_state;
-
-typedef struct cuda_state {
-    uint64_t seed, offset;
-} cuda_state;
-
-/* The caller holds the generator's lock. */
-static size_t pack_state(const lt_generator *g, void *bytes)
-{
-    if (g->device.type != LT_CPU) {
-        cuda_state s = {g->seed, g->philox_offset};
-        memcpy(bytes, &s, sizeof s);
-        return sizeof s;
-    }
-    cpu_state s = {.seed = g->seed, .left = g->mt_left, .seeded = 1, .next = (uint64_t)g->mt_next};
-    for (int i = 0; i < LT_MT_N; i++) s.mt[i] = g->mt[i];
-    s.has_next_double = g->has_next_double;
-    if (g->has_next_double) s.next_double = g->next_double;
-    s.has_next_float = g->has_next_float;
-    if (g->has_next_float) s.next_float = g->next_float;
-    memcpy(bytes, &s, sizeof s);
-    return sizeof s;
-}
-
-/* Rejects a state with which reads would leave the array of numbers. The caller holds the
- * generator's lock. */
-static lt_status unpack_state(lt_generator *g, const void *bytes, size_t n)
-{
-    if (g->device.type != LT_CPU) {
-        cuda_state s;
-        if (n != sizeof s) return lt_error(LT_ERR_RUNTIME, "RNG state is wrong size");
-        memcpy(&s, bytes, sizeof s);
-        g->seed = s.seed;
-        g->philox_offset = s.offset;
-        return LT_OK;
-    }
-    cpu_state s;
-    if (n != sizeof s)
-        return lt_error(LT_ERR_RUNTIME,
-                        "Expected a CPUGeneratorImplState of size %zu but found the input RNG "
-                        "state size to be %zu",
-                        sizeof s, n);
-    memcpy(&s, bytes, sizeof s);
-    if (s.seeded != 1 || s.left < 1 || s.left > LT_MT_N || s.next > LT_MT_N ||
-        s.next + (uint64_t)s.left > LT_MT_N + 1)
-        return lt_error(LT_ERR_RUNTIME, "Invalid mt19937 state");
-    g->seed = s.seed;
-    g->mt_left = s.left;
-    g->mt_next = (int)s.next;
-    for (int i = 0; i < LT_MT_N; i++) g->mt[i] = (uint32_t)s.mt[i];
-    g->has_next_double = s.has_next_double != 0;
-    g->next_double = s.next_double;
-    g->has_next_float = s.has_next_float != 0;
-    g->next_float = s.next_float;
-    return LT_OK;
-}
-
 static int push_state(lua_State *L, lt_generator *g)
 {
-    char bytes[sizeof(cpu_state)];
-    lt_generator_lock(g);
-    int64_t n = (int64_t)pack_state(g, bytes);
-    lt_generator_unlock(g);
     lt_tensor **slot = lt_lua_new(L);
-    lt_entry entry = lt_enter(L);
-    lt_status status = lt_tensor_new(LT_UINT8, lt_host, 1, &n, slot);
-    lt_leave(entry);
-    lt_lua_check(L, status);
-    memcpy(lt_data(*slot), bytes, (size_t)n);
+    lt_lua_do(L, lt_generator_get_state(g, slot));
     return 1;
 }
 
 static void take_state(lua_State *L, lt_generator *g, int arg)
 {
-    const lt_tensor *t = lt_lua_check_tensor(L, arg);
-    char bytes[sizeof(cpu_state)];
-    if (t->dtype != LT_UINT8 || lt_is_sparse(t) || t->device.type != LT_CPU || t->ndim != 1) {
-        lt_error_set(LT_ERR_TYPE, "RNG state must be a torch.ByteTensor");
-        lt_lua_raise(L);
-    }
-    lt_lua_do(L, lt_materialize("set_rng_state", t));
-    const char *p = t->numel > 0 ? lt_data(t) : NULL;
-    for (int64_t i = 0; i < t->numel && i < (int64_t)sizeof bytes; i++)
-        bytes[i] = p[i * t->strides[0]];
-    lt_generator_lock(g);
-    const lt_status status = unpack_state(g, bytes, (size_t)t->numel);
-    lt_generator_unlock(g);
-    lt_lua_check(L, status);
+    const lt_tensor *state = lt_lua_check_tensor(L, arg);
+    lt_lua_do(L, lt_generator_set_state(g, state));
 }
 
 static lt_generator *default_of_host(lua_State *L)

@@ -480,7 +480,7 @@ static lt_status max_pool(const char *op, int spatial, lt_tensor *self, const po
                           lt_tensor **out)
 {
     if (!lt_is_differentiated(self)) return extremes(op, spatial, self, w, out, NULL);
-    lt_status (*const with_indices[])(lt_tensor *, const lt_dims *, const lt_dims *,
+    lt_status (*const with_indices[])(const lt_tensor *, const lt_dims *, const lt_dims *,
                                       const lt_dims *, const lt_dims *, bool, lt_tensor **,
                                       lt_tensor **) = {
         lt_max_pool1d_with_indices, lt_max_pool2d_with_indices, lt_max_pool3d_with_indices};

@@ -66,6 +66,9 @@ $(OBJ)/src/cuda/%.sim.o: src/cuda/%.cu
 CHECK_FLAGS := -Og -g1 -fsanitize=thread --param tsan-instrument-func-entry-exit=0 -fno-tree-sra \
                -fsanitize=float-cast-overflow -DLT_SIM_CHECKED
 CHECK_CXX := $(if $(findstring clang,$(CXX)),g++,$(CXX))
+# The simulator shares their functions of std::string, which must not be checked while a kernel runs.
+$(patsubst %,$(OBJ)/src/cuda/kernels/compile/%.checked.o,cache plan programs source user_kernel): \
+  private CHECK_FLAGS := -Og -g1 -DLT_SIM_CHECKED
 $(OBJ)/src/cuda/%.checked.o: src/cuda/%.cu
 	@mkdir -p $(@D)
 	@echo '  CXX $< (checked)'

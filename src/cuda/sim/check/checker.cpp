@@ -271,6 +271,7 @@ void Checker::converted(uintptr_t code)
 void Checker::stop_thread(cudaError_t error)
 {
     kernel->error = error;
+    runner = own_thread();
     if (users) drop_thread(); /* compilers assume that an access throws nothing */
     throw Trap();
 }
@@ -289,6 +290,7 @@ void Checker::on_host(const Touch &touch)
 
 void Checker::misaligned(const Touch &touch)
 {
+    runner = 0;
     if (first("misaligned", touch.code))
         fault_in_kernel("memory", "", "%s %zu bytes that are not aligned to %zu %s",
                         word(touch.kind), touch.bytes, touch.bytes, where(touch).c_str());

@@ -47,8 +47,11 @@ class Checker final : public Monitor {
         else if (aligned && address % bytes != 0)
             misaligned({address, code, bytes, kind});
         else if (!inside(stack, pointer) && !inside(own_context, pointer) &&
-                 !inside(parameters, pointer))
+                 !inside(parameters, pointer)) {
+            runner = 0; /* functions that a report shares with checked code are not checked */
             in_kernel({address, code, bytes, kind});
+            runner = own_thread();
+        }
     }
 
     /* Reports the conversion of a floating-point number out of the integer type's range. */

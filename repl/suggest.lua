@@ -61,14 +61,16 @@ local function field_sentence(state, name, line, kind)
   return hint and sentence .. '; ' .. hint or sentence
 end
 
--- A sentence about a tensor where Lua needs a number, text or the function of a loop; nil for other
--- messages.
+-- A sentence about a tensor where Lua needs a number, text, a method or the function of a loop; nil
+-- for other messages.
 local function tensor_sentence(message)
   local needs = message:find 'number expected, got Tensor' or message:find 'string expected, got Tensor'
     or message:find "invalid value %(userdata%) at index %d+ in table for 'concat'"
   if needs then return 'x:item() is the number of a tensor with one element, tostring(x) the text of any' end
   local called = message:match 'attempt to call a ([%w.]+) value %(for iterator'
   if called == 'Tensor' or called == 'torch.Size' or called == 'table' then return 'write for i, value in ipairs(x) do' end
+  local method = message:match "attempt to call a %S+ value %(method '([%a_]+)'%)"
+  if method and values.is_tensor_field(method) then return ('%s is a field of tensors: write x.%s'):format(method, method) end
 end
 
 -- The counterparts of Python's modules, by the global name that scripts use.

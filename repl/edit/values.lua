@@ -78,6 +78,13 @@ function values.tensor_members()
   return type(metatable) == 'table' and rawget(metatable, '__methods') or {}
 end
 
+-- Whether tensors have a field of this name, which is not a method.
+function values.is_tensor_field(name)
+  local found = false
+  each_computed(instance 'Tensor', function(field) found = found or field == name end)
+  return found
+end
+
 -- Types of fields and of results of methods of a tensor; reading the fields would run code.
 local tensor_fields = {shape = 'Size', dtype = 'dtype', device = 'device', grad_fn = 'Node'}
 for name in ('grad data T mT H mH real imag'):gmatch '%S+' do tensor_fields[name] = 'Tensor' end

@@ -242,6 +242,14 @@ describe('the program #cpu', function()
       "did you mean 'print'?\n", err)
   end)
 
+  it('names a field that is called as a method', function()
+    for field, type_name in pairs { T = 'Tensor', shape = 'torch.Size', is_cuda = 'boolean', grad = 'nil' } do
+      local _, err = run(('-e "x = torch.ones(2, 2) x:%s()"'):format(field))
+      assert.truthy(err:find(("attempt to call a %s value (method '%s')"):format(type_name, field), 1, true), err)
+      assert.truthy(err:find(('%s is a field of tensors: write x.%s'):format(field, field), 1, true), err)
+    end
+  end)
+
   it('a line that starts with a parenthesis is reported as a call', function()
     local hint = 'line 2 begins with a parenthesis, so Lua reads it as a call of the expression that ends line 1: put a ; between them'
     local function said(code)

@@ -886,6 +886,7 @@ static inline lt_scalar lt_complex_number(double real, double imaginary)
 }
 #endif
 
+#include "ltensor_kernel.h"
 #include "ltensor_register.h"
 
 #ifndef LT_OPS_BY_NAME

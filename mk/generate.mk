@@ -9,6 +9,7 @@ $(GEN_STAMP): $(DECLARATIONS) $(SCRIPTED) $(GENERATORS) $(GEN_HASHED) src/core/c
 	$(LUA) scripts/gen/kernels.lua $(GEN)
 	$(LUA) scripts/gen/autograd.lua $(GEN)
 	$(LUA) scripts/gen/calls.lua $(GEN)
+	$(LUA) scripts/gen/formulas.lua $(GEN)
 	$(LUA) scripts/gen/binding.lua $(GEN)
 	$(LUA) scripts/gen/sleef.lua $(GEN)
 	@touch $@

@@ -9,7 +9,7 @@ GEN_AUTOGRAD := $(GROUPS:%=$(GEN)/ops_autograd_%.c)
 GEN_BIND := $(GROUPS:%=$(GEN)/bind_%.c)
 GEN_CALLS := $(GROUPS:%=$(GEN)/calls_%.c) $(GEN)/calls_table.c
 KERNEL_FAMILIES := activations arithmetic compare functions gamma rare special
-GEN_HEADERS := $(addprefix $(GEN)/,ltensor_ops.h ltensor_ops.hpp pointwise_ops.h kernel_families.h backend_hash.h bind_ops.h \
+GEN_HEADERS := $(addprefix $(GEN)/,ltensor_ops.h ltensor_ops.hpp formula_functions.h pointwise_ops.h kernel_families.h backend_hash.h bind_ops.h \
                $(patsubst %,kernels_%.h,$(KERNEL_FAMILIES) complex))
 # backend_hash.h has the hash of these headers.
 GEN_HASHED := $(addprefix src/core/,devices/backend.h devices/user_kernel.h devices/array.h devices/nn_args.h devices/cell.h \

@@ -232,7 +232,7 @@ local pages = {
   { 'nn.init', 'nn/init' }, { 'nn.utils', 'nn/utils/norms', 'nn/utils/rnn', 'nn/utils/fusion', 'nn/utils/parametrize', 'nn/utils/parametrizations', 'nn/utils/prune' },
   { 'nn.functional', 'nn/functional/resample', 'nn/functional/sampling', 'nn/functional/fractional', 'nn/functional/recurrent', 'nn/functional/linear_cross_entropy' },
   { 'linalg', 'linalg' }, { 'fft', 'fft' }, { 'autograd', 'autograd', 'autograd/functional' }, { 'cuda', 'cuda', 'cuda_memory' }, { 'amp', 'amp' },
-  { 'compile', 'compile' }, { 'onnx', 'onnx' }, { 'sparse', 'sparse' }, { 'signal', 'signal' }, { 'random', 'random' }, { 'hub', 'hub' }, { 'serialization', 'files/safe_globals' },
+  { 'compile', 'compile' }, { 'kernel', 'compile/kernel' }, { 'onnx', 'onnx' }, { 'sparse', 'sparse' }, { 'signal', 'signal' }, { 'random', 'random' }, { 'hub', 'hub' }, { 'serialization', 'files/safe_globals' },
   { 'profiler', 'profiler' }, { 'testing', 'testing' }, { 'vision', 'vision' }, { 'vision.transforms', 'vision/transforms', 'vision/transforms/functional' }, { 'audio', 'audio' },
   { 'func', 'func/reverse', 'func/forward', 'func/vmap', 'func/modules', public = torch.func },
   { 'distributed', 'distributed', 'distributed/groups', 'distributed/begin', 'distributed/collectives', 'distributed/lists', 'distributed/messages',

@@ -235,9 +235,10 @@ void lt_lua_open_promotion(lua_State *L); /* torch._C.promote_types, can_cast, r
 void lt_lua_open_autograd(lua_State *L);
 void lt_lua_open_batches(lua_State *L);
 void lt_lua_open_duals(lua_State *L);
-void lt_lua_open_saved(lua_State *L);  /* hooks of saved tensors */
-void lt_lua_open_traces(lua_State *L); /* of torch.compile */
-void lt_lua_open_own(lua_State *L);    /* torch._C.own_define ...: own operations */
+void lt_lua_open_saved(lua_State *L);    /* hooks of saved tensors */
+void lt_lua_open_traces(lua_State *L);   /* of torch.compile */
+void lt_lua_open_own(lua_State *L);      /* torch._C.own_define ...: own operations */
+void lt_lua_open_formulas(lua_State *L); /* torch._C.formula ... */
 /* Releases the values of hooks that no graph needs any more. */
 void lt_lua_forget_saved(lua_State *L, lt_lua_state *s);
 void lt_lua_open_random(lua_State *L);

@@ -131,6 +131,7 @@ LT_API int luaopen_torch(lua_State *L)
     lt_lua_open_saved(L);
     lt_lua_open_traces(L);
     lt_lua_open_own(L);
+    lt_lua_open_formulas(L);
     lt_lua_open_random(L);
     lt_lua_open_settings(L);
     lt_lua_open_autocast(L);

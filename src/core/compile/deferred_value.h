@@ -38,7 +38,12 @@ struct lt_trace {
     lt_deferred *first, *last;
     int n, depth;
     int64_t least;
-    bool within; /* opened by an op, so an interpreter's garbage holds no values */
+    bool within;    /* opened by an op, so an interpreter's garbage holds no values */
+    bool generates; /* GPU kernels, although it is opened by an op */
+    /* Called with each group before it runs, and with the input tensor of each value (NULL: the
+     * value is computed); NULL: no observer. */
+    void (*observe)(void *observer, const lt_fusion *fusion, const lt_tensor *const *read);
+    void *observer;
 };
 
 /* The deferred value of a storage; NULL: none. */

@@ -19,6 +19,7 @@ typedef struct storage_block {
 
 /* One evaluation: its values, in the order of recording, and their fusion groups. */
 typedef struct fusion_plan {
+    struct lt_trace *trace;
     lt_deferred *values[LT_TRACE_MAX];
     storage_block blocks[LT_TRACE_MAX]; /* of values that are written */
     int n, groups;
@@ -322,6 +323,7 @@ static lt_status run_group(fusion_plan *s, int g, lt_evaluated *done)
     c->n_steps = c->n_values = 0;
     for (int v = 0; v < s->n; v++)
         if (s->values[v]->group == g) LT_CHECK(add_step(s, shape, v));
+    if (s->trace->observe != NULL) s->trace->observe(s->trace->observer, c, s->read);
     const lt_consumed_value *consumed = s->consumed;
     /* The consumed value is in the last group, since it depends on all others. */
     const bool consumes = consumed != NULL && consumed->value->group == g;
@@ -382,6 +384,7 @@ lt_status lt_evaluate(struct lt_trace *w, const lt_consumed_value *consumed, lt_
     fusion_plan *s = lt_mem_alloc(sizeof *s);
     lt_status status = s != NULL ? LT_OK : LT_ERR_MEMORY;
     if (s != NULL) {
+        s->trace = w;
         s->consumed = consumed;
         collect_deferred(s, w);
         group_all(s);

@@ -6,6 +6,7 @@
 #include "error.h"
 #include "evaluate.h"
 #include "iter.h"
+#include "kernel_trace.h"
 #include "memory/alloc.h"
 #include "pointwise_ops.h"
 
@@ -139,6 +140,14 @@ lt_status lt_trace_open(int64_t least) { return open_trace(least, false); }
 
 lt_status lt_trace_open_within(int64_t least) { return open_trace(least, true); }
 
+lt_status lt_trace_open_kernel(int64_t least)
+{
+    LT_TRY(open_trace(least, true));
+    struct lt_trace *w = lt_tls.open_trace;
+    if (w->depth == 1) w->generates = true;
+    return LT_OK;
+}
+
 lt_status lt_trace_finish(void)
 {
     struct lt_trace *w = lt_tls.open_trace;
@@ -194,12 +203,13 @@ static lt_device device_of(const lt_traced_op *op)
     return lt_host;
 }
 
-/* GPU kernels are generated only for traces of torch.compile, not for a trace opened by an op. */
+/* GPU kernels are generated only for traces of torch.compile and of formulas from text, not for a
+ * trace opened by another op. */
 static bool can_fuse(const struct lt_trace *w, lt_device device)
 {
     const lt_backend *backend = lt_backends[device.type];
     if (device.type == LT_CPU) return true;
-    if (w->within || backend->fusion_unavailable == NULL) return false;
+    if ((w->within && !w->generates) || backend->fusion_unavailable == NULL) return false;
     const char *why_not = backend->fusion_unavailable();
     if (why_not != NULL) report.why_not = why_not;
     return why_not == NULL;

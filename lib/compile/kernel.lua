@@ -1,0 +1,106 @@
+-- kernel.lua - torch.kernel: operations from text. src/core/expression/ parses and runs formulas;
+-- this file has the options and the arguments by name.
+
+--[=[ arguments
+text: Formula in Lua's syntax: `'x * exp(-x / (y + 1))'`.
+inputs: Names of the inputs in the order of the arguments; by default all names of the text, in order of first appearance.
+outputs: Assigned names that the function returns; by default the last expression.
+dtype: Dtype to which the results are converted.
+name: Name in error messages and in the graph.
+defaults: Values of inputs that a call may omit: `{alpha = 1}`.
+]=]
+
+local torch = require 'torch'
+local declare = require 'torch.support.arguments'
+local fail = require 'torch.support.fail'
+
+local C = torch._C
+local gethook = debug.gethook
+
+local M = {}
+
+-- Runs the operations by Lua's functions, for a recorder of calls (torch.onnx.export).
+local function decomposed(steps, outputs, dtype, arguments)
+  local values = {}
+  for i, step in ipairs(steps) do
+    if step.input then values[i] = arguments[step.input]
+    elseif step.number then values[i] = step.number
+    else
+      local f = torch
+      for part in step.call:gmatch '[^.]+' do f = f[part] end
+      local a = {}
+      for k, at in ipairs(step) do a[k] = values[at] end
+      values[i] = f(table.unpack(a, 1, #step))
+    end
+  end
+  local results = {}
+  for k, at in ipairs(outputs) do
+    results[k] = values[at]
+    if dtype then results[k] = results[k]:to(dtype) end
+  end
+  return table.unpack(results, 1, #outputs)
+end
+
+local function is_named(x) return type(x) == 'table' and getmetatable(x) == nil end
+
+-- The arguments of a call in the order of the inputs: the last one may be a table of arguments by
+-- name, and defaults fill the rest.
+local function arranged(what, names, defaults, ...)
+  local given = table.pack(...)
+  local named = is_named(given[given.n]) and given[given.n] or nil
+  if named then given[given.n], given.n = nil, given.n - 1 end
+  for name in pairs(named or {}) do
+    local known = false
+    for _, input in ipairs(names) do known = known or input == name end
+    if not known then C.refuse_name(what .. '()', name, names) end
+  end
+  for i, name in ipairs(names) do
+    local by_name = named and named[name]
+    if by_name ~= nil and i <= given.n then fail("%s(): argument '%s' was given by position and by name", what, name) end
+    if i > given.n then given[i] = by_name end
+    if given[i] == nil then given[i] = defaults[name] end
+    if given[i] == nil then fail("%s(): argument '%s' is missing; the inputs are %s", what, name, table.concat(names, ', ')) end
+  end
+  return table.unpack(given, 1, math.max(given.n, #names))
+end
+
+local function check_defaults(what, names, defaults)
+  local listed = {}
+  for _, name in ipairs(names) do listed[name] = true end
+  for name, value in pairs(defaults) do
+    if not listed[name] then fail("elementwise(): defaults: the formula has no input '%s'; its inputs are %s", tostring(name), table.concat(names, ', ')) end
+    if type(value) ~= 'number' and type(value) ~= 'boolean' then fail("%s(): the default of '%s' must be a number, not %s", what, name, torch.type(value)) end
+  end
+end
+
+--- Returns a function that computes a formula for each element of its tensors, in one pass over
+-- memory: `torch.kernel.elementwise 'x * exp(-x / (y + 1))'`. Inputs are tensors and numbers, by
+-- position or in a final table by name.
+--
+-- The formula has Lua's numbers and operators (+ - * / // % ^ and comparisons), `where(condition, a,
+-- b)` and each elementwise operation of torch by its name: exp, erf, clamp, maximum, logical_and.
+-- pi, inf and nan are numbers. Statements `name = expression` may come first. Results have the
+-- dtype, the shape, the bits and the derivatives of these operations.
+local function elementwise(text, options)
+  local name = options.name or 'elementwise'
+  local formula, names = C.formula(text, name, options.inputs, options.outputs, options.dtype)
+  local defaults = options.defaults or {}
+  check_defaults(name, names, defaults)
+  local call, steps, outputs, dtype = C.formula_call, C.formula_steps(formula)
+  local n = #names
+  return function(...)
+    local count = select('#', ...)
+    if count ~= n or is_named((select(count, ...))) then
+      if gethook() then return decomposed(steps, outputs, dtype, { arranged(name, names, defaults, ...) }) end
+      return call(formula, arranged(name, names, defaults, ...))
+    end
+    if gethook() then return decomposed(steps, outputs, dtype, { ... }) end
+    return call(formula, ...)
+  end
+end
+
+M.elementwise = declare.with_options([[
+  elementwise(string text, *, table? inputs, table? outputs, dtype? dtype, string? name, table? defaults)
+]], elementwise)
+
+return M

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "compile/deferred_value.h"
+#include "compile/trace.h"
 #include "context/context.h"
 #include "devices/backend.h"
 #include "error.h"
@@ -151,7 +152,7 @@ lt_status lt_formula_keep_plan(lt_formula *f, const lt_formula_key *key, const l
     struct lt_trace *w = lt_tls.open_trace;
     w->observe = keep_group;
     w->observer = &k;
-    const lt_status status = lt_materialize_all(f->name, f->n_outputs, results);
+    const lt_status status = lt_trace_flush();
     w->observe = NULL;
     if (status != LT_OK) {
         lt_mem_free(plan);

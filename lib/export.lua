@@ -11,7 +11,7 @@ local M = {}
 -- name: the tensors in the order of the program's arguments, including tensors in lists and dicts.
 -- It returns the tensors of its results in the same way, as several results. Positions in inputs
 -- and results (of words, of classes) count from 0, as in the program.
--- @param f  the file; an unknown operator is an error that names it
+-- @param f  the file, or its bytes; an unknown operator is an error that names it
 -- @param max_memory  maximum memory of loading in bytes; the default is 64 times the size of the
 --   file, and at least 256 MB
 local function load(f, max_memory) return require('torch.export.program').load(f, max_memory) end

@@ -18,7 +18,7 @@ local M = {}
 -- file. Pass its inputs by position or as one table by name. The call returns the outputs;
 -- model:run{...} returns them by name. Sizes may differ between calls. Elements in other files are
 -- read from the model's folder.
--- @param path  the file
+-- @param path  the file, or its bytes: a string with a zero byte is the content of a file
 -- @param max_memory  maximum memory of loading in bytes; the default is 64 times the size of the
 --   file and of the files with its tensors, and at least 256 MB. Large constants are computed when
 --   the model runs

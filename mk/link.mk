@@ -22,7 +22,7 @@ $(JOINED):
 SYMBOLS = $(LUA) scripts/symbols.lua $(VERSION) $(@:.map=)
 SYMBOL_SCRIPTS := scripts/symbols.lua scripts/source_files.lua
 RELEASED_HEADERS := $(wildcard tests/abi/*/*.h)
-LUA_HEADERS := include/ltensor_lua.h include/ltensor_script.h
+LUA_HEADERS := include/ltensor_lua.h include/ltensor_script.h include/ltensor_model.h
 $(OBJ)/libltensor.map: $(OBJ)/ltensor.o $(OBJ)/ltensor_lua.o $(SYMBOL_SCRIPTS) $(RELEASED_HEADERS)
 	$(SYMBOLS) $(PUBLIC_HEADERS) -- $(OBJ)/ltensor.o $(OBJ)/ltensor_lua.o
 $(OBJ)/libltensor_lua.map: $(LUA_HEADERS) $(SYMBOL_SCRIPTS) $(RELEASED_HEADERS)

@@ -122,10 +122,11 @@ function Archive:set_limits(directory_offset)
   end
 end
 
---- Opens an archive; the caller closes it by `<close>`.
+--- Opens an archive, of a path or the bytes of a file; the caller closes it by `<close>`.
 -- @return the archive; its entries {name, size, ...} in the directory's order, entry by name
 function M.open(path)
   local file, size = torch._C.open_file(path)
+  if path:find('\0', 1, true) then path = 'the bytes in memory' end
   local archive = setmetatable({ path = path, file = file, size = size, entries = {}, by_name = {} }, Archive)
   local offset, length, count = archive:find_directory()
   local directory, at = archive:bytes(offset, length), 1

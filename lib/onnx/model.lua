@@ -145,9 +145,9 @@ local function read_model(reader, path)
   if reader.size >= 4 and reader:bytes(0, 4) == 'PK\3\4' then
     reader:fail(0, "a zip archive, no ONNX model: torch.load reads PyTorch's files and NumPy's; torch.onnx.export in Python makes a model")
   end
-  reader.others = {}
+  reader.others = reader.file and {} -- a file in memory has no folder
   local _ <close> = setmetatable({}, { __close = function()
-    for _, other in pairs(reader.others) do other:close() end
+    for _, other in pairs(reader.others or {}) do other:close() end
   end })
   local graph = graphs.build(reader, reader:message(messages.Model, 0, reader.size))
   local model = Model()
@@ -165,11 +165,11 @@ local function read_model(reader, path)
   return model:eval()
 end
 
---- As torch.onnx.load.
-function M.load(path, max_memory)
-  local reader <close> = wire.open(path)
+--- As torch.onnx.load. is_bytes: path is the content of a file.
+function M.load(path, max_memory, is_bytes)
+  local reader <close> = is_bytes and wire.of_string(path, wire.MEMORY) or wire.open(path)
   reader.grows = not max_memory -- the limit grows with each file of external data
-  return torch._C.within_budget(reader.size, max_memory, read_model, reader, path)
+  return torch._C.within_budget(reader.size, max_memory, read_model, reader, reader.path)
 end
 
 return M

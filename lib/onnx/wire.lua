@@ -15,6 +15,8 @@ local byte, sub, unpack = string.byte, string.sub, string.unpack
 local WINDOW = 1 << 16
 local MAX_DEPTH = 100
 
+local M = { MEMORY = 'the bytes in memory' } -- instead of a path in messages
+
 local Reader = {}
 Reader.__index = Reader
 
@@ -27,14 +29,16 @@ function Reader:close()
 end
 Reader.__close = Reader.close
 
---- A reader of a file. To be closed.
+--- A reader of a file, or of the bytes of one: a string with a zero byte, which no path has. To be
+--- closed.
 local function open(path)
+  if path:find('\0', 1, true) then return M.of_string(path, M.MEMORY) end
   local file, size = torch._C.open_file(path)
   return setmetatable({ path = path, file = file, size = size, base = 0, window = '' }, Reader)
 end
 
 --- A reader of a string; `path` names it in messages.
-local function of_string(bytes, path)
+function M.of_string(bytes, path)
   return setmetatable({ path = path, size = #bytes, base = 0, window = bytes }, Reader)
 end
 
@@ -167,4 +171,6 @@ function Reader:message(schema, at, stop, depth)
   return message
 end
 
-return { open = open, of_string = of_string }
+M.open = open
+
+return M

@@ -71,6 +71,12 @@ describe('torch.export.load #cpu', function()
     assert.truthy(tostring(model):find('inputs=(x), nodes=2', 1, true))
   end)
 
+  it('the bytes of a file give the same program', function()
+    local stream <close> = assert(io.open(file(linear), 'rb'))
+    local x = torch.tensor { { 1.0, -1 } }
+    assert.is_true(torch.equal((torch.export.load(file(linear))(x)), (torch.export.load(stream:read 'a')(x))))
+  end)
+
   it('an exported program supports dynamic sizes, parts, lists and writes into views', function()
     local model = torch.export.load(file { inputs = { 'x' }, outputs = { 'z', 'part' }, nodes = {
       aten('sym_size.int', { 'self', tensor 'x', 'dim', int(0) }, { '{"as_sym_int": {"as_name": "n"}}' }),

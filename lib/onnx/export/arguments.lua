@@ -121,17 +121,17 @@ local function bind_form(call, args)
   for _, n in ipairs { args.n, is_empty(args[args.n]) and args.n - 1 or nil } do -- also without a last empty table of names
     for _, overload in ipairs(declarations.overloads(call.op, call.in_nn)) do
       local bound = match(overload, table.move(args, 1, n, 1, { n = n }))
-      if bound then return bound end
+      if bound then return bound, overload end
     end
   end
 end
 
---- The arguments of a call by name, with `op`, the declared name; nil if no declaration of the op
---- fits.
+--- The arguments of a call by name, with `op`, the declared name, and the overload; nil if no
+--- declaration of the op fits.
 function M.bind(call)
   for _, args in ipairs(forms_of(call.args)) do
-    local bound = bind_form(call, args)
-    if bound then return bound end
+    local bound, overload = bind_form(call, args)
+    if bound then return bound, overload end
   end
 end
 

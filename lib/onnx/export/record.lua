@@ -19,6 +19,7 @@ local M = {}
 
 local Value = {}
 Value.__index = Value
+M.Value = Value
 function M.is_value(x) return getmetatable(x) == Value end
 
 local Recorder = {}

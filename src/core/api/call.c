@@ -252,20 +252,41 @@ static lt_status store_results(const lt_callable *f, lt_call_slot *out, lt_value
 }
 
 /* If the result is a number read from a device, the read is recorded as an implicit copy. */
-static lt_status run_callable(const lt_callable *f, lt_call_match *m, lt_value *made)
+lt_status lt_call_run(const lt_callable *f, lt_call_frame *frame, lt_value *made)
 {
     bool reads =
         f->info.n_results > 0 && (made[0].kind == LT_KIND_BOOL || made[0].kind == LT_KIND_INT);
     lt_copy_cause previous = {NULL, false};
     if (reads) previous = lt_copies_set_cause((lt_copy_cause){f->info.name, true});
-    lt_status status = f->run(&m->frame, made);
+    lt_status status = f->run(frame, made);
     if (reads) lt_copies_set_cause(previous);
     if (status != LT_OK) return status;
-    bool fills = f->out >= 0 && m->frame.present[f->out];
-    if (fills && f->copied) return store_results(f, &m->frame.v[f->out], made);
+    bool fills = f->out >= 0 && frame->present[f->out];
+    if (fills && f->copied) return store_results(f, &frame->v[f->out], made);
     if (fills || (f->info.in_place && f->info.n_results > 0))
-        made[0].v.tensor = lt_tensor_retain(m->frame.v[fills ? f->out : 0].tensor);
+        made[0].v.tensor = lt_tensor_retain(frame->v[fills ? f->out : 0].tensor);
     return LT_OK;
+}
+
+lt_status lt_call_bind(const char *name, lt_named_call *c, lt_call_match *m, const lt_callable **f)
+{
+    call_target target;
+    LT_TRY(find_target("lt_call", name, &target));
+    if (target.own != NULL) {
+        lt_own_release(target.own);
+        return lt_error(LT_ERR_TYPE, "%.100s() is not a built-in operation", name);
+    }
+    m->n_owned = 0;
+    LT_TRY(check_call(name, c));
+    LT_TRY(choose_callable(&target, c, m, f));
+    const lt_status status = convert_all(*f, m);
+    if (status != LT_OK) lt_call_unbind(m);
+    return status;
+}
+
+void lt_call_unbind(lt_call_match *m)
+{
+    while (m->n_owned > 0) lt_tensor_release(m->owned[--m->n_owned]);
 }
 
 /* Converts the arguments of the chosen overload, runs it (infer: only its meta function), and hands
@@ -278,7 +299,7 @@ static lt_status run_target(const call_target *target, const lt_callable *f, lt_
     const int32_t event = lt_profiling ? lt_profile_begin(f->info.name, LT_PROFILE_OP) : -1;
     lt_status status = convert_all(f, m);
     if (status == LT_OK && target->own == NULL)
-        status = run_callable(f, m, made);
+        status = lt_call_run(f, &m->frame, made);
     else if (status == LT_OK)
         status = (infer ? lt_own_infer : lt_own_run)(target->own, &m->frame, made);
     lt_profile_end(event);

@@ -64,6 +64,14 @@ static inline int64_t lt_call_int64_of(const lt_value *v)
     return v->kind == LT_KIND_INT ? v->v.i : (int64_t)v->v.d;
 }
 
+/* call.c: selects the overload and converts the arguments, for calls that are repeated. m owns the
+ * objects of the conversion: lt_call_unbind. Strings, lists and tensors are borrowed. */
+lt_status lt_call_bind(const char *name, lt_named_call *c, lt_call_match *m, const lt_callable **f);
+void lt_call_unbind(lt_call_match *m);
+/* Runs an overload with converted arguments. made: n_results values, each with the kind of its
+ * result; the objects in them are new. */
+lt_status lt_call_run(const lt_callable *f, lt_call_frame *frame, lt_value *made);
+
 /* Whether a value of the call is a 0-dim tensor that can be converted to a number. */
 bool lt_call_has_number_tensor(const lt_named_call *c);
 

@@ -49,6 +49,12 @@ lt_status lt_byte_source_open(lt_byte_source *s, const char *path)
     return LT_OK;
 }
 
+void lt_byte_source_open_memory(lt_byte_source *s, const void *bytes, int64_t n)
+{
+    *s = (lt_byte_source){.path = "the bytes in memory", .fd = -1, .memory = bytes, .size = n};
+    s->end = s->left = n;
+}
+
 static void end_inflating(lt_byte_source *s)
 {
     if (s->inflating) inflateEnd(&s->z);
@@ -61,7 +67,7 @@ void lt_byte_source_close(lt_byte_source *s)
     lt_mem_free(s->buffer);
     s->buffer = NULL;
     if (s->fd >= 0) close(s->fd);
-    s->fd = -1;
+    s->fd = -1, s->memory = NULL;
 }
 
 lt_status lt_byte_source_section(lt_byte_source *s, int64_t offset, int64_t packed, int64_t length,
@@ -94,9 +100,15 @@ lt_status lt_byte_source_section(lt_byte_source *s, int64_t offset, int64_t pack
 /* Reads 1 to n bytes from the file, unchanged. */
 static lt_status read_raw(lt_byte_source *s, void *to, int64_t n, int64_t *got)
 {
-    LT_ASSERT(s->fd >= 0 && n > 0 && s->at + n <= s->size, "%lld bytes at %lld of %lld",
-              (long long)n, (long long)s->at, (long long)s->size);
+    LT_ASSERT((s->fd >= 0 || s->memory != NULL) && n > 0 && s->at + n <= s->size,
+              "%lld bytes at %lld of %lld", (long long)n, (long long)s->at, (long long)s->size);
     if (lt_interrupted()) return lt_stopped();
+    if (s->memory != NULL) {
+        memcpy(to, s->memory + s->at, (size_t)n);
+        s->at += n;
+        *got = n;
+        return LT_OK;
+    }
     ssize_t count;
     do {
         count = pread(s->fd, to, (size_t)n, (off_t)s->at);

@@ -14,7 +14,9 @@
 #include "ltensor.h"
 
 typedef struct lt_byte_source {
-    int fd;             /* -1 when closed */
+    int fd; /* -1 when closed, or if the file is in memory */
+    /* the bytes of a file in memory, borrowed; NULL: fd is read */
+    const unsigned char *memory;
     const char *path;   /* for messages, borrowed */
     int64_t size;       /* of the file */
     int64_t at, end;    /* the unread range of the section in the file */
@@ -30,6 +32,8 @@ typedef struct lt_byte_source {
 
 /* Opens a file as one stored section, without a CRC-32. After LT_OK, close it. */
 lt_status lt_byte_source_open(lt_byte_source *s, const char *path);
+/* The same for a file of n bytes in memory, borrowed until it is closed. */
+void lt_byte_source_open_memory(lt_byte_source *s, const void *bytes, int64_t n);
 /* Starts a section: `packed` bytes of the file at `offset` that unpack to `length` bytes. summed:
  * compute their CRC-32. */
 lt_status lt_byte_source_section(lt_byte_source *s, int64_t offset, int64_t packed, int64_t length,

@@ -24,22 +24,27 @@ static const char OUTPUT_META[] = "ltensor.ByteOutput";
 static lt_byte_source *check_source(lua_State *L)
 {
     lt_byte_source *s = lt_lua_check_udata(L, 1, SOURCE_META);
-    if (s->fd < 0) lt_lua_error(L, "the file is closed");
+    if (s->fd < 0 && s->memory == NULL) lt_lua_error(L, "the file is closed");
     return s;
 }
 
-/* open_file(path) -> file, its size */
+/* open_file(path or bytes) -> file, its size. A string with a zero byte, which no path has, is the
+ * content of a file. */
 static int byte_file_open(lua_State *L)
 {
-    const char *path = lt_lua_check_path(L, 1);
+    size_t n;
+    const char *path = lt_lua_check_lstring(L, 1, &n);
     lt_byte_source *s = lua_newuserdatauv(L, sizeof *s, 1);
-    s->fd = -1;
+    s->fd = -1, s->memory = NULL;
     s->inflating = false;
     s->buffer = NULL;
     luaL_setmetatable(L, SOURCE_META);
     lua_pushvalue(L, 1);
-    lua_setiuservalue(L, -2, 1); /* keeps the path */
-    lt_lua_do(L, lt_byte_source_open(s, path));
+    lua_setiuservalue(L, -2, 1); /* keeps the path or the bytes */
+    if (memchr(path, 0, n) != NULL)
+        lt_byte_source_open_memory(s, path, (int64_t)n);
+    else
+        lt_lua_do(L, lt_byte_source_open(s, path));
     lua_pushinteger(L, s->size);
     return 2;
 }

@@ -1,0 +1,568 @@
+/* model.c - lt_model (ltensor_model.h): a model of lib/onnx or lib/export in an interpreter of its
+ * own, and the plans of its runs (plan.h).
+ *
+ * The interpreter runs the library's files alone, in the context of the calling thread, under the
+ * model's lock. The list of plans is only changed under the lock; a plan that is removed from it is
+ * freed when no other thread is inside lt_model_run. */
+#include "ltensor_model.h"
+
+#include <lualib.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "files/paths.h"
+#include "memory/alloc.h"
+#include "op/copy_.h"
+#include "plan.h"
+
+#include <unistd.h>
+
+enum { MAX_PLANS = 64, REASON = 200 };
+
+typedef struct plan_entry {
+    lt_plan *plan;
+    struct plan_entry *_Atomic next;
+} plan_entry;
+
+struct lt_model {
+    lua_State *L;
+    lt_context *context; /* counts the interpreter's memory */
+    pthread_mutex_t lock;
+    lt_model_value *values; /* inputs, then outputs */
+    int n_inputs, n_outputs;
+    const char **names; /* of tensors; strings of the interpreter */
+    lt_tensor **tensors;
+    int n_tensors, n_parameters;
+    plan_entry *_Atomic plans;
+    plan_entry *removed; /* under the lock */
+    int n_plans;
+    _Atomic int running;
+    char reason[REASON]; /* "": the last recorded run has a plan */
+};
+
+/* A request to the interpreter. */
+typedef struct model_request {
+    lt_model *model;
+    const char *path;
+    const void *bytes;
+    size_t size;
+    bool on;
+    lt_tensor *const *inputs;
+    lt_tensor **outputs; /* new references after success */
+    lt_plan *plan;
+} model_request;
+
+#define STATE "ltensor.model" /* the field of the registry with the state of host.lua */
+
+/* ---- calling the interpreter ----------------------------------------------------------------- */
+
+/* Runs f protected, in this thread's context. The caller holds the lock or the only reference. */
+static lt_status guarded(lua_CFunction f, model_request *r)
+{
+    lua_State *L = r->model->L;
+    LT_TRY(lt_lua_set_context(L, lt_context_current()));
+    lua_settop(L, 0);
+    lua_pushcfunction(L, f);
+    lua_pushlightuserdata(L, r);
+    const int code = lua_pcall(L, 1, 0, 0);
+    lt_status status = LT_OK;
+    if (lt_interrupted())
+        status = lt_stopped();
+    else if (code == LUA_ERRMEM)
+        status = lt_error(LT_ERR_MEMORY, "not enough memory for the model's interpreter");
+    else if (code != LUA_OK) {
+        const char *text = lua_tostring(L, -1);
+        status = lt_error(LT_ERR_RUNTIME, "%s", text != NULL ? text : "the model raised an error");
+    }
+    lua_settop(L, 0);
+    return status;
+}
+
+/* Pushes a function of host.lua and the model's state. */
+static void push_host(lua_State *L, const char *function)
+{
+    lua_getglobal(L, "require");
+    lua_pushliteral(L, "torch.model.host");
+    lua_call(L, 1, 1);
+    lua_getfield(L, -1, function);
+    lua_remove(L, -2);
+    lua_getfield(L, LUA_REGISTRYINDEX, STATE);
+}
+
+/* ---- loading --------------------------------------------------------------------------------- */
+
+static void *allocate(lua_State *L, int n, size_t size)
+{
+    void *items = lt_mem_zarray(n + 1, size);
+    if (items == NULL) lt_lua_raise(L);
+    return items;
+}
+
+/* Reads one entry of host.lua's description, on top of the stack (popped). Its strings stay in the
+ * registry. */
+static void read_value(lua_State *L, lt_model_value *value)
+{
+    const int top = lua_gettop(L);
+    *value = (lt_model_value){sizeof *value, NULL, LT_DTYPE_NONE, -1, NULL};
+    lua_getfield(L, top, "name");
+    value->name = lua_isstring(L, -1) ? lua_tostring(L, -1) : "";
+    lua_getfield(L, top, "dtype");
+    if (!lua_isnil(L, -1)) value->dtype = lt_lua_to_dtype(L, -1);
+    if (lua_getfield(L, top, "sizes") == LUA_TTABLE) {
+        const int n = (int)lua_rawlen(L, -1);
+        int64_t *dims = allocate(L, n, sizeof *dims);
+        value->dims = dims, value->ndim = n;
+        for (int i = 0; i < n; i++) {
+            lua_rawgeti(L, top + 3, i + 1);
+            dims[i] = lua_tointeger(L, -1);
+            lua_pop(L, 1);
+        }
+    }
+    lua_settop(L, top - 1);
+}
+
+static int list_field(lua_State *L, int index, const char *name)
+{
+    lua_getfield(L, index, name);
+    return (int)lua_rawlen(L, -1);
+}
+
+/* Copies the description of the model's state, at the top of the stack. */
+static void describe(lua_State *L, lt_model *model)
+{
+    const int state = lua_gettop(L);
+    model->n_inputs = list_field(L, state, "inputs");
+    model->n_outputs = list_field(L, state, "outputs");
+    model->n_tensors = list_field(L, state, "parameters");
+    model->values = allocate(L, model->n_inputs + model->n_outputs, sizeof *model->values);
+    for (int i = 0; i < model->n_inputs + model->n_outputs; i++) {
+        lua_rawgeti(L, i < model->n_inputs ? state + 1 : state + 2,
+                    (i < model->n_inputs ? i : i - model->n_inputs) + 1);
+        read_value(L, &model->values[i]);
+    }
+    model->names = allocate(L, model->n_tensors, sizeof *model->names);
+    model->tensors = allocate(L, model->n_tensors, sizeof *model->tensors);
+    for (int i = 0; i < model->n_tensors; i++) {
+        lua_rawgeti(L, state + 3, i + 1);
+        lua_getfield(L, -1, "name");
+        model->names[i] = lua_tostring(L, -1);
+        lua_getfield(L, -2, "tensor");
+        model->tensors[i] = lt_tensor_retain(lt_lua_get(L, -1));
+        lua_getfield(L, -3, "is_buffer");
+        if (!lua_toboolean(L, -1)) model->n_parameters++;
+        lua_pop(L, 4);
+    }
+    lua_settop(L, state);
+}
+
+static int open_model(lua_State *L)
+{
+    model_request *r = lua_touserdata(L, 1);
+    luaL_openlibs(L);
+    luaL_requiref(L, "torch", luaopen_torch, 1);
+    lua_settop(L, 0);
+    push_host(L, "open");
+    lua_pop(L, 1);
+    if (r->path != NULL)
+        lua_pushstring(L, r->path);
+    else
+        lua_pushlstring(L, r->bytes, r->size);
+    lua_pushboolean(L, r->path == NULL);
+    lua_call(L, 2, 1);
+    describe(L, r->model);
+    lua_setfield(L, LUA_REGISTRYINDEX, STATE);
+    lua_gc(L, LUA_GCCOLLECT);
+    return 0;
+}
+
+static lt_status load(model_request *r, lt_model **out)
+{
+    lt_model *model = lt_mem_zalloc(sizeof *model);
+    if (model == NULL) return LT_ERR_MEMORY;
+    r->model = model;
+    pthread_mutex_init(&model->lock, NULL);
+    model->context = lt_context_retain(lt_context_current());
+    model->L = lua_newstate(lt_lua_alloc, model->context);
+    lt_status status = model->L != NULL ? guarded(open_model, r)
+                                        : lt_error(LT_ERR_MEMORY, "not enough memory for a model");
+    if (status == LT_OK)
+        *out = model;
+    else
+        lt_model_release(model);
+    return status;
+}
+
+lt_status lt_model_load(const char *path, lt_model **out)
+{
+    LT_REQUIRE(path);
+    LT_REQUIRE(out);
+    int fd;
+    int64_t size;
+    LT_TRY(lt_open_to_read(path, &fd, &size)); /* for the status of a missing file */
+    close(fd);
+    model_request r = {.path = path};
+    return load(&r, out);
+}
+
+lt_status lt_model_load_memory(const void *bytes, size_t size, lt_model **out)
+{
+    LT_REQUIRE(bytes);
+    LT_REQUIRE(out);
+    model_request r = {.bytes = bytes, .size = size};
+    return load(&r, out);
+}
+
+static void free_plans(plan_entry *entry)
+{
+    while (entry != NULL) {
+        plan_entry *next = atomic_load(&entry->next);
+        lt_plan_free(entry->plan);
+        lt_mem_free(entry);
+        entry = next;
+    }
+}
+
+void lt_model_release(lt_model *model)
+{
+    if (model == NULL) return;
+    free_plans(atomic_load(&model->plans));
+    free_plans(model->removed);
+    for (int i = 0; i < model->n_tensors && model->tensors != NULL; i++)
+        lt_tensor_release(model->tensors[i]);
+    for (int i = 0; i < model->n_inputs + model->n_outputs && model->values != NULL; i++)
+        lt_mem_free((void *)model->values[i].dims);
+    lt_mem_free(model->values);
+    lt_mem_free(model->names);
+    lt_mem_free(model->tensors);
+    if (model->L != NULL) lua_close(model->L);
+    lt_context_release(model->context);
+    pthread_mutex_destroy(&model->lock);
+    lt_mem_free(model);
+}
+
+/* "": runs have plans. */
+static void set_reason(lt_model *model, const char *text)
+{
+    snprintf(model->reason, sizeof model->reason, "%s", text);
+}
+
+/* ---- plans ----------------------------------------------------------------------------------- */
+
+/* The plan for a run with these inputs, or NULL. */
+static lt_plan *find_plan(lt_model *model, lt_tensor *const *inputs)
+{
+    for (plan_entry *entry = atomic_load(&model->plans); entry != NULL;
+         entry = atomic_load(&entry->next))
+        if (lt_plan_fits(entry->plan, inputs, model->n_inputs) && lt_plan_is_current(entry->plan))
+            return entry->plan;
+    return NULL;
+}
+
+/* Removes plans of an older state of the parameters, or all. Under the lock. */
+static void remove_plans(lt_model *model, bool all)
+{
+    plan_entry *_Atomic *link = &model->plans;
+    for (plan_entry *entry = atomic_load(link); entry != NULL; entry = atomic_load(link)) {
+        if (!all && lt_plan_is_current(entry->plan)) {
+            link = &entry->next;
+            continue;
+        }
+        atomic_store(link, atomic_load(&entry->next));
+        /* A thread that is at this entry continues at the entries removed before it, then ends. */
+        atomic_store(&entry->next, model->removed);
+        model->removed = entry;
+        model->n_plans--;
+    }
+}
+
+/* Whether two outputs have the same elements, as far as that can be compared without a copy. */
+static bool is_same(const lt_tensor *a, const lt_tensor *b)
+{
+    if (a->dtype != b->dtype || a->ndim != b->ndim || a->numel != b->numel) return false;
+    if (memcmp(lt_tensor_sizes(a), lt_tensor_sizes(b), (size_t)a->ndim * sizeof(int64_t)) != 0)
+        return false;
+    if (a->device.type != LT_CPU || !lt_tensor_is_contiguous(a) || !lt_tensor_is_contiguous(b))
+        return true;
+    return a->numel == 0 || memcmp(lt_tensor_data(a), lt_tensor_data(b),
+                                   (size_t)a->numel * lt_dtype_size((lt_dtype)a->dtype)) == 0;
+}
+
+/* Runs a new plan once: creates the workspace, and compares the
+ * outputs with the interpreter's. */
+static bool is_equal_run(const lt_model *model, lt_plan *plan, lt_tensor *const *inputs,
+                         lt_tensor *const *outputs)
+{
+    lt_tensor **made = lt_mem_zarray(model->n_outputs + 1, sizeof *made);
+    bool same = made != NULL && lt_plan_run(plan, inputs, made) == LT_OK;
+    for (int i = 0; i < model->n_outputs && made != NULL; i++) {
+        same = same && is_same(made[i], outputs[i]);
+        lt_tensor_release(made[i]);
+    }
+    lt_mem_free(made);
+    return same;
+}
+
+static void add_plan(lt_model *model, lt_plan *plan, lt_tensor *const *inputs,
+                     lt_tensor *const *outputs)
+{
+    plan_entry *entry = lt_mem_zalloc(sizeof *entry);
+    const bool equal = is_equal_run(model, plan, inputs, outputs);
+    if (!equal) set_reason(model, "the recorded operations have other results");
+    if (!equal || entry == NULL || lt_plan_sign(plan, inputs, model->n_inputs) != LT_OK) {
+        lt_mem_free(entry);
+        lt_plan_free(plan);
+        return;
+    }
+    entry->plan = plan;
+    atomic_store(&entry->next, atomic_load(&model->plans));
+    atomic_store(&model->plans, entry);
+    model->n_plans++;
+}
+
+/* ---- running --------------------------------------------------------------------------------- */
+
+static int build_plan(lua_State *L)
+{
+    model_request *r = lua_touserdata(L, 1);
+    lt_plan_build(L, 2, &r->plan);
+    return 0;
+}
+
+/* Builds the plan of the recording at stack index 2; index 3: the reason why there is none. */
+static void take_recording(lua_State *L, model_request *r)
+{
+    lt_model *model = r->model;
+    if (lua_isnil(L, 2)) {
+        set_reason(model, lua_isstring(L, 3) ? lua_tostring(L, 3) : "unknown");
+        return;
+    }
+    lua_pushcfunction(L, build_plan);
+    lua_pushlightuserdata(L, r);
+    lua_pushvalue(L, 2);
+    if (lua_pcall(L, 2, 0, 0) == LUA_OK) {
+        set_reason(model, "");
+        return;
+    }
+    set_reason(model, lua_isstring(L, -1) ? lua_tostring(L, -1) : "not enough memory");
+    lt_plan_free(r->plan);
+    r->plan = NULL;
+}
+
+static int run_program(lua_State *L)
+{
+    model_request *r = lua_touserdata(L, 1);
+    lt_model *model = r->model;
+    lua_settop(L, 0);
+    luaL_checkstack(L, model->n_inputs + 8, "too many inputs");
+    push_host(L, "run");
+    lua_pushboolean(L, r->on);
+    for (int i = 0; i < model->n_inputs; i++) {
+        if (r->inputs[i] != NULL)
+            lt_lua_push(L, r->inputs[i]);
+        else
+            lua_pushnil(L);
+    }
+    lua_call(L, model->n_inputs + 2, 3);
+    for (int i = 0; i < model->n_outputs; i++) {
+        lua_rawgeti(L, 1, i + 1);
+        lt_tensor *t = lt_lua_get(L, -1);
+        if (t == NULL) return luaL_error(L, "output %d of the model is absent", i);
+        r->outputs[i] = lt_tensor_retain(t);
+        lua_pop(L, 1);
+    }
+    if (r->on) take_recording(L, r);
+    return 0;
+}
+
+/* Runs the program in the interpreter; records a plan if there are not too many. */
+static lt_status interpret(lt_model *model, lt_tensor *const *inputs, lt_tensor **outputs)
+{
+    pthread_mutex_lock(&model->lock);
+    lt_status status;
+    lt_plan *plan = find_plan(model, inputs); /* another thread may have recorded it */
+    if (plan != NULL) {
+        pthread_mutex_unlock(&model->lock);
+        return lt_plan_run(plan, inputs, outputs);
+    }
+    remove_plans(model, false);
+    if (model->n_plans >= MAX_PLANS) remove_plans(model, true);
+    if (atomic_load(&model->running) == 1) {
+        free_plans(model->removed);
+        model->removed = NULL;
+    }
+    model_request r = {.model = model, .inputs = inputs, .outputs = outputs};
+    r.on = model->reason[0] == '\0';
+    status = guarded(run_program, &r);
+    if (r.plan != NULL) {
+        lua_gc(model->L, LUA_GCCOLLECT);
+        if (status == LT_OK)
+            add_plan(model, r.plan, inputs, outputs);
+        else
+            lt_plan_free(r.plan);
+    }
+    pthread_mutex_unlock(&model->lock);
+    return status;
+}
+
+static lt_status check_run(const lt_model *model, lt_tensor *const *inputs, int n_inputs,
+                           lt_tensor **outputs, int n_outputs)
+{
+    if (n_inputs != model->n_inputs)
+        return lt_error(LT_ERR_RUNTIME, "lt_model_run(): %d inputs, but the model has %d", n_inputs,
+                        model->n_inputs);
+    if (n_outputs != model->n_outputs)
+        return lt_error(LT_ERR_RUNTIME, "lt_model_run(): %d outputs, but the model has %d",
+                        n_outputs, model->n_outputs);
+    if (inputs == NULL && n_inputs > 0) return lt_null_argument("lt_model_run", "inputs");
+    if (outputs == NULL && n_outputs > 0) return lt_null_argument("lt_model_run", "outputs");
+    return LT_OK;
+}
+
+/* Copies a result to the caller's tensor. */
+static lt_status fill_output(const lt_model *model, int i, lt_tensor *to, lt_tensor *from)
+{
+    if (to->dtype != from->dtype || to->ndim != from->ndim ||
+        memcmp(lt_tensor_sizes(to), lt_tensor_sizes(from), (size_t)to->ndim * sizeof(int64_t)) != 0)
+        return lt_error(LT_ERR_RUNTIME,
+                        "lt_model_run(): output '%s' is %s with %d dimensions, but outputs[%d] has "
+                        "another shape or dtype; pass NULL for a new tensor",
+                        model->values[model->n_inputs + i].name,
+                        lt_dtype_name((lt_dtype)from->dtype), from->ndim, i);
+    return lt_copy_(to, from, false);
+}
+
+lt_status lt_model_run(lt_model *model, lt_tensor *const *inputs, int n_inputs, lt_tensor **outputs,
+                       int n_outputs)
+{
+    LT_REQUIRE(model);
+    LT_TRY(check_run(model, inputs, n_inputs, outputs, n_outputs));
+    lt_tensor *few[16] = {NULL}, **made = few;
+    if (n_outputs > 16) made = lt_mem_zarray(n_outputs, sizeof *made);
+    if (made == NULL) return LT_ERR_MEMORY;
+    atomic_fetch_add(&model->running, 1);
+    lt_plan *plan = find_plan(model, inputs);
+    lt_status status =
+        plan != NULL ? lt_plan_run(plan, inputs, made) : interpret(model, inputs, made);
+    atomic_fetch_sub(&model->running, 1);
+    for (int i = 0; i < n_outputs && status == LT_OK; i++)
+        if (outputs[i] != NULL) status = fill_output(model, i, outputs[i], made[i]);
+    for (int i = 0; i < n_outputs; i++) {
+        if (status == LT_OK && outputs[i] == NULL)
+            outputs[i] = made[i];
+        else
+            lt_tensor_release(made[i]);
+    }
+    if (made != few) lt_mem_free(made);
+    return status;
+}
+
+const char *lt_model_interpreted(const lt_model *model)
+{
+    return model != NULL && model->reason[0] != '\0' ? model->reason : NULL;
+}
+
+/* ---- what the model consists of -------------------------------------------------------------- */
+
+int lt_model_input_count(const lt_model *model) { return model != NULL ? model->n_inputs : 0; }
+int lt_model_output_count(const lt_model *model) { return model != NULL ? model->n_outputs : 0; }
+
+const lt_model_value *lt_model_input(const lt_model *model, int i)
+{
+    return i >= 0 && i < lt_model_input_count(model) ? &model->values[i] : NULL;
+}
+
+const lt_model_value *lt_model_output(const lt_model *model, int i)
+{
+    return i >= 0 && i < lt_model_output_count(model) ? &model->values[model->n_inputs + i] : NULL;
+}
+
+int lt_model_tensor_count(const lt_model *model) { return model != NULL ? model->n_tensors : 0; }
+int lt_model_parameter_count(const lt_model *model)
+{
+    return model != NULL ? model->n_parameters : 0;
+}
+
+const char *lt_model_tensor_name(const lt_model *model, int i)
+{
+    return i >= 0 && i < lt_model_tensor_count(model) ? model->names[i] : NULL;
+}
+
+lt_tensor *lt_model_tensor(const lt_model *model, int i)
+{
+    return i >= 0 && i < lt_model_tensor_count(model) ? model->tensors[i] : NULL;
+}
+
+lt_tensor *lt_model_find(const lt_model *model, const char *name)
+{
+    for (int i = 0; name != NULL && i < lt_model_tensor_count(model); i++)
+        if (strcmp(model->names[i], name) == 0) return model->tensors[i];
+    return NULL;
+}
+
+/* ---- mode and state -------------------------------------------------------------------------- */
+
+static int set_training(lua_State *L)
+{
+    const model_request *r = lua_touserdata(L, 1);
+    push_host(L, "set_training");
+    lua_pushboolean(L, r->on);
+    lua_call(L, 2, 0);
+    return 0;
+}
+
+static int save(lua_State *L)
+{
+    const model_request *r = lua_touserdata(L, 1);
+    push_host(L, "save");
+    lua_pushstring(L, r->path);
+    lua_call(L, 2, 0);
+    return 0;
+}
+
+static int load_state(lua_State *L)
+{
+    const model_request *r = lua_touserdata(L, 1);
+    push_host(L, "load_state");
+    lua_pushstring(L, r->path);
+    lua_call(L, 2, 0);
+    return 0;
+}
+
+/* Calls f under the lock. renews: the plans are recorded again. */
+static lt_status request_locked(lt_model *model, lua_CFunction f, model_request *r, bool renews)
+{
+    r->model = model;
+    pthread_mutex_lock(&model->lock);
+    if (renews) {
+        remove_plans(model, true);
+        model->reason[0] = '\0';
+    }
+    const lt_status status = guarded(f, r);
+    pthread_mutex_unlock(&model->lock);
+    return status;
+}
+
+lt_status lt_model_set_training(lt_model *model, bool on)
+{
+    LT_REQUIRE(model);
+    model_request r = {.on = on};
+    return request_locked(model, set_training, &r, true);
+}
+
+lt_status lt_model_save(lt_model *model, const char *path)
+{
+    LT_REQUIRE(model);
+    LT_REQUIRE(path);
+    model_request r = {.path = path};
+    return request_locked(model, save, &r, false);
+}
+
+lt_status lt_model_load_state(lt_model *model, const char *path)
+{
+    LT_REQUIRE(model);
+    LT_REQUIRE(path);
+    model_request r = {.path = path};
+    return request_locked(model, load_state, &r, true);
+}

@@ -1,0 +1,506 @@
+/* model_lua_test.c - lt_model: outputs and gradients equal the ones of Lua, later runs allocate
+ * only elements, threads share a model, files from memory, damaged files. The ONNX files are written by
+ * the library, the .pt2 files by PyTorch (tests/models/programs.py). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "ltensor_model.h"
+#include "ltensor_ops.h"
+#include "ltensor_script.h"
+
+#include "expect.h"
+
+/* ---- an allocator that counts ---------------------------------------------------------------- */
+
+static _Atomic long allocations; /* of memory other than elements */
+
+static void *resize(void *user, void *old, size_t bytes)
+{
+    (void)user;
+    if (bytes > 0)
+        atomic_fetch_add(&allocations, 1);
+    else
+        free(old);
+    return bytes > 0 ? realloc(old, bytes) : NULL;
+}
+
+static void *take_block(void *user, size_t bytes)
+{
+    (void)user;
+    return aligned_alloc(64, (bytes + 63) / 64 * 64);
+}
+
+static void give_block(void *user, void *block, size_t bytes)
+{
+    (void)user, (void)bytes;
+    free(block);
+}
+
+/* ---- models and the values that Lua computes with them --------------------------------------- */
+
+static char folder[] = "/tmp/ltensor-model-XXXXXX";
+static lt_script *lua;
+
+static const char *const names[] = {"lenet.onnx",    "mlp.onnx",        "signal.onnx",
+                                    "gru.onnx",      "convolution.pt2", "attention.pt2",
+                                    "recurrent.pt2", "mixer.pt2"};
+enum { N_MODELS = sizeof names / sizeof *names, MOST = 4 };
+
+static const char prelude[] =
+    "debug.sethook() -- the exporter has its own\n"
+    "nn = torch.nn\n"
+    "local function write(net, args, name, names)\n"
+    "  torch.onnx.export(net:eval(), args, folder .. '/' .. name, {input_names = names})\n"
+    "end\n"
+    "torch.manual_seed(3)\n"
+    "write(nn.Sequential(nn.Conv2d(1, 6, 5, {padding = 2}), nn.ReLU(), nn.MaxPool2d(2),\n"
+    "  nn.Conv2d(6, 16, 5), nn.BatchNorm2d(16), nn.ReLU(), nn.AvgPool2d(2), nn.Flatten(),\n"
+    "  nn.Linear(400, 30), nn.Tanh(), nn.Linear(30, 10)), {torch.rand(2, 1, 28, 28)},\n"
+    "  'lenet.onnx', {'x'})\n"
+    "write(nn.Sequential(nn.Linear(6, 9), nn.LayerNorm(9), nn.GELU(), nn.Linear(9, 3),\n"
+    "  nn.Softmax {dim = 2}), {torch.rand(4, 6)}, 'mlp.onnx', {'x'})\n"
+    "write(nn.Sequential(nn.Conv1d(2, 3, 3), nn.ELU(), nn.MaxPool1d(2), nn.Flatten(),\n"
+    "  nn.Linear(12, 2), nn.Sigmoid()), {torch.rand(3, 2, 10)}, 'signal.onnx', {'x'})\n"
+    "write(nn.GRU(3, 5, {batch_first = true}), {torch.rand(2, 4, 3)}, 'gru.onnx', {'x'})\n"
+    "torch.manual_seed(4)\n"
+    "inputs = {['lenet.onnx'] = {torch.rand(2, 1, 28, 28)}, ['mlp.onnx'] = {torch.rand(4, 6)},\n"
+    "  ['gru.onnx'] = {torch.rand(2, 4, 3)}, ['signal.onnx'] = {torch.rand(3, 2, 10)}, "
+    "['convolution.pt2'] = {torch.rand(2, 1, 8, 8)}, ['mixer.pt2'] = {torch.rand(3, 6)},\n"
+    "  ['attention.pt2'] = {torch.randint(0, 11, {2, 7})},\n"
+    "  ['recurrent.pt2'] = {torch.rand(2, 5, 3), torch.rand(1, 2, 6)}}\n"
+    "function path_of(name)\n"
+    "  return (name:find 'pt2$' and 'tests/core/models/' or folder .. '/') .. name\n"
+    "end\n"
+    "local function open(name)\n"
+    "  return (name:find 'pt2$' and torch.export or torch.onnx).load(path_of(name))\n"
+    "end\n"
+    "function outputs(name)\n"
+    "  local net = open(name)\n"
+    "  return torch.no_grad(function() return table.pack(net(table.unpack(inputs[name]))) end)\n"
+    "end\n"
+    "function gradients(name)\n"
+    "  local net, list = open(name), {}\n"
+    "  net(inputs[name][1]):square():sum():backward()\n"
+    "  for _, p in ipairs(net:parameters()) do list[#list + 1] = p.grad end\n"
+    "  return list\n"
+    "end\n";
+
+static lt_value call_lua(const char *function, const char *name)
+{
+    lt_value argument = lt_value_string(name), result = lt_value_none();
+    int n = 1;
+    assert_ok(lt_script_call(lua, function, &argument, 1, &result, &n));
+    return result;
+}
+
+static lt_tensor *entry(const lt_value *table, int i)
+{
+    const lt_value *value = lt_table_at(table->v.table, i);
+    assert_non_null(value);
+    return value->v.tensor;
+}
+
+static int inputs_of(const char *name, lt_value *table, lt_tensor **list)
+{
+    lt_value all = lt_value_none();
+    assert_ok(lt_script_get(lua, "inputs", &all));
+    const lt_value *own = lt_table_get(all.v.table, name);
+    *table = lt_value_table(lt_table_retain(own->v.table));
+    lt_value_release(&all);
+    const int n = (int)lt_table_length(table->v.table);
+    for (int i = 0; i < n; i++) list[i] = entry(table, i);
+    return n;
+}
+
+static const char *path_of(const char *name)
+{
+    static char path[200];
+    const bool is_fixture = strstr(name, ".pt2") != NULL;
+    snprintf(path, sizeof path, "%s/%s", is_fixture ? "tests/core/models" : folder, name);
+    return path;
+}
+
+static lt_model *load(const char *name)
+{
+    lt_model *model = NULL;
+    assert_ok(lt_model_load(path_of(name), &model));
+    return model;
+}
+
+static double difference(lt_tensor *a, lt_tensor *b)
+{
+    assert_int_equal(lt_tensor_numel(a), lt_tensor_numel(b));
+    assert_int_equal(lt_tensor_dtype(a), lt_tensor_dtype(b));
+    lt_tensor *d = NULL, *size = NULL, *most = NULL;
+    assert_ok(lt_sub(a, b, lt_scalar_from_int(1), &d));
+    assert_ok(lt_abs(d, &size));
+    assert_ok(lt_max(size, &most));
+    const double result = item(most);
+    lt_tensor_release(d);
+    lt_tensor_release(size);
+    lt_tensor_release(most);
+    return result;
+}
+
+static void run(lt_model *model, lt_tensor **inputs, lt_tensor **outputs)
+{
+    assert_ok(lt_model_run(model, inputs, lt_model_input_count(model), outputs,
+                           lt_model_output_count(model)));
+}
+
+static void release_all(lt_tensor **list, int n)
+{
+    for (int i = 0; i < n; i++) {
+        lt_tensor_release(list[i]);
+        list[i] = NULL;
+    }
+}
+
+/* ---- tests ----------------------------------------------------------------------------------- */
+
+static void outputs_equal_the_ones_of_lua_and_later_runs_allocate_only_elements(void **state)
+{
+    (void)state;
+    lt_set_grad_enabled(false);
+    for (int k = 0; k < N_MODELS; k++) {
+        lt_value wanted = call_lua("outputs", names[k]), table;
+        lt_tensor *inputs[MOST], *outputs[MOST] = {NULL};
+        lt_model *model = load(names[k]);
+        assert_int_equal(inputs_of(names[k], &table, inputs), lt_model_input_count(model));
+        const int n = lt_model_output_count(model);
+        for (int i = 0; i < 4; i++) {
+            const long before = atomic_load(&allocations);
+            run(model, inputs, outputs);
+            const bool is_planned = lt_model_interpreted(model) == NULL;
+            /* the operation of recurrent layers has no declaration */
+            if (!is_planned &&
+                strncmp(lt_model_interpreted(model), "a form of '_recurrent'", 22) != 0)
+                fail_msg("%s: %s", names[k], lt_model_interpreted(model));
+            if (i > 0 && is_planned && allocations != before)
+                fail_msg("%s: %ld allocations in run %d", names[k], allocations - before, i + 1);
+            for (int j = 0; j < n; j++) assert_true(difference(outputs[j], entry(&wanted, j)) == 0);
+            release_all(outputs, n);
+        }
+        lt_value_release(&wanted);
+        lt_value_release(&table);
+        lt_model_release(model);
+    }
+    lt_set_grad_enabled(true);
+}
+
+static void a_model_describes_its_inputs_outputs_and_parameters(void **state)
+{
+    (void)state;
+    lt_model *model = load("mlp.onnx");
+    assert_int_equal(lt_model_input_count(model), 1);
+    const lt_model_value *x = lt_model_input(model, 0);
+    assert_string_equal(x->name, "x");
+    assert_int_equal(x->dtype, LT_FLOAT32);
+    assert_int_equal(x->ndim, 2);
+    assert_int_equal(x->dims[0], 4);
+    assert_int_equal(x->dims[1], 6);
+    assert_null(lt_model_input(model, 1));
+    assert_int_equal(lt_model_output_count(model), 1);
+    assert_null(lt_model_output(model, -1));
+    assert_true(lt_model_parameter_count(model) >= 6);
+    lt_tensor *weight = lt_model_find(model, "0.weight");
+    assert_int_equal(lt_tensor_numel(weight), 54);
+    assert_true(lt_tensor_requires_grad(weight));
+    assert_null(lt_model_find(model, "9.weight"));
+    lt_model_release(model);
+}
+
+static void preallocated_outputs_receive_the_elements(void **state)
+{
+    (void)state;
+    lt_set_grad_enabled(false);
+    lt_value wanted = call_lua("outputs", "mlp.onnx"), table;
+    lt_tensor *inputs[MOST], *output = NULL, *kept;
+    lt_model *model = load("mlp.onnx");
+    inputs_of("mlp.onnx", &table, inputs);
+    const int64_t sizes[] = {4, 3};
+    assert_ok(lt_tensor_new(LT_FLOAT32, (lt_device){LT_CPU, 0}, 2, sizes, &output));
+    kept = output;
+    for (int i = 0; i < 2; i++) {
+        assert_ok(lt_zero_(output));
+        run(model, inputs, &output);
+        assert_ptr_equal(output, kept);
+        assert_true(difference(output, entry(&wanted, 0)) == 0);
+    }
+    lt_tensor_release(output);
+    assert_ok(lt_tensor_new(LT_FLOAT32, (lt_device){LT_CPU, 0}, 1, sizes, &output));
+    assert_fails(lt_model_run(model, inputs, 1, &output, 1), LT_ERR_RUNTIME, "another shape");
+    lt_tensor_release(output);
+    lt_value_release(&wanted);
+    lt_value_release(&table);
+    lt_model_release(model);
+    lt_set_grad_enabled(true);
+}
+
+static void a_model_whose_sizes_depend_on_elements_runs_in_the_interpreter(void **state)
+{
+    (void)state;
+    static const char indices[] = /* y = NonZero(x) */
+        "\x08\x08\x3A\x2A\x0A\x0F\x0A\x01x\x12\x01y\x22\x07NonZero\x12\x01g"
+        "\x5A\x09\x0A\x01x\x12\x04\x0A\x02\x08\x01\x62\x09\x0A\x01y\x12\x04\x0A\x02\x08\x07\x42\x02"
+        "\x10\x0D";
+    lt_model *model = NULL;
+    assert_ok(lt_model_load_memory(indices, sizeof indices - 1, &model));
+    lt_tensor *x = NULL, *y = NULL;
+    float numbers[4] = {1, 0, 1, 0};
+    const int64_t sizes[] = {4};
+    assert_ok(lt_tensor_wrap(numbers, LT_FLOAT32, 1, sizes, NULL, NULL, &x));
+    for (int i = 0; i < 3; i++) {
+        run(model, &x, &y);
+        assert_int_equal(lt_tensor_numel(y), 2 + i);
+        assert_non_null(lt_model_interpreted(model));
+        release_all(&y, 1);
+        numbers[i == 0 ? 1 : 3] = 1;
+    }
+    lt_tensor_release(x);
+    lt_model_release(model);
+}
+
+static void bytes_in_memory_give_the_same_model(void **state)
+{
+    (void)state;
+    lt_set_grad_enabled(false);
+    for (int k = 0; k < N_MODELS; k++) {
+        lt_value wanted = call_lua("outputs", names[k]), table;
+        lt_tensor *inputs[MOST], *outputs[MOST] = {NULL};
+        FILE *file = fopen(path_of(names[k]), "rb");
+        assert_non_null(file);
+        char *bytes = malloc(1 << 20);
+        const size_t size = fread(bytes, 1, 1 << 20, file);
+        fclose(file);
+        lt_model *model = NULL;
+        assert_ok(lt_model_load_memory(bytes, size, &model));
+        inputs_of(names[k], &table, inputs);
+        run(model, inputs, outputs);
+        assert_true(difference(outputs[0], entry(&wanted, 0)) == 0);
+        release_all(outputs, lt_model_output_count(model));
+        lt_model_release(model);
+        model = NULL;
+        assert_int_not_equal(lt_model_load_memory(bytes, size / 2, &model), LT_OK);
+        assert_null(model);
+        free(bytes);
+        lt_value_release(&wanted);
+        lt_value_release(&table);
+    }
+    lt_set_grad_enabled(true);
+}
+
+static void bad_files_are_errors(void **state)
+{
+    (void)state;
+    lt_model *model = NULL;
+    assert_fails(lt_model_load("/tmp/no/such.onnx", &model), LT_ERR_IO, "such.onnx");
+    assert_fails(lt_model_load("README.md", &model), LT_ERR_RUNTIME, "neither an ONNX model");
+    assert_fails(lt_model_load_memory("words", 5, &model), LT_ERR_RUNTIME, "neither an ONNX model");
+    assert_fails(lt_model_load_memory("", 0, &model), LT_ERR_RUNTIME, "neither an ONNX model");
+    assert_int_equal(lt_model_load(NULL, &model), LT_ERR_TYPE);
+    assert_int_equal(lt_model_load("README.md", NULL), LT_ERR_TYPE);
+    model = load("mlp.onnx");
+    lt_tensor *x = NULL, *y = NULL;
+    assert_ok(lt_tensor_new(LT_FLOAT32, (lt_device){LT_CPU, 0}, 1, (int64_t[]){6}, &x));
+    assert_fails(lt_model_run(model, &x, 1, &y, 1), LT_ERR_RUNTIME, "input 'x' has the shape [6]");
+    assert_fails(lt_model_run(model, &x, 2, &y, 1), LT_ERR_RUNTIME, "2 inputs");
+    assert_fails(lt_model_run(model, &x, 1, &y, 0), LT_ERR_RUNTIME, "0 outputs");
+    assert_int_equal(lt_model_run(model, NULL, 1, &y, 1), LT_ERR_TYPE);
+    assert_null(y);
+    lt_tensor_release(x);
+    lt_model_release(model);
+    lt_model_release(NULL);
+}
+
+/* Loss: the sum of squares of the first output. Gradients are added to the parameters. */
+static double backward(lt_model *model, lt_tensor **inputs)
+{
+    lt_tensor *y = NULL, *square = NULL, *loss = NULL;
+    run(model, inputs, &y);
+    assert_ok(lt_square(y, &square));
+    assert_ok(lt_sum(square, LT_DTYPE_NONE, &loss));
+    assert_ok(lt_backward(loss, NULL, false, false));
+    const double result = item(loss);
+    lt_tensor_release(y);
+    lt_tensor_release(square);
+    lt_tensor_release(loss);
+    return result;
+}
+
+static void descend(lt_model *model, double rate)
+{
+    lt_set_grad_enabled(false);
+    for (int i = 0; i < lt_model_parameter_count(model); i++) {
+        lt_tensor *p = lt_model_tensor(model, i), *grad = lt_tensor_grad(p);
+        if (grad != NULL) assert_ok(lt_add_(p, grad, lt_scalar_from_float(-rate)));
+        assert_ok(lt_tensor_set_grad(p, NULL));
+    }
+    lt_set_grad_enabled(true);
+}
+
+static void training_has_the_gradients_of_lua_and_lowers_the_loss(void **state)
+{
+    (void)state;
+    static const char *const trained[] = {"lenet.onnx", "convolution.pt2"};
+    for (int k = 0; k < 2; k++) {
+        lt_value wanted = call_lua("gradients", trained[k]), table;
+        lt_tensor *inputs[MOST];
+        lt_model *model = load(trained[k]);
+        inputs_of(trained[k], &table, inputs);
+        double first = 0, last = 0;
+        for (int i = 0; i < 12; i++) {
+            last = backward(model, inputs);
+            if (i == 0) first = last;
+            for (int j = 0; j < lt_model_parameter_count(model) && i == 0; j++) {
+                lt_tensor *grad = lt_tensor_grad(lt_model_tensor(model, j));
+                assert_true(difference(grad, entry(&wanted, j)) < 1e-6);
+            }
+            if (i < 2) /* the second run uses the plan, with the same parameters */
+                assert_true(last == first);
+            if (i == 0)
+                for (int j = 0; j < lt_model_parameter_count(model); j++)
+                    assert_ok(lt_tensor_set_grad(lt_model_tensor(model, j), NULL));
+            else
+                descend(model, 0.01);
+        }
+        if (lt_model_interpreted(model) != NULL)
+            fail_msg("%s: %s", trained[k], lt_model_interpreted(model));
+        assert_true(last < 0.9 * first);
+        lt_value_release(&wanted);
+        lt_value_release(&table);
+        lt_model_release(model);
+    }
+}
+
+static void changed_parameters_take_effect_and_survive_a_save(void **state)
+{
+    (void)state;
+    lt_value table;
+    lt_tensor *inputs[MOST], *before = NULL, *after = NULL, *again = NULL;
+    lt_model *model = load("lenet.onnx");
+    inputs_of("lenet.onnx", &table, inputs);
+    lt_set_grad_enabled(false);
+    run(model, inputs, &before);
+    for (int i = 0; i < lt_model_parameter_count(model); i++) {
+        lt_tensor *p = lt_model_tensor(model, i);
+        assert_ok(lt_add_(p, p, lt_scalar_from_float(0.5)));
+    }
+    run(model, inputs, &after);
+    assert_true(difference(before, after) > 0);
+    char path[100];
+    snprintf(path, sizeof path, "%s/state.safetensors", folder);
+    assert_ok(lt_model_save(model, path));
+    lt_model_release(model);
+    model = load("lenet.onnx");
+    run(model, inputs, &again);
+    assert_true(difference(before, again) == 0);
+    lt_tensor_release(again);
+    again = NULL;
+    assert_ok(lt_model_load_state(model, path));
+    run(model, inputs, &again);
+    assert_true(difference(after, again) == 0);
+    lt_set_grad_enabled(true);
+    lt_tensor *all[] = {before, after, again};
+    release_all(all, 3);
+    lt_value_release(&table);
+    lt_model_release(model);
+}
+
+typedef struct shared_run {
+    lt_model *model;
+    lt_tensor *input, *wanted;
+    int wrong;
+} shared_run;
+
+static void *run_often(void *argument)
+{
+    shared_run *r = argument;
+    lt_set_grad_enabled(false);
+    for (int i = 0; i < 50; i++) {
+        lt_tensor *y = NULL;
+        if (lt_model_run(r->model, &r->input, 1, &y, 1) != LT_OK) {
+            r->wrong++;
+            continue;
+        }
+        r->wrong += memcmp(lt_tensor_data(y), lt_tensor_data(r->wanted),
+                           (size_t)lt_tensor_numel(y) * sizeof(float)) != 0;
+        lt_tensor_release(y);
+    }
+    return NULL;
+}
+
+static void eight_threads_run_one_model(void **state)
+{
+    (void)state;
+    lt_value wanted = call_lua("outputs", "lenet.onnx"), table;
+    lt_tensor *inputs[MOST];
+    inputs_of("lenet.onnx", &table, inputs);
+    shared_run runs[8];
+    pthread_t threads[8];
+    lt_model *model = load("lenet.onnx");
+    for (int i = 0; i < 8; i++) {
+        runs[i] = (shared_run){model, inputs[0], entry(&wanted, 0), 0};
+        assert_int_equal(pthread_create(&threads[i], NULL, run_often, &runs[i]), 0);
+    }
+    for (int i = 0; i < 8; i++) {
+        pthread_join(threads[i], NULL);
+        assert_int_equal(runs[i].wrong, 0);
+    }
+    lt_value_release(&wanted);
+    lt_value_release(&table);
+    lt_model_release(model);
+}
+
+/* ---- the program ----------------------------------------------------------------------------- */
+
+static int set_up(void **state)
+{
+    (void)state;
+    static const lt_allocator counting = {sizeof counting, NULL, resize, take_block, give_block};
+    assert_ok(lt_set_allocator(&counting));
+    assert_non_null(mkdtemp(folder));
+    lt_script_config config = lt_script_defaults();
+    config.trusted = true;
+    assert_ok(lt_script_new(&config, &lua));
+    lt_value value = lt_value_string(folder);
+    assert_ok(lt_script_set(lua, "folder", &value));
+    assert_ok(lt_script_load(lua, prelude, sizeof prelude - 1, "prelude", NULL, NULL));
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    lt_script_release(lua);
+    static const char *const files[] = {"lenet.onnx", "mlp.onnx", "gru.onnx", "signal.onnx",
+                                        "state.safetensors"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) remove(path_of(files[i]));
+    return rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(outputs_equal_the_ones_of_lua_and_later_runs_allocate_only_elements),
+        cmocka_unit_test(a_model_describes_its_inputs_outputs_and_parameters),
+        cmocka_unit_test(preallocated_outputs_receive_the_elements),
+        cmocka_unit_test(a_model_whose_sizes_depend_on_elements_runs_in_the_interpreter),
+        cmocka_unit_test(bytes_in_memory_give_the_same_model),
+        cmocka_unit_test(bad_files_are_errors),
+        cmocka_unit_test(training_has_the_gradients_of_lua_and_lowers_the_loss),
+        cmocka_unit_test(changed_parameters_take_effect_and_survive_a_save),
+        cmocka_unit_test(eight_threads_run_one_model),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -211,12 +211,15 @@ local function is_object_table(value)
   return rawget(value, 'name') ~= nil or debug.getmetatable(value) and rawget(debug.getmetatable(value), '__tostring') ~= nil
 end
 
+-- Names of PyTorch's documented interface that begin with an underscore.
+local public_by_name = { _compile_kernel = true }
+
 -- The public names of a module, in order: its fields, and the names that it loads on first use.
 local function names_of(module)
   local names, seen = {}, {}
   local function add(list)
     for name in pairs(list or {}) do
-      if type(name) == 'string' and name:sub(1, 1) ~= '_' and not seen[name] then
+      if type(name) == 'string' and (name:sub(1, 1) ~= '_' or public_by_name[name]) and not seen[name] then
         seen[name] = true
         names[#names + 1] = name
       end

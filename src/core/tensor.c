@@ -179,7 +179,7 @@ void lt_contiguous_strides(int ndim, const int64_t *sizes, int64_t *strides)
     int64_t stride = 1;
     for (int d = ndim - 1; d >= 0; d--) {
         strides[d] = stride;
-        stride *= sizes[d] > 1 ? sizes[d] : 1;
+        stride = lt_mul_sat(stride, sizes[d] > 1 ? sizes[d] : 1);
     }
 }
 

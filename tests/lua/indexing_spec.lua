@@ -156,6 +156,13 @@ describe('gather and scatter_add', function()
     end
   end)
 
+  it('scatter of a scalar refuses a source without elements', function()
+    local x, where, none = torch.tensor(0.5, { device = device }), torch.tensor(1, { device = device }), torch.zeros(0, { device = device })
+    for _, f in ipairs { torch.scatter, torch.scatter_add, function(a, dim, at, src) return torch.scatter_reduce(a, dim, at, src, 'sum') end } do
+      assert.error_matches(function() f(x, 1, where, none) end, 'no larger size than src %[0%]')
+    end
+  end)
+
   it('gather and scatter_add accept strided indices', function()
     local x, where = example(300, 50)
     local apart = where:t():contiguous():t()

@@ -19,6 +19,7 @@ describe('sizes that no memory holds', function()
     refused('Storage size calculation overflowed with sizes=[4294967296, 4294967296, 1]', torch.empty, 2 ^ 32 | 0, 2 ^ 32 | 0, 1)
     refused('Storage size calculation overflowed', torch.empty, HUGE, HUGE, 0)
     refused('Storage size calculation overflowed', torch.empty, 0, HUGE, HUGE)
+    refused('Storage size calculation overflowed', function() return torch.zeros(0):view(0, HUGE, HUGE) end)
     assert.equal(0, torch.empty(2 ^ 61 | 0, 0):numel())
   end)
 

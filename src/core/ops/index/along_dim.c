@@ -129,9 +129,9 @@ static lt_status check_scatter(const lt_tensor *self, int dim, const lt_tensor *
         return lt_error(LT_ERR_RUNTIME,
                         "Index tensor must have the same number of dimensions as src tensor");
     bool fits = true;
-    for (int d = 0; d < index->ndim && fits; d++)
-        fits = (d == dim || index->sizes[d] <= size_at(self, d)) &&
-               (src == NULL || index->sizes[d] <= size_at(src, d));
+    for (int d = 0; d < rank(index) && fits; d++)
+        fits = (d == dim || size_at(index, d) <= size_at(self, d)) &&
+               (src == NULL || size_at(index, d) <= size_at(src, d));
     if (fits) return LT_OK;
     char a[256], b[256], c[256] = "";
     if (src != NULL) lt_format_sizes(c, sizeof c, src->ndim, src->sizes);

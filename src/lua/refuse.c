@@ -2,13 +2,12 @@
  * Lua and the tag that distinguishes tensors from other userdata. */
 #include "refuse.h"
 
-#include <ctype.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "binding.h"
 #include "error.h"
+#include "similar_name.h"
 
 /* ---- position and function name -------------------------------------------------------------- */
 
@@ -213,46 +212,7 @@ int lt_lua_refuse(lua_State *L, int arg, const char *expected)
     return lt_lua_error(L, "%s(): argument %d must be %s, not %s", name, arg, expected, got);
 }
 
-/* ---- similar names (edit distance) ----------------------------------------------------------- */
-
-#define LONGEST 48 /* longer names are never similar */
-
-static int min_int(int a, int b) { return a < b ? a : b; }
-
-/* Damerau-Levenshtein distance: insertions, deletions, substitutions and swaps of neighbours,
- * ignoring case. */
-static int distance(const char *a, int n, const char *b, int m)
-{
-    int rows[3][LONGEST + 1], *before = rows[0], *previous = rows[1], *current = rows[2];
-    for (int j = 0; j <= m; j++) previous[j] = j;
-    for (int i = 1; i <= n; i++) {
-        current[0] = i;
-        for (int j = 1; j <= m; j++) {
-            int x = tolower((unsigned char)a[i - 1]), y = tolower((unsigned char)b[j - 1]);
-            current[j] =
-                min_int(min_int(previous[j], current[j - 1]) + 1, previous[j - 1] + (x != y));
-            if (i > 1 && j > 1 && x == tolower((unsigned char)b[j - 2]) &&
-                y == tolower((unsigned char)a[i - 2]))
-                current[j] = min_int(current[j], before[j - 2] + 1);
-        }
-        int *oldest = before;
-        before = previous, previous = current, current = oldest;
-    }
-    return previous[m];
-}
-
-/* Whether the candidate is similar to name, and more so than best; among equals the alphabetically
- * first. */
-static bool nearer(const char *name, const char *candidate, const char *best)
-{
-    int n = (int)strlen(name), m = (int)strlen(candidate), limit = n / 3 > 1 ? n / 3 : 1;
-    if (n < 2 || n > LONGEST || m > LONGEST || abs(n - m) > limit) return false;
-    int d = distance(name, n, candidate, m);
-    if (d > limit) return false;
-    if (best == NULL) return true;
-    int known = distance(name, n, best, (int)strlen(best));
-    return d < known || (d == known && strcmp(candidate, best) < 0);
-}
+/* ---- similar names --------------------------------------------------------------------------- */
 
 const char *lt_lua_nearest(lua_State *L, int table, const char *name, const char *best)
 {
@@ -260,7 +220,7 @@ const char *lt_lua_nearest(lua_State *L, int table, const char *name, const char
     for (lua_pushnil(L); lua_next(L, table) != 0; lua_pop(L, 1)) {
         if (lua_type(L, -2) != LUA_TSTRING) continue;
         const char *candidate = lua_tostring(L, -2);
-        if (nearer(name, candidate, best)) best = candidate;
+        if (lt_is_nearer_name(name, candidate, best)) best = candidate;
     }
     return best;
 }
@@ -309,7 +269,7 @@ static const char *nearest_of_list(lua_State *L, int list, const char *name)
     const char *best = NULL;
     for (lua_Integer i = (lua_Integer)lua_rawlen(L, list); i > 0; i--) {
         lua_rawgeti(L, list, i);
-        if (lua_type(L, -1) == LUA_TSTRING && nearer(name, lua_tostring(L, -1), best))
+        if (lua_type(L, -1) == LUA_TSTRING && lt_is_nearer_name(name, lua_tostring(L, -1), best))
             best = lua_tostring(L, -1);
         lua_pop(L, 1);
     }

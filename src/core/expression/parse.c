@@ -15,6 +15,7 @@
 #include "error.h"
 #include "expression.h"
 #include "memory/alloc.h"
+#include "similar_name.h"
 
 #include "formula_functions.h" /* generated from the declarations */
 
@@ -63,52 +64,25 @@ static lt_status fail_at(const formula_parser *p, const token *t, const char *me
                     shown < 60 ? shown : 60, line, shown < 60 ? "" : "...", message);
 }
 
-static int smaller(int a, int b) { return a < b ? a : b; }
-
-/* Levenshtein distance; a and b are shorter than MAX_NAME. */
-static int distance(const char *a, int n, const char *b)
-{
-    int row[MAX_NAME + 1];
-    const int m = (int)strlen(b);
-    for (int j = 0; j <= m; j++) row[j] = j;
-    for (int i = 1; i <= n; i++) {
-        int diagonal = row[0];
-        row[0] = i;
-        for (int j = 1; j <= m; j++) {
-            const int above = row[j];
-            row[j] = smaller(smaller(above, row[j - 1]) + 1, diagonal + (a[i - 1] != b[j - 1]));
-            diagonal = above;
-        }
-    }
-    return row[m];
-}
-
-typedef struct suggestion {
-    const char *name;
-    int distance;
-} suggestion;
-
-static void suggest(suggestion *best, const token *t, const char *name)
-{
-    const int d = distance(t->from, t->n, name);
-    if (d < best->distance) *best = (suggestion){name, d};
-}
-
 static lt_status unknown_name(const formula_parser *p, const token *t, bool called)
 {
-    suggestion best = {NULL, t->n / 3 + 2};
-    char message[256], remedy[128] = "";
+    const char *best = NULL;
+    char name[MAX_NAME], message[256], remedy[128] = "";
     if (t->n >= MAX_NAME) return fail_at(p, t, "the name is longer than 63 bytes");
-    for (int i = 0; i < N_FUNCTIONS && called; i++) suggest(&best, t, functions[i].name);
-    for (int i = 0; i < p->f->n_inputs && !called; i++) suggest(&best, t, p->f->inputs[i]);
-    for (int i = 0; i < p->n_locals && !called; i++) suggest(&best, t, p->locals[i].name);
-    if (best.name != NULL)
-        snprintf(remedy, sizeof remedy, "; did you mean '%s'?", best.name);
+    snprintf(name, sizeof name, "%.*s", t->n, t->from);
+    for (int i = 0; i < N_FUNCTIONS && called; i++)
+        if (lt_is_nearer_name(name, functions[i].name, best)) best = functions[i].name;
+    for (int i = 0; i < p->f->n_inputs && !called; i++)
+        if (lt_is_nearer_name(name, p->f->inputs[i], best)) best = p->f->inputs[i];
+    for (int i = 0; i < p->n_locals && !called; i++)
+        if (lt_is_nearer_name(name, p->locals[i].name, best)) best = p->locals[i].name;
+    if (best != NULL)
+        snprintf(remedy, sizeof remedy, "; did you mean '%s'?", best);
     else
         snprintf(remedy, sizeof remedy, "; %s",
                  called ? "formulas call elementwise operations of torch" : "add it to the inputs");
-    snprintf(message, sizeof message, "unknown %s '%.*s'%s", called ? "function" : "name", t->n,
-             t->from, remedy);
+    snprintf(message, sizeof message, "unknown %s '%s'%s", called ? "function" : "name", name,
+             remedy);
     return fail_at(p, t, message);
 }
 

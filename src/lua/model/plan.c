@@ -135,7 +135,7 @@ typedef struct call_args {
     int n;
 } call_args;
 
-static void read_tensors(lua_State *L, lt_plan *plan, int index, call_args *a)
+static void read_tensor_list(lua_State *L, lt_plan *plan, int index, call_args *a)
 {
     const int n = (int)lua_rawlen(L, index);
     if (a->list_named >= 0) luaL_error(L, "a call with two lists of tensors");
@@ -183,7 +183,7 @@ static void read_arg(lua_State *L, lt_plan *plan, const char *name, call_args *a
         lt_tensor *t = take_recorded(L, &a->slots[a->n]);
         *value = lt_value_tensor(a->slots[a->n] < 0 ? keep_tensor(L, plan, t) : t);
     } else if (strcmp(kind, "tensors") == 0) {
-        read_tensors(L, plan, arg + 2, a);
+        read_tensor_list(L, plan, arg + 2, a);
     } else if (strcmp(kind, "dims") == 0) {
         read_dims(L, arg + 2, a);
     } else if (strcmp(kind, "int") == 0) {

@@ -132,7 +132,7 @@ ci-full:
 # The simulator's objects have the lists of the files that each source includes.
 CHANGED_OBJ = $$(BUILD=$(BUILD) sh scripts/cuda_changed.sh list | sed 's|\(.*\)\.cu$$|$(OBJ)/\1.cuda.o|')
 cuda-check: $(SIM_OBJ)
-	@objects="$(CHANGED_OBJ)"; [ -z "$$objects" ] || $(SUBMAKE) CUDA=$(CUDA) $$objects
+	+@objects="$(CHANGED_OBJ)"; [ -z "$$objects" ] || $(SUBMAKE) CUDA=$(CUDA) $$objects
 	@BUILD=$(BUILD) sh scripts/cuda_changed.sh record
 
 layers: $(CORE_OBJ) $(VECTOR_OBJ) $(BIND_OBJ) $(SIM_OBJ)

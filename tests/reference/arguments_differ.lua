@@ -3,6 +3,9 @@ return {
   { reason = [[PyTorch also has unbiased in a row without the others; ours is a form of its own]], names = [[
     torch.std torch.std_mean torch.var torch.var_mean torch.Tensor.std torch.Tensor.var
   ]] },
+  { reason = [[PyTorch also takes a packed sequence (data, batch_sizes); pass one to the module]], names = [[
+    torch.gru torch.lstm torch.rnn_relu torch.rnn_tanh
+  ]] },
   { reason = [[a step takes a closure alone]], names = [[
     torch.amp.GradScaler:step
   ]] },

@@ -157,7 +157,8 @@ if device ~= 'cpu' then
 
     for _, group in ipairs(model.groups) do
       local ops = expressions.ops_of(model, group)
-      if group ~= 'linalg' and #ops > 0 then
+      -- The weights of recurrent layers are hardly ever drawn with shapes that fit; nn_recurrent_spec compares the devices.
+      if group ~= 'linalg' and group ~= 'recurrent' and #ops > 0 then
         it(group, function()
           local sum = 0
           for i = 1, #group do sum = sum * 31 + group:byte(i) end

@@ -19,7 +19,7 @@ local onnx_record = require 'torch.onnx.export.record'
 
 local M = {}
 
-local Value = onnx_record.Value
+local Value, transferred = onnx_record.Value, onnx_record.transferred
 
 -- ---- functions ----------------------------------------------------------------------------------
 
@@ -99,15 +99,6 @@ function Recorder:arguments(x, depth)
   return copy
 end
 
-local function varies(x)
-  if onnx_record.is_value(x) then return x.varies end
-  if type(x) ~= 'table' or getmetatable(x) ~= nil then return false end
-  for _, entry in pairs(x) do
-    if varies(entry) then return true end
-  end
-  return false
-end
-
 -- Whether a varying tensor is among the arguments or in a list among them.
 function Recorder:receives(args)
   for i = 1, args.n do
@@ -122,16 +113,6 @@ function Recorder:receives(args)
 end
 
 -- ---- the hook -----------------------------------------------------------------------------------
-
-local function transferred()
-  local info = debug.getinfo(3, 'r')
-  local list = { n = info.ntransfer }
-  for i = 1, list.n do
-    local _, value = debug.getlocal(3, info.ftransfer + i - 1)
-    list[i] = value
-  end
-  return list
-end
 
 function Recorder:begins(f, args)
   if f == metatable.__index and type(args[2]) == 'string' then
@@ -154,7 +135,7 @@ function Recorder:ends(call, results)
   local several = type(results[1]) == 'table' and getmetatable(results[1]) == nil
   call.is_list = several
   if several then results = table.move(results[1], 1, #results[1], 1, { n = #results[1] }) end
-  call.varies = varies(call.args)
+  call.varies = onnx_record.any(call.args, 'varies')
   call.results = {}
   for i = 1, results.n do
     if torch.is_tensor(results[i]) then call.results[i] = self:value(results[i], call.varies)

@@ -67,6 +67,7 @@ local function any(x, flag)
   end
   return false
 end
+M.any = any
 
 -- ---- functions that are recorded ----------------------------------------------------------------
 
@@ -93,6 +94,7 @@ end
 
 -- ---- the hook -----------------------------------------------------------------------------------
 
+-- The arguments or results of the function for which a debug hook, which calls this one, runs.
 local function transferred()
   local info = debug.getinfo(3, 'r')
   local list = { n = info.ntransfer }
@@ -102,6 +104,7 @@ local function transferred()
   end
   return list
 end
+M.transferred = transferred
 
 local function has_tensor(list)
   for i = 1, list.n or #list do

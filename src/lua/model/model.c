@@ -46,6 +46,7 @@ struct lt_model {
 typedef struct model_request {
     lt_model *model;
     const char *path;
+    const char *function; /* of host.lua: call_with_path */
     const void *bytes;
     size_t size;
     bool on;
@@ -512,19 +513,11 @@ static int set_training(lua_State *L)
     return 0;
 }
 
-static int save(lua_State *L)
+/* Calls the function of host.lua that saves or loads the state. */
+static int call_with_path(lua_State *L)
 {
     const model_request *r = lua_touserdata(L, 1);
-    push_host(L, "save");
-    lua_pushstring(L, r->path);
-    lua_call(L, 2, 0);
-    return 0;
-}
-
-static int load_state(lua_State *L)
-{
-    const model_request *r = lua_touserdata(L, 1);
-    push_host(L, "load_state");
+    push_host(L, r->function);
     lua_pushstring(L, r->path);
     lua_call(L, 2, 0);
     return 0;
@@ -555,14 +548,14 @@ lt_status lt_model_save(lt_model *model, const char *path)
 {
     LT_REQUIRE(model);
     LT_REQUIRE(path);
-    model_request r = {.path = path};
-    return request_locked(model, save, &r, false);
+    model_request r = {.path = path, .function = "save"};
+    return request_locked(model, call_with_path, &r, false);
 }
 
 lt_status lt_model_load_state(lt_model *model, const char *path)
 {
     LT_REQUIRE(model);
     LT_REQUIRE(path);
-    model_request r = {.path = path};
-    return request_locked(model, load_state, &r, true);
+    model_request r = {.path = path, .function = "load_state"};
+    return request_locked(model, call_with_path, &r, true);
 }

@@ -10,10 +10,11 @@
  *   lt_model_release(model);
  *
  * The first run for the shapes, dtypes and devices of the inputs executes the program with an
- * interpreter of the library and records its operations as a plan. Later runs execute the plan:
- * no interpreter, no lock, and no memory but the elements of results. A model whose operations
- * depend on the elements of its inputs (a loop until convergence, random numbers) always runs in
- * the interpreter: lt_model_interpreted.
+ * interpreter of the library and records its operations as a plan. Later runs execute the plan
+ * without the interpreter and without a lock. With grad mode off they reuse the memory of the runs
+ * before: pass the outputs too, and they allocate nothing. A model whose operations depend on the
+ * elements of its inputs (a loop until convergence, random numbers) always runs in the interpreter:
+ * lt_model_interpreted.
  *
  * Threads: several threads may run one model at once. Runs that record or are interpreted wait for
  * each other. Only one thread at a time may load a state, set the mode, save or change parameters,

@@ -214,6 +214,41 @@ static void sizes_come_in_classes(void **state)
     lt_block_trim();
 }
 
+static void a_pool_serves_repeated_requests_and_nothing_else(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {100, 5000, MIB, 5000};
+    void *first[4], *again[4];
+    size_t capacities[4];
+    lt_block_pool pool = {NULL, 0, 0};
+    const int64_t held = lt_mem_live();
+    lt_block_trim();
+    assert_null(lt_block_pool_enter(&pool));
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < 4; i++) {
+            again[i] = lt_block_alloc(sizes[i], &capacities[i]);
+            assert_non_null(again[i]);
+        }
+        for (int i = 0; i < 4 && round == 1; i++)
+            assert_true(again[i] == first[i] || (i % 2 == 1 && again[i] == first[4 - i]));
+        assert_true(lt_mem_live() >= held + (int64_t)MIB + 10100);
+        for (int i = 0; i < 4; i++) lt_block_free(first[i] = again[i], capacities[i]);
+        assert_int_equal(pool.n, 4);
+        assert_int_equal(lt_mem_live(), held);
+        assert_int_equal(lt_block_cached(), 0);
+    }
+    assert_ptr_equal(lt_block_pool_enter(NULL), &pool);
+    void *other = lt_block_alloc(MIB, capacities);
+    assert_ptr_not_equal(other, first[2]);
+    lt_block_free(other, capacities[0]);
+    assert_int_equal(pool.n, 4);
+    lt_block_trim();
+    lt_block_pool_clear(&pool);
+    assert_true(lt_block_cached() >= MIB);
+    assert_int_equal(pool.n, 0);
+    lt_block_trim();
+}
+
 /* A kept block serves what is up to a quarter smaller, as the block that it is. */
 static void a_block_is_handed_out_for_a_little_less(void **state)
 {
@@ -579,6 +614,7 @@ int main(void)
         cmocka_unit_test(what_is_kept_is_bounded),
         cmocka_unit_test(what_is_held_is_counted),
         cmocka_unit_test(sizes_come_in_classes),
+        cmocka_unit_test(a_pool_serves_repeated_requests_and_nothing_else),
         cmocka_unit_test(a_block_is_handed_out_for_a_little_less),
         cmocka_unit_test(a_larger_block_does_not_pass_a_limit),
         cmocka_unit_test(the_most_that_was_held_is_told_once),

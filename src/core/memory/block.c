@@ -153,11 +153,12 @@ static void shrink_cache(size_t max_bytes)
 
 /* ---- the cache: its lock is not held --------------------------------------------------------- */
 
-/* Removes a block of this bin, or of one of the next larger ones, from the cache; NULL: there is
- * none. *n has been charged; it becomes the block's size, and the difference is charged. */
-static void *reuse_block(int bin, size_t *n)
+/* Removes a block of this bin, or of one of the next larger ones up to `end`, from the cache; NULL:
+ * there is none. *n has been charged; it becomes the block's size, and the difference is charged.
+ */
+static void *reuse_block(int bin, int end, size_t *n)
 {
-    const int end = bin + LARGER < BINS ? bin + LARGER : BINS - 1;
+    if (end >= BINS) end = BINS - 1;
     pthread_mutex_lock(&cache.lock);
     while (bin < end && cache.bins[bin] == NULL) bin++;
     cached_block *block = cache.bins[bin];
@@ -249,7 +250,52 @@ int64_t lt_memory_trim(void)
     return bytes;
 }
 
+/* ---- pools ----------------------------------------------------------------------------------- */
+
+typedef struct lt_pooled_block {
+    void *data;
+    size_t capacity;
+} lt_pooled_block;
+
+static _Thread_local lt_block_pool *entered_pool;
+
+lt_block_pool *lt_block_pool_enter(lt_block_pool *pool)
+{
+    lt_block_pool *before = entered_pool;
+    entered_pool = pool;
+    return before;
+}
+
+/* A block of exactly this capacity, the one that was freed last; NULL: there is none, or the charge
+ * exceeds a limit. */
+static void *reuse_pooled(lt_block_pool *pool, size_t capacity)
+{
+    int i = pool->n - 1;
+    while (i >= 0 && pool->blocks[i].capacity != capacity) i--;
+    if (i < 0 || !lt_mem_charge(LT_USE_HOST, (int64_t)capacity)) return NULL;
+    void *data = pool->blocks[i].data;
+    for (pool->n--; i < pool->n; i++) pool->blocks[i] = pool->blocks[i + 1];
+    return data;
+}
+
+/* False: not enough memory for the list. */
+static bool keep_pooled(lt_block_pool *pool, void *data, size_t capacity)
+{
+    if (pool->n == pool->room) {
+        const int room = 2 * pool->room + 16;
+        lt_pooled_block *blocks =
+            lt_system_realloc(pool->blocks, (size_t)room * sizeof *pool->blocks);
+        if (blocks == NULL) return false;
+        pool->blocks = blocks, pool->room = room;
+    }
+    pool->blocks[pool->n++] = (lt_pooled_block){data, capacity};
+    return true;
+}
+
 /* ---- blocks ---------------------------------------------------------------------------------- */
+
+/* Whether blocks for n bytes are cached when they are freed. */
+static bool is_cached_size(size_t n) { return n > SMALL && !lt_has_host_allocator(); }
 
 /* Uncharges a block that the system cannot provide. */
 static void *fail_block(size_t n, size_t charged)
@@ -259,9 +305,8 @@ static void *fail_block(size_t n, size_t charged)
 }
 
 /* A block that is not cached when it is freed. */
-static void *alloc_uncached(size_t n, size_t *capacity)
+static void *alloc_uncached(size_t n, size_t rounded, size_t *capacity)
 {
-    const size_t rounded = n > 0 ? (n + 63) & ~(size_t)63 : 64;
     if (!lt_mem_reserve(rounded)) return NULL;
     void *p = lt_system_aligned_alloc(rounded);
     if (p == NULL && lt_mem_reclaim()) p = lt_system_aligned_alloc(rounded);
@@ -272,20 +317,28 @@ static void *alloc_uncached(size_t n, size_t *capacity)
 
 void *lt_block_alloc(size_t n, size_t *capacity)
 {
-    int bin;
+    int bin = 0;
     if (lt_mem_is_fault() || n > LARGEST) return lt_out_of_memory(n);
-    if (n <= SMALL || lt_has_host_allocator()) return alloc_uncached(n, capacity);
+    const bool is_cached = is_cached_size(n);
+    size_t rounded = is_cached ? size_class(n, &bin) : n > 0 ? (n + 63) & ~(size_t)63 : 64;
+    void *p = entered_pool != NULL ? reuse_pooled(entered_pool, rounded) : NULL;
+    if (p != NULL) {
+        *capacity = rounded;
+        return p;
+    }
+    if (!is_cached) return alloc_uncached(n, rounded, capacity);
     lt_system_mark_used();
-    size_t rounded = size_class(n, &bin);
     if (!lt_mem_reserve(rounded)) return NULL;
-    void *p = reuse_block(bin, &rounded);
+    /* A pool serves requests of the same size: a larger block would miss the next one. */
+    const int end = entered_pool == NULL ? bin + LARGER : bin;
+    p = reuse_block(bin, end, &rounded);
     if (p == NULL) {
         shrink_cache_to_limit();
         p = system_block(rounded);
     }
     if (p == NULL) {
         lt_mem_reclaim();
-        p = reuse_block(bin, &rounded);
+        p = reuse_block(bin, end, &rounded);
     }
     if (p == NULL) {
         lt_block_trim();
@@ -303,11 +356,10 @@ void *lt_block_array(int64_t n, size_t size, size_t *capacity)
     return bytes != SIZE_MAX ? lt_block_alloc(bytes, capacity) : NULL;
 }
 
-void lt_block_free(void *p, size_t capacity)
+/* Frees a block to the system or to the cache. */
+static void return_block(void *p, size_t capacity)
 {
-    if (p == NULL) return;
-    lt_mem_charge(LT_USE_HOST, -(int64_t)capacity);
-    if (capacity <= SMALL || lt_has_host_allocator()) {
+    if (!is_cached_size(capacity)) {
         lt_system_aligned_free(p, capacity);
         return;
     }
@@ -326,6 +378,20 @@ void lt_block_free(void *p, size_t capacity)
     if (starts_timer) cache.timed = true;
     pthread_mutex_unlock(&cache.lock);
     if (starts_timer) lt_watch_call(trim_idle_blocks, IDLE_SECONDS);
+}
+
+void lt_block_free(void *p, size_t capacity)
+{
+    if (p == NULL) return;
+    lt_mem_charge(LT_USE_HOST, -(int64_t)capacity);
+    if (entered_pool == NULL || !keep_pooled(entered_pool, p, capacity)) return_block(p, capacity);
+}
+
+void lt_block_pool_clear(lt_block_pool *pool)
+{
+    for (int i = 0; i < pool->n; i++) return_block(pool->blocks[i].data, pool->blocks[i].capacity);
+    lt_system_free(pool->blocks);
+    *pool = (lt_block_pool){NULL, 0, 0};
 }
 
 /* ---- fork ------------------------------------------------------------------------------------ */

@@ -20,6 +20,18 @@ void *lt_block_array(int64_t n, size_t size, size_t *capacity);
 /* Call it in the context in which the block was allocated. NULL: does nothing. */
 void lt_block_free(void *p, size_t capacity);
 
+/* Blocks that one thread at a time keeps for work that repeats the same requests: from the second
+ * time on it neither allocates nor locks. The blocks are charged while they are in use. */
+typedef struct lt_block_pool {
+    struct lt_pooled_block *blocks;
+    int n, room;
+} lt_block_pool;
+/* From now on, blocks of this thread come from the pool if it has one of the same size, and are
+ * freed to it. NULL: no pool. Returns the pool until then, to which the caller returns. */
+lt_block_pool *lt_block_pool_enter(lt_block_pool *pool);
+/* Frees the blocks of a pool that no thread is in. */
+void lt_block_pool_clear(lt_block_pool *pool);
+
 /* Empties the cache. */
 void lt_block_trim(void);
 /* Bytes in the cache. */

@@ -14,7 +14,6 @@
 
 #include "files/paths.h"
 #include "memory/alloc.h"
-#include "op/copy_.h"
 #include "plan.h"
 
 #include <unistd.h>
@@ -51,7 +50,7 @@ typedef struct model_request {
     size_t size;
     bool on;
     lt_tensor *const *inputs;
-    lt_tensor **outputs; /* new references after success */
+    lt_tensor **results; /* new references, one for each output */
     lt_plan *plan;
 } model_request;
 
@@ -290,15 +289,20 @@ static bool is_same(const lt_tensor *a, const lt_tensor *b)
                                    (size_t)a->numel * lt_dtype_size((lt_dtype)a->dtype)) == 0;
 }
 
-/* Runs a new plan once: creates the workspace, and compares the
- * outputs with the interpreter's. */
+static lt_plan_outputs outputs_of(const lt_model *model, lt_tensor **tensors)
+{
+    return (lt_plan_outputs){model->values + model->n_inputs, tensors, model->n_outputs};
+}
+
+/* Runs a new plan once: creates the workspace, and compares the results with the interpreter's. */
 static bool is_equal_run(const lt_model *model, lt_plan *plan, lt_tensor *const *inputs,
-                         lt_tensor *const *outputs)
+                         lt_tensor *const *results)
 {
     lt_tensor **made = lt_mem_zarray(model->n_outputs + 1, sizeof *made);
-    bool same = made != NULL && lt_plan_run(plan, inputs, made) == LT_OK;
+    const lt_plan_outputs outputs = outputs_of(model, made);
+    bool same = made != NULL && lt_plan_run(plan, inputs, &outputs) == LT_OK;
     for (int i = 0; i < model->n_outputs && made != NULL; i++) {
-        same = same && is_same(made[i], outputs[i]);
+        same = same && is_same(made[i], results[i]);
         lt_tensor_release(made[i]);
     }
     lt_mem_free(made);
@@ -306,10 +310,10 @@ static bool is_equal_run(const lt_model *model, lt_plan *plan, lt_tensor *const 
 }
 
 static void add_plan(lt_model *model, lt_plan *plan, lt_tensor *const *inputs,
-                     lt_tensor *const *outputs)
+                     lt_tensor *const *results)
 {
     plan_entry *entry = lt_mem_zalloc(sizeof *entry);
-    const bool equal = is_equal_run(model, plan, inputs, outputs);
+    const bool equal = is_equal_run(model, plan, inputs, results);
     if (!equal) set_reason(model, "the recorded operations have other results");
     if (!equal || entry == NULL || lt_plan_sign(plan, inputs, model->n_inputs) != LT_OK) {
         lt_mem_free(entry);
@@ -370,40 +374,49 @@ static int run_program(lua_State *L)
         lua_rawgeti(L, 1, i + 1);
         lt_tensor *t = lt_lua_get(L, -1);
         if (t == NULL) return luaL_error(L, "output %d of the model is absent", i);
-        r->outputs[i] = lt_tensor_retain(t);
+        r->results[i] = lt_tensor_retain(t);
         lua_pop(L, 1);
     }
     if (r->on) take_recording(L, r);
     return 0;
 }
 
-/* Runs the program in the interpreter; records a plan if there are not too many. */
-static lt_status interpret(lt_model *model, lt_tensor *const *inputs, lt_tensor **outputs)
+/* Runs the program and, if there is room for a plan, records it. Under the lock. */
+static lt_status interpret(lt_model *model, lt_tensor *const *inputs, lt_tensor **results)
 {
-    pthread_mutex_lock(&model->lock);
-    lt_status status;
-    lt_plan *plan = find_plan(model, inputs); /* another thread may have recorded it */
-    if (plan != NULL) {
-        pthread_mutex_unlock(&model->lock);
-        return lt_plan_run(plan, inputs, outputs);
-    }
     remove_plans(model, false);
     if (model->n_plans >= MAX_PLANS) remove_plans(model, true);
     if (atomic_load(&model->running) == 1) {
         free_plans(model->removed);
         model->removed = NULL;
     }
-    model_request r = {.model = model, .inputs = inputs, .outputs = outputs};
+    model_request r = {.model = model, .inputs = inputs, .results = results};
     r.on = model->reason[0] == '\0';
-    status = guarded(run_program, &r);
-    if (r.plan != NULL) {
-        lua_gc(model->L, LUA_GCCOLLECT);
-        if (status == LT_OK)
-            add_plan(model, r.plan, inputs, outputs);
-        else
-            lt_plan_free(r.plan);
-    }
+    const lt_status status = guarded(run_program, &r);
+    if (r.plan == NULL) return status;
+    lua_gc(model->L, LUA_GCCOLLECT);
+    if (status == LT_OK)
+        add_plan(model, r.plan, inputs, results);
+    else
+        lt_plan_free(r.plan);
+    return status;
+}
+
+static lt_status run_without_plan(lt_model *model, lt_tensor *const *inputs,
+                                  const lt_plan_outputs *outputs)
+{
+    lt_tensor **results = lt_mem_zarray(outputs->n + 1, sizeof *results);
+    if (results == NULL) return LT_ERR_MEMORY;
+    pthread_mutex_lock(&model->lock);
+    lt_plan *plan = find_plan(model, inputs); /* another thread may have recorded it */
+    lt_status status = plan == NULL ? interpret(model, inputs, results) : LT_OK;
     pthread_mutex_unlock(&model->lock);
+    if (plan != NULL)
+        status = lt_plan_run(plan, inputs, outputs);
+    else if (status == LT_OK)
+        status = lt_plan_set_outputs(outputs, results);
+    for (int i = 0; i < outputs->n; i++) lt_tensor_release(results[i]);
+    lt_mem_free(results);
     return status;
 }
 
@@ -421,41 +434,17 @@ static lt_status check_run(const lt_model *model, lt_tensor *const *inputs, int 
     return LT_OK;
 }
 
-/* Copies a result to the caller's tensor. */
-static lt_status fill_output(const lt_model *model, int i, lt_tensor *to, lt_tensor *from)
-{
-    if (to->dtype != from->dtype || to->ndim != from->ndim ||
-        memcmp(lt_tensor_sizes(to), lt_tensor_sizes(from), (size_t)to->ndim * sizeof(int64_t)) != 0)
-        return lt_error(LT_ERR_RUNTIME,
-                        "lt_model_run(): output '%s' is %s with %d dimensions, but outputs[%d] has "
-                        "another shape or dtype; pass NULL for a new tensor",
-                        model->values[model->n_inputs + i].name,
-                        lt_dtype_name((lt_dtype)from->dtype), from->ndim, i);
-    return lt_copy_(to, from, false);
-}
-
 lt_status lt_model_run(lt_model *model, lt_tensor *const *inputs, int n_inputs, lt_tensor **outputs,
                        int n_outputs)
 {
     LT_REQUIRE(model);
     LT_TRY(check_run(model, inputs, n_inputs, outputs, n_outputs));
-    lt_tensor *few[16] = {NULL}, **made = few;
-    if (n_outputs > 16) made = lt_mem_zarray(n_outputs, sizeof *made);
-    if (made == NULL) return LT_ERR_MEMORY;
+    const lt_plan_outputs wanted = outputs_of(model, outputs);
     atomic_fetch_add(&model->running, 1);
     lt_plan *plan = find_plan(model, inputs);
-    lt_status status =
-        plan != NULL ? lt_plan_run(plan, inputs, made) : interpret(model, inputs, made);
+    const lt_status status = plan != NULL ? lt_plan_run(plan, inputs, &wanted)
+                                          : run_without_plan(model, inputs, &wanted);
     atomic_fetch_sub(&model->running, 1);
-    for (int i = 0; i < n_outputs && status == LT_OK; i++)
-        if (outputs[i] != NULL) status = fill_output(model, i, outputs[i], made[i]);
-    for (int i = 0; i < n_outputs; i++) {
-        if (status == LT_OK && outputs[i] == NULL)
-            outputs[i] = made[i];
-        else
-            lt_tensor_release(made[i]);
-    }
-    if (made != few) lt_mem_free(made);
     return status;
 }
 

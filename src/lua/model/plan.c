@@ -7,6 +7,8 @@
 
 #include "api/call_match.h"
 #include "memory/alloc.h"
+#include "memory/block.h"
+#include "op/copy_.h"
 
 enum { MAX_WORKSPACES = 16 }; /* kept for the next runs; more threads allocate theirs in each run */
 
@@ -28,7 +30,8 @@ typedef struct plan_step {
 
 typedef struct plan_workspace {
     lt_call_frame *frames;
-    lt_tensor **slots, **lists;
+    lt_tensor **slots, **lists, **results;
+    lt_block_pool pool;
 } plan_workspace;
 
 typedef struct plan_input {
@@ -358,10 +361,16 @@ static void free_tensors(plan_list *list)
     lt_mem_free(list->items);
 }
 
+static void free_workspace(plan_workspace *w)
+{
+    if (w != NULL) lt_block_pool_clear(&w->pool);
+    lt_mem_free(w);
+}
+
 void lt_plan_free(lt_plan *plan)
 {
     if (plan == NULL) return;
-    for (int i = 0; i < MAX_WORKSPACES; i++) lt_mem_free(atomic_load(&plan->free[i]));
+    for (int i = 0; i < MAX_WORKSPACES; i++) free_workspace(atomic_load(&plan->free[i]));
     char **texts = plan->texts.items;
     for (int i = 0; i < plan->texts.n; i++) lt_mem_free(texts[i]);
     free_tensors(&plan->owned);
@@ -421,12 +430,14 @@ static plan_workspace *new_workspace(const lt_plan *plan)
 {
     const size_t frames = (size_t)plan->frames.n * sizeof(lt_call_frame),
                  slots = (size_t)plan->n_slots * sizeof(lt_tensor *),
-                 lists = (size_t)plan->lists.n * sizeof(lt_tensor *);
-    plan_workspace *w = lt_mem_zalloc(sizeof *w + frames + slots + lists);
+                 lists = (size_t)plan->lists.n * sizeof(lt_tensor *),
+                 results = (size_t)plan->outputs.n * sizeof(lt_tensor *);
+    plan_workspace *w = lt_mem_zalloc(sizeof *w + frames + slots + lists + results);
     if (w == NULL) return NULL;
     w->frames = (lt_call_frame *)(w + 1);
     w->slots = (lt_tensor **)((char *)w->frames + frames);
     w->lists = w->slots + plan->n_slots;
+    w->results = w->lists + plan->lists.n;
     if (frames > 0) memcpy(w->frames, plan->frames.items, frames);
     if (lists > 0) memcpy(w->lists, plan->lists.items, lists);
     const plan_step *steps = plan->steps.items;
@@ -453,7 +464,7 @@ static void keep_workspace(lt_plan *plan, plan_workspace *w)
                                                     memory_order_relaxed))
             return;
     }
-    lt_mem_free(w);
+    free_workspace(w);
 }
 
 static void put_slot(lt_tensor **slot, lt_tensor *t)
@@ -505,17 +516,41 @@ static lt_status run_step(const lt_plan *plan, int i, plan_workspace *w)
     return LT_OK;
 }
 
-lt_status lt_plan_run(lt_plan *plan, lt_tensor *const *inputs, lt_tensor **outputs)
+static lt_status check_output(const lt_model_value *value, int i, const lt_tensor *to,
+                              const lt_tensor *from)
+{
+    if (to == NULL || (to->dtype == from->dtype && lt_same_sizes(to, from))) return LT_OK;
+    return lt_error(LT_ERR_RUNTIME,
+                    "lt_model_run(): output '%s' is %s with %d dimensions, but outputs[%d] has "
+                    "another shape or dtype; pass NULL for a new tensor",
+                    value->name, lt_dtype_name((lt_dtype)from->dtype), from->ndim, i);
+}
+
+lt_status lt_plan_set_outputs(const lt_plan_outputs *outputs, lt_tensor *const *results)
+{
+    lt_tensor **to = outputs->tensors;
+    for (int i = 0; i < outputs->n; i++)
+        LT_TRY(check_output(&outputs->values[i], i, to[i], results[i]));
+    for (int i = 0; i < outputs->n; i++)
+        if (to[i] != NULL) LT_TRY(lt_copy_(to[i], results[i], false));
+    for (int i = 0; i < outputs->n; i++)
+        if (to[i] == NULL) to[i] = lt_tensor_retain(results[i]);
+    return LT_OK;
+}
+
+lt_status lt_plan_run(lt_plan *plan, lt_tensor *const *inputs, const lt_plan_outputs *outputs)
 {
     plan_workspace *w = take_workspace(plan);
     if (w == NULL) return LT_ERR_MEMORY;
     const int *in = plan->inputs.items, *out = plan->outputs.items;
+    lt_block_pool *before = lt_block_pool_enter(&w->pool);
     for (int i = 0; i < plan->inputs.n; i++) w->slots[in[i]] = lt_tensor_retain(inputs[i]);
     lt_status status = LT_OK;
     for (int i = 0; i < plan->steps.n && status == LT_OK; i++) status = run_step(plan, i, w);
-    for (int i = 0; i < plan->outputs.n && status == LT_OK; i++)
-        outputs[i] = lt_tensor_retain(w->slots[out[i]]);
+    for (int i = 0; i < plan->outputs.n; i++) w->results[i] = w->slots[out[i]];
+    if (status == LT_OK) status = lt_plan_set_outputs(outputs, w->results);
     for (int i = 0; i < plan->n_slots; i++) put_slot(&w->slots[i], NULL);
+    (void)lt_block_pool_enter(before);
     keep_workspace(plan, w);
     return status;
 }

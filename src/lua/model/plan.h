@@ -2,12 +2,14 @@
  * as a list that C executes.
  *
  * A plan is immutable, so threads share it; each run has a workspace of its own: the frames of the
- * calls with their constant arguments, and slots for the tensors of the run. A slot is emptied
- * after its last use, so the next result uses its memory. Workspaces are kept for the next runs. */
+ * calls with their constant arguments, slots for the tensors of the run, and the pool of their
+ * memory (memory/block.h). A slot is emptied after its last use, so the next result uses its memory.
+ * Workspaces are kept for the next runs, which therefore allocate nothing. */
 #ifndef LT_LUA_MODEL_PLAN_H
 #define LT_LUA_MODEL_PLAN_H
 
 #include "binding.h"
+#include "ltensor_model.h"
 
 typedef struct lt_plan lt_plan;
 
@@ -23,7 +25,18 @@ bool lt_plan_fits(const lt_plan *plan, lt_tensor *const *inputs, int n);
 /* Whether no parameter or buffer was changed since the recording. */
 bool lt_plan_is_current(const lt_plan *plan);
 
-/* Stores new references in outputs, an array of the model's number of outputs. Any thread. */
-lt_status lt_plan_run(lt_plan *plan, lt_tensor *const *inputs, lt_tensor **outputs);
+/* The n outputs of a model, and the caller's tensors for them (lt_model_run). */
+typedef struct lt_plan_outputs {
+    const lt_model_value *values;
+    lt_tensor **tensors;
+    int n;
+} lt_plan_outputs;
+
+/* Sets the outputs: a new reference to each result, or a copy into the caller's tensor. After an
+ * error no tensor is new. */
+lt_status lt_plan_set_outputs(const lt_plan_outputs *outputs, lt_tensor *const *results);
+
+/* Runs the plan and sets the outputs. Any thread. */
+lt_status lt_plan_run(lt_plan *plan, lt_tensor *const *inputs, const lt_plan_outputs *outputs);
 
 #endif

@@ -1,6 +1,6 @@
 -- recurrent.lua - layers of RNN, GRU and LSTM cells over a whole sequence, and networks of all layers in one
 -- call, torch.lstm and others, for hosts in C. lib/nn/layers/rnn.lua combines layers and directions of
--- _recurrent, of which one call computes the derivatives for all arguments.
+-- _recurrent. Its node calls _recurrent_backward for the derivatives of all arguments.
 
 local network = 'Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> '
 local cell = 'Tensor w_ih, Tensor w_hh, Tensor? b_ih=nil, Tensor? b_hh=nil) -> '
@@ -22,7 +22,7 @@ return {
 
   -- ---- for modules ----------------------------------------------------------------------------------------------
   { '_recurrent(Tensor gates, Tensor hx, Tensor? cx, Tensor weight_hh, Tensor? bias_hh, string cell, bool reverse, Tensor? batch_sizes=nil) -> (Tensor output, Tensor hn, Tensor cn, Tensor kept, Tensor cells)',
-    variants = 'library',
+    variants = 'library', composite = true, reads = true,
     doc = 'One direction of a layer: gates [rows, groups * hidden] are the gates of the input, step after step; batch_sizes has the number of rows of each step.' },
   { '_recurrent_backward(Tensor? grad_output, Tensor? grad_hn, Tensor? grad_cn, Tensor hx, Tensor? cx, Tensor weight_hh, Tensor output, Tensor kept, Tensor cells, string cell, bool reverse, Tensor? batch_sizes=nil) -> (Tensor grad_gates, Tensor grad_hx, Tensor grad_cx, Tensor grad_weight_hh, Tensor grad_bias_hh)',
     variants = 'library', doc = 'The derivative of _recurrent by all of its tensors.' },

@@ -14,6 +14,7 @@
 #include "memory/block.h"
 #include "memory/limit.h"
 #include "memory/system.h"
+#include "op/_recurrent.h"
 
 /* A leaf of no dimensions. */
 static lt_tensor *leaf(double value)
@@ -206,9 +207,9 @@ static void test_what_is_refused(void **state)
 }
 
 /* A step of gradient descent, as far as memory allows. */
-static lt_status step(lt_tensor *x)
+static lt_status descend(void *leaf)
 {
-    lt_tensor *y = NULL, *slope = NULL, *inputs[] = {x};
+    lt_tensor *x = leaf, *y = NULL, *slope = NULL, *inputs[] = {x};
     int64_t id = 0;
     counter c = {0};
     lt_status status = lt_tensor_add_hook(x, halve, NULL, &c, &id);
@@ -223,25 +224,76 @@ static lt_status step(lt_tensor *x)
     return status;
 }
 
-static void test_every_failing_allocation_is_reported(void **state)
+/* The operands of two sequences of three and one steps. */
+typedef struct sequences {
+    lt_tensor *gates, *state, *weight, *sizes;
+} sequences;
+
+/* Derivatives of first and second order of a direction of an LSTM, as far as memory allows. */
+static lt_status recurrent_step(const sequences *q, bool reverse)
 {
-    (void)state;
-    lt_tensor *x = leaf(2);
-    assert_ok(step(x));
-    int64_t live = lt_mem_live();
+    lt_tensor *output = NULL, *hn = NULL, *cn = NULL, *kept = NULL, *cells = NULL, *total = NULL,
+              *slope = NULL, *steepness = NULL, *inputs[] = {q->gates};
+    lt_status status = lt__recurrent(q->gates, q->state, q->state, q->weight, NULL, "lstm", reverse,
+                                     q->sizes, &output, &hn, &cn, &kept, &cells);
+    if (status == LT_OK) status = lt_sum(output, LT_DTYPE_NONE, &total);
+    if (status == LT_OK) status = lt_grad(&total, 1, inputs, 1, NULL, true, true, false, &slope);
+    if (status == LT_OK) status = lt_sum(slope, LT_DTYPE_NONE, &steepness);
+    if (status == LT_OK) status = lt_backward(steepness, NULL, true, false);
+    if (status == LT_OK) status = lt_backward(total, NULL, false, false);
+    lt_tensor *const made[] = {output, hn, cn, kept, cells, total, slope, steepness};
+    for (int i = 0; i < 8; i++) lt_tensor_release(made[i]);
+    lt_tensor_set_grad(q->gates, NULL);
+    lt_tensor_set_grad(q->weight, NULL);
+    return status;
+}
+
+static sequences new_sequences(void)
+{
+    static int64_t rows[] = {2, 1, 1};
+    const lt_dims gates = {2, {4, 8}}, state = {2, {2, 2}}, weight = {2, {8, 2}};
+    const int64_t steps = 3;
+    sequences q;
+    assert_ok(lt_ones(&gates, LT_FLOAT64, NULL, &q.gates));
+    assert_ok(lt_zeros(&state, LT_FLOAT64, NULL, &q.state));
+    assert_ok(lt_ones(&weight, LT_FLOAT64, NULL, &q.weight));
+    assert_ok(lt_tensor_wrap(rows, LT_INT64, 1, &steps, NULL, NULL, &q.sizes));
+    assert_ok(lt_tensor_set_requires_grad(q.gates, true));
+    assert_ok(lt_tensor_set_requires_grad(q.weight, true));
+    return q;
+}
+
+static lt_status forward_step(void *q) { return recurrent_step(q, false); }
+static lt_status reverse_step(void *q) { return recurrent_step(q, true); }
+
+static void check_failing_allocations(lt_status (*step)(void *argument), void *argument)
+{
+    assert_ok(step(argument));
+    const int64_t live = lt_mem_live();
     int n = 0;
     lt_status status;
     do {
         lt_block_trim();
         lt_mem_fail_after(++n);
-        status = step(x);
+        status = step(argument);
         lt_mem_fail_after(0);
         assert_true(status == LT_OK || status == LT_ERR_MEMORY);
         assert_int_equal(lt_mem_live(), live);
-    } while (status != LT_OK && n < 1000);
+    } while (status != LT_OK && n < 10000);
     assert_int_equal(status, LT_OK);
     assert_true(n > 1);
-    lt_tensor_release(x);
+}
+
+static void test_every_failing_allocation_is_reported(void **state)
+{
+    (void)state;
+    lt_tensor *x = leaf(2);
+    sequences q = new_sequences();
+    check_failing_allocations(descend, x);
+    check_failing_allocations(forward_step, &q);
+    check_failing_allocations(reverse_step, &q);
+    lt_tensor *const made[] = {x, q.gates, q.state, q.weight, q.sizes};
+    for (int i = 0; i < 5; i++) lt_tensor_release(made[i]);
 }
 
 int main(void)

@@ -110,7 +110,76 @@ describe('the derivative of a recurrent layer', function()
   end
 end)
 
+-- A call of f without cuDNN, in which modules of a GPU run whole networks.
+local function by_layers(f)
+  return function()
+    local before = torch.backends.cudnn.enabled
+    torch.backends.cudnn.enabled = false
+    finally(function() torch.backends.cudnn.enabled = before end)
+    f()
+  end
+end
+
+-- Two functions without arguments, which return the output and the last states, and the leaves.
+local function module_and_operation(name, cell)
+  torch.manual_seed(5)
+  local net = nn[name](3, 4, 2, { bidirectional = true, batch_first = true }):to(device):double()
+  local weights = net:parameters()
+  local h = torch.randn(4, 2, 4, { dtype = torch.float64 }):to(device):requires_grad_()
+  local states = name == 'LSTM' and { h, h } or h -- the same tensor twice
+  local x = torch.randn(2, 5, 3, { dtype = torch.float64 }):to(device):requires_grad_()
+  local function by_module()
+    local output, last = net(x, states)
+    return output, table.unpack(name == 'LSTM' and last or { last })
+  end
+  local function by_operation() return torch[cell](x, states, weights, true, 2, 0.0, true, true, true) end
+  return by_module, by_operation, { x, h, table.unpack(weights) }
+end
+
+describe('torch.lstm, gru and rnn_tanh have the numbers of the modules:', function()
+  for name, cell in pairs { LSTM = 'lstm', GRU = 'gru', RNN = 'rnn_tanh' } do
+    it(name .. ', in results and derivatives of both orders', by_layers(function()
+      local by_module, by_operation, leaves = module_and_operation(name, cell)
+      local found = {}
+      for i, run in ipairs { by_module, by_operation } do
+        local results = { run() }
+        local loss = 0
+        for _, t in ipairs(results) do loss = loss + t:square():sum() end
+        local first = { torch.autograd.grad(loss, leaves, { create_graph = true }) }
+        local again = 0
+        for _, t in ipairs(first) do again = again + t:square():sum() end
+        local kernels = {}
+        loss = 0
+        for _, t in ipairs { run() } do loss = loss + t:square():sum() end
+        for k, t in ipairs { torch.autograd.grad(loss, leaves) } do
+          near(first[k], t, 1e-10) -- by steps and by kernels
+          kernels[k] = t
+        end
+        found[i] = { results, kernels, { torch.autograd.grad(again, leaves) } }
+      end
+      for part = 1, 3 do
+        assert.equal(#found[1][part], #found[2][part])
+        for k, t in ipairs(found[1][part]) do assert.is_true(torch.equal(t, found[2][part][k])) end
+      end
+    end))
+  end
+end)
+
 describe('recurrent layers', function()
+  it('work under vmap and in forward mode', by_layers(function()
+    torch.manual_seed(2)
+    for _, name in ipairs { 'LSTM', 'GRU', 'RNN' } do
+      local net = nn[name](3, 4):to(device):double()
+      local function run(x) return (net(x)) end
+      local x = torch.randn(2, 5, 1, 3, { dtype = torch.float64 }):to(device)
+      local together = torch.func.vmap(run)(x)
+      for i = 1, 2 do near(run(x[i]), together[i], 1e-12) end
+      local _, tangents = torch.func.jvp(run, { x[1] }, { torch.ones_like(x[1]) })
+      local step = 1e-6
+      near((run(x[1] + step) - run(x[1] - step)) / (2 * step), tangents, 1e-8)
+    end
+  end))
+
   it('take a state of the right shape only', function()
     local gru = nn.GRU(3, 4)
     fails_with('Expected hidden size (1, 2, 4), got [1, 3, 4]', gru, torch.ones(5, 2, 3), torch.ones(1, 3, 4))

@@ -1,7 +1,5 @@
--- recurrent.lua - one direction of one recurrent layer, differentiable: an op over the whole
--- sequence, with one op as its derivative. To differentiate the derivative (create_graph), and for
--- projected LSTMs, the steps are computed one by one with differentiable ops. Also stacks of
--- layers.
+-- recurrent.lua - one direction of one recurrent layer: an op over the whole sequence. For projected
+-- LSTMs, the steps are computed one by one with differentiable ops. Also stacks of layers.
 
 local torch = require 'torch'
 
@@ -78,57 +76,6 @@ end
 
 -- ---- at once ------------------------------------------------------------------------------------
 
-local Layer
-
--- Created on first use, because it loads torch.autograd.Function.
-local function layer_class()
-  if Layer then return Layer end
-  Layer = torch.autograd.Function:extend('Recurrent')
-
-  function Layer.forward(ctx, gates, hx, cx, weight_hh, bias_hh, cell, reverse, sizes)
-    local output, hn, cn, kept, cells = torch._C._recurrent(gates, hx, cx, weight_hh, bias_hh, cell, reverse, sizes)
-    ctx:save_for_backward(gates, hx, cx, weight_hh, bias_hh, output, kept, cells)
-    ctx:set_materialize_grads(false)
-    ctx.cell, ctx.reverse, ctx.sizes = cell, reverse, sizes
-    if cx == nil then return output, hn end
-    return output, hn, cn
-  end
-
-  -- With create_graph: the derivative of the same steps, recorded.
-  local function recorded(ctx, inputs, gradients)
-    local gates, hx, cx, weight_hh, bias_hh = table.unpack(inputs, 1, 5)
-    local results = table.pack(recurrent.by_steps(gates, hx, cx, weight_hh, bias_hh, ctx.cell, ctx.reverse, ctx.sizes))
-    local outputs, weights, wanted, place = {}, {}, {}, {}
-    for i = 1, 3 do
-      if gradients[i] ~= nil then
-        outputs[#outputs + 1], weights[#weights + 1] = results[i], gradients[i]
-      end
-    end
-    for i = 1, 5 do
-      if inputs[i] ~= nil and ctx.needs_input_grad[i] then
-        wanted[#wanted + 1] = inputs[i]
-        place[#wanted] = i
-      end
-    end
-    local found = table.pack(torch.autograd.grad(outputs, wanted, weights, { create_graph = true, allow_unused = true }))
-    local full = {}
-    for k, i in ipairs(place) do full[i] = found[k] end
-    return table.unpack(full, 1, 8)
-  end
-
-  function Layer.backward(ctx, grad_output, grad_hn, grad_cn)
-    local saved = ctx.saved_tensors
-    if torch.is_grad_enabled() then return recorded(ctx, saved, { grad_output, grad_hn, grad_cn }) end
-    local _, hx, cx, weight_hh, bias_hh, output, kept, cells = table.unpack(saved, 1, 8)
-    local dx, dh, dc, dw, db = torch._C._recurrent_backward(grad_output, grad_hn, grad_cn, hx, cx, weight_hh, output, kept,
-      cells, ctx.cell, ctx.reverse, ctx.sizes)
-    if cx == nil then dc = nil end
-    if bias_hh == nil then db = nil end
-    return dx, dh, dc, dw, db, nil, nil, nil
-  end
-  return Layer
-end
-
 -- gates [rows, groups * hidden] of the input, step after step; hx, cx [batch, hidden]; sizes: rows
 -- of each step, if they differ. Returns the output [rows, hidden] and the last h (and c).
 function recurrent.layer(gates, hx, cx, weight_hh, bias_hh, cell, reverse, sizes)
@@ -136,11 +83,8 @@ function recurrent.layer(gates, hx, cx, weight_hh, bias_hh, cell, reverse, sizes
   if (gates.dtype ~= hx.dtype or gates.dtype ~= weight_hh.dtype) and torch.is_autocast_enabled(gates.device.type) then
     return recurrent.by_steps(gates, hx, cx, weight_hh, bias_hh, cell, reverse, sizes)
   end
-  if not torch.is_grad_enabled() then
-    local output, hn, cn = torch._C._recurrent(gates, hx, cx, weight_hh, bias_hh, cell, reverse, sizes)
-    return output, hn, cn
-  end
-  return layer_class().apply(gates, hx, cx, weight_hh, bias_hh, cell, reverse, sizes)
+  local output, hn, cn = torch._C._recurrent(gates, hx, cx, weight_hh, bias_hh, cell, reverse, sizes)
+  return output, hn, cx and cn
 end
 
 -- ---- under autocast -----------------------------------------------------------------------------

@@ -1,12 +1,8 @@
 /* layers.c - torch.lstm, gru, rnn_tanh and rnn_relu: layers of recurrent cells over sequences, and
- * single cells.
- *
- * If a derivative or a tangent is needed, or under vmap, the steps of a layer are operations;
- * otherwise a layer is one call of _recurrent. lib/nn/layers combines the same operations for
- * modules, also for packed sequences. */
+ * single cells. A direction of a layer is one call of _recurrent (direction.c). lib/nn/layers
+ * combines the same operations for modules, also for packed sequences. */
 #include <string.h>
 
-#include "autograd/dual.h"
 #include "ops/compose.h"
 #include "ops/recurrent/recurrent.h"
 #include "ops/steps.h"
@@ -24,50 +20,10 @@
 #include "op/rnn_tanh_cell.h"
 #include "op/select.h"
 #include "op/stack.h"
-#include "step/relu.h"
-
-static lt_tensor *do_linear_with(lt_scope *s, lt_tensor *input, lt_tensor *weight, lt_tensor *bias)
-{
-    lt_tensor *out = NULL;
-    if (s->status != LT_OK) return NULL;
-    const lt_status status = lt_linear(input, weight, bias, &out);
-    return lt_scope_hold(s, status, out);
-}
-
-/* ---- a step ---------------------------------------------------------------------------------- */
-
-/* The i-th of n equal parts of the columns. */
-static lt_tensor *do_gate(lt_scope *s, lt_tensor *gates, int64_t i, int64_t n)
-{
-    if (s->status != LT_OK) return NULL;
-    const int64_t size = gates->sizes[1] / n;
-    return do_part(s, gates, 1, i * size, (i + 1) * size);
-}
-
-static lt_tensor *do_gru(lt_scope *s, lt_tensor *x, lt_tensor *g, lt_tensor *h)
-{
-    lt_tensor *r = do_sigmoid(s, do_add(s, do_gate(s, x, 0, 3), do_gate(s, g, 0, 3)));
-    lt_tensor *z = do_sigmoid(s, do_add(s, do_gate(s, x, 1, 3), do_gate(s, g, 1, 3)));
-    lt_tensor *n = do_tanh(s, do_add(s, do_gate(s, x, 2, 3), do_mul(s, r, do_gate(s, g, 2, 3))));
-    return do_add(s, do_mul(s, do_sub(s, h, n), z), n);
-}
-
-static lt_tensor *do_lstm(lt_scope *s, lt_tensor *gates, lt_tensor *c, lt_tensor **next)
-{
-    lt_tensor *i = do_sigmoid(s, do_gate(s, gates, 0, 4)),
-              *f = do_sigmoid(s, do_gate(s, gates, 1, 4)), *n = do_tanh(s, do_gate(s, gates, 2, 4)),
-              *o = do_sigmoid(s, do_gate(s, gates, 3, 4));
-    *next = do_add(s, do_mul(s, f, c), do_mul(s, i, n));
-    return do_mul(s, o, do_tanh(s, *next));
-}
-
-/* The weights of one direction of a layer; the optional ones are NULL. */
-typedef struct weights {
-    lt_tensor *w_ih, *w_hh, *b_ih, *b_hh, *w_hr;
-} weights;
 
 /* hidden: the size of the state, of an LSTM that of the cell state. */
-static lt_status check_weights(const char *op, lt_cell cell, const weights *w, int64_t hidden)
+static lt_status check_weights(const char *op, lt_cell cell, const lt_cell_weights *w,
+                               int64_t hidden)
 {
     const int64_t rows = lt_cell_gates(cell) * hidden;
     const lt_tensor *const matrices[] = {w->w_ih, w->w_hh};
@@ -82,71 +38,34 @@ static lt_status check_weights(const char *op, lt_cell cell, const weights *w, i
     return LT_OK;
 }
 
-/* The next state: x are the gates of the input. Replaces the references *h and, of an LSTM, *c. */
-static lt_status step_cell(lt_cell cell, lt_tensor *x, const weights *w, lt_tensor **h,
-                           lt_tensor **c)
-{
-    lt_scope s;
-    lt_tensor *cells = NULL;
-    lt_scope_open(&s, true);
-    lt_tensor *g = do_linear_with(&s, *h, w->w_hh, w->b_hh), *state;
-    if (cell == LT_CELL_GRU)
-        state = do_gru(&s, x, g, *h);
-    else if (cell == LT_CELL_LSTM)
-        state = do_lstm(&s, do_add(&s, x, g), *c, &cells);
-    else
-        state =
-            cell == LT_CELL_TANH ? do_tanh(&s, do_add(&s, x, g)) : do_relu(&s, do_add(&s, x, g));
-    if (w->w_hr != NULL) state = do_linear_with(&s, state, w->w_hr, NULL);
-    if (s.status == LT_OK) {
-        lt_tensor_release(*h);
-        *h = lt_tensor_retain(state);
-    }
-    if (s.status == LT_OK && cell == LT_CELL_LSTM) {
-        lt_tensor_release(*c);
-        *c = lt_tensor_retain(cells);
-    }
-    return lt_scope_close(&s);
-}
-
 /* ---- a direction of a layer ------------------------------------------------------------------ */
 
 typedef struct direction {
     lt_cell cell;
     const char *name;
     bool reverse;
-    int64_t steps, batch;
+    int64_t batch;
 } direction;
 
 /* *outputs: the states of all steps, one after the other. Replaces *h and *c by the last ones. */
-static lt_status run_steps(const direction *l, lt_tensor *gates, const weights *w, lt_tensor **h,
-                           lt_tensor **c, lt_tensor **outputs)
+static lt_status run_direction(const direction *l, lt_tensor *rows, const lt_cell_weights *w,
+                               lt_tensor **h, lt_tensor **c, lt_tensor **outputs)
 {
-    lt_tensor_list states = {0, NULL};
-    lt_status status = lt_list_new(l->steps, &states);
-    if (status != LT_OK) return status;
-    states.n = l->steps;
-    for (int64_t k = 0; k < l->steps && status == LT_OK; k++) {
-        const int64_t t = l->reverse ? l->steps - 1 - k : k;
-        lt_scope s;
-        lt_scope_open(&s, true);
-        lt_tensor *x = do_part(&s, gates, 0, t * l->batch, (t + 1) * l->batch);
-        if (s.status == LT_OK) s.status = step_cell(l->cell, x, w, h, c);
-        if (s.status == LT_OK) states.v[t] = lt_tensor_retain(*h);
-        status = lt_scope_close(&s);
+    lt_tensor *gates = NULL, *hn = NULL, *cn = NULL, *kept = NULL, *cells = NULL;
+    LT_TRY(lt_linear(rows, w->w_ih, w->b_ih, &gates));
+    const bool by_steps = l->batch == 0 || w->w_hr != NULL || gates->dtype != (*h)->dtype ||
+                          gates->dtype != w->w_hh->dtype;
+    if (by_steps) {
+        const lt_sequence sequence = {
+            l->cell, l->reverse, l->batch > 0 ? gates->sizes[0] / l->batch : 1, l->batch, NULL};
+        const lt_status status = lt_run_steps(&sequence, gates, w, h, c, outputs);
+        lt_tensor_release(gates);
+        return status;
     }
-    if (status == LT_OK) status = lt_cat(&states, 0, outputs);
-    lt_list_release(&states);
-    return status;
-}
-
-/* The same by one kernel, without a derivative. */
-static lt_status run_kernel(const direction *l, lt_tensor *gates, const weights *w, lt_tensor **h,
-                            lt_tensor **c, lt_tensor **outputs)
-{
-    lt_tensor *hn = NULL, *cn = NULL, *kept = NULL, *cells = NULL;
-    LT_TRY(lt__recurrent(gates, *h, *c, w->w_hh, w->b_hh, l->name, l->reverse, NULL, outputs, &hn,
-                         &cn, &kept, &cells));
+    const lt_status status = lt__recurrent(gates, *h, *c, w->w_hh, w->b_hh, l->name, l->reverse,
+                                           NULL, outputs, &hn, &cn, &kept, &cells);
+    lt_tensor_release(gates);
+    if (status != LT_OK) return status;
     lt_tensor_release(kept);
     lt_tensor_release(cells);
     lt_tensor_release(*h);
@@ -158,27 +77,6 @@ static lt_status run_kernel(const direction *l, lt_tensor *gates, const weights 
     lt_tensor_release(*c);
     *c = cn;
     return LT_OK;
-}
-
-/* Whether the kernel, which has no derivative and no batching rule, must not be used. */
-static bool needs_steps(const lt_tensor *t)
-{
-    return t != NULL && (lt_is_differentiated(t) || lt_is_batched(t));
-}
-
-static lt_status run_direction(const direction *l, lt_tensor *rows, const weights *w, lt_tensor **h,
-                               lt_tensor **c, lt_tensor **outputs)
-{
-    lt_tensor *gates = NULL;
-    LT_TRY(lt_linear(rows, w->w_ih, w->b_ih, &gates));
-    const bool by_steps = l->batch == 0 || w->w_hr != NULL || needs_steps(gates) ||
-                          needs_steps(*h) || needs_steps(*c) || needs_steps(w->w_hh) ||
-                          needs_steps(w->b_hh) || gates->dtype != (*h)->dtype ||
-                          gates->dtype != w->w_hh->dtype;
-    const lt_status status =
-        by_steps ? run_steps(l, gates, w, h, c, outputs) : run_kernel(l, gates, w, h, c, outputs);
-    lt_tensor_release(gates);
-    return status;
 }
 
 /* ---- a network ------------------------------------------------------------------------------- */
@@ -234,15 +132,15 @@ static lt_status check_network(network *n)
 }
 
 /* The weights of the i-th direction of all layers. */
-static weights weights_of(const network *n, int64_t i)
+static lt_cell_weights weights_of(const network *n, int64_t i)
 {
     const int64_t each = 2 + (n->has_biases ? 2 : 0) + (n->projected ? 1 : 0);
     lt_tensor *const *v = n->params->v + i * each;
-    return (weights){.w_ih = v[0],
-                     .w_hh = v[1],
-                     .b_ih = n->has_biases ? v[2] : NULL,
-                     .b_hh = n->has_biases ? v[3] : NULL,
-                     .w_hr = n->projected ? v[each - 1] : NULL};
+    return (lt_cell_weights){.w_ih = v[0],
+                             .w_hh = v[1],
+                             .b_ih = n->has_biases ? v[2] : NULL,
+                             .b_hh = n->has_biases ? v[3] : NULL,
+                             .w_hr = n->projected ? v[each - 1] : NULL};
 }
 
 /* Replaces *rows by the outputs of a layer; stores its last states in hn and cn. */
@@ -254,10 +152,9 @@ static lt_status run_layer(const network *n, int64_t index, int64_t batch, lt_te
     lt_status status = LT_OK;
     for (int d = 0; d < directions && status == LT_OK; d++) {
         const int64_t i = index * directions + d;
-        const weights w = weights_of(n, i);
+        const lt_cell_weights w = weights_of(n, i);
         status = check_weights(n->op, n->cell, &w, (n->cx != NULL ? n->cx : n->hx)->sizes[2]);
-        const direction l = {n->cell, n->name, d == 1, batch > 0 ? (*rows)->sizes[0] / batch : 1,
-                             batch};
+        const direction l = {n->cell, n->name, d == 1, batch};
         if (status == LT_OK) status = lt_select(n->hx, 0, i, &hn->v[i]);
         if (status == LT_OK && n->cx != NULL) status = lt_select(n->cx, 0, i, &cn->v[i]);
         if (status == LT_OK)
@@ -413,7 +310,7 @@ static lt_status check_matrix(const char *op, const char *name, const lt_tensor 
 
 /* One step from the states h and c (NULL unless the cell is an LSTM's), to *h_out and *c_out. */
 static lt_status run_cell(const char *op, lt_cell cell, lt_tensor *input, lt_tensor *h,
-                          lt_tensor *c, weights w, lt_tensor **results)
+                          lt_tensor *c, lt_cell_weights w, lt_tensor **results)
 {
     lt_tensor *x = NULL;
     LT_TRY(check_matrix(op, "input", input));
@@ -426,7 +323,7 @@ static lt_status run_cell(const char *op, lt_cell cell, lt_tensor *input, lt_ten
                         (long long)input->sizes[0], (long long)h->sizes[0]);
     LT_TRY(lt_linear(input, w.w_ih, w.b_ih, &x));
     lt_tensor *states[2] = {lt_tensor_retain(h), c != NULL ? lt_tensor_retain(c) : NULL};
-    const lt_status status = step_cell(cell, x, &w, &states[0], &states[1]);
+    const lt_status status = lt_step_cell(cell, x, &w, &states[0], &states[1]);
     lt_tensor_release(x);
     for (int i = 0; i < 2; i++)
         if (status == LT_OK)
@@ -443,13 +340,13 @@ lt_status lt_lstm_cell_impl(lt_tensor *input, const lt_tensor_list *hx, lt_tenso
     lt_tensor *results[2];
     LT_TRY(check_pair("lstm_cell", hx));
     LT_TRY(run_cell("lstm_cell", LT_CELL_LSTM, input, hx->v[0], hx->v[1],
-                    (weights){w_ih, w_hh, b_ih, b_hh, NULL}, results));
+                    (lt_cell_weights){w_ih, w_hh, b_ih, b_hh, NULL}, results));
     *out_h = results[0], *out_c = results[1];
     return LT_OK;
 }
 
 static lt_status run_plain_cell(const char *op, lt_cell cell, lt_tensor *input, lt_tensor *hx,
-                                weights w, lt_tensor **out)
+                                lt_cell_weights w, lt_tensor **out)
 {
     lt_tensor *results[2];
     LT_TRY(run_cell(op, cell, input, hx, NULL, w, results));
@@ -461,19 +358,19 @@ lt_status lt_gru_cell_impl(lt_tensor *input, lt_tensor *hx, lt_tensor *w_ih, lt_
                            lt_tensor *b_ih, lt_tensor *b_hh, lt_tensor **out)
 {
     return run_plain_cell("gru_cell", LT_CELL_GRU, input, hx,
-                          (weights){w_ih, w_hh, b_ih, b_hh, NULL}, out);
+                          (lt_cell_weights){w_ih, w_hh, b_ih, b_hh, NULL}, out);
 }
 
 lt_status lt_rnn_tanh_cell_impl(lt_tensor *input, lt_tensor *hx, lt_tensor *w_ih, lt_tensor *w_hh,
                                 lt_tensor *b_ih, lt_tensor *b_hh, lt_tensor **out)
 {
     return run_plain_cell("rnn_tanh_cell", LT_CELL_TANH, input, hx,
-                          (weights){w_ih, w_hh, b_ih, b_hh, NULL}, out);
+                          (lt_cell_weights){w_ih, w_hh, b_ih, b_hh, NULL}, out);
 }
 
 lt_status lt_rnn_relu_cell_impl(lt_tensor *input, lt_tensor *hx, lt_tensor *w_ih, lt_tensor *w_hh,
                                 lt_tensor *b_ih, lt_tensor *b_hh, lt_tensor **out)
 {
     return run_plain_cell("rnn_relu_cell", LT_CELL_RELU, input, hx,
-                          (weights){w_ih, w_hh, b_ih, b_hh, NULL}, out);
+                          (lt_cell_weights){w_ih, w_hh, b_ih, b_hh, NULL}, out);
 }

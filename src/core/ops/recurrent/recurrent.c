@@ -11,7 +11,6 @@
 #include "saturating.h"
 #include "ops/pointwise.h"
 #include "ops/recurrent/recurrent.h"
-#include "op/_recurrent.h"
 #include "op/_recurrent_backward.h"
 #include "op/add.h"
 #include "op/narrow.h"
@@ -128,6 +127,24 @@ static void layer_free(layer *l)
 {
     lt_mem_free(l->sizes);
     lt_mem_free(l->segments);
+}
+
+static int64_t rows_or_none(const lt_tensor *t) { return t->ndim == 2 ? t->sizes[0] : -1; }
+
+lt_status lt_recurrent_sequence(const lt_recurrent_args *a, lt_sequence *sequence, int64_t **sizes)
+{
+    layer l = {0};
+    lt_status status = layer_of(&l, a->cell, a->hx, a->weight_hh, rows_or_none(a->gates),
+                                a->reverse, a->batch_sizes);
+    if (status == LT_OK && l.cell == LT_CELL_LSTM && a->cx == NULL)
+        status = lt_error(LT_ERR_RUNTIME, "_recurrent: an LSTM needs cx");
+    if (status == LT_OK) {
+        *sizes = l.sizes;
+        *sequence = (lt_sequence){l.cell, a->reverse, l.steps, l.batch, l.sizes};
+        l.sizes = NULL;
+    }
+    layer_free(&l);
+    return status;
 }
 
 /* ---- tensors --------------------------------------------------------------------------------- */
@@ -265,28 +282,27 @@ static lt_status run_segment(const layer *l, const segment *s, const forward_ten
     return l->backend->cell(&step);
 }
 
-lt_status lt__recurrent_impl(lt_tensor *gates, lt_tensor *hx, lt_tensor *cx, lt_tensor *weight_hh,
-                             lt_tensor *bias_hh, const char *cell, bool reverse,
-                             lt_tensor *batch_sizes, lt_tensor **output, lt_tensor **hn,
-                             lt_tensor **cn, lt_tensor **kept, lt_tensor **cells)
+lt_status lt_recurrent_forward(const lt_recurrent_args *a, lt_recurrent_results *results)
 {
     layer l = {0};
     lt_tensor *x = NULL, *h0 = NULL, *c0 = NULL, *w = NULL, *bias = NULL, *g = NULL;
     lt_tensor *out = NULL, *last = NULL, *c_last = NULL, *keep = NULL, *c = NULL;
     lt_status status;
-    LT_CHECK(layer_of(&l, cell, hx, weight_hh, gates->ndim == 2 ? gates->sizes[0] : -1, reverse,
-                      batch_sizes));
+    lt_recurrent_results made = {0};
+    *results = made;
+    LT_CHECK(layer_of(&l, a->cell, a->hx, a->weight_hh, rows_or_none(a->gates), a->reverse,
+                      a->batch_sizes));
     const bool lstm = l.cell == LT_CELL_LSTM;
     const int64_t n = l.hidden, wide = lt_cell_gates(l.cell) * n;
-    if (lstm && cx == NULL) {
+    if (lstm && a->cx == NULL) {
         status = lt_error(LT_ERR_RUNTIME, "_recurrent: an LSTM needs cx");
         goto done;
     }
-    LT_CHECK(prepare_operand(&l, gates, "gates", l.rows, wide, &x));
-    LT_CHECK(prepare_operand(&l, hx, "hx", l.batch, n, &h0));
-    if (lstm) LT_CHECK(prepare_operand(&l, cx, "cx", l.batch, n, &c0));
-    LT_CHECK(prepare_operand(&l, weight_hh, "weight_hh", wide, n, &w));
-    LT_CHECK(prepare_operand(&l, bias_hh, "bias_hh", 1, wide, &bias));
+    LT_CHECK(prepare_operand(&l, a->gates, "gates", l.rows, wide, &x));
+    LT_CHECK(prepare_operand(&l, a->hx, "hx", l.batch, n, &h0));
+    if (lstm) LT_CHECK(prepare_operand(&l, a->cx, "cx", l.batch, n, &c0));
+    LT_CHECK(prepare_operand(&l, a->weight_hh, "weight_hh", wide, n, &w));
+    LT_CHECK(prepare_operand(&l, a->bias_hh, "bias_hh", 1, wide, &bias));
     if (bias == NULL) LT_CHECK(fresh(&l, 1, wide, true, &bias));
     LT_CHECK(fresh(&l, l.batch, wide, false, &g));
     LT_CHECK(fresh(&l, l.rows, n, false, &out));
@@ -297,20 +313,19 @@ lt_status lt__recurrent_impl(lt_tensor *gates, lt_tensor *hx, lt_tensor *cx, lt_
     LT_CHECK(fresh(&l, lstm ? l.batch : 0, n, false, &c_last));
     const forward_tensors tensors = {x, h0, c0, w, bias, g, out, c, keep};
     for (int64_t k = 0; k < l.count; k++) LT_CHECK(run_segment(&l, &l.segments[k], &tensors));
-    LT_CHECK(move_last(&l, reverse, out, last, true));
-    if (lstm) LT_CHECK(move_last(&l, reverse, c, c_last, true));
-    LT_CHECK(store_result(&l, &last, hn));
-    LT_CHECK(store_result(&l, &c_last, cn));
-    LT_CHECK(store_result(&l, &out, output));
-    lt_tensor_release(*kept);
-    *kept = keep;
-    keep = NULL;
-    lt_tensor_release(*cells);
-    *cells = c;
-    c = NULL;
+    LT_CHECK(move_last(&l, a->reverse, out, last, true));
+    if (lstm) LT_CHECK(move_last(&l, a->reverse, c, c_last, true));
+    LT_CHECK(store_result(&l, &last, &made.hn));
+    LT_CHECK(store_result(&l, &c_last, &made.cn));
+    LT_CHECK(store_result(&l, &out, &made.output));
+    made.kept = lt_tensor_retain(keep);
+    made.cells = lt_tensor_retain(c);
+    *results = made;
+    made = (lt_recurrent_results){0};
 done:
-    for (lt_tensor **t = (lt_tensor *[]){x, h0, c0, w, bias, g, out, last, c_last, keep, c},
-                   **end = t + 11;
+    for (lt_tensor **t = (lt_tensor *[]){x, h0, c0, w, bias, g, out, last, c_last, keep, c,
+                                         made.output, made.hn, made.cn},
+                   **end = t + 14;
          t < end; t++)
         lt_tensor_release(*t);
     layer_free(&l);
@@ -434,8 +449,7 @@ lt_status lt__recurrent_backward_impl(lt_tensor *grad_output, lt_tensor *grad_hn
               *bias = NULL;
     lt_tensor *dh = NULL, *dc = NULL, *dx = NULL, *dg = NULL, *dh0 = NULL, *dc0 = NULL, *dw = NULL;
     lt_status status;
-    LT_CHECK(layer_of(&l, cell, hx, weight_hh, output->ndim == 2 ? output->sizes[0] : -1, reverse,
-                      batch_sizes));
+    LT_CHECK(layer_of(&l, cell, hx, weight_hh, rows_or_none(output), reverse, batch_sizes));
     const bool lstm = l.cell == LT_CELL_LSTM, gru = l.cell == LT_CELL_GRU;
     const int64_t n = l.hidden, wide = lt_cell_gates(l.cell) * n, keeps = lt_cell_kept(l.cell) * n;
     if ((lt_dtype)kept->dtype != l.compute || kept->numel != l.rows * keeps ||

@@ -67,6 +67,10 @@ run_examples() {
     expect '(0, 0) is inside'
     expect '(1.9, 1.9) is outside'
     expect 'an error: mat1 and mat2 shapes cannot be multiplied (4x1 and 4x1)'
+    for network in lenet resnet18 tagger transformer; do
+        "$1/$network" "$work/$network.safetensors" >"$work/out"
+        expect 'step 5: loss '
+    done
     "$1/audio" >"$work/out"
     expect '100 blocks of 128 samples, the loudest is'
     "$1/plugins" >"$work/out"
@@ -103,7 +107,7 @@ run_examples() {
 # By pkg-config. Examples with Lua in them say so by their include.
 for kind in '' -static; do
     mkdir "$work/examples$kind"
-    for source in docs/examples/*.c docs/examples/*.cpp; do
+    for source in docs/examples/*.c docs/examples/*/*.c docs/examples/*.cpp; do
         name=$(basename "${source%.*}") package=ltensor
         grep -q 'include.*ltensor_\(lua\|script\)\.h' "$source" && package=ltensor_lua
         case $source in *.cpp) compiler='c++ -std=c++17' ;; *) compiler='cc -std=c99' ;; esac

@@ -11,7 +11,7 @@
  *   }
  *   LT_PLUGIN_DECLARE
  *
- *   cc -O2 -shared -fPIC -I/usr/local/include/ltensor myops.c -o myops.so
+ *   cc -O2 -shared -fPIC -I/usr/local/include myops.c -o myops.so
  *   torch.ops.load_library('./myops.so')
  *
  * A plugin calls the library through the table that lt_plugin_open receives, so it is linked with

@@ -173,7 +173,8 @@ format:
 ## check-vendor LTENSOR_VENDOR=dir: our declarations of NVIDIA's libraries beside NVIDIA's headers
 ## abi-baseline: record the ABI of this version
 .PHONY: fuzz mutants test-asan test-checks test-tsan test-cuda check-vendor soak soak-ranks abi-baseline
-TSAN_TESTS := sim_test threads_test fork_test random_threads_test context_test context_stop_test context_lua_test
+TSAN_TESTS := sim_test threads_test fork_test random_threads_test context_test context_stop_test context_lua_test \
+              own_test
 test-asan:
 	@sh scripts/deps.sh test
 	@$(SUBMAKE) BUILD=build-asan SANITIZE=address,undefined CUDA=no OPT="-O1 -g" all test-programs

@@ -186,6 +186,7 @@ programs() {
         suite "packages, and examples built with them" sh tests/packages.sh
         suite "a library of chosen ops" sh tests/minimal.sh
         suite "the C++ header" sh tests/cpp.sh
+        suite "C and C++ in the documents" sh tests/documents.sh
         suite "exported and needed symbols" sh tests/libraries.sh
         suite "other hosts and other Luas" sh tests/hosts.sh
         suite "the ABI of older versions" sh tests/abi.sh

@@ -1,9 +1,11 @@
 /* own_test.c - operations that a host registers (ltensor_register.h): calls by name, messages,
  * derivatives of first and second order beside finite differences, forward mode, writes, contexts. */
 #include <math.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -439,6 +441,78 @@ static void test_null_and_missing_files_are_errors(void **state)
     assert_null(lt_op_allocate(-1));
 }
 
+/* ---- threads --------------------------------------------------------------------------------- */
+
+#define THREADS 8
+#define ROUNDS  25
+
+static lt_status twice_derivative(void *user, const lt_op_gradient *g)
+{
+    (void)user;
+    return lt_add(g->grads[0], g->grads[0], lt_scalar_from_int(1), &g->input_grads[0]);
+}
+
+/* Calls an op with x for each of its n tensors. */
+static lt_status call_with(lt_tensor *x, int n_tensors, const char *name, lt_tensor **out)
+{
+    const lt_value args[] = {lt_value_tensor(x), lt_value_tensor(x)};
+    lt_value result = lt_value_none();
+    int n = 1;
+    const lt_status status = lt_call(name, args, n_tensors, NULL, 0, &result, &n);
+    *out = status == LT_OK ? result.v.tensor : NULL;
+    return status;
+}
+
+/* Registers an op of a context of its own, calls it and the one of the process, and computes
+ * gradients after it was unregistered. The result: the number of failures. */
+static void *register_and_call(void *unused)
+{
+    intptr_t failures = 0;
+    for (int i = 0; i < ROUNDS; i++) {
+        lt_context *mine = NULL;
+        lt_tensor *x = NULL, *y = NULL, *z = NULL, *total = NULL;
+        lt_scalar gradient;
+        lt_op_definition d = lt_op_definition_of("thread::twice(Tensor x) -> Tensor", twice);
+        d.derivative = twice_derivative;
+        if (lt_context_new(NULL, &mine) != LT_OK) return (void *)(intptr_t)1;
+        lt_context *before = lt_context_enter(mine);
+        failures += lt_op_register(&d) != LT_OK;
+        failures += lt_full(&(lt_dims){0}, lt_scalar_from_float(3), LT_FLOAT64, NULL, &x) != LT_OK;
+        failures += lt_tensor_set_requires_grad(x, true) != LT_OK;
+        failures += call_with(x, 2, "own_test::axpy", &y) != LT_OK; /* x^3 + x */
+        failures += call_with(x, 1, "thread::twice", &z) != LT_OK;
+        failures += lt_add(y, z, lt_scalar_from_int(1), &total) != LT_OK;
+        failures += lt_op_unregister("thread::twice") != LT_OK;
+        failures += lt_backward(total, NULL, false, false) != LT_OK;
+        failures += lt_tensor_item(lt_tensor_grad(x), &gradient) != LT_OK || gradient.v.d != 30;
+        lt_tensor *const made[] = {x, y, z, total};
+        for (int k = 0; k < COUNT(made); k++) lt_tensor_release(made[k]);
+        lt_context_enter(before);
+        lt_context_release(mine);
+    }
+    (void)unused;
+    return (void *)failures;
+}
+
+static void test_threads_register_and_call_at_once(void **state)
+{
+    (void)state;
+    pthread_t threads[THREADS];
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, register_and_call, NULL), 0);
+    /* meanwhile, an op of the process comes and goes */
+    lt_op_definition d = lt_op_definition_of("passing::twice(Tensor x) -> Tensor", twice);
+    for (int i = 0; i < 10 * ROUNDS; i++) {
+        assert_ok(lt_op_register(&d));
+        assert_ok(lt_op_unregister("passing::twice"));
+    }
+    for (int i = 0; i < THREADS; i++) {
+        void *failures = NULL;
+        assert_int_equal(pthread_join(threads[i], &failures), 0);
+        assert_null(failures);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -454,6 +528,7 @@ int main(void)
         cmocka_unit_test(test_every_type_of_argument_arrives),
         cmocka_unit_test(test_an_op_of_a_context_ends_with_it),
         cmocka_unit_test(test_null_and_missing_files_are_errors),
+        cmocka_unit_test(test_threads_register_and_call_at_once),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -382,21 +382,35 @@ describe('a plugin', function()
     return path
   end
 
-  it('that was built with the header of an earlier version works', function()
-    if not has_compiler then return pending 'no C compiler' end
-    local path = compile('1', '')
+  local function check_plugin(path, namespace)
     torch.ops.load_library(path)
     torch.ops.load_library(path) -- once more has no effect
-    os.remove(path)
-    local size, right, copies = torch.ops.frozen.facts(torch.ones(2, { dtype = torch.float64 }))
+    local ops = torch.ops[namespace]
+    local size, right, copies = ops.facts(torch.ones(2, { dtype = torch.float64 }))
     assert.equal(8, size)
     assert.is_true(right)
     assert.same({ 1, 1 }, copies[1]:tolist())
     local x = torch.tensor({ 1.0, 2.0 }, { dtype = torch.float64, requires_grad = true })
-    local y = torch.ops.frozen.scale(x, 3)
+    local y = ops.scale(x, 3)
     assert.same({ 3, 6 }, y:tolist())
-    assert.is_true(torch.autograd.gradcheck(torch.ops.frozen.scale, { x }))
-    expect_message('frozen::scale: expected contiguous float64', torch.ops.frozen.scale, torch.ones(2))
+    assert.is_true(torch.autograd.gradcheck(ops.scale, { x }))
+    expect_message(namespace .. '::scale: expected contiguous float64', ops.scale, torch.ones(2))
+  end
+
+  it('that was built with the header of an earlier version works', function()
+    if not has_compiler then return pending 'no C compiler' end
+    local path = compile('1', [[-DNAMESPACE='"compiled"']])
+    check_plugin(path, 'compiled')
+    os.remove(path)
+  end)
+
+  it('that was compiled for an earlier version works', function()
+    local machine = assert(io.popen 'uname -m'):read 'l'
+    if machine ~= 'x86_64' then return pending 'the kept plugin is for x86-64' end
+    local kept = folder .. '/1/plugin-x86_64.so'
+    check_plugin(kept, 'frozen')
+    local symbols = io.popen(('nm -D --undefined-only %s 2>/dev/null'):format(kept)):read 'a'
+    assert.is_nil(symbols:find 'lt_', symbols) -- it calls the library through the table only
   end)
 
   it('that needs another version is rejected', function()

@@ -1,9 +1,20 @@
 /* plugin.c - a plugin of every version of the plugin interface: compiled with the headers that a
  * version had (tests/abi/plugin/<version>), loaded by the library of today. It calls each function
- * of the table. ABI and API_SIZE, if defined, are what it claims to need. C99. */
+ * of the table. If defined, ABI and MORE are the version and the bytes beyond the table that it
+ * claims to need, and NAMESPACE is the namespace of its operations. C99.
+ *
+ * tests/abi/plugin/<version>/plugin-x86_64.so is this file, compiled when the version was current. Do
+ * not compile it again:
+ *
+ *   cc -std=c99 -Os -s -shared -fPIC -Itests/abi/plugin/1 tests/abi/plugin/plugin.c \
+ *      -o tests/abi/plugin/1/plugin-x86_64.so */
 #include "ltensor_plugin.h"
 
 #include <string.h>
+
+#ifndef NAMESPACE
+#define NAMESPACE "frozen"
+#endif
 
 static const lt_plugin_api *lt;
 
@@ -16,7 +27,7 @@ static lt_status scaled(const lt_tensor *x, double factor, lt_tensor **out)
     lt_status status;
     if (lt->tensor_dtype(x) != LT_FLOAT64 || !lt->tensor_is_contiguous(x) ||
         lt->tensor_layout(x) != LT_STRIDED || lt->tensor_device(x).type != LT_CPU)
-        return lt->op_error(LT_ERR_RUNTIME, "frozen::scale: expected contiguous float64 on the CPU");
+        return lt->op_error(LT_ERR_RUNTIME, NAMESPACE "::scale: expected contiguous float64 on the CPU");
     status = lt->tensor_new(LT_FLOAT64, lt->tensor_device(x), lt->tensor_ndim(x), lt->tensor_sizes(x), out);
     if (status != LT_OK) return status;
     from = (const double *)lt->tensor_data(x);
@@ -41,7 +52,7 @@ static lt_status scale_derivative(void *user, const lt_op_gradient *g)
     (void)user;
     if (!g->needs[0]) return LT_OK;
     args[0] = lt_value_tensor(g->grads[0]), args[1] = g->args[1];
-    status = lt->call("frozen::scale", args, 2, NULL, 0, &result, &n);
+    status = lt->call(NAMESPACE "::scale", args, 2, NULL, 0, &result, &n);
     if (status == LT_OK) g->input_grads[0] = lt->tensor_retain(result.v.tensor);
     lt->value_release(&result);
     return status;
@@ -80,11 +91,11 @@ LT_PLUGIN lt_status lt_plugin_open(const lt_plugin_api *api)
     lt_op_definition d;
     lt = api;
     if (api->size < sizeof *api || api->abi < LT_PLUGIN_ABI || api->version == NULL) return LT_ERR_RUNTIME;
-    d = lt_op_definition_of("frozen::scale(Tensor x, float factor=2) -> Tensor", scale);
+    d = lt_op_definition_of(NAMESPACE "::scale(Tensor x, float factor=2) -> Tensor", scale);
     d.derivative = scale_derivative;
     d.saves = "";
     if (api->op_register(&d) != LT_OK) return LT_ERR_RUNTIME;
-    d = lt_op_definition_of("frozen::facts(Tensor x) -> (int, bool, Tensor[])", facts);
+    d = lt_op_definition_of(NAMESPACE "::facts(Tensor x) -> (int, bool, Tensor[])", facts);
     return api->op_register(&d);
 }
 

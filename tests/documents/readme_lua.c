@@ -1,0 +1,2 @@
+/* README.md: Embed it 2 */
+#include "block.inc"

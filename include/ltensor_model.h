@@ -12,9 +12,10 @@
  * The first run for the shapes, dtypes and devices of the inputs executes the program with an
  * interpreter of the library and records its operations as a plan. Later runs execute the plan
  * without the interpreter and without a lock. With grad mode off they reuse the memory of the runs
- * before: pass the outputs too, and they allocate nothing. A model whose operations depend on the
- * elements of its inputs (a loop until convergence, random numbers) always runs in the interpreter:
- * lt_model_interpreted.
+ * before: pass the outputs too, and they allocate nothing. An integer or a boolean that the program
+ * reads from a tensor, such as the condition of a branch, selects the plan. A model whose operations
+ * depend on other elements of its inputs (a loop until convergence, random numbers) always runs in
+ * the interpreter: lt_model_interpreted.
  *
  * Threads: several threads may run one model at once. Runs that record or are interpreted wait for
  * each other. Only one thread at a time may load a state, set the mode, save or change parameters,
@@ -59,7 +60,8 @@ LT_API const lt_model_value *lt_model_output(const lt_model *model, int i);
 
 /* Runs the model. inputs and outputs are in the order of the file; n_inputs and n_outputs are their
  * numbers. An input that the file marks as optional may be NULL.
- * - An outputs entry that is NULL receives a new tensor. Another entry is a tensor with the shape,
+ * - An outputs entry that is NULL receives a new tensor, which shares no memory with inputs and
+ *   parameters. Another entry is a tensor with the shape,
  *   dtype and device of the output, which receives the elements; it must not require grad while
  *   grad mode is on.
  * - With grad mode on (the default of a thread; lt_set_grad_enabled), outputs require grad if an

@@ -4,9 +4,10 @@
 -- The call runs in a coroutine with a debug hook, as in onnx/export/record.lua. That recorder writes
 -- a file that computes the same for all inputs; this one writes a list for the same sizes, dtypes
 -- and devices. The call is refused (M.call returns nil and a reason) if the list could differ in the
--- next call: a number is read from a tensor that depends on the inputs, random numbers are drawn, a
+-- next call: a fraction is read from a tensor that depends on the inputs, random numbers are drawn, a
 -- tensor that lives longer than the call is changed, or a C function that is not an operation
--- receives a tensor that depends on the inputs.
+-- receives a tensor that depends on the inputs. An integer or a boolean that is read, such as the
+-- condition of a branch, is a step of the list: the list applies to calls in which it is the same.
 --
 -- A value is { tensor =, slot =, version =, varies = }: `varies` if it depends on an input, or with
 -- gradients on a parameter; `fixed` for parameters and buffers, which are constants of the list.
@@ -15,6 +16,7 @@
 
 local torch = require 'torch'
 local arguments = require 'torch.onnx.export.arguments'
+local declarations = require 'torch.support.declarations'
 local onnx_record = require 'torch.onnx.export.record'
 
 local M = {}
@@ -37,7 +39,7 @@ for _, f in ipairs { tostring, print } do harmless[f] = nil end
 for name in ([[size dim ndimension numel nelement is_floating_point is_complex element_size get_device data_ptr stride]]):gmatch '%S+' do
   if methods[name] then harmless[methods[name]] = true end
 end
-for name in ([[is_tensor version_of let_go op_name is_grad_enabled within_budget is_inference_mode_enabled type_of]]):gmatch '%S+' do
+for name in ([[is_tensor version_of let_go op_name is_grad_enabled within_budget is_inference_mode_enabled type_of is_batched]]):gmatch '%S+' do
   for _, holder in ipairs { torch, torch._C } do
     if holder[name] then harmless[holder[name]] = true end
   end
@@ -115,6 +117,10 @@ end
 -- ---- the hook -----------------------------------------------------------------------------------
 
 function Recorder:begins(f, args)
+  if f == methods.item then
+    local value = torch.is_tensor(args[1]) and self.of_tensor[args[1]]
+    if value and value.varies and not value.tensor:is_floating_point() and not value.tensor:is_complex() then return { guard = value } end
+  end
   if f == metatable.__index and type(args[2]) == 'string' then
     if not plain_fields[args[2]] and methods[args[2]] == nil and self:receives(args) then self:refuse("the field '%s' is read", args[2]) end
     return nil
@@ -131,6 +137,10 @@ function Recorder:begins(f, args)
 end
 
 function Recorder:ends(call, results)
+  if call.guard then
+    self.calls[#self.calls + 1] = { guard = call.guard, expected = results[1] }
+    return
+  end
   call.args.n = call.args.n or 0
   local several = type(results[1]) == 'table' and getmetatable(results[1]) == nil
   call.is_list = several
@@ -158,7 +168,7 @@ local function hook_of(self)
     local args = transferred()
     local call = self:begins(f, args)
     if call then
-      call.args.n = args.n
+      if call.args then call.args.n = args.n end
       pending, pending_f = call, f
     end
   end
@@ -221,7 +231,24 @@ local function parameter_of(bound_names, name)
   end
 end
 
+-- A call of an operation for modules, which has no declaration in Lua: its arguments by their number.
+function Recorder:lower_library(call)
+  local args = {}
+  for i = 1, call.args.n do
+    local value = call.args[i]
+    if value == nil then args[i] = { 'none' }
+    else args[i] = lowered(self, type(value) == 'table' and not onnx_record.is_value(value) and 'Tensor[]' or nil, value) end
+    if not args[i] then return self:refuse("argument %d of '%s'", i, call.op) end
+  end
+  self:add(call.op, args, call.results)
+end
+
 function Recorder:lower(call)
+  if call.guard then
+    self.steps[#self.steps + 1] = call
+    return
+  end
+  if #declarations.overloads(call.op, call.in_nn) == 0 then return self:lower_library(call) end
   local bound, overload = arguments.bind(call)
   if not bound then return self:refuse("a form of '%s' that only Lua has", call.op) end
   if overload.names.generator and bound.generator == nil and not (call.op:find 'dropout' and bound.train == false) then
@@ -236,6 +263,9 @@ function Recorder:lower(call)
       args[name] = lowered(self, parameter.kind, value)
       if not args[name] then return self:refuse("argument '%s' of '%s'", name, call.op) end
     end
+  end
+  for _, parameter in ipairs(overload) do
+    if parameter.optional and parameter.default == nil and not args[parameter.name] then args[parameter.name] = { 'none' } end
   end
   local results = table.move(call.results, 1, #call.results, 1, {})
   local shifts = {}

@@ -100,6 +100,7 @@ function M.emit(text, op, name, form, parameters, outputs)
   end
   text:line('};')
   local results = form == 'NEW' and op.returns or {}
+  if #results > 5 then error(op.line .. ': more results than LT_BATCH_RESULTS', 0) end
   for i, result in ipairs(results) do
     tensors = tensors and result_fields[result.type] ~= nil and (result.type:match 'Tensor' ~= nil)
     gives_list = gives_list or result.type == 'Tensor[]'

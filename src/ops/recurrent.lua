@@ -21,6 +21,9 @@ return {
   { 'rnn_relu_cell(Tensor input, Tensor hx, ' .. cell .. 'Tensor', variants = 'function', composite = true, doc = 'The next state of cells with relu, as nn.RNNCell.' },
 
   -- ---- for modules ----------------------------------------------------------------------------------------------
+  { 'recurrent_layer(Tensor gates, Tensor hx, Tensor? cx, Tensor weight_hh, Tensor? bias_hh, string cell, bool reverse, Tensor? batch_sizes=nil) -> (Tensor output, Tensor hn, Tensor cn)',
+    variants = 'library', composite = true,
+    doc = 'One direction of a layer: gates [rows, groups * hidden] are the gates of the input, step after step; cell: lstm, gru, tanh or relu; batch_sizes has the number of rows of each step. The states of all steps, the last ones and, of an LSTM, the last cell states.' },
   { '_recurrent(Tensor gates, Tensor hx, Tensor? cx, Tensor weight_hh, Tensor? bias_hh, string cell, bool reverse, Tensor? batch_sizes=nil) -> (Tensor output, Tensor hn, Tensor cn, Tensor kept, Tensor cells)',
     variants = 'library', composite = true, reads = true,
     doc = 'One direction of a layer: gates [rows, groups * hidden] are the gates of the input, step after step; batch_sizes has the number of rows of each step.' },

@@ -184,7 +184,7 @@ for reason, names in pairs {
   ['the same on another device: cuda_spec.lua'] = 'cuda',
   ['the arguments are positions'] = 'segment_reduce',
   ['masks are bools'] = 'masked_normalize',
-  ['nn_recurrent_spec.lua and gradcheck_spec.lua check their derivatives'] = 'lstm gru rnn_tanh rnn_relu lstm_cell gru_cell rnn_tanh_cell rnn_relu_cell',
+  ['nn_recurrent_spec.lua and gradcheck_spec.lua check their derivatives'] = 'lstm gru rnn_tanh rnn_relu lstm_cell gru_cell rnn_tanh_cell rnn_relu_cell recurrent_layer',
 } do
   for name in names:gmatch '%S+' do NOT_ASKED[name] = reason end
 end

@@ -23,7 +23,7 @@ local function by_library(f)
     if #found > 0 then count = count + 1 end
     return found
   end
-  with('_recurrent', function() error 'our own kernels' end, function() with('_recurrent_network', counted, f) end)
+  with('recurrent_layer', function() error 'our own kernels' end, function() with('_recurrent_network', counted, f) end)
   return count
 end
 -- f, in which no network may be done by the library.

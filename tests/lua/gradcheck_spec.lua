@@ -386,6 +386,7 @@ for _, name in ipairs { 'rnn_tanh', 'rnn_relu' } do
   cases[name .. '_cell'] = { { X(3, 2), X(3, 2), X(2, 2), X(2, 2), X(2), X(2) } }
 end
 cases.lstm_cell = { { X(3, 2), { X(3, 2), X(3, 2) }, X(8, 2), X(8, 2), X(8), X(8) } }
+cases.recurrent_layer = { { X(6, 8), X(2, 2), X(2, 2), X(8, 2), X(8), 'lstm', true }, { X(6, 6), X(2, 2), nil, X(6, 2), X(6), 'gru', false } }
 cases.gru_cell = { { X(3, 2), X(3, 2), X(6, 2), X(6, 2), X(6), X(6) } }
 cases.alias_copy, cases.t_copy, cases.squeeze_copy = { { X(2, 3) } }, { { X(2, 3) } }, { { X(2, 1, 3) } }
 cases.as_strided_copy, cases.diagonal_copy = { { X(4), { 2 }, { 2 } } }, { { X(3, 3), 1 } }
@@ -464,7 +465,8 @@ local function check(f, arguments, leaves, kind)
 end
 
 local function functional(op)
-  local f = op.variants.nn and torch._C.nn[op.name] or op.variants['function'] and torch[op.name] or torch._C.methods[op.name]
+  local f = op.variants.nn and torch._C.nn[op.name] or op.variants['function'] and torch[op.name] or op.variants.library and torch._C[op.name]
+    or torch._C.methods[op.name]
   if op.returns[1] and op.returns[1].type == 'Tensor[]' then return function(...) return table.unpack(f(...)) end end
   return f
 end

@@ -298,6 +298,19 @@ describe('torch.lstm, gru, rnn_tanh and rnn_relu', function()
     end
   end)
 
+  it('run under vmap as sample by sample, with and without gradients', function()
+    for _, name in ipairs { 'LSTM', 'GRU', 'RNN' } do
+      local net = torch.nn[name](3, 4, 2, { bidirectional = true }):to(device)
+      local x = torch.randn(3, 5, 2, 3, { device = device })
+      local function outputs(sample) return (net(sample)) end
+      for _, grad in ipairs { true, false } do
+        local _ <close> = torch.set_grad_enabled(grad)
+        local mapped = torch.vmap(outputs)(x)
+        for i = 1, 3 do near(outputs(x[i]), mapped[i], name) end
+      end
+    end
+  end)
+
   it('have single cells, as the modules', function()
     for _, name in ipairs { 'LSTM', 'GRU', 'RNN' } do
       local cell = torch.nn[name .. 'Cell'](3, 4):to(device)

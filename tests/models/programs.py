@@ -48,11 +48,27 @@ class Mixer(nn.Module):
         return x + self.down(functional.gelu(self.up(self.norm(x))))
 
 
+class Branches(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return torch.cond(x.sum() > 0, lambda x: self.layer(x) + 1, lambda x: x.sin() * 2, (x,))
+
+
+class Rounds(nn.Module):
+    def forward(self, n, x):
+        return torch._higher_order_ops.while_loop(lambda n, x: n > 0, lambda n, x: (n - 1, x * 1.5 + n), (n, x))[1]
+
+
 torch.manual_seed(0)
 for name, model, args in [
     ("convolution", Convolution(), (torch.rand(2, 1, 8, 8),)),
     ("attention", Attention(), (torch.randint(0, 11, (2, 7)),)),
     ("mixer", Mixer(), (torch.rand(3, 6),)),
     ("recurrent", Recurrent(), (torch.rand(2, 5, 3), torch.rand(1, 2, 6))),
+    ("branches", Branches(), (torch.rand(2, 3),)),
+    ("rounds", Rounds(), (torch.tensor(3), torch.rand(2))),
 ]:
     torch.export.save(torch.export.export(model.eval(), args), f"{sys.argv[1]}/{name}.pt2")

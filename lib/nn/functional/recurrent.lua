@@ -42,7 +42,7 @@ local function places(rows, batch, sizes)
   return list
 end
 
--- The same results as torch._C._recurrent's first three; weight_hr projects the state of an LSTM.
+-- The same results as torch._C.recurrent_layer; weight_hr projects the state of an LSTM.
 function recurrent.by_steps(gates, hx, cx, weight_hh, bias_hh, cell, reverse, sizes, weight_hr)
   local batch = hx:size(1)
   local list = places(gates:size(1), batch, sizes)
@@ -83,7 +83,7 @@ function recurrent.layer(gates, hx, cx, weight_hh, bias_hh, cell, reverse, sizes
   if (gates.dtype ~= hx.dtype or gates.dtype ~= weight_hh.dtype) and torch.is_autocast_enabled(gates.device.type) then
     return recurrent.by_steps(gates, hx, cx, weight_hh, bias_hh, cell, reverse, sizes)
   end
-  local output, hn, cn = torch._C._recurrent(gates, hx, cx, weight_hh, bias_hh, cell, reverse, sizes)
+  local output, hn, cn = torch._C.recurrent_layer(gates, hx, cx, weight_hh, bias_hh, cell, reverse, sizes)
   return output, hn, cx and cn
 end
 

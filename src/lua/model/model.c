@@ -18,7 +18,8 @@
 
 #include <unistd.h>
 
-enum { MAX_PLANS = 64, REASON = 200 };
+/* MAX_VARIANTS: plans for the same inputs, for the numbers that the program reads from them */
+enum { MAX_PLANS = 64, MAX_VARIANTS = 8, REASON = 200 };
 
 typedef struct plan_entry {
     lt_plan *plan;
@@ -250,14 +251,22 @@ static void set_reason(lt_model *model, const char *text)
 
 /* ---- plans ----------------------------------------------------------------------------------- */
 
-/* The plan for a run with these inputs, or NULL. */
-static lt_plan *find_plan(lt_model *model, lt_tensor *const *inputs)
+static bool is_usable(const lt_model *model, const lt_plan *plan, lt_tensor *const *inputs)
 {
+    return lt_plan_fits(plan, inputs, model->n_inputs) && lt_plan_is_current(plan);
+}
+
+/* Runs the plan that applies; *done: there is one. */
+static lt_status run_plans(lt_model *model, const lt_plan_call *call, bool *done)
+{
+    *done = false;
     for (plan_entry *entry = atomic_load(&model->plans); entry != NULL;
-         entry = atomic_load(&entry->next))
-        if (lt_plan_fits(entry->plan, inputs, model->n_inputs) && lt_plan_is_current(entry->plan))
-            return entry->plan;
-    return NULL;
+         entry = atomic_load(&entry->next)) {
+        if (!is_usable(model, entry->plan, call->inputs)) continue;
+        const lt_status status = lt_plan_run(entry->plan, call, done);
+        if (status != LT_OK || *done) return status;
+    }
+    return LT_OK;
 }
 
 /* Removes plans of an older state of the parameters, or all. Under the lock. */
@@ -289,9 +298,11 @@ static bool is_same(const lt_tensor *a, const lt_tensor *b)
                                    (size_t)a->numel * lt_dtype_size((lt_dtype)a->dtype)) == 0;
 }
 
-static lt_plan_outputs outputs_of(const lt_model *model, lt_tensor **tensors)
+static lt_plan_call call_of(const lt_model *model, lt_tensor *const *inputs, lt_tensor **outputs)
 {
-    return (lt_plan_outputs){model->values + model->n_inputs, tensors, model->n_outputs};
+    return (lt_plan_call){
+        inputs,         model->n_inputs, outputs, model->n_outputs, model->values + model->n_inputs,
+        model->tensors, model->n_tensors};
 }
 
 /* Runs a new plan once: creates the workspace, and compares the results with the interpreter's. */
@@ -299,8 +310,9 @@ static bool is_equal_run(const lt_model *model, lt_plan *plan, lt_tensor *const 
                          lt_tensor *const *results)
 {
     lt_tensor **made = lt_mem_zarray(model->n_outputs + 1, sizeof *made);
-    const lt_plan_outputs outputs = outputs_of(model, made);
-    bool same = made != NULL && lt_plan_run(plan, inputs, &outputs) == LT_OK;
+    const lt_plan_call call = call_of(model, inputs, made);
+    bool applies;
+    bool same = made != NULL && lt_plan_run(plan, &call, &applies) == LT_OK && applies;
     for (int i = 0; i < model->n_outputs && made != NULL; i++) {
         same = same && is_same(made[i], results[i]);
         lt_tensor_release(made[i]);
@@ -381,11 +393,24 @@ static int run_program(lua_State *L)
     return 0;
 }
 
+/* If there are too many plans for these inputs, removes all and records no more. */
+static void limit_variants(lt_model *model, lt_tensor *const *inputs)
+{
+    int n = 0;
+    for (plan_entry *entry = atomic_load(&model->plans); entry != NULL;
+         entry = atomic_load(&entry->next))
+        if (is_usable(model, entry->plan, inputs)) n++;
+    if (n < MAX_VARIANTS) return;
+    remove_plans(model, true);
+    set_reason(model, "the operations depend on numbers in the inputs, which vary");
+}
+
 /* Runs the program and, if there is room for a plan, records it. Under the lock. */
 static lt_status interpret(lt_model *model, lt_tensor *const *inputs, lt_tensor **results)
 {
     remove_plans(model, false);
     if (model->n_plans >= MAX_PLANS) remove_plans(model, true);
+    limit_variants(model, inputs);
     if (atomic_load(&model->running) == 1) {
         free_plans(model->removed);
         model->removed = NULL;
@@ -402,20 +427,18 @@ static lt_status interpret(lt_model *model, lt_tensor *const *inputs, lt_tensor 
     return status;
 }
 
-static lt_status run_without_plan(lt_model *model, lt_tensor *const *inputs,
-                                  const lt_plan_outputs *outputs)
+static lt_status run_without_plan(lt_model *model, const lt_plan_call *call)
 {
-    lt_tensor **results = lt_mem_zarray(outputs->n + 1, sizeof *results);
+    bool done;
+    lt_tensor **results = lt_mem_zarray(call->n_outputs + 1, sizeof *results);
     if (results == NULL) return LT_ERR_MEMORY;
     pthread_mutex_lock(&model->lock);
-    lt_plan *plan = find_plan(model, inputs); /* another thread may have recorded it */
-    lt_status status = plan == NULL ? interpret(model, inputs, results) : LT_OK;
+    /* Another thread may have recorded it. */
+    lt_status status = run_plans(model, call, &done);
+    if (status == LT_OK && !done) status = interpret(model, call->inputs, results);
     pthread_mutex_unlock(&model->lock);
-    if (plan != NULL)
-        status = lt_plan_run(plan, inputs, outputs);
-    else if (status == LT_OK)
-        status = lt_plan_set_outputs(outputs, results);
-    for (int i = 0; i < outputs->n; i++) lt_tensor_release(results[i]);
+    if (status == LT_OK && !done) status = lt_plan_set_outputs(call, results);
+    for (int i = 0; i < call->n_outputs; i++) lt_tensor_release(results[i]);
     lt_mem_free(results);
     return status;
 }
@@ -439,11 +462,11 @@ lt_status lt_model_run(lt_model *model, lt_tensor *const *inputs, int n_inputs, 
 {
     LT_REQUIRE(model);
     LT_TRY(check_run(model, inputs, n_inputs, outputs, n_outputs));
-    const lt_plan_outputs wanted = outputs_of(model, outputs);
+    const lt_plan_call call = call_of(model, inputs, outputs);
     atomic_fetch_add(&model->running, 1);
-    lt_plan *plan = find_plan(model, inputs);
-    const lt_status status = plan != NULL ? lt_plan_run(plan, inputs, &wanted)
-                                          : run_without_plan(model, inputs, &wanted);
+    bool done;
+    lt_status status = run_plans(model, &call, &done);
+    if (status == LT_OK && !done) status = run_without_plan(model, &call);
     atomic_fetch_sub(&model->running, 1);
     return status;
 }

@@ -1,69 +1,10 @@
-/* plan.c - see plan.h. */
-#include "plan.h"
+/* plan.c - builds and frees plans, and compares inputs with them: see plan.h. */
+#include "plan_parts.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "api/call_match.h"
 #include "memory/alloc.h"
-#include "memory/block.h"
-#include "op/copy_.h"
-
-enum { MAX_WORKSPACES = 16 }; /* kept for the next runs; more threads allocate theirs in each run */
-
-/* A tensor argument that is set in each run. entry: its index in a list; -1: no list. */
-typedef struct plan_patch {
-    int arg, entry, slot;
-} plan_patch;
-
-/* A range of an array of the plan. */
-typedef struct plan_range {
-    int first, n;
-} plan_range;
-
-typedef struct plan_step {
-    const lt_callable *callable;
-    plan_range patches, results, ends; /* in patches, slots and slots */
-    int list_arg, list_first;          /* a list argument in lists; -1: none */
-} plan_step;
-
-typedef struct plan_workspace {
-    lt_call_frame *frames;
-    lt_tensor **slots, **lists, **results;
-    lt_block_pool pool;
-} plan_workspace;
-
-typedef struct plan_input {
-    int dtype, ndim;
-    lt_device device;
-    bool requires_grad;
-    int64_t sizes[LT_MAX_DIMS];
-} plan_input;
-
-/* An array that grows. */
-typedef struct plan_list {
-    void *items;
-    int n, room;
-} plan_list;
-
-struct lt_plan {
-    plan_list steps;     /* plan_step */
-    plan_list frames;    /* lt_call_frame, one for each step */
-    plan_list patches;   /* plan_patch */
-    plan_list slots;     /* int: slots of results, and of values that end */
-    plan_list lists;     /* lt_tensor *: entries of list arguments; NULL: patched */
-    plan_list owned;     /* lt_tensor *: constants */
-    plan_list texts;     /* char *: string arguments */
-    plan_list inputs;    /* int: slots */
-    plan_list outputs;   /* int: slots */
-    plan_list depends;   /* lt_tensor *: parameters and buffers */
-    plan_list versions;  /* uint32_t, of depends */
-    plan_list signature; /* plan_input */
-    bool grad;           /* grad mode of the recording */
-    int n_slots;
-    _Atomic(plan_workspace *) free[MAX_WORKSPACES];
-};
 
 /* ---- building -------------------------------------------------------------------------------- */
 
@@ -199,6 +140,8 @@ static void read_arg(lua_State *L, lt_plan *plan, const char *name, call_args *a
         *value = lt_value_string(keep_text(L, plan, arg + 2));
     } else if (strcmp(kind, "dtype") == 0) {
         *value = lt_value_dtype(lt_lua_to_dtype(L, -1));
+    } else if (strcmp(kind, "none") == 0) {
+        *value = lt_value_none();
     } else {
         lt_device device = {LT_CPU, 0};
         (void)lt_lua_to_device(L, -1, &device);
@@ -219,11 +162,12 @@ static void bind_call(lua_State *L, lt_plan *plan, const char *op, call_args *a,
 {
     lt_call_match m;
     lt_named_call call = {.named = a->named, .nnamed = a->n};
-    if (lt_call_bind(op, &call, &m, &step->callable) != LT_OK) {
-        char qualified[100]; /* Lua's declarations leave out the module */
-        snprintf(qualified, sizeof qualified, "nn.functional.%s", op);
-        lt_lua_check(L, lt_call_bind(qualified, &call, &m, &step->callable));
-    }
+    char qualified[100]; /* Lua's declarations leave out the module */
+    snprintf(qualified, sizeof qualified, "nn.functional.%s", op);
+    if (lt_call_bind(op, &call, &m, &step->callable) != LT_OK &&
+        (lt_op_builtin(qualified) == NULL ||
+         lt_call_bind(qualified, &call, &m, &step->callable) != LT_OK))
+        lt_lua_raise(L);
     lt_call_frame *frame = add_items(L, &plan->frames, sizeof *frame, 1);
     *frame = m.frame;
     /* The plan takes the converted numbers. A converted tensor would be the recorded one. */
@@ -253,17 +197,52 @@ static void bind_call(lua_State *L, lt_plan *plan, const char *op, call_args *a,
     if (converted) luaL_error(L, "an argument of %s() is converted in each call", op);
 }
 
+/* The name of the argument with the key at the stack index: the name or, for operations without a
+ * declaration in Lua, the number. */
+static const char *arg_name(lua_State *L, const char *op, int index)
+{
+    if (lua_type(L, index) == LUA_TSTRING) return lua_tostring(L, index);
+    const lt_op *f = lt_op_builtin(op);
+    if (f == NULL) luaL_error(L, "%s() is not an operation of C", op);
+    const lt_callable *overload = lt_callables[f->first];
+    const int i = (int)lua_tointeger(L, index) - 1;
+    if (i >= overload->info.n_args) luaL_error(L, "%s() has %d arguments", op, i);
+    return overload->args[i].info.name;
+}
+
+/* Adds the step {guard, expected} at the stack index. */
+static void add_guard(lua_State *L, lt_plan *plan, int index)
+{
+    plan_step step = {.patches = {plan->patches.n, 1}, .list_arg = -1};
+    plan_patch *patch = add_items(L, &plan->patches, sizeof *patch, 1);
+    lua_getfield(L, index, "guard");
+    *patch = (plan_patch){0, -1, 0};
+    (void)take_recorded(L, &patch->slot);
+    if (patch->slot < 0) luaL_error(L, "a constant is read");
+    lua_getfield(L, index, "expected");
+    step.expected = lua_isboolean(L, -1) ? lua_toboolean(L, -1) : (int64_t)lua_tointeger(L, -1);
+    lua_pop(L, 1);
+    (void)add_items(L, &plan->frames, sizeof(lt_call_frame), 1);
+    *(plan_step *)add_items(L, &plan->steps, sizeof step, 1) = step;
+}
+
 /* Adds the step on top of the stack (popped). */
 static void add_step(lua_State *L, lt_plan *plan)
 {
     const int top = lua_gettop(L);
     call_args a = {.list_named = -1};
+    if (lua_getfield(L, top, "guard") != LUA_TNIL) {
+        add_guard(L, plan, top);
+        lua_settop(L, top - 1);
+        return;
+    }
+    lua_settop(L, top);
     plan_step step = {0};
     lua_getfield(L, top, "op");
     const char *op = lua_tostring(L, -1);
     lua_getfield(L, top, "args");
     for (lua_pushnil(L); lua_next(L, top + 2) != 0; lua_settop(L, top + 3))
-        read_arg(L, plan, lua_tostring(L, top + 3), &a);
+        read_arg(L, plan, arg_name(L, op, top + 3), &a);
     bind_call(L, plan, op, &a, &step);
     lua_getfield(L, top, "results");
     const int n = (int)lua_rawlen(L, -1);
@@ -361,16 +340,10 @@ static void free_tensors(plan_list *list)
     lt_mem_free(list->items);
 }
 
-static void free_workspace(plan_workspace *w)
-{
-    if (w != NULL) lt_block_pool_clear(&w->pool);
-    lt_mem_free(w);
-}
-
 void lt_plan_free(lt_plan *plan)
 {
     if (plan == NULL) return;
-    for (int i = 0; i < MAX_WORKSPACES; i++) free_workspace(atomic_load(&plan->free[i]));
+    for (int i = 0; i < MAX_WORKSPACES; i++) lt_plan_free_workspace(atomic_load(&plan->free[i]));
     char **texts = plan->texts.items;
     for (int i = 0; i < plan->texts.n; i++) lt_mem_free(texts[i]);
     free_tensors(&plan->owned);
@@ -422,135 +395,4 @@ bool lt_plan_is_current(const lt_plan *plan)
             versions[i])
             return false;
     return true;
-}
-
-/* ---- running --------------------------------------------------------------------------------- */
-
-static plan_workspace *new_workspace(const lt_plan *plan)
-{
-    const size_t frames = (size_t)plan->frames.n * sizeof(lt_call_frame),
-                 slots = (size_t)plan->n_slots * sizeof(lt_tensor *),
-                 lists = (size_t)plan->lists.n * sizeof(lt_tensor *),
-                 results = (size_t)plan->outputs.n * sizeof(lt_tensor *);
-    plan_workspace *w = lt_mem_zalloc(sizeof *w + frames + slots + lists + results);
-    if (w == NULL) return NULL;
-    w->frames = (lt_call_frame *)(w + 1);
-    w->slots = (lt_tensor **)((char *)w->frames + frames);
-    w->lists = w->slots + plan->n_slots;
-    w->results = w->lists + plan->lists.n;
-    if (frames > 0) memcpy(w->frames, plan->frames.items, frames);
-    if (lists > 0) memcpy(w->lists, plan->lists.items, lists);
-    const plan_step *steps = plan->steps.items;
-    for (int i = 0; i < plan->steps.n; i++)
-        if (steps[i].list_arg >= 0)
-            w->frames[i].v[steps[i].list_arg].list.v = w->lists + steps[i].list_first;
-    return w;
-}
-
-static plan_workspace *take_workspace(lt_plan *plan)
-{
-    for (int i = 0; i < MAX_WORKSPACES; i++) {
-        plan_workspace *w = atomic_exchange_explicit(&plan->free[i], NULL, memory_order_acquire);
-        if (w != NULL) return w;
-    }
-    return new_workspace(plan);
-}
-
-static void keep_workspace(lt_plan *plan, plan_workspace *w)
-{
-    for (int i = 0; i < MAX_WORKSPACES; i++) {
-        plan_workspace *empty = NULL;
-        if (atomic_compare_exchange_strong_explicit(&plan->free[i], &empty, w, memory_order_release,
-                                                    memory_order_relaxed))
-            return;
-    }
-    free_workspace(w);
-}
-
-static void put_slot(lt_tensor **slot, lt_tensor *t)
-{
-    lt_tensor *before = *slot;
-    *slot = t;
-    lt_tensor_release(before);
-}
-
-/* Moves the results of a call into their slots. */
-static void store_made(const lt_plan *plan, const plan_step *step, plan_workspace *w,
-                       lt_value *made)
-{
-    const int *slots = (const int *)plan->slots.items + step->results.first;
-    if (step->callable->results[0].kind != LT_KIND_TENSORS) {
-        for (int i = 0; i < step->callable->info.n_results; i++) {
-            if (i < step->results.n)
-                put_slot(&w->slots[slots[i]], made[i].v.tensor);
-            else
-                lt_tensor_release(made[i].v.tensor);
-        }
-        return;
-    }
-    lt_tensor_list *list = &made[0].v.tensors;
-    for (int i = 0; i < step->results.n && i < list->n; i++)
-        put_slot(&w->slots[slots[i]], lt_tensor_retain(list->v[i]));
-    lt_tensor_list_release(list);
-}
-
-static lt_status run_step(const lt_plan *plan, int i, plan_workspace *w)
-{
-    const plan_step *step = (const plan_step *)plan->steps.items + i;
-    const plan_patch *patch = (const plan_patch *)plan->patches.items + step->patches.first;
-    const int *slots = plan->slots.items;
-    lt_call_frame *frame = &w->frames[i];
-    lt_value made[LT_CALL_MAX_RESULTS];
-    for (int k = 0; k < step->patches.n; k++, patch++) {
-        lt_tensor *t = w->slots[patch->slot];
-        if (patch->entry < 0)
-            frame->v[patch->arg].tensor = t;
-        else
-            frame->v[patch->arg].list.v[patch->entry] = t;
-    }
-    for (int k = 0; k < step->callable->info.n_results; k++)
-        made[k] = lt_value_of(step->callable->results[k].kind);
-    LT_TRY(lt_call_run(step->callable, frame, made));
-    store_made(plan, step, w, made);
-    for (int k = 0; k < step->ends.n; k++) put_slot(&w->slots[slots[step->ends.first + k]], NULL);
-    return LT_OK;
-}
-
-static lt_status check_output(const lt_model_value *value, int i, const lt_tensor *to,
-                              const lt_tensor *from)
-{
-    if (to == NULL || (to->dtype == from->dtype && lt_same_sizes(to, from))) return LT_OK;
-    return lt_error(LT_ERR_RUNTIME,
-                    "lt_model_run(): output '%s' is %s with %d dimensions, but outputs[%d] has "
-                    "another shape or dtype; pass NULL for a new tensor",
-                    value->name, lt_dtype_name((lt_dtype)from->dtype), from->ndim, i);
-}
-
-lt_status lt_plan_set_outputs(const lt_plan_outputs *outputs, lt_tensor *const *results)
-{
-    lt_tensor **to = outputs->tensors;
-    for (int i = 0; i < outputs->n; i++)
-        LT_TRY(check_output(&outputs->values[i], i, to[i], results[i]));
-    for (int i = 0; i < outputs->n; i++)
-        if (to[i] != NULL) LT_TRY(lt_copy_(to[i], results[i], false));
-    for (int i = 0; i < outputs->n; i++)
-        if (to[i] == NULL) to[i] = lt_tensor_retain(results[i]);
-    return LT_OK;
-}
-
-lt_status lt_plan_run(lt_plan *plan, lt_tensor *const *inputs, const lt_plan_outputs *outputs)
-{
-    plan_workspace *w = take_workspace(plan);
-    if (w == NULL) return LT_ERR_MEMORY;
-    const int *in = plan->inputs.items, *out = plan->outputs.items;
-    lt_block_pool *before = lt_block_pool_enter(&w->pool);
-    for (int i = 0; i < plan->inputs.n; i++) w->slots[in[i]] = lt_tensor_retain(inputs[i]);
-    lt_status status = LT_OK;
-    for (int i = 0; i < plan->steps.n && status == LT_OK; i++) status = run_step(plan, i, w);
-    for (int i = 0; i < plan->outputs.n; i++) w->results[i] = w->slots[out[i]];
-    if (status == LT_OK) status = lt_plan_set_outputs(outputs, w->results);
-    for (int i = 0; i < plan->n_slots; i++) put_slot(&w->slots[i], NULL);
-    (void)lt_block_pool_enter(before);
-    keep_workspace(plan, w);
-    return status;
 }

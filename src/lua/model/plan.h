@@ -25,18 +25,25 @@ bool lt_plan_fits(const lt_plan *plan, lt_tensor *const *inputs, int n);
 /* Whether no parameter or buffer was changed since the recording. */
 bool lt_plan_is_current(const lt_plan *plan);
 
-/* The n outputs of a model, and the caller's tensors for them (lt_model_run). */
-typedef struct lt_plan_outputs {
-    const lt_model_value *values;
-    lt_tensor **tensors;
-    int n;
-} lt_plan_outputs;
+/* A call of lt_model_run. */
+typedef struct lt_plan_call {
+    lt_tensor *const *inputs;
+    int n_inputs;
+    lt_tensor **outputs; /* of the caller; NULL: receives a new tensor */
+    int n_outputs;
+    const lt_model_value *values; /* of the outputs */
+    lt_tensor *const *tensors;    /* parameters and buffers */
+    int n_tensors;
+} lt_plan_call;
 
-/* Sets the outputs: a new reference to each result, or a copy into the caller's tensor. After an
- * error no tensor is new. */
-lt_status lt_plan_set_outputs(const lt_plan_outputs *outputs, lt_tensor *const *results);
+/* Sets the outputs: a new reference to each result, or a copy into the caller's tensor. A new output
+ * does not share the memory of an input, a parameter or a buffer: such results, references of the
+ * caller, are replaced by copies. After an error no output is new. */
+lt_status lt_plan_set_outputs(const lt_plan_call *call, lt_tensor **results);
 
-/* Runs the plan and sets the outputs. Any thread. */
-lt_status lt_plan_run(lt_plan *plan, lt_tensor *const *inputs, const lt_plan_outputs *outputs);
+/* Runs the plan and sets the outputs. *applies is false and the outputs are unchanged if a number
+ * that the program reads from its tensors, such as the condition of a branch, is another one than in
+ * the recording. Any thread. */
+lt_status lt_plan_run(lt_plan *plan, const lt_plan_call *call, bool *applies);
 
 #endif

@@ -24,7 +24,7 @@ local function weight_of(g, value, order)
 end
 
 -- args: gates, hx, cx, weight_hh, bias_hh, cell, reverse, batch_sizes, unconverted.
-function M._recurrent(g, a, call)
+function M.recurrent_layer(g, a, call)
   local gates, hx, cx, weight_hh, bias_hh, cell, reverse = table.unpack(a, 1, 7)
   if a[8] then g:fail 'a packed sequence' end
   local made

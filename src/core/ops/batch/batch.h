@@ -20,7 +20,7 @@
 #include "tensor.h"
 
 #define LT_BATCH_ARGS    18
-#define LT_BATCH_RESULTS 4
+#define LT_BATCH_RESULTS 5
 
 /* ---- levels ---------------------------------------------------------------------------------- */
 

@@ -13,6 +13,7 @@
 #include "op/_recurrent.h"
 #include "op/_recurrent_backward.h"
 #include "op/detach.h"
+#include "op/recurrent_layer.h"
 #include "op/view_as.h"
 
 enum { GATES, HX, CX, WEIGHT, BIAS, INPUTS, KEPT = INPUTS, CELLS, SIZES, SAVED, RESULTS = 3 };
@@ -194,9 +195,11 @@ static bool any_requires_grad(lt_tensor *const *inputs)
     return false;
 }
 
-static lt_status new_empty(const lt_tensor *like, lt_tensor **out)
+/* A result without elements, of the sizes that kernels give it. */
+static lt_status new_empty(const lt_tensor *hx, lt_tensor **out)
 {
-    return lt_tensor_new((lt_dtype)like->dtype, like->device, 1, (const int64_t[]){0}, out);
+    const int64_t sizes[] = {0, hx->sizes[1]};
+    return lt_tensor_new((lt_dtype)hx->dtype, hx->device, 2, sizes, out);
 }
 
 lt_status lt__recurrent_impl(lt_tensor *gates, lt_tensor *hx, lt_tensor *cx, lt_tensor *weight_hh,
@@ -229,4 +232,17 @@ lt_status lt__recurrent_impl(lt_tensor *gates, lt_tensor *hx, lt_tensor *cx, lt_
          t < end; t++)
         lt_tensor_release(*t);
     return status;
+}
+
+lt_status lt_recurrent_layer_impl(lt_tensor *gates, lt_tensor *hx, lt_tensor *cx,
+                                  lt_tensor *weight_hh, lt_tensor *bias_hh, const char *cell,
+                                  bool reverse, lt_tensor *batch_sizes, lt_tensor **output,
+                                  lt_tensor **hn, lt_tensor **cn)
+{
+    lt_tensor *kept = NULL, *cells = NULL;
+    LT_TRY(lt__recurrent(gates, hx, cx, weight_hh, bias_hh, cell, reverse, batch_sizes, output, hn,
+                         cn, &kept, &cells));
+    lt_tensor_release(kept);
+    lt_tensor_release(cells);
+    return LT_OK;
 }

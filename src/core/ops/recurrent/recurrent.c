@@ -8,6 +8,7 @@
 #include "devices/cell.h"
 #include "ops/common.h"
 #include "memory/alloc.h"
+#include "memory/block.h"
 #include "saturating.h"
 #include "ops/pointwise.h"
 #include "ops/recurrent/recurrent.h"
@@ -30,8 +31,9 @@ typedef struct layer {
     lt_device device;
     const lt_backend *backend;
     int64_t rows, batch, hidden, steps, size; /* size: bytes of an element */
-    int64_t *sizes, *offsets;                 /* of the steps */
-    segment *segments;                        /* in temporal order */
+    segment *segments;                        /* in temporal order; a block of this capacity */
+    size_t capacity;
+    int64_t *sizes, *offsets; /* of the steps; behind the segments */
     int64_t count;
 } layer;
 
@@ -113,9 +115,10 @@ static lt_status layer_of(layer *l, const char *cell, lt_tensor *hx, lt_tensor *
     l->steps = batch_sizes != NULL ? batch_sizes->sizes[0] : rows / l->batch;
     if (l->steps < 1)
         return lt_error(LT_ERR_RUNTIME, "Expected sequence length to be larger than 0 in RNN");
-    l->sizes = lt_mem_array(lt_mul_sat(l->steps, 2), sizeof *l->sizes);
-    l->segments = lt_mem_array(lt_mul_sat(l->steps, 2), sizeof *l->segments);
-    if (l->sizes == NULL || l->segments == NULL) return LT_ERR_MEMORY;
+    l->segments = lt_block_array(lt_mul_sat(l->steps, 2), sizeof *l->segments + sizeof *l->sizes,
+                                 &l->capacity);
+    if (l->segments == NULL) return LT_ERR_MEMORY;
+    l->sizes = (int64_t *)(l->segments + 2 * l->steps);
     l->offsets = l->sizes + l->steps;
     for (int64_t t = 0; t < l->steps; t++) l->sizes[t] = l->batch;
     if (batch_sizes != NULL) LT_TRY(read_batch_sizes(l, batch_sizes));
@@ -123,11 +126,7 @@ static lt_status layer_of(layer *l, const char *cell, lt_tensor *hx, lt_tensor *
     return LT_OK;
 }
 
-static void layer_free(layer *l)
-{
-    lt_mem_free(l->sizes);
-    lt_mem_free(l->segments);
-}
+static void layer_free(layer *l) { lt_block_free(l->segments, l->capacity); }
 
 static int64_t rows_or_none(const lt_tensor *t) { return t->ndim == 2 ? t->sizes[0] : -1; }
 
@@ -138,10 +137,11 @@ lt_status lt_recurrent_sequence(const lt_recurrent_args *a, lt_sequence *sequenc
                                 a->reverse, a->batch_sizes);
     if (status == LT_OK && l.cell == LT_CELL_LSTM && a->cx == NULL)
         status = lt_error(LT_ERR_RUNTIME, "_recurrent: an LSTM needs cx");
+    if (status == LT_OK && (*sizes = lt_mem_array(l.steps, sizeof **sizes)) == NULL)
+        status = LT_ERR_MEMORY;
     if (status == LT_OK) {
-        *sizes = l.sizes;
-        *sequence = (lt_sequence){l.cell, a->reverse, l.steps, l.batch, l.sizes};
-        l.sizes = NULL;
+        memcpy(*sizes, l.sizes, (size_t)l.steps * sizeof **sizes);
+        *sequence = (lt_sequence){l.cell, a->reverse, l.steps, l.batch, *sizes};
     }
     layer_free(&l);
     return status;

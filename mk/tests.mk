@@ -174,7 +174,7 @@ format:
 ## abi-baseline: record the ABI of this version
 .PHONY: fuzz mutants test-asan test-checks test-tsan test-cuda check-vendor soak soak-ranks abi-baseline
 TSAN_TESTS := sim_test threads_test fork_test random_threads_test context_test context_stop_test context_lua_test \
-              own_test
+              own_test model_lua_test
 test-asan:
 	@sh scripts/deps.sh test
 	@$(SUBMAKE) BUILD=build-asan SANITIZE=address,undefined CUDA=no OPT="-O1 -g" all test-programs

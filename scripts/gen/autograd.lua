@@ -19,6 +19,7 @@ local derivative = require 'derivative'
 local float8 = require 'float8'
 local forward = require 'forward'
 local nodes = require 'nodes'
+local scalar_forms = require 'scalar_forms'
 local sparse = require 'sparse'
 
 -- Names that the emitted functions use themselves.
@@ -505,6 +506,7 @@ local function emit_op(model, text, op)
   end
   if op.variants.out then emit_out(text, op) end
   emit_synonyms(text, op)
+  scalar_forms.emit(text, op)
 end
 
 local function emit_group(model, group)

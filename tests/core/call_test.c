@@ -261,6 +261,34 @@ static void test_recurrent_layers(void **state)
     for (int i = 0; i < COUNT(tensors); i++) lt_tensor_release(tensors[i]);
 }
 
+/* Each form of an operation with a number in place of its last tensor, and its gradient. */
+static void test_operands_that_are_numbers(void **state)
+{
+    (void)state;
+    lt_tensor *t = NULL, *sum = NULL, *total = NULL;
+    lt_scalar value;
+    assert_ok(lt_full(LT_DIMS(3), lt_scalar_from_float(2), LT_FLOAT32, NULL, &t));
+    assert_ok(lt_tensor_set_requires_grad(t, true));
+    assert_ok(lt_pow_scalar(t, lt_scalar_from_int(3), &sum));
+    assert_int_equal(lt_tensor_dtype(sum), LT_FLOAT32);
+    assert_ok(lt_add_scalar_(sum, lt_scalar_from_float(0.5), lt_scalar_from_int(2)));
+    assert_ok(lt_sum(sum, LT_DTYPE_NONE, &total));
+    assert_ok(lt_tensor_item(total, &value));
+    assert_true(value.v.d == 27);
+    assert_ok(lt_backward(total, NULL, false, false));
+    lt_tensor *grad = lt_tensor_grad(t), *above = NULL;
+    assert_ok(lt_gt_scalar(grad, lt_scalar_from_int(11), &above));
+    assert_ok(lt_mul_scalar_out(above, lt_scalar_from_float(1.5), grad));
+    lt_value result = lt_value_tensor(above);
+    assert_string_equal(text_of(&result), "1 1 1");
+    result = lt_value_tensor(lt_tensor_retain(grad));
+    assert_string_equal(text_of(&result), "1.5 1.5 1.5");
+    assert_fails(lt_mul_scalar(NULL, lt_scalar_from_int(1), &total), LT_ERR_TYPE, "'self'");
+    assert_fails(lt_mul_scalar(grad, lt_scalar_from_int(1), NULL), LT_ERR_TYPE, "'out'");
+    lt_tensor *const tensors[] = {t, sum, total};
+    for (int i = 0; i < COUNT(tensors); i++) lt_tensor_release(tensors[i]);
+}
+
 static void test_several_results(void **state)
 {
     (void)state;
@@ -632,6 +660,7 @@ int main(void)
         cmocka_unit_test(test_names_of_modules),
         cmocka_unit_test(test_transforms),
         cmocka_unit_test(test_recurrent_layers),
+        cmocka_unit_test(test_operands_that_are_numbers),
         cmocka_unit_test(test_several_results),
         cmocka_unit_test(test_factories),
         cmocka_unit_test(test_indices_count_from_zero),

@@ -18,8 +18,8 @@ static void new_direction(const char *suffix, lt_tensor **weights)
 {
     const double bound = 1 / sqrt(HIDDEN);
     const char *const kinds[] = {"weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0"};
-    const lt_dims *const sizes[] = {DIMS(4 * HIDDEN, WIDTH), DIMS(4 * HIDDEN, HIDDEN),
-                                    DIMS(4 * HIDDEN), DIMS(4 * HIDDEN)};
+    const lt_dims *const sizes[] = {LT_DIMS(4 * HIDDEN, WIDTH), LT_DIMS(4 * HIDDEN, HIDDEN),
+                                    LT_DIMS(4 * HIDDEN), LT_DIMS(4 * HIDDEN)};
     for (int i = 0; i < 4; i++) {
         char kind[32];
         snprintf(kind, sizeof kind, "%s%s", kinds[i], suffix);
@@ -31,12 +31,11 @@ static void new_direction(const char *suffix, lt_tensor **weights)
  * Before the first word is the last one of the sentence. */
 static void new_sentences(lt_tensor **words, lt_tensor **tags)
 {
-    *words =
-        to_device(NEW(lt_randint(0, WORDS, DIMS(SENTENCES, LENGTH), NULL, LT_INT64, NULL, &out)));
-    lt_tensor *previous = NEW(lt_roll(*words, DIMS(1), DIMS(1), &out));
+    *words = to_device(
+        NEW(lt_randint(0, WORDS, LT_DIMS(SENTENCES, LENGTH), NULL, LT_INT64, NULL, &out)));
+    lt_tensor *previous = NEW(lt_roll(*words, LT_DIMS(1), LT_DIMS(1), &out));
     lt_tensor *sums = NEW(lt_add(*words, previous, lt_scalar_from_int(1), &out));
-    lt_tensor *modulus = NEW(lt_tensor_from_scalar(lt_scalar_from_int(TAGS), &out));
-    CHECK(lt_remainder(sums, modulus, tags));
+    CHECK(lt_remainder_scalar(sums, lt_scalar_from_int(TAGS), tags));
 }
 
 int main(int argc, char **argv)
@@ -44,14 +43,14 @@ int main(int argc, char **argv)
     lt_tensor *words = NULL, *tags = NULL, *weights[8];
     read_options(argc, argv);
     lt_tensor *vectors = add_parameter(
-        "embedding", "weight", NEW(lt_randn(DIMS(WORDS, WIDTH), NULL, LT_FLOAT32, NULL, &out)));
+        "embedding", "weight", NEW(lt_randn(LT_DIMS(WORDS, WIDTH), NULL, LT_FLOAT32, NULL, &out)));
     new_direction("", weights);
     new_direction("_reverse", weights + 4);
-    const layer last = new_layer("linear", DIMS(TAGS, 2 * HIDDEN), true);
+    const layer last = new_layer("linear", LT_DIMS(TAGS, 2 * HIDDEN), true);
     new_sentences(&words, &tags);
 
     for (int step = 0; step < 20; step++) {
-        lt_tensor *zeros = filled(DIMS(2, SENTENCES, HIDDEN), 0), *states[2] = {zeros, zeros};
+        lt_tensor *zeros = filled(LT_DIMS(2, SENTENCES, HIDDEN), 0), *states[2] = {zeros, zeros};
         const lt_tensor_list initial = {2, states}, lstm = {8, weights};
         lt_tensor *last_hidden = NULL, *last_cell = NULL;
         lt_tensor *x = NEW(lt_embedding(vectors, words, NULL, false, false, &out));

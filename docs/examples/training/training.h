@@ -56,10 +56,6 @@ static inline void release_results(void)
     while (n_results > 0) lt_tensor_release(results[--n_results]);
 }
 
-/* Sizes as an argument: DIMS(2, 3). */
-#define DIMS(...)                                                                                  \
-    (&(const lt_dims){(int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), {__VA_ARGS__}})
-
 /* New: the tensor on the device. */
 static inline lt_tensor *to_device(const lt_tensor *t)
 {
@@ -122,7 +118,7 @@ static inline layer new_layer(const char *name, const lt_dims *sizes, bool with_
     l.weight =
         add_parameter(name, "weight", uniform(sizes, sqrt(3) * (sqrt(2.0 / 6) / sqrt(inputs))));
     if (with_bias)
-        l.bias = add_parameter(name, "bias", uniform(DIMS(sizes->v[0]), 1 / sqrt(inputs)));
+        l.bias = add_parameter(name, "bias", uniform(LT_DIMS(sizes->v[0]), 1 / sqrt(inputs)));
     return l;
 }
 
@@ -130,8 +126,8 @@ static inline layer new_layer(const char *name, const lt_dims *sizes, bool with_
 static inline layer new_norm(const char *name, int64_t size)
 {
     layer l;
-    l.weight = add_parameter(name, "weight", filled(DIMS(size), 1));
-    l.bias = add_parameter(name, "bias", filled(DIMS(size), 0));
+    l.weight = add_parameter(name, "weight", filled(LT_DIMS(size), 1));
+    l.bias = add_parameter(name, "bias", filled(LT_DIMS(size), 0));
     return l;
 }
 

@@ -29,16 +29,16 @@ static block new_block(int number)
     for (int i = 0; i < 6; i++) snprintf(full[i], sizeof full[i], "blocks.%d.%s", number, names[i]);
     b.norm1 = new_norm(full[0], WIDTH);
     b.norm2 = new_norm(full[1], WIDTH);
-    b.qkv = new_layer(full[2], DIMS(3 * WIDTH, WIDTH), true);
-    b.out = new_layer(full[3], DIMS(WIDTH, WIDTH), true);
-    b.up = new_layer(full[4], DIMS(4 * WIDTH, WIDTH), true);
-    b.down = new_layer(full[5], DIMS(WIDTH, 4 * WIDTH), true);
+    b.qkv = new_layer(full[2], LT_DIMS(3 * WIDTH, WIDTH), true);
+    b.out = new_layer(full[3], LT_DIMS(WIDTH, WIDTH), true);
+    b.up = new_layer(full[4], LT_DIMS(4 * WIDTH, WIDTH), true);
+    b.down = new_layer(full[5], LT_DIMS(WIDTH, 4 * WIDTH), true);
     return b;
 }
 
 static lt_tensor *new_embedding(const char *name, int64_t rows)
 {
-    lt_tensor *t = NEW(lt_empty(DIMS(rows, WIDTH), LT_FLOAT32, NULL, &out));
+    lt_tensor *t = NEW(lt_empty(LT_DIMS(rows, WIDTH), LT_FLOAT32, NULL, &out));
     CHECK(lt_normal_(t, 0, 0.02, NULL));
     return add_parameter(name, "weight", t);
 }
@@ -50,7 +50,7 @@ static lt_tensor *linear(const layer *l, lt_tensor *x)
 
 static lt_tensor *normalize(const layer *l, lt_tensor *x)
 {
-    return NEW(lt_layer_norm(x, DIMS(WIDTH), l->weight, l->bias, 1e-5, &out));
+    return NEW(lt_layer_norm(x, LT_DIMS(WIDTH), l->weight, l->bias, 1e-5, &out));
 }
 
 static lt_tensor *add(lt_tensor *x, lt_tensor *y)
@@ -65,14 +65,14 @@ static lt_tensor *attend(const block *b, lt_tensor *x)
     lt_tensor *heads[3];
     CHECK(lt_chunk(linear(&b->qkv, x), 3, 2, &parts));
     for (int i = 0; i < 3; i++) {
-        heads[i] = NEW(lt_reshape(parts.v[i], DIMS(WINDOWS, LENGTH, HEADS, -1), &out));
+        heads[i] = NEW(lt_reshape(parts.v[i], LT_DIMS(WINDOWS, LENGTH, HEADS, -1), &out));
         heads[i] = NEW(lt_transpose(heads[i], 1, 2, &out));
     }
     lt_tensor_list_release(&parts);
     x = NEW(lt_scaled_dot_product_attention(heads[0], heads[1], heads[2], NULL, 0, true, NULL,
                                             false, &out)); /* (WINDOWS, HEADS, LENGTH, -1) */
     x = NEW(lt_transpose(x, 1, 2, &out));
-    return linear(&b->out, NEW(lt_reshape(x, DIMS(WINDOWS, LENGTH, WIDTH), &out)));
+    return linear(&b->out, NEW(lt_reshape(x, LT_DIMS(WINDOWS, LENGTH, WIDTH), &out)));
 }
 
 static lt_tensor *transform(const block *b, lt_tensor *x)
@@ -109,10 +109,10 @@ int main(int argc, char **argv)
     lt_tensor *position = new_embedding("positions", LENGTH);
     for (int i = 0; i < BLOCKS; i++) blocks[i] = new_block(i);
     const layer norm = new_norm("norm", WIDTH);
-    const layer head = new_layer("head", DIMS(KINDS, WIDTH), true);
+    const layer head = new_layer("head", LT_DIMS(KINDS, WIDTH), true);
     read_text(letters, next);
-    lt_tensor *batch = wrap(DIMS(WINDOWS, LENGTH), letters[0]);
-    lt_tensor *targets = wrap(DIMS(WINDOWS * LENGTH), next[0]);
+    lt_tensor *batch = wrap(LT_DIMS(WINDOWS, LENGTH), letters[0]);
+    lt_tensor *targets = wrap(LT_DIMS(WINDOWS * LENGTH), next[0]);
     const lt_scalar end = lt_scalar_from_int(LENGTH);
     lt_tensor *positions = NULL;
     CHECK(lt_arange(end, NULL, lt_scalar_from_int(1), LT_INT64, &device, &positions));

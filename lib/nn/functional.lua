@@ -26,6 +26,7 @@ multi_head_attention_forward(): The attention of `nn.MultiheadAttention`, as a f
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
+local fail = require 'torch.support.fail'
 
 local groups = {
   activations = [[relu sigmoid tanh gelu silu leaky_relu softplus softmax log_softmax softmin threshold relu6 hardtanh
@@ -38,7 +39,9 @@ local groups = {
     kl_div poisson_nll_loss gaussian_nll_loss soft_margin_loss multilabel_soft_margin_loss hinge_embedding_loss
     margin_ranking_loss cosine_embedding_loss triplet_margin_loss multi_margin_loss multilabel_margin_loss]],
   convolutions = 'conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d',
-  pools = 'avg_pool1d avg_pool2d avg_pool3d adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d',
+  pools = [[avg_pool1d avg_pool2d avg_pool3d adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d lp_pool1d lp_pool2d
+    lp_pool3d max_unpool1d max_unpool2d max_unpool3d]],
+  images = 'affine_grid grid_sample',
   distances = 'pairwise_distance cosine_similarity normalize pdist',
 }
 
@@ -97,27 +100,51 @@ for d = 1, 3 do
   max_pool(name, torch[name], torch[name .. '_with_indices'])
   local average, adaptive = ('adaptive_avg_pool%dd'):format(d), ('adaptive_max_pool%dd'):format(d)
   functional[average] = declare.declare(average .. '(input, output_size)', open_sizes(torch[average], d))
-  local both = open_sizes(torch[adaptive], d)
+  local one, both = open_sizes(torch._C.nn[adaptive], d), open_sizes(torch[adaptive], d)
   functional[adaptive] = declare.declare(adaptive .. '(input, output_size, boolean return_indices=false)', function(input, output_size, return_indices)
-    if return_indices then return both(input, output_size) end
-    return (both(input, output_size))
+    return (return_indices and both or one)(input, output_size)
   end)
   functional[adaptive .. '_with_indices'] = declare.declare(adaptive .. '_with_indices(input, output_size, boolean return_indices=false)', both)
 end
 
--- In torch.nn.functional, reduction comes before pos_weight; in torch, after it.
-local with_logits = functional.binary_cross_entropy_with_logits
-functional.binary_cross_entropy_with_logits = declare.declare([[
-  binary_cross_entropy_with_logits(input, target, Tensor? weight, string reduction='mean', Tensor? pos_weight)
-]], function(input, target, weight, reduction, pos_weight)
-  return with_logits(input, target, weight, pos_weight, reduction)
+-- Max pools with windows at random steps: the maxima, and with return_indices their positions. A
+-- table of ratios is one for each dimension.
+for d = 2, 3 do
+  local name = ('fractional_max_pool%dd'):format(d)
+  local plain, with_indices = torch._C.nn[name], torch._C.nn[name .. '_with_indices']
+  local function define(own, always)
+    local text = own .. '(Tensor input, any kernel_size, any? output_size, any? output_ratio, boolean return_indices=false, Tensor? _random_samples)'
+    functional[own] = declare.declare(text, function(input, kernel_size, output_size, output_ratio, return_indices, samples)
+      if output_size == nil and type(output_ratio) == 'table' then
+        if #output_ratio ~= d then fail('%s: output_ratio must either be a single number, or a list of %d', name, d) end
+        output_size = {}
+        for i, ratio in ipairs(output_ratio) do output_size[i] = math.floor(input:size(i - d - 1) * ratio) end
+        output_ratio = nil
+      end
+      return ((always or return_indices) and with_indices or plain)(input, kernel_size, output_size, output_ratio, samples)
+    end)
+  end
+  define(name, false)
+  define(name .. '_with_indices', true)
+end
+
+-- Lengths are tensors, tables or, of one sequence, numbers.
+local ctc_loss = torch._C.nn.ctc_loss
+local function lengths_of(lengths)
+  if torch.is_tensor(lengths) then return lengths end
+  return torch.tensor(type(lengths) == 'table' and lengths or { lengths }, { dtype = torch.int64, device = 'cpu' })
+end
+functional.ctc_loss = declare.declare([[
+  ctc_loss(Tensor log_probs, Tensor targets, Tensor|table|integer input_lengths, Tensor|table|integer target_lengths, integer blank=1,
+    any reduction='mean', boolean zero_infinity=false)
+]], function(log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity)
+  return ctc_loss(log_probs, targets, lengths_of(input_lengths), lengths_of(target_lengths), blank, reduction, zero_infinity)
 end)
 
 require('torch.nn.functional.losses').install(functional)
 
 -- Functions composed of other operations in Lua.
-for _, module in ipairs { 'torch.nn.functional.resample', 'torch.nn.functional.sampling', 'torch.nn.functional.fractional',
-  'torch.nn.functional.linear_cross_entropy' } do
+for _, module in ipairs { 'torch.nn.functional.resample', 'torch.nn.functional.triplet', 'torch.nn.functional.linear_cross_entropy' } do
   for name, fn in pairs(require(module)) do functional[name] = functional[name] or fn end
 end
 

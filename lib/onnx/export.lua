@@ -134,7 +134,7 @@ end
 -- ---- writing ------------------------------------------------------------------------------------
 
 local function refuse_transform(call)
-  if not call.op:find '^_?fft_' then return end
+  if not call.op:find '^_?fft_' and not call.op:find '^i?stft$' then return end
   fail('torch.onnx.export: a Fourier transform (torch.fft, torch.stft) in %s: ltensor cannot export it; compute it before the module', call.where)
 end
 

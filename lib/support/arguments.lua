@@ -416,7 +416,8 @@ end
 
 --- Stores that a function accepts the arguments of f, to which it passes them on.
 function M.wrapping(wrapper, f)
-  local op = M.ops[f] or torch._C.op_name(f)
+  local name, in_nn = torch._C.op_name(f)
+  local op = M.ops[f] or in_nn and 'nn.functional.' .. name or name
   if op then M.ops[wrapper] = op else declared[wrapper] = function() return M.signature_of(f) end end
 end
 

@@ -25,7 +25,7 @@ local subjects = {
     about = 'Compute histograms, covariances, differences and integrals.' },
   { id = 'linear-algebra', title = 'Linear algebra', groups = 'matmul linalg factorizations matrices', ops = 'frobenius_norm nuclear_norm',
     about = 'Multiply, factorize, invert and solve matrices. Names that begin with linalg_ are in torch.linalg.' },
-  { id = 'spectral', title = 'Spectral', groups = 'fft spectra windows', about = 'Transform signals and windows of them, and make the windows. Names that begin with fft_ are in torch.fft.' },
+  { id = 'spectral', title = 'Spectral', groups = 'fft', about = 'Transform signals and windows of them, and make the windows. Names that begin with fft_ are in torch.fft.' },
   { id = 'random', title = 'Random numbers', groups = 'random', about = 'Make tensors of random numbers. torch.manual_seed makes them repeatable.' },
   { id = 'complex', title = 'Complex numbers', groups = 'complex', about = 'Make complex numbers of their parts, and get the parts.' },
   { id = 'sparse', title = 'Sparse tensors', groups = 'sparse', about = 'Get the components of sparse tensors and convert them. torch.sparse has more.' },

@@ -1,4 +1,4 @@
--- fft.lua - torch.fft: Fourier transforms, composed of three over given dimensions. normalization: 0
+-- fft.lua - torch.fft, stft and windows: Fourier transforms, composed of three over given dimensions. normalization: 0
 -- none, 1 divides by the square root of the number of elements, 2 by the number.
 
 -- norm, of all: 'backward' (the default: the inverse transform divides by the number of elements),
@@ -10,6 +10,11 @@ end
 local function shape(name, doc)
   return { 'fft_' .. name .. '(Tensor input, Size? s=nil, Dims? dim=nil, string? norm=nil) -> Tensor',
     variants = 'function copied_out', composite = true, doc = doc }
+end
+
+local function window(name, own, doc)
+  return { name .. '_window(int window_length, bool periodic=true, ' .. own .. '*, Dtype? dtype=nil, Device? device=nil) -> Tensor',
+    variants = 'function', factory = true, doc = doc }
 end
 
 return {
@@ -54,7 +59,36 @@ return {
   { '_fft_c2r_backward(Tensor grad_output, Dims dim, int normalization) -> Tensor', variants = '', composite = true,
     doc = 'The derivative of _fft_c2r: the transform of grad_output, with elements doubled that represent two elements.' },
 
+  -- ---- short-time transforms and windows ----------------------------------------------------------------------
+  { "stft(Tensor self, int n_fft, int? hop_length=nil, int? win_length=nil, Tensor? window=nil, bool center=true, string pad_mode='reflect', bool normalized=false, bool? onesided=nil, bool? return_complex=nil) -> Tensor",
+    batch = 'through', composite = true,
+    doc = 'Transforms of windows of a signal, hop_length (n_fft / 4) apart: [..., frequencies, frames]. return_complex must be true for real signals.' },
+  { 'istft(Tensor self, int n_fft, int? hop_length=nil, int? win_length=nil, Tensor? window=nil, bool center=true, bool normalized=false, bool? onesided=nil, int? length=nil, bool return_complex=false) -> Tensor',
+    batch = 'through', composite = true, doc = 'The signal with the given transforms: the inverse of stft.' },
+  window('bartlett', '', 'A triangle that begins and ends at 0.'),
+  window('blackman', '', "Blackman's window of three cosines."),
+  window('hann', '', 'Half of 1 - cos(x).'),
+  window('hamming', 'float alpha=0.54, float beta=0.46, ', 'alpha - beta cos(x).'),
+  window('kaiser', 'float beta=12.0, ', "Kaiser's window of shape beta."),
+
   arguments = [=[
+n_fft: Number of elements of each transform.
+hop_length: Distance of neighbouring windows in elements; n_fft / 4 if absent.
+win_length: Number of elements of the window; n_fft if absent.
+window: Window by which the elements are multiplied; ones if absent.
+stft.center: Whether the signal is padded so that each window is centered at its position.
+istft.center: Whether the signal was padded so that each window was centered at its position.
+pad_mode: Values of this padding, as in `torch.nn.functional.pad`.
+normalized: Whether the transforms are divided by sqrt(n_fft).
+onesided: Whether only the frequencies up to the half are stored; true for real signals if absent.
+istft.length: Number of elements of the signal; the whole signal if absent.
+stft.return_complex: Whether the result is complex; it must be true for real signals.
+istft.return_complex: Whether the signal is complex.
+window_length: Number of elements of the window.
+periodic: Whether the window is one period of a periodic function; otherwise it is symmetric.
+alpha: Constant term of the window.
+hamming_window.beta: Factor of the cosine.
+kaiser_window.beta: Shape of the window: the larger it is, the narrower.
 n: Number of elements of the transform: a shorter input is padded with zeros, a longer one is cut; that of the input if absent.
 fft_irfft.n: Number of elements of the result; 2 (m - 1) for m elements of the input if absent.
 fft_hfft.n: Number of elements of the result; 2 (m - 1) for m elements of the input if absent.
@@ -142,5 +176,30 @@ fft_fftshift
 fft_ifftshift
     torch.fft.ifftshift(torch.tensor{-2, -1, 0, 1})
     --> tensor([ 0,  1, -2, -1])
+stft
+    torch.ones(8):stft(4, {hop_length = 4, window = torch.ones(4), return_complex = true})
+    --> tensor([[4.+0.j, 4.+0.j, 4.+0.j],
+    -->         [0.+0.j, 0.+0.j, 0.+0.j],
+    -->         [0.+0.j, 0.+0.j, 0.+0.j]])
+istft
+    x = torch.arange(8):float()
+    spectrum = x:stft(4, {window = torch.ones(4), return_complex = true})
+    torch.allclose(spectrum:istft(4, {window = torch.ones(4)}), x, {atol = 1e-5})
+    --> true
+bartlett_window
+    torch.bartlett_window(4)
+    --> tensor([0.0000, 0.5000, 1.0000, 0.5000])
+blackman_window
+    torch.blackman_window(4)['2:4']
+    --> tensor([0.3400, 1.0000, 0.3400])
+hann_window
+    torch.hann_window(4)
+    --> tensor([0.0000, 0.5000, 1.0000, 0.5000])
+hamming_window
+    torch.hamming_window(4)
+    --> tensor([0.0800, 0.5400, 1.0000, 0.5400])
+kaiser_window
+    torch.kaiser_window(4)
+    --> tensor([5.2773e-05, 2.1567e-01, 1.0000e+00, 2.1567e-01])
 ]=],
 }

@@ -23,10 +23,16 @@ return {
     variants = 'function', doc = 'The cross entropy of sigmoid(self) and target, computed without overflow.',
     forward = 'reduced', grad = { self = '_bce_with_logits_backward(grad, self, target, weight, pos_weight, reduction)',
       target = '_bce_with_logits_backward_target(grad, self, target, weight, pos_weight, reduction)' } },
+  { "binary_cross_entropy_with_logits.nn(Tensor input, Tensor target, Tensor? weight=nil, string reduction='mean', Tensor? pos_weight=nil) -> Tensor",
+    variants = 'nn', batch = 'through', composite = true, doc = 'The cross entropy of sigmoid(input) and target, computed without overflow.' },
   { '_bce_with_logits_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, Tensor? pos_weight, string reduction) -> Tensor',
     variants = '', composite = true, doc = 'The derivative of binary_cross_entropy_with_logits.' },
   { '_bce_with_logits_backward_target(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, Tensor? pos_weight, string reduction) -> Tensor',
     variants = '', composite = true, doc = 'The derivative of binary_cross_entropy_with_logits by its target.' },
+
+  { "ctc_loss(Tensor log_probs, IndexTensor targets, Tensor input_lengths, Tensor target_lengths, Index blank=1, string reduction='mean', bool zero_infinity=false) -> Tensor",
+    variants = 'nn', batch = 'loop', composite = true, reads = true,
+    doc = 'The negative logarithm of the probability of targets [batch, labels] (or all labels in a row) in any alignment with log_probs [steps, batch, classes].' },
 
   -- ---- differences --------------------------------------------------------------------------------------------
   { "smooth_l1_loss(Tensor self, Tensor target, string reduction='mean', float beta=1.0) -> Tensor", batch = 'loss', variants = 'nn',
@@ -190,5 +196,9 @@ normalize
 pdist
     torch.pdist(torch.tensor{ {0.0, 0.0}, {3.0, 4.0}, {0.0, 1.0} })
     --> tensor([5.0000, 1.0000, 4.2426])
+ctc_loss
+    log_probs, target = torch.zeros(4, 1, 3):log_softmax(3), torch.tensor{ {2, 3} }
+    nn.functional.ctc_loss(log_probs, target, torch.tensor{4}, torch.tensor{2})
+    --> tensor(0.8432)
 ]=],
 }

@@ -46,9 +46,27 @@ for spatial, shape in ipairs { 'length', 'height, width', 'depth, height, width'
     doc = 'The largest elements of output_size windows, and their positions in the planes' .. of .. '.',
     forward = ('_pool_gather(self_t, indices, %s)'):format(d),
     grad = { self = ('_adaptive_max_pool_backward(grad, indices, sizes_of(self), %s)'):format(d) } })
+  table.insert(list, { ('adaptive_max_pool%sd.nn(Tensor self, Size output_size) -> Tensor'):format(d), variants = 'nn', batch = 'through', composite = true,
+    doc = 'The largest elements of output_size windows of the planes' .. of .. '.' })
+  table.insert(list, { ('lp_pool%sd(Tensor input, Scalar norm_type, Size kernel_size, Size? stride=nil, bool ceil_mode=false) -> Tensor'):format(d),
+    variants = 'nn', batch = 'through', composite = true,
+    doc = ('The norms of order norm_type of the windows of input [batch, channels, %s]; stride: the kernel size unless given.'):format(shape) })
+  table.insert(list, { ('max_unpool%sd(Tensor input, IndexTensor indices, Size kernel_size, Size? stride=nil, Size padding=0, Size? output_size=nil) -> Tensor'):format(d),
+    variants = 'nn', positions = true, batch = 'through', composite = true, grad_fn = ('MaxUnpool%sDBackward0'):format(d),
+    doc = ('Puts the maxima of `max_pool%sd` back at their positions in the planes; all other elements are 0.'):format(d) })
+  if spatial > 1 then
+    local arguments = '(Tensor input, Size kernel_size, Size? output_size=nil, float? output_ratio=nil, Tensor? _random_samples=nil) -> '
+    table.insert(list, { ('fractional_max_pool%sd'):format(d) .. arguments .. 'Tensor', variants = 'nn', random = '_random_samples == NULL',
+      composite = true, doc = ('The largest elements of windows that begin at random steps, for any output size: output_size, or output_ratio times the sizes of input [batch, channels, %s].'):format(shape) })
+    table.insert(list, { ('fractional_max_pool%sd_with_indices'):format(d) .. arguments .. '(Tensor values, IndexTensor indices)', variants = 'nn', random = '_random_samples == NULL',
+      composite = true, doc = ('As fractional_max_pool%sd, and where the elements are in their planes.'):format(d) })
+  end
 end
 
 list.arguments = [=[
+indices: Positions of the maxima, as `return_indices` gives them.
+output_ratio: Ratio of the output's sizes to the input's, if output_size is absent.
+_random_samples: Random numbers in [0, 1) that select the windows, of shape (N, C, dimensions).
 stride: Step of the window: a number, or one for each spatial dimension; the size of the window if absent.
 ]=]
 
@@ -102,6 +120,40 @@ adaptive_avg_pool3d
 adaptive_max_pool3d
     torch.adaptive_max_pool3d(torch.arange(8):float():reshape(1, 1, 2, 2, 2), 1)
     --> (tensor([[[[[7.]]]]]), tensor([[[[[8]]]]]))
+lp_pool1d
+    nn.functional.lp_pool1d(torch.tensor{ { {3.0, 4.0, 6.0, 8.0} } }, 2, 2)
+    --> tensor([[[ 5., 10.]]])
+lp_pool2d
+    nn.functional.lp_pool2d(torch.ones(1, 1, 4, 4), 2, 2)
+    --> tensor([[[[2., 2.],
+    -->           [2., 2.]]]])
+lp_pool3d
+    nn.functional.lp_pool3d(torch.ones(1, 1, 2, 2, 2), 1, 2)
+    --> tensor([[[[[8.]]]]])
+max_unpool1d
+    nn.functional.max_unpool1d(torch.tensor{ { {4.0, 3.0} } }, torch.tensor{ { {2, 4} } }, 2)
+    --> tensor([[[0., 4., 0., 3.]]])
+max_unpool2d
+    nn.functional.max_unpool2d(torch.tensor{ { { {5.0} } } }, torch.tensor{ { { {3} } } }, 2)
+    --> tensor([[[[0., 0.],
+    -->           [5., 0.]]]])
+max_unpool3d
+    nn.functional.max_unpool3d(torch.ones(1, 1, 1, 1, 1), torch.ones(1, 1, 1, 1, 1):long(), 2).shape
+    --> torch.Size([1, 1, 2, 2, 2])
+fractional_max_pool2d
+    nn.functional.fractional_max_pool2d(torch.ones(1, 1, 5, 5), 2, 3).shape
+    --> torch.Size([1, 1, 3, 3])
+fractional_max_pool2d_with_indices
+    local values, positions = nn.functional.fractional_max_pool2d_with_indices(torch.arange(4):float():reshape(1, 1, 2, 2), 2, 1)
+    positions
+    --> tensor([[[[4]]]])
+fractional_max_pool3d
+    nn.functional.fractional_max_pool3d(torch.ones(1, 1, 5, 5, 5), 2, {output_ratio = 0.5}).shape
+    --> torch.Size([1, 1, 2, 2, 2])
+fractional_max_pool3d_with_indices
+    local values, positions = nn.functional.fractional_max_pool3d_with_indices(torch.arange(8):float():reshape(1, 1, 2, 2, 2), 2, 1)
+    positions
+    --> tensor([[[[[8]]]]])
 ]=]
 
 return list

@@ -21,10 +21,19 @@ return {
     grad = { ['input grid'] = '_grid_sample_backward(grad, input, grid, mode, padding, align_corners, needs_input, needs_grid)' } },
   { '_grid_sample_backward(Tensor grad_output, Tensor input, Tensor grid, int mode, int padding, bool align_corners, bool needs_input, bool needs_grid) -> (Tensor grad_input, Tensor grad_grid)',
     batch = 'joined', variants = '', composite = true, reads = true, doc = 'The derivatives of _grid_sample.' },
+  { "grid_sample(Tensor input, Tensor grid, string mode='bilinear', string padding_mode='zeros', bool? align_corners=nil) -> Tensor",
+    variants = 'nn', batch = 'through', composite = true, doc = 'Samples input [n, channels, ...] at the coordinates in grid [n, ..., 2 or 3]. Half types are computed in float32.' },
+  { 'affine_grid(Tensor theta, Size size, bool? align_corners=nil) -> Tensor', variants = 'nn', batch = 'through', composite = true,
+    doc = 'The coordinates in the source, for grid_sample, of each pixel of an image or volume of `size` under affine matrices.' },
   { 'bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=nil) -> Tensor', variants = 'function', composite = true,
     doc = 'input1 weight[o] input2, for every output o, plus bias.' },
 
   arguments = [=[
+grid: Points at which the input is read, of shape (N, H, W, 2) or (N, D, H, W, 3), with coordinates x, y, z from -1 to 1.
+grid_sample.mode: Interpolation: `'bilinear'`, `'nearest'` or `'bicubic'`.
+padding_mode: Values outside of the input: `'zeros'`, `'border'` or `'reflection'`.
+theta: Affine matrices, of shape (N, 2, 3) for images or (N, 3, 4) for volumes.
+affine_grid.size: Size of the output, {N, C, H, W} or {N, C, D, H, W}.
 bilinear.weight: Weights, of shape (out_features, in1_features, in2_features).
 bilinear.bias: Bias, of shape (out_features).
 ]=],
@@ -39,6 +48,14 @@ pixel_unshuffle
 channel_shuffle
     nn.functional.channel_shuffle(torch.tensor{1.0, 2.0, 3.0, 4.0}:reshape(1, 4, 1), 2):flatten()
     --> tensor([1., 3., 2., 4.])
+grid_sample
+    x = torch.tensor{ { { {1.0, 3.0}, {5.0, 7.0} } } }
+    nn.functional.grid_sample(x, torch.zeros(1, 1, 1, 2))
+    --> tensor([[[[4.]]]])
+affine_grid
+    nn.functional.affine_grid(torch.eye(2, 3):unsqueeze(1), {1, 1, 1, 2})
+    --> tensor([[[[-0.5000,  0.0000],
+    -->           [ 0.5000,  0.0000]]]])
 bilinear
     nn.functional.bilinear(torch.ones(1, 2), torch.ones(1, 3), torch.ones(1, 2, 3))
     --> tensor([[6.]])

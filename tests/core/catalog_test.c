@@ -24,12 +24,23 @@
 #define ATTEMPTS     20000
 
 /* The search finds no arguments for these: there is no GPU here, there are no compressed indices,
- * and no weights of recurrent layers. */
-static const char *const unsuited[] = {"cuda",          "sparse_compressed_tensor",
-                                       "lstm",          "gru",
-                                       "rnn_tanh",      "rnn_relu",
-                                       "gru_cell",      "lstm_cell",
-                                       "rnn_tanh_cell", "rnn_relu_cell"};
+ * no weights of recurrent layers, no affine matrices with sizes, no labels with lengths, no
+ * grids and no positions of volumes. */
+static const char *const unsuited[] = {"cuda",
+                                       "sparse_compressed_tensor",
+                                       "lstm",
+                                       "gru",
+                                       "rnn_tanh",
+                                       "rnn_relu",
+                                       "gru_cell",
+                                       "lstm_cell",
+                                       "rnn_tanh_cell",
+                                       "rnn_relu_cell",
+                                       "recurrent_layer",
+                                       "nn.functional.affine_grid",
+                                       "nn.functional.grid_sample",
+                                       "nn.functional.max_unpool3d",
+                                       "nn.functional.ctc_loss"};
 
 /* ---- what operations are given --------------------------------------------------------------- */
 

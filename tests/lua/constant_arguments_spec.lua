@@ -171,6 +171,7 @@ local others = {
   ['pca_lowrank A'] = { function(a) return torch.pca_lowrank(a, { q = 2 }) end, D(4, 3) },
   ['diff prepend'] = { function(p) return torch.diff(D(4), { prepend = p }) end, D(2) },
   ['floor_divide in place'] = { function(x) return (x * 1):floor_divide_(0.1) end, D(3) },
+  ['lp_pool3d input'] = { function(x) return F.lp_pool3d(x, 2, 2) end, D(1, 2, 2, 2, 2) },
   ['histogram, densities'] = { function(x) return torch.histogram(x, 2, { density = true }) end, D(5) },
 }
 local NOT_ASKED = {}
@@ -184,6 +185,9 @@ for reason, names in pairs {
   ['the same on another device: cuda_spec.lua'] = 'cuda',
   ['the arguments are positions'] = 'segment_reduce',
   ['masks are bools'] = 'masked_normalize',
+  ['the lengths are integers; gradcheck_spec.lua checks log_probs'] = 'ctc_loss',
+  ['the samples select positions; gradcheck_spec.lua checks the input'] = [[fractional_max_pool2d fractional_max_pool3d
+    fractional_max_pool2d_with_indices fractional_max_pool3d_with_indices]],
   ['nn_recurrent_spec.lua and gradcheck_spec.lua check their derivatives'] = 'lstm gru rnn_tanh rnn_relu lstm_cell gru_cell rnn_tanh_cell rnn_relu_cell recurrent_layer',
 } do
   for name in names:gmatch '%S+' do NOT_ASKED[name] = reason end

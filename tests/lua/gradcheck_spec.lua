@@ -613,6 +613,26 @@ describe('the derivative of functions for networks:', function()
     end
   end
   checks('grid_sample of volumes', { X(1, 2, 2, 3, 2), U(1, 1, 2, 1, 3) }, function(x, grid) return F.grid_sample(x, grid, 'bilinear', 'border') end)
+  for n = 1, 3 do
+    local function planes(f, size) return f(1, 2, table.unpack({ size, 2, 2 }, 1, n)) end
+    local function op(name) return F[('%s%dd'):format(name, n)] end
+    checks(('lp_pool%dd'):format(n), { planes(P, 5) }, function(x) return op 'lp_pool'(x, 3, 2, 1) end)
+    checks(('max_unpool%dd'):format(n), { planes(X, 2) }, function(x)
+      local image = torch.arange(x:numel() * 2 ^ n // 1, { device = device }):float():reshape(1, 2, table.unpack({ 4, 4, 4 }, 1, n))
+      local _, places = op 'max_pool'(image, 2, { return_indices = true })
+      return op 'max_unpool'(x, places, 2)
+    end)
+    checks(('adaptive_max_pool%dd'):format(n), { planes(X, 4) }, function(x) return op 'adaptive_max_pool'(x, 2) end)
+  end
+  for n = 2, 3 do
+    local name = ('fractional_max_pool%dd'):format(n)
+    local image = X(1, 2, table.unpack({ 5, 3, 3 }, 1, n))
+    checks(name, { image }, function(x) return F[name](x, 2, 2) end, 'random')
+    checks(name .. '_with_indices', { image }, function(x) return (F[name](x, 2, { output_ratio = 0.7, return_indices = true })) end, 'random')
+  end
+  local options = { window = torch.hann_window(4, { dtype = torch.float64, device = device }), return_complex = true }
+  checks('stft', { X(2, 12) }, function(x) return torch.view_as_real(x:stft(4, options)) end)
+  checks('istft', { X(2, 12) }, function(x) return (x:stft(4, options) * 2):istft(4, { window = options.window }) end)
   local ids, offsets = I { 1, 3, 1, 2 }, I { 1, 2 }
   for _, mode in ipairs { 'sum', 'mean', 'max' } do
     checks('embedding_bag, ' .. mode, { ids, X(3, 2), offsets }, function(i, w, o)
@@ -653,6 +673,10 @@ describe('the derivative of losses:', function()
   checks('pairwise_distance', { X(2, 3), P(2, 3) }, F.pairwise_distance)
   checks('normalize', { P(2, 3) }, function(x) return F.normalize(x, 3.0) end)
   checks('pdist', { X(4, 2) }, F.pdist)
+  checks('binary_cross_entropy_with_logits', { X(2, 3), U(2, 3), C(3) }, function(x, y, w) return F.binary_cross_entropy_with_logits(x, y, w, 'sum', w) end)
+  checks('ctc_loss', { X(5, 2, 4), I({ 2, 2, 3, 4 }, { 2, 2 }) }, function(x, targets)
+    return F.ctc_loss(x, targets, torch.tensor { 5, 3 }, torch.tensor { 2, 1 }, { reduction = 'none' })
+  end)
 end)
 
 describe('the derivative of matrices\' factors:', function()

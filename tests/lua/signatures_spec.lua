@@ -13,6 +13,7 @@ local declarations = dofile(here .. '../../scripts/gen/declarations.lua').load(h
 local differs = {
   -- positions count from 1
   ['nn.CTCLoss.blank'] = 1, ['nn.CosineSimilarity.dim'] = 2, ['nn.Flatten.start_dim'] = 2, ['nn.DataParallel.dim'] = 1, ['F.normalize.dim'] = 2,
+  ['F.ctc_loss.blank'] = 1,
   -- a name stands for the function
   ['nn.Transformer.activation'] = 'relu', ['nn.TransformerDecoderLayer.activation'] = 'relu',
   ['nn.TransformerEncoderLayer.activation'] = 'relu',

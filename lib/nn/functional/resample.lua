@@ -1,27 +1,17 @@
--- resample.lua - functions of nn.functional made of other ops: interpolate, upsample, lp_pool1d-3d,
--- max_unpool1d-3d and ctc_loss. Each is differentiable because the ops are.
+-- resample.lua - functions of nn.functional made of other ops: interpolate and upsample. Each is
+-- differentiable because the ops are.
 
 --[=[ arguments
 size: Size of the output: a number, or one for each spatial dimension.
 mode: Interpolation: `'nearest'`, `'nearest-exact'`, `'linear'`, `'bilinear'`, `'bicubic'`, `'trilinear'` or `'area'`.
-indices: Positions of the maxima, as `return_indices` gives them.
-stride: Step of the window: a number, or one for each spatial dimension; the size of the window if absent.
 interpolate(): Resizes images or other data, of shape (N, C, ...), to a size or by a factor.
 upsample(): The older name of `interpolate`.
 upsample_nearest(): `interpolate` with the mode `'nearest'`.
 upsample_bilinear(): `interpolate` with the mode `'bilinear'` and `align_corners`.
-lp_pool1d(): The p-norm of each window of a sequence.
-lp_pool2d(): The p-norm of each window of an image.
-lp_pool3d(): The p-norm of each window of a volume.
-max_unpool1d(): Puts the maxima of `max_pool1d` back at their positions; all other elements are 0.
-max_unpool2d(): Puts the maxima of `max_pool2d` back at their positions; all other elements are 0.
-max_unpool3d(): Puts the maxima of `max_pool3d` back at their positions; all other elements are 0.
 ]=]
 
 local torch = require 'torch'
-local checked = require 'torch.support.argument_checks'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.argument_kinds'
 local declare = require 'torch.support.arguments'
 local copy_causes = require 'torch.autograd.copy_causes'
 local node_names = require 'torch.autograd.node_names'
@@ -323,182 +313,12 @@ copy_causes.functions(M, '', 'interpolate')
 
 M.upsample = M.interpolate
 
--- upsample_nearest(input, size, scale_factor) and upsample_bilinear: names from before interpolate.
-local function upsample(mode, align_corners)
-  return function(input, size, scale_factor)
-    if kinds.is_named(size) then size, scale_factor = size.size, size.scale_factor end
-    return M.interpolate(input, { size = size, scale_factor = scale_factor, mode = mode, align_corners = align_corners })
-  end
-end
-M.upsample_nearest, M.upsample_bilinear = upsample 'nearest', upsample('bilinear', true)
-
--- ---- pools --------------------------------------------------------------------------------------
-
-local function product(kernel, n)
-  if type(kernel) == 'number' then return kernel ^ n end
-  local total = 1
-  for _, size in ipairs(kernel) do total = total * size end
-  return total
-end
-
--- Writes the sizes of output_size, for the plane or for all dimensions, into shape: within one
--- stride of the default.
-local function check_unpool_size(shape, lead, n, output_size, stride)
-  if output_size == nil then return end
-  if torch.is_tensor(output_size) then output_size = output_size:tolist() end
-  if type(output_size) ~= 'table' or (#output_size ~= n and #output_size ~= n + 2) then
-    fail("output_size should be a sequence containing %d or %d elements, but it has a length of '%s'", n, n + 2,
-      type(output_size) == 'table' and #output_size or type(output_size))
-  end
-  for i = 1, n do
-    local step = type(stride) == 'table' and stride[i] or stride
-    local size, least, most = output_size[#output_size - n + i], shape[lead + i] - step, shape[lead + i] + step
-    if not (least < size and size < most) then
-      fail('invalid output_size "(%s)" (dim %d must be between %d and %d)',
-        table.concat(output_size, ', ', #output_size - n + 1), i, least, most)
-    end
-    shape[lead + i] = size
-  end
-end
-
-for n = 1, 3 do
-  -- lp_pool(input, norm_type, kernel_size, stride, ceil_mode): (sum over the window of x^p)^(1/p)
-  local pool = ('lp_pool%dd'):format(n)
-  M[pool] = declare.declare(pool .. '(Tensor input, number norm_type, sizes kernel_size, sizes? stride, boolean ceil_mode=false)', function(input, norm_type, kernel_size, stride, ceil_mode)
-    local mean = torch.nn.functional[('avg_pool%dd'):format(n)](input:pow(norm_type), kernel_size, stride or kernel_size, 0,
-      ceil_mode)
-    return (torch.sign(mean) * torch.relu(mean:abs()) * product(kernel_size, n)):pow(1 / norm_type)
-  end)
-
-  -- max_unpool(input, indices, kernel_size, stride, padding, output_size): scatters the elements to
-  -- the positions of their maxima (indices are positions in a plane, from 1), with zeros elsewhere.
-  local unpool = ('max_unpool%dd'):format(n)
-  local text = unpool .. '(Tensor input, Tensor indices, sizes kernel_size, sizes? stride, sizes padding=0, any? output_size)'
-  M[unpool] = declare.declare(text, function(input, indices, kernel_size, stride, padding, output_size)
-    local function at(value, i) return type(value) == 'table' and value[i] or value end
-    if input.shape ~= indices.shape then
-      fail('Expected shape of indices to be same as that of the input tensor (%s) but got indices tensor with shape: %s',
-        tostring(input.shape), tostring(indices.shape))
-    end
-    local lead = input.ndim - n
-    local shape = table.move(input.shape, 1, lead, 1, {})
-    for i = 1, n do
-      local size = (input:size(lead + i) - 1) * at(stride or kernel_size, i) - 2 * at(padding, i) + at(kernel_size, i)
-      shape[lead + i] = size
-    end
-    check_unpool_size(shape, lead, n, output_size, stride or kernel_size)
-    local plane = 1
-    for i = 1, n do plane = plane * shape[lead + i] end
-    local flat = table.move(shape, 1, lead, 1, {})
-    flat[lead + 1] = plane
-    local zeros = torch.zeros(flat, { dtype = input.dtype, device = input.device })
-    return node_names.call(('MaxUnpool%dDBackward0'):format(n), function()
-      return zeros:scatter(lead + 1, indices:flatten(lead + 1), input:flatten(lead + 1)):reshape(shape)
-    end)
+-- Names from before interpolate.
+for name, align_corners in pairs { nearest = false, bilinear = true } do
+  local own = 'upsample_' .. name
+  M[own] = declare.declare(own .. '(Tensor input, sizes? size, numbers? scale_factor)', function(input, size, scale_factor)
+    return M.interpolate(input, { size = size, scale_factor = scale_factor, mode = name, align_corners = align_corners or nil })
   end)
 end
 
--- ---- CTC ----------------------------------------------------------------------------------------
-
--- The logarithm of probability zero, with finite differences.
-local NEVER = -1e30
-
-local function lengths_of(lengths) return torch.is_tensor(lengths) and lengths:tolist() or lengths end
-
--- CTC loss of one sequence: log_probs [time, classes], its labels as a table. The forward
--- algorithm: sums over all alignments (A. Graves et al. 2006), all states of a time step at once.
-local function ctc_one(log_probs, labels, blank)
-  local states, skip = { blank }, { NEVER }
-  for i, label in ipairs(labels) do
-    states[#states + 1], states[#states + 2] = label, blank
-    skip[#skip + 1] = i > 1 and label ~= labels[i - 1] and 0.0 or NEVER
-    skip[#skip + 1] = NEVER
-  end
-  local like = { dtype = log_probs.dtype, device = log_probs.device }
-  local emitted = log_probs:index_select(2, torch.tensor(states, { device = log_probs.device }))
-  local begin = {}
-  for i = 1, #states do begin[i] = i <= 2 and 0.0 or NEVER end
-  local alpha = emitted[1] + torch.tensor(begin, like)
-  local may_skip = torch.tensor(skip, like)
-  local n = #states
-  local function shifted(by)
-    return torch.nn.functional.pad(alpha, { by, 0 }, 'constant', NEVER):narrow(1, 1, n)
-  end
-  for t = 2, log_probs:size(1) do
-    alpha = torch.logsumexp(torch.stack { alpha, shifted(1), shifted(2) + may_skip }, 1) + emitted[t]
-  end
-  return -torch.logsumexp(alpha:narrow(1, math.max(n - 1, 1), math.min(n, 2)), 1)
-end
-
--- True if there are too few steps for an alignment: equal adjacent labels need a blank between
--- them.
-local function too_short(labels, steps)
-  local needed = #labels
-  for i = 2, #labels do if labels[i] == labels[i - 1] then needed = needed + 1 end end
-  return steps < needed
-end
-
--- True if targets, one row for each batch entry or all in a row, have the number of labels in
--- counts.
-local function check_targets(targets, counts)
-  local longest, sum = 0, 0
-  for _, count in ipairs(counts) do
-    if count < 0 then fail('Expected target_lengths to have value at least 0, but got value %d', count) end
-    longest, sum = math.max(longest, count), sum + count
-  end
-  if targets.ndim == 2 and (targets:size(1) ~= #counts or targets:size(2) < longest) then
-    fail('ctc_loss(): expected targets of %d rows of at least %d labels, according to target_lengths, but got a tensor of size %s', #counts, longest, tostring(targets.shape))
-  elseif targets.ndim == 1 and targets:size(1) ~= sum then
-    fail('ctc_loss(): expected %d targets in a row, the sum of target_lengths, but got %d', sum, targets:size(1))
-  end
-end
-
--- log_probs (time, batch, classes) or (time, classes); targets (batch, longest) or all in a row;
--- classes count from 1.
-function M.ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity)
-  local alone = log_probs.ndim == 2
-  if alone then log_probs = log_probs:unsqueeze(2) end
-  local batch, classes = log_probs:size(2), log_probs:size(3)
-  local lengths, counts = lengths_of(input_lengths), lengths_of(target_lengths)
-  lengths = type(lengths) == 'table' and lengths or { lengths }
-  counts = type(counts) == 'table' and counts or { counts }
-  if #lengths ~= batch then fail 'input_lengths must be of size batch_size' end
-  if #counts ~= batch then fail 'target_lengths must be of size batch_size' end
-  if blank < 1 or blank > classes then fail 'blank must be in label range' end
-  if reduction ~= 'mean' and reduction ~= 'sum' and reduction ~= 'none' then fail('%s is not a valid value for reduction', tostring(reduction)) end
-  check_targets(targets, counts)
-  local labels, from, losses = targets:tolist(), 0, {}
-  for b = 1, batch do
-    if lengths[b] < 0 then fail('Expected input_lengths to have value at least 0, but got value %d', lengths[b]) end
-    if lengths[b] > log_probs:size(1) then
-      fail('Expected input_lengths to have value at most %d, but got value %d', log_probs:size(1), lengths[b])
-    end
-    local row = {}
-    for i = 1, counts[b] do row[i] = targets.ndim == 2 and labels[b][i] or labels[from + i] end
-    from = from + counts[b]
-    local used = log_probs:select(2, b):narrow(1, 1, lengths[b])
-    local loss = ctc_one(used, row, blank)
-    local never = loss:detach():gt(1e29)
-    losses[b] = loss:masked_fill(never, zero_infinity and 0 or math.huge)
-    -- The gradient of an infinite loss is nan, so that a wrong step does not pass unnoticed.
-    if not zero_infinity and too_short(row, lengths[b]) and used.requires_grad then
-      used:register_hook(function(grad) return torch.full_like(grad, 0 / 0) end)
-    end
-  end
-  local loss = torch.stack(losses)
-  if reduction == 'mean' then
-    local divisor = torch.tensor(counts, { dtype = loss.dtype, device = loss.device }):clamp { min = 1 }
-    return (loss / divisor):mean()
-  end
-  if reduction == 'sum' then return loss:sum() end
-  return alone and loss:squeeze(1) or loss
-end
-
-declare.functions(M, [[
-  ctc_loss(Tensor log_probs, Tensor targets, Tensor|table|integer input_lengths, Tensor|table|integer target_lengths, integer blank=1,
-    any reduction='mean', boolean zero_infinity=false)
-]])
-copy_causes.functions(M, '', 'ctc_loss')
-
-return checked.functions(M, { indices = 'Tensor', log_probs = 'Tensor', targets = 'Tensor', input_lengths = 'Tensor|table|integer',
-  target_lengths = 'Tensor|table|integer' })
+return M

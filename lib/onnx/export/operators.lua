@@ -20,7 +20,7 @@ end
 --- Operations written by hand in C, or without a public name: they receive their arguments
 --- unconverted.
 M.reads_raw = { index = true, index_assign = true, where_method = true, recurrent_layer = true, _resample = true,
-  _resample_planes = true, _grid_sample = true }
+  _resample_planes = true }
 
 --- The function that writes an operation, or nil.
 function M.find(op, in_nn)

@@ -24,8 +24,6 @@ local reasons = {
   ['sparse_coo_tensor and sparse_compressed_tensor in C'] = 'sparse_csr_tensor sparse_csc_tensor',
 
   -- ---- operations that are written in Lua -----------------------------------------------------------------------------
-  ['written in Lua: lib/ops/spectra.lua'] = 'stft istft',
-  ['written in Lua: lib/ops/windows.lua'] = 'bartlett_window blackman_window hamming_window hann_window kaiser_window',
   ['written in Lua: lib/linalg.lua'] = 'linalg.diagonal linalg.norm',
   ['written in Lua: lib/ops/factorizations.lua'] = [[
     cholesky_inverse cholesky_solve geqrf linalg.cholesky_ex linalg.cond linalg.householder_product linalg.inv_ex
@@ -49,14 +47,8 @@ local reasons = {
     index_reduce nonzero_static segment_reduce slice_scatter split_with_sizes_copy unbind_copy
     unravel_index]],
   ['written in Lua: lib/nn/functional'] = [[
-    nn.functional.adaptive_max_pool1d nn.functional.adaptive_max_pool2d nn.functional.adaptive_max_pool3d
-    nn.functional.affine_grid nn.functional.binary_cross_entropy_with_logits nn.functional.ctc_loss
-    nn.functional.fractional_max_pool2d nn.functional.fractional_max_pool2d_with_indices
-    nn.functional.fractional_max_pool3d nn.functional.fractional_max_pool3d_with_indices nn.functional.grid_sample
-    nn.functional.interpolate nn.functional.linear_cross_entropy nn.functional.lp_pool1d nn.functional.lp_pool2d
-    nn.functional.lp_pool3d nn.functional.max_unpool1d nn.functional.max_unpool2d nn.functional.max_unpool3d
-    nn.functional.multi_head_attention_forward nn.functional.upsample nn.functional.upsample_bilinear
-    nn.functional.upsample_nearest]],
+    nn.functional.interpolate nn.functional.linear_cross_entropy nn.functional.multi_head_attention_forward
+    nn.functional.upsample nn.functional.upsample_bilinear nn.functional.upsample_nearest]],
 }
 
 local list = {}

@@ -58,14 +58,25 @@ local function window(g, a, n)
     ceil_mode = a.ceil_mode and 1 or 0 }
 end
 
--- Converts positions in the whole tensor to positions in a plane.
-local function in_plane(g, places, shape, n)
-  local size = g:map(function(...)
+-- The product of the last n sizes.
+local function plane_size(g, shape, n)
+  return g:map(function(...)
     local product = 1
     for _, s in ipairs { ... } do product = product * s end
     return product
   end, table.unpack(shape, #shape - n + 1))
-  return g:from_positions(g:node('Mod', { places, g:number(size, torch.int64) }))
+end
+
+-- Converts positions in the whole tensor to positions in a plane.
+local function in_plane(g, places, shape, n)
+  return g:from_positions(g:node('Mod', { places, g:number(plane_size(g, shape, n), torch.int64) }))
+end
+
+-- The sizes with the last n as one.
+local function flat_planes(g, shape, n)
+  local flat = table.move(shape, 1, #shape - n, 1, {})
+  flat[#flat + 1] = plane_size(g, shape, n)
+  return flat
 end
 
 for n = 1, 3 do
@@ -141,6 +152,29 @@ for n = 1, 3 do
     return g:node('MatMul', { g:constant(means(g:plain(shape[#shape - 1], 'a size'), output[1]):to(dtype)), y })
   end
 
+  -- (sum over the window of x^p)^(1/p), as the mean times the size of the window.
+  M[('nn.lp_pool%dd'):format(n)] = function(g, a, call)
+    local dtype, count = call.results[1].dtype, 1
+    local attributes = window(g, { kernel_size = a.kernel_size, stride = a.stride, padding = 0, ceil_mode = a.ceil_mode }, n)
+    attributes.count_include_pad = 1
+    for _, size in ipairs(attributes.kernel_shape) do count = count * size end
+    return with_batch(g, a.input, n, function(x)
+      local mean = g:node('AveragePool', { g:node('Pow', { x, g:scalar(a.norm_type, dtype) }) }, attributes)
+      local sum = g:node('Mul', { g:node('Mul', { g:node('Sign', { mean }), g:node('Abs', { mean }) }), g:scalar(count, dtype) })
+      return g:node('Pow', { sum, g:scalar(1 / a.norm_type, dtype) })
+    end)
+  end
+
+  M[('nn.max_unpool%dd'):format(n)] = function(g, a, call)
+    local result, dtype = g:shape(call.results[1]), call.results[1].dtype
+    local from = flat_planes(g, g:shape(a.input), n)
+    local zeros = g:node('Expand', { g:scalar(0, dtype), g:integers(flat_planes(g, result, n)) })
+    local stored = g:node('ScatterElements', { zeros, g:reshape(g:positions(a.indices), from), g:reshape(g:name(a.input), from) },
+      { axis = #from - 1 })
+    return g:reshape(stored, result)
+  end
+
+  M[('nn.adaptive_max_pool%dd'):format(n)] = function(g, a, call) return (M[('adaptive_max_pool%dd'):format(n)](g, a, call)) end
   M[('adaptive_max_pool%dd'):format(n)] = function(g, a, call)
     local shape, result = g:shape(a.self), g:shape(call.results[1])
     local kernel = even(shape, table.move(result, #result - n + 1, #result, 1, {}))

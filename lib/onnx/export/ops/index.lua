@@ -81,16 +81,24 @@ function M._resample_planes(g, args, call)
   return resampled(g, columns, rank, rank - 2, { table.unpack(args, 2, 5) }, dtype)
 end
 
-local GRID_MODES = { [0] = 'bilinear', 'nearest', 'bicubic' }
 local NEWER_NAMES = { bilinear = 'linear', bicubic = 'cubic' } -- since version 20, which also supports volumes
-local GRID_PADDINGS = { [0] = 'zeros', 'border', 'reflection' }
 
-function M._grid_sample(g, args)
-  local input, grid, mode, padding, align = table.unpack(args, 1, 5)
-  local name = GRID_MODES[mode]
-  if #input.shape > 4 and g.opset < 20 then g:fail('a volume, which opset_version %d does not have; from 20 on it does', g.opset) end
-  return g:node('GridSample', { g:name(input), g:name(grid) },
-    { mode = g.opset >= 20 and NEWER_NAMES[name] or name, padding_mode = GRID_PADDINGS[padding], align_corners = align and 1 or 0 })
+M['nn.grid_sample'] = function(g, a)
+  if #a.input.shape > 4 and g.opset < 20 then g:fail('a volume, which opset_version %d does not have; from 20 on it does', g.opset) end
+  return g:node('GridSample', { g:name(a.input), g:name(a.grid) },
+    { mode = g.opset >= 20 and NEWER_NAMES[a.mode] or a.mode, padding_mode = a.padding_mode, align_corners = a.align_corners and 1 or 0 })
+end
+
+-- The coordinates of the pixels, with a one, times the transposed matrices.
+M['nn.affine_grid'] = function(g, a, call)
+  local result, dtype = g:shape(call.results[1]), call.results[1].dtype
+  local n = #result - 2
+  local sizes = g:plain(table.move(a.size, 1, #a.size, 1, {}), 'a size')
+  sizes[1] = 1
+  local identity = torch.eye(n, n + 1, { dtype = dtype }):unsqueeze(1)
+  local grid = torch.nn.functional.affine_grid(identity, sizes, a.align_corners):reshape(-1, n)
+  local base = torch.cat({ grid, torch.ones(grid:size(1), 1, { dtype = dtype }) }, 2)
+  return g:reshape(g:node('MatMul', { g:constant(base), g:node('Transpose', { g:name(a.theta) }, { perm = { 0, 2, 1 } }) }), result)
 end
 
 function M.gather(g, a)

@@ -51,7 +51,7 @@ end
 -- (1 - target) x + (1 + (pos_weight - 1) target) softplus(-x)
 function M.binary_cross_entropy_with_logits(g, a, call)
   local dtype = call.results[1].dtype
-  local x, target, one = g:name(a.self), g:name(a.target), g:scalar(1, dtype)
+  local x, target, one = g:name(a.self or a.input), g:name(a.target), g:scalar(1, dtype)
   local soft = g:node('Softplus', { g:node('Neg', { x }) })
   if a.pos_weight then
     local more = g:node('Mul', { g:node('Sub', { g:name(a.pos_weight), one }), target })
@@ -60,6 +60,7 @@ function M.binary_cross_entropy_with_logits(g, a, call)
   local terms = g:node('Add', { g:node('Mul', { g:node('Sub', { one, target }), x }), soft })
   return reduced(g, weighted(g, a, terms), a.reduction)
 end
+M['nn.binary_cross_entropy_with_logits'] = M.binary_cross_entropy_with_logits
 
 M['nn.soft_margin_loss'] = function(g, a)
   local product = g:node('Mul', { g:node('Neg', { g:name(a.target) }), g:name(a.self) })

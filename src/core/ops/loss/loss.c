@@ -375,6 +375,13 @@ static lt_tensor *do_scale(lt_scope *s, lt_tensor *derivative, lt_tensor *grad, 
     return do_mul(s, derivative, do_share(s, grad, how, self->numel));
 }
 
+lt_status lt_binary_cross_entropy_with_logits_nn_impl(lt_tensor *input, lt_tensor *target,
+                                                      lt_tensor *weight, const char *reduction,
+                                                      lt_tensor *pos_weight, lt_tensor **out)
+{
+    return lt_binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction, out);
+}
+
 lt_status lt__bce_with_logits_backward_impl(lt_tensor *grad_output, lt_tensor *self,
                                             lt_tensor *target, lt_tensor *weight,
                                             lt_tensor *pos_weight, const char *reduction_name,

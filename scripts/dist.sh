@@ -81,7 +81,7 @@ rm "$root/build/tests/sim_check_test" # reads the symbols and lines of its own p
 for program in "$root"/build/tests/*_lua_test; do
     case $program in */embedded_lua_test | */context_lua_test) ;; *) rm "$program" ;; esac
 done
-cp "$BUILD/gen/ltensor_ops.h" "$BUILD/gen/ltensor_ops.hpp" "$root/build/gen/"
+cp "$BUILD/gen/ltensor_ops.h" "$BUILD/gen/ltensor_ops.hpp" "$BUILD/gen/ltensor.json" "$root/build/gen/"
 ln -s ../bin/ltensor "$root/build/ltensor" # where tests/run.sh looks
 mkdir "$root/build/tests/lib"
 cp "$BUILD/tests/lib/libltensor_open.so" "$root/build/tests/lib/"

@@ -9,7 +9,8 @@
 #   lib/lua/5.4/torch.so               the module for lua5.4
 #   lib/ltensor/                       the GPU backends, the engines of torch.distributed, the Jupyter kernel
 #   lib/pkgconfig/, lib/cmake/ltensor/ for programs that use the library
-#   include/, share/ltensor/lib/, share/doc/ltensor/
+#   include/                           the headers, and ltensor.json, which describes them for generators of bindings
+#   share/ltensor/lib/, share/doc/ltensor/
 #   share/man, share/bash-completion, share/zsh, share/fish    the manual page, completion of the command line
 #   share/jupyter/kernels/ltensor      the kernel specification for Jupyter
 #
@@ -66,6 +67,7 @@ for header in include/*.h include/*.hpp "$GEN/ltensor_ops.h" "$GEN/ltensor_ops.h
     case $header in *_prompt.h) [ -f "$BUILD/libltensor_repl.a" ] || continue ;; esac
     install -m 644 "$header" "$dest/include/"
 done
+install -m 644 "$GEN/ltensor.json" "$dest/include/"
 cp -R lib/. "$dest/share/ltensor/lib/"
 install -m 644 "$BUILD"/meta/*.lua "$dest/share/ltensor/lib/meta/"
 install -m 644 "$BUILD"/docs/*.md "$dest/share/doc/ltensor/reference/"

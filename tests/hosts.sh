@@ -77,6 +77,11 @@ for interpreter in lua5.1 lua5.3 luajit; do
 done
 
 python=${LTENSOR_PYTHON-python3}
+if command -v "$python" >/dev/null; then
+    run 0 "$python" tests/hosts/described.py "$BUILD/gen/ltensor.json" "$PWD/$BUILD/libltensor.so"
+    has '^[6-9][0-9][0-9] operations, 1[0-9][0-9] functions'
+    ok
+fi
 if "$python" -c 'import lupa' 2>/dev/null; then
     run 0 env LUA_CPATH="$PWD/$BUILD/?.so" "$python" tests/hosts/lupa_luas.py
     ok

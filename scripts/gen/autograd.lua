@@ -4,7 +4,7 @@
 -- An operation with derivatives gets a node type with <op>_apply and <op>_record (nodes.lua), and
 --   lt_<op>             the implementation, then the node if an argument requires grad
 --   lt_<op>_            in place: the node first, because arguments are saved before the write
---   lt_<op>_out         rejects arguments that require grad
+--   lt_<op>_out         rejects arguments that require grad; copied_<op>_out copies new results
 --   <op>_dual           the operation on tensors with tangents (forward.lua)
 -- Public functions store their result only after success, so the previous value of *out does not
 -- matter.
@@ -138,7 +138,8 @@ end
 local function materialize_lines(op, form)
   if op.records and form == 'NEW' then return nil end -- the implementation materializes, unless it records the op
   local reads = op.reads
-  if reads == nil then reads = not (op.factory or op.composite or op.view and form ~= 'OUT') end
+  if form == 'OUT' then reads = true end -- the implementation may write to the given tensor at any step
+  if reads == nil then reads = not (op.factory or op.composite or op.view) end
   if not reads then return nil end
   local tensors, lines = {}, {}
   for _, a in ipairs(op.args) do
@@ -150,7 +151,7 @@ local function materialize_lines(op, form)
       tensors[#tensors + 1] = a.name
     end
   end
-  if form == 'OUT' then tensors[#tensors + 1] = 'out' end
+  if form == 'OUT' then table.move(declarations.out_names(op), 1, #op.returns, #tensors + 1, tensors) end
   if #tensors > 0 then
     table.insert(lines, 1, ('LT_TRY(lt_materialize_all("%s", %d, (lt_tensor *const[]){%s}));'):format(op.name, #tensors,
       table.concat(tensors, ', ')))
@@ -164,7 +165,7 @@ end
 local function open_function(text, op, name, outputs, form)
   form = form or 'NEW'
   local parameters = form == 'NEW' and declarations.c_prototype(op) or declarations.c_params(op)
-  if form == 'OUT' then parameters = parameters .. ', lt_tensor *out' end
+  if form == 'OUT' then parameters = declarations.with_out(op, parameters) end
   batches.emit(text, op, name, form, parameters, form == 'NEW' and outputs or {})
   text:line('lt_status lt_%s(%s)\n{', name, declarations.public_prototype(op, form, 'const_'))
   for i, a in ipairs(op.args) do
@@ -184,8 +185,8 @@ local function open_function(text, op, name, outputs, form)
   for _, output in ipairs(outputs) do names[#names + 1] = output end
   text[#text + 1] = float8.check(op, form)
   text[#text + 1] = sparse.check(op, form, outputs)
-  text[#text + 1] = batches.check(op, name, names)
-  if not (op.records or op.view or op.composite and not op.reads) then text:line('    LT_EAGERLY();') end
+  text[#text + 1] = batches.check(op, name, names, form)
+  if not (op.records or op.view or op.composite and not op.reads and form ~= 'OUT') then text:line('    LT_EAGERLY();') end
   text[#text + 1] = materialize_lines(op, form)
 end
 
@@ -333,7 +334,7 @@ end
 local function overlap_checks(op, written)
   local list = { ('LT_TRY(lt_prepare_write(%s));'):format(written) }
   if op.overlap ~= 'one value' then list[2] = ('LT_TRY(lt_refuse_overlap(%s));'):format(written) end
-  if op.overlap == 'aside' then return list end
+  if op.overlap == 'aside' or op.overlap == 'copied' then return list end
   local check = op.overlap == 'elementwise' and 'lt_refuse_partial_overlap' or 'lt_refuse_sharing'
   for _, a in ipairs(op.args) do
     local is_list = a.type == 'Tensor[]' or a.type == 'IndexTensor[]'
@@ -424,18 +425,80 @@ local function emit_inplace_view(text, op, name)
   text:line('    lt_tensor_release(view);\n    return status;\n}\n')
 end
 
+-- The statements that compute new results and copy them to the given tensors.
+local function copy_results(text, op)
+  local outs, refs, names = declarations.out_names(op), {}, arg_names(op)
+  for i = 1, #outs do refs[i] = ('&made[%d]'):format(i - 1) end
+  local exact = false -- PyTorch writes positions directly
+  for _, result in ipairs(op.returns) do exact = exact or result.type == 'IndexTensor' end
+  text:line('    lt_tensor *made[%d] = {NULL}, *given[] = {%s};', #outs, table.concat(outs, ', '))
+  text:line('    lt_status status = lt_%s(%s);', op.cname, table.concat(table.move(refs, 1, #refs, #names + 1, names), ', '))
+  text:line('    if (status == LT_OK)\n        status = %s("%s", %d, made, &(lt_tensor_list){%d, given});',
+    exact and 'lt_store_exact_outs' or 'lt_store_outs', op.name, #outs, #outs)
+  text:line('    for (int i = 0; i < %d; i++) lt_tensor_release(made[i]);\n    return status;\n}\n', #outs)
+end
+
+-- lt_<op>_out of an operation that always creates its results.
+local function emit_copied_out(text, op)
+  local check = null_check(op, declarations.out_names(op))
+  text:line('lt_status lt_%s_out(%s)\n{', op.cname, declarations.public_prototype(op, 'OUT'))
+  if check then text[#text + 1] = check end
+  copy_results(text, op)
+end
+
+-- The C condition that an argument shares the storage of a given tensor.
+local function shares_storage(op)
+  local conditions = {}
+  for _, output in ipairs(declarations.out_names(op)) do
+    for _, a in ipairs(op.args) do
+      local is_list = a.type == 'Tensor[]' or a.type == 'IndexTensor[]'
+      if is_list or derivative.is_tensor(a.type) then
+        conditions[#conditions + 1] = ('lt_shares_storage%s(%s, %s)'):format(is_list and '_with_any' or '', output, a.name)
+      end
+    end
+  end
+  return table.concat(conditions, ' || ')
+end
+
+-- lt_<op>_out of an operation that writes to the given tensors. With `copied`, results are created
+-- first if an argument may overlap them.
 local function emit_out(text, op)
-  local condition = any_requires(op.args)
-  if not op.grad then condition = '' end
-  open_function(text, op, op.cname .. '_out', { 'out' }, 'OUT')
-  text:line('    lt_tensor *result = out;')
+  local outs, refs, exact = declarations.out_names(op), {}, ''
+  local copied = op.overlap == 'copied'
+  if copied then
+    text:line('static lt_status copied_%s_out(%s)\n{', op.cname, declarations.with_out(op, declarations.c_params(op)))
+    copy_results(text, op)
+  end
+  open_function(text, op, op.cname .. '_out', outs, 'OUT')
+  if copied then
+    text:line('    if (%s)\n        return copied_%s_out(%s);', shares_storage(op), op.cname,
+      table.concat(table.move(outs, 1, #outs, #op.args + 1, arg_names(op)), ', '))
+  end
+  for i, output in ipairs(outs) do
+    refs[i] = ('&result_%d'):format(i)
+    text:line('    lt_tensor *result_%d = %s;', i, output)
+    if op.returns[i].type == 'IndexTensor' then exact = ' | LT_ROLE_EXACT' end
+  end
   text:line('    ' .. forward.refusal_out(op))
-  text:line('    if (lt_grad_mode_on() && (lt_requires_grad(out)%s)) return lt_refuse_out("%s");',
-    condition ~= '' and ' || ' .. condition or '', op.name)
-  text:lines(overlap_checks(op, 'out'), '    ')
-  text:line('    const uint8_t role = out->role;\n    out->role |= LT_ROLE_RESIZABLE;')
-  text:line('    const lt_status status = %s;\n    out->role = role;', call_impl(op, { '&result' }))
-  text:line('    if (status == LT_OK) lt_bump_version(out);\n    return status;\n}\n')
+  local requires = {}
+  for i, output in ipairs(outs) do requires[i] = ('lt_requires_grad(%s)'):format(output) end
+  local of_args = (op.grad or op.composite) and any_requires(op.args) or ''
+  if of_args ~= '' then requires[#requires + 1] = of_args end
+  text:line('    if (lt_grad_mode_on() && (%s)) return lt_refuse_out("%s");', table.concat(requires, ' || '), op.name)
+  for i, output in ipairs(outs) do
+    text:lines(overlap_checks(op, output), '    ')
+    for earlier = 1, i - 1 do text:line('    LT_TRY(lt_refuse_sharing(%s, %s));', output, outs[earlier]) end
+  end
+  for i, output in ipairs(outs) do
+    text:line('    const uint8_t role_%d = %s->role;\n    %s->role |= LT_ROLE_RESIZABLE%s;', i, output, output, exact)
+  end
+  if op.composite then text:line('    const uint32_t version = lt_version_of(%s);', outs[1]) end
+  text:line('    const lt_status status = %s;', call_impl(op, refs))
+  for i, output in ipairs(outs) do text:line('    %s->role = role_%d;', output, i) end
+  -- The last step of a composite operation may have written to the tensor.
+  local written = op.composite and (' && lt_version_of(%s) == version'):format(outs[1]) or ''
+  for _, output in ipairs(outs) do text:line('    if (status == LT_OK%s) lt_bump_version(%s);', written, output) end
+  text:line('    return status;\n}\n')
 end
 
 -- ---- ops ----------------------------------------------------------------------------------------
@@ -443,8 +506,11 @@ end
 -- Adds op.derivative (nil if there is none) and op.keeps_original, the field of self if in-place
 -- forms must save a copy of it.
 local function analyse(model, op)
-  if op.composite and (op.inplace_only or op.variants.inplace or op.variants.out) then
-    error(op.line .. ': a composite op has no in-place and no out form', 0)
+  if op.composite and (op.inplace_only or op.variants.inplace) then
+    error(op.line .. ': a composite op has no in-place form', 0)
+  end
+  if op.composite and declarations.writes_out(op) and #op.returns > 1 then
+    error(op.line .. ': a composite op that writes to out= has one result', 0)
   end
   if not op.grad or op.composite then return end
   for _, a in ipairs(op.args) do
@@ -479,8 +545,8 @@ local function emit_synonyms(text, op)
     for _, result in ipairs(op.returns) do all[#all + 1] = declarations.output_name(result) end
     call(op.cname, c, declarations.public_prototype(op, 'NEW'), all)
     if op.variants.inplace then call(declarations.inplace_name(op), c .. '_', declarations.public_prototype(op, 'INPLACE'), inputs) end
-    if op.variants.out then
-      inputs[#inputs + 1] = 'out'
+    if declarations.has_out(op) then
+      table.move(declarations.out_names(op), 1, #op.returns, #inputs + 1, inputs)
       call(op.cname .. '_out', c .. '_out', declarations.public_prototype(op, 'OUT'), inputs)
     end
   end
@@ -504,7 +570,11 @@ local function emit_op(model, text, op)
     local emit = op.view and emit_inplace_view or emit_inplace
     emit(text, op, declarations.inplace_name(op))
   end
-  if op.variants.out then emit_out(text, op) end
+  if declarations.writes_out(op) then
+    emit_out(text, op)
+  elseif declarations.has_out(op) then
+    emit_copied_out(text, op)
+  end
   emit_synonyms(text, op)
   scalar_forms.emit(text, op)
 end
@@ -513,7 +583,7 @@ local function emit_group(model, group)
   local head, text = c_text.new(), c_text.new()
   head:line('/* Generated by scripts/gen/autograd.lua from src/ops/%s.lua. Do not edit. */', group)
   head:line('#include <stddef.h>')
-  for _, header in ipairs { 'autograd/autograd.h', 'autograd/forward.h', 'compile/trace.h', 'dtypes/dtype.h', 'dtypes/float8_arguments.h', 'error.h', 'compile/deferred.h', 'memory/alloc.h', 'op_name.h', 'ops/batch/batch.h', 'ops/shape/backward.h', 'overlap.h', 'sparse.h', 'tensor.h' } do
+  for _, header in ipairs { 'autograd/autograd.h', 'autograd/forward.h', 'compile/trace.h', 'dtypes/dtype.h', 'dtypes/float8_arguments.h', 'error.h', 'compile/deferred.h', 'memory/alloc.h', 'op_name.h', 'ops/batch/batch.h', 'ops/outs.h', 'ops/shape/backward.h', 'overlap.h', 'sparse.h', 'tensor.h' } do
     head:line('#include "%s"', header)
   end
   for _, op in ipairs(model.ops) do

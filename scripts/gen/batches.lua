@@ -43,9 +43,10 @@ function M.rule_of(op)
   return op.batch or follows(op)
 end
 
--- True if an argument can be batched, or if the operation draws random numbers.
-local function concerns(op)
-  if op.batch == 'through' or (op.composite and not M.is_random(op) and not M.rule_of(op)) then return false end
+-- True if an argument can be batched, or if the operation draws random numbers. With out=, a
+-- composite operation writes to the memory of the given tensor, so it must refuse batched arguments itself.
+local function concerns(op, form)
+  if form ~= 'OUT' and op.batch == 'through' or form ~= 'OUT' and op.composite and not M.is_random(op) and not M.rule_of(op) then return false end
   if M.is_random(op) then return true end
   for _, a in ipairs(op.args) do
     if is_tensor(a) then return true end
@@ -89,7 +90,7 @@ local result_fields = { ['Tensor'] = 'tensor', ['IndexTensor'] = 'tensor', ['Ten
 --- Generates the code before a function, once for each form ('NEW', 'INPLACE', 'OUT',
 --- 'INPLACE_VIEW'). outputs: the C names of its results.
 function M.emit(text, op, name, form, parameters, outputs)
-  if not concerns(op) then return end
+  if not concerns(op, form) then return end
   local n = #op.args
   if n > 18 then error(op.line .. ': more arguments than LT_BATCH_ARGS', 0) end
   local label, given, tensors, gives_list = name, {}, true, false
@@ -106,7 +107,8 @@ function M.emit(text, op, name, form, parameters, outputs)
     gives_list = gives_list or result.type == 'Tensor[]'
     given[#given + 1] = ('&a->r[%d].%s'):format(i - 1, result_fields[result.type])
   end
-  if form == 'OUT' then given[#given + 1] = 'NULL' end
+  local written = form == 'OUT' and declarations.out_names(op) or {}
+  for _ = 1, #written do given[#given + 1] = 'NULL' end
   text:line('static lt_status batch_run_%s(lt_batch_call *a)\n{', label)
   text:line('    lt_batch_slot *v = a->v;\n    (void)v;')
   text:line('    return lt_%s(%s);\n}', name, table.concat(given, ', '))
@@ -124,7 +126,7 @@ function M.emit(text, op, name, form, parameters, outputs)
   text:line('static __attribute__((noinline, cold)) lt_status batched_%s(%s)\n{', label, parameters)
   text:line('    lt_batch_call c = {.op = &batch_%s};', label)
   for i, a in ipairs(op.args) do text:line('    %s', packed(a, i - 1)) end
-  if form == 'OUT' then text:line('    (void)out;') end
+  for _, output in ipairs(written) do text:line('    (void)%s;', output) end
   text:line('    LT_TRY(lt_batch_do(&c));')
   for i, output in ipairs(outputs) do
     text:line('    *%s = c.r[%d].%s;', output, i - 1, result_fields[results[i].type])
@@ -133,8 +135,8 @@ function M.emit(text, op, name, form, parameters, outputs)
 end
 
 --- The lines of the function that test for batched arguments. names: of its parameters, in order.
-function M.check(op, name, names)
-  if not concerns(op) then return nil end
+function M.check(op, name, names, form)
+  if not concerns(op, form) then return nil end
   local conditions = {}
   for _, a in ipairs(op.args) do
     if is_list(a) then conditions[#conditions + 1] = ('lt_any_batched(%s)'):format(a.name)

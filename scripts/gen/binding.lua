@@ -97,17 +97,20 @@ local function emit_inplace(o, f, k, put)
   end
 end
 
--- The call with out=: its tensor is written, and its userdata is the result.
+-- The call with out=: its tensors are written, and their userdata are the results.
 local function emit_out(o, f, k, put)
-  local arguments = argument_list(o)
-  arguments[#arguments + 1] = ('v[%d].tensor'):format(o.out)
+  local arguments, outs = argument_list(o), shared.outs_of(o)
+  table.move(outs, 1, #outs, #arguments + 1, arguments)
   put('    if (a->at[%d] != 0) {\n', o.out)
   put('        lt_entry entry = lt_enter_op(L, "%s");\n', f.name)
   put('        lt_status status = lt_args_convert(L, &%s_overloads[%d], a);\n', f.c, k - 1)
   put('        if (status == LT_OK) {\n            const lt_arg_value *v = a->value;\n')
-  put('            status = %s_out(%s);\n', o.c_name, table.concat(arguments, ', '))
-  put('            lt_args_release(a);\n        }\n        lt_leave(entry);\n        lt_lua_check(L, status);\n')
-  put('        lua_pushvalue(L, a->at[%d]);\n        return 1;\n    }\n', o.out)
+  if #outs > 1 then put('            status = lt_check_out_count("%s", %d, &v[%d].list);\n', f.name, #outs, o.out) end
+  put('            %sstatus = %s_out(%s);\n', #outs > 1 and 'if (status == LT_OK) ' or '', o.c_name, table.concat(arguments, ', '))
+  for i, result in ipairs(o.returns) do
+    if result.type == 'IndexTensor' then put('            if (status == LT_OK) status = lt_call_positions_in(%s);\n', outs[i]) end
+  end
+  put('            lt_args_release(a);\n        }\n        lt_leave(entry);\n        return lt_call_outs(L, status, a->at[%d]);\n    }\n', o.out)
 end
 
 -- Copies the results to out=, which core does not handle.

@@ -59,11 +59,15 @@ local function info(name, type_name, default, optional, named_only)
 end
 
 -- The function of an overload: v holds the arguments, r receives the results.
-local function emit_run(c, label, put)
+local function emit_run(f, c, label, put)
   local o, list = c.o, shared.values_of(c.o, c.out)
   put('static lt_status run_%s(const lt_call_frame *a, lt_value *r)\n{\n    const lt_call_slot *v = a->v;\n', label)
   if c.out and not o.copied_out then
-    put('    if (a->present[%d]) return %s_out(%s, v[%d].tensor);\n', c.out, o.c_name, table.concat(list, ', '), c.out)
+    local outs = table.concat(shared.outs_of(o), ', ')
+    if #c.results > 1 then
+      put('    if (a->present[%d]) LT_TRY(lt_check_out_count("%s", %d, &v[%d].list));\n', c.out, f.call_name, #c.results, c.out)
+    end
+    put('    if (a->present[%d]) return %s_out(%s, %s);\n', c.out, o.c_name, table.concat(list, ', '), outs)
   end
   if o.form == 'inplace' then
     put('    (void)r;\n')
@@ -86,7 +90,7 @@ local function emit_overload(f, c, label, put)
   if #c.results > 0 then put('static const lt_arg_info results_%s[] = {', label) end
   for _, r in ipairs(c.results) do put('%s, ', info(r.name or '', r.type, nil, false, false)) end
   if #c.results > 0 then put('};\n') end
-  emit_run(c, label, put)
+  emit_run(f, c, label, put)
 end
 
 local function emit_entry(f, c, label, put)
@@ -114,7 +118,7 @@ local function emit_group(model, group, functions)
     end
   end
   local body = table.concat(out) .. ('\nconst lt_callable lt_callables_%s[] = {\n'):format(group) .. table.concat(entries) .. '};\n'
-  return notice .. '#include "api/callables.h"\n#include "tensor.h"\n' .. declarations.op_includes(model, body) .. body
+  return notice .. '#include "api/callables.h"\n#include "ops/outs.h"\n#include "tensor.h"\n' .. declarations.op_includes(model, body) .. body
 end
 
 -- All overloads in the order of their names, and every name and alias with the index of its
@@ -145,7 +149,7 @@ end
 local dir = assert(arg[1], 'usage: calls.lua OUT_DIR')
 local model = declarations.load()
 local functions, groups, has_group, of_modules = {}, {}, {}, names_of.shared()
-for _, f in ipairs(shared.functions_of(model)) do
+for _, f in ipairs(shared.functions_of(model, true)) do
   if not f.is_library or f.name:sub(1, 1) ~= '_' then
     f.call_name = names_of.of_call(f.name, f.is_nn)
     f.also = f.is_nn and {} or of_modules[f.name] or {}

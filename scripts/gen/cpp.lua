@@ -148,12 +148,17 @@ local function inplace_function(op, name, c_name, list)
     table.concat(passed_by(op), ', '), first.name)
 end
 
--- A function that writes to the tensor out and returns it.
+-- A function that writes to the given tensors and returns them.
 local function out_function(op, name, list)
-  local passed = passed_by(op)
-  passed[#passed + 1] = 'out.get()'
-  return ('inline const Tensor &%s(const Tensor &out%s%s)\n{\n    detail::check(lt_%s_out(%s));\n    return out;\n}\n'):format(name,
-    #list > 0 and ', ' or '', signature(list, true), op.cname, table.concat(passed, ', '))
+  local passed, outs, parameters, types_of = passed_by(op), declarations.out_names(op), {}, {}
+  for i, output in ipairs(outs) do
+    passed[#passed + 1] = output .. '.get()'
+    parameters[i], types_of[i] = 'const Tensor &' .. output, 'const Tensor &'
+  end
+  local result = #outs == 1 and types_of[1] or 'std::tuple<' .. table.concat(types_of, ', ') .. '> '
+  return ('inline %s%s(%s%s%s)\n{\n    detail::check(lt_%s_out(%s));\n    return %s;\n}\n'):format(result, name,
+    table.concat(parameters, ', '), #list > 0 and ', ' or '', signature(list, true), op.cname, table.concat(passed, ', '),
+    #outs == 1 and outs[1] or '{' .. table.concat(outs, ', ') .. '}')
 end
 
 -- Of PyTorch's two ways to correct a variance, the bool `unbiased` would take a number for a
@@ -185,7 +190,7 @@ local function functions_by_name(op, base, cname, overloads)
     out[1] = new_function(named, cpp_name(name), list, has_options)
   end
   if op.variants.inplace then out[#out + 1] = inplace_function(named, name .. '_', 'lt_' .. declarations.inplace_name(named), list) end
-  if op.variants.out then out[#out + 1] = out_function(named, name .. '_out', list) end
+  if declarations.has_out(op) then out[#out + 1] = out_function(named, name .. '_out', list) end
   return table.concat(out)
 end
 
@@ -226,7 +231,7 @@ local introduction = [[
  *   IndexTensor  int64, counts from 0
  *   Dtype, Device of a new tensor: one argument, Options
  *   name_        in place: writes to its first argument and returns it
- *   name_out     fills its first argument, a tensor with the shape of the result, and returns it */
+ *   name_out     fills its first arguments, one for each result, with its shape, and returns them */
 
 ]]
 

@@ -40,12 +40,12 @@ local known_fields = {
   plain_numbers = true, batch = true, random = true, forward = true, run = true, sparse = true, constant = true, float8 = true, keeps_dtype = true, [1] = true,
 }
 local sparse_kinds = { [true] = true, values = true, form = true, ['form inplace'] = true }
-local overlap_kinds = { elementwise = true, aside = true, ['one value'] = true }
+local overlap_kinds = { elementwise = true, aside = true, copied = true, ['one value'] = true }
 local pointwise_kinds = { promote = true, float = true, compare = true, integral = true, select = true }
 -- int64: narrower integers are computed in int64; unsigned: uint16, uint32 and uint64 are computed
 -- as signed integers of their size; order: uint64 is mapped to int64 with the same order.
 local kernel_dtypes = { float = true, integer = true, int64 = true, bool = true, complex = true, unsigned = true, order = true, bfloat16 = true }
-local variant_names = { ['function'] = true, method = true, inplace = true, out = true, copied_out = true, library = true, nn = true }
+local variant_names = { ['function'] = true, method = true, inplace = true, out = true, c_out = true, copied_out = true, library = true, nn = true }
 
 local function words(text)
   local set = {}
@@ -145,12 +145,13 @@ local function parse_op(entry, group, where)
     fail("pointwise must be promote, float, compare, integral or select")
   end
   if op.sparse ~= nil and not sparse_kinds[op.sparse] then fail("sparse must be true, 'values', 'form' or 'form inplace'") end
-  if op.overlap and not overlap_kinds[op.overlap] then fail("overlap must be 'elementwise', 'aside' or 'one value'") end
+  if op.overlap and not overlap_kinds[op.overlap] then fail("overlap must be 'elementwise', 'aside', 'copied' or 'one value'") end
   if (op.pointwise ~= nil) ~= (op.kernel ~= nil) then fail("pointwise and kernel go together") end
   for variant in pairs(op.variants) do
     if not variant_names[variant] then fail("unknown variant '" .. variant .. "'") end
   end
-  if op.variants.out and op.variants.copied_out then fail("the variants 'out' and 'copied_out' exclude each other") end
+  local n_outs = (op.variants.out and 1 or 0) + (op.variants.c_out and 1 or 0) + (op.variants.copied_out and 1 or 0)
+  if n_outs > 1 then fail("the variants 'out', 'c_out' and 'copied_out' exclude each other") end
   local keyword_only = false
   for _, part in ipairs(split_args(arguments:sub(2, -2))) do
     if part:match('^%s*%*%s*$') then
@@ -187,6 +188,9 @@ function M.c_params(op)
 end
 
 function M.c_type(arg) return c_types[arg.type] end
+
+-- The C type of the parameter that receives a result.
+function M.c_result(result) return c_results[result.type] end
 
 -- True if the operation writes to an argument: the first one of the in-place form, and the ones of
 -- the declaration's `writes`.
@@ -233,7 +237,36 @@ function M.public_prototype(op, form, prefix)
   local in_place = op.inplace_only or form:match '^INPLACE' ~= nil
   local params = M.public_params(op, in_place, prefix or '')
   if form == 'NEW' then return with_outputs(params, op) end
-  return form == 'OUT' and params .. ', lt_tensor *out' or params
+  return form == 'OUT' and M.with_out(op, params) or params
+end
+
+-- The results of an operation are tensors, of which each may be given as out=.
+local function has_tensor_results(op)
+  for _, result in ipairs(op.returns) do
+    if result.type ~= 'Tensor' and result.type ~= 'IndexTensor' then return false end
+  end
+  return #op.returns > 0
+end
+
+-- Whether the implementation writes to the given tensors.
+function M.writes_out(op) return op.variants.out or op.variants.c_out end
+
+-- Whether C has lt_<op>_out. Factories without it take the dtype of out= in Lua.
+function M.has_out(op)
+  return M.writes_out(op) or op.variants.copied_out and not op.factory and not op.scripted and has_tensor_results(op) or false
+end
+
+-- The names of the tensors that lt_<op>_out writes to.
+function M.out_names(op)
+  local names = {}
+  for i, result in ipairs(op.returns) do names[i] = M.output_name(result) end
+  return names
+end
+
+-- The parameters of lt_<op>_out: the arguments, then the tensors.
+function M.with_out(op, params)
+  for _, name in ipairs(M.out_names(op)) do params = params .. ', lt_tensor *' .. name end
+  return params
 end
 
 -- C name of the in-place variant: lt_add_, and for overloads lt_masked_fill_scalar_.
@@ -343,7 +376,7 @@ function M.load(dir, scripted)
       model.by_cname[op.cname] = op
       model.by_function[op.cname] = op
       if op.variants.inplace then model.by_function[M.inplace_name(op)] = op end
-      if op.variants.out then model.by_function[op.cname .. '_out'] = op end
+      if M.has_out(op) then model.by_function[op.cname .. '_out'] = op end
       model.by_name[op.name] = model.by_name[op.name] or {}
       table.insert(model.by_name[op.name], op)
       named[op.name] = true

@@ -3,6 +3,8 @@
 -- Operations with `float8 = true`, views and composite operations accept them; others reject them
 -- as arguments, as outputs, and as the dtype of the result.
 
+local declarations = require 'declarations'
+
 local M = {}
 
 -- For each argument that may be a one-byte float: the C condition that it is, and its dtype.
@@ -18,7 +20,7 @@ local function probes(op, form)
     elseif kind == 'Dtype' then add(('lt_dtype_is_float8(%s)'):format(a.name), a.name)
     elseif kind == 'Tensor' or kind == 'Tensor|Scalar' then tensor(a.name, a.optional) end
   end
-  if form == 'OUT' then tensor 'out' end
+  for _, output in ipairs(form == 'OUT' and declarations.out_names(op) or {}) do tensor(output) end
   return list
 end
 

@@ -508,8 +508,9 @@ end
 
 --- The line that rejects dual arguments of an out= form.
 function M.refusal_out(op)
-  local condition = any_dual(op)
-  return ('if (%s) return lt_refuse_dual_out("%s");'):format(duals_open((condition and condition .. ' || ' or '') .. 'lt_is_dual(out)'), op.name)
+  local conditions = { any_dual(op) }
+  for _, output in ipairs(declarations.out_names(op)) do conditions[#conditions + 1] = ('lt_is_dual(%s)'):format(output) end
+  return ('if (%s) return lt_refuse_dual_out("%s");'):format(duals_open(table.concat(conditions, ' || ')), op.name)
 end
 
 return M

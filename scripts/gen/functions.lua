@@ -59,6 +59,14 @@ function M.values_of(o, out)
   return list
 end
 
+-- The tensors of out= for a function that writes to them.
+function M.outs_of(o)
+  if #o.returns == 1 then return { ('v[%d].tensor'):format(o.out) } end
+  local list = {}
+  for i = 1, #o.returns do list[i] = ('v[%d].list.v[%d]'):format(o.out, i - 1) end
+  return list
+end
+
 function M.c_string(text) return text and ('"%s"'):format((text:gsub('[\\"]', '\\%0'))) or 'NULL' end
 
 -- The literal of a declaration as lt_scalar, or as text for strings.
@@ -76,8 +84,9 @@ end
 -- ---- overloads ----------------------------------------------------------------------------------
 
 -- One way to call a C function: its arguments from Lua and the handling of the results. form: 'new'
--- (boxes for the results), 'inplace' (self is the result).
-function M.overload_of(op, form)
+-- (boxes for the results), 'inplace' (self is the result). in_c: for lt_call, which also has the
+-- out= of C.
+function M.overload_of(op, form, in_c)
   local o = { op = op, form = form, args = {}, returns = op.returns, n_c = #op.args }
   for i, a in ipairs(op.args) do
     o.args[i] = a
@@ -94,18 +103,16 @@ function M.overload_of(op, form)
     o.requires_grad = keyword('bool', 'requires_grad', 'false')
     o.pin_memory = keyword('bool', 'pin_memory', 'false')
   end
-  if form == 'new' and op.variants.out then
-    if #op.returns ~= 1 or op.returns[1].type ~= 'Tensor' then fail("'out' needs one Tensor as result") end
-    o.out = keyword('Tensor?', 'out', 'nil')
-  elseif form == 'new' and op.variants.copied_out then
+  local direct = op.variants.out or in_c and op.variants.c_out
+  if form == 'new' and (direct or op.variants.copied_out) then
     for _, result in ipairs(op.returns) do
-      if not result.type:match '^%a*Tensor$' and not (op.scripted and result.type == 'Tensor[]') then fail("'copied_out' needs Tensors as results") end
+      if not result.type:match '^%a*Tensor$' and not (op.scripted and result.type == 'Tensor[]') then fail('out= needs Tensors as results') end
     end
     local several = #op.returns > 1 or op.returns[1].type == 'Tensor[]'
     for _, result in ipairs(op.returns) do
       o.exact_outs = o.exact_outs or result.type == 'IndexTensor' and not op.factory -- PyTorch writes them directly
     end
-    o.out, o.copied_out = keyword(several and 'Tensor[]?' or 'Tensor?', 'out', 'nil'), true
+    o.out, o.copied_out = keyword(several and 'Tensor[]?' or 'Tensor?', 'out', 'nil'), not direct
   end
   if #o.args > MAX_ARGS then fail('more than ' .. MAX_ARGS .. ' arguments') end
   o.c_name = 'lt_' .. (form == 'inplace' and not op.inplace_only and declarations.inplace_name(op) or op.cname)
@@ -129,12 +136,12 @@ end
 
 -- The overloads of an op: if one of several arguments must be a tensor, one overload for each of
 -- them.
-local function overloads_of(op, form)
+local function overloads_of(op, form, in_c)
   local places = form == 'new' and of_which_one_a_tensor(op)
-  if not places then return { M.overload_of(op, form) } end
+  if not places then return { M.overload_of(op, form, in_c) } end
   local list = {}
   for k, place in ipairs(places) do
-    local o = M.overload_of(op, form)
+    local o = M.overload_of(op, form, in_c)
     o.args[place] = setmetatable({ type = 'Tensor', has_default = false }, { __index = function(_, key)
       if key ~= 'default' then return op.args[place][key] end
     end })
@@ -146,8 +153,8 @@ end
 
 -- Lua name -> { name, c, group, overloads, kinds, aliases, operator }, in the order of the
 -- declarations. Functions of torch.nn.functional only (is_nn) are separate, because their arguments
--- may differ from torch's.
-function M.functions_of(model)
+-- may differ from torch's. in_c: for lt_call.
+function M.functions_of(model, in_c)
   local list, by_name = {}, {}
   local function add(op, name, form, is_function, is_method, aliases, is_library)
     local c = op.variants.nn and 'nn_' .. name or name
@@ -157,7 +164,7 @@ function M.functions_of(model)
       by_name[c] = f
       list[#list + 1] = f
     end
-    for _, o in ipairs(overloads_of(op, form)) do f.overloads[#f.overloads + 1] = o end
+    for _, o in ipairs(overloads_of(op, form, in_c)) do f.overloads[#f.overloads + 1] = o end
     f.is_function, f.is_method = f.is_function or is_function, f.is_method or is_method
     f.is_library = is_library
     for _, alias in ipairs(aliases) do f.aliases[#f.aliases + 1] = alias end

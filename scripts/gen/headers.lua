@@ -19,7 +19,7 @@ local function prototypes(op)
   local function add(name, parameters) out[#out + 1] = ('%s%s(%s);\n'):format(prefix, name, parameters) end
   add(op.cname, declarations.public_prototype(op, 'NEW'))
   if op.variants.inplace then add(declarations.inplace_name(op), declarations.public_prototype(op, 'INPLACE')) end
-  if op.variants.out then add(op.cname .. '_out', declarations.public_prototype(op, 'OUT')) end
+  if declarations.has_out(op) then add(op.cname .. '_out', declarations.public_prototype(op, 'OUT')) end
   return table.concat(out) .. scalar_forms.prototypes(op)
 end
 
@@ -32,7 +32,7 @@ local function synonyms(op)
     local function add(suffix, parameters) out[#out + 1] = ('LT_API lt_status lt_%s%s(%s);\n'):format(c, suffix, parameters) end
     add('', declarations.public_prototype(op, 'NEW'))
     if op.variants.inplace then add('_', declarations.public_prototype(op, 'INPLACE')) end
-    if op.variants.out then add('_out', declarations.public_prototype(op, 'OUT')) end
+    if declarations.has_out(op) then add('_out', declarations.public_prototype(op, 'OUT')) end
   end
   return table.concat(out)
 end
@@ -74,7 +74,7 @@ local introduction = [[
  *                count from 1 in Lua and from 0 in C (dim=1 is 0)
  *   const        an operand that the function only reads; a view of it shares its memory and can be written to
  *   name_        in place: writes to its first argument
- *   name_out     fills a tensor of the caller, with the shape of the result
+ *   name_out     fills tensors of the caller, one for each result, with its shape
  *   name_which   one of several operations of a name
  *
  * The names are PyTorch's without `torch.` and `nn.functional.`, with `_` for dots: lt_linalg_solve, lt_fft_rfft, lt_relu.

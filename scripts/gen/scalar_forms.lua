@@ -39,8 +39,18 @@ local function forms(op)
     add(op.cname, '', 'NEW', outputs)
   end
   if op.variants.inplace then add(declarations.inplace_name(op), '_', 'INPLACE', {}) end
-  if op.variants.out then add(op.cname .. '_out', '_out', 'OUT', { 'out' }) end
+  if declarations.has_out(op) then add(op.cname .. '_out', '_out', 'OUT', declarations.out_names(op)) end
   return list
+end
+
+-- The C names of the forms: { ['function'], in_place, out, parameter: the argument that is a number };
+-- nil without one.
+function M.names(op)
+  local scalar, number = with_scalar(op)
+  if not scalar then return nil end
+  local base = 'lt_' .. (op.inplace_only and op.cname:gsub('_$', '') or op.cname) .. '_scalar'
+  return { ['function'] = op.inplace_only and base .. '_' or base, in_place = op.variants.inplace and base .. '_' or nil,
+    out = declarations.has_out(op) and base .. '_out' or nil, parameter = number }
 end
 
 -- The prototypes, for ltensor_ops.h.

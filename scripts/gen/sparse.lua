@@ -24,7 +24,7 @@ local function condition(op, form)
     elseif is_tensor(a) and a.optional then others[#others + 1] = ('lt_is_sparse(%s)'):format(a.name)
     elseif is_tensor(a) then flags[#flags + 1] = a.name .. '->flags' end
   end
-  if form == 'OUT' then flags[#flags + 1] = 'out->flags' end
+  for _, output in ipairs(form == 'OUT' and declarations.out_names(op) or {}) do flags[#flags + 1] = output .. '->flags' end
   if #flags > 0 then table.insert(others, 1, ('((%s) & LT_FLAG_SPARSE)'):format(table.concat(flags, ' | '))) end
   return #others > 0 and table.concat(others, ' || ') or nil
 end

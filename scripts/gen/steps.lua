@@ -21,6 +21,22 @@ local function default_of(a)
   return a.default
 end
 
+-- The step that writes to a tensor of lt_scope_target if there is one.
+local function into_step(op, parameters, values)
+  local names = {}
+  for i, parameter in ipairs(parameters) do names[i] = parameter:match '[%w_]+$' end
+  return ([[
+lt_status lt_%s_out(%s);
+static inline lt_tensor *do_%s_into(%s, lt_tensor *target)
+{
+    if (s->status != LT_OK || target == NULL) return do_%s(%s);
+    const lt_status status = lt_%s_out(%s, target);
+    return lt_scope_hold(s, status, lt_tensor_retain(target));
+}
+]]):format(op.cname, declarations.public_prototype(op, 'OUT'), op.cname, table.concat(parameters, ', '), op.cname, table.concat(names, ', '),
+    op.cname, table.concat(values, ', '))
+end
+
 local function step(op)
   if #op.returns ~= 1 or (op.returns[1].type ~= 'Tensor' and op.returns[1].type ~= 'IndexTensor') then return nil end
   local parameters, values = { 'lt_scope *s' }, {}
@@ -32,6 +48,7 @@ local function step(op)
       parameters[#parameters + 1] = kind .. a.name
     end
   end
+  local given = declarations.writes_out(op) and #op.returns == 1 and into_step(op, parameters, values) or ''
   values[#values + 1] = '&out'
   return ([[
 lt_status lt_%s(%s);
@@ -42,7 +59,7 @@ static inline lt_tensor *do_%s(%s)
     const lt_status status = lt_%s(%s);
     return lt_scope_hold(s, status, out);
 }
-]]):format(op.cname, declarations.public_prototype(op, 'NEW'), op.cname, table.concat(parameters, ', '), op.cname, table.concat(values, ', '))
+]]):format(op.cname, declarations.public_prototype(op, 'NEW'), op.cname, table.concat(parameters, ', '), op.cname, table.concat(values, ', ')) .. given
 end
 
 local dir = assert(arg[1], 'usage: steps.lua OUT_DIR')

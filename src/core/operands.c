@@ -105,12 +105,21 @@ static lt_status resize_output(lt_tensor *t, int ndim, const int64_t *sizes)
     return LT_OK;
 }
 
+lt_status lt_check_exact(lt_dtype result, const lt_tensor *t)
+{
+    if (result == (lt_dtype)t->dtype) return LT_OK;
+    return lt_error(LT_ERR_RUNTIME,
+                    "Expected out tensor to have dtype torch.%s, but got torch.%s instead",
+                    lt_dtype_name(result), lt_dtype_name((lt_dtype)t->dtype));
+}
+
 lt_status lt_output(lt_tensor **out, lt_dtype dtype, lt_device device, int ndim,
                     const int64_t *sizes)
 {
     lt_tensor *t = *out;
     char a[256], b[256];
     if (t == NULL) return lt_tensor_new(dtype, device, ndim, sizes, out);
+    if (t->role & LT_ROLE_EXACT) LT_TRY(lt_check_exact(dtype, t));
     LT_TRY(lt_check_output(t, dtype, device));
     bool same = t->ndim == ndim;
     for (int d = 0; same && d < ndim; d++) same = t->sizes[d] == sizes[d];

@@ -69,7 +69,8 @@ enum { LT_FLAG_FIRST_BATCH = 1024, LT_MAX_BATCHES = 6, LT_FLAGS_BATCHES = 0xFC00
 /* Permissions of the caller for an argument. */
 enum {
     LT_ROLE_RESIZABLE = 1, /* passed as out=: lt_output may resize it */
-    LT_ROLE_DONATED = 2 /* read for the last time: an elementwise op may write its result to it */
+    LT_ROLE_DONATED = 2, /* read for the last time: an elementwise op may write its result to it */
+    LT_ROLE_EXACT = 4    /* passed as out=: lt_output refuses another dtype than the result's */
 };
 
 struct lt_tensor {
@@ -197,10 +198,13 @@ lt_status lt_tensor_shaped(const lt_tensor *t, lt_dtype dtype, lt_tensor **out);
 /* Error unless a result of this dtype can be stored in t and t is on this device. */
 lt_status lt_check_output(const lt_tensor *t, lt_dtype dtype, lt_device device);
 
+/* Error unless t has the dtype of the result. */
+lt_status lt_check_exact(lt_dtype result, const lt_tensor *t);
+
 /* Prepares an op's result: if *out is NULL, creates a tensor; else checks that *out has these sizes
  * and that dtype can be stored in it ("result type Float can't be cast to ..."). A tensor passed as
- * out= (LT_ROLE_RESIZABLE) is resized instead and loses its elements, with a warning if it had any.
- */
+ * out= (LT_ROLE_RESIZABLE) is resized instead and loses its elements, with a warning if it had any;
+ * with LT_ROLE_EXACT it must have the result's dtype. */
 lt_status lt_output(lt_tensor **out, lt_dtype dtype, lt_device device, int ndim,
                     const int64_t *sizes);
 

@@ -55,6 +55,22 @@ static inline bool lt_call_has_history(const lt_tensor *t)
 
 #define LT_CALL_SMALL_NUMEL 1024 /* elements; below, an op's overhead exceeds its work */
 
+/* Adds 1 to 0-based indices, in their memory; part of the write that stored them. */
+static inline lt_status lt_call_positions_in(lt_tensor *t)
+{
+    lt_tensor *one = NULL;
+    if (!t->storage->deferred && t->device.type == LT_CPU && t->dtype == LT_INT64 &&
+        t->numel <= LT_CALL_SMALL_NUMEL && lt_is_contiguous(t)) {
+        int64_t *indices = (int64_t *)lt_data(t);
+        for (int64_t i = 0; i < t->numel; i++) indices[i]++;
+        return LT_OK;
+    }
+    LT_TRY(lt_tensor_from_scalar(lt_scalar_from_int(1), &one));
+    const lt_status status = lt_add_impl(t, one, lt_scalar_from_int(1), &t);
+    lt_tensor_release(one);
+    return status;
+}
+
 /* Converts results from 0-based indices to 1-based positions; in new memory if a node has saved the
  * indices. */
 static inline lt_status lt_call_positions_from(lt_tensor **slot)
@@ -62,16 +78,9 @@ static inline lt_status lt_call_positions_from(lt_tensor **slot)
     lt_tensor *one = NULL, *positions = NULL;
     bool saved = atomic_load_explicit(&(*slot)->refs, memory_order_relaxed) > 1 ||
                  atomic_load_explicit(&(*slot)->storage->refs, memory_order_relaxed) > 1;
-    if (!saved && !(*slot)->storage->deferred && (*slot)->device.type == LT_CPU &&
-        (*slot)->dtype == LT_INT64 && (*slot)->numel <= LT_CALL_SMALL_NUMEL &&
-        lt_is_contiguous(*slot)) {
-        int64_t *indices = (int64_t *)lt_data(*slot);
-        for (int64_t i = 0; i < (*slot)->numel; i++) indices[i]++;
-        return LT_OK;
-    }
+    if (!saved) return lt_call_positions_in(*slot);
     LT_TRY(lt_tensor_from_scalar(lt_scalar_from_int(1), &one));
-    lt_status status = saved ? lt_add(*slot, one, lt_scalar_from_int(1), &positions)
-                             : lt_add_(*slot, one, lt_scalar_from_int(1));
+    const lt_status status = lt_add(*slot, one, lt_scalar_from_int(1), &positions);
     lt_tensor_release(one);
     if (positions != NULL) {
         lt_tensor_release(*slot);

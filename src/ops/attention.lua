@@ -4,7 +4,7 @@
 
 return {
   { 'scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=nil, float dropout_p=0.0, bool is_causal=false, *, float? scale=nil, bool enable_gqa=false) -> Tensor', random = 'dropout_p > 0',
-    variants = 'nn', composite = true,
+    variants = 'nn c_out', overlap = 'copied', composite = true,
     doc = 'softmax(query key^T * scale + attn_mask) value, over the last two dimensions; scale is 1 / sqrt(width) when not given. A bool mask is true for keys that are attended to; enable_gqa lets several query heads share one of key and value.' },
   { '_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask, Tensor? seed, float dropout_p, bool is_causal, float scale) -> (Tensor result, Tensor logsumexp)',
     batch = 'attention', variants = '', grad_fn = 'ScaledDotProductFlashAttentionForCpuBackward0',

@@ -3,11 +3,12 @@
 -- derivatives of each are the others.
 
 local fn = 'function'
+local fn_out = 'function c_out'
 local rest = 'Size stride, Size padding, Size dilation, bool transposed, Size output_padding, int groups'
 local same = 'stride, padding, dilation, transposed, output_padding, groups'
 
 local list = {
-  { 'convolution(Tensor input, Tensor weight, Tensor? bias, ' .. rest .. ') -> Tensor', variants = fn, batch = 'convolution',
+  { 'convolution(Tensor input, Tensor weight, Tensor? bias, ' .. rest .. ') -> Tensor', variants = fn_out, overlap = 'copied', batch = 'convolution',
     doc = 'The convolution of any number of spatial dimensions, which the other convolutions call; transposed: its transpose. Integers are computed exactly, in their dtype.',
     forward = { input = 'convolution(input_t, weight, nil, stride, padding, dilation, transposed, output_padding, groups)', weight = 'convolution(input, weight_t, nil, stride, padding, dilation, transposed, output_padding, groups)',
       bias = '_bias_to_channel_dim(bias_t, sizes_of(weight))' },
@@ -35,13 +36,13 @@ for spatial, shape in ipairs { 'length', 'height, width', 'depth, height, width'
   local text = ('The convolution of input [batch, channels, %s] (the batch may be left out) with weight '):format(shape)
     .. ('[out_channels, channels / groups, %s]'):format(shape)
   table.insert(list, { name .. '(Tensor input, Tensor weight, Tensor? bias=nil, Size stride=1, Size padding=0, Size dilation=1, int groups=1) -> Tensor',
-    variants = fn, batch = 'through', composite = true, doc = text .. '.' })
+    variants = fn_out, overlap = 'copied', batch = 'through', composite = true, doc = text .. '.' })
   table.insert(list, { name .. ".padding(Tensor input, Tensor weight, Tensor? bias=nil, Size stride=1, string padding='valid', Size dilation=1, int groups=1) -> Tensor",
-    variants = fn, batch = 'through', composite = true, doc = text .. ", padded so that the sizes stay ('same') or not at all ('valid')." })
+    variants = fn_out, overlap = 'copied', batch = 'through', composite = true, doc = text .. ", padded so that the sizes stay ('same') or not at all ('valid')." })
 end
 for spatial, shape in ipairs { 'length', 'height, width', 'depth, height, width' } do
   table.insert(list, { ('conv_transpose%dd(Tensor input, Tensor weight, Tensor? bias=nil, Size stride=1, Size padding=0, Size output_padding=0, int groups=1, Size dilation=1) -> Tensor')
-    :format(spatial), variants = fn, batch = 'through', composite = true,
+    :format(spatial), variants = fn_out, overlap = 'copied', batch = 'through', composite = true,
     doc = ('The transpose of a convolution: input [batch, channels, %s] (the batch may be left out), '):format(shape)
       .. ('weight [channels, out_channels / groups, %s].'):format(shape) })
 end

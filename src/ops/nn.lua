@@ -19,10 +19,10 @@ return {
     composite = true, doc = 'alpha_dropout of whole channels.' },
 
   { 'embedding(Tensor weight, IndexTensor indices, Index? padding_idx=nil, bool scale_grad_by_freq=false, bool sparse=false) -> Tensor', float8 = true, batch = 'embedding', positions = true,
-    variants = 'function', doc = 'The rows of weight that indices name; that of padding_idx gets no gradient.',
+    variants = 'function c_out', overlap = 'copied', doc = 'The rows of weight that indices name; that of padding_idx gets no gradient.',
     forward = 'linear', grad = { weight = '_embedding_backward(grad, sizes_of(weight), indices, padding_idx, scale_grad_by_freq, sparse)' } },
   { 'embedding.nn(IndexTensor input, Tensor weight, Index? padding_idx=nil, float? max_norm=nil, float norm_type=2.0, bool scale_grad_by_freq=false, bool sparse=false) -> Tensor', batch = 'through', positions = true,
-    variants = 'nn', composite = true,
+    variants = 'nn c_out', overlap = 'copied', composite = true,
     doc = 'The rows of weight at the positions in input, after rows with a norm above max_norm were scaled down to it.' },
   { '_embedding_backward(Tensor grad_output, Size sizes, IndexTensor indices, Index? padding_idx, bool scale_grad_by_freq, bool sparse) -> Tensor',
     variants = '', composite = true, doc = 'Zeros with grad_output added to the rows that were looked up; sparse: only these rows, in COO.' },

@@ -7,7 +7,7 @@
 
 return {
   { 'layer_norm(Tensor input, Size normalized_shape, Tensor? weight=nil, Tensor? bias=nil, float eps=1e-05) -> Tensor', batch = 'scaled_rows',
-    variants = 'function', composite = true,
+    variants = 'function c_out', overlap = 'copied', composite = true,
     doc = 'input without its mean and over its deviation (of the last dimensions, normalized_shape), times weight plus bias.' },
   { '_layer_norm(Tensor input, Tensor? weight, Tensor? bias, int length, float eps) -> (Tensor result, Tensor mean, Tensor rstd)',
     variants = '', reads = 'input', doc = 'layer_norm with the means and the reciprocal deviations of the rows.', grad_fn = 'NativeLayerNormBackward0',
@@ -19,7 +19,7 @@ return {
   { '_layer_norm_tangent(Tensor input, Tensor? weight, int length, float eps, Tensor input_t, Tensor? weight_t, Tensor? bias_t) -> Tensor',
     variants = '', composite = true, doc = 'The tangent of layer_norm.' },
 
-  { 'rms_norm(Tensor input, Size normalized_shape, Tensor? weight=nil, float? eps=nil) -> Tensor', batch = 'scaled_rows', variants = 'function',
+  { 'rms_norm(Tensor input, Size normalized_shape, Tensor? weight=nil, float? eps=nil) -> Tensor', batch = 'scaled_rows', variants = 'function c_out', overlap = 'copied',
     composite = true, doc = 'input over the root of its mean square (of the last dimensions, normalized_shape), times weight.' },
   { '_rms_norm(Tensor input, Tensor? weight, int length, float eps) -> (Tensor result, Tensor rstd)', variants = '', reads = 'input',
     doc = 'rms_norm with the reciprocal roots of the rows.', grad_fn = 'FusedRmsNormBackward0',
@@ -31,7 +31,7 @@ return {
     variants = '', composite = true, doc = 'The tangent of rms_norm.' },
 
   { 'group_norm(Tensor input, int num_groups, Tensor? weight=nil, Tensor? bias=nil, float eps=1e-05) -> Tensor',
-    variants = 'function', composite = true,
+    variants = 'function c_out', overlap = 'copied', composite = true,
     doc = 'The channels of input [n, channels, ...] in groups, each normalized over its elements; weight and bias per channel.' },
   { '_group_norm(Tensor input, Tensor? weight, Tensor? bias, int groups, float eps) -> (Tensor result, Tensor mean, Tensor rstd)', batch = 'group_norm',
     variants = '', reads = 'input', doc = 'group_norm with the means and the reciprocal deviations of the groups.', grad_fn = 'NativeGroupNormBackward0',
@@ -44,7 +44,7 @@ return {
     variants = '', composite = true, doc = 'The tangent of group_norm.' },
 
   { 'batch_norm(Tensor input, Tensor? running_mean=nil, Tensor? running_var=nil, Tensor? weight=nil, Tensor? bias=nil, bool training=false, float momentum=0.1, float eps=1e-05) -> Tensor',
-    variants = 'nn', composite = true, writes = 'running_mean running_var',
+    variants = 'nn c_out', overlap = 'copied', composite = true, writes = 'running_mean running_var',
     doc = 'Each channel of input [n, channels, ...] normalized over all other dimensions: in training by its mean and deviation, which also update running_mean and running_var; else by running_mean and running_var.' },
   { '_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps) -> (Tensor result, Tensor mean, Tensor rstd)', batch = 'batch_norm',
     variants = '', doc = 'batch_norm with the means and the reciprocal deviations used.', grad_fn = 'NativeBatchNormBackward0',

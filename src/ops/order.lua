@@ -3,14 +3,14 @@
 
 return {
   -- ---- sorting -----------------------------------------------------------------------------------------------
-  { 'sort(Tensor self, Dim dim=-1, bool descending=false, *, bool stable=false) -> (Tensor values, IndexTensor indices)', variants = 'function method copied_out',
+  { 'sort(Tensor self, Dim dim=-1, bool descending=false, *, bool stable=false) -> (Tensor values, IndexTensor indices)', variants = 'function method out', overlap = 'copied',
     doc = 'The elements in order along a dimension, and the positions they had. The sort is always stable.',
     forward = 'gather(self_t, dim, indices)',
     grad = { self = '_gather_backward(grad, sizes_of(self), dim, indices)' } },
   { 'argsort(Tensor self, Dim dim=-1, bool descending=false, *, bool stable=false) -> IndexTensor',
     doc = 'The positions of the elements in order along a dimension.' },
   { 'msort(Tensor self) -> Tensor', variants = 'function method copied_out', composite = true, doc = 'The elements in order along the first dimension.' },
-  { 'topk(Tensor self, int k, Dim dim=-1, bool largest=true, bool sorted=true) -> (Tensor values, IndexTensor indices)', variants = 'function method copied_out',
+  { 'topk(Tensor self, int k, Dim dim=-1, bool largest=true, bool sorted=true) -> (Tensor values, IndexTensor indices)', variants = 'function method out', overlap = 'copied',
     doc = 'The k largest (or smallest) elements along a dimension, and their positions.',
     forward = 'gather(self_t, dim, indices)',
     grad = { self = '_gather_backward(grad, sizes_of(self), dim, indices)' } },

@@ -1,7 +1,7 @@
 -- pool.lua - maxima and averages over sliding windows of the last dimensions. Indices of maxima are positions
 -- in the flattened plane. A size of one number applies to all spatial dimensions.
 
-local fn = 'function'
+local fn_out = 'function c_out'
 
 local list = {
   { '_max_pool_backward(Tensor grad_output, IndexTensor indices, Size sizes, int spatial, Size kernel_size, Size? stride, Size padding, Size dilation) -> Tensor',
@@ -26,22 +26,22 @@ for spatial, shape in ipairs { 'length', 'height, width', 'depth, height, width'
   local d = tostring(spatial)
   local windows = 'Size kernel_size, Size? stride=nil, Size padding=0, Size dilation=1, bool ceil_mode=false'
   local of = (' of self [batch, channels, %s] (the batch may be left out)'):format(shape)
-  table.insert(list, { ('max_pool%sd(Tensor self, %s) -> Tensor'):format(d, windows), variants = fn, batch = 'fold', composite = true, reads = 'self',
+  table.insert(list, { ('max_pool%sd(Tensor self, %s) -> Tensor'):format(d, windows), variants = fn_out, overlap = 'copied', batch = 'fold', composite = true, reads = 'self',
     doc = 'The largest elements of the windows' .. of .. ', of any dtype but bool; stride: the kernel size unless given.' })
-  table.insert(list, { ('max_pool%sd_with_indices(Tensor self, %s) -> (Tensor values, IndexTensor indices)'):format(d, windows), variants = fn, batch = 'fold', reads = 'self',
+  table.insert(list, { ('max_pool%sd_with_indices(Tensor self, %s) -> (Tensor values, IndexTensor indices)'):format(d, windows), variants = fn_out, overlap = 'copied', batch = 'fold', reads = 'self',
     grad_fn = ('MaxPool%sDWithIndicesBackward0'):format(d), doc = 'As max_pool' .. d .. 'd, and where the elements are in their planes.',
     forward = ('_pool_gather(self_t, indices, %s)'):format(d),
     grad = { self = ('_max_pool_backward(grad, indices, sizes_of(self), %s, kernel_size, stride, padding, dilation)'):format(d) } })
   local divisor = spatial > 1
   table.insert(list, { ('avg_pool%sd(Tensor self, Size kernel_size, Size? stride=nil, Size padding=0, bool ceil_mode=false, bool count_include_pad=true%s) -> Tensor')
-    :format(d, divisor and ', int? divisor_override=nil' or ''), variants = divisor and 'function copied_out' or fn, batch = 'fold', reads = 'self', grad_fn = ('AvgPool%sDBackward0'):format(d),
+    :format(d, divisor and ', int? divisor_override=nil' or ''), variants = divisor and 'function out' or fn_out, overlap = 'copied', batch = 'fold', reads = 'self', grad_fn = ('AvgPool%sDBackward0'):format(d),
     doc = 'The means of the windows' .. of .. ', of int64 towards zero; stride: the kernel size unless given.',
     forward = 'linear', grad = { self = ('_avg_pool_backward(grad, sizes_of(self), %s, kernel_size, stride, padding, ceil_mode, count_include_pad, %s)')
       :format(d, divisor and 'divisor_override' or 'nil') } })
-  table.insert(list, { ('adaptive_avg_pool%sd(Tensor self, Size output_size) -> Tensor'):format(d), variants = fn, batch = 'fold',
+  table.insert(list, { ('adaptive_avg_pool%sd(Tensor self, Size output_size) -> Tensor'):format(d), variants = fn_out, overlap = 'copied', batch = 'fold',
     reads = 'self', grad_fn = ('AdaptiveAvgPool%sDBackward0'):format(d), doc = 'The means of output_size windows that cover the planes' .. of .. '.',
     forward = 'linear', grad = { self = ('_adaptive_avg_pool_backward(grad, sizes_of(self), %s)'):format(d) } })
-  table.insert(list, { ('adaptive_max_pool%sd(Tensor self, Size output_size) -> (Tensor values, IndexTensor indices)'):format(d), variants = fn, batch = 'fold',
+  table.insert(list, { ('adaptive_max_pool%sd(Tensor self, Size output_size) -> (Tensor values, IndexTensor indices)'):format(d), variants = fn_out, overlap = 'copied', batch = 'fold',
     reads = 'self', grad_fn = ('AdaptiveMaxPool%sDBackward0'):format(d),
     doc = 'The largest elements of output_size windows, and their positions in the planes' .. of .. '.',
     forward = ('_pool_gather(self_t, indices, %s)'):format(d),

@@ -91,9 +91,9 @@ return {
     doc = 'The tensors, in a row or in a table, expanded to the shape they broadcast to.' },
 
   -- ---- joining ----------------------------------------------------------------------------------------------
-  { 'cat(Tensor[] tensors, Dim dim=1) -> Tensor', float8 = true, sparse = 'form', variants = 'function copied_out', aliases = 'concat concatenate',
+  { 'cat(Tensor[] tensors, Dim dim=1) -> Tensor', float8 = true, sparse = 'form', variants = 'function out', overlap = 'copied', aliases = 'concat concatenate',
     doc = 'Joins tensors along an existing dimension.', forward = 'linear', grad = { tensors = 'cat_backward(grad, likes_of(tensors), dim)' } },
-  { 'stack(Tensor[] tensors, Dim dim=1) -> Tensor', float8 = true, batch = 'new_dim', variants = 'function copied_out',
+  { 'stack(Tensor[] tensors, Dim dim=1) -> Tensor', float8 = true, batch = 'new_dim', variants = 'function out', overlap = 'copied',
     doc = 'Joins tensors of one shape along a new dimension.', forward = 'linear', grad = { tensors = 'stack_backward(grad, likes_of(tensors), dim)' } },
   { 'hstack(Tensor[] tensors) -> Tensor', batch = 'through', variants = 'function copied_out', composite = true, doc = 'Joins side by side: along dimension 2 (1 for vectors).' },
   { 'vstack(Tensor[] tensors) -> Tensor', batch = 'through', variants = 'function copied_out', composite = true, aliases = 'row_stack', doc = 'Joins on top of each other, as rows.' },

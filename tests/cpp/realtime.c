@@ -12,6 +12,13 @@
 #include <sys/types.h>
 
 static atomic_int allocations, locks;
+static atomic_size_t largest; /* bytes of an allocation */
+
+static void note(size_t bytes)
+{
+    allocations++;
+    if (bytes > largest) largest = bytes;
+}
 
 /* glibc's own functions, which the definitions below replace in the whole process. */
 extern void *__libc_malloc(size_t bytes);
@@ -22,27 +29,27 @@ extern void __libc_free(void *memory);
 
 void *malloc(size_t bytes)
 {
-    allocations++;
+    note(bytes);
     return __libc_malloc(bytes);
 }
 void *calloc(size_t n, size_t bytes)
 {
-    allocations++;
+    note(n * bytes);
     return __libc_calloc(n, bytes);
 }
 void *realloc(void *old, size_t bytes)
 {
-    allocations++;
+    note(bytes);
     return __libc_realloc(old, bytes);
 }
 void *aligned_alloc(size_t alignment, size_t bytes)
 {
-    allocations++;
+    note(bytes);
     return __libc_memalign(alignment, bytes);
 }
 int posix_memalign(void **out, size_t alignment, size_t bytes)
 {
-    allocations++;
+    note(bytes);
     *out = __libc_memalign(alignment, bytes);
     return *out == NULL;
 }
@@ -62,7 +69,7 @@ static void *next(const char *name)
 void *mmap(void *address, size_t bytes, int protection, int flags, int file, off_t offset)
 {
     static void *(*theirs)(void *, size_t, int, int, int, off_t);
-    allocations++;
+    note(bytes);
     if (theirs == NULL) *(void **)&theirs = next("mmap");
     return theirs(address, bytes, protection, flags, file, offset);
 }
@@ -104,6 +111,24 @@ static void expect(const char *name, int calls, int counted, bool none)
         const int before_ = allocations + locks;                                                   \
         for (int i_ = 0; i_ < 50; i_++) CHECK(call);                                               \
         expect(name, 50, allocations + locks - before_, none);                                     \
+    } while (0)
+
+/* The same for calls that may lock the cache of memory. */
+#define COUNT_ALLOCATIONS(name, call)                                                              \
+    do {                                                                                           \
+        for (int i_ = 0; i_ < 2; i_++) CHECK(call);                                                \
+        const int before_ = allocations;                                                           \
+        for (int i_ = 0; i_ < 50; i_++) CHECK(call);                                               \
+        expect(name, 50, allocations - before_, true);                                             \
+    } while (0)
+
+/* The same for calls of oneDNN, which allocates its small descriptors: no array of the result. */
+#define COUNT_ARRAYS(name, result, call)                                                           \
+    do {                                                                                           \
+        for (int i_ = 0; i_ < 2; i_++) CHECK(call);                                                \
+        largest = 0;                                                                               \
+        for (int i_ = 0; i_ < 50; i_++) CHECK(call);                                               \
+        expect(name, 50, largest >= (size_t)lt_tensor_numel(result) * sizeof(float), true);        \
     } while (0)
 
 static equalizer e;
@@ -151,6 +176,81 @@ static void table_counts(void)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) lt_tensor_release(all[i]);
 }
 
+static lt_tensor *filled(int ndim, const int64_t *sizes, double value)
+{
+    lt_dims dims = {.n = ndim};
+    lt_tensor *t = NULL;
+    for (int d = 0; d < ndim; d++) dims.v[d] = sizes[d];
+    CHECK(lt_full(&dims, lt_scalar_from_float(value), LT_FLOAT32, NULL, &t));
+    return t;
+}
+#define FILLED(...)                                                                                \
+    filled((int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (int64_t[]){__VA_ARGS__}, 1)
+
+static lt_tensor *integers(int64_t rows, int64_t columns)
+{
+    lt_tensor *t = NULL;
+    CHECK(lt_zeros(&(lt_dims){2, {rows, columns}}, LT_INT64, NULL, &t));
+    return t;
+}
+
+/* The rows of the guide for layers: sizes of a small network, and larger ones. */
+static void layer_counts(int64_t n)
+{
+    const lt_dims one = {1, {1}}, two = {1, {2}}, none = {1, {0}}, width = {1, {n}};
+    lt_tensor *x = FILLED(4, n), *w = FILLED(n, n), *b = FILLED(n), *y = FILLED(4, n),
+              *pair = FILLED(2, 4, n), *images = FILLED(2, 4, n, n),
+              *volumes = FILLED(2, 4, 4, n, n), *lines = FILLED(2, 4, n),
+              *kernel1 = FILLED(4, 4, 3), *kernel2 = FILLED(4, 4, 3, 3),
+              *kernel3 = FILLED(4, 4, 1, 3, 3), *channels = FILLED(4),
+              *narrow = FILLED(2, 4, n - 2), *planes = FILLED(2, 4, n - 2, n - 2),
+              *solids = FILLED(2, 4, 4, n - 2, n - 2), *halves = FILLED(2, 4, n / 2, n / 2),
+              *small = FILLED(2, 4, 2, 2), *top = FILLED(4, 2), *normal = FILLED(2, 4, n, n),
+              *heads = FILLED(2, 4, n, n), *rows = FILLED(2, 3, n);
+    lt_tensor *best = integers(4, 2), *position = NULL, *ids = integers(2, 3), *places = NULL;
+    const lt_tensor_list both = {2, (lt_tensor *[]){x, x}};
+    lt_tensor *joined = FILLED(8, n), *batch = FILLED(2, 4, n);
+    CHECK(lt_select(best, 1, 0, &position));
+    CHECK(lt_zeros(&(lt_dims){4, {2, 4, 2, 2}}, LT_INT64, NULL, &places));
+    COUNT("linear_out", true, lt_linear_out(x, w, b, y));
+    COUNT("linear_out of a batch", true, lt_linear_out(pair, w, b, batch));
+    COUNT("matmul_out of a batch", true, lt_matmul_out(pair, w, batch));
+    COUNT("softmax_out", true, lt_softmax_out(x, 1, LT_DTYPE_NONE, y));
+    COUNT("log_softmax_out", true, lt_log_softmax_out(x, 0, LT_DTYPE_NONE, y));
+    COUNT("layer_norm_out", true, lt_layer_norm_out(x, &width, b, b, 1e-5, y));
+    COUNT("rms_norm_out", true, lt_rms_norm_out(x, &width, b, NULL, y));
+    COUNT("group_norm_out", true, lt_group_norm_out(images, 2, channels, channels, 1e-5, normal));
+    COUNT("batch_norm_out", true,
+          lt_batch_norm_out(images, channels, channels, channels, channels, false, 0.1, 1e-5,
+                            normal));
+    COUNT("cat_out", true, lt_cat_out(&both, 0, joined));
+    COUNT("stack_out", true, lt_stack_out(&both, 0, batch));
+    COUNT("argmax_out", true, lt_argmax_out(x, &(int64_t){1}, false, position));
+    COUNT("topk_out", true, lt_topk_out(x, 2, 1, true, true, top, best));
+    COUNT("embedding_out", true, lt_embedding_out(w, ids, NULL, false, false, rows));
+    COUNT_ARRAYS("conv1d_out", narrow,
+                 lt_conv1d_out(lines, kernel1, channels, &one, &none, &one, 1, narrow));
+    COUNT_ARRAYS("conv2d_out", planes,
+                 lt_conv2d_out(images, kernel2, channels, &one, &none, &one, 1, planes));
+    COUNT_ARRAYS("conv3d_out", solids,
+                 lt_conv3d_out(volumes, kernel3, channels, &one, &none, &one, 1, solids));
+    COUNT_ALLOCATIONS("max_pool2d_out",
+                      lt_max_pool2d_out(images, &two, NULL, &none, &one, false, halves));
+    COUNT_ALLOCATIONS("avg_pool2d_out",
+                      lt_avg_pool2d_out(images, &two, NULL, &none, false, true, NULL, halves));
+    COUNT_ALLOCATIONS("adaptive_avg_pool2d_out", lt_adaptive_avg_pool2d_out(images, &two, small));
+    COUNT_ALLOCATIONS("adaptive_max_pool2d_out",
+                      lt_adaptive_max_pool2d_out(images, &two, small, places));
+    COUNT_ALLOCATIONS("scaled_dot_product_attention_out",
+                      lt_scaled_dot_product_attention_out(images, images, images, NULL, 0, false,
+                                                          NULL, false, heads));
+    lt_tensor *all[] = {x,      w,        b,       y,       pair,     images, volumes,
+                        lines,  kernel1,  kernel2, kernel3, channels, narrow, planes,
+                        solids, halves,   small,   top,     normal,   heads,  rows,
+                        best,   position, ids,     places,  joined,   batch};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) lt_tensor_release(all[i]);
+}
+
 int main(void)
 {
     CHECK(lt_set_num_threads(1));
@@ -158,6 +258,8 @@ int main(void)
     equalizer_open(&e);
     callback_counts();
     table_counts();
+    layer_counts(8);
+    layer_counts(64);
     equalizer_close(&e);
     return failures != 0;
 }

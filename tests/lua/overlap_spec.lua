@@ -70,7 +70,7 @@ local function each_form(form, body)
     elseif form == 'out' and op.variants.out then
       count = count + 1
       body(op, op.name, function(out)
-        local all = arguments_of(op, 1, out)
+        local all = arguments_of(op, 1, #op.returns > 1 and { out, torch.empty(0, { dtype = torch.int64, device = device }) } or out)
         return (library(op.name) or out[op.name])(table.unpack(all, 1, all.n))
       end)
     end

@@ -263,8 +263,12 @@ lt_status lt_call_run(const lt_callable *f, lt_call_frame *frame, lt_value *made
     if (status != LT_OK) return status;
     bool fills = f->out >= 0 && frame->present[f->out];
     if (fills && f->copied) return store_results(f, &frame->v[f->out], made);
-    if (fills || (f->info.in_place && f->info.n_results > 0))
-        made[0].v.tensor = lt_tensor_retain(frame->v[fills ? f->out : 0].tensor);
+    const lt_call_slot *written = &frame->v[fills ? f->out : 0];
+    if (fills && f->args[f->out].type == LT_ARG_TENSORS)
+        for (int i = 0; i < f->info.n_results; i++)
+            made[i].v.tensor = lt_tensor_retain(written->list.v[i]);
+    else if (fills || (f->info.in_place && f->info.n_results > 0))
+        made[0].v.tensor = lt_tensor_retain(written->tensor);
     return LT_OK;
 }
 

@@ -144,6 +144,14 @@ lt_status lt_finish_output(lt_tensor **out, lt_tensor *work)
     return status;
 }
 
+lt_status lt_finish_outputs(lt_tensor **out_values, lt_tensor *values, lt_tensor **out_indices,
+                            lt_tensor *indices)
+{
+    const lt_status of_values = values != NULL ? lt_finish_output(out_values, values) : LT_OK;
+    const lt_status of_indices = lt_finish_output(out_indices, indices);
+    return of_values != LT_OK ? of_values : of_indices;
+}
+
 lt_status lt_infer_shape(const lt_dims *given, int64_t numel, lt_dims *out)
 {
     int unknown = -1;

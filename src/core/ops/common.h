@@ -62,6 +62,9 @@ lt_status lt_begin_output(lt_tensor *const *out, lt_dtype dtype, lt_device devic
                           const int64_t *sizes, lt_tensor **work);
 /* Moves work into *out (copying into a given tensor) and steals the reference to it. */
 lt_status lt_finish_output(lt_tensor **out, lt_tensor *work);
+/* The same for elements and their indices; values NULL: not requested. */
+lt_status lt_finish_outputs(lt_tensor **out_values, lt_tensor *values, lt_tensor **out_indices,
+                            lt_tensor *indices);
 
 /* The given shape with one -1 filled in; PyTorch's error if it does not fit numel. */
 lt_status lt_infer_shape(const lt_dims *given, int64_t numel, lt_dims *out);

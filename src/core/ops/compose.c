@@ -51,12 +51,40 @@ lt_status lt_scope_return(lt_scope *s, lt_tensor *result, lt_tensor **out)
 lt_status lt_scope_store(lt_scope *s, lt_tensor *result, lt_tensor **out)
 {
     if (*out == NULL) return lt_scope_return(s, result, out);
-    lt_tensor *given = *out;
-    if (s->status == LT_OK)
-        s->status =
-            lt_output(&given, (lt_dtype)result->dtype, result->device, result->ndim, result->sizes);
-    if (s->status == LT_OK) s->status = lt_copy_elements(given, result);
+    lt_scope_put(s, result, out);
     return lt_scope_close(s);
+}
+
+void lt_scope_put(lt_scope *s, lt_tensor *result, lt_tensor **out)
+{
+    lt_tensor *given = *out;
+    if (s->status != LT_OK) return;
+    if (given == NULL) {
+        *out = lt_tensor_retain(result);
+        return;
+    }
+    if (given->storage == result->storage && given->offset == result->offset &&
+        lt_same_geometry(given, result))
+        return;
+    s->status =
+        lt_output(&given, (lt_dtype)result->dtype, result->device, result->ndim, result->sizes);
+    if (s->status == LT_OK) s->status = lt_copy_elements(given, result);
+}
+
+lt_tensor *lt_scope_target(lt_scope *s, lt_tensor *const *out, lt_dtype dtype, lt_device device,
+                           const lt_dims *sizes, const lt_dims *view)
+{
+    lt_tensor *given = *out, *target = NULL;
+    int64_t strides[LT_MAX_DIMS];
+    if (given == NULL || s->status != LT_OK) return NULL;
+    s->status = lt_output(&given, dtype, device, sizes->n, sizes->v);
+    if (s->status != LT_OK || (lt_dtype)given->dtype != dtype || !lt_is_contiguous(given))
+        return NULL;
+    if (view == NULL) return given;
+    lt_contiguous_strides(view->n, view->v, strides);
+    const lt_status status =
+        lt_tensor_view(given, view->n, view->v, strides, given->offset, &target);
+    return lt_scope_hold(s, status, target);
 }
 
 lt_tensor *lt_scope_hold(lt_scope *s, lt_status status, lt_tensor *t)

@@ -48,24 +48,21 @@ done:
     return status;
 }
 
-static lt_status check_exact(const lt_tensor *result, const lt_tensor *out)
+lt_status lt_check_out_count(const char *op, int n, const lt_tensor_list *outs)
 {
-    if (result->dtype == out->dtype) return LT_OK;
-    return lt_error(LT_ERR_RUNTIME,
-                    "Expected out tensor to have dtype torch.%s, but got torch.%s instead",
-                    lt_dtype_name((lt_dtype)result->dtype), lt_dtype_name((lt_dtype)out->dtype));
+    if (outs->n == n) return LT_OK;
+    return lt_error(LT_ERR_TYPE,
+                    "%s(): expected %d tensor%s in out=, one for each result, but got %lld", op, n,
+                    n == 1 ? "" : "s", (long long)outs->n);
 }
 
 static lt_status store_all(const char *op, bool exact, int n, lt_tensor *const *results,
                            const lt_tensor_list *outs)
 {
-    if (outs->n != n)
-        return lt_error(LT_ERR_TYPE,
-                        "%s(): expected %d tensor%s in out=, one for each result, but got %lld", op,
-                        n, n == 1 ? "" : "s", (long long)outs->n);
+    LT_TRY(lt_check_out_count(op, n, outs));
     for (int i = 0; i < n; i++) {
         if (results[i] == NULL) continue;
-        if (exact) LT_TRY(check_exact(results[i], outs->v[i]));
+        if (exact) LT_TRY(lt_check_exact((lt_dtype)results[i]->dtype, outs->v[i]));
         LT_TRY(check_out(op, results[i], outs->v[i]));
         for (int earlier = 0; earlier < i; earlier++)
             LT_TRY(lt_refuse_sharing(outs->v[i], outs->v[earlier]));

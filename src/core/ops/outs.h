@@ -1,5 +1,4 @@
-/* outs.h - out= of ops with kernels that do not write to it: the finished results are copied to the
- * given tensors. */
+/* outs.h - out= of ops: copies finished results to the given tensors, if the op cannot write to them. */
 #ifndef LT_OPS_OUTS_H
 #define LT_OPS_OUTS_H
 
@@ -19,5 +18,26 @@ lt_status lt_store_outs(const char *op, int n, lt_tensor *const *results,
  * dtype than its result. */
 lt_status lt_store_exact_outs(const char *op, int n, lt_tensor *const *results,
                               const lt_tensor_list *outs);
+
+/* LT_ERR_TYPE unless there are n tensors. */
+lt_status lt_check_out_count(const char *op, int n, const lt_tensor_list *outs);
+
+/* The number of in-place writes to t's storage. */
+static inline uint32_t lt_version_of(const lt_tensor *t)
+{
+    return atomic_load_explicit(&t->storage->version, memory_order_relaxed);
+}
+
+/* Whether an argument, which may be NULL, uses the memory of a given tensor. */
+static inline bool lt_shares_storage(const lt_tensor *out, const lt_tensor *read)
+{
+    return read != NULL && read->storage == out->storage;
+}
+static inline bool lt_shares_storage_with_any(const lt_tensor *out, const lt_tensor_list *read)
+{
+    for (int64_t i = 0; i < read->n; i++)
+        if (lt_shares_storage(out, read->v[i])) return true;
+    return false;
+}
 
 #endif

@@ -26,8 +26,16 @@ void lt_scope_open_together(lt_scope *s, bool records, const lt_tensor *like);
 lt_status lt_scope_close(lt_scope *s);
 /* Closes; on success *out is a new reference to result. */
 lt_status lt_scope_return(lt_scope *s, lt_tensor *result, lt_tensor **out);
-/* Closes; on success stores result as lt_output does (copies it if *out holds a tensor). */
+/* Closes; on success stores result as lt_output does (copies it if *out holds a tensor of other
+ * memory). */
 lt_status lt_scope_store(lt_scope *s, lt_tensor *result, lt_tensor **out);
+/* The memory of a result with out=, for its last step: a view of *out in the sizes `view` (NULL: its
+ * own), which have as many elements as the result's sizes. Resizes *out as lt_output does. NULL
+ * without a given tensor, or if it has another dtype or gaps: lt_scope_store then copies. */
+lt_tensor *lt_scope_target(lt_scope *s, lt_tensor *const *out, lt_dtype dtype, lt_device device,
+                           const lt_dims *sizes, const lt_dims *view);
+/* Stores result as lt_scope_store does; the scope stays open. */
+void lt_scope_put(lt_scope *s, lt_tensor *result, lt_tensor **out);
 /* Records the outcome of a step: steals t, also if the step or an earlier one has failed (a failed
  * step leaves NULL), and returns it; NULL after a failure. */
 lt_tensor *lt_scope_hold(lt_scope *s, lt_status status, lt_tensor *t);

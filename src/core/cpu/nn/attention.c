@@ -10,7 +10,7 @@
 #include "dtypes/dtype.h"
 #include "context/interrupt.h"
 #include "cpu/common/loops.h"
-#include "memory/block.h"
+#include "cpu/common/scratch.h"
 #include "cpu/common/threads.h"
 
 /* Keys of a block of scores: the depth that a product sums before it stores. */
@@ -309,11 +309,11 @@ static lt_status run_attention(const lt_attention *a, lt_job run_share, int64_t 
                                    (a->width + a->value_width) * times / 8);
     if (j.threads > shares) j.threads = shares > 0 ? (int)shares : 1;
     j.scratch_bytes = (scratch_elements * j.size + deltas * (int64_t)sizeof(double) + 63) / 64 * 64;
-    size_t capacity;
-    j.scratch = lt_block_array(j.threads, (size_t)j.scratch_bytes, &capacity);
+    lt_scratch scratch;
+    j.scratch = lt_scratch_alloc(&scratch, j.threads, (size_t)j.scratch_bytes);
     if (j.scratch == NULL) return LT_ERR_MEMORY;
     lt_status status = lt_parallel_for(j.threads, j.threads, run_share, &j);
-    lt_block_free(j.scratch, capacity);
+    lt_scratch_free(&scratch, j.scratch);
     return status;
 }
 

@@ -10,7 +10,7 @@
 #include "cpu/common/widened.h"
 #include "cpu/cpu.h"
 #include "cpu/compile/fused_rows.h"
-#include "memory/block.h"
+#include "cpu/common/scratch.h"
 
 /* ---- windows --------------------------------------------------------------------------------- */
 
@@ -222,17 +222,17 @@ static void pool_fused(const void *context, int64_t t)
 static lt_status share_fused(const pool_job *j, int threads, lt_job plane)
 {
     lt_fused_row_reader in; /* not zeroed */
-    size_t capacity;
+    lt_scratch scratch;
     lt_fused_row_reader_init(&in, j->pool->producer, lt_volume(j->pool->in), 0, j->pool->dtype);
     fused_pool_job f = {.job = j,
                         .plane = plane,
                         .in = &in,
                         .threads = threads,
                         .room = lt_fused_row_reader_bytes(&in)};
-    f.rooms = lt_block_array(threads, f.room, &capacity);
+    f.rooms = lt_scratch_alloc(&scratch, threads, f.room);
     if (f.rooms == NULL) return LT_ERR_MEMORY;
     lt_status status = lt_parallel_for(threads, threads, pool_fused, &f);
-    lt_block_free(f.rooms, capacity);
+    lt_scratch_free(&scratch, f.rooms);
     return status;
 }
 
@@ -242,8 +242,8 @@ static lt_status share(const lt_pooling *asked, const pool_job *planes, lt_job p
 {
     const lt_pooling plain = plain_windows(asked), *p = &plain;
     const int64_t wide = planes->each_window || !by_rows(p) ? p->out[2] : 0;
-    size_t capacity;
-    window_range *columns = lt_block_array(wide, sizeof *columns, &capacity);
+    lt_scratch scratch;
+    window_range *columns = lt_scratch_alloc(&scratch, wide, sizeof *columns);
     if (columns == NULL) return LT_ERR_MEMORY;
     for (int64_t i = 0; i < wide; i++) columns[i] = window_span(p, 2, i);
     pool_job shared = *planes, *j = &shared;
@@ -255,7 +255,7 @@ static lt_status share(const lt_pooling *asked, const pool_job *planes, lt_job p
     if (threads > p->planes) threads = (int)p->planes;
     const lt_status status = p->producer != NULL ? share_fused(j, threads, plane)
                                                  : lt_parallel_for(p->planes, threads, plane, j);
-    lt_block_free(columns, capacity);
+    lt_scratch_free(&scratch, columns);
     return status;
 }
 

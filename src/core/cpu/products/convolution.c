@@ -16,6 +16,7 @@
 #include "cpu/common/threads.h"
 #include "cpu/common/widened.h"
 #include "cpu_info.h"
+#include "cpu/common/scratch.h"
 #include "cpu/common/sizes.h"
 
 /* fixed: maximum of weights in separate partial sums; bounds their memory */
@@ -188,20 +189,20 @@ static lt_status sum_images(convolution_job *j)
 {
     const int64_t n = w_count(j->c);
     char *w = j->w;
-    size_t capacity;
+    lt_scratch scratch;
     lt_status status = LT_OK;
     if (j->shares == 1) {
         for (int64_t i = 0; i < j->c->batch && status == LT_OK; i++)
             status = do_image(j, i, i == 0);
         return status;
     }
-    j->w = lt_block_array(lt_mul_sat(j->shares, n), (size_t)j->size, &capacity);
+    j->w = lt_scratch_alloc(&scratch, lt_mul_sat(j->shares, n), (size_t)j->size);
     if (j->w == NULL) return LT_ERR_MEMORY;
     status = lt_parallel_for(j->shares, j->threads, convolve_share, j);
     memcpy(w, j->w, (size_t)(n * j->size));
     for (int t = 1; t < j->shares; t++)
         lt_loops.pool[j->c->dtype == LT_FLOAT64].sums(w, j->w + t * n * j->size, 1, 1, n);
-    lt_block_free(j->w, capacity);
+    lt_scratch_free(&scratch, j->w);
     return status;
 }
 
@@ -242,7 +243,7 @@ static lt_status by_columns(lt_conv_part part, const lt_conv *c, void *x, void *
         j.shares = shares_of(c, work);
         if (j.threads > j.shares) j.threads = j.shares;
     }
-    size_t capacity = 0;
+    lt_scratch scratch;
     const int64_t largest = largest_array(&j);
     if (largest > INT32_MAX)
         return lt_error(LT_ERR_RUNTIME,
@@ -251,12 +252,12 @@ static lt_status by_columns(lt_conv_part part, const lt_conv *c, void *x, void *
                         (long long)largest, lt_dtype_name(c->dtype), INT32_MAX);
     j.rows = part == LT_CONV_Y && few_windows(c) && !trivial(c);
     if (!trivial(c)) {
-        j.columns = lt_block_array(lt_mul_sat(j.threads, j.column), (size_t)j.size, &capacity);
+        j.columns = lt_scratch_alloc(&scratch, lt_mul_sat(j.threads, j.column), (size_t)j.size);
         if (j.columns == NULL) return LT_ERR_MEMORY;
     }
     lt_status status =
         part == LT_CONV_W ? sum_images(&j) : lt_parallel_for(c->batch, j.threads, run_image, &j);
-    if (j.columns != NULL) lt_block_free(j.columns, capacity);
+    if (j.columns != NULL) lt_scratch_free(&scratch, j.columns);
     return status;
 }
 

@@ -10,7 +10,7 @@
 #include "cpu/common/loops.h"
 #include "cpu/common/sizes.h"
 #include "cpu/common/threads.h"
-#include "memory/block.h"
+#include "cpu/common/scratch.h"
 
 /* tuning: input channels of images; oneDNN fills its registers better with more; a convolution of
  * 3x32x32 images takes 2.47 times as long by oneDNN (Zen 5, 2026-11-28) */
@@ -117,16 +117,16 @@ static lt_status images(lt_conv_part part, const lt_conv *c, int threads, void *
     j.frame = d->inputs * d->plane + LT_LANES;
     j.threads = threads < c->batch ? threads : (int)c->batch;
     const int64_t weights = (d->outputs + d->tile) * d->inputs * d->kernel[0] * d->kernel[1];
-    size_t capacity;
-    float *room = lt_block_array(lt_add_sat(weights, lt_mul_sat(j.threads, j.frame)), sizeof *room,
-                                 &capacity);
+    lt_scratch scratch;
+    float *room = lt_scratch_alloc(&scratch, lt_add_sat(weights, lt_mul_sat(j.threads, j.frame)),
+                                   sizeof *room);
     if (room == NULL) return LT_ERR_MEMORY;
     pack_weight(d, w, turned, room);
     d->weights = room;
     j.frames = room + weights;
     memset(j.frames, 0, (size_t)(j.threads * j.frame) * sizeof *room);
     lt_status status = lt_parallel_for(c->batch, j.threads, run_image, &j);
-    lt_block_free(room, capacity);
+    lt_scratch_free(&scratch, room);
     return status;
 }
 
@@ -187,15 +187,15 @@ static lt_status lines(lt_conv_part part, const lt_conv *c, int threads, void *x
     j.pieces = (j.d.out[1] + LT_BLOCK - 1) / LT_BLOCK;
     j.frame = j.d.inputs * (LT_BLOCK + j.reach);
     const int64_t weights = (j.d.outputs + j.d.tile) * j.d.inputs * c->kernel[2];
-    size_t capacity;
+    lt_scratch scratch;
     float *room =
-        lt_block_array(lt_add_sat(weights, lt_mul_sat(threads, j.frame)), sizeof *room, &capacity);
+        lt_scratch_alloc(&scratch, lt_add_sat(weights, lt_mul_sat(threads, j.frame)), sizeof *room);
     if (room == NULL) return LT_ERR_MEMORY;
     pack_weight(&j.d, w, turned, room);
     j.d.weights = room;
     j.frames = room + weights;
     const lt_status status = lt_parallel_for(c->batch * j.pieces, threads, run_direct_piece, &j);
-    lt_block_free(room, capacity);
+    lt_scratch_free(&scratch, room);
     return status;
 }
 

@@ -16,7 +16,7 @@
 #include "cpu/common/threads.h"
 #include "dnnl_plan.h"
 #include "dtypes/dtype.h"
-#include "memory/block.h"
+#include "cpu/common/scratch.h"
 #include "saturating.h"
 #include "cpu/common/sizes.h"
 
@@ -176,10 +176,11 @@ static void add_block(const void *context, int64_t block)
 
 static lt_status run_parts(dnnl_job *j, int threads)
 {
-    size_t capacity, sums_capacity = 0;
+    lt_scratch scratch;
+    size_t sums_capacity = 0;
     lt_status status = LT_ERR_MEMORY;
     if (threads > j->n) threads = (int)j->n;
-    j->room = lt_block_array(threads, j->room_bytes, &capacity);
+    j->room = lt_scratch_alloc(&scratch, threads, j->room_bytes);
     if (j->room == NULL) return LT_ERR_MEMORY;
     if (j->part == LT_CONV_W && j->axis == IMAGES && j->n > 1) {
         j->sums =
@@ -191,7 +192,7 @@ static lt_status run_parts(dnnl_job *j, int threads)
         status = lt_parallel_for(divide_up(w_count(j->c), LT_CPU_PIECE),
                                  lt_cpu_threads_for((j->n - 1) * w_count(j->c)), add_block, j);
 done:
-    lt_block_free(j->room, capacity);
+    lt_scratch_free(&scratch, j->room);
     if (j->sums != NULL) lt_block_free(j->sums, sums_capacity);
     return status;
 }

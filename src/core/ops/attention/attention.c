@@ -128,10 +128,12 @@ static lt_tensor *do_fresh(lt_scope *s, lt_dtype dtype, lt_device device, const 
     return lt_scope_hold(s, status, out);
 }
 
-/* The result, in the memory order of query: if the heads of a model were split from one dimension,
+/* The given result, which is contiguous, or a new one in the memory order of query: if the heads of a model were split from one dimension,
  * merging them again needs no copy. */
-static lt_tensor *do_result(lt_scope *s, const lt_attention *a, const lt_tensor *query)
+static lt_tensor *do_result(lt_scope *s, const lt_attention *a, const lt_tensor *query,
+                            lt_tensor *given)
 {
+    if (given != NULL && (lt_dtype)given->dtype == a->dtype) return given;
     lt_tensor *result = do_fresh(s, a->dtype, a->device,
                                  &(lt_dims){4, {a->batch, a->heads, a->queries, a->value_width}});
     const int64_t row = a->heads * a->value_width;
@@ -164,7 +166,7 @@ lt_status lt__attention_impl(lt_tensor *query, lt_tensor *key, lt_tensor *value,
     lt_tensor *q = do_kernel_input(&s, query), *k = do_kernel_input(&s, key),
               *v = do_kernel_input(&s, value);
     a.dtype = q != NULL ? (lt_dtype)q->dtype : LT_FLOAT32;
-    lt_tensor *result = do_result(&s, &a, query);
+    lt_tensor *result = do_result(&s, &a, query, *out_result);
     lt_tensor *sums = do_fresh(&s, statistics_type(query), a.device,
                                &(lt_dims){3, {a.batch, a.heads, a.queries}});
     set_mask(&s, &a, attn_mask);
@@ -175,10 +177,8 @@ lt_status lt__attention_impl(lt_tensor *query, lt_tensor *key, lt_tensor *value,
         s.status = lt_backend_of(query)->attention(&a);
     }
     result = do_narrow_to(&s, result, query);
-    if (s.status == LT_OK) {
-        *out_result = lt_tensor_retain(result);
-        *out_logsumexp = lt_tensor_retain(sums);
-    }
+    lt_scope_put(&s, result, out_result);
+    lt_scope_put(&s, sums, out_logsumexp);
     return lt_scope_close(&s);
 }
 
@@ -450,16 +450,26 @@ lt_status lt_scaled_dot_product_attention_impl(lt_tensor *query, lt_tensor *key,
             query, key, value,
             &(rule){.mask = attn_mask, .causal = is_causal, .scale = factor, .dropout = dropout_p},
             &result);
-        return lt_scope_return(&s, lt_scope_hold(&s, status, result), out);
+        return lt_scope_store(&s, lt_scope_hold(&s, status, result), out);
     }
     lt_dims sizes = lt_dims_of(query);
     sizes.v[sizes.n - 1] = value->sizes[value->ndim - 1];
     lt_tensor *q = do_four(&s, query), *k = do_four(&s, key), *v = do_four(&s, value);
     lt_tensor *seed = drops ? do_seed(&s, device) : NULL;
     if (s.status != LT_OK) return lt_scope_close(&s);
-    lt_status status =
-        lt__attention(q, k, v, attn_mask, seed, dropout_p, is_causal, factor, &result, &sums);
+    lt_dims four = lt_dims_of(q);
+    four.v[3] = sizes.v[sizes.n - 1];
+    lt_tensor *target =
+        lt_scope_target(&s, out, (lt_dtype)query->dtype, query->device, &sizes, &four);
+    if (s.status != LT_OK) return lt_scope_close(&s);
+    result = target;
+    lt_status status = (target != NULL ? lt__attention_impl : lt__attention)(
+        q, k, v, attn_mask, seed, dropout_p, is_causal, factor, &result, &sums);
     if (sums != NULL) lt_tensor_release(sums);
+    if (target != NULL) {
+        s.status = status;
+        return lt_scope_close(&s);
+    }
     result = lt_scope_hold(&s, status, result);
-    return lt_scope_return(&s, query->ndim == 4 ? result : do_reshape(&s, result, &sizes), out);
+    return lt_scope_store(&s, query->ndim == 4 ? result : do_reshape(&s, result, &sizes), out);
 }

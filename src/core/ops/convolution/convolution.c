@@ -329,6 +329,13 @@ static lt_dims sizes_with(int64_t first, int64_t second, int spatial, const int6
     return sizes;
 }
 
+/* Sizes of the result. */
+static lt_dims sizes_of(const lt_conv *c, bool transposed, int spatial)
+{
+    return transposed ? sizes_with(c->batch, c->in_channels, spatial, c->in)
+                      : sizes_with(c->batch, c->out_channels, spatial, c->out);
+}
+
 lt_status lt_convolution_fit(lt_tensor *input, lt_tensor *weight, lt_tensor *bias,
                              const lt_conv_numbers *numbers, lt_conv *c)
 {
@@ -369,8 +376,7 @@ lt_status lt_convolution_impl(lt_tensor *input, lt_tensor *weight, lt_tensor *bi
     LT_TRY(lt_convolution_fit(input, weight, bias, &numbers, &c));
     LT_TRY(check_dtypes(input, weight, bias));
     const int spatial = weight->ndim - 2;
-    const lt_dims sizes = transposed ? sizes_with(c.batch, c.in_channels, spatial, c.in)
-                                     : sizes_with(c.batch, c.out_channels, spatial, c.out);
+    const lt_dims sizes = sizes_of(&c, transposed, spatial);
     const result r = {transposed ? LT_CONV_X : LT_CONV_Y, (lt_dtype)input->dtype, c.device, sizes};
     return transposed ? compute_output(&c, &r, weight, input, bias, out)
                       : compute_output(&c, &r, input, weight, bias, out);
@@ -478,6 +484,10 @@ static const lt_dims none = {1, {0}};
 static lt_status do_convolve(lt_tensor *input, lt_tensor *weight, lt_tensor *bias,
                              const lt_conv_numbers *numbers, lt_tensor **out)
 {
+    if (*out != NULL)
+        return lt_convolution_out(input, weight, bias, numbers->stride, numbers->padding,
+                                  numbers->dilation, numbers->transposed, numbers->output_padding,
+                                  numbers->groups, *out);
     return lt_convolution(input, weight, bias, numbers->stride, numbers->padding, numbers->dilation,
                           numbers->transposed, numbers->output_padding, numbers->groups, out);
 }
@@ -502,9 +512,23 @@ static lt_status with_batch(const char *name, int spatial, lt_tensor *input, lt_
     lt_scope s;
     lt_scope_open(&s, true);
     lt_tensor *batch = do_unsqueeze(&s, input, 0), *result = NULL;
-    if (batch == NULL) return lt_scope_close(&s);
+    if (batch != NULL && *out != NULL) {
+        lt_conv c;
+        s.status = lt_convolution_fit(batch, weight, bias, numbers, &c);
+        if (s.status != LT_OK) return lt_scope_close(&s);
+        const lt_dims sizes = sizes_of(&c, numbers->transposed, spatial);
+        lt_dims one = sizes;
+        one.n--;
+        for (int d = 0; d < one.n; d++) one.v[d] = sizes.v[d + 1];
+        result = lt_scope_target(&s, out, (lt_dtype)input->dtype, c.device, &one, &sizes);
+    }
+    if (batch == NULL || s.status != LT_OK) return lt_scope_close(&s);
+    if (result != NULL) {
+        s.status = do_convolve(batch, weight, bias, numbers, &result);
+        return lt_scope_close(&s);
+    }
     lt_status status = do_convolve(batch, weight, bias, numbers, &result);
-    return lt_scope_return(&s, do_squeeze_dim(&s, lt_scope_hold(&s, status, result), 0), out);
+    return lt_scope_store(&s, do_squeeze_dim(&s, lt_scope_hold(&s, status, result), 0), out);
 }
 
 /* padding 'same': half of dilation * (kernel - 1) on each side, an odd element at the end. */

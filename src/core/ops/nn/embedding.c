@@ -42,10 +42,18 @@ lt_status lt_embedding_impl(lt_tensor *weight, lt_tensor *indices, const int64_t
     lt_dims sizes = lt_dims_of(indices);
     LT_TRY(lt_dims_insert(&sizes, sizes.n, weight->sizes[1]));
     lt_scope_open(&s, LT_COMPOSITE(embedding));
-    lt_tensor *line = do_reshape(&s, indices, &(lt_dims){1, {indices->numel}}), *rows = NULL;
-    if (line == NULL) return lt_scope_close(&s);
+    const lt_dims table = {2, {indices->numel, weight->sizes[1]}};
+    lt_tensor *line = do_reshape(&s, indices, &(lt_dims){1, {indices->numel}});
+    lt_tensor *target =
+        lt_scope_target(&s, out, (lt_dtype)weight->dtype, weight->device, &sizes, &table);
+    if (s.status != LT_OK) return lt_scope_close(&s);
+    lt_tensor *rows = target;
     lt_status status = lt_index_select_impl(weight, 0, line, &rows);
-    return lt_scope_return(&s, do_reshape(&s, lt_scope_hold(&s, status, rows), &sizes), out);
+    if (target != NULL) {
+        s.status = status;
+        return lt_scope_close(&s);
+    }
+    return lt_scope_store(&s, do_reshape(&s, lt_scope_hold(&s, status, rows), &sizes), out);
 }
 
 /* In place: the scope owns a. */
@@ -149,6 +157,8 @@ lt_status lt_embedding_nn_impl(lt_tensor *input, lt_tensor *weight, const int64_
     LT_TRY(check_table("embedding", weight, input));
     LT_TRY(check_padding(weight, padding_idx));
     if (max_norm != NULL) LT_TRY(renormalize(weight, input, *max_norm, norm_type));
+    if (*out != NULL)
+        return lt_embedding_out(weight, input, padding_idx, scale_grad_by_freq, sparse, *out);
     return lt_embedding(weight, input, padding_idx, scale_grad_by_freq, sparse, out);
 }
 

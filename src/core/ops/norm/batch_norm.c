@@ -72,12 +72,12 @@ lt_status lt__batch_norm_impl(lt_tensor *input, lt_tensor *weight, lt_tensor *bi
     lt_scope_open(&s, LT_COMPOSITE(_batch_norm));
     const bool last = lt_keeps_channels_last(input);
     lt_batch_norm_args n = arrays_of(input, training, last);
-    const lt_dims sizes = lt_dims_of(input), line = {1, {n.channels}};
+    const lt_dims line = {1, {n.channels}};
     lt_tensor *x = lt_norm_dense(&s, input, type, last), *w = do_typed(&s, weight, type),
               *b = do_typed(&s, bias, type);
     lt_tensor *running[2] = {do_typed(&s, running_mean, type), do_typed(&s, running_var, type)};
     lt_tensor *result = s.status == LT_OK
-                            ? lt_norm_new(&s, (lt_dtype)x->dtype, device, &sizes, last)
+                            ? lt_norm_output(&s, out_result, input, (lt_dtype)x->dtype, last)
                             : NULL,
               *mean, *rstd;
     if (training) {
@@ -221,9 +221,10 @@ lt_status lt_batch_norm_impl(lt_tensor *input, lt_tensor *running_mean, lt_tenso
             LT_ERR_RUNTIME,
             "Expected more than 1 value per channel when training, got input size torch.Size(%s)",
             lt_format_sizes(a, sizeof a, input->ndim, input->sizes));
-    lt_tensor *result = NULL, *mean = NULL, *rstd = NULL;
-    LT_TRY(lt__batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps,
-                          &result, &mean, &rstd));
+    lt_tensor *result = *out, *mean = NULL, *rstd = NULL;
+    LT_TRY((result != NULL ? lt__batch_norm_impl
+                           : lt__batch_norm)(input, weight, bias, running_mean, running_var,
+                                             training, momentum, eps, &result, &mean, &rstd));
     lt_tensor_release(mean);
     lt_tensor_release(rstd);
     *out = result;

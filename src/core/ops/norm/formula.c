@@ -62,8 +62,8 @@ static lt_tensor *do_across(lt_scope *s, lt_tensor *a, lt_tensor *normal, lt_ten
 /* Closes the scope; stores its results in outs as new references. Entries may be NULL. */
 lt_status lt_norm_return(lt_scope *s, int n, lt_tensor *const *results, lt_tensor **const *outs)
 {
-    for (int i = 0; i < n && s->status == LT_OK; i++)
-        *outs[i] = results[i] != NULL ? lt_tensor_retain(results[i]) : NULL;
+    for (int i = 0; i < n; i++)
+        if (results[i] != NULL) lt_scope_put(s, results[i], outs[i]);
     return lt_scope_close(s);
 }
 

@@ -50,6 +50,16 @@ lt_tensor *lt_norm_new(lt_scope *s, lt_dtype dtype, lt_device device, const lt_d
     return lt_scope_hold(s, status, out);
 }
 
+lt_tensor *lt_norm_output(lt_scope *s, lt_tensor *const *out, const lt_tensor *input,
+                          lt_dtype dtype, bool channels_last)
+{
+    const lt_dims sizes = lt_dims_of(input);
+    lt_tensor *target = NULL;
+    if ((lt_dtype)input->dtype == dtype && !channels_last)
+        target = lt_scope_target(s, out, dtype, input->device, &sizes, NULL);
+    return target != NULL ? target : lt_norm_new(s, dtype, input->device, &sizes, channels_last);
+}
+
 static lt_tensor *do_vector(lt_scope *s, lt_dtype dtype, lt_device device, int64_t n)
 {
     return lt_norm_new(s, dtype, device, &(lt_dims){1, {n}}, false);
@@ -104,14 +114,13 @@ static lt_status normalize_rows(const lt_rows_shape *shape, lt_tensor *input, lt
     const bool saved =
         lt_is_differentiated(input) || lt_is_differentiated(weight) || lt_is_differentiated(bias);
     lt_scope_open(&s, false);
-    const lt_dims sizes = lt_dims_of(input);
     lt_tensor *x = fused ? NULL : lt_norm_dense(&s, input, type, false),
               *w = lt_norm_dense(&s, weight, type, false),
               *b = lt_norm_dense(&s, bias, type, false);
     const lt_dtype dtype = x != NULL               ? (lt_dtype)x->dtype
                            : device.type == LT_CPU ? type
                                                    : (lt_dtype)input->dtype;
-    lt_tensor *result = lt_norm_new(&s, dtype, device, &sizes, false);
+    lt_tensor *result = lt_norm_output(&s, results.out, input, dtype, false);
     lt_tensor *mean = results.mean != NULL ? do_vector(&s, type, device, shape->rows) : NULL;
     lt_tensor *rstd = do_vector(&s, type, device, shape->rows);
     if (s.status == LT_OK && input->numel > 0) {
@@ -303,15 +312,17 @@ lt_status lt_layer_norm_impl(lt_tensor *input, const lt_dims *normalized_shape, 
                              lt_tensor *bias, double eps, lt_tensor **out)
 {
     lt_scope s;
-    lt_tensor *result = NULL, *mean = NULL, *rstd = NULL;
+    lt_tensor *result = *out, *mean = NULL, *rstd = NULL;
     LT_TRY(check_normalized_shape(input, normalized_shape, weight, bias));
     lt_scope_open(&s, LT_COMPOSITE(layer_norm));
     lt_tensor *w = do_line(&s, weight), *b = do_line(&s, bias);
+    const int64_t length = length_of(normalized_shape);
     if (s.status == LT_OK)
-        s.status =
-            lt__layer_norm(input, w, b, length_of(normalized_shape), eps, &result, &mean, &rstd);
+        s.status = (result != NULL ? lt__layer_norm_impl : lt__layer_norm)(input, w, b, length, eps,
+                                                                           &result, &mean, &rstd);
     if (mean != NULL) lt_tensor_release(mean);
     if (rstd != NULL) lt_tensor_release(rstd);
+    if (*out != NULL) return lt_scope_close(&s);
     return lt_scope_return(&s, lt_scope_hold(&s, s.status, result), out);
 }
 
@@ -375,7 +386,7 @@ lt_status lt_rms_norm_impl(lt_tensor *input, const lt_dims *normalized_shape, lt
                            const double *eps, lt_tensor **out)
 {
     lt_scope s;
-    lt_tensor *result = NULL, *rstd = NULL;
+    lt_tensor *result = *out, *rstd = NULL;
     /* PyTorch's default: the machine epsilon. */
     const double epsilon = eps != NULL                                        ? *eps
                            : lt_real_of((lt_dtype)input->dtype) == LT_FLOAT64 ? 0x1p-52
@@ -383,12 +394,14 @@ lt_status lt_rms_norm_impl(lt_tensor *input, const lt_dims *normalized_shape, lt
     LT_TRY(check_normalized_shape(input, normalized_shape, weight, NULL));
     lt_scope_open(&s, LT_COMPOSITE(rms_norm));
     if (lt_dtype_is_complex((lt_dtype)input->dtype))
-        return lt_scope_return(
+        return lt_scope_store(
             &s, do_rms_norm_complex(&s, input, normalized_shape->n, weight, epsilon), out);
     lt_tensor *w = do_line(&s, weight);
     if (s.status == LT_OK)
-        s.status = lt__rms_norm(input, w, length_of(normalized_shape), epsilon, &result, &rstd);
+        s.status = (result != NULL ? lt__rms_norm_impl : lt__rms_norm)(
+            input, w, length_of(normalized_shape), epsilon, &result, &rstd);
     if (rstd != NULL) lt_tensor_release(rstd);
+    if (*out != NULL) return lt_scope_close(&s);
     return lt_scope_return(&s, lt_scope_hold(&s, s.status, result), out);
 }
 
@@ -463,8 +476,9 @@ lt_status lt_group_norm_impl(lt_tensor *input, int64_t num_groups, lt_tensor *we
         return lt_error(LT_ERR_RUNTIME,
                         "Expected more than 1 value per channel when training, got input size %s",
                         lt_format_sizes(a, sizeof a, input->ndim, input->sizes));
-    lt_tensor *result = NULL, *mean = NULL, *rstd = NULL;
-    LT_TRY(lt__group_norm(input, weight, bias, num_groups, eps, &result, &mean, &rstd));
+    lt_tensor *result = *out, *mean = NULL, *rstd = NULL;
+    LT_TRY((result != NULL ? lt__group_norm_impl : lt__group_norm)(input, weight, bias, num_groups,
+                                                                   eps, &result, &mean, &rstd));
     lt_tensor_release(mean);
     lt_tensor_release(rstd);
     *out = result;

@@ -44,6 +44,9 @@ lt_status lt_norm_check_parameters(const lt_tensor *input, const lt_tensor *weig
 lt_tensor *lt_norm_dense(lt_scope *s, lt_tensor *t, lt_dtype statistics, bool channels_last);
 lt_tensor *lt_norm_new(lt_scope *s, lt_dtype dtype, lt_device device, const lt_dims *sizes,
                        bool channels_last);
+/* The array of a result in input's sizes: the memory of *out if possible, else new. */
+lt_tensor *lt_norm_output(lt_scope *s, lt_tensor *const *out, const lt_tensor *input,
+                          lt_dtype dtype, bool channels_last);
 /* The arguments of backward kernels: contiguous operands, and in results (three) the requested
  * gradients, for parameters of the size `parameters`; zeros if the input is empty. weight:
  * contiguous, in the kernel's dtype. */

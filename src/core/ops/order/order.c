@@ -49,16 +49,15 @@ static lt_status sorted_part(lt_tensor *self, int dim, bool descending, int64_t 
     lt_dims sizes = lt_dims_of(self);
     if (self->ndim > 0) sizes.v[dim] = count;
     if (out_values != NULL)
-        LT_CHECK(lt_tensor_new((lt_dtype)self->dtype, self->device, sizes.n, sizes.v, &values));
-    LT_CHECK(lt_tensor_new(LT_INT64, self->device, sizes.n, sizes.v, &indices));
+        LT_CHECK(lt_begin_output(out_values, (lt_dtype)self->dtype, self->device, sizes.n, sizes.v,
+                                 &values));
+    LT_CHECK(lt_begin_output(out_indices, LT_INT64, self->device, sizes.n, sizes.v, &indices));
     if (indices->numel > 0) {
         lt_array in = lt_slice_array_of(self), i = lt_slice_array_of(indices), v;
         if (values != NULL) v = lt_slice_array_of(values);
         LT_CHECK(lt_backend_of(self)->sort(descending, values != NULL ? &v : NULL, &i, &in, dim));
     }
-    if (out_values != NULL) *out_values = values;
-    *out_indices = indices;
-    return LT_OK;
+    return lt_finish_outputs(out_values, values, out_indices, indices);
 done:
     lt_tensor_release(values);
     lt_tensor_release(indices);
@@ -82,8 +81,8 @@ static lt_status sorted_unsigned(lt_tensor *self, int dim, bool descending, int6
     if (values != NULL)
         values = do_cast(&s, do_add(&s, lt_scope_hold(&s, s.status, values), shift),
                          (lt_dtype)self->dtype);
-    if (s.status == LT_OK && values != NULL) *out_values = lt_tensor_retain(values);
-    if (s.status == LT_OK) *out_indices = lt_tensor_retain(indices);
+    if (values != NULL) lt_scope_put(&s, values, out_values);
+    lt_scope_put(&s, indices, out_indices);
     return lt_scope_close(&s);
 }
 

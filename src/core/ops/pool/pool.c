@@ -479,7 +479,8 @@ lt_status lt__adaptive_avg_pool_like_impl(lt_tensor *self, const lt_dims *sizes,
 static lt_status max_pool(const char *op, int spatial, lt_tensor *self, const pool_windows *w,
                           lt_tensor **out)
 {
-    if (!lt_is_differentiated(self)) return extremes(op, spatial, self, w, out, NULL);
+    if (*out != NULL || !lt_is_differentiated(self))
+        return extremes(op, spatial, self, w, out, NULL);
     lt_status (*const with_indices[])(const lt_tensor *, const lt_dims *, const lt_dims *,
                                       const lt_dims *, const lt_dims *, bool, lt_tensor **,
                                       lt_tensor **) = {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "saturating.h"
-#include "ops/common.h"
+#include "ops/compose.h"
 #include "user_index.h"
 #include "devices/device_type.h"
 #include "iter.h"
@@ -264,7 +264,8 @@ static const lt_array *keep_dim(kept *k, const lt_array *in, int dim, const lt_t
     return &k->array;
 }
 
-/* New tensors with the extremes of self along dim and their indices; values NULL: not requested. */
+/* The extremes of self along dim and their indices, *out_... as in lt_output; out_values NULL: not
+ * requested. */
 static lt_status extreme_along(const char *name, bool maximum, lt_tensor *self, int64_t dim,
                                bool keepdim, lt_tensor **out_values, lt_tensor **out_indices)
 {
@@ -280,16 +281,15 @@ static lt_status extreme_along(const char *name, bool maximum, lt_tensor *self, 
     LT_TRY(check_not_empty(name, self, 1u << d));
     ndim = lt_reduced_shape(self, 1u << d, keepdim, sizes);
     if (out_values != NULL)
-        LT_CHECK(lt_tensor_new((lt_dtype)self->dtype, self->device, ndim, sizes, &values));
-    LT_CHECK(lt_tensor_new(LT_INT64, self->device, ndim, sizes, &indices));
+        LT_CHECK(
+            lt_begin_output(out_values, (lt_dtype)self->dtype, self->device, ndim, sizes, &values));
+    LT_CHECK(lt_begin_output(out_indices, LT_INT64, self->device, ndim, sizes, &indices));
     if (indices->numel > 0) {
         lt_array in = lt_slice_array_of(self);
         LT_CHECK(lt_backend_of(self)->extreme(maximum, keep_dim(&v, &in, d, values),
                                               keep_dim(&i, &in, d, indices), &in, d));
     }
-    if (out_values != NULL) *out_values = values;
-    *out_indices = indices;
-    return LT_OK;
+    return lt_finish_outputs(out_values, values, out_indices, indices);
 done:
     lt_tensor_release(values);
     lt_tensor_release(indices);
@@ -318,22 +318,24 @@ static lt_status position(const char *name, bool maximum, lt_tensor *self, const
         return lt_error(LT_ERR_RUNTIME,
                         "%s(): Expected reduction dim to be specified for input.numel() == 0.",
                         name);
-    lt_tensor *dense = NULL, *line = NULL, *index = NULL;
-    lt_status status;
-    int64_t one = 1, ones[LT_MAX_DIMS], strides[LT_MAX_DIMS];
-    LT_CHECK(lt_make_contiguous(self, &dense));
-    LT_CHECK(lt_tensor_view(dense, 1, &dense->numel, &one, dense->offset, &line));
-    LT_CHECK(extreme_along(name, maximum, line, 0, false, NULL, &index));
-    for (int d = 0; d < self->ndim; d++) ones[d] = strides[d] = 1;
-    if (keepdim)
-        LT_CHECK(lt_tensor_view(index, self->ndim, ones, strides, 0, out));
-    else
-        *out = lt_tensor_retain(index);
-done:
-    lt_tensor_release(dense);
-    lt_tensor_release(line);
-    lt_tensor_release(index);
-    return status;
+    lt_tensor *dense = NULL, *index = NULL;
+    lt_dims sizes = {.n = keepdim ? self->ndim : 0};
+    for (int d = 0; d < sizes.n; d++) sizes.v[d] = 1;
+    lt_scope s;
+    lt_scope_open(&s, false);
+    lt_status status = lt_make_contiguous(self, &dense);
+    dense = lt_scope_hold(&s, status, dense);
+    lt_tensor *line = do_reshape(&s, dense, &(lt_dims){1, {self->numel}}),
+              *target = lt_scope_target(&s, out, LT_INT64, self->device, &sizes, &(lt_dims){0});
+    if (s.status != LT_OK) return lt_scope_close(&s);
+    index = target;
+    status = extreme_along(name, maximum, line, 0, false, NULL, &index);
+    if (target != NULL) {
+        s.status = status;
+        return lt_scope_close(&s);
+    }
+    index = lt_scope_hold(&s, status, index);
+    return lt_scope_store(&s, keepdim ? do_reshape(&s, index, &sizes) : index, out);
 }
 
 lt_status lt_argmax_impl(lt_tensor *self, const int64_t *dim, bool keepdim, lt_tensor **out)

@@ -86,6 +86,24 @@ static bool joined_channels_last(const lt_tensor_list *tensors)
     return true;
 }
 
+/* New reference: the given tensor, or a new one. */
+static lt_status take_given(lt_tensor *const *out, lt_dtype dtype, lt_device device, int ndim,
+                            const int64_t *sizes, lt_tensor **result)
+{
+    lt_tensor *given = *out;
+    LT_TRY(lt_output(&given, dtype, device, ndim, sizes));
+    *result = *out != NULL ? lt_tensor_retain(given) : given;
+    return LT_OK;
+}
+
+/* Moves a new tensor to *out; a given one stays there. */
+static void return_new(lt_tensor **result, lt_tensor **out)
+{
+    if (*out != NULL) return;
+    *out = *result;
+    *result = NULL;
+}
+
 lt_status lt_cat_impl(const lt_tensor_list *tensors, int64_t dim, lt_tensor **out)
 {
     lt_tensor *first, *result = NULL, *part = NULL;
@@ -101,20 +119,22 @@ lt_status lt_cat_impl(const lt_tensor_list *tensors, int64_t dim, lt_tensor **ou
     for (int64_t i = 1; i < tensors->n; i++)
         dtype = lt_promote(dtype, (lt_dtype)tensors->v[i]->dtype);
     if (dtype == LT_DTYPE_NONE) return LT_ERR_RUNTIME;
-    LT_TRY(lt_tensor_new_ordered(dtype, device, first->ndim, sizes,
-                                 first->ndim > 1 && joined_channels_last(tensors), &result));
+    if (*out != NULL)
+        LT_TRY(take_given(out, dtype, device, first->ndim, sizes, &result));
+    else
+        LT_TRY(lt_tensor_new_ordered(dtype, device, first->ndim, sizes,
+                                     first->ndim > 1 && joined_channels_last(tensors), &result));
     for (int64_t i = 0; i < tensors->n; i++) {
         lt_tensor *t = tensors->v[i];
         if (is_legacy_empty(t) || t->numel == 0) continue;
-        LT_CHECK(lt_tensor_view(result, t->ndim, t->sizes, result->strides, at * result->strides[d],
-                                &part));
+        LT_CHECK(lt_tensor_view(result, t->ndim, t->sizes, result->strides,
+                                result->offset + at * result->strides[d], &part));
         LT_CHECK(lt_copy_elements(part, t));
         lt_tensor_release(part);
         part = NULL;
         at += t->sizes[d];
     }
-    *out = result;
-    result = NULL;
+    return_new(&result, out);
 done:
     lt_tensor_release(part);
     lt_tensor_release(result);
@@ -153,18 +173,17 @@ lt_status lt_stack_impl(const lt_tensor_list *tensors, int64_t dim, lt_tensor **
     if (dtype == LT_DTYPE_NONE) return LT_ERR_RUNTIME;
     for (int k = 0, from = 0; k <= first->ndim; k++)
         sizes[k] = k == d ? tensors->n : first->sizes[from++];
-    LT_TRY(lt_tensor_new(dtype, device, first->ndim + 1, sizes, &result));
+    LT_TRY(take_given(out, dtype, device, first->ndim + 1, sizes, &result));
     for (int k = 0, to = 0; k <= first->ndim; k++)
         if (k != d) strides[to++] = result->strides[k];
     for (int64_t i = 0; i < tensors->n && result->numel > 0; i++) {
-        LT_CHECK(lt_tensor_view(result, first->ndim, first->sizes, strides, i * result->strides[d],
-                                &part));
+        LT_CHECK(lt_tensor_view(result, first->ndim, first->sizes, strides,
+                                result->offset + i * result->strides[d], &part));
         LT_CHECK(lt_copy_elements(part, tensors->v[i]));
         lt_tensor_release(part);
         part = NULL;
     }
-    *out = result;
-    result = NULL;
+    return_new(&result, out);
 done:
     lt_tensor_release(part);
     lt_tensor_release(result);

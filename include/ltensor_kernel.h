@@ -35,7 +35,7 @@ typedef struct lt_kernel_options {
     lt_dtype dtype; /* to which the results are converted; LT_DTYPE_NONE: as computed */
 } lt_kernel_options;
 
-static inline lt_kernel_options lt_kernel_options_new(void)
+LT_INLINE lt_kernel_options lt_kernel_options_new(void)
 {
     lt_kernel_options options;
     options.size = sizeof options, options.name = NULL;

@@ -53,7 +53,7 @@ typedef struct lt_script_config {
     void (*log)(void *user, int level, const char *text);
 } lt_script_config;
 
-static inline lt_script_config lt_script_defaults(void)
+LT_INLINE lt_script_config lt_script_defaults(void)
 {
     lt_script_config config;
     config.size = sizeof config;

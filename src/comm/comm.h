@@ -36,14 +36,14 @@ typedef enum lt_collective {
 
 /* The values of PyTorch's ReduceOp. */
 typedef enum lt_comm_reduction {
-    LT_REDUCE_SUM,
-    LT_REDUCE_AVG,
-    LT_REDUCE_PRODUCT,
-    LT_REDUCE_MIN,
-    LT_REDUCE_MAX,
-    LT_REDUCE_BAND,
-    LT_REDUCE_BOR,
-    LT_REDUCE_BXOR,
+    LT_COMM_SUM,
+    LT_COMM_AVG,
+    LT_COMM_PRODUCT,
+    LT_COMM_MIN,
+    LT_COMM_MAX,
+    LT_COMM_BAND,
+    LT_COMM_BOR,
+    LT_COMM_BXOR,
     LT_REDUCTIONS
 } lt_comm_reduction;
 

@@ -57,7 +57,7 @@ typedef struct lt_engine {
                             void *to, lt_engine_parts got, lt_engine_request **request);
 
     /* The engine's own in-place reduction, in unspecified order. reduction is an lt_comm_reduction,
-     * never LT_REDUCE_AVG. Both functions are NULL if there is none. */
+     * never LT_COMM_AVG. Both functions are NULL if there is none. */
     bool (*reduces)(lt_dtype dtype, int reduction);
     lt_status (*all_reduce)(lt_engine_group *group, void *data, int64_t count, lt_dtype dtype,
                             int reduction, lt_engine_request **request);

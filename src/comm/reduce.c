@@ -14,14 +14,14 @@ lt_status lt_check_reduction(lt_comm_reduction reduction, lt_dtype dtype)
 {
     if ((unsigned)reduction >= LT_REDUCTIONS)
         return lt_error(LT_ERR_TYPE, "%d is not a ReduceOp", (int)reduction);
-    const bool summed = reduction == LT_REDUCE_SUM || reduction == LT_REDUCE_AVG;
+    const bool summed = reduction == LT_COMM_SUM || reduction == LT_COMM_AVG;
     if (lt_dtype_is_complex(dtype) && !summed)
         return lt_error(LT_ERR_RUNTIME, "ReduceOp.%s needs a real dtype, got %s", names[reduction],
                         lt_dtype_scalar_name(dtype));
-    if (reduction == LT_REDUCE_AVG && !lt_dtype_is_inexact(dtype))
+    if (reduction == LT_COMM_AVG && !lt_dtype_is_inexact(dtype))
         return lt_error(LT_ERR_RUNTIME, "ReduceOp.AVG needs a floating point dtype, got %s",
                         lt_dtype_scalar_name(dtype));
-    if (reduction >= LT_REDUCE_BAND && lt_dtype_is_float(dtype))
+    if (reduction >= LT_COMM_BAND && lt_dtype_is_float(dtype))
         return lt_error(LT_ERR_RUNTIME, "ReduceOp.%s needs an integer dtype or bool, got %s",
                         names[reduction], lt_dtype_scalar_name(dtype));
     return LT_OK;
@@ -105,10 +105,10 @@ enum { BLOCK = 1024 }; /* elements */
 static lt_comm_reduction of_bools(lt_comm_reduction reduction)
 {
     switch (reduction) {
-    case LT_REDUCE_SUM:
-    case LT_REDUCE_MAX: return LT_REDUCE_BOR;
-    case LT_REDUCE_PRODUCT:
-    case LT_REDUCE_MIN: return LT_REDUCE_BAND;
+    case LT_COMM_SUM:
+    case LT_COMM_MAX: return LT_COMM_BOR;
+    case LT_COMM_PRODUCT:
+    case LT_COMM_MIN: return LT_COMM_BAND;
     default: return reduction;
     }
 }

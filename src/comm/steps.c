@@ -203,8 +203,7 @@ static int native_reduction(const lt_work *w)
 {
     const lt_world *world = w->group->world;
     const lt_dtype dtype = (lt_dtype)w->call.output->dtype;
-    const int reduction =
-        w->call.reduction == LT_REDUCE_AVG ? LT_REDUCE_SUM : (int)w->call.reduction;
+    const int reduction = w->call.reduction == LT_COMM_AVG ? LT_COMM_SUM : (int)w->call.reduction;
     if (!world->native || world->engine->reduces == NULL) return -1;
     return world->engine->reduces(dtype, reduction) ? reduction : -1;
 }
@@ -214,7 +213,7 @@ static lt_status native_all_reduce(lt_work *w, int reduction, bool *done)
     const lt_dtype dtype = (lt_dtype)w->call.output->dtype;
     const int64_t size = element_size(&w->call);
     if (w->phase != SEGMENT) {
-        if (w->call.reduction == LT_REDUCE_AVG)
+        if (w->call.reduction == LT_COMM_AVG)
             lt_divide_row(dtype, output_data(w) + w->position * size, w->segment, w->group->n);
         w->position += w->segment;
     }

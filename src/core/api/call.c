@@ -25,10 +25,10 @@ static lt_status check_call(const char *op, const lt_named_call *c)
     if (c->nargs > 0 && c->args == NULL) return lt_null_argument("lt_call", "args");
     if (c->nnamed > 0 && c->named == NULL) return lt_null_argument("lt_call", "named");
     for (int i = 0; i < c->nargs; i++)
-        LT_TRY(lt_value_check(op, "argument", i, lt_call_arg_at(c, i), c->args->size));
+        LT_TRY(lt_host_value_check(op, "argument", i, lt_call_arg_at(c, i), c->args->size));
     for (int i = 0; i < c->nnamed; i++) {
-        LT_TRY(lt_value_check(op, "named argument", i, &lt_call_named_at(c, i)->value,
-                              c->named->value.size));
+        LT_TRY(lt_host_value_check(op, "named argument", i, &lt_call_named_at(c, i)->value,
+                                   c->named->value.size));
         if (lt_call_named_at(c, i)->name == NULL)
             return lt_error(LT_ERR_TYPE, "%s(): named argument %d has no name", op, i);
     }
@@ -231,7 +231,7 @@ static lt_status check_room(const lt_callable *f, const lt_value *results, const
         return lt_error(
             LT_ERR_TYPE, "%s() returns %d result%s, but nresults is %d: pass a larger array",
             f->info.name, f->info.n_results, f->info.n_results == 1 ? "" : "s", *nresults);
-    return lt_value_check(f->info.name, "result", 0, results, results->size);
+    return lt_host_value_check(f->info.name, "result", 0, results, results->size);
 }
 
 /* Copies the results to the tensors of out= and returns these instead; releases the originals. */

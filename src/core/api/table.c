@@ -25,7 +25,7 @@ struct lt_table {
 static lt_status copy_value(const char *function, const lt_value *value, lt_value *out)
 {
     if (value == NULL) return lt_null_argument(function, "value");
-    LT_TRY(lt_value_check(function, "value", 0, value, value->size));
+    LT_TRY(lt_host_value_check(function, "value", 0, value, value->size));
     lt_value copy = lt_value_of((lt_kind)value->kind);
     memcpy(&copy, value, value->size < sizeof copy ? value->size : sizeof copy);
     copy.size = (uint32_t)sizeof copy;

@@ -11,8 +11,8 @@
 _Static_assert(sizeof(lt_value) >= FIRST_SIZE, "values only grow");
 #define LARGEST 4096
 
-lt_status lt_value_check(const char *function, const char *what, int i, const lt_value *value,
-                         uint32_t size)
+lt_status lt_host_value_check(const char *function, const char *what, int i, const lt_value *value,
+                              uint32_t size)
 {
     if (value->size < FIRST_SIZE || value->size > LARGEST || value->size % 8 != 0 ||
         value->size != size)

@@ -14,8 +14,8 @@ static inline const lt_value *lt_value_at(const lt_value *values, int i)
 
 /* LT_ERR_TYPE if the value's size differs from the size of the array's first entry, or its kind is
  * unknown: "f(): argument 0 is no value: ...". */
-lt_status lt_value_check(const char *function, const char *what, int i, const lt_value *value,
-                         uint32_t size);
+lt_status lt_host_value_check(const char *function, const char *what, int i, const lt_value *value,
+                              uint32_t size);
 
 /* Writes n values to the caller's array and transfers ownership of their data. results[0] has been
  * checked. */

@@ -152,7 +152,7 @@ static lt_status check_call(const lt_formula *f, const lt_value *args, int nargs
                         f->n_inputs == 1 ? "" : "s", f->inputs[0], f->n_inputs > 1 ? ", ..." : "");
     if (args == NULL) return lt_null_argument("lt_formula_call", "args");
     for (int i = 0; i < nargs; i++) {
-        LT_TRY(lt_value_check(f->name, "argument", i, lt_value_at(args, i), args->size));
+        LT_TRY(lt_host_value_check(f->name, "argument", i, lt_value_at(args, i), args->size));
         const lt_value *v = lt_value_at(args, i);
         const bool number =
             v->kind == LT_KIND_BOOL || v->kind == LT_KIND_INT || v->kind == LT_KIND_DOUBLE;

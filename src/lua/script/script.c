@@ -284,7 +284,7 @@ static lt_status guarded_with_results(const char *function, lua_CFunction f, req
         if (nresults != NULL) *nresults = 0;
         return guarded(f, r);
     }
-    LT_TRY(lt_value_check(function, "result", 0, results, results->size));
+    LT_TRY(lt_host_value_check(function, "result", 0, results, results->size));
     r->results = lt_mem_array(r->room, sizeof *r->results);
     if (r->results == NULL) return LT_ERR_MEMORY;
     for (int i = 0; i < r->room; i++) r->results[i] = lt_value_none();
@@ -374,7 +374,7 @@ static lt_status check_arguments(const char *function, const lt_value *args, int
     if (nargs < 0) return lt_error(LT_ERR_RUNTIME, "%s(): %d arguments", function, nargs);
     if (nargs > 0 && args == NULL) return lt_null_argument(function, "args");
     for (int i = 0; i < nargs; i++)
-        LT_TRY(lt_value_check(function, "argument", i, lt_value_at(args, i), args->size));
+        LT_TRY(lt_host_value_check(function, "argument", i, lt_value_at(args, i), args->size));
     return LT_OK;
 }
 
@@ -405,7 +405,7 @@ lt_status lt_script_set(lt_script *script, const char *name, const lt_value *val
     LT_REQUIRE(script);
     LT_REQUIRE(name);
     LT_REQUIRE(value);
-    LT_TRY(lt_value_check(__func__, "value", 0, value, value->size));
+    LT_TRY(lt_host_value_check(__func__, "value", 0, value, value->size));
     request r = {.script = script, .name = name, .value = value};
     return guarded(set_global, &r);
 }

@@ -13,7 +13,7 @@
 #           titles match this pattern of Lua
 #
 # A spec, a test program, a notebook is a suite: one process. A suite's log is shown only when it fails; the failures are listed once
-# more above the counts, after the slowest suites. Two suites run at the same time (LANES). Uses $BUILD (default build). BUSTED is the
+# more above the counts, after the slowest suites. Some suites run at the same time (LANES). Uses $BUILD (default build). BUSTED is the
 # command that runs busted, TEST_LIBRARIES a folder of the libraries that the C tests need, TEST_BACKENDS one of the GPU backends where
 # that is not $BUILD. SEED decides the order that CUDA leaves open; SAMPLE_SEED=n repeats the sample of an earlier run.
 set -u
@@ -31,8 +31,14 @@ LSAN_OPTIONS=${LSAN_OPTIONS-use_tls=0:suppressions=$PWD/tests/lsan.supp:print_su
 XDG_CACHE_HOME=$PWD/$BUILD/cache export XDG_CACHE_HOME
 BUSTED=${BUSTED-busted --lua=$LTENSOR_BIN}
 HELPER=--helper=tests/lua/support/globals.lua
-# More lanes than processors would exceed the times that tests expect.
-LANES=${LANES-$([ "$(nproc)" -gt 1 ] && [ "$mode" != tsan ] && [ "$mode" != cuda ] && echo 2 || echo 1)}
+# More lanes than processors would exceed the times that tests expect. The quick tests, two fifths of which wait for a terminal or for
+# other processes, have one more.
+case "$(nproc) $mode" in
+    "1 "* | *tsan | *cuda) lanes=1 ;;
+    *quick) lanes=3 ;;
+    *) lanes=2 ;;
+esac
+LANES=${LANES-$lanes}
 SEED=${SEED-1}
 EXCLUDE=
 folder=$(mktemp -d)

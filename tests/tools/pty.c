@@ -197,7 +197,7 @@ static void print_screen(void)
     for (int quiet = 0; quiet < 2 && now() < deadline;) {
         const size_t before = length;
         const double worked = processor_time();
-        pause_for(0.02);
+        pause_for(0.005);
         const int is_read = bytes_read() - read_before >= typed || now() > all_read;
         quiet = is_read && length == before && processor_time() == worked && is_sleeping()
                     ? quiet + 1

@@ -126,6 +126,8 @@ local function compare(call)
     fail(host_ok and 'fails on the GPU only: ' .. tostring(on_device) or 'fails on the CPU only: ' .. tostring(host))
   end
   if not host_ok then return false end
+  -- Which elements a NaN or infinity reaches depends on the order of a transform's steps.
+  if call.op.name:find '^fft_' and self and not torch.isfinite(self):all():item() then return true end
   local tied = self and has_repeats(self)
   local same = true
   for i, wanted in ipairs(host) do

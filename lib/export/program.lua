@@ -232,6 +232,15 @@ end
 
 -- ---- the module ---------------------------------------------------------------------------------
 
+-- Sets the dtype and the sizes (-1: any) that the program declares for an input or output.
+local function describe(value, declared)
+  local meta = type(declared) == 'table' and declared[value.name]
+  if type(meta) ~= 'table' or type(meta.sizes) ~= 'table' then return value end
+  value.dtype, value.sizes = archives.dtypes[meta.dtype], {}
+  for i, size in ipairs(meta.sizes) do value.sizes[i] = type(size) == 'table' and math.tointeger(size.as_int) or -1 end
+  return value
+end
+
 local function signature_of(self, model, signature, tensors)
   local fields = class.fields(model)
   local function keep(name, value, is_parameter, persistent, slot)
@@ -335,7 +344,11 @@ local function read_program(archive)
   local fields = class.fields(model)
   fields.inputs, fields.outputs, fields.changes = {}, {}, {}
   signature_of(self, model, field(archive, module, 'signature', 'table'), tensors)
-  for _, proto in ipairs(field(archive, field(archive, module, 'graph', 'table'), 'nodes', 'table')) do self:add(proto) end
+  local graph = field(archive, module, 'graph', 'table')
+  for _, list in ipairs { fields.inputs, fields.outputs } do
+    for _, value in ipairs(list) do describe(value, graph.tensor_values) end
+  end
+  for _, proto in ipairs(field(archive, graph, 'nodes', 'table')) do self:add(proto) end
   fields._graph = { nodes = self.nodes, constants = self.constants, size = self.size }
   local keeps = {}
   for _, list in ipairs { fields.outputs, fields.changes } do

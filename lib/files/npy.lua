@@ -5,6 +5,7 @@
 -- elements are swapped; an array in Fortran order becomes a view with such strides.
 
 local torch = require 'torch'
+local source_name = require 'torch.files.source_name'
 local ordered_dict = require 'torch.support.ordered_dict'
 local shown = require 'torch.support.printable_format'
 local zip = require 'torch.files.zip'
@@ -130,6 +131,7 @@ end
 --- The array of a .npy file; the first of several concatenated ones, as numpy.load.
 function M.load(path)
   local file <close>, size = torch._C.open_file(path)
+  path = source_name(path)
   local array, reason = read_array(path, file, size, true)
   return array or fail(path, '%s', reason)
 end

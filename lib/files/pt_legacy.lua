@@ -10,6 +10,7 @@
 -- are allocated then and filled later, so their total size must not exceed the size of the file.
 
 local torch = require 'torch'
+local source_name = require 'torch.files.source_name'
 local pt_globals = require 'torch.files.pt_globals'
 local shown = require 'torch.support.printable_format'
 local unpickle = require 'torch.files.unpickle'
@@ -241,7 +242,7 @@ local loaders = { stream = load_stream, tar = load_tar }
 -- @param put  moves the storages, as in pt.load
 function M.load(kind, path, put)
   local file <close>, size = torch._C.open_file(path)
-  return loaders[kind](open(path, file, size), put)
+  return loaders[kind](open(source_name(path), file, size), put)
 end
 
 return M

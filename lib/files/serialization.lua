@@ -10,7 +10,7 @@
 
 --[=[ arguments
 f: File; the suffix selects the format.
-load.f: File; its first bytes determine the format.
+load.f: File, or its content as a string; its first bytes determine the format.
 map_location: Device of the tensors; the device of the saved ones if absent.
 pickle_module: Accepted for compatibility; it must be nil.
 weights_only: Accepted for compatibility; loading never runs code.
@@ -29,6 +29,7 @@ local ordered_dict = require 'torch.support.ordered_dict'
 local pt = require 'torch.files.pt'
 local pt_legacy = require 'torch.files.pt_legacy'
 local sharded = require 'torch.files.sharded'
+local source_name = require 'torch.files.source_name'
 local structure = require 'torch.files.structure'
 local zip = require 'torch.files.zip'
 
@@ -190,7 +191,7 @@ end
 -- tables, None nil, bytearrays strings, sets lists. NumPy's arrays and scalars, paths and
 -- namespaces are read if torch.serialization.add_safe_globals allows them. Arrays of a .npz and
 -- foreign safetensors files load as a table by name, in order.
--- @param path     the file
+-- @param path     the file, or its content: a string with a zero byte, which no path has
 -- @param options  map_location: the target of tensors: a device, a function (tensor, location) that
 --   returns a tensor or nil, or a table {['cuda:0'] = 'cpu'}; the default is the device on which
 --   they were saved. The function receives the storages of PyTorch's files, as tensors of one
@@ -204,7 +205,9 @@ local function load(path, map_location, _, _, mmap, max_memory)
   check_map(map_location)
   local put = placer(map_location)
   local start, size = beginning(path)
-  if start:sub(1, 6) == '\x93NUMPY' or path:find '%.[nN][pP][yY]$' then
+  local is_content = path:find('\0', 1, true) ~= nil
+  if is_content and mmap then fail 'torch.load: mmap = true needs the path of a file, not its content' end
+  if start:sub(1, 6) == '\x93NUMPY' or not is_content and path:find '%.[nN][pP][yY]$' then
     if mmap then refuse_mmap(path, 'a NumPy array') end
     return put(npy.load(path), 'cpu')
   end
@@ -214,14 +217,14 @@ local function load(path, map_location, _, _, mmap, max_memory)
   local legacy = pt_legacy.kind(start)
   if legacy and mmap then refuse_mmap(path, 'a file of before PyTorch 1.6') end
   if legacy then return torch._C.within_budget(size, max_memory, pt_legacy.load, legacy, path, put) end
-  if sharded.is_index(path) then return read_safetensors(path, put, sharded.load(path, mmap)) end
+  if not is_content and sharded.is_index(path) then return read_safetensors(path, put, sharded.load(path, mmap)) end
   if start:sub(5, 9) ~= '\0\0\0\0{' then -- the length of a safetensors header, which begins with a brace
     local kind, reader = file_kinds.of(start)
-    if kind then fail('%s: this is %s, which torch.load does not read%s', path, kind, reader and '; ' .. reader or '') end
-    local suffix = path:match '%.([^./]*)$' or ''
+    if kind then fail('%s: this is %s, which torch.load does not read%s', source_name(path), kind, reader and '; ' .. reader or '') end
+    local suffix = not is_content and path:match '%.([^./]*)$' or ''
     if savers[suffix:lower()] then fail('%s: not a .%s file: no zip archive', path, suffix) end
   end
-  return read_safetensors(path, put, torch._C.load_safetensors(path, mmap))
+  return read_safetensors(source_name(path), put, torch._C.load_safetensors(path, mmap))
 end
 
 M.save = declare.with_options('torch.save(any? obj, any? f, *, boolean compressed=false, any? max_shard_size)', save)

@@ -8,6 +8,7 @@
 
 local torch = require 'torch'
 local shown = require 'torch.support.printable_format'
+local source_name = require 'torch.files.source_name'
 
 local M = {}
 
@@ -126,7 +127,7 @@ end
 -- @return the archive; its entries {name, size, ...} in the directory's order, entry by name
 function M.open(path)
   local file, size = torch._C.open_file(path)
-  if path:find('\0', 1, true) then path = 'the bytes in memory' end
+  path = source_name(path)
   local archive = setmetatable({ path = path, file = file, size = size, entries = {}, by_name = {} }, Archive)
   local offset, length, count = archive:find_directory()
   local directory, at = archive:bytes(offset, length), 1

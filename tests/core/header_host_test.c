@@ -1,5 +1,5 @@
-/* header_host_test.c - every function of ltensor_binding.h, ltensor_device.h and ltensor_host.h:
- * with each of its allocations failing, and with NULL for each of its pointers. */
+/* header_host_test.c - every function of ltensor_binding.h, ltensor_device.h, ltensor_files.h and
+ * ltensor_host.h: with each of its allocations failing, and with NULL for each of its pointers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +10,7 @@
 
 #undef LT_OPS_BY_NAME
 #include "ltensor.h"
+#include "ltensor_files.h"
 
 #include "failing.h"
 #include "find_backend.h"
@@ -204,6 +205,87 @@ static const row of_devices[] = {
     {"lt_tensor_record_stream", stream_wait, stream_wait_null},
 };
 
+/* ---- ltensor_files.h ------------------------------------------------------------------------- */
+
+static const char *const file_names[] = {"x"};
+
+static int64_t read_part(void *user, int64_t at, void *to, int64_t n)
+{
+    memcpy(to, (char *)lt_tensor_data(user) + at, (size_t)n);
+    return n;
+}
+
+/* A file in memory; written and read by callbacks if `by_host`. */
+static lt_status load_saved(lt_tensor *content, bool by_host)
+{
+    lt_archive *archive = NULL;
+    const size_t n = (size_t)lt_tensor_numel(content);
+    const lt_reader reader = {sizeof reader, content, (int64_t)n, read_part};
+    const lt_status status = by_host ? lt_load_from(&reader, &archive)
+                                     : lt_load_memory(lt_tensor_data(content), n, &archive);
+    assert_int_equal(status == LT_OK, archive != NULL);
+    lt_archive_release(archive);
+    return status;
+}
+
+static lt_status memory_file(void)
+{
+    lt_tensor *content = NULL;
+    LT_TRY(lt_save_memory(file_names, &x, 1, &content));
+    const lt_status status = load_saved(content, false);
+    lt_tensor_release(content);
+    return status;
+}
+static void memory_file_null(void)
+{
+    lt_archive *archive;
+    lt_tensor *content = NULL;
+    assert_no_null(lt_save_memory(NULL, &x, 1, &content), "'names'");
+    assert_no_null(lt_save_memory(file_names, NULL, 1, &content), "'tensors'");
+    assert_no_null(lt_save_memory(file_names, &content, 1, &content), "tensors[0]");
+    assert_no_null(lt_save_memory(file_names, &x, 1, NULL), "'out'");
+    assert_no_null(lt_load_memory(NULL, 1, &archive), "'bytes'");
+    assert_no_null(lt_load_memory("", 0, NULL), "'out'");
+}
+
+static bool drop_part(void *user, const void *data, size_t n)
+{
+    (void)data;
+    *(size_t *)user += n;
+    return true;
+}
+
+static lt_status host_file(void)
+{
+    lt_tensor *content = NULL;
+    size_t written = 0;
+    const lt_writer writer = {sizeof writer, &written, drop_part};
+    LT_TRY(lt_save_memory(file_names, &x, 1, &content));
+    lt_status status = lt_save_to(&writer, file_names, &x, 1);
+    if (status == LT_OK) assert_int_equal(written, lt_tensor_numel(content));
+    if (status == LT_OK) status = load_saved(content, true);
+    lt_tensor_release(content);
+    return status;
+}
+static void host_file_null(void)
+{
+    lt_archive *archive;
+    lt_reader reader = {sizeof reader, NULL, 0, NULL};
+    lt_writer writer = {sizeof writer, NULL, NULL};
+    assert_no_null(lt_save_to(NULL, file_names, &x, 1), "'writer'");
+    assert_no_null(lt_save_to(&writer, file_names, &x, 1), "'write'");
+    assert_no_null(lt_load_from(NULL, &archive), "'reader'");
+    assert_no_null(lt_load_from(&reader, &archive), "'read'");
+    assert_no_null(lt_load_from(&reader, NULL), "'out'");
+}
+
+static const row of_files[] = {
+    {"lt_load_memory", memory_file, memory_file_null},
+    {"lt_save_memory", memory_file, memory_file_null},
+    {"lt_load_from", host_file, host_file_null},
+    {"lt_save_to", host_file, host_file_null},
+};
+
 /* ---- ltensor_host.h -------------------------------------------------------------------------- */
 
 static lt_status configure(void)
@@ -310,6 +392,7 @@ static const struct {
 } headers[] = {
     {"ltensor_binding.h", of_bindings, COUNT(of_bindings)},
     {"ltensor_device.h", of_devices, COUNT(of_devices)},
+    {"ltensor_files.h", of_files, COUNT(of_files)},
     {"ltensor_host.h", of_hosts, COUNT(of_hosts)},
 };
 

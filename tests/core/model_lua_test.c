@@ -220,6 +220,13 @@ static void a_model_describes_its_inputs_outputs_and_parameters(void **state)
     assert_true(lt_tensor_requires_grad(weight));
     assert_null(lt_model_find(model, "9.weight"));
     lt_model_release(model);
+    model = load("rounds.pt2");
+    assert_int_equal(lt_model_input(model, 0)->dtype, LT_INT64);
+    assert_int_equal(lt_model_input(model, 0)->ndim, 0);
+    assert_int_equal(lt_model_input(model, 1)->dims[0], 2);
+    assert_int_equal(lt_model_output(model, 0)->dtype, LT_FLOAT32);
+    assert_int_equal(lt_model_output(model, 0)->ndim, 1);
+    lt_model_release(model);
 }
 
 static void preallocated_outputs_receive_the_elements(void **state)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "ltensor.h"
+#include "ltensor_files.h"
 #include "memory/system.h"
 #include "files/safetensors.h"
 
@@ -103,6 +104,99 @@ static size_t damage(char *bytes, size_t n)
     return n;
 }
 
+typedef struct host_file {
+    const char *bytes;
+    char *to;
+    int64_t size, at, broken; /* broken: the read or write from this offset on fails */
+} host_file;
+
+/* At most seven bytes at a time. */
+static int64_t read_slowly(void *user, int64_t at, void *to, int64_t n)
+{
+    const host_file *f = user;
+    assert_true(at >= 0 && n > 0 && at + n <= f->size);
+    if (at >= f->broken) return -1;
+    const int64_t part = n < 7 ? n : 7;
+    memcpy(to, f->bytes + at, (size_t)part);
+    return part;
+}
+
+static bool write_part(void *user, const void *data, size_t n)
+{
+    host_file *f = user;
+    if (f->at >= f->broken) return false;
+    memcpy(f->to + f->at, data, n);
+    f->at += (int64_t)n;
+    return true;
+}
+
+/* lt_load of a file, of its content and by callbacks are equal, and so are the ways to write it. */
+static void memory_and_callbacks_equal_the_file(void **state)
+{
+    (void)state;
+    static char bytes[BYTES_MAX], written[BYTES_MAX];
+    assert_int_equal(write_example(), LT_OK);
+    lt_archive *archive = NULL;
+    assert_int_equal(lt_load(path, &archive), LT_OK);
+    const char *names[4];
+    lt_tensor *tensors[4], *content = NULL;
+    for (int i = 0; i < 4; i++)
+        names[i] = lt_archive_name(archive, i), tensors[i] = lt_archive_tensor(archive, i);
+    assert_int_equal(lt_save(path, names, tensors, 4), LT_OK);
+    const int64_t n = (int64_t)read_bytes(bytes);
+    assert_int_equal(lt_save_memory(names, tensors, 4, &content), LT_OK);
+    assert_int_equal(lt_tensor_numel(content), n);
+    assert_memory_equal(lt_tensor_data(content), bytes, n);
+    host_file f = {bytes, written, n, 0, n};
+    lt_writer writer = {sizeof writer, &f, write_part};
+    lt_reader reader = {sizeof reader, &f, n, read_slowly};
+    assert_int_equal(lt_save_to(&writer, names, tensors, 4), LT_OK);
+    assert_int_equal(f.at, n);
+    assert_memory_equal(written, bytes, n);
+    for (int way = 0; way < 2; way++) {
+        lt_archive *same = NULL;
+        assert_int_equal(way == 0 ? lt_load_memory(bytes, (size_t)n, &same)
+                                  : lt_load_from(&reader, &same),
+                         LT_OK);
+        assert_int_equal(lt_archive_count(same), 4);
+        for (int i = 0; i < 4; i++) {
+            lt_tensor *t = lt_archive_find(same, names[i]);
+            assert_int_equal(lt_tensor_numel(t), lt_tensor_numel(tensors[i]));
+            if (lt_tensor_numel(t) > 0)
+                assert_memory_equal(lt_tensor_data(t), lt_tensor_data(tensors[i]),
+                                    (size_t)lt_tensor_numel(t) * lt_dtype_size(lt_tensor_dtype(t)));
+        }
+        lt_archive_release(same);
+    }
+    lt_tensor_release(content);
+    lt_archive_release(archive);
+}
+
+static void failures_of_callbacks_and_damaged_content_are_errors(void **state)
+{
+    (void)state;
+    static char bytes[BYTES_MAX];
+    assert_int_equal(write_example(), LT_OK);
+    host_file f = {bytes, bytes, (int64_t)read_bytes(bytes), 0, 20};
+    lt_reader reader = {sizeof reader, &f, f.size, read_slowly};
+    lt_archive *archive = NULL;
+    assert_int_equal(lt_load_from(&reader, &archive), LT_ERR_IO);
+    assert_non_null(strstr(lt_error_message(), "returned -1"));
+    reader.bytes = -1;
+    assert_int_equal(lt_load_from(&reader, &archive), LT_ERR_RUNTIME);
+    reader.size = 8;
+    assert_int_equal(lt_load_from(&reader, &archive), LT_ERR_TYPE);
+    assert_int_equal(lt_load_memory(bytes, (size_t)f.size - 1, &archive), LT_ERR_IO);
+    assert_non_null(strstr(lt_error_message(), "the bytes in memory"));
+    assert_int_equal(lt_load_memory(bytes, 0, &archive), LT_ERR_IO);
+    assert_null(archive);
+    f.at = 30;
+    const lt_writer writer = {sizeof writer, &f, write_part}, small = {8, &f, write_part};
+    assert_int_equal(lt_save_to(&writer, NULL, NULL, 0), LT_ERR_IO);
+    assert_int_equal(lt_save_to(&small, NULL, NULL, 0), LT_ERR_TYPE);
+    assert_int_equal(lt_save_to(&writer, NULL, NULL, -1), LT_ERR_RUNTIME);
+}
+
 static void survives_damage(void **state)
 {
     (void)state;
@@ -159,6 +253,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(comes_back),
+        cmocka_unit_test(memory_and_callbacks_equal_the_file),
+        cmocka_unit_test(failures_of_callbacks_and_damaged_content_are_errors),
         cmocka_unit_test(survives_damage),
         cmocka_unit_test(survives_failing_allocations),
     };

@@ -276,7 +276,7 @@ describe('the file #cpu', function()
     refused('not a file', torch.save, 1, folder)
     refused('must be a string, got number', torch.load, 5)
     refused('must be a string, got nil', torch.save, torch.ones(1))
-    refused('zero bytes', torch.load, 'a\0b')
+    refused('the bytes in memory: 3 bytes, too short for a safetensors file', torch.load, 'a\0b')
   end)
 end)
 
@@ -357,6 +357,21 @@ describe('a damaged file #cpu', function()
       refused("metadata 'ltensor' is damaged", torch.load, path())
     end)
   end
+end)
+
+describe('the content of a file #cpu', function()
+  it('is loaded from a string as from the file, in every format', function()
+    local value = { a = torch.arange(3), b = torch.ones(2, 2) }
+    for _, name in ipairs { 'x.safetensors', 'x.pt', 'x.npz', 'x.npy' } do
+      torch.save(name == 'x.npy' and value.a or value, path(name))
+      local expected, given = torch.load(path(name)), torch.load(read(name))
+      if name == 'x.npy' then expected, given = { a = expected, b = expected }, { a = given, b = given } end
+      assert.is_true(torch.equal(expected.a, given.a) and torch.equal(expected.b, given.b))
+      refused('needs the path of a file, not its content', torch.load, read(name), { mmap = true })
+      local message = refused('the bytes in memory: ', torch.load, read(name):sub(1, -2))
+      assert.falsy(message:find('\0', 1, true))
+    end
+  end)
 end)
 
 describe('saving #cpu', function()

@@ -10,6 +10,7 @@
 #include "context/interrupt.h"
 #include "dtypes/dtype.h"
 #include "error.h"
+#include "ltensor_files.h"
 #include "memory/alloc.h"
 #include "paths.h"
 #include "tensor.h"
@@ -55,6 +56,13 @@ void lt_byte_source_open_memory(lt_byte_source *s, const void *bytes, int64_t n)
     s->end = s->left = n;
 }
 
+void lt_byte_source_open_reader(lt_byte_source *s, const lt_reader *reader)
+{
+    *s = (lt_byte_source){
+        .path = "the reader's file", .fd = -1, .reader = reader, .size = reader->bytes};
+    s->end = s->left = s->size;
+}
+
 static void end_inflating(lt_byte_source *s)
 {
     if (s->inflating) inflateEnd(&s->z);
@@ -67,7 +75,7 @@ void lt_byte_source_close(lt_byte_source *s)
     lt_mem_free(s->buffer);
     s->buffer = NULL;
     if (s->fd >= 0) close(s->fd);
-    s->fd = -1, s->memory = NULL;
+    s->fd = -1, s->memory = NULL, s->reader = NULL;
 }
 
 lt_status lt_byte_source_section(lt_byte_source *s, int64_t offset, int64_t packed, int64_t length,
@@ -97,12 +105,24 @@ lt_status lt_byte_source_section(lt_byte_source *s, int64_t offset, int64_t pack
     return LT_OK;
 }
 
+static lt_status read_by_host(lt_byte_source *s, void *to, int64_t n, int64_t *got)
+{
+    *got = s->reader->read(s->reader->user, s->at, to, n);
+    if (*got <= 0 || *got > n)
+        return DAMAGED(s, "read() of %lld bytes at offset %lld returned %lld", (long long)n,
+                       (long long)s->at, (long long)*got);
+    s->at += *got;
+    return LT_OK;
+}
+
 /* Reads 1 to n bytes from the file, unchanged. */
 static lt_status read_raw(lt_byte_source *s, void *to, int64_t n, int64_t *got)
 {
-    LT_ASSERT((s->fd >= 0 || s->memory != NULL) && n > 0 && s->at + n <= s->size,
+    LT_ASSERT((s->fd >= 0 || s->memory != NULL || s->reader != NULL) && n > 0 &&
+                  s->at + n <= s->size,
               "%lld bytes at %lld of %lld", (long long)n, (long long)s->at, (long long)s->size);
     if (lt_interrupted()) return lt_stopped();
+    if (s->reader != NULL) return read_by_host(s, to, n, got);
     if (s->memory != NULL) {
         memcpy(to, s->memory + s->at, (size_t)n);
         s->at += n;

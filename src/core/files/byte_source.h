@@ -13,16 +13,19 @@
 
 #include "ltensor.h"
 
+struct lt_reader;
+
 typedef struct lt_byte_source {
-    int fd; /* -1 when closed, or if the file is in memory */
+    int fd; /* -1 when closed, or if the file is not one of the system */
     /* the bytes of a file in memory, borrowed; NULL: fd is read */
     const unsigned char *memory;
-    const char *path;   /* for messages, borrowed */
-    int64_t size;       /* of the file */
-    int64_t at, end;    /* the unread range of the section in the file */
-    int64_t packed_end; /* end of the section's bytes in the file */
-    int64_t left;       /* bytes of the section that were not returned yet */
-    uint32_t crc;       /* of the returned bytes, if summed */
+    const struct lt_reader *reader; /* of the host (ltensor_files.h), borrowed; NULL: none */
+    const char *path;               /* for messages, borrowed */
+    int64_t size;                   /* of the file */
+    int64_t at, end;                /* the unread range of the section in the file */
+    int64_t packed_end;             /* end of the section's bytes in the file */
+    int64_t left;                   /* bytes of the section that were not returned yet */
+    uint32_t crc;                   /* of the returned bytes, if summed */
     bool summed;
     bool deflated;
     bool inflating; /* z is initialized */
@@ -34,6 +37,8 @@ typedef struct lt_byte_source {
 lt_status lt_byte_source_open(lt_byte_source *s, const char *path);
 /* The same for a file of n bytes in memory, borrowed until it is closed. */
 void lt_byte_source_open_memory(lt_byte_source *s, const void *bytes, int64_t n);
+/* The same for a file that the host reads; bytes must not be negative. */
+void lt_byte_source_open_reader(lt_byte_source *s, const struct lt_reader *reader);
 /* Starts a section: `packed` bytes of the file at `offset` that unpack to `length` bytes. summed:
  * compute their CRC-32. */
 lt_status lt_byte_source_section(lt_byte_source *s, int64_t offset, int64_t packed, int64_t length,

@@ -3,12 +3,9 @@
 #include "safetensors.h"
 
 #include <cjson/cJSON.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "atomic_file.h"
 #include "context/interrupt.h"
@@ -26,8 +23,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 enum {
     LENGTH_BYTES = 8,
     HEADER_MAX = 100000000, /* the format's limit */
-    ALIGNMENT = 8,          /* of the first element; the header is padded with blanks */
-    CHUNK = 1 << 23         /* bytes between polls of the interrupt flag */
+    ALIGNMENT = 8           /* of the first element; the header is padded with blanks */
 };
 static const char METADATA[] = "__metadata__";
 
@@ -285,29 +281,15 @@ static lt_status parse_header(parser *p, file_header *h)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static lt_status read_fully(int fd, const char *path, void *to, int64_t n)
-{
-    for (char *p = to; n > 0;) {
-        if (lt_interrupted()) return lt_stopped();
-        ssize_t got = read(fd, p, n < CHUNK ? (size_t)n : CHUNK);
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return DAMAGED(path, "%s", strerror(errno));
-        if (got == 0) return DAMAGED(path, "%s", "the file became shorter while it was read");
-        p += got;
-        n -= got;
-    }
-    return LT_OK;
-}
-
 /* *data_bytes: the number of bytes after the header. */
-static lt_status read_header(int fd, const char *path, int64_t size, file_header *h,
-                             int64_t *data_bytes)
+static lt_status read_header(lt_byte_source *source, file_header *h, int64_t *data_bytes)
 {
     unsigned char start[LENGTH_BYTES];
-    const int64_t rest = size - LENGTH_BYTES;
+    const char *path = source->path;
+    const int64_t size = source->size, rest = size - LENGTH_BYTES;
     if (rest < 0)
         return DAMAGED(path, "%lld bytes, too short for a safetensors file", (long long)size);
-    LT_TRY(read_fully(fd, path, start, LENGTH_BYTES));
+    LT_TRY(lt_byte_source_read(source, start, LENGTH_BYTES));
     uint64_t length;
     memcpy(&length, start, sizeof length);
     if (length > HEADER_MAX)
@@ -324,7 +306,7 @@ static lt_status read_header(int fd, const char *path, int64_t size, file_header
     lt_status status = LT_OK;
     char *text = lt_mem_alloc((size_t)length + 1);
     if (text == NULL) return LT_ERR_MEMORY;
-    LT_CHECK(read_fully(fd, path, text, (int64_t)length));
+    LT_CHECK(lt_byte_source_read(source, text, (int64_t)length));
     text[length] = '\0';
     parser p = {path, text, text, text + length};
     LT_CHECK(parse_header(&p, h));
@@ -334,11 +316,11 @@ done:
     return status;
 }
 
-static lt_status read_tensor(int fd, const char *path, const tensor_entry *e, lt_tensor **out)
+static lt_status read_tensor(lt_byte_source *source, const tensor_entry *e, lt_tensor **out)
 {
     lt_tensor *t;
     LT_TRY(lt_tensor_new(e->dtype, lt_host, e->ndim, e->sizes, &t));
-    lt_status status = read_fully(fd, path, lt_data(t), e->end - e->begin);
+    lt_status status = lt_byte_source_read(source, lt_data(t), e->end - e->begin);
     if (status != LT_OK) {
         lt_tensor_release(t);
         return status;
@@ -352,28 +334,24 @@ static lt_status read_tensor(int fd, const char *path, const tensor_entry *e, lt
     return LT_OK;
 }
 
-static lt_status read_tensors(int fd, const char *path, bool mapped, const tensor_entry *entries,
-                              int64_t n, int64_t data_bytes, lt_safetensors *out)
+/* start: offset of the first element. */
+static lt_status read_tensors(lt_byte_source *source, bool mapped, const file_header *h,
+                              int64_t start)
 {
     lt_status status = LT_OK;
+    lt_safetensors *out = h->out;
     lt_tensor *mapping = NULL;
-    struct stat info;
-    if (fstat(fd, &info) != 0) return DAMAGED(path, "%s", strerror(errno));
-    const int64_t start = (int64_t)info.st_size - data_bytes;
     if (mapped)
-        LT_CHECK(lt_tensor_from_file(path, false, (int64_t)info.st_size, LT_UINT8, &mapping));
-    for (; out->n < n; out->n++) {
-        const tensor_entry *e = &entries[out->n];
+        LT_CHECK(lt_tensor_from_file(source->path, false, source->size, LT_UINT8, &mapping));
+    for (; out->n < h->n; out->n++) {
+        const tensor_entry *e = &h->v[out->n];
         lt_named_tensor *named = &out->tensors[out->n];
-        if (mapped && lt_can_map(start + e->begin, e->dtype)) {
-            LT_CHECK(lt_mapped_part(mapping, start + e->begin, e->dtype, e->ndim, e->sizes,
-                                    &named->tensor));
+        const int64_t at = start + e->begin, bytes = e->end - e->begin;
+        if (mapped && lt_can_map(at, e->dtype)) {
+            LT_CHECK(lt_mapped_part(mapping, at, e->dtype, e->ndim, e->sizes, &named->tensor));
         } else {
-            if (mapped && lseek(fd, start + e->begin, SEEK_SET) < 0) {
-                status = DAMAGED(path, "%s", strerror(errno));
-                goto done;
-            }
-            LT_CHECK(read_tensor(fd, path, e, &named->tensor));
+            if (mapped) LT_CHECK(lt_byte_source_section(source, at, bytes, bytes, false, false));
+            LT_CHECK(read_tensor(source, e, &named->tensor));
         }
         named->name = e->name;
     }
@@ -382,28 +360,39 @@ done:
     return status;
 }
 
-lt_status lt_safetensors_read(const char *path, bool mapped, lt_safetensors *out)
+static lt_status read_source(lt_byte_source *source, bool mapped, lt_safetensors *out)
 {
     lt_status status = LT_OK;
     lt_safetensors file = {0};
     file_header h = {.out = &file};
-    int64_t size, data_bytes;
-    int fd;
-    LT_TRY(lt_open_to_read(path, &fd, &size));
-    LT_CHECK(read_header(fd, path, size, &h, &data_bytes));
-    LT_CHECK(check_entries(path, h.v, h.n, data_bytes));
+    int64_t data_bytes;
+    LT_CHECK(read_header(source, &h, &data_bytes));
+    LT_CHECK(check_entries(source->path, h.v, h.n, data_bytes));
     file.tensors = lt_mem_zarray(h.n, sizeof *file.tensors);
     if (file.tensors == NULL) {
         status = LT_ERR_MEMORY;
         goto done;
     }
-    LT_CHECK(read_tensors(fd, path, mapped, h.v, h.n, data_bytes, &file));
+    LT_CHECK(read_tensors(source, mapped, &h, source->size - data_bytes));
     *out = file;
     file = (lt_safetensors){0};
 done:
     lt_safetensors_free(&file);
     lt_mem_free(h.v);
-    close(fd);
+    return status;
+}
+
+lt_status lt_safetensors_read_source(lt_byte_source *source, lt_safetensors *out)
+{
+    return read_source(source, false, out);
+}
+
+lt_status lt_safetensors_read(const char *path, bool mapped, lt_safetensors *out)
+{
+    lt_byte_source source;
+    LT_TRY(lt_byte_source_open(&source, path));
+    const lt_status status = read_source(&source, mapped, out);
+    lt_byte_source_close(&source);
     return status;
 }
 
@@ -464,8 +453,9 @@ static void order_by_width(const lt_named_tensor *tensors, int64_t n, int64_t *o
     }
 }
 
+/* *data_bytes: of all elements. */
 static lt_status describe_tensors(cJSON *root, const lt_named_tensor *tensors, int64_t n,
-                                  const int64_t *order)
+                                  const int64_t *order, int64_t *data_bytes)
 {
     int64_t begin = 0, end, bytes;
     for (int64_t i = 0; i < n; i++, begin = end) {
@@ -476,10 +466,11 @@ static lt_status describe_tensors(cJSON *root, const lt_named_tensor *tensors, i
             return lt_error(LT_ERR_RUNTIME, "the tensors are too large for a file");
         LT_TRY(add_header_entry(root, &tensors[order[i]], begin, end));
     }
+    *data_bytes = begin;
     return LT_OK;
 }
 
-static lt_status write_header(lt_atomic_file *f, const cJSON *root)
+static lt_status write_header(const lt_byte_sink *sink, const cJSON *root, int64_t data_bytes)
 {
     static const char blanks[] = "        ";
     char *text = cJSON_PrintUnformatted(root);
@@ -489,37 +480,38 @@ static lt_status write_header(lt_atomic_file *f, const cJSON *root)
     uint64_t length = printed + padding;
     if (length > HEADER_MAX) {
         status = DAMAGED(
-            f->shown,
+            sink->shown,
             "the header of names and texts has %llu bytes, but the format allows at most %d",
             (unsigned long long)length, HEADER_MAX);
         goto done;
     }
-    LT_CHECK(lt_atomic_file_write(f, &length, sizeof length));
-    LT_CHECK(lt_atomic_file_write(f, text, printed));
-    LT_CHECK(lt_atomic_file_write(f, blanks, padding));
+    if (sink->begin != NULL)
+        LT_CHECK(sink->begin(sink->user, LENGTH_BYTES + (int64_t)length + data_bytes));
+    LT_CHECK(sink->write(sink->user, &length, sizeof length));
+    LT_CHECK(sink->write(sink->user, text, printed));
+    LT_CHECK(sink->write(sink->user, blanks, padding));
 done:
     cJSON_free(text);
     return status;
 }
 
-static lt_status write_tensor(lt_atomic_file *f, lt_tensor *t)
+static lt_status write_tensor(const lt_byte_sink *sink, lt_tensor *t)
 {
     lt_tensor *dense;
     LT_TRY(lt_saved_form(t, &dense));
     lt_status status = LT_OK;
     if (t->numel > 0)
-        status = lt_atomic_file_write(f, lt_data(dense),
-                                      (size_t)t->numel * lt_dtype_size((lt_dtype)t->dtype));
+        status = sink->write(sink->user, lt_data(dense),
+                             (size_t)t->numel * lt_dtype_size((lt_dtype)t->dtype));
     lt_tensor_release(dense);
     return status;
 }
 
-lt_status lt_safetensors_write(const char *path, const lt_named_tensor *tensors, int64_t n,
-                               const lt_named_text *texts, int64_t n_texts)
+lt_status lt_safetensors_write_sink(const lt_byte_sink *sink, const lt_named_tensor *tensors,
+                                    int64_t n, const lt_named_text *texts, int64_t n_texts)
 {
     lt_status status = LT_OK;
-    lt_atomic_file f;
-    bool opened = false;
+    int64_t data_bytes;
     cJSON *root = cJSON_CreateObject();
     int64_t *order = lt_mem_array(n, sizeof *order);
     if (root == NULL || order == NULL) {
@@ -528,16 +520,43 @@ lt_status lt_safetensors_write(const char *path, const lt_named_tensor *tensors,
     }
     order_by_width(tensors, n, order);
     LT_CHECK(describe_texts(root, texts, n_texts));
-    LT_CHECK(describe_tensors(root, tensors, n, order));
-    LT_CHECK(lt_atomic_file_open(&f, path));
-    opened = true;
-    LT_CHECK(write_header(&f, root));
-    for (int64_t i = 0; i < n; i++) LT_CHECK(write_tensor(&f, tensors[order[i]].tensor));
-    opened = false;
-    LT_CHECK(lt_atomic_file_commit(&f));
+    LT_CHECK(describe_tensors(root, tensors, n, order, &data_bytes));
+    LT_CHECK(write_header(sink, root, data_bytes));
+    for (int64_t i = 0; i < n; i++) LT_CHECK(write_tensor(sink, tensors[order[i]].tensor));
 done:
-    if (opened) lt_atomic_file_abort(&f);
     lt_mem_free(order);
     cJSON_Delete(root);
+    return status;
+}
+
+/* The file of a path; opened when its header is complete. */
+typedef struct path_sink {
+    const char *path;
+    lt_atomic_file file;
+    bool is_open;
+} path_sink;
+
+static lt_status begin_path(void *user, int64_t bytes)
+{
+    path_sink *p = user;
+    (void)bytes;
+    LT_TRY(lt_atomic_file_open(&p->file, p->path));
+    p->is_open = true;
+    return LT_OK;
+}
+
+static lt_status write_path(void *user, const void *data, size_t n)
+{
+    return lt_atomic_file_write(&((path_sink *)user)->file, data, n);
+}
+
+lt_status lt_safetensors_write(const char *path, const lt_named_tensor *tensors, int64_t n,
+                               const lt_named_text *texts, int64_t n_texts)
+{
+    path_sink p = {.path = path, .is_open = false};
+    const lt_byte_sink sink = {&p, path, begin_path, write_path};
+    const lt_status status = lt_safetensors_write_sink(&sink, tensors, n, texts, n_texts);
+    if (status == LT_OK) return lt_atomic_file_commit(&p.file);
+    if (p.is_open) lt_atomic_file_abort(&p.file);
     return status;
 }

@@ -95,17 +95,29 @@ static int push_contents(lua_State *L)
     return 3;
 }
 
-/* load_safetensors(path, mapped) -> names, tensors (on the host), metadata */
+static lt_status read_contents(const char *path, size_t n, bool mapped, lt_safetensors *file)
+{
+    lt_byte_source source;
+    if (memchr(path, 0, n) == NULL) return lt_safetensors_read(path, mapped, file);
+    lt_byte_source_open_memory(&source, path, (int64_t)n);
+    const lt_status status = lt_safetensors_read_source(&source, file);
+    lt_byte_source_close(&source);
+    return status;
+}
+
+/* load_safetensors(path or bytes, mapped) -> names, tensors (on the host), metadata. A string with a
+ * zero byte, which no path has, is the content of a file. */
 static int load_safetensors(lua_State *L)
 {
     lt_safetensors file = {0};
-    const char *path = check_text(L, 1, "paths");
+    size_t n;
+    const char *path = lt_lua_check_lstring(L, 1, &n);
     const bool mapped = lua_toboolean(L, 2);
     lua_settop(L, 1);
     lt_lua_pushfunction(L, push_contents);
     lua_pushlightuserdata(L, &file);
     lt_entry entry = lt_enter(L);
-    lt_status status = lt_safetensors_read(path, mapped, &file);
+    lt_status status = read_contents(path, n, mapped, &file);
     lt_leave(entry);
     lt_lua_check(L, status);
     int failed = lua_pcall(L, 1, 3, 0);

@@ -13,13 +13,18 @@ fail() {
     exit 1
 }
 
-# block DOCUMENT SECTION NUMBER: prints a block of C of a section, or the example in the first comment of a header.
+# block DOCUMENT SECTION NUMBER: writes a block of C of a section, or the example in the first comment of a header, to block.inc,
+# and the output that a section shows below its block to expected.
 block() {
+    : >"$folder/expected"
     case $1 in
-        *.md) awk -v section="## $2" -v number="$3" '
+        *.md) awk -v section="## $2" -v number="$3" -v expected="$folder/expected" '
             /^## / { inside = $0 == section; found = 0 }
-            /^```/ { if (copies) exit; if (inside && $0 == "```c" && ++found == number) { copies = 1; next } }
-            copies' "$1" ;;
+            /^```$/ { if (copies == 2) exit; if (copies == 1) { done = NR; copies = 0 }; next }
+            /^```text$/ { if (done && NR == done + 1) { copies = 2; next } }
+            /^```c$/ { if (inside && ++found == number) { copies = 1; next } }
+            copies == 1
+            copies == 2 { print > expected }' "$1" ;;
         *) awk '/^ \*   / { print substr($0, 6); copies = 1; next } copies { exit }' "$1" ;;
     esac
 }
@@ -48,6 +53,7 @@ for program in tests/documents/*.c tests/documents/*.cpp; do
             assert(torch.ops.myops.twice(torch.ones(2)):sum():item() == 4)" >"$folder/out" 2>&1 || fail "$program fails"
     else
         (cd "$folder" && ./program) >"$folder/out" 2>&1 || fail "$program fails"
+        [ ! -s "$folder/expected" ] || cmp "$folder/out" "$folder/expected" || fail "$program has other output than $document shows"
     fi
     passed=$((passed + 1))
 done

@@ -55,7 +55,8 @@ c++ -std=c++17 -Wall -Wextra -Werror -I"$minimal/gen" -Iinclude "$work/least.cpp
 "$work/least" || fail 'the C++ header computes another product'
 passed=$((passed + 1))
 
-LUA_CPATH="$minimal/?.so" lua5.4 - >"$work/out" 2>&1 <<'END' || fail "$(cat "$work/out")"
+cc -std=c99 -Wall -Wextra -Werror -shared -fPIC -Iinclude tests/abi/plugin/plugin.c -o "$work/plugin.so"
+PLUGIN="$work/plugin.so" LUA_CPATH="$minimal/?.so" lua5.4 - >"$work/out" 2>&1 <<'END' || fail "$(cat "$work/out")"
 local torch = require 'torch'
 local x = torch.tensor({ { 1.0, -2.0 }, { 3.0, 4.0 } }, { requires_grad = true })
 torch.mm(x, x):relu():sum():backward()
@@ -70,6 +71,12 @@ assert(not ok and message:find("a Tensor has no field 'erfinv'", 1, true), messa
 local picture, why = torch._C.decode_image('no picture', 3)
 assert(picture == nil and why:find('without image formats', 1, true), why)
 assert(not torch.cuda.is_available())
+-- own operations
+torch.ops.load_library(os.getenv 'PLUGIN')
+local z = torch.tensor({ 1.0, 2.0 }, { dtype = torch.float64, requires_grad = true })
+torch.ops.frozen.scale(z, 3):backward(torch.tensor({ 1.0, 2.0 }, { dtype = torch.float64 }))
+assert(z.grad[2]:item() == 6)
+assert(select(2, torch.ops.frozen.facts(z)) == true)
 END
 passed=$((passed + 1))
 echo "$passed passed, 0 failed"

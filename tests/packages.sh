@@ -179,6 +179,16 @@ LTENSOR_SIM_GPUS=1 LUA_CPATH="$prefix/lib/lua/5.4/?.so" lua5.4 -e \
 expect '3.0'
 passed=$((passed + 1))
 
+# ---- a plugin ----
+# shellcheck disable=SC2046
+cc -std=c99 -Wall -Wextra -pedantic -Werror -shared -fPIC tests/abi/plugin/plugin.c $(pkg-config --cflags ltensor) -o "$work/plugin.so"
+"$prefix/bin/ltensor" -e "torch.ops.load_library '$work/plugin.so'
+    local x = torch.ones(2, {dtype = torch.float64, requires_grad = true})
+    torch.ops.frozen.scale(x, 3):backward(x:detach():clone())
+    print(x.grad, (select(2, torch.ops.frozen.facts(x))))" >"$work/out"
+expect 'tensor([3., 3.], dtype=torch.float64)	true'
+passed=$((passed + 1))
+
 # What a debugger needs lies beside, under the name that the stripped file says.
 for file in bin/ltensor lib/libltensor.so lib/libltensor_lua.so lib/ltensor/libltensor_sim.so; do
     real=$(readlink -f "$prefix/$file")

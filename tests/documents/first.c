@@ -1,0 +1,2 @@
+/* docs/guide/embedding.md: Write your first program in C */
+#include "block.inc"

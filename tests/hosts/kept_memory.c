@@ -41,6 +41,28 @@ static void use(int n, int64_t megabytes)
     for (int i = 0; i < n; i++) lt_tensor_release(t[i]);
 }
 
+/* Thousands of tensors of 8 to 320 KB, most of which malloc provides. */
+static void use_small(void)
+{
+    enum { SMALL_TENSORS = 4000 };
+    static lt_tensor *t[SMALL_TENSORS];
+    for (int i = 0; i < SMALL_TENSORS; i++) {
+        const int64_t sizes[] = {(i % 40 + 1) * 2000};
+        expect(lt_tensor_new(LT_FLOAT32, (lt_device){LT_CPU, 0}, 1, sizes, &t[i]) == LT_OK,
+               "no small tensor could be made");
+        memset(lt_tensor_data(t[i]), 1, (size_t)sizes[0] * sizeof(float));
+    }
+    for (int i = 0; i < SMALL_TENSORS; i++) lt_tensor_release(t[i]);
+}
+
+/* Waits until the unused memory has returned to the system. */
+static void expect_idle_returns(long before, const char *what)
+{
+    for (int tenths = 0; tenths < 200 && resident_mb() > before + 20; tenths++)
+        nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+    expect(resident_mb() < before + 20, what);
+}
+
 int main(void)
 {
     const long before = resident_mb();
@@ -62,8 +84,8 @@ int main(void)
     lt_context_release(context);
 
     use(TENSORS, 4);
-    for (int tenths = 0; tenths < 200 && resident_mb() > before + 20; tenths++)
-        nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
-    expect(resident_mb() < before + 20, "memory that was not used for 20 seconds is resident");
+    expect_idle_returns(before, "memory that was not used for 20 seconds is resident");
+    use_small();
+    expect_idle_returns(before, "small blocks that were not used for 20 seconds are resident");
     return 0;
 }

@@ -173,19 +173,32 @@ static void *reuse_block(int bin, int end, size_t *n)
     return block;
 }
 
+/* Returns the free pages of malloc, which has the small blocks, to the system. */
+static void trim_heap(void)
+{
+#ifdef __GLIBC__
+    if (!lt_has_host_allocator()) malloc_trim(0);
+#endif
+}
+
 /* Runs every IDLE_SECONDS while the cache is large: evicts the blocks that were freed before the
  * last run. Returns the seconds until the next run. */
 static double trim_idle_blocks(void)
 {
     double seconds = IDLE_SECONDS;
+    bool evicted = false;
     pthread_mutex_lock(&cache.lock);
-    while (cache.oldest != NULL && cache.oldest->period != cache.period) evict_oldest();
+    while (cache.oldest != NULL && cache.oldest->period != cache.period) {
+        evict_oldest();
+        evicted = true;
+    }
     cache.period++;
     if (cache.bytes < IDLE_BYTES) {
         cache.timed = false;
         seconds = INFINITY;
     }
     pthread_mutex_unlock(&cache.lock);
+    if (evicted) trim_heap();
     return seconds;
 }
 
@@ -244,9 +257,7 @@ int64_t lt_memory_trim(void)
     shrink_cache(0);
     pthread_mutex_unlock(&cache.lock);
     lt_freelist_trim();
-#ifdef __GLIBC__
-    if (!lt_has_host_allocator()) malloc_trim(0);
-#endif
+    trim_heap();
     return bytes;
 }
 

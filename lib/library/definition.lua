@@ -16,7 +16,7 @@ local defined = {} -- the table of each operation by its name
 
 -- ---- the context of a derivative ----------------------------------------------------------------
 
-local SAVED, INPUTS, OUTPUTS, FORM = {}, {}, {}, {}
+local SAVED, INPUTS, OUTPUTS, FORM, LENGTHS = {}, {}, {}, {}, {}
 
 local Context = { __name = 'FunctionCtx' }
 local methods = {}
@@ -87,11 +87,27 @@ local function form_of(op, inputs)
   return form
 end
 
-local function setup(op, inputs, tensors, outputs)
-  local context = setmetatable({ [FORM] = form_of(op, inputs) }, Context)
+-- The tensors of the results, or their gradients, as the results are declared: a table for a Tensor[]. lengths: the
+-- number of tensors of each, false for a Tensor. Returns a list and its length.
+local function grouped(lengths, flat)
+  local list, n, at = {}, 0, 0
+  for _, length in ipairs(lengths) do
+    n = n + 1
+    if length then
+      list[n] = table.move(flat, at + 1, at + length, 1, {})
+    else
+      list[n] = flat[at + 1]
+    end
+    at = at + (length or 1)
+  end
+  return list, n
+end
+
+local function setup(op, inputs, tensors, outputs, lengths)
+  local context = setmetatable({ [FORM] = form_of(op, inputs), [LENGTHS] = lengths }, Context)
   if op.setup_context then
-    local results = outputs
-    if #op.results == 1 and op.results[1] ~= 'Tensor[]' then results = outputs[1] end
+    local results = grouped(lengths, outputs)
+    if #op.results == 1 then results = results[1] end
     if op.has_named then
       local positional, named = {}, {}
       for i, argument in ipairs(op.arguments) do
@@ -151,15 +167,11 @@ local function backward(op, context, flat_needs, inputs, outputs, gradients)
   rawset(context, INPUTS, inputs)
   rawset(context, OUTPUTS, outputs)
   rawset(context, 'needs_input_grad', needs_of(op, form, flat_needs))
-  local n, results = #gradients
-  for i = 1, n do
+  for i = 1, #gradients do
     if gradients[i] == false then gradients[i] = nil end
   end
-  if op.results[1] == 'Tensor[]' then
-    results = table.pack(op.derivative(context, gradients))
-  else
-    results = table.pack(op.derivative(context, table.unpack(gradients, 1, n)))
-  end
+  local of_results, n = grouped(rawget(context, LENGTHS), gradients)
+  local results = table.pack(op.derivative(context, table.unpack(of_results, 1, n)))
   rawset(context, INPUTS, nil)
   rawset(context, OUTPUTS, nil)
   while results.n > op.n_positional and results[results.n] == nil do results.n = results.n - 1 end
@@ -196,7 +208,6 @@ function M.define(what, qualname, schema)
   if not qualname:find '^[%a_][%w_]*::[%a_][%w_]*$' then
     fail("%s(): expected a name with a namespace, such as 'myops::axpy', got '%s'", what, qualname)
   end
-  if schema:find '%f[%w]Generator%f[%W]' then fail('%s(): an operation in Lua cannot have a Generator; pass a seed', what) end
   local op = { name = qualname, kernels = {} }
   function op.run(...) return kernel_of(op, ...)(...) end
   function op.fake(...) return op.fake_function(...) end
@@ -259,9 +270,6 @@ function M.set_backward(what, given, f, setup_context)
     if argument.named_only and argument.kind:find 'Tensor' then
       fail('register_autograd(): %s has the keyword-only Tensor %s, for which backward could not return a gradient; make it positional', op.name, argument.name)
     end
-  end
-  if #op.results > 1 and table.concat(op.results, ' '):find('[]', 1, true) then
-    fail('register_autograd(): %s returns a list beside other results, which is not supported; return the list alone', op.name)
   end
   C.own_set(op.name, 'backward')
   op.derivative, op.setup_context = f, setup_context

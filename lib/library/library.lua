@@ -30,6 +30,7 @@ local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 local definition = require 'torch.library.definition'
 local fail = require 'torch.support.fail'
+require 'torch.library.ops' -- completion shows the defined operations
 
 local library = {}
 

@@ -122,6 +122,15 @@ M.loaded_libraries = {}
 
 require('torch.support.arguments').functions(M, 'load_library(string path)')
 
+--- The members of torch.ops or of a namespace by name, for completion; nil: it is another value.
+function M.__members(value)
+  local is_space = debug.getmetatable(value) == Namespace
+  if not is_space and not rawequal(value, M) then return nil end
+  local found = {}
+  for _, name in ipairs(list(is_space and rawget(value, 1) or nil)) do found[name] = value[name] end
+  return found
+end
+
 --- The name of a function of torch.ops; nil: it is another value.
 function M.__name_of(f) return names[f] end
 

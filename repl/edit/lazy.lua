@@ -47,7 +47,8 @@ function lazy.each_name(holder, add)
   end
 end
 
--- The unloaded member `name` of the table or of another Part; nil if there is none.
+-- The unloaded member `name` of the table or of another Part; a part of torch that another module has
+-- loaded; nil if there is none.
 function lazy.member(holder, name)
   if getmetatable(holder) == Part then
     local file = lazy.names(holder)[name]
@@ -58,6 +59,8 @@ function lazy.member(holder, name)
     local module = file and lazy.module_of(holder, '^torch')
     if module then
       file = type(file) == 'string' and file or name
+      local loaded = package.loaded[module .. '.' .. file]
+      if type(loaded) == 'table' and names ~= rawget(holder, '__names') then return loaded end
       return setmetatable({module = module .. '.' .. file, name = name}, Part)
     end
   end

@@ -37,9 +37,15 @@ local function metatable_of(value)
   return debug.getmetatable(value)
 end
 
+-- The members of torch.ops and of its namespaces, which a function finds.
+local function own_operations(value)
+  local ops = package.loaded['torch.library.ops']
+  return type(value) == 'table' and ops and ops.__members(value)
+end
+
 -- The tables that contain a value's members, in order of lookup.
 local function member_tables(value)
-  local found = {}
+  local found = {own_operations(value) or nil}
   for _ = 1, DEPTH do
     local metatable = metatable_of(value)
     if type(value) == 'table' and not is_instance(value) then
@@ -149,9 +155,9 @@ function values.members(value, prefix, callable_only)
     table.sort(names)
     return names, kinds
   end
-  local is_module = type(value) == 'table' and lazy.module_of(value)
+  local is_module, own = type(value) == 'table' and lazy.module_of(value), own_operations(value)
   for _, holder in ipairs(member_tables(value)) do
-    local called = (is_module or rawequal(holder, value)) and 'function' or 'method'
+    local called = (is_module or own or rawequal(holder, value)) and 'function' or 'method'
     local checks = rawget(holder, '__classname') and package.loaded['torch.support.argument_checks']
     for key, member in next, holder do
       if matches(key) and not (checks and checks.is_internal(key, member)) and (not callable_only or is_callable(member)) then

@@ -213,6 +213,11 @@ lt_dtype lt_lua_to_dtype(lua_State *L, int index);
 bool lt_lua_to_device(lua_State *L, int index, lt_device *out);
 bool lt_lua_is_device(lua_State *L, int index);             /* a userdata, not a string */
 lt_generator *lt_lua_to_generator(lua_State *L, int index); /* NULL when the value is none */
+/* A userdata for a generator of the caller of a callback, until lt_lua_lent_end. */
+typedef struct lt_lua_lent lt_lua_lent;
+void lt_lua_push_lent_generator(lua_State *L, lt_generator *g, lt_lua_lent **lent);
+/* Ends the use of all generators of the list: later ones raise an error. Does not raise. */
+void lt_lua_lent_end(lt_lua_lent **lent);
 /* A userdata for the device's default generator; it stays valid if that is replaced. */
 void lt_lua_push_default_generator(lua_State *L, lt_device device);
 

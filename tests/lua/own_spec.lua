@@ -162,6 +162,49 @@ describe('an operation in Lua', function()
     end)
   end)
 
+  it('differentiates a Tensor[] among several results', function()
+    with_library(function(ns, lib)
+      local name = lib:define 'apart(Tensor x, int n) -> (Tensor, Tensor[], int)'
+      local setup
+      lib:impl('apart', function(x, n)
+        local parts = {}
+        for i = 1, n do parts[i] = x * i end
+        return x * 10, parts, n
+      end)
+      library.register_autograd(name, function(_, of_first, of_parts)
+        local grad = 10 * of_first
+        for i, part in ipairs(of_parts) do grad = grad + i * part end
+        return grad, nil
+      end, { setup_context = function(_, _, output) setup = { #output, torch.is_tensor(output[1]), #output[2] } end })
+      local x = doubles { 1, 2 }
+      local first, parts, n = torch.ops[ns].apart(x, 2)
+      assert.same({ 2, true, 2 }, setup)
+      assert.same({ 2, { 2, 4 } }, { n, parts[2]:tolist() });
+      (first:sum() + parts[1]:sum() + 5 * parts[2]:sum()):backward()
+      assert.same({ 21, 21 }, x.grad:tolist())
+    end)
+  end)
+
+  it('draws from the generator of the caller, during the call alone', function()
+    with_library(function(ns, lib)
+      local kept
+      lib:define 'noise(Tensor x, *, Generator? generator=None) -> Tensor'
+      lib:impl('noise', function(x, generator)
+        kept = generator
+        return x + torch.rand(#x, { generator = generator, device = x.device, dtype = x.dtype })
+      end)
+      local g, x = torch.Generator(device):manual_seed(3), torch.zeros(4, { device = device })
+      local first, second = torch.ops[ns].noise(x, { generator = g }), torch.ops[ns].noise(x, { generator = g })
+      g:manual_seed(3)
+      assert.same(first:tolist(), torch.rand(4, { generator = g, device = device }):tolist())
+      assert.same(second:tolist(), torch.rand(4, { generator = g, device = device }):tolist())
+      expect_message('the generator belongs to a call that has ended', kept.initial_seed, kept)
+      expect_message('the generator belongs to a call that has ended', torch.rand, 4, { generator = kept })
+      torch.ops[ns].noise(x)
+      assert.is_nil(kept)
+    end)
+  end)
+
   it('has an implementation for each type of device', function()
     with_library(function(ns)
       library.define(ns .. '::where', '(Tensor x) -> Tensor')
@@ -261,7 +304,6 @@ describe('an operation in Lua', function()
     expect_message("the argument 'schema' is missing", library.custom_op, 'a::b', print, { mutates_args = {} })
     expect_message("expected a name with a namespace, such as 'myops::axpy', got 'b'", library.define, 'b', '() -> ()')
     expect_message("unknown type 'Tensr' of an argument", library.define, 'own_spec::b', '(Tensr x) -> Tensor')
-    expect_message('cannot have a Generator', library.define, 'own_spec::b', '(Generator g) -> Tensor')
     expect_message("no operation 'own_spec::c' was defined", library.register_fake, 'own_spec::c', print)
     with_library(function(_, lib)
       lib:define 'f(Tensor x) -> Tensor'

@@ -21,6 +21,7 @@ typedef struct own_call {
     int nargs, nresults;
     lt_own_saved *saved;
     const lt_op_gradient *gradient;
+    lt_lua_lent *lent; /* the generators among the arguments */
 } own_call;
 
 /* ---- values ---------------------------------------------------------------------------------- */
@@ -174,13 +175,38 @@ static void push_function(lua_State *L, const own_call *c)
     lua_remove(L, -2);
 }
 
+/* Pushes an argument as lt_lua_push_own_value does; a generator for the time of the call. */
+static void push_argument(lua_State *L, own_call *c, int i, int flat, int *at)
+{
+    const lt_value *v = &c->args[i];
+    if (v->kind == LT_KIND_GENERATOR && v->v.generator != NULL)
+        lt_lua_push_lent_generator(L, v->v.generator, &c->lent);
+    else
+        lt_lua_push_own_value(L, c->own->op, i, v, flat, at);
+}
+
+/* Pushes a list with an entry for each result of tensors: the length of a Tensor[], false for one. */
+static void push_lengths(lua_State *L, const lt_own_op *op, const lt_value *made, int n)
+{
+    int at = 0;
+    lua_createtable(L, n, 0);
+    for (int i = 0; i < n; i++) {
+        const lt_kind kind = op->results[i].kind;
+        if (kind != LT_KIND_TENSOR && kind != LT_KIND_TENSORS) continue;
+        if (kind == LT_KIND_TENSORS)
+            lua_pushinteger(L, made[i].kind == LT_KIND_TENSORS ? made[i].v.tensors.n : 0);
+        else
+            lua_pushboolean(L, false);
+        lua_rawseti(L, -2, ++at);
+    }
+}
+
 static int call_run(lua_State *L)
 {
     own_call *c = lua_touserdata(L, 1);
     push_function(L, c);
     luaL_checkstack(L, c->nargs + c->nresults + 4, NULL);
-    for (int i = 0; i < c->nargs; i++)
-        lt_lua_push_own_value(L, c->own->op, i, &c->args[i], 0, NULL);
+    for (int i = 0; i < c->nargs; i++) push_argument(L, c, i, 0, NULL);
     const int base = lua_gettop(L) - c->nargs;
     lua_call(L, c->nargs, LUA_MULTRET);
     const int n = lua_gettop(L) - base + 1;
@@ -193,8 +219,8 @@ static int call_run(lua_State *L)
     return 0;
 }
 
-/* setup(inputs, outputs, tensors of both) -> context, numbers of tensors to save: results are
- * negative */
+/* setup(inputs, tensors of the inputs and of the outputs, lengths of the results) -> context, numbers
+ * of tensors to save: results are negative */
 static int call_setup(lua_State *L)
 {
     own_call *c = lua_touserdata(L, 1);
@@ -206,14 +232,15 @@ static int call_setup(lua_State *L)
     push_function(L, c);
     lua_createtable(L, nargs, 1);
     for (int i = 0; i < nargs; i++) {
-        lt_lua_push_own_value(L, op, i, &c->args[i], inputs, &at);
+        push_argument(L, c, i, inputs, &at);
         lua_rawseti(L, -2, i + 1);
     }
     lua_pushinteger(L, nargs);
     lua_setfield(L, -2, "n");
     lua_pushvalue(L, inputs);
     lua_pushvalue(L, outputs);
-    lua_call(L, 3, 2);
+    push_lengths(L, op, c->made, nresults);
+    lua_call(L, 4, 2);
     for (lua_Integer i = 1; lua_rawgeti(L, -1, i) == LUA_TNUMBER; i++) {
         const lua_Integer number = lua_tointeger(L, -1);
         if (number > 0 && number <= c->saved->n_inputs)
@@ -256,7 +283,7 @@ static int call_backward(lua_State *L)
 
 /* The thread of the interpreter on which a call runs: the one that called core, or, if C calls on
  * the thread that defined the operation, the main one. */
-static lt_status call_interpreter(own_call *c, lua_CFunction f)
+static lt_status call_in_interpreter(own_call *c, lua_CFunction f)
 {
     const lt_lua_own *own = c->own;
     lua_State *L = lt_tls.binding.ctx;
@@ -268,6 +295,13 @@ static lt_status call_interpreter(own_call *c, lua_CFunction f)
         "%s() is written in Lua and was called from outside of its interpreter; call it "
         "from the thread that defined it",
         own->op->name);
+}
+
+static lt_status call_interpreter(own_call *c, lua_CFunction f)
+{
+    const lt_status status = call_in_interpreter(c, f);
+    lt_lua_lent_end(&c->lent);
+    return status;
 }
 
 lt_status lt_lua_own_run(void *user, const lt_value *args, int nargs, lt_value *results,

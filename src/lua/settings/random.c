@@ -11,22 +11,62 @@
 #include "devices/backend.h"
 #include "devices/device.h"
 #include "ltensor_host.h"
+#include "memory/alloc.h"
 #include "random/random.h"
 
 #define GENERATOR_META "ltensor.Generator"
 
 static const char default_key = 0; /* the userdata of the CPU's default generator */
 
+/* A generator that belongs to the caller of a callback. The userdata and the list of the call own it
+ * together. */
+struct lt_lua_lent {
+    int owners;
+    lt_generator *generator; /* NULL: the call has ended */
+    lt_lua_lent *next;
+};
+
 typedef struct generator {
     lt_device device;
     bool is_default, ended;
-    lt_generator own; /* unused if is_default */
+    lt_lua_lent *lent; /* NULL: none */
+    lt_generator own;  /* unused if is_default or lent */
 } generator;
+
+static void release_lent(lt_lua_lent *lent)
+{
+    if (lent != NULL && --lent->owners == 0) lt_mem_free(lent);
+}
+
+void lt_lua_push_lent_generator(lua_State *L, lt_generator *g, lt_lua_lent **lent)
+{
+    generator *box = lua_newuserdatauv(L, sizeof *box, 0);
+    *box = (generator){.device = g->device, .ended = true};
+    luaL_setmetatable(L, GENERATOR_META);
+    lt_lua_lent *made = lt_mem_zalloc(sizeof *made);
+    if (made == NULL) lt_lua_check(L, LT_ERR_MEMORY);
+    *made = (lt_lua_lent){.owners = 2, .generator = g, .next = *lent};
+    *lent = box->lent = made;
+}
+
+void lt_lua_lent_end(lt_lua_lent **lent)
+{
+    while (*lent != NULL) {
+        lt_lua_lent *first = *lent;
+        *lent = first->next;
+        first->generator = NULL;
+        release_lent(first);
+    }
+}
 
 lt_generator *lt_lua_to_generator(lua_State *L, int index)
 {
     generator *g = luaL_testudata(L, index, GENERATOR_META);
     if (g == NULL) return NULL;
+    if (g->lent != NULL && g->lent->generator == NULL)
+        lt_lua_error(L, "the generator belongs to a call that has ended; create one with "
+                        "torch.Generator()");
+    if (g->lent != NULL) return g->lent->generator;
     return g->is_default ? LT_INSIDE(L, lt_default_generator(g->device)) : &g->own;
 }
 
@@ -92,6 +132,7 @@ static int generator_new(lua_State *L)
     generator *g = lua_newuserdatauv(L, sizeof *g, 0);
     g->device = device;
     g->is_default = g->ended = false;
+    g->lent = NULL;
     lt_generator_init(&g->own, device);
     luaL_setmetatable(L, GENERATOR_META);
     return 1;
@@ -101,6 +142,8 @@ static int generator_gc(lua_State *L)
 {
     generator *g = lt_lua_check_udata(L, 1, GENERATOR_META);
     if (!g->ended) lt_generator_end(&g->own);
+    release_lent(g->lent);
+    g->lent = NULL;
     g->ended = true;
     return 0;
 }
@@ -160,6 +203,7 @@ void lt_lua_push_default_generator(lua_State *L, lt_device device)
     generator *g = lua_newuserdatauv(L, offsetof(generator, own), 0);
     g->device = device;
     g->is_default = g->ended = true;
+    g->lent = NULL;
     luaL_setmetatable(L, GENERATOR_META);
 }
 

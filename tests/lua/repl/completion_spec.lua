@@ -36,6 +36,17 @@ describe('completion of fields #cpu', function()
     assert.equal('cumsum method, cumsum_ method', words 'x.cums') -- a method, if no field begins so
   end)
 
+  it('offers own operations and their namespaces', function()
+    local setup = [[
+      torch.library.define('spec_ops::triple', '(Tensor x) -> Tensor')
+      torch.library.define('spec_ops::twice', '(Tensor x) -> Tensor')
+      torch.library.define('spec_other::f', '(Tensor x) -> Tensor')]]
+    assert.equal('triple function, twice function', words('torch.ops.spec_ops.', setup))
+    assert.equal('twice function', words('torch.ops.spec_ops.tw', setup))
+    assert.matches('spec_ops %a+, spec_other %a+', words('torch.ops.spec_', setup))
+    assert.equal('', words('torch.ops.absent.', setup))
+  end)
+
   it('continues behind fields and results of a tensor without reading them', function()
     assert.equal('is_complex field, is_floating_point field, is_signed field', words 'x.dtype.is_')
     assert.equal('index field, type field', words 'torch.rand(2):sum().device.')

@@ -40,8 +40,8 @@ LT_API lt_status lt_set_rng_state(lt_device device, const lt_tensor *state);
 
 /* ---- profiles -------------------------------------------------------------------------------- */
 
-/* The operations, backward nodes and spans of one thread with their times. Recorded operations: the
- * ones that lt_call, lt_op_call and Lua run. */
+/* The operations, backward nodes and spans of one thread with their times. Operations are the calls of
+ * the thread, by C functions, lt_call or Lua; the ones within another operation are not recorded. */
 typedef struct lt_profile lt_profile;
 
 /* An event of a profile. Static as long as the profile. */

@@ -14,6 +14,7 @@
 
 #undef LT_OPS_BY_NAME
 #include "ltensor.h"
+#include "ltensor_ops.h"
 
 #include "expect.h"
 #include "find_backend.h"
@@ -384,6 +385,43 @@ static void a_profile_has_operations_in_spans_and_is_written_as_a_trace(void **s
     lt_tensor_release(x);
 }
 
+/* Each call of a C function is an event, without the operations that it consists of. */
+static void a_profile_has_direct_calls_of_operations(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"linear", "add_", "exp", "softmax"};
+    const lt_dims square = {2, {4, 4}};
+    lt_profile *profile = NULL;
+    lt_tensor *x = NULL, *y = NULL, *z = NULL;
+    assert_ok(lt_ones(&square, LT_FLOAT32, NULL, &x));
+    assert_ok(lt_profiler_start(false));
+    const int32_t span = lt_profiler_begin("span");
+    assert_ok(lt_linear(x, x, NULL, &y));
+    assert_ok(lt_add_(y, x, lt_scalar_from_int(1)));
+    lt_profiler_end(span);
+    assert_ok(lt_exp(y, &z));
+    assert_fails(lt_exp(NULL, &z), LT_ERR_TYPE, "self"); /* ends its event, too */
+    assert_ok(lt_softmax_out(y, 0, LT_DTYPE_NONE, z));
+    assert_ok(lt_profiler_stop(&profile));
+    int n = 0;
+    for (int64_t i = 1; i < lt_profile_count(profile); i++) {
+        const lt_profile_entry *entry = lt_profile_at(profile, i);
+        if (i == 4) { /* the failed call */
+            assert_string_equal(entry->name, "exp");
+            continue;
+        }
+        assert_string_equal(entry->name, names[n]);
+        assert_int_equal(entry->parent, n < 2 ? 0 : -1);
+        n++;
+    }
+    assert_int_equal(n, 4);
+    lt_profile_release(profile);
+    assert_ok(lt_add_(y, x, lt_scalar_from_int(1))); /* no recording runs */
+    lt_tensor_release(x);
+    lt_tensor_release(y);
+    lt_tensor_release(z);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -403,6 +441,7 @@ int main(void)
         cmocka_unit_test(a_generator_continues_from_its_state),
         cmocka_unit_test(the_context_of_the_process_has_callbacks),
         cmocka_unit_test(a_profile_has_operations_in_spans_and_is_written_as_a_trace),
+        cmocka_unit_test(a_profile_has_direct_calls_of_operations),
     };
     find_backend();
     setenv("LTENSOR_SIM_GPUS", "2", 1);

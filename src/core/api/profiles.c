@@ -21,7 +21,10 @@ struct lt_profile {
 lt_status lt_profiler_start(bool gpu)
 {
     const lt_backend *gpus = gpu ? lt_backend_get(lt_accelerator()) : NULL;
-    return gpu && gpus == NULL ? LT_ERR_DEVICE : lt_profile_start(gpus);
+    if (gpu && gpus == NULL) return LT_ERR_DEVICE;
+    LT_TRY(lt_profile_start(gpus));
+    lt_tls.profiles_calls = true;
+    return LT_OK;
 }
 
 static lt_profile_entry entry_of(const lt_profile_event *e)

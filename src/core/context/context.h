@@ -126,7 +126,8 @@ typedef struct lt_thread {
     bool inference; /* new tensors are inference tensors (autograd/autograd.h) */
     /* the modes of the process context while the thread is in another */
     bool process_grad_mode, process_inference;
-    bool helper; /* works for another thread: never calls a callback of the host */
+    bool helper;         /* works for another thread: never calls a callback of the host */
+    bool profiles_calls; /* a recording of the host also records calls of lt_<op> (profile.h) */
     /* number of nested vmap calls, and LT_BATCHES_LEFT (ops/batch/batch.h) */
     uint8_t batches;
     uint8_t duals; /* number of open levels of forward mode (autograd/dual.h) */

@@ -77,6 +77,12 @@ int32_t lt_profile_begin(const char *name, lt_profile_kind kind)
     return now.n++;
 }
 
+int32_t lt_profile_enter_call(const char *name)
+{
+    const bool within = now.open >= 0 && now.events[now.open].kind != LT_PROFILE_USER;
+    return within ? -1 : lt_profile_begin(name, LT_PROFILE_OP);
+}
+
 static void end_innermost(void)
 {
     LT_ASSERT(now.open >= 0 && now.open < now.n, "event %d of %d", now.open, now.n);
@@ -139,7 +145,7 @@ lt_status lt_profile_stop(lt_profile_event **events, int64_t *n)
     if (!lt_profiling)
         return lt_error(LT_ERR_RUNTIME, "profiler: no recording runs in this thread");
     while (now.open >= 0) end_innermost();
-    lt_profiling = false;
+    lt_profiling = lt_tls.profiles_calls = false;
     if (now.gpus != NULL) read_marks();
     *events = now.events;
     *n = now.n;

@@ -1,11 +1,12 @@
 /* profile.h - records ops with their times, the data of torch.profiler.
  *
- * A recording belongs to the thread that starts it. Ops (of Lua), nodes of backward and user spans
- * are nested events. If no recording runs, an op pays one test of lt_profiling. On a GPU, an event
+ * A recording belongs to the thread that starts it. Ops (of Lua and lt_call; in a recording of the
+ * host also calls of their C functions), nodes of backward and user spans are nested events. If no recording runs, an op pays one test of lt_profiling. On a GPU, an event
  * of the current stream marks each end; it is read when the recording stops. */
 #ifndef LT_PROFILE_H
 #define LT_PROFILE_H
 
+#include "context/context.h"
 #include "ltensor.h"
 
 typedef enum lt_profile_kind {
@@ -42,6 +43,19 @@ lt_status lt_profile_stop(lt_profile_event **events, int64_t *n);
 int32_t lt_profile_begin(const char *name, lt_profile_kind kind);
 /* Ends the event and its open inner events. Ignores -1 and events of an earlier recording. */
 void lt_profile_end(int32_t event);
+/* Starts an event of an op that the host calls by its C function; -1 within an event of an op or of
+ * backward. Call it only if lt_tls.profiles_calls. */
+int32_t lt_profile_enter_call(const char *name);
+static inline void lt_profile_leave_call(const int32_t *event)
+{
+    if (__builtin_expect(*event >= 0, 0)) lt_profile_end(*event);
+}
+/* Records the rest of the block as a call of an op, if the host records. */
+#define LT_PROFILE_CALL(name)                                                                      \
+    __attribute__((cleanup(lt_profile_leave_call))) const int32_t event_of_call =                  \
+        __builtin_expect(lt_tls.profiles_calls, 0) ? lt_profile_enter_call(name) : -1;             \
+    (void)event_of_call
+
 /* Adds a copy between devices to the innermost open event. */
 void lt_profile_copy(int64_t bytes);
 

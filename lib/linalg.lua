@@ -3,7 +3,6 @@
 
 local torch = require 'torch'
 local copy_causes = require 'torch.autograd.copy_causes'
-local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local outs = require 'torch.support.outs'
 
@@ -119,36 +118,12 @@ function linalg.lstsq(A, B, rcond, driver)
   return solution, residuals, rank, linalg.svdvals(A)
 end
 
---- A view of the diagonals of the last two dimensions: diagonal(A, {offset = 0, dim1 = -2, dim2 =
---- -1}).
-linalg.diagonal = declare.declare('linalg.diagonal(Tensor A, *, integer offset=0, integer dim1=-2, integer dim2=-1)', torch.diagonal)
-
---- The norm of vectors or of matrices: without ord and dim, of all elements as one vector; of
---- matrices over two dimensions; otherwise of vectors.
-function linalg.norm(x, ord, dim, keepdim, dtype)
-  local named = { keepdim = keepdim, dtype = dtype }
-  local dims = type(dim) == 'number' and 1 or dim and #dim or nil
-  if type(ord) == 'string' or (ord ~= nil and (dims == 2 or (dims == nil and x.ndim == 2))) then
-    named.dim = dim
-    return linalg.matrix_norm(x, ord, named)
-  end
-  if dim == nil and ord == nil and not named.keepdim then
-    if not named.dtype then return torch.norm(x:flatten(), 2) end -- an empty table would be an empty list of dimensions
-    return torch.norm(x:flatten(), 2, { dtype = named.dtype })
-  end
-  named.dim = dim
-  return torch.norm(x, ord or 2, named)
-end
-
 linalg.matrix_rank = outs.declare([[
   linalg.matrix_rank(Tensor A, number|Tensor? tol, boolean hermitian=false, *, number|Tensor? atol, number|Tensor? rtol, Tensor? out)
 ]], linalg.matrix_rank)
 linalg.pinv = outs.declare([[
   linalg.pinv(Tensor A, number|Tensor? rcond, boolean hermitian=false, *, number|Tensor? atol, number|Tensor? rtol, Tensor? out)
 ]], linalg.pinv)
-linalg.norm = outs.declare([[
-  linalg.norm(Tensor A, number|string? ord, sizes? dim, boolean keepdim=false, *, dtype? dtype, Tensor? out)
-]], linalg.norm)
 linalg.svd = outs.declare([[
   linalg.svd(Tensor A, boolean full_matrices=true, *, string? driver, table? out)
 ]], linalg.svd)

@@ -9,7 +9,6 @@ local arguments = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.argument_kinds'
 local copy_causes = require 'torch.autograd.copy_causes'
-local node_names = require 'torch.autograd.node_names'
 local outs = require 'torch.support.outs'
 local is_tensor = torch.is_tensor
 
@@ -218,7 +217,7 @@ local function load_file(file)
   local overloads, functions = {}, {}
   for _, entry in ipairs(require('torch.ops.' .. file)) do
     local name = entry[1]:match '^[%w_]+'
-    entry.run = copy_causes.wrap(name:gsub('^linalg_', 'linalg.'), node_names.wrap(entry[1]:match '^[%w_.]+', name, entry.run))
+    entry.run = copy_causes.wrap(name, entry.run)
     overloads[name] = overloads[name] or {}
     table.insert(overloads[name], entry)
   end
@@ -228,11 +227,7 @@ local function load_file(file)
       local call = functions[name]
       functions[name .. '_'] = function(self, ...)
         kinds.check(name .. '_', 'self', self, 'Tensor')
-        local result = scripted.same_kind(self, call(self, ...))
-        if list[1].keeps_dtype and result.dtype ~= self.dtype then
-          fail("the base given to %s_ has dtype %s but the operation's result requires dtype %s", name, tostring(self.dtype), tostring(result.dtype))
-        end
-        return self:copy_(result)
+        return self:copy_(scripted.same_kind(self, call(self, ...)))
       end
     end
     for alias in (list[1].aliases or ''):gmatch '%S+' do

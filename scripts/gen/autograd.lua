@@ -416,6 +416,23 @@ local function emit_inplace(text, op, name)
   text:line('    return status;\n}\n')
 end
 
+-- In-place form of a composite op: its result is copied to self. Steps that save self save a copy.
+local function emit_inplace_composite(text, op, name)
+  open_function(text, op, name, {}, 'INPLACE')
+  local condition = any_requires(variable_args(op))
+  local list = arg_names(op)
+  list[1], list[#list + 1] = 'own', '&result'
+  if op.grad_fn then text:line('    const uint64_t before = lt_tls.last_node;') end
+  text:line('    lt_tensor *result = NULL, *own = self;')
+  text:line('    const bool copies = lt_grad_mode_on() && (%s);', condition)
+  text:line('    if (copies) LT_TRY(lt_clone(self, &own));')
+  text:line('    const lt_status status = lt_%s(%s);', op.cname, table.concat(list, ', '))
+  text:line('    if (copies) lt_tensor_release(own);\n    LT_TRY(status);')
+  text:line('    LT_TRY(lt_store_in_place("%s", result, %s, self));', name, tostring(op.keeps_dtype == true))
+  if op.grad_fn then text:line('    lt_name_node(self, before, "%s");', op.grad_fn_inplace or op.grad_fn) end
+  text:line('    return LT_OK;\n}\n')
+end
+
 -- In-place form of a view (such as t_): self becomes the view; its storage and history stay.
 local function emit_inplace_view(text, op, name)
   local arguments = {}
@@ -509,8 +526,8 @@ end
 -- Adds op.derivative (nil if there is none) and op.keeps_original, the field of self if in-place
 -- forms must save a copy of it.
 local function analyse(model, op)
-  if op.composite and (op.inplace_only or op.variants.inplace) then
-    error(op.line .. ': a composite op has no in-place form', 0)
+  if op.composite and op.inplace_only then
+    error(op.line .. ': a composite op is not in place alone', 0)
   end
   if op.composite and declarations.writes_out(op) and #op.returns > 1 then
     error(op.line .. ': a composite op that writes to out= has one result', 0)
@@ -570,7 +587,7 @@ local function emit_op(model, text, op)
     emit_plain(text, op)
   end
   if op.variants.inplace then
-    local emit = op.view and emit_inplace_view or emit_inplace
+    local emit = op.view and emit_inplace_view or op.composite and emit_inplace_composite or emit_inplace
     emit(text, op, declarations.inplace_name(op))
   end
   if declarations.writes_out(op) then

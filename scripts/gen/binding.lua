@@ -74,7 +74,7 @@ end
 local c_results = { bool = 'bool out = false', Scalar = 'lt_scalar out = {0}', int = 'int64_t out = 0' }
 
 local function same_possible(o)
-  return o.op.composite and o.returns[1].type == 'Tensor' and o.args[1] and o.args[1].type == 'Tensor'
+  return o.form ~= 'inplace' and o.op.composite and o.returns[1].type == 'Tensor' and o.args[1] and o.args[1].type == 'Tensor'
 end
 
 local function argument_list(o) return shared.values_of(o, o.out) end
@@ -119,6 +119,10 @@ local function emit_copied_out(o, f, outputs, put)
   for i, output in ipairs(outputs) do made[i] = '*' .. output end
   local list = o.args[o.out + 1].type == 'Tensor[]?' and ('&%s.list'):format(v) or ('&(lt_tensor_list){1, &a->value[%d].tensor}'):format(o.out)
   put('        if (status == LT_OK && a->at[%d] != 0)\n', o.out)
+  if o.returns[1].type == 'Tensor[]' then
+    put('            status = lt_store_outs("%s", (int)%s->n, %s->v, &%s.list);\n', f.name, outputs[1], outputs[1], v)
+    return
+  end
   put('            status = %s("%s", %d, (lt_tensor *const[]){%s}, %s);\n', o.exact_outs and 'lt_store_exact_outs' or 'lt_store_outs', f.name, #made, table.concat(made, ', '), list)
 end
 

@@ -137,7 +137,7 @@ local function parse_op(entry, group, where)
     doc = entry.doc, positions = entry.positions, batch = entry.batch, random = entry.random, forward = entry.forward, sparse = entry.sparse, constant = words(entry.constant), writes = words(entry.writes), float8 = entry.float8,
     overlap = entry.overlap or entry.pointwise and 'elementwise' or nil,
     numbers = entry.numbers, bool_as = entry.bool_as, refuses_bool = entry.refuses_bool, refuses_a_bool = entry.refuses_a_bool, refuses_complex = entry.refuses_complex, divides = entry.divides,
-    exact_number = entry.exact_number, plain_numbers = entry.plain_numbers, holomorphic = entry.holomorphic,
+    exact_number = entry.exact_number, keeps_dtype = entry.keeps_dtype, plain_numbers = entry.plain_numbers, holomorphic = entry.holomorphic,
     check = entry.check, kernel = entry.kernel and parse_kernel(entry.kernel, fail),
   }
   if type(entry.doc) ~= 'string' or entry.doc == '' then fail("'doc' is missing") end

@@ -106,7 +106,7 @@ function M.overload_of(op, form, in_c)
   local direct = op.variants.out or in_c and op.variants.c_out
   if form == 'new' and (direct or op.variants.copied_out) then
     for _, result in ipairs(op.returns) do
-      if not result.type:match '^%a*Tensor$' and not (op.scripted and result.type == 'Tensor[]') then fail('out= needs Tensors as results') end
+      if not result.type:match '^%a*Tensor$' and not (#op.returns == 1 and result.type == 'Tensor[]') then fail('out= needs Tensors as results') end
     end
     local several = #op.returns > 1 or op.returns[1].type == 'Tensor[]'
     for _, result in ipairs(op.returns) do

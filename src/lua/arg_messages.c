@@ -204,14 +204,26 @@ static int raise_too_many(lua_State *L, const lt_signature *s, const lt_arg_call
                            n == 1 ? "" : "s", c->positional, hint));
 }
 
+/* The name under which an argument is given in the table of named ones; NULL: it is not. */
+static const char *given_name(lua_State *L, int names, const lt_signature *s,
+                              const lt_arg_spec *arg)
+{
+    if (lua_getfield(L, names, arg->name) != LUA_TNIL) return arg->name;
+    const char *const *other = aliases_of(arg->name);
+    for (; other != NULL && *other != NULL; other++)
+        if (!has_argument(s, *other) && lua_getfield(L, names, *other) != LUA_TNIL) return *other;
+    return NULL;
+}
+
 /* Raises an error for a named argument that is also given by position. */
 static int raise_twice(lua_State *L, const lt_signature *s, const lt_arg_call *c, int first)
 {
-    for (int i = 0; i < first; i++)
-        if (lt_args_push_named(L, c->names, s, &s->args[i]) != LUA_TNIL)
+    for (int i = 0; i < first; i++) {
+        const char *name = given_name(L, c->names, s, &s->args[i]);
+        if (name != NULL)
             return lt_args_raise_type(
-                L, lua_pushfstring(L, "%s() got multiple values for argument '%s'", s->op,
-                                   s->args[i].name));
+                L, lua_pushfstring(L, "%s() got multiple values for argument '%s'", s->op, name));
+    }
     return 0;
 }
 

@@ -53,7 +53,14 @@ return {
     doc = 'Whether isclose holds everywhere.' },
   { 'is_nonzero(Tensor self) -> bool', float8 = true, doc = 'Whether the only element of a tensor is not 0.' },
 
+  { 'isin(Tensor|Scalar elements, Tensor|Scalar test_elements, *, bool assume_unique=false, bool invert=false) -> Tensor', variants = 'function copied_out', composite = true,
+    doc = 'Which of the elements are among the others; invert: which are not.' },
+
   arguments = [=[
+elements: Values to look up: a tensor, or a number.
+test_elements: Values among which they are looked up: a tensor, or a number.
+assume_unique: Whether the values are known to be distinct, which may be faster.
+invert: Whether the result is true for values that are not among the others.
 rtol: Relative tolerance.
 atol: Absolute tolerance.
 equal_nan: Whether NaN equals NaN.
@@ -144,5 +151,8 @@ allclose
 is_nonzero
     torch.tensor{0.0}:is_nonzero()
     --> false
+isin
+    torch.isin(torch.tensor{1, 2, 3}, torch.tensor{2, 3})
+    --> tensor([False,  True,  True])
 ]=],
 }

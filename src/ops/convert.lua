@@ -81,7 +81,12 @@ return {
   { 'split_copy(Tensor self, int split_size, Dim dim=1) -> Tensor[]', variants = 'function', composite = true, grad_fn = 'SplitBackward0_copy',
     doc = 'split as copies.' },
 
+  { 'unbind_copy(Tensor self, Dim dim=1) -> Tensor[]', variants = 'function copied_out', batch = 'through', composite = true, grad_fn = 'UnbindBackward0_copy', doc = 'unbind as copies.' },
+  { 'split_with_sizes_copy(Tensor self, Size split_sizes, Dim dim=1) -> Tensor[]', variants = 'function copied_out', batch = 'through', composite = true,
+    grad_fn = 'SplitWithSizesBackward0_copy', doc = 'split_with_sizes as copies.' },
+
   arguments = [=[
+split_with_sizes_copy.split_sizes: Number of entries of each part.
 unfold_copy.size: Number of entries of a window.
 unfold_copy.step: Distance between the beginnings of neighbouring windows.
 permute_copy.dims: New order of the dimensions, each a position from 1.
@@ -225,5 +230,11 @@ detach_copy
 split_copy
     torch.split_copy(torch.arange(4), 2)
     --> {tensor([0, 1]), tensor([2, 3])}
+unbind_copy
+    torch.unbind_copy(torch.tensor{ {1, 2}, {3, 4} })
+    --> {tensor([1, 2]), tensor([3, 4])}
+split_with_sizes_copy
+    torch.split_with_sizes_copy(torch.arange(4), {1, 3})
+    --> {tensor([0]), tensor([1, 2, 3])}
 ]=],
 }

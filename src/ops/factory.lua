@@ -50,7 +50,22 @@ return {
     grad_fn = 'FillBackward1', forward = 'linear', grad = { self = 'zeros_like(grad)', value = 'sum(grad)' } },
   { 'zero_(Tensor self) -> self', float8 = true, sparse = 'form', batch = 'broadcast', overlap = 'one value', variants = 'method', doc = 'Fills self with zeros.', grad = { self = 'zeros_like(grad)' } },
 
+  { 'empty_permuted(Size size, Dims physical_layout, *, Dtype? dtype=nil, Device? device=nil) -> Tensor', variants = fn, factory = true,
+    doc = 'An uninitialized tensor of the given shape, with its dimensions stored in the given order.' },
+  { 'new_empty_strided(Tensor self, Size size, Size stride, *, Dtype? dtype=nil, Device? device=nil) -> Tensor', batch = 'through', variants = 'method', factory = true,
+    doc = 'empty_strided, of the dtype and device of self.' },
+  { 'scalar_tensor(Scalar s, *, Dtype? dtype=nil, Device? device=nil) -> Tensor', variants = fn, factory = true,
+    doc = 'A number as a tensor without dimensions, of the default dtype unless another is given.' },
+  { 'range(Scalar start, Scalar? end=nil, Scalar step=1, *, Dtype? dtype=nil, Device? device=nil) -> Tensor', variants = fn .. ' copied_out', factory = true,
+    doc = 'start, start + step, ... up to end, which is included; arange is the newer way.' },
+
   arguments = [=[
+physical_layout: Dimensions from the one with the largest stride to the one with the smallest.
+scalar_tensor.s: The number.
+range.start: First number.
+range.end: End of the interval, which is included.
+range.step: Difference between neighbouring numbers.
+new_empty_strided.stride: Distance in elements between neighbours along each dimension.
 fill_value: Value of all elements.
 eye.n: Number of rows.
 eye.m: Number of columns; `n` if absent.
@@ -143,5 +158,17 @@ fill_
 zero_
     torch.ones(2):zero_()
     --> tensor([0., 0.])
+empty_permuted
+    torch.empty_permuted({2, 3}, {2, 1}):stride()
+    --> {1, 2}
+new_empty_strided
+    torch.ones(1):new_empty_strided({2, 3}, {1, 2}):stride()
+    --> {1, 2}
+scalar_tensor
+    torch.scalar_tensor(7)
+    --> tensor(7.)
+range
+    torch.range(1, 3)
+    --> tensor([1., 2., 3.])
 ]=],
 }

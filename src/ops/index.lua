@@ -125,7 +125,31 @@ return {
   { 'as_strided_scatter(Tensor self, Tensor src, Size size, Size stride, int? storage_offset=nil) -> Tensor', variants = 'function method', batch = 'loop', composite = true, grad_fn = 'AsStridedScatterBackward0',
     doc = 'A copy of self in which the elements of an as_strided view are src.' },
 
+  { 'slice_scatter(Tensor self, Tensor src, Dim dim=1, Index? start=nil, Index? end=nil, int step=1) -> Tensor', variants = 'function method copied_out', batch = 'loop', composite = true,
+    grad_fn = 'SliceScatterBackward0', doc = 'A copy of self in which the entries start, start + step, ... up to end of a dimension are src.' },
+  { 'index_reduce(Tensor self, Dim dim, IndexTensor index, Tensor source, string reduce, *, bool include_self=true) -> Tensor', batch = 'through',
+    variants = 'function method inplace copied_out', composite = true, grad_fn = 'IndexReduceBackward0',
+    doc = "Combines entries of source with the entries of self at the positions of an index tensor along a dimension: 'prod', 'mean', 'amax' or 'amin'." },
+  { 'segment_reduce(Tensor data, string reduce, *, Tensor? lengths=nil, Tensor? indices=nil, Tensor? offsets=nil, Dim axis=1, bool unsafe=false, Scalar? initial=nil) -> Tensor',
+    batch = 'through', variants = 'function', composite = true,
+    doc = "Reduces segments of a dimension, one after the other, of the given lengths: 'sum', 'prod', 'mean', 'max' or 'min'." },
+
   arguments = [=[
+slice_scatter.src: Tensor that replaces the selected part.
+slice_scatter.start: First position of the range, from 1; negative from the end.
+slice_scatter.end: Last position of the range.
+slice_scatter.step: Distance of the selected entries.
+index_reduce.source: Entries to combine, in the order of the positions.
+index_reduce.reduce: Combination: `'prod'`, `'mean'`, `'amax'` or `'amin'`.
+index_reduce.include_self: Whether the present entries take part in the combination.
+segment_reduce.reduce: Reduction of a segment: `'sum'`, `'prod'`, `'mean'`, `'max'` or `'min'`.
+data: Input tensor.
+lengths: Length of each segment.
+segment_reduce.indices: Accepted for compatibility; it has no effect.
+segment_reduce.offsets: Beginning of each segment and the end of the last one, instead of the lengths.
+axis: Dimension of the segments, from 1.
+unsafe: Whether the check of the lengths is left out.
+initial: Value with which each reduction begins.
 select_scatter.src: Tensor that replaces the selected part.
 diagonal_scatter.src: Tensor that replaces the selected part.
 as_strided_scatter.src: Tensor that replaces the selected part.
@@ -249,5 +273,14 @@ diagonal_scatter
 as_strided_scatter
     torch.zeros(4):as_strided_scatter(torch.ones(2), {2}, {2})
     --> tensor([1., 0., 1., 0.])
+slice_scatter
+    torch.zeros(4):slice_scatter(torch.ones(2), 1, 2, 3)
+    --> tensor([0., 1., 1., 0.])
+index_reduce
+    torch.ones(2):index_reduce(1, torch.tensor{1, 1, 2}, torch.tensor{2.0, 3.0, 4.0}, 'prod')
+    --> tensor([6., 4.])
+segment_reduce
+    torch.segment_reduce(torch.tensor{1.0, 2.0, 3.0, 4.0}, 'sum', {lengths = torch.tensor{1, 3}})
+    --> tensor([1., 9.])
 ]=],
 }

@@ -87,10 +87,14 @@ return {
   { '_linalg_qr_backward(Tensor grad_output, Size sizes, Tensor result, bool complete) -> Tensor', variants = '', composite = true,
     doc = 'The derivative of _linalg_qr.' },
   { '_linalg_qr_tangent(Tensor self_t, Tensor result, bool complete) -> Tensor', variants = '', composite = true, doc = 'The tangent of _linalg_qr.' },
-  { '_linalg_lu(Tensor self) -> (Tensor LU, Tensor pivots, Tensor info)', batch = 'front', variants = 'library',
-    doc = 'The LU factors of square matrices in one, the pivots from 1, and of each matrix which element of the diagonal is 0, or 0.' },
-  { '_linalg_reflectors(Tensor self) -> (Tensor a, Tensor tau)', batch = 'front', variants = 'library',
-    doc = 'R above the diagonal, and below it the reflectors with the product Q; the factors of the reflectors.' },
+  { 'geqrf(Tensor self) -> (Tensor a, Tensor tau)', batch = 'front', variants = 'function method copied_out',
+    doc = 'The QR factorization as LAPACK leaves it: R above the diagonal, reflectors below it, and the factors of these.' },
+  { 'linalg_householder_product(Tensor A, Tensor tau) -> Tensor', variants = fn .. ' copied_out', composite = true, grad_fn = 'LinalgHouseholderProductBackward0',
+    doc = 'The first columns of the product of the reflectors below the diagonal of A.' },
+  { 'orgqr(Tensor self, Tensor tau) -> Tensor', variants = 'function method copied_out', composite = true, grad_fn = 'LinalgHouseholderProductBackward0',
+    doc = 'linalg.householder_product.' },
+  { 'ormqr(Tensor self, Tensor tau, Tensor other, bool left=true, bool transpose=false) -> Tensor', variants = 'function method copied_out', composite = true,
+    grad_fn = 'OrmqrBackward0', doc = 'other times the product of reflectors, from the left or the right.' },
   { 'linalg_svd(Tensor self, bool full_matrices=true) -> (Tensor U, Tensor S, Tensor Vh)', batch = 'front', variants = fn .. ' copied_out', composite = true, grad_fn = 'LinalgSvdBackward0',
     doc = 'The singular value decomposition: U @ diag(S) @ Vh = self, S descending.' },
   { 'svd(Tensor self, bool some=true, bool compute_uv=true) -> (Tensor U, Tensor S, Tensor V)', variants = 'function method copied_out', composite = true,
@@ -124,10 +128,77 @@ return {
     doc = 'The derivative of _linalg_eig.' },
   { '_linalg_eig_tangent(Tensor self_t, Tensor result) -> Tensor', variants = '', composite = true, doc = 'The tangent of _linalg_eig.' },
   { '_linalg_eigvals(Tensor self) -> Tensor', batch = 'front', variants = '', doc = 'The eigenvalues, without the vectors.' },
-  { '_linalg_ldl(Tensor self, bool hermitian) -> (Tensor LD, Tensor pivots, Tensor info)', batch = 'front', variants = 'library',
-    doc = 'The factors L and D of symmetric or Hermitian matrices in the lower triangle, the pivots, and of each matrix which block of D is 0, or 0.' },
-  { '_linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, bool hermitian) -> Tensor', batch = 'dims', variants = 'library',
-    doc = 'X with A X = B, from the results of _linalg_ldl(A).' },
+  { '_linalg_cholesky_ex(Tensor self, bool upper, bool check_errors) -> (Tensor L, Tensor info)', batch = 'front', variants = '', holomorphic = false,
+    doc = 'linalg_cholesky_ex.', grad_fn = 'LinalgCholeskyExBackward0', forward = '_linalg_cholesky_tangent(self_t, L, upper)',
+    grad = { self = '_linalg_cholesky_backward(grad, L, upper)' } },
+  { 'linalg_cholesky_ex(Tensor A, *, bool upper=false, bool check_errors=false) -> (Tensor L, Tensor info)', variants = fn .. ' copied_out', composite = true,
+    doc = 'cholesky, and of each matrix the order of the minor that is not positive, or 0.' },
+  { '_linalg_inv_ex(Tensor self, bool check_errors) -> (Tensor inverse, Tensor info)', batch = 'front', variants = '',
+    doc = 'linalg_inv_ex.', grad_fn = 'LinalgInvExBackward0', forward = '-matmul(matmul(inverse, self_t), inverse)',
+    grad = { self = '-matmul(matmul(transpose(inverse, -2, -1), grad), transpose(inverse, -2, -1))' } },
+  { 'linalg_inv_ex(Tensor A, *, bool check_errors=false) -> (Tensor inverse, Tensor info)', variants = fn .. ' copied_out', composite = true,
+    doc = 'The inverse, and of each matrix whether it has none.' },
+  { 'linalg_solve_ex(Tensor A, Tensor B, *, bool left=true, bool check_errors=false) -> (Tensor result, Tensor info)', variants = fn .. ' copied_out', composite = true,
+    grad_fn = 'LinalgSolveExBackward0', doc = 'solve, and of each matrix whether it is singular.' },
+  { 'cholesky_solve(Tensor B, Tensor L, bool upper=false) -> Tensor', variants = 'function method copied_out', composite = true, grad_fn = 'CholeskySolveBackward0',
+    doc = 'X with L L^H X = B.' },
+  { 'cholesky_inverse(Tensor L, bool upper=false) -> Tensor', variants = 'function method copied_out', composite = true, grad_fn = 'CholeskyInverseBackward0',
+    doc = 'The inverse of L L^H.' },
+  { 'triangular_solve(Tensor b, Tensor A, bool upper=true, bool transpose=false, bool unitriangular=false) -> (Tensor solution, Tensor cloned_coefficient)',
+    variants = 'function method copied_out', composite = true, grad_fn = 'TriangularSolveBackward0', doc = 'X with A X = b for a triangular matrix A, and a copy of A.' },
+
+  -- ---- LU ------------------------------------------------------------------------------------------------------
+  { '_linalg_lu(Tensor self, string checked_as) -> (Tensor LU, Tensor pivots, Tensor info)', batch = 'front', variants = '', holomorphic = false, grad_fn = 'LinalgLuFactorExBackward0',
+    doc = 'The LU factors in one, the pivots from 1, and of each matrix which element of the diagonal is 0, or 0; an error of the operation `checked_as`, unless this is empty.',
+    forward = '_linalg_lu_tangent(self_t, LU, pivots)', grad = { self = '_linalg_lu_backward(grad, LU, pivots)' } },
+  { '_linalg_lu_backward(Tensor grad_output, Tensor LU, Tensor pivots) -> Tensor', variants = '', composite = true, doc = 'The derivative of _linalg_lu.' },
+  { '_linalg_lu_tangent(Tensor self_t, Tensor LU, Tensor pivots) -> Tensor', variants = '', composite = true, doc = 'The tangent of _linalg_lu.' },
+  { '_linalg_row_order(Tensor pivots, int rows) -> Tensor', batch = 'front', variants = '', doc = 'The row of A that is each row of L U = P^T A, from 0.' },
+  { 'linalg_lu_factor(Tensor A, *, bool pivot=true) -> (Tensor LU, Tensor pivots)', variants = fn .. ' copied_out', composite = true, grad_fn = 'LinalgLuFactorExBackward0',
+    doc = 'The factors of P L U = A in one tensor, L below the diagonal, and the rows, from 1, that were exchanged.' },
+  { 'linalg_lu_factor_ex(Tensor A, *, bool pivot=true, bool check_errors=false) -> (Tensor LU, Tensor pivots, Tensor info)', variants = fn .. ' copied_out', composite = true,
+    grad_fn = 'LinalgLuFactorExBackward0', doc = 'lu_factor, and of each matrix which element of the diagonal of U is 0, or 0.' },
+  { 'linalg_lu(Tensor A, *, bool pivot=true) -> (Tensor P, Tensor L, Tensor U)', variants = fn .. ' copied_out', composite = true,
+    doc = 'A permutation, a lower triangle of ones and an upper triangle with P L U = A.' },
+  { 'lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=true, bool unpack_pivots=true) -> (Tensor P, Tensor L, Tensor U)', variants = fn .. ' copied_out', composite = true,
+    doc = 'The results of lu_factor as three matrices.' },
+  { 'linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=true, bool adjoint=false) -> Tensor', variants = fn .. ' copied_out', composite = true,
+    grad_fn = 'LinalgLuSolveBackward0', doc = 'X with A X = B, from the results of lu_factor(A); left = false: X A = B; adjoint: A^H X = B.' },
+  { 'lu_solve(Tensor b, Tensor LU_data, Tensor LU_pivots) -> Tensor', variants = 'function method copied_out', composite = true, grad_fn = 'LinalgLuSolveBackward0',
+    doc = 'X with A X = b, from the results of lu_factor(A).' },
+
+  -- ---- LDL -----------------------------------------------------------------------------------------------------
+  { 'linalg_ldl_factor(Tensor A, *, bool hermitian=false) -> (Tensor LD, Tensor pivots)', variants = fn .. ' copied_out', composite = true,
+    doc = "L and D of symmetric matrices L D L' (hermitian: L D L^H), which need not be positive, in one tensor; D has blocks of 1 and 2 rows. LAPACK computes them, on the host. "
+      .. 'The pivots are the rows, from 1, that were exchanged, negative for blocks of 2.' },
+  { 'linalg_ldl_factor_ex(Tensor A, *, bool hermitian=false, bool check_errors=false) -> (Tensor LD, Tensor pivots, Tensor info)', batch = 'front', variants = fn .. ' copied_out',
+    doc = 'ldl_factor, and of each matrix which block of D is 0, or 0.' },
+  { 'linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=false) -> Tensor', variants = fn .. ' copied_out', composite = true,
+    doc = 'X with A X = B, from the results of ldl_factor(A).' },
+  { '_linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, bool hermitian) -> Tensor', batch = 'dims', variants = '',
+    doc = 'linalg_ldl_solve of batches of the same sizes, int32 pivots.' },
+
+  -- ---- functions of matrices -----------------------------------------------------------------------------------
+  { 'linalg_matrix_exp(Tensor self) -> Tensor', variants = fn, composite = true, grad_fn = 'LinalgMatrixExpBackward0', doc = 'The exponential of each matrix.' },
+  { 'matrix_exp(Tensor self) -> Tensor', composite = true, grad_fn = 'LinalgMatrixExpBackward0', doc = 'The exponential of each matrix.' },
+  { 'linalg_cond(Tensor A, Scalar? p=nil) -> Tensor', variants = fn .. ' copied_out', composite = true,
+    doc = 'The condition of each matrix: the norm p of it times that of its inverse.' },
+  { 'linalg_cond.named(Tensor A, string p) -> Tensor', variants = fn .. ' copied_out', composite = true,
+    doc = "The condition of each matrix by the norm 'fro' or 'nuc'." },
+  { 'linalg_tensorinv(Tensor A, int ind=2) -> Tensor', variants = fn .. ' copied_out', composite = true,
+    doc = 'The inverse of A as a map of its last dimensions to its first `ind` ones.' },
+  { 'linalg_tensorsolve(Tensor A, Tensor B, Dims? dims=nil) -> Tensor', batch = 'through', variants = fn .. ' copied_out', composite = true,
+    doc = 'X with tensordot(A, X) = B.' },
+  { 'linalg_vecdot(Tensor x, Tensor y, *, Dim dim=-1) -> Tensor', batch = 'through', variants = fn .. ' copied_out', composite = true,
+    doc = 'The sums of products of vectors along a dimension, the first of which is conjugated where it is complex.' },
+  { 'svd_lowrank(Tensor A, int q=6, int niter=2, Tensor? M=nil) -> (Tensor U, Tensor S, Tensor V)', variants = fn, composite = true, random = true,
+    doc = 'The q largest singular values and their vectors, about, of A or A - M, found from random directions.' },
+  { 'pca_lowrank(Tensor A, int? q=nil, bool center=true, int niter=2) -> (Tensor U, Tensor S, Tensor V)', variants = fn, composite = true, random = true,
+    doc = 'The q principal components, about, of rows, by svd_lowrank.' },
+
+  { 'vander(Tensor x, int? N=nil, bool increasing=false) -> Tensor', variants = fn, composite = true,
+    doc = 'A matrix of the powers of a vector, N of them, the highest first.' },
+  { 'linalg_vander(Tensor x, *, int? N=nil) -> Tensor', variants = fn, composite = true, doc = 'Matrices of the powers of vectors, from power 0 on.' },
 
   -- ---- norms and ranks ----------------------------------------------------------------------------------------
   { 'linalg_matrix_norm(Tensor self, Scalar ord, Dims? dim=nil, bool keepdim=false, *, Dtype? dtype=nil) -> Tensor',
@@ -137,6 +208,16 @@ return {
     variants = fn .. ' copied_out', composite = true, doc = "The Frobenius norm ('fro') or the sum of the singular values ('nuc') of matrices." },
   { 'linalg_matrix_rank(Tensor self, *, float? rtol=nil, bool hermitian=false) -> Tensor', variants = fn .. ' copied_out', composite = true,
     doc = 'How many singular values are above rtol times the largest.' },
+
+  { 'linalg_norm(Tensor A, Scalar? ord=nil, Dims? dim=nil, bool keepdim=false, *, Dtype? dtype=nil) -> Tensor', batch = 'through', variants = fn .. ' copied_out', composite = true,
+    doc = 'The norm of vectors or of matrices: without ord and dim, of all elements as one vector; of matrices over two dimensions; otherwise of vectors.' },
+  { 'linalg_norm.named(Tensor A, string ord, Dims? dim=nil, bool keepdim=false, *, Dtype? dtype=nil) -> Tensor', batch = 'through', variants = fn .. ' copied_out', composite = true,
+    doc = "The Frobenius norm ('fro') or the sum of the singular values ('nuc') of matrices." },
+  { 'frobenius_norm(Tensor self, Dims? dim=nil, bool keepdim=false) -> Tensor', batch = 'through', variants = fn, composite = true, doc = 'The square root of the sum of squares.' },
+  { 'nuclear_norm(Tensor self, Dims? dim=nil, bool keepdim=false) -> Tensor', batch = 'through', variants = fn, composite = true, doc = 'The sum of the singular values.' },
+  { 'nuclear_norm.keepdim(Tensor self, bool keepdim) -> Tensor', variants = fn, composite = true, doc = 'The sum of the singular values of a matrix.' },
+  { 'linalg_diagonal(Tensor A, *, int offset=0, Dim dim1=-2, Dim dim2=-1) -> Tensor', batch = 'through', variants = fn, composite = true,
+    doc = 'A view of the diagonals of the last two dimensions.' },
 
   -- ---- products -------------------------------------------------------------------------------------------------
 
@@ -152,6 +233,54 @@ some: Whether the factors are reduced to the smaller size.
 full_matrices: Whether U and V are square.
 compute_uv: Whether the singular vectors are computed; otherwise they are zeros.
 UPLO: Triangle that is read: `'L'` or `'U'`.
+A: Matrix, or a batch of matrices.
+B: Right-hand side: a matrix, or a batch of matrices.
+b: Right-hand side: a matrix, or a batch of matrices.
+L: Cholesky factor, or a batch of them.
+LU: Factors that `lu_factor` returned.
+LD: Factors that `ldl_factor` returned.
+LU_data: Factors that `lu_factor` returned.
+LU_pivots: Pivots that `lu_factor` returned.
+pivots: Pivots that the factorization returned.
+pivot: Whether rows are exchanged, for numerical stability.
+check_errors: Whether a failed factorization raises an error; otherwise `info` reports it.
+linalg_ldl_factor.hermitian: Whether the matrix is Hermitian; otherwise it is symmetric.
+linalg_ldl_factor_ex.hermitian: Whether the matrix is Hermitian; otherwise it is symmetric.
+linalg_ldl_solve.hermitian: Whether the matrix is Hermitian; otherwise it is symmetric.
+linalg_lu_solve.left: Whether the matrix stands on the left of the product.
+ormqr.left: Whether the matrix stands on the left of the product.
+cholesky.upper: Whether the factor is the upper triangle; otherwise the lower one.
+linalg_cholesky_ex.upper: Whether the factor is the upper triangle; otherwise the lower one.
+cholesky_solve.upper: Whether the factor is the upper triangle; otherwise the lower one.
+cholesky_inverse.upper: Whether the factor is the upper triangle; otherwise the lower one.
+adjoint: Whether the system of the conjugate transpose is solved.
+triangular_solve.transpose: Whether the transpose is used.
+ormqr.transpose: Whether the transpose, or the conjugate transpose if complex, is used.
+unpack_data: Whether L and U are returned; otherwise they are empty.
+unpack_pivots: Whether the permutation matrix is returned; otherwise it is empty.
+tau: Scalar factors of the reflectors.
+orgqr.self: Reflectors, as `geqrf` returns them.
+ormqr.self: Reflectors, as `geqrf` returns them.
+ormqr.other: Matrix to multiply.
+linalg_cond.p: Kind of the norm: `'fro'`, `'nuc'`, inf, -inf, 1, -1, 2 or -2; 2 if absent.
+ind: Number of leading dimensions that the map results in.
+dims: Dimensions of A that are moved to the end first.
+linalg_vecdot.x: First vectors.
+linalg_vecdot.y: Second vectors, which broadcast with the first ones.
+svd_lowrank.q: Number of singular values, slightly more than the rank that is needed.
+pca_lowrank.q: Number of components; min(6, rows, columns) if absent.
+niter: Number of subspace iterations, which improve the accuracy.
+M: Tensor that is subtracted from A, for example its mean.
+center: Whether the mean of the columns is subtracted first.
+vander.x: Vector of the bases.
+linalg_vander.x: Bases, of shape (..., n).
+N: Number of columns; that of the bases if absent.
+increasing: Whether the powers increase from left to right.
+linalg_norm.ord: Kind of the norm: a number, `'fro'` or `'nuc'`; 2 if absent.
+linalg_norm.dim: Dimension of vectors, or two dimensions of matrices.
+frobenius_norm.dim: Dimensions over which the norm is computed; all if absent.
+nuclear_norm.dim: The two dimensions of the matrices; the last ones if absent.
+linalg_diagonal.offset: Diagonal: 0 is the main one, positive ones are above it.
 linalg_matrix_norm.ord: Kind of the norm: `'fro'`, `'nuc'`, inf, -inf, 1, -1, 2 or -2.
 other: Right-hand side of the equation: a matrix or vector, or a batch.
 ]=],
@@ -228,6 +357,131 @@ linalg_eig
 linalg_eigvals
     torch.linalg.eigvals(torch.tensor{ {0.0, 1.0}, {-1.0, 0.0} }):abs()
     --> tensor([1., 1.])
+
+linalg_lu_factor
+    torch.linalg.lu_factor(torch.tensor{ {1.0, 2.0}, {4.0, 4.0} })
+    --> (tensor([[4.0000, 4.0000],
+    -->          [0.2500, 1.0000]]),
+    -->  tensor([2, 2], dtype=torch.int32))
+linalg_lu_factor_ex
+    local LU, pivots, info = torch.linalg.lu_factor_ex(torch.eye(2))
+    info
+    --> tensor(0, dtype=torch.int32)
+linalg_lu
+    torch.linalg.lu(torch.tensor{ {1.0, 2.0}, {4.0, 4.0} })
+    --> (tensor([[0., 1.],
+    -->          [1., 0.]]),
+    -->  tensor([[1.0000, 0.0000],
+    -->          [0.2500, 1.0000]]),
+    -->  tensor([[4., 4.],
+    -->          [0., 1.]]))
+linalg_lu_solve
+    local LU, pivots = torch.linalg.lu_factor(torch.tensor{ {2.0, 0.0}, {0.0, 4.0} })
+    torch.linalg.lu_solve(LU, pivots, torch.tensor{ {2.0}, {2.0} })
+    --> tensor([[1.0000],
+    -->         [0.5000]])
+lu_solve
+    local LU, pivots = torch.linalg.lu_factor(torch.tensor{ {2.0, 0.0}, {0.0, 4.0} })
+    torch.lu_solve(torch.tensor{ {2.0}, {2.0} }, LU, pivots)
+    --> tensor([[1.0000],
+    -->         [0.5000]])
+lu_unpack
+    local LU, pivots = torch.linalg.lu_factor(torch.tensor{ {1.0, 2.0}, {4.0, 4.0} })
+    local P, L, U = torch.lu_unpack(LU, pivots)
+    P:matmul(L):matmul(U)
+    --> tensor([[1., 2.],
+    -->         [4., 4.]])
+linalg_ldl_factor
+    local LD, pivots = torch.linalg.ldl_factor(torch.tensor{ {4.0, 2.0}, {2.0, 5.0} })
+    LD
+    --> tensor([[4.0000, 0.0000],
+    -->         [0.5000, 4.0000]])
+linalg_ldl_factor_ex
+    local LD, pivots, info = torch.linalg.ldl_factor_ex(torch.eye(2))
+    info
+    --> tensor(0, dtype=torch.int32)
+linalg_ldl_solve
+    local LD, pivots = torch.linalg.ldl_factor(torch.tensor{ {4.0, 0.0}, {0.0, 5.0} })
+    torch.linalg.ldl_solve(LD, pivots, torch.tensor{ {4.0}, {10.0} })
+    --> tensor([[1.],
+    -->         [2.]])
+linalg_cholesky_ex
+    local L, info = torch.linalg.cholesky_ex(torch.tensor{ {1.0, 0.0}, {0.0, -1.0} })
+    info
+    --> tensor(2, dtype=torch.int32)
+linalg_inv_ex
+    local inverse, info = torch.linalg.inv_ex(torch.zeros(2, 2))
+    info
+    --> tensor(1, dtype=torch.int32)
+linalg_solve_ex
+    torch.linalg.solve_ex(torch.eye(2) * 2, torch.tensor{ {2.0}, {4.0} })
+    --> (tensor([[1.],
+    -->          [2.]]),
+    -->  tensor(0, dtype=torch.int32))
+cholesky_solve
+    L = torch.tensor{ {2.0, 0.0}, {0.0, 1.0} }
+    torch.cholesky_solve(torch.tensor{ {4.0}, {3.0} }, L)
+    --> tensor([[1.],
+    -->         [3.]])
+cholesky_inverse
+    torch.cholesky_inverse(torch.tensor{ {2.0, 0.0}, {0.0, 1.0} })
+    --> tensor([[0.2500, 0.0000],
+    -->         [0.0000, 1.0000]])
+triangular_solve
+    local solution = torch.triangular_solve(torch.tensor{ {3.0}, {4.0} }, torch.tensor{ {1.0, 1.0}, {0.0, 2.0} })
+    solution
+    --> tensor([[1.],
+    -->         [2.]])
+geqrf
+    local a, tau = torch.geqrf(torch.tensor{ {3.0, 1.0}, {4.0, 2.0} })
+    a.shape, tau.shape
+    --> (torch.Size([2, 2]), torch.Size([2]))
+linalg_householder_product
+    local a, tau = torch.geqrf(torch.tensor{ {3.0, 1.0}, {4.0, 2.0} })
+    local Q = torch.linalg.householder_product(a, tau)
+    Q:t():matmul(Q):round{decimals = 3}:abs()
+    --> tensor([[1., 0.],
+    -->         [0., 1.]])
+orgqr
+    local a, tau = torch.geqrf(torch.tensor{ {3.0, 1.0}, {4.0, 2.0} })
+    torch.allclose(torch.orgqr(a, tau):matmul(a:triu()), torch.tensor{ {3.0, 1.0}, {4.0, 2.0} })
+    --> true
+ormqr
+    local a, tau = torch.geqrf(torch.tensor{ {3.0, 1.0}, {4.0, 2.0} })
+    torch.allclose(torch.ormqr(a, tau, a:triu()), torch.tensor{ {3.0, 1.0}, {4.0, 2.0} })
+    --> true
+
+linalg_matrix_exp
+    torch.linalg.matrix_exp(torch.tensor{ {0.0, 1.0}, {0.0, 0.0} })
+    --> tensor([[1., 1.],
+    -->         [0., 1.]])
+matrix_exp
+    torch.matrix_exp(torch.zeros(2, 2))
+    --> tensor([[1., 0.],
+    -->         [0., 1.]])
+linalg_cond
+    torch.linalg.cond(torch.tensor{ {2.0, 0.0}, {0.0, 4.0} })
+    --> tensor(2.)
+linalg_tensorinv
+    torch.linalg.tensorinv(torch.eye(4):reshape(2, 2, 4), 2).shape
+    --> torch.Size([4, 2, 2])
+linalg_tensorsolve
+    torch.linalg.tensorsolve(torch.eye(4):reshape(2, 2, 2, 2), torch.tensor{ {1.0, 2.0}, {3.0, 4.0} })
+    --> tensor([[1., 2.],
+    -->         [3., 4.]])
+linalg_vecdot
+    torch.linalg.vecdot(torch.tensor{ {1.0, 2.0}, {3.0, 4.0} }, torch.ones(2, 2))
+    --> tensor([3., 7.])
+svd_lowrank
+    torch.manual_seed(0);
+    local U, S, V = torch.svd_lowrank(torch.tensor{ {3.0, 0.0}, {0.0, 2.0} }, 2)
+    S:round{decimals = 3}
+    --> tensor([3., 2.])
+pca_lowrank
+    torch.manual_seed(0);
+    local U, S, V = torch.pca_lowrank(torch.tensor{ {1.0, 0.0}, {-1.0, 0.0}, {0.0, 0.0} }, 1)
+    S:round{decimals = 3}
+    --> tensor([1.4140])
 linalg_matrix_norm
     torch.linalg.matrix_norm(torch.tensor{ {3.0, 0.0}, {0.0, 4.0} })
     --> tensor(5.)
@@ -236,5 +490,27 @@ linalg_matrix_norm
 linalg_matrix_rank
     torch.linalg.matrix_rank(torch.tensor{ {1.0, 2.0}, {2.0, 4.0} })
     --> tensor(1)
+vander
+    torch.vander(torch.tensor{1, 2, 3})
+    --> tensor([[1, 1, 1],
+    -->         [4, 2, 1],
+    -->         [9, 3, 1]])
+linalg_vander
+    torch.linalg.vander(torch.tensor{1, 2, 3})
+    --> tensor([[1, 1, 1],
+    -->         [1, 2, 4],
+    -->         [1, 3, 9]])
+frobenius_norm
+    torch.frobenius_norm(torch.tensor{ {3.0, 0.0}, {0.0, 4.0} })
+    --> tensor(5.)
+nuclear_norm
+    torch.nuclear_norm(torch.tensor{ {3.0, 0.0}, {0.0, 4.0} })
+    --> tensor(7.)
+linalg_norm
+    torch.linalg.norm(torch.tensor{ {3.0, 0.0}, {0.0, 4.0} })
+    --> tensor(5.)
+linalg_diagonal
+    torch.linalg.diagonal(torch.tensor{ {1, 2}, {3, 4} })
+    --> tensor([1, 4])
 ]=],
 }

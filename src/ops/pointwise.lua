@@ -184,7 +184,26 @@ return {
   { '_pow_backward_exponent(Tensor grad_output, Tensor|Scalar self, Tensor|Scalar exponent, Tensor result) -> Tensor', batch = 'broadcast',
     variants = '', composite = true, doc = 'grad_output * result * log(self), 0 where self is 0 and the exponent is not negative.' },
 
+  -- ---- composed of others --------------------------------------------------------------------------------------
+  { 'float_power(Tensor|Scalar self, Tensor|Scalar exponent) -> Tensor', variants = 'function method inplace copied_out', composite = true, keeps_dtype = true,
+    doc = 'Powers, computed in double precision.' },
+  { 'frexp(Tensor self) -> (Tensor mantissa, Tensor exponent)', variants = 'function method copied_out', composite = true, grad_fn = 'FrexpBackward0',
+    doc = 'Mantissas from 0.5 to 1 and exponents e, with self = mantissa * 2^e.' },
+  { 'ldexp(Tensor self, Tensor other) -> Tensor', variants = 'function method inplace copied_out', composite = true, grad_fn = 'LdexpBackward0', doc = 'self * 2^other.' },
+  { 'signbit(Tensor self) -> Tensor', variants = 'function method copied_out', composite = true, doc = 'Where the sign is negative, that of -0 too.' },
+  { 'isposinf(Tensor self) -> Tensor', variants = 'function method copied_out', composite = true, doc = 'Where self is plus infinity.' },
+  { 'isneginf(Tensor self) -> Tensor', variants = 'function method copied_out', composite = true, doc = 'Where self is minus infinity.' },
+  { 'positive(Tensor self) -> Tensor', composite = true, doc = 'self.' },
+  { 'deg2rad(Tensor self) -> Tensor', variants = 'function method inplace copied_out', composite = true, grad_fn = 'Deg2RadBackward0', doc = 'Degrees as radians.' },
+  { 'rad2deg(Tensor self) -> Tensor', variants = 'function method inplace copied_out', composite = true, grad_fn = 'Rad2DegBackward0', doc = 'Radians as degrees.' },
+  { 'rsub(Tensor self, Tensor|Scalar other, Scalar alpha=1) -> Tensor', variants = 'function', composite = true, grad_fn = 'RsubBackward0', doc = 'other - alpha * self.' },
+  { 'fill(Tensor self, Tensor|Scalar value) -> Tensor', variants = 'function', composite = true, doc = 'A tensor like self, filled with one value.' },
+
   arguments = [=[
+float_power.exponent: Exponent: a tensor that broadcasts with the base, or a number.
+ldexp.other: Exponent of 2.
+rsub.alpha: Factor of self, which is subtracted from the other operand.
+fill.value: Value of all elements: a number, or a tensor without dimensions.
 alpha: Factor of the second operand.
 rounding_mode: Rounding of the quotient: `'trunc'` towards zero or `'floor'` downwards.
 exponent: Exponent: a tensor that broadcasts with the base, or a number.
@@ -371,5 +390,38 @@ clamp
     --> tensor([0, 0, 3])
     torch.tensor{-1, 0, 5}:clamp{max = 3}
     --> tensor([-1,  0,  3])
+float_power
+    torch.float_power(torch.tensor{1, 2, 3}, 2)
+    --> tensor([1., 4., 9.], dtype=torch.float64)
+frexp
+    torch.tensor{8.0, 10.0}:frexp()
+    --> (tensor([0.5000, 0.6250]), tensor([4, 4], dtype=torch.int32))
+ldexp
+    torch.ldexp(torch.tensor{1.0, 3.0}, torch.tensor{4, -1})
+    --> tensor([16.0000,  1.5000])
+signbit
+    torch.tensor{-1.0, -0.0, 0.0, 1.0}:signbit()
+    --> tensor([ True,  True, False, False])
+isposinf
+    torch.tensor{math.huge, -math.huge, 0.0}:isposinf()
+    --> tensor([ True, False, False])
+isneginf
+    torch.tensor{math.huge, -math.huge, 0.0}:isneginf()
+    --> tensor([False,  True, False])
+positive
+    torch.tensor{-1, 2}:positive()
+    --> tensor([-1,  2])
+deg2rad
+    torch.tensor{180.0, 90.0}:deg2rad()
+    --> tensor([3.1416, 1.5708])
+rad2deg
+    torch.tensor{math.pi}:rad2deg()
+    --> tensor([180.])
+rsub
+    torch.rsub(torch.tensor{1, 2}, 10)
+    --> tensor([9, 8])
+fill
+    torch.fill(torch.zeros(2), 7)
+    --> tensor([7., 7.])
 ]=],
 }

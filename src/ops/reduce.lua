@@ -3,6 +3,8 @@
 
 local both = 'function method'
 
+local integral = '(Tensor y, Tensor? x=nil, *, Scalar dx=1, Dim dim=-1) -> Tensor'
+
 return {
   -- ---- sums -------------------------------------------------------------------------------------------------
   { 'sum(Tensor self, *, Dtype? dtype=nil) -> Tensor', reads = 'self', sparse = 'form', batch = 'whole', doc = 'The sum of all elements; integers are summed as int64.',
@@ -158,7 +160,55 @@ return {
   { '_log_softmax_double_backward(Tensor grad, Tensor grad_output, Tensor output, Dim dim) -> Tensor', variants = '', composite = true,
     doc = 'The derivative of _log_softmax_backward by its output.' },
 
+  { 'hash_tensor(Tensor self, Dims? dim=nil, *, bool keepdim=false, int mode=0) -> Tensor', batch = 'through', variants = 'function method copied_out', composite = true,
+    doc = 'The exclusive or of the bits of all elements, or over dimensions, converted to float64 or int64. The result is uint64.' },
+
+  -- ---- differences and integrals -------------------------------------------------------------------------------
+  { 'diff(Tensor self, int n=1, Dim dim=-1, Tensor? prepend=nil, Tensor? append=nil) -> Tensor', batch = 'through', variants = 'function method copied_out', composite = true,
+    doc = 'The n-th differences of neighbours along a dimension, after prepend and append are joined to self.' },
+  { 'trapezoid' .. integral, batch = 'through', variants = 'function', composite = true, aliases = 'trapz',
+    doc = 'The integral along a dimension by the trapezoidal rule, of points dx apart or at x.' },
+  { 'cumulative_trapezoid' .. integral, batch = 'through', variants = 'function', composite = true,
+    doc = 'The integrals along a dimension up to each point, by the trapezoidal rule.' },
+
+  -- ---- covariances and deviations ------------------------------------------------------------------------------
+  { 'cov(Tensor self, *, int correction=1, Tensor? fweights=nil, Tensor? aweights=nil) -> Tensor', composite = true,
+    doc = 'The covariances of variables, which are rows, over observations, which are columns. fweights count observations, aweights weigh them.' },
+  { 'corrcoef(Tensor self) -> Tensor', composite = true, doc = "Pearson's correlation coefficients of variables, which are rows." },
+  { 'std_mean(Tensor self, Dims? dim=nil, *, Scalar correction=1, bool keepdim=false) -> (Tensor std, Tensor mean)', batch = 'through', variants = 'function', composite = true,
+    grad_fn = 'StdMeanBackward0', doc = 'The standard deviation and the mean.' },
+  { 'std_mean.unbiased(Tensor self, bool unbiased) -> (Tensor std, Tensor mean)', variants = 'function', composite = true, grad_fn = 'StdMeanBackward0',
+    doc = 'The standard deviation and the mean of all elements.' },
+  { 'std_mean.dim(Tensor self, Dims? dim, bool unbiased, bool keepdim=false) -> (Tensor std, Tensor mean)', batch = 'through', variants = 'function', composite = true,
+    grad_fn = 'StdMeanBackward0', doc = 'The standard deviation and the mean over dimensions.' },
+  { 'var_mean(Tensor self, Dims? dim=nil, *, Scalar correction=1, bool keepdim=false) -> (Tensor var, Tensor mean)', batch = 'through', variants = 'function', composite = true,
+    grad_fn = 'VarMeanBackward0', doc = 'The variance and the mean.' },
+  { 'var_mean.unbiased(Tensor self, bool unbiased) -> (Tensor var, Tensor mean)', variants = 'function', composite = true, grad_fn = 'VarMeanBackward0',
+    doc = 'The variance and the mean of all elements.' },
+  { 'var_mean.dim(Tensor self, Dims? dim, bool unbiased, bool keepdim=false) -> (Tensor var, Tensor mean)', batch = 'through', variants = 'function', composite = true,
+    grad_fn = 'VarMeanBackward0', doc = 'The variance and the mean over dimensions.' },
+
+  -- ---- distances -----------------------------------------------------------------------------------------------
+  { 'dist(Tensor self, Tensor other, Scalar p=2) -> Tensor', composite = true, grad_fn = 'DistBackward0', doc = 'The p-norm of self - other.' },
+  { 'renorm(Tensor self, Scalar p, Dim dim, Scalar maxnorm) -> Tensor', batch = 'through', variants = 'function method inplace copied_out', composite = true,
+    grad_fn = 'RenormBackward0', doc = 'Each entry of a dimension scaled down to the p-norm maxnorm where its own is larger.' },
+
   arguments = [=[
+diff.n: Number of times that differences are formed.
+prepend: Entries that are added before the first one.
+append: Entries that are added after the last one.
+trapezoid.y: Values to integrate.
+trapezoid.x: Coordinates of the values.
+cumulative_trapezoid.y: Values to integrate.
+cumulative_trapezoid.x: Coordinates of the values.
+dx: Distance of neighbouring values, if no coordinates are given.
+fweights: Number of times that each observation counts, integers.
+aweights: Relative weight of each observation.
+dist.other: Tensor to compare with.
+dist.p: Order p of the norm.
+renorm.p: Order p of the norm.
+maxnorm: Maximum norm of an entry.
+hash_tensor.mode: Method of the hash; 0, the exclusive or, is the only one.
 p: Order p of the norm.
 ord: Order of the norm: a number, inf or -inf.
 correction: Number that is subtracted from the number of elements in the denominator; 1 gives the unbiased estimate.
@@ -256,5 +306,38 @@ log_softmax
 softmin
     nn.functional.softmin(torch.tensor{0.0, 1.0}, 1)
     --> tensor([0.7311, 0.2689])
+hash_tensor
+    torch.hash_tensor(torch.tensor{1, 2})
+    --> tensor(3, dtype=torch.uint64)
+diff
+    torch.tensor{1, 4, 9, 16}:diff()
+    --> tensor([3, 5, 7])
+trapezoid
+    torch.trapezoid(torch.tensor{1.0, 5.0, 10.0})
+    --> tensor(10.5000)
+cumulative_trapezoid
+    torch.cumulative_trapezoid(torch.tensor{1.0, 5.0, 10.0})
+    --> tensor([ 3.0000, 10.5000])
+cov
+    torch.tensor{ {0.0, 1.0, 2.0}, {2.0, 1.0, 0.0} }:cov()
+    --> tensor([[ 1., -1.],
+    -->         [-1.,  1.]])
+corrcoef
+    torch.tensor{ {0.0, 1.0, 2.0}, {2.0, 1.0, 0.0} }:corrcoef()
+    --> tensor([[ 1., -1.],
+    -->         [-1.,  1.]])
+std_mean
+    torch.std_mean(torch.tensor{1.0, 2.0, 3.0})
+    --> (tensor(1.), tensor(2.))
+var_mean
+    torch.var_mean(torch.tensor{1.0, 2.0, 3.0})
+    --> (tensor(1.), tensor(2.))
+dist
+    torch.dist(torch.tensor{0.0, 0.0}, torch.tensor{3.0, 4.0})
+    --> tensor(5.)
+renorm
+    torch.renorm(torch.tensor{ {3.0, 4.0}, {0.3, 0.4} }, 2, 1, 1)
+    --> tensor([[0.6000, 0.8000],
+    -->         [0.3000, 0.4000]])
 ]=],
 }

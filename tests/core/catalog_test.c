@@ -25,7 +25,7 @@
 
 /* The search finds no arguments for these: there is no GPU here, there are no compressed indices,
  * no weights of recurrent layers, no affine matrices with sizes, no labels with lengths, no
- * grids and no positions of volumes. */
+ * grids, no positions of volumes and no pivots. */
 static const char *const unsuited[] = {"cuda",
                                        "sparse_compressed_tensor",
                                        "lstm",
@@ -40,7 +40,10 @@ static const char *const unsuited[] = {"cuda",
                                        "nn.functional.affine_grid",
                                        "nn.functional.grid_sample",
                                        "nn.functional.max_unpool3d",
-                                       "nn.functional.ctc_loss"};
+                                       "nn.functional.ctc_loss",
+                                       "lu_solve",
+                                       "linalg.lu_solve",
+                                       "linalg.ldl_solve"};
 
 /* ---- what operations are given --------------------------------------------------------------- */
 
@@ -343,18 +346,23 @@ static lt_status into_out(void)
     prepare(trying, false);
     assert_ok(do_now());
     lt_tensor *outs[MOST_RESULTS];
-    const int n_outs = trying->op->n_results;
-    for (int r = 0; r < n_outs; r++) outs[r] = lt_tensor_retain(now.results[r].v.tensor);
+    const bool list = now.results[0].kind == LT_KIND_TENSORS;
+    const int n_outs = list ? (int)now.results[0].v.tensors.n : trying->op->n_results;
+    assert_true(n_outs <= MOST_RESULTS);
+    for (int r = 0; r < n_outs; r++)
+        outs[r] = lt_tensor_retain(list ? now.results[0].v.tensors.v[r] : now.results[r].v.tensor);
     give_back_results();
-    now.args[trying->n] = (lt_named_value){"out", n_outs > 1 ? lt_value_tensors(n_outs, outs)
-                                                             : lt_value_tensor(outs[0])};
+    now.args[trying->n] = (lt_named_value){
+        "out", list || n_outs > 1 ? lt_value_tensors(n_outs, outs) : lt_value_tensor(outs[0])};
     int n = MOST_RESULTS;
     fail_from_here();
     const lt_status status =
         lt_call(trying->op->name, NULL, 0, now.args, trying->n + 1, now.results, &n);
     fail_no_more();
     if (status == LT_OK)
-        for (int r = 0; r < n_outs; r++) assert_ptr_equal(now.results[r].v.tensor, outs[r]);
+        for (int r = 0; r < n_outs; r++)
+            assert_ptr_equal(list ? now.results[0].v.tensors.v[r] : now.results[r].v.tensor,
+                             outs[r]);
     else
         assert_int_equal(now.results[0].kind, LT_KIND_NONE);
     give_all_back();

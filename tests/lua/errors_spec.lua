@@ -272,7 +272,7 @@ describe('a name that a function does not take', function()
       ['net:named_parameters {recuse = true}'] = 'recuse recurse',
       ['net:buffers {recuse = true}'] = 'recuse recurse',
       ['net:named_modules {prefx = "a"}'] = 'prefx prefix',
-      ['torch.linalg.norm(x, {od = 2})'] = 'od ord',
+      ['torch.linalg.matrix_rank(x, {rtl = 2})'] = 'rtl rtol',
     } do
       local wrong, meant = names:match '(%S+) (%S+)'
       says(call, ("got an unexpected keyword argument '%s'; did you mean '%s'?"):format(wrong, meant))

@@ -402,6 +402,31 @@ for _, name in ipairs { 'hsplit', 'vsplit', 'dsplit' } do
 end
 cases.select_scatter, cases.diagonal_scatter = { { X(2, 3), X(3), 1, 2 } }, { { X(3, 3), X(3) } }
 cases.as_strided_scatter = { { X(4), X(2), { 2 }, { 2 } } }
+cases.slice_scatter, cases.index_reduce = { { X(4), X(2), 1, 2, 4, 2 } }, { { P(3, 2), 1, I { 1, 3, 1 }, P(3, 2), 'mean' }, { P(3, 2), 1, I { 2, 3 }, P(2, 2), 'prod' } }
+cases.segment_reduce = { { X(4, 2), 'sum', { lengths = I { 1, 3 } } }, { X(4), 'mean', { lengths = I { 2, 2 } } }, { P(4), 'max', { offsets = I { 0, 1, 4 } } } }
+cases.unbind_copy, cases.split_with_sizes_copy = { { X(2, 3) } }, { { X(3), { 1, 2 } } }
+cases.linalg_householder_product, cases.orgqr = { { X(3, 2), U(2) }, { X(2, 3, 2), U(2, 2) } }, { { X(3, 3), U(2) } }
+cases.ormqr = { { X(3, 2), U(2), X(3, 2) }, { X(3, 2), U(2), X(2, 3), false, true } }
+cases.linalg_inv_ex, cases.linalg_solve_ex = { { R(2, 2, 2) } }, { { R(3, 3), X(3, 2) } }
+cases.cholesky_solve, cases.cholesky_inverse = { { X(3, 2), R(3, 3) }, { X(3, 2), R(3, 3), true } }, { { R(3, 3) } }
+cases.triangular_solve = { { X(3, 2), R(3, 3) }, { X(3, 2), R(3, 3), false, true, true } }
+cases.linalg_matrix_exp, cases.matrix_exp = { { X(3, 3) } }, { { X(2, 2, 2) } }
+cases.linalg_cond, cases.linalg_cond_named = { { R(3, 3) }, { R(3, 3), 1 } }, { { R(3, 3), 'fro' } }
+cases.linalg_tensorinv, cases.linalg_tensorsolve = { { R(4, 4), 1 } }, { { R(4, 4), X(4) } }
+cases.linalg_vecdot, cases.vander, cases.linalg_vander = { { X(2, 3), X(3) } }, { { X(3) }, { X(3), 4, true } }, { { X(2, 3) } }
+cases.linalg_norm, cases.linalg_norm_named = { { X(2, 3) }, { R(2, 2), 1 }, { X(2, 3), 3, 1 } }, { { X(2, 3), 'fro' } }
+cases.frobenius_norm, cases.nuclear_norm, cases.nuclear_norm_keepdim = { { X(2, 3), 2 } }, { { R(2, 2) } }, { { R(2, 2), true } }
+cases.linalg_diagonal = { { X(2, 3, 3), { offset = 1 } } }
+cases.float_power, cases.frexp, cases.ldexp = { { P(2, 3), 2.5 }, { P(3), P(3) } }, { { X(2, 3) } }, { { X(3), I { 1, -2, 3 } } }
+cases.positive, cases.deg2rad, cases.rad2deg = { { X(2, 3) } }, { { X(2, 3) } }, { { X(2, 3) } }
+cases.rsub, cases.fill = { { X(2, 3), X(3), 0.7 }, { X(3), 2 } }, { { X(2, 3), X() }, { X(3), 2 } }
+cases.diff = { { X(2, 4), 2 }, { X(3), 1, 1, X(2), X(1) } }
+cases.trapezoid, cases.cumulative_trapezoid = { { X(2, 4) }, { X(2, 4), X(4) } }, { { X(2, 4), { dx = 0.5 } }, { X(3, 2), X(3), { dim = 1 } } }
+cases.cov, cases.corrcoef = { { X(2, 4) } }, { { X(2, 4) } }
+for _, name in ipairs { 'std_mean', 'var_mean' } do
+  cases[name], cases[name .. '_unbiased'], cases[name .. '_dim'] = { { X(2, 3), 2 } }, { { X(2, 3), false } }, { { X(2, 3), 2, true } }
+end
+cases.dist, cases.renorm = { { X(2, 3), X(2, 3), 3 } }, { { X(2, 3), 2, 1, 1.5 } }
 cases.fft_fftshift, cases.fft_ifftshift = { { X(3, 4) }, { X(5), 1 } }, { { X(3, 4) }, { X(5), 1 } }
 cases.linalg_vector_norm = { { X(2, 3), 3, 2 } }
 cases.aminmax = { { X(2, 3), { dim = 2 } } }
@@ -687,6 +712,12 @@ describe('the derivative of matrices\' factors:', function()
   checks('lu_factor_ex', { R(3, 3) }, function(x) return (linalg.lu_factor_ex(x)) end)
   checks('lu_factor_ex of a tall matrix', { X(4, 2) }, function(x) return (linalg.lu_factor_ex(x)) end)
   checks('lu_factor_ex of a wide matrix', { X(2, 4) }, function(x) return (linalg.lu_factor_ex(x)) end)
+  checks('lu_factor', { R(2, 3, 3) }, function(x) return (linalg.lu_factor(x)) end)
+  checks('lu_unpack', { R(3, 3) }, function(x)
+    local LU, pivots = linalg.lu_factor_ex(x)
+    return select(2, torch.lu_unpack(LU, pivots)), select(3, torch.lu_unpack(LU, pivots))
+  end)
+  checks('cholesky_ex', { X(3, 3) }, function(x) return (linalg.cholesky_ex(positive(x))) end)
   checks('lu', { R(3, 3) }, function(x) return select(2, linalg.lu(x)), select(3, linalg.lu(x)) end)
   checks('lu_solve', { R(3, 3), X(3, 2) }, function(x, b)
     local LU, pivots = linalg.lu_factor_ex(x)
@@ -769,9 +800,9 @@ describe('a mismatch of gradcheck', function()
 end)
 
 describe('every op made of others', function()
-  -- Casts to dtypes without derivatives or with too few digits, a count, and the way to a GPU; sparse tensors: sparse_spec.lua.
+  -- Casts to dtypes without derivatives or with too few digits, a count, comparisons, a hash, LAPACK's LDL, random directions, and the way to a GPU; sparse tensors: sparse_spec.lua.
   local excused = {}
-  for name in ([[bool_cast byte_cast char_cast short_cast int_cast long_cast half_cast bfloat16_cast float_cast chalf_cast cfloat_cast cuda detach_copy view_copy_dtype
+  for name in ([[bool_cast byte_cast char_cast short_cast int_cast long_cast half_cast bfloat16_cast float_cast chalf_cast cfloat_cast cuda detach_copy view_copy_dtype isin signbit isposinf isneginf hash_tensor linalg_ldl_factor linalg_ldl_solve svd_lowrank pca_lowrank
     linalg_matrix_rank isreal sparse_coo_tensor sparse_compressed_tensor values stored_values coalesce to_dense to_sparse_coo to_sparse_compressed sparse_mask sparse_solve]]):gmatch '%S+' do
     excused[name] = true
   end

@@ -234,12 +234,24 @@ static lt_status check_room(const lt_callable *f, const lt_value *results, const
     return lt_host_value_check(f->info.name, "result", 0, results, results->size);
 }
 
+/* The same for a list of results. */
+static lt_status store_list(const lt_callable *f, const lt_tensor_list *outs, lt_tensor_list *made)
+{
+    LT_TRY(lt_store_outs(f->info.name, (int)made->n, made->v, outs));
+    for (int64_t i = 0; i < made->n; i++) {
+        lt_tensor_release(made->v[i]);
+        made->v[i] = lt_tensor_retain(outs->v[i]);
+    }
+    return LT_OK;
+}
+
 /* Copies the results to the tensors of out= and returns these instead; releases the originals. */
 static lt_status store_results(const lt_callable *f, lt_call_slot *out, lt_value *made)
 {
     const int n = f->info.n_results;
     const lt_tensor_list outs =
         f->args[f->out].type == LT_ARG_TENSORS ? out->list : (lt_tensor_list){1, &out->tensor};
+    if (made[0].kind == LT_KIND_TENSORS) return store_list(f, &outs, &made[0].v.tensors);
     lt_tensor *results[LT_CALL_MAX_RESULTS];
     for (int i = 0; i < n; i++) results[i] = made[i].v.tensor;
     const lt_status status =

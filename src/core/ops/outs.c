@@ -83,3 +83,17 @@ lt_status lt_store_exact_outs(const char *op, int n, lt_tensor *const *results,
 {
     return store_all(op, true, n, results, outs);
 }
+
+lt_status lt_store_in_place(const char *op, lt_tensor *result, bool keeps_dtype, lt_tensor *self)
+{
+    lt_status status = lt_check_output(self, (lt_dtype)result->dtype, self->device);
+    if (status == LT_OK && keeps_dtype && result->dtype != self->dtype)
+        status = lt_error(LT_ERR_RUNTIME,
+                          "the base given to %s has dtype torch.%s but the operation's result "
+                          "requires dtype torch.%s",
+                          op, lt_dtype_name((lt_dtype)self->dtype),
+                          lt_dtype_name((lt_dtype)result->dtype));
+    if (status == LT_OK && result != self) status = lt_copy_(self, result, false);
+    lt_tensor_release(result);
+    return status;
+}

@@ -1,4 +1,5 @@
-/* outs.h - out= of ops: copies finished results to the given tensors, if the op cannot write to them. */
+/* outs.h - out= of ops that cannot write to the given tensors, and in-place forms of composite ops:
+ * the finished results are copied. */
 #ifndef LT_OPS_OUTS_H
 #define LT_OPS_OUTS_H
 
@@ -39,5 +40,10 @@ static inline bool lt_shares_storage_with_any(const lt_tensor *out, const lt_ten
         if (lt_shares_storage(out, read->v[i])) return true;
     return false;
 }
+
+/* The in-place form `op`: copies the result, which it steals, to self; autograd records the copy.
+ * LT_ERR_RUNTIME if the result cannot be cast to the dtype of self, or, with keeps_dtype, has
+ * another one. */
+lt_status lt_store_in_place(const char *op, lt_tensor *result, bool keeps_dtype, lt_tensor *self);
 
 #endif

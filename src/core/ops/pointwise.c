@@ -98,14 +98,11 @@ static bool overlaps(const lt_tensor *out, const lt_tensor *input)
 static lt_status without_unsigned(lt_tensor *t, lt_dtype dtype, lt_tensor **out)
 {
     lt_tensor *cast = NULL;
-    LT_TRY(lt_cast(t, dtype, &cast));
-    lt_status status = LT_OK;
-    *out = cast;
-    if (lt_same_bits(dtype) != dtype) {
-        status = lt_tensor_alias(cast, out);
-        lt_tensor_release(cast);
-        if (status == LT_OK) (*out)->dtype = (int8_t)lt_same_bits(dtype);
-    }
+    LT_TRY(lt_cast(t, dtype, lt_same_bits(dtype) != dtype ? &cast : out));
+    if (cast == NULL) return LT_OK;
+    const lt_status status = lt_tensor_alias(cast, out);
+    lt_tensor_release(cast);
+    if (status == LT_OK) (*out)->dtype = (int8_t)lt_same_bits(dtype);
     return status;
 }
 

@@ -24,28 +24,15 @@ local reasons = {
   ['sparse_coo_tensor and sparse_compressed_tensor in C'] = 'sparse_csr_tensor sparse_csc_tensor',
 
   -- ---- operations that are written in Lua -----------------------------------------------------------------------------
-  ['written in Lua: lib/linalg.lua'] = 'linalg.diagonal linalg.norm',
-  ['written in Lua: lib/ops/factorizations.lua'] = [[
-    cholesky_inverse cholesky_solve geqrf linalg.cholesky_ex linalg.cond linalg.householder_product linalg.inv_ex
-    linalg.ldl_factor linalg.ldl_factor_ex linalg.ldl_solve linalg.lu linalg.lu_factor linalg.lu_factor_ex
-    linalg.lu_solve linalg.matrix_exp linalg.solve_ex linalg.tensorinv linalg.tensorsolve linalg.vecdot lu lu_solve
-    lu_unpack matrix_exp orgqr ormqr triangular_solve]],
-  ['written in Lua: lib/ops/matrices.lua'] = 'pca_lowrank svd_lowrank',
+  ['the number of its results depends on an argument; linalg.lu_factor_ex in C'] = 'lu',
+  ['the number of its results depends on an argument'] = 'unravel_index',
+  ['its fill value is no position; nonzero in C'] = 'nonzero_static',
   ['written in Lua: lib/linalg/lobpcg.lua'] = 'lobpcg',
   ['written in Lua: lib/ops/masked.lua'] = [[
     masked_amax masked_amin masked_argmax masked_argmin masked_cumprod masked_cumsum masked_log_softmax
     masked_logaddexp masked_logsumexp masked_mean masked_median masked_norm masked_normalize masked_prod
     masked_softmax masked_softmin masked_std masked_sum masked_var]],
-  ['written in Lua: lib/ops/elements.lua'] = [[
-    deg2rad deg2rad_ fill float_power frexp hash_tensor isneginf isposinf ldexp ldexp_ positive rad2deg rad2deg_ rsub
-    signbit]],
-  ['written in Lua: lib/ops/alternative_forms.lua'] = 'empty_permuted frobenius_norm nuclear_norm range scalar_tensor',
-  ['written in Lua: lib/ops/statistics.lua'] = [[
-    corrcoef cov cumulative_trapezoid diff dist gradient histogram histogramdd isin linalg.vander renorm std_mean
-    trapezoid trapz vander var_mean]],
-  ['written in Lua: lib/ops/slices.lua'] = [[
-    index_reduce nonzero_static segment_reduce slice_scatter split_with_sizes_copy unbind_copy
-    unravel_index]],
+  ['written in Lua: lib/ops/statistics.lua'] = 'gradient histogram histogramdd',
   ['written in Lua: lib/nn/functional'] = [[
     nn.functional.interpolate nn.functional.linear_cross_entropy nn.functional.multi_head_attention_forward
     nn.functional.upsample nn.functional.upsample_bilinear nn.functional.upsample_nearest]],

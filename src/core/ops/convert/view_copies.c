@@ -20,12 +20,15 @@
 #include "op/select_copy.h"
 #include "op/split.h"
 #include "op/split_copy.h"
+#include "op/split_with_sizes_copy.h"
 #include "op/squeeze.h"
 #include "op/squeeze_copy.h"
 #include "op/t.h"
 #include "op/t_copy.h"
 #include "op/transpose.h"
 #include "op/transpose_copy.h"
+#include "op/unbind.h"
+#include "op/unbind_copy.h"
 #include "op/unfold.h"
 #include "op/unfold_copy.h"
 #include "op/unsqueeze.h"
@@ -156,20 +159,43 @@ lt_status lt_detach_copy_impl(lt_tensor *self, lt_tensor **out)
     return copy_view(status, view, out);
 }
 
-lt_status lt_split_copy_impl(lt_tensor *self, int64_t split_size, int64_t dim, lt_tensor_list *out)
+/* Copies views, which an operation with this status has created; releases them. */
+static lt_status copy_views(lt_status status, lt_tensor_list *views, lt_tensor_list *out)
 {
-    lt_tensor_list views, list = {0, NULL};
-    LT_TRY(lt_split(self, split_size, dim, &views));
-    lt_status status = lt_list_new(views.n, &list);
-    while (status == LT_OK && list.n < views.n) {
+    lt_tensor_list list = {0, NULL};
+    LT_TRY(status);
+    status = lt_list_new(views->n, &list);
+    while (status == LT_OK && list.n < views->n) {
         lt_tensor *copy = NULL;
-        status = lt_clone_format(views.v[list.n], "contiguous_format", &copy);
+        status = lt_clone_format(views->v[list.n], "contiguous_format", &copy);
         if (status == LT_OK) list.v[list.n++] = copy;
     }
-    lt_list_release(&views);
+    lt_list_release(views);
     if (status == LT_OK)
         *out = list;
     else
         lt_list_release(&list);
     return status;
+}
+
+lt_status lt_split_copy_impl(lt_tensor *self, int64_t split_size, int64_t dim, lt_tensor_list *out)
+{
+    lt_tensor_list views;
+    const lt_status status = lt_split(self, split_size, dim, &views);
+    return copy_views(status, &views, out);
+}
+
+lt_status lt_split_with_sizes_copy_impl(lt_tensor *self, const lt_dims *split_sizes, int64_t dim,
+                                        lt_tensor_list *out)
+{
+    lt_tensor_list views;
+    const lt_status status = lt_split_sizes(self, split_sizes, dim, &views);
+    return copy_views(status, &views, out);
+}
+
+lt_status lt_unbind_copy_impl(lt_tensor *self, int64_t dim, lt_tensor_list *out)
+{
+    lt_tensor_list views;
+    const lt_status status = lt_unbind(self, dim, &views);
+    return copy_views(status, &views, out);
 }

@@ -1,6 +1,7 @@
 /* parts.c - copies of a tensor in which a part is another tensor: select_scatter and others. Each
  * writes to a view of the copy. */
 #include "ops/common.h"
+#include "op/_slice.h"
 #include "op/as_strided.h"
 #include "op/as_strided_scatter.h"
 #include "op/clone.h"
@@ -9,6 +10,7 @@
 #include "op/diagonal_scatter.h"
 #include "op/select.h"
 #include "op/select_scatter.h"
+#include "op/slice_scatter.h"
 
 /* Writes src to part, a view of copy that an operation with this status has created. Steals both;
  * *out is copy. */
@@ -38,6 +40,21 @@ lt_status lt_select_scatter_impl(lt_tensor *self, lt_tensor *src, int64_t dim, i
     lt_tensor *copy = NULL, *part = NULL;
     LT_TRY(lt_clone_format(self, "contiguous_format", &copy));
     const lt_status status = lt_select(copy, dim, index, &part);
+    return store_part(status, copy, part, src, out);
+}
+
+/* end: of the last entry, which is replaced, too. */
+lt_status lt_slice_scatter_impl(lt_tensor *self, lt_tensor *src, int64_t dim, const int64_t *start,
+                                const int64_t *end, int64_t step, lt_tensor **out)
+{
+    int d;
+    LT_TRY(lt_wrap_dim(dim, self->ndim, &d));
+    const int64_t last = end != NULL ? *end : -1,
+                  stop = last < 0 ? last + self->sizes[d] + 1 : last + 1;
+    lt_tensor *copy = NULL, *part = NULL;
+    LT_TRY(lt_clone_format(self, "contiguous_format", &copy));
+    const lt_status status =
+        lt__slice(copy, d, start != NULL ? *start : 0, stop > 0 ? stop : 0, step, &part);
     return store_part(status, copy, part, src, out);
 }
 

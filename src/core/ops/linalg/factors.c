@@ -11,16 +11,15 @@
 #include "op/_linalg_eig.h"
 #include "op/_linalg_eigh.h"
 #include "op/_linalg_eigvals.h"
-#include "op/_linalg_ldl.h"
 #include "op/_linalg_ldl_solve.h"
-#include "op/_linalg_lu.h"
 #include "op/_linalg_lstsq.h"
 #include "op/_linalg_lstsq_rank.h"
 #include "op/_linalg_qr.h"
-#include "op/_linalg_reflectors.h"
 #include "op/_linalg_svd.h"
 #include "op/_linalg_svdvals.h"
 #include "op/amax.h"
+#include "op/geqrf.h"
+#include "op/linalg_ldl_factor_ex.h"
 #include "op/linalg_svd.h"
 #include "op/to.h"
 #include "op/triu.h"
@@ -35,31 +34,7 @@ static lt_status give_all(lt_scope *s, int n, lt_tensor *const *results, lt_tens
     return lt_scope_close(s);
 }
 
-lt_status lt__linalg_lu_impl(lt_tensor *self, lt_tensor **out_LU, lt_tensor **out_pivots,
-                             lt_tensor **out_info)
-{
-    LT_TRY(lt_linalg_check_square("linalg.lu_factor", self));
-    LT_TRY(lt_linalg_check_kind("linalg.lu_factor", self));
-    const lt_dims each = lt_linalg_batch_of(self, lt_rows(self), -1),
-                  one = lt_linalg_batch_of(self, -1, -1);
-    lt_scope s;
-    lt_scope_open(&s, false);
-    lt_tensor *work = do_dense_copy(&s, do_turn(&s, self)); /* column-major */
-    lt_tensor *pivots = do_new_of(&s, LT_INT32, self->device, &each),
-              *info = do_new_of(&s, LT_INT32, self->device, &one);
-    if (info != NULL) s.status = lt_fill_value(info, lt_scalar_from_int(0));
-    if (s.status == LT_OK && self->numel > 0) {
-        lt_factor f = lt_linalg_factor_of(LT_FACTOR_LU, work);
-        f.pivots = lt_linalg_integers(pivots);
-        f.infos = lt_linalg_integers(info);
-        do_factor(&s, &f, work, NULL);
-    }
-    lt_tensor *factors = do_turn(&s, work);
-    return give_all(&s, 3, (lt_tensor *[]){factors, pivots, info},
-                    (lt_tensor * *[]){out_LU, out_pivots, out_info});
-}
-
-lt_status lt__linalg_reflectors_impl(lt_tensor *self, lt_tensor **out_a, lt_tensor **out_tau)
+lt_status lt_geqrf_impl(lt_tensor *self, lt_tensor **out_a, lt_tensor **out_tau)
 {
     LT_TRY(lt_linalg_check_matrix("geqrf", self));
     LT_TRY(lt_linalg_check_kind("geqrf", self));
@@ -314,11 +289,15 @@ lt_status lt__linalg_eigvals_impl(lt_tensor *self, lt_tensor **out)
     return status;
 }
 
-lt_status lt__linalg_ldl_impl(lt_tensor *self, bool hermitian, lt_tensor **out_LD,
-                              lt_tensor **out_pivots, lt_tensor **out_info)
+lt_status lt_linalg_ldl_factor_ex_impl(lt_tensor *self, bool hermitian, bool check_errors,
+                                       lt_tensor **out_LD, lt_tensor **out_pivots,
+                                       lt_tensor **out_info)
 {
-    LT_TRY(lt_linalg_check_square("torch.linalg.ldl_factor_ex", self));
-    LT_TRY(lt_linalg_check_kind("torch.linalg.ldl_factor_ex", self));
+    static const lt_linalg_refusal singular = {
+        "torch.linalg.ldl_factor_ex",
+        "The factorization could not be completed because a block of D is 0 (block %d)", false};
+    LT_TRY(lt_linalg_check_square(singular.op, self));
+    LT_TRY(lt_linalg_check_kind(singular.op, self));
     const lt_dims row = lt_linalg_batch_of(self, lt_rows(self), -1),
                   one = lt_linalg_batch_of(self, -1, -1);
     lt_scope s;
@@ -334,6 +313,8 @@ lt_status lt__linalg_ldl_impl(lt_tensor *self, bool hermitian, lt_tensor **out_L
         f.infos = lt_linalg_integers(info);
         do_factor(&s, &f, work, NULL);
     }
+    if (s.status == LT_OK && check_errors)
+        s.status = lt_linalg_refused(&singular, self, info, NULL);
     lt_tensor *factors = do_to_device(&s, do_tril(&s, do_turn(&s, work)), self->device);
     pivots = do_to_device(&s, pivots, self->device), info = do_to_device(&s, info, self->device);
     return give_all(&s, 3, (lt_tensor *[]){factors, pivots, info},

@@ -4,7 +4,9 @@
 #include "linalg.h"
 
 #include <stdio.h>
+#include <string.h>
 
+#include "iter.h"
 #include "user_index.h"
 #include "devices/copies.h"
 #include "devices/transfer.h"
@@ -84,6 +86,13 @@ lt_tensor *do_new_real(lt_scope *s, const lt_tensor *like, const lt_dims *sizes)
     return s->status == LT_OK ? t : NULL;
 }
 
+lt_tensor *do_new_integers(lt_scope *s, const lt_tensor *like, const lt_dims *sizes)
+{
+    lt_tensor *t = do_new_of(s, LT_INT32, like->device, sizes);
+    if (t != NULL) s->status = lt_fill_value(t, lt_scalar_from_int(0));
+    return s->status == LT_OK ? t : NULL;
+}
+
 lt_dims lt_linalg_batch_of(const lt_tensor *a, int64_t rows, int64_t columns)
 {
     lt_dims sizes = lt_dims_of(a);
@@ -91,6 +100,16 @@ lt_dims lt_linalg_batch_of(const lt_tensor *a, int64_t rows, int64_t columns)
     if (rows >= 0) sizes.v[sizes.n++] = rows;
     if (columns >= 0) sizes.v[sizes.n++] = columns;
     return sizes;
+}
+
+lt_status lt_linalg_broadcast_batches(const lt_tensor *a, const lt_tensor *b, lt_dims *out)
+{
+    const lt_dims batch_a = lt_linalg_batch_of(a, 1, 1), batch_b = lt_linalg_batch_of(b, 1, 1);
+    lt_tensor like_a = {.ndim = (uint8_t)batch_a.n}, like_b = {.ndim = (uint8_t)batch_b.n};
+    memcpy(like_a.sizes, batch_a.v, sizeof like_a.sizes);
+    memcpy(like_b.sizes, batch_b.v, sizeof like_b.sizes);
+    *out = (lt_dims){.n = 0};
+    return lt_broadcast_shape((lt_tensor *[]){&like_a, &like_b}, 2, &out->n, out->v);
 }
 
 /* ---- factorizations of a batch --------------------------------------------------------------- */
@@ -142,8 +161,8 @@ lt_status lt_linalg_refused(const lt_linalg_refusal *r, const lt_tensor *a, lt_t
             break;
         }
         if (a->ndim > 2) snprintf(batch, sizeof batch, "(Batch element %lld): ", lt_user_index(i));
-        snprintf(reason, sizeof reason, r->format,
-                 r->element ? (int)lt_user_index(info[i] - 1) : info[i]);
+        const int number = r->element ? (int)lt_user_index(info[i] - 1) : info[i];
+        snprintf(reason, sizeof reason, r->format, number, number);
         status = lt_error(LT_ERR_RUNTIME, "%s: %s%s", r->op, batch, reason);
     }
     lt_mem_free(copy);
@@ -155,7 +174,8 @@ bool do_factor(lt_scope *s, lt_factor *f, const lt_tensor *a, const lt_linalg_re
     lt_tensor *infos = NULL;
     bool any = false;
     if (s->status != LT_OK || f->batch == 0) return true;
-    if (r != NULL) {
+    const bool refuses = r != NULL && r->format != NULL;
+    if (refuses) {
         infos = do_new_of(s, LT_INT32, f->device, &(lt_dims){1, {f->batch}});
         if (infos == NULL) return true;
         f->infos = lt_linalg_integers(infos);
@@ -163,12 +183,12 @@ bool do_factor(lt_scope *s, lt_factor *f, const lt_tensor *a, const lt_linalg_re
     const bool at_home = f->device.type == LT_CPU || !lt_dtype_is_complex(f->dtype);
     s->status = at_home ? lt_backends[f->device.type]->factor(f)
                         : lt_linalg_factor_on_host(f, r != NULL ? r->op : "linalg");
-    if (s->status == LT_OK && r != NULL)
+    if (s->status == LT_OK && refuses)
         s->status = lt_linalg_refused(r, a, infos, f->has_robust ? &any : NULL);
     return !any;
 }
 
-lt_tensor *do_lu(lt_scope *s, lt_tensor *work, const lt_linalg_refusal *r)
+lt_tensor *do_lu(lt_scope *s, lt_tensor *work, const lt_linalg_refusal *r, lt_tensor *info)
 {
     if (s->status != LT_OK) return NULL;
     lt_dims sizes = lt_linalg_batch_of(work, lt_rows(work), -1);
@@ -176,6 +196,7 @@ lt_tensor *do_lu(lt_scope *s, lt_tensor *work, const lt_linalg_refusal *r)
     if (pivots == NULL) return NULL;
     lt_factor f = lt_linalg_factor_of(LT_FACTOR_LU, work);
     f.pivots = lt_linalg_integers(pivots);
+    f.infos = info != NULL ? lt_linalg_integers(info) : NULL;
     if (f.n > 0) do_factor(s, &f, work, r);
     return s->status == LT_OK ? pivots : NULL;
 }

@@ -98,14 +98,25 @@ lt_tensor *do_new_like(lt_scope *s, const lt_tensor *like, const lt_dims *sizes)
 /* Real zeros, also for a complex `like`: for its singular values or eigenvalues. */
 lt_tensor *do_new_real(lt_scope *s, const lt_tensor *like, const lt_dims *sizes);
 
+/* int32 zeros on the device of like. */
+lt_tensor *do_new_integers(lt_scope *s, const lt_tensor *like, const lt_dims *sizes);
+
 /* The sizes of a batch like a's, of rows x columns matrices; columns < 0: of vectors; rows < 0: of
  * scalars. */
 lt_dims lt_linalg_batch_of(const lt_tensor *a, int64_t rows, int64_t columns);
 
+/* The batches of a and b broadcast, followed by two sizes of 1. */
+lt_status lt_linalg_broadcast_batches(const lt_tensor *a, const lt_tensor *b, lt_dims *out);
+
+/* Fails unless pivots has one entry for each row or column of factors, the smaller number of both.
+ * name: of factors in the message. */
+lt_status lt_linalg_check_pivots(const char *op, const char *name, const lt_tensor *factors,
+                                 const lt_tensor *pivots);
+
 static inline int32_t *lt_linalg_integers(lt_tensor *t) { return (int32_t *)(void *)lt_data(t); }
 
-/* The op of the messages, and PyTorch's message for a matrix that cannot be factored. Its %d is
- * LAPACK's info; with `element`, where info is the number of a diagonal element, the user-visible
+/* The op of the messages, and PyTorch's message for a matrix that cannot be factored; without a
+ * message, the failure is no error. Its %d is LAPACK's info; with `element`, where info is the number of a diagonal element, the user-visible
  * index of that element. */
 typedef struct lt_linalg_refusal {
     const char *op, *format;
@@ -124,7 +135,18 @@ lt_status lt_linalg_refused(const lt_linalg_refusal *r, const lt_tensor *a, lt_t
  * algorithm that factors more matrices, the result is false instead. */
 bool do_factor(lt_scope *s, lt_factor *f, const lt_tensor *a, const lt_linalg_refusal *r);
 
-/* LU factors of square column-major matrices, in place. Returns the pivots. */
-lt_tensor *do_lu(lt_scope *s, lt_tensor *work, const lt_linalg_refusal *r);
+/* LU factors of square column-major matrices, in place. Returns the pivots. info: receives LAPACK's
+ * info of each matrix; NULL: not requested. */
+lt_tensor *do_lu(lt_scope *s, lt_tensor *work, const lt_linalg_refusal *r, lt_tensor *info);
+
+/* Which side of the unknown a triangular matrix stands on, and whether its diagonal is assumed to be
+ * ones. */
+typedef struct lt_linalg_side {
+    bool right, unit;
+} lt_linalg_side;
+
+/* X of A X = B, or, right, of X A = B. */
+lt_tensor *do_linalg_triangular(lt_scope *s, lt_tensor *a, lt_tensor *b, bool upper,
+                                lt_linalg_side side);
 
 #endif

@@ -4,9 +4,14 @@
 
 #include "linalg.h"
 #include "op/amin.h"
+#include "op/diagonal.h"
+#include "op/frobenius_norm.h"
+#include "op/linalg_diagonal.h"
 #include "op/linalg_matrix_norm.h"
 #include "op/linalg_matrix_rank.h"
+#include "op/linalg_norm.h"
 #include "op/norm.h"
+#include "op/nuclear_norm.h"
 #include "step/linalg_svdvals.h"
 
 /* Moves the two dimensions, the last ones if dims is NULL, to the end. */
@@ -119,4 +124,44 @@ lt_status lt_linalg_matrix_rank_impl(lt_tensor *self, const double *rtol, bool h
         return lt_scope_return(&s, do_cast(&s, do_sum_dim(&s, values, -1, false), LT_INT64), out);
     lt_tensor *least = do_mul(&s, do_largest(&s, values), do_number(&s, tolerance));
     return lt_scope_return(&s, do_sum_dim(&s, do_gt(&s, values, least), -1, false), out);
+}
+
+/* ---- other forms ----------------------------------------------------------------------------- */
+
+/* A view of the diagonals of matrices. */
+lt_status lt_linalg_diagonal_impl(lt_tensor *A, int64_t offset, int64_t dim1, int64_t dim2,
+                                  lt_tensor **out)
+{
+    return lt_diagonal(A, offset, dim1, dim2, out);
+}
+
+/* Without ord and dim of all elements; of matrices over two dimensions, otherwise of vectors. */
+lt_status lt_linalg_norm_impl(lt_tensor *A, const lt_scalar *ord, const lt_dims *dim, bool keepdim,
+                              lt_dtype dtype, lt_tensor **out)
+{
+    const lt_scalar two = lt_scalar_from_int(2);
+    if (ord != NULL && (dim != NULL ? dim->n == 2 : A->ndim == 2))
+        return lt_linalg_matrix_norm(A, *ord, dim, keepdim, dtype, out);
+    return lt_norm(A, ord != NULL ? *ord : two, dim, keepdim, dtype, out);
+}
+
+lt_status lt_linalg_norm_named_impl(lt_tensor *A, const char *ord, const lt_dims *dim, bool keepdim,
+                                    lt_dtype dtype, lt_tensor **out)
+{
+    return lt_linalg_matrix_norm_named(A, ord, dim, keepdim, dtype, out);
+}
+
+lt_status lt_frobenius_norm_impl(lt_tensor *self, const lt_dims *dim, bool keepdim, lt_tensor **out)
+{
+    return lt_norm(self, lt_scalar_from_int(2), dim, keepdim, LT_DTYPE_NONE, out);
+}
+
+lt_status lt_nuclear_norm_impl(lt_tensor *self, const lt_dims *dim, bool keepdim, lt_tensor **out)
+{
+    return lt_linalg_matrix_norm_named(self, "nuc", dim, keepdim, LT_DTYPE_NONE, out);
+}
+
+lt_status lt_nuclear_norm_keepdim_impl(lt_tensor *self, bool keepdim, lt_tensor **out)
+{
+    return lt_linalg_matrix_norm_named(self, "nuc", NULL, keepdim, LT_DTYPE_NONE, out);
 }

@@ -56,6 +56,15 @@ lt_status lt_linalg_solve_triangular_impl(lt_tensor *self, lt_tensor *other, boo
         &s, do_turn(&s, do__linalg_solve_triangular(&s, a, b, !upper, unitriangular)), out);
 }
 
+lt_tensor *do_linalg_triangular(lt_scope *s, lt_tensor *a, lt_tensor *b, bool upper,
+                                lt_linalg_side side)
+{
+    lt_tensor *x = NULL;
+    if (s->status != LT_OK) return NULL;
+    const lt_status status = lt_linalg_solve_triangular(a, b, upper, !side.right, side.unit, &x);
+    return lt_scope_hold(s, status, x);
+}
+
 lt_status lt__linalg_solve_triangular_backward_other_impl(lt_tensor *grad_output, lt_tensor *self,
                                                           bool upper, bool unitriangular,
                                                           lt_tensor **out)

@@ -8,6 +8,8 @@
 
 #include "iter.h"
 #include "op/_linalg_cholesky.h"
+#include "op/_linalg_cholesky_ex.h"
+#include "op/_linalg_inv_ex.h"
 #include "op/_linalg_logabsdet.h"
 #include "op/_linalg_sign_det.h"
 #include "op/_linalg_solve.h"
@@ -19,28 +21,46 @@
 #include "step/sgn.h"
 #include "step/tril.h"
 
-lt_status lt_inverse_impl(lt_tensor *self, lt_tensor **out)
+/* The inverse and, unless out_info is NULL, of each matrix the number of a diagonal element that is
+ * zero, or 0. checked: such a matrix is an error. */
+static lt_status invert(const char *op, lt_tensor *self, bool checked, lt_tensor **out,
+                        lt_tensor **out_info)
 {
-    static const lt_linalg_refusal singular = {
-        "linalg.inv",
+    const lt_linalg_refusal singular = {
+        op,
         "The diagonal element %d is zero, the inversion could not be completed because the input "
         "matrix is singular.",
         true};
-    LT_TRY(lt_linalg_check_square(singular.op, self));
-    LT_TRY(lt_linalg_check_kind(singular.op, self));
-    lt_dims sizes = lt_dims_of(self);
+    LT_TRY(lt_linalg_check_square(op, self));
+    LT_TRY(lt_linalg_check_kind(op, self));
+    const lt_dims sizes = lt_dims_of(self), one = lt_linalg_batch_of(self, -1, -1);
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(inverse));
     /* row-major is the transpose in column-major order: its inverse is the transposed inverse */
-    lt_tensor *work = do_dense_copy(&s, self);
-    lt_tensor *pivots = do_lu(&s, work, &singular), *result = do_new_like(&s, self, &sizes);
-    if (result != NULL && self->numel > 0) {
+    lt_tensor *work = do_dense_copy(&s, self), *info = do_new_integers(&s, self, &one);
+    lt_tensor *pivots = do_lu(&s, work, &(lt_linalg_refusal){.op = op}, info),
+              *result = do_new_like(&s, self, &sizes);
+    if (s.status == LT_OK && checked) s.status = lt_linalg_refused(&singular, self, info, NULL);
+    if (s.status == LT_OK && self->numel > 0) {
         lt_factor f = lt_linalg_factor_of(LT_FACTOR_INVERSE, work);
         f.pivots = lt_linalg_integers(pivots);
         f.b = lt_data(result);
         do_factor(&s, &f, self, NULL);
     }
-    return lt_scope_store(&s, result, out);
+    lt_scope_move_out(&s, result, out);
+    if (out_info != NULL) lt_scope_move_out(&s, info, out_info);
+    return lt_scope_close(&s);
+}
+
+lt_status lt_inverse_impl(lt_tensor *self, lt_tensor **out)
+{
+    return invert("linalg.inv", self, true, out, NULL);
+}
+
+lt_status lt__linalg_inv_ex_impl(lt_tensor *self, bool check_errors, lt_tensor **inverse,
+                                 lt_tensor **info)
+{
+    return invert("linalg.inv_ex", self, check_errors, inverse, info);
 }
 
 static lt_tensor *do_products(lt_scope *s, lt_tensor *a) /* products along the last dimension */
@@ -117,7 +137,8 @@ static lt_status determinants(const char *op, determinant what, lt_tensor *self,
     lt_dims sizes = lt_linalg_batch_of(self, -1, -1);
     lt_scope s;
     lt_scope_open(&s, false);
-    lt_tensor *work = do_dense_copy(&s, self), *pivots = do_lu(&s, work, NULL), *result = NULL;
+    lt_tensor *work = do_dense_copy(&s, self), *pivots = do_lu(&s, work, NULL, NULL),
+              *result = NULL;
     if (s.status == LT_OK && self->device.type != LT_CPU) {
         result = do_determinants(&s, what, work, pivots);
     } else {
@@ -172,12 +193,8 @@ static lt_status solve_each(const char *op, lt_tensor *a, lt_tensor *b, const tr
             (long long)lt_columns(b));
     lt_device device;
     LT_TRY(lt_check_same_device(op, (lt_tensor *[]){a, b}, 2, false, &device));
-    lt_dims batch_a = lt_linalg_batch_of(a, 1, 1), batch_b = lt_linalg_batch_of(b, 1, 1),
-            batch = {.n = 0};
-    lt_tensor like_a = {.ndim = (uint8_t)batch_a.n}, like_b = {.ndim = (uint8_t)batch_b.n};
-    memcpy(like_a.sizes, batch_a.v, sizeof like_a.sizes);
-    memcpy(like_b.sizes, batch_b.v, sizeof like_b.sizes);
-    LT_TRY(lt_broadcast_shape((lt_tensor *[]){&like_a, &like_b}, 2, &batch.n, batch.v));
+    lt_dims batch;
+    LT_TRY(lt_linalg_broadcast_batches(a, b, &batch));
     int n = (int)lt_rows(a), columns = (int)lt_columns(b);
     lt_dims wide_a = batch, wide_b = batch;
     wide_a.v[batch.n - 2] = wide_a.v[batch.n - 1] = wide_b.v[batch.n - 2] = n;
@@ -197,7 +214,7 @@ static lt_status solve_each(const char *op, lt_tensor *a, lt_tensor *b, const tr
         left = do_dense_copy(&s, left);
     lt_tensor *right = do_expand(&s, b, &wide_b);
     if (right != NULL) right = do_dense_copy(&s, do_turn(&s, right));
-    if (triangle == NULL) pivots = do_lu(&s, left, &singular); /* of the transpose */
+    if (triangle == NULL) pivots = do_lu(&s, left, &singular, NULL); /* of the transpose */
     if (s.status == LT_OK && n > 0 && columns > 0) {
         lt_factor f =
             lt_linalg_factor_of(triangle != NULL ? LT_FACTOR_TRIANGULAR : LT_FACTOR_SOLVE, left);
@@ -224,30 +241,49 @@ lt_status lt__linalg_solve_triangular_impl(lt_tensor *self, lt_tensor *other, bo
                       out);
 }
 
-lt_status lt__linalg_cholesky_impl(lt_tensor *self, bool upper, lt_tensor **out)
+/* The factor; with out_info, the order of the minor that is not positive-definite. */
+static lt_status cholesky(const char *op, lt_tensor *self, bool upper, bool checked,
+                          lt_tensor **out, lt_tensor **out_info)
 {
-    static const lt_linalg_refusal indefinite = {
-        "linalg.cholesky",
+    const lt_linalg_refusal indefinite = {
+        op,
         "The factorization could not be completed because the input is not positive-definite (the "
         "leading minor of order %d is not positive-definite).",
         false};
-    LT_TRY(lt_linalg_check_square(indefinite.op, self));
-    LT_TRY(lt_linalg_check_kind(indefinite.op, self));
+    LT_TRY(lt_linalg_check_square(op, self));
+    LT_TRY(lt_linalg_check_kind(op, self));
+    const lt_dims one = lt_linalg_batch_of(self, -1, -1);
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(_linalg_cholesky));
-    lt_tensor *work = do_dense_copy(&s, self), *result = NULL;
-    if (work != NULL && work->numel > 0) {
+    lt_tensor *work = do_dense_copy(&s, self), *result = NULL,
+              *info = do_new_integers(&s, self, &one);
+    if (s.status == LT_OK && work->numel > 0) {
         lt_factor f = lt_linalg_factor_of(LT_FACTOR_CHOLESKY, work);
         f.upper = !upper;
-        do_factor(&s, &f, self, &indefinite);
+        f.infos = lt_linalg_integers(info);
+        do_factor(&s, &f, self, &(lt_linalg_refusal){.op = op});
         if (self->device.type != LT_CPU) { /* LAPACK detects a nan pivot, cuSOLVER does not */
-            lt_tensor *orders = do_first_nan(&s, work);
-            if (orders != NULL) s.status = lt_linalg_refused(&indefinite, self, orders, NULL);
+            lt_tensor *orders = do_reshape(&s, do_first_nan(&s, work), &one);
+            info = do_where(&s, do_eq(&s, info, do_number(&s, 0)), orders, info);
         }
     }
+    if (s.status == LT_OK && checked) s.status = lt_linalg_refused(&indefinite, self, info, NULL);
     if (s.status == LT_OK) {
         lt_status status = upper ? lt_triu(work, 0, &result) : lt_tril(work, 0, &result);
         result = lt_scope_hold(&s, status, result);
     }
-    return lt_scope_store(&s, result, out);
+    lt_scope_move_out(&s, result, out);
+    if (out_info != NULL) lt_scope_move_out(&s, info, out_info);
+    return lt_scope_close(&s);
+}
+
+lt_status lt__linalg_cholesky_impl(lt_tensor *self, bool upper, lt_tensor **out)
+{
+    return cholesky("linalg.cholesky", self, upper, true, out, NULL);
+}
+
+lt_status lt__linalg_cholesky_ex_impl(lt_tensor *self, bool upper, bool check_errors, lt_tensor **L,
+                                      lt_tensor **info)
+{
+    return cholesky("linalg.cholesky_ex", self, upper, check_errors, L, info);
 }

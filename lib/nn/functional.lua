@@ -128,6 +128,21 @@ for d = 2, 3 do
   define(name .. '_with_indices', true)
 end
 
+-- A table of factors is one for each dimension.
+for name, rest in pairs {
+  interpolate = [[, any mode='nearest', boolean? align_corners, boolean? recompute_scale_factor, boolean antialias=false]],
+  upsample_nearest = '', upsample_bilinear = '',
+} do
+  local plain = torch._C.nn[name]
+  functional[name] = declare.declare(name .. '(Tensor input, sizes? size, numbers? scale_factor' .. rest .. ')', function(input, size, factor, ...)
+    if type(factor) ~= 'table' then return plain(input, size, factor, ...) end
+    local factors = torch.tensor(factor, { dtype = torch.float64, device = 'cpu' })
+    if name == 'interpolate' then return plain(input, size, factors, ...) end
+    return torch._C.nn.interpolate(input, size, factors, name:match '[^_]+$', name == 'upsample_bilinear' or nil)
+  end)
+end
+functional.upsample = functional.interpolate
+
 -- Lengths are tensors, tables or, of one sequence, numbers.
 local ctc_loss = torch._C.nn.ctc_loss
 local function lengths_of(lengths)
@@ -144,7 +159,7 @@ end)
 require('torch.nn.functional.losses').install(functional)
 
 -- Functions composed of other operations in Lua.
-for _, module in ipairs { 'torch.nn.functional.resample', 'torch.nn.functional.triplet', 'torch.nn.functional.linear_cross_entropy' } do
+for _, module in ipairs { 'torch.nn.functional.triplet', 'torch.nn.functional.linear_cross_entropy' } do
   for name, fn in pairs(require(module)) do functional[name] = functional[name] or fn end
 end
 

@@ -230,7 +230,7 @@ emit_page(of_torch)
 -- Titles, and the files with the heads that introduce a page.
 local pages = {
   { 'nn.init', 'nn/init' }, { 'nn.utils', 'nn/utils/norms', 'nn/utils/rnn', 'nn/utils/fusion', 'nn/utils/parametrize', 'nn/utils/parametrizations', 'nn/utils/prune' },
-  { 'nn.functional', 'nn/functional/resample', 'nn/functional/triplet', 'nn/functional/recurrent', 'nn/functional/linear_cross_entropy' },
+  { 'nn.functional', 'nn/functional/triplet', 'nn/functional/recurrent', 'nn/functional/linear_cross_entropy' },
   { 'linalg', 'linalg' }, { 'fft', 'fft' }, { 'autograd', 'autograd', 'autograd/functional' }, { 'cuda', 'cuda', 'cuda_memory' }, { 'amp', 'amp' },
   { 'compile', 'compile' }, { 'kernel', 'compile/kernel' }, { 'onnx', 'onnx' }, { 'sparse', 'sparse' }, { 'signal', 'signal' }, { 'random', 'random' }, { 'hub', 'hub' }, { 'serialization', 'files/safe_globals' },
   { 'profiler', 'profiler' }, { 'testing', 'testing' }, { 'vision', 'vision' }, { 'vision.transforms', 'vision/transforms', 'vision/transforms/functional' }, { 'audio', 'audio' },

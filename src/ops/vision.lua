@@ -21,6 +21,16 @@ return {
     grad = { ['input grid'] = '_grid_sample_backward(grad, input, grid, mode, padding, align_corners, needs_input, needs_grid)' } },
   { '_grid_sample_backward(Tensor grad_output, Tensor input, Tensor grid, int mode, int padding, bool align_corners, bool needs_input, bool needs_grid) -> (Tensor grad_input, Tensor grad_grid)',
     batch = 'joined', variants = '', composite = true, reads = true, doc = 'The derivatives of _grid_sample.' },
+  { "interpolate(Tensor input, Size? size=nil, float? scale_factor=nil, string mode='nearest', bool? align_corners=nil, bool? recompute_scale_factor=nil, bool antialias=false) -> Tensor",
+    variants = 'nn', aliases = 'upsample', batch = 'through', composite = true,
+    doc = 'Resizes images or other data, of shape (N, C, ...), to a size or by a factor: float tensors, and uint8 images.' },
+  { "interpolate.factors(Tensor input, Size? size=nil, Tensor? scale_factor=nil, string mode='nearest', bool? align_corners=nil, bool? recompute_scale_factor=nil, bool antialias=false) -> Tensor",
+    variants = 'nn', batch = 'through', composite = true, reads = true,
+    doc = 'The same by a factor for each dimension: a tensor of numbers on the host.' },
+  { 'upsample_nearest(Tensor input, Size? size=nil, float? scale_factor=nil) -> Tensor', variants = 'nn', batch = 'through', composite = true,
+    doc = "`interpolate` with the mode `'nearest'`." },
+  { 'upsample_bilinear(Tensor input, Size? size=nil, float? scale_factor=nil) -> Tensor', variants = 'nn', batch = 'through', composite = true,
+    doc = "`interpolate` with the mode `'bilinear'` and `align_corners`." },
   { "grid_sample(Tensor input, Tensor grid, string mode='bilinear', string padding_mode='zeros', bool? align_corners=nil) -> Tensor",
     variants = 'nn', batch = 'through', composite = true, doc = 'Samples input [n, channels, ...] at the coordinates in grid [n, ..., 2 or 3]. Half types are computed in float32.' },
   { 'affine_grid(Tensor theta, Size size, bool? align_corners=nil) -> Tensor', variants = 'nn', batch = 'through', composite = true,
@@ -29,6 +39,8 @@ return {
     doc = 'input1 weight[o] input2, for every output o, plus bias.' },
 
   arguments = [=[
+size: Size of the output: a number, or one for each spatial dimension.
+interpolate.mode: Interpolation: `'nearest'`, `'nearest-exact'`, `'linear'`, `'bilinear'`, `'bicubic'`, `'trilinear'`, `'lanczos'` or `'area'`.
 grid: Points at which the input is read, of shape (N, H, W, 2) or (N, D, H, W, 3), with coordinates x, y, z from -1 to 1.
 grid_sample.mode: Interpolation: `'bilinear'`, `'nearest'` or `'bicubic'`.
 padding_mode: Values outside of the input: `'zeros'`, `'border'` or `'reflection'`.
@@ -48,6 +60,17 @@ pixel_unshuffle
 channel_shuffle
     nn.functional.channel_shuffle(torch.tensor{1.0, 2.0, 3.0, 4.0}:reshape(1, 4, 1), 2):flatten()
     --> tensor([1., 3., 2., 4.])
+interpolate
+    x = torch.tensor{ { {1.0, 2.0, 4.0} } }
+    nn.functional.interpolate(x, {scale_factor = 2, mode = 'linear'})
+    --> tensor([[[1.0000, 1.2500, 1.7500, 2.5000, 3.5000, 4.0000]]])
+upsample_nearest
+    nn.functional.upsample_nearest(torch.tensor{ { { {1.0, 2.0} } } }, {scale_factor = 2})
+    --> tensor([[[[1., 1., 2., 2.],
+    -->           [1., 1., 2., 2.]]]])
+upsample_bilinear
+    nn.functional.upsample_bilinear(torch.tensor{ { { {1.0, 2.0} } } }, {size = {1, 3}})
+    --> tensor([[[[1.0000, 1.5000, 2.0000]]]])
 grid_sample
     x = torch.tensor{ { { {1.0, 3.0}, {5.0, 7.0} } } }
     nn.functional.grid_sample(x, torch.zeros(1, 1, 1, 2))

@@ -78,6 +78,7 @@ local fits = {
 
 local function fits_argument(argument, spec)
   if type(spec) == 'table' and spec.none then return argument.optional end
+  if argument.name == 'scale_factor' and is_list(spec, is_number) then return argument.type == 'Tensor?' end -- nn.functional converts it
   local check = fits[(argument.type:gsub('%?$', ''))]
   return check ~= nil and check(spec)
 end

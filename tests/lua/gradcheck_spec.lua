@@ -638,6 +638,14 @@ describe('the derivative of functions for networks:', function()
     end
   end
   checks('grid_sample of volumes', { X(1, 2, 2, 3, 2), U(1, 1, 2, 1, 3) }, function(x, grid) return F.grid_sample(x, grid, 'bilinear', 'border') end)
+  for _, mode in ipairs { 'nearest', 'bilinear', 'bicubic', 'area' } do
+    checks('interpolate, ' .. mode, { X(1, 2, 3, 4) }, function(x) return F.interpolate(x, { size = { 5, 3 }, mode = mode }) end)
+  end
+  checks('interpolate', { X(1, 2, 3, 4) }, function(x)
+    return F.interpolate(x, { scale_factor = { 1.5, 0.6 }, mode = 'bilinear', antialias = true })
+  end)
+  checks('upsample_nearest', { X(1, 2, 3) }, function(x) return F.upsample_nearest(x, { scale_factor = 2 }) end)
+  checks('upsample_bilinear', { X(1, 2, 3, 2) }, function(x) return F.upsample_bilinear(x, { scale_factor = { 2, 1.5 } }) end)
   for n = 1, 3 do
     local function planes(f, size) return f(1, 2, table.unpack({ size, 2, 2 }, 1, n)) end
     local function op(name) return F[('%s%dd'):format(name, n)] end

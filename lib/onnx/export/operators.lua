@@ -19,8 +19,7 @@ end
 
 --- Operations written by hand in C, or without a public name: they receive their arguments
 --- unconverted.
-M.reads_raw = { index = true, index_assign = true, where_method = true, recurrent_layer = true, _resample = true,
-  _resample_planes = true }
+M.reads_raw = { index = true, index_assign = true, where_method = true, recurrent_layer = true }
 
 --- The function that writes an operation, or nil.
 function M.find(op, in_nn)

@@ -34,8 +34,7 @@ local reasons = {
     masked_softmax masked_softmin masked_std masked_sum masked_var]],
   ['written in Lua: lib/ops/statistics.lua'] = 'gradient histogram histogramdd',
   ['written in Lua: lib/nn/functional'] = [[
-    nn.functional.interpolate nn.functional.linear_cross_entropy nn.functional.multi_head_attention_forward
-    nn.functional.upsample nn.functional.upsample_bilinear nn.functional.upsample_nearest]],
+    nn.functional.linear_cross_entropy nn.functional.multi_head_attention_forward]],
 }
 
 local list = {}

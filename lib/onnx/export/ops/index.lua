@@ -2,6 +2,7 @@
 -- programs, from 0 in ONNX.
 
 local torch = require 'torch'
+local convolution = require 'torch.onnx.export.ops.convolution'
 local record = require 'torch.onnx.export.record'
 local shape = require 'torch.onnx.export.ops.shape'
 local tensors = require 'torch.onnx.tensors'
@@ -52,33 +53,55 @@ function M.index_select(g, a)
   return g:node('Gather', { g:name(a.self), g:positions(a.index) }, { axis = g:axis(a.dim, #a.self.shape) })
 end
 
--- Linear resampling of a dimension as a product with the matrix of weights. lists: starts, sources
--- and weights, and the starts for backward.
-local function resampled(g, name, rank, axis, lists, dtype)
-  local starts, sources, weights = lists[1].tensor:tolist(), lists[2].tensor:tolist(), lists[3].tensor:tolist()
-  local matrix = {}
-  for i = 1, lists[4].shape[1] - 1 do
-    matrix[i] = {}
-    for o = 1, #starts - 1 do matrix[i][o] = 0.0 end
+-- The arguments of interpolate for dimension d alone, the other ones of size 1.
+local function along(a, n, d, size)
+  local function list(value)
+    local ones = {}
+    for i = 1, n do ones[i] = i == d and value or 1 end
+    return ones
   end
-  for o = 1, #starts - 1 do
-    for k = starts[o] + 1, starts[o + 1] do matrix[sources[k] + 1][o] = matrix[sources[k] + 1][o] + weights[k] end
-  end
-  local perm = {}
-  for d = 1, rank do perm[d] = d == rank and axis or d == axis + 1 and rank - 1 or d - 1 end
-  local function turned(it) return axis == rank - 1 and it or g:node('Transpose', { it }, { perm = perm }) end
-  return turned(g:node('MatMul', { turned(name), g:constant(torch.tensor(matrix, { dtype = dtype })) }))
+  local factor = a.scale_factor
+  if record.is_value(factor) then factor = factor.tensor:tolist()[d] end
+  return { size = a.size and list(size), scale_factor = factor and list(factor), mode = a.mode, align_corners = a.align_corners,
+    recompute_scale_factor = a.recompute_scale_factor, antialias = a.antialias }
 end
 
-function M._resample(g, args, call)
-  local rank = #args[1].shape
-  return resampled(g, g:name(args[1]), rank, g:axis(args[2], rank), { table.unpack(args, 3, 6) }, call.results[1].dtype)
+-- Each dimension by a product with the matrix of weights, or by a choice of elements.
+M['nn.interpolate'] = function(g, a, call)
+  local shape, result, dtype = g:shape(a.input), g:shape(call.results[1]), call.results[1].dtype
+  local n = #shape - 2
+  if a.mode == 'area' then return convolution[('adaptive_avg_pool%dd'):format(n)](g, { self = a.input }, call) end
+  local nearest = a.mode:find '^nearest' ~= nil
+  if dtype == torch.uint8 and not nearest then g:fail 'an image of uint8; convert it to float32' end
+  local working = (nearest or dtype == torch.float64) and dtype or torch.float32
+  local name = g:cast(a.input, working)
+  for d = n, 1, -1 do
+    local from, to = g:plain(shape[d + 2], 'a size'), g:plain(result[d + 2], 'a size')
+    local options = along(a, n, d, to)
+    local sizes = { 1, nearest and 1 or from }
+    for i = 1, n do sizes[i + 2] = i == d and from or 1 end
+    if nearest then
+      local chosen = torch.nn.functional.interpolate(torch.arange(from):double():reshape(sizes), options):flatten():long()
+      name = g:node('Gather', { name, g:constant(chosen) }, { axis = d + 1 })
+    else
+      local identity = torch.eye(from, { dtype = working }):reshape(sizes)
+      local matrix = torch.nn.functional.interpolate(identity, options):reshape(from, to)
+      local perm = {}
+      for i = 0, n + 1 do perm[i + 1] = i == n + 1 and d + 1 or i == d + 1 and n + 1 or i end
+      local function turned(it) return d == n and it or g:node('Transpose', { it }, { perm = perm }) end
+      name = turned(g:node('MatMul', { turned(name), g:constant(matrix) }))
+    end
+  end
+  return g:cast_name(name, dtype)
 end
-
-function M._resample_planes(g, args, call)
-  local rank, dtype = #args[1].shape, call.results[1].dtype
-  local columns = resampled(g, g:name(args[1]), rank, rank - 1, { table.unpack(args, 8, 11) }, dtype)
-  return resampled(g, columns, rank, rank - 2, { table.unpack(args, 2, 5) }, dtype)
+M['nn.upsample'] = M['nn.interpolate']
+M['nn.upsample_nearest'] = function(g, a, call)
+  a.mode = 'nearest'
+  return M['nn.interpolate'](g, a, call)
+end
+M['nn.upsample_bilinear'] = function(g, a, call)
+  a.mode, a.align_corners = 'bilinear', true
+  return M['nn.interpolate'](g, a, call)
 end
 
 local NEWER_NAMES = { bilinear = 'linear', bicubic = 'cubic' } -- since version 20, which also supports volumes

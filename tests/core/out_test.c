@@ -26,7 +26,7 @@ typedef struct operation {
     lt_value args[MOST_ARGS];
 } operation;
 
-static lt_tensor *made[64];
+static lt_tensor *made[128];
 static int n_made;
 
 /* A tensor of random numbers that lives until the end. */
@@ -54,7 +54,7 @@ static lt_value indices_below(int64_t high, int64_t n)
 static lt_value sizes_of(int64_t n, const int64_t *v) { return lt_value_dims(n, v); }
 
 static lt_tensor *parts[2];
-static operation operations[64];
+static operation operations[96];
 static int n_operations;
 
 #define ADD(op_name, results, ...)                                                                 \
@@ -145,6 +145,30 @@ static void add_others(void)
     ADD("nn.functional.scaled_dot_product_attention", 1, R(2, 3, 5, 8), R(2, 3, 6, 8),
         R(2, 3, 6, 4));
     ADD("nn.functional.scaled_dot_product_attention", 1, R(3, 5, 8), R(3, 6, 8), R(3, 6, 8));
+}
+
+static void add_activations(void)
+{
+    static const char *const names[] = {"relu",
+                                        "relu6",
+                                        "hardtanh",
+                                        "elu",
+                                        "selu",
+                                        "celu",
+                                        "gelu",
+                                        "silu",
+                                        "leaky_relu",
+                                        "hardsigmoid",
+                                        "mish",
+                                        "hardswish",
+                                        "hardshrink",
+                                        "softplus",
+                                        "tanh",
+                                        "sigmoid",
+                                        "nn.functional.logsigmoid",
+                                        "nn.functional.softshrink"};
+    for (int i = 0; i < COUNT(names); i++) ADD(names[i], 1, R(3, 4));
+    ADD("threshold", 1, R(3, 4), lt_value_double(0.1), I(2));
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */
@@ -282,6 +306,7 @@ static int set_up(void **state)
     add_products();
     add_windows();
     add_others();
+    add_activations();
     return 0;
 }
 

@@ -215,6 +215,8 @@ static void layer_counts(int64_t n)
     COUNT("linear_out", true, lt_linear_out(x, w, b, y));
     COUNT("linear_out of a batch", true, lt_linear_out(pair, w, b, batch));
     COUNT("matmul_out of a batch", true, lt_matmul_out(pair, w, batch));
+    COUNT("gelu_out", true, lt_gelu_out(x, "none", y));
+    COUNT("silu_out", true, lt_silu_out(x, y));
     COUNT("softmax_out", true, lt_softmax_out(x, 1, LT_DTYPE_NONE, y));
     COUNT("log_softmax_out", true, lt_log_softmax_out(x, 0, LT_DTYPE_NONE, y));
     COUNT("layer_norm_out", true, lt_layer_norm_out(x, &width, b, b, 1e-5, y));

@@ -109,7 +109,7 @@ for kind in '' -static; do
     mkdir "$work/examples$kind"
     for source in docs/examples/*.c docs/examples/*/*.c docs/examples/*.cpp; do
         name=$(basename "${source%.*}") package=ltensor
-        grep -q 'include.*ltensor_\(lua\|script\)\.h' "$source" && package=ltensor_lua
+        grep -q 'include.*ltensor_\(lua\|script\|model\)\.h' "$source" && package=ltensor_lua
         case $source in *.cpp) compiler='c++ -std=c++17' ;; *) compiler='cc -std=c99' ;; esac
         # shellcheck disable=SC2046,SC2086
         $compiler -Wall -Wextra -pedantic -Werror "$source" $(pkg-config --cflags --libs "$package$kind") ${HOST_FLAGS-} -lm \

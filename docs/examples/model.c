@@ -1,15 +1,14 @@
-/* model.c - an ONNX model of pictures runs on a stream of frames, as a camera gives them. The
- * frames stay in the host's own buffer, the model may read its file and nothing else, and has 256
- * MB and a second for each frame; there is no Lua in the host.
+/* model.c - an ONNX model of pictures runs on a stream of frames, as a camera gives them. Frames and
+ * results stay in the same memory. The model may read its file and nothing else, and has 256 MB and
+ * a second for each frame.
  *
- *   cc -std=c99 model.c $(pkg-config --cflags --libs ltensor_lua) -o model && ./model
- *   classifier.onnx 3 224 224
- */
+ *   cc -std=c99 model.c $(pkg-config --cflags --libs ltensor_lua) -o model
+ *   ./model classifier.onnx 3 224 224 */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "ltensor_script.h"
+#include "ltensor_model.h"
 
 #define FRAMES 8
 
@@ -54,35 +53,35 @@ int main(int argc, char **argv)
     if (pixels == NULL) return 1;
     CHECK(lt_tensor_wrap(pixels, LT_FLOAT32, 4, sizes, NULL, NULL, &frame));
 
-    lt_script_config config = lt_script_defaults();
+    lt_context_config config = lt_context_defaults();
+    lt_context *context = NULL;
     config.memory_limit = 256 << 20;
-    config.seconds = 1;
     config.user = argv[1];
     config.authorize = authorize;
-    lt_script *script = NULL;
-    CHECK(lt_script_new(&config, &script));
-    lt_value path = lt_value_string(argv[1]), off = lt_value_bool(false);
-    CHECK(lt_script_keep(script, "model", "torch.onnx.load", &path, 1));
-    /* it is run, not trained */
-    CHECK(lt_script_call(script, "torch.set_grad_enabled", &off, 1, NULL, NULL));
+    CHECK(lt_context_new(&config, &context));
+    lt_context_enter(context);
 
-    const lt_value input = lt_value_tensor(frame);
+    lt_model *model = NULL;
+    CHECK(lt_model_load(argv[1], &model));
+    lt_set_grad_enabled(false); /* it is run, not trained */
+    lt_tensor *output = NULL;   /* the first run creates it, later runs write to it */
     for (int64_t moment = 0; moment < FRAMES; moment++) {
-        lt_value output = lt_value_none();
-        lt_tensor *place = NULL;
+        lt_tensor *index = NULL;
         lt_scalar best;
-        int n = 1;
         next_frame(pixels, sizes[1], sizes[2], sizes[3], moment);
-        CHECK(lt_script_call(script, "model", &input, 1, &output, &n));
-        CHECK(lt_argmax(output.v.tensor, NULL, false, &place));
-        CHECK(lt_tensor_item(place, &best));
+        CHECK(lt_context_set_deadline(context, 1));
+        CHECK(lt_model_run(model, &frame, 1, &output, 1));
+        CHECK(lt_argmax(output, NULL, false, &index));
+        CHECK(lt_tensor_item(index, &best));
         printf("frame %d: output %d of %d is the largest\n", (int)moment + 1, (int)best.v.i + 1,
-               (int)lt_tensor_numel(output.v.tensor));
-        lt_tensor_release(place);
-        lt_value_release(&output);
+               (int)lt_tensor_numel(output));
+        lt_tensor_release(index);
     }
+    lt_tensor_release(output);
     lt_tensor_release(frame);
-    lt_script_release(script);
+    lt_model_release(model);
+    lt_context_enter(NULL);
+    lt_context_release(context);
     free(pixels);
     return 0;
 }

@@ -151,15 +151,19 @@ describe('a recurrent network by cuDNN', function()
     assert.is_nil(net.weight_hh_l0.grad)
   end)
   it('a recurrent network by cuDNN saves nothing without gradients', function()
-    local net = nn.GRU(2, 3):to(device)
-    local kept
-    local network = torch._C._recurrent_network
-    with('_recurrent_network', function(...)
-      local found = network(...)
-      kept = #found
-      return found
-    end, function() torch.no_grad(net, torch.ones(2, 1, 2, { device = device })) end)
-    assert.equal(2, kept)
+    local net, x = nn.GRU(2, 3):to(device), torch.ones(2, 1, 2, { device = device })
+    local function bytes(run)
+      collectgarbage()
+      local before = torch.cuda.memory_allocated(device)
+      local output = { run() }
+      collectgarbage()
+      return torch.cuda.memory_allocated(device) - before, output
+    end
+    local without = bytes(function() return torch.no_grad(net, x) end)
+    local with_gradients, output = bytes(function() return net(x) end)
+    assert.equal(1024, without) -- the output and the last states, in blocks of 512 bytes
+    assert.is_true(with_gradients > without)
+    assert.equal('RecurrentNetworkBackward', tostring(output[2].grad_fn):match '<(%w+)')
   end)
   it('a recurrent network by cuDNN accepts operands of any strides', function()
     local net = nn.LSTM(3, 4):to(device)
@@ -248,12 +252,12 @@ describe('a recurrent network without cuDNN', function()
     end
     local x, h = torch.ones(2, 1, 3, { device = device }), torch.ones(1, 1, 4, { device = device })
     local w = { torch.ones(4, 3, { device = device }), torch.ones(4, 4, { device = device }) }
-    fails('hx has 1 states, which do not fit 2 layers', x, h, nil, w, 'tanh', 2, false, false)
-    fails('expected two or four weights for each of 1 states, but got 1', x, h, nil, { w[1] }, 'tanh', 1, false, false)
-    fails('expected a weight of size [4, 3], but got [4, 4]', x, h, nil, { w[2], w[1] }, 'tanh', 1, false, false)
-    fails('an LSTM, and no other cell, needs cx', x, h, nil, w, 'lstm', 1, false, false)
-    fails('expected hx to have dtype Float, but got Double', x, h:double(), nil, w, 'tanh', 1, false, false)
-    fails('Unknown mode: sine', x, h, nil, w, 'sine', 1, false, false)
-    fails('"recurrent" not implemented for \'Long\'', x:long(), h, nil, w, 'tanh', 1, false, false)
+    fails('hx has 1 states, which do not fit 2 layers', x, h, nil, w, 'tanh', 2, false)
+    fails('expected two or four weights for each of 1 states, but got 1', x, h, nil, { w[1] }, 'tanh', 1, false)
+    fails('expected a weight of size [4, 3], but got [4, 4]', x, h, nil, { w[2], w[1] }, 'tanh', 1, false)
+    fails('an LSTM, and no other cell, needs cx', x, h, nil, w, 'lstm', 1, false)
+    fails('expected hx to have dtype Float, but got Double', x, h:double(), nil, w, 'tanh', 1, false)
+    fails('Unknown mode: sine', x, h, nil, w, 'sine', 1, false)
+    fails('"recurrent" not implemented for \'Long\'', x:long(), h, nil, w, 'tanh', 1, false)
   end)
 end)

@@ -110,16 +110,6 @@ describe('the derivative of a recurrent layer', function()
   end
 end)
 
--- A call of f without cuDNN, in which modules of a GPU run whole networks.
-local function by_layers(f)
-  return function()
-    local before = torch.backends.cudnn.enabled
-    torch.backends.cudnn.enabled = false
-    finally(function() torch.backends.cudnn.enabled = before end)
-    f()
-  end
-end
-
 -- Two functions without arguments, which return the output and the last states, and the leaves.
 local function module_and_operation(name, cell)
   torch.manual_seed(5)
@@ -138,7 +128,7 @@ end
 
 describe('torch.lstm, gru and rnn_tanh have the numbers of the modules:', function()
   for name, cell in pairs { LSTM = 'lstm', GRU = 'gru', RNN = 'rnn_tanh' } do
-    it(name .. ', in results and derivatives of both orders', by_layers(function()
+    it(name .. ', in results and derivatives of both orders', function()
       local by_module, by_operation, leaves = module_and_operation(name, cell)
       local found = {}
       for i, run in ipairs { by_module, by_operation } do
@@ -161,12 +151,12 @@ describe('torch.lstm, gru and rnn_tanh have the numbers of the modules:', functi
         assert.equal(#found[1][part], #found[2][part])
         for k, t in ipairs(found[1][part]) do assert.is_true(torch.equal(t, found[2][part][k])) end
       end
-    end))
+    end)
   end
 end)
 
 describe('recurrent layers', function()
-  it('work under vmap and in forward mode', by_layers(function()
+  it('work under vmap and in forward mode', function()
     torch.manual_seed(2)
     for _, name in ipairs { 'LSTM', 'GRU', 'RNN' } do
       local net = nn[name](3, 4):to(device):double()
@@ -178,7 +168,7 @@ describe('recurrent layers', function()
       local step = 1e-6
       near((run(x[1] + step) - run(x[1] - step)) / (2 * step), tangents, 1e-8)
     end
-  end))
+  end)
 
   it('take a state of the right shape only', function()
     local gru = nn.GRU(3, 4)

@@ -42,7 +42,6 @@ local fail = require 'torch.support.fail'
 local kinds = require 'torch.support.argument_kinds'
 local init = require 'torch.nn.init'
 local python = require 'torch.nn.python'
-local network = require 'torch.nn.functional.recurrent_network'
 local recurrent = require 'torch.nn.functional.recurrent'
 local PackedSequence = require('torch.nn.utils.rnn').PackedSequence
 
@@ -190,9 +189,10 @@ local function run_network(self, rows, states, weights, dropout, batch)
     local flat, k = {}, #last_h + 1
     for i = first, first + at_once - 1 do table.move(weights[i], 1, self.bias and 4 or 2, #flat + 1, flat) end
     if dropout and first > 1 then x = torch.dropout(x, dropout, true) end
-    x, last_h[k], last_c[k] = network.run(x, states[1]:narrow(1, first, at_once), states[2] and states[2]:narrow(1, first, at_once),
-      flat, self.mode, directions)
-    if x == nil then return nil end
+    local found = torch._C._recurrent_network(x, states[1]:narrow(1, first, at_once),
+      states[2] and states[2]:narrow(1, first, at_once), flat, self.mode, at_once // directions, directions == 2)
+    if #found == 0 then return nil end
+    x, last_h[k], last_c[k] = found[1], found[2], found[3]
   end
   local function joined(list) return #list > 1 and torch.cat(list, 1) or list[1] end
   return x:reshape(rows:size(1), x:size(3)), joined(last_h), joined(last_c)

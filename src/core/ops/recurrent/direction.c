@@ -2,11 +2,11 @@
  *
  * The results come from one kernel per step, and the derivative from one call of
  * _recurrent_backward. The steps are differentiable operations instead under vmap and in forward
- * mode, and in the derivative if it is differentiated in turn. */
+ * mode, and in the derivative if it is differentiated in turn (rerun.c). */
 #include <stddef.h>
 #include <stdio.h>
 
-#include "autograd/dual.h"
+#include "autograd/autograd.h"
 #include "error.h"
 #include "memory/alloc.h"
 #include "ops/recurrent/recurrent.h"
@@ -17,15 +17,6 @@
 #include "op/view_as.h"
 
 enum { GATES, HX, CX, WEIGHT, BIAS, INPUTS, KEPT = INPUTS, CELLS, SIZES, SAVED, RESULTS = 3 };
-
-/* Whether kernels, which have neither a rule for vmap nor a tangent, must not be used. */
-static bool is_transformed(lt_tensor *const *tensors, int n)
-{
-    for (int i = 0; i < n; i++)
-        if (tensors[i] != NULL && (lt_is_batched(tensors[i]) || lt_is_dual(tensors[i])))
-            return true;
-    return false;
-}
 
 /* By differentiable operations: output, hn and cn, which is NULL unless the cell is an LSTM's. */
 static lt_status run_by_steps(const lt_recurrent_args *a, lt_tensor **results)
@@ -65,42 +56,20 @@ static lt_recurrent_args args_of(const direction_node *n, lt_tensor *const *t,
                                t[BIAS],  n->cell, n->reverse, batch_sizes};
 }
 
-/* An input of a second run. With create_graph a view, so that an input that was passed twice has
- * two gradients; otherwise a leaf. */
-static lt_status open_input(lt_tensor *original, bool needed, lt_tensor **out)
-{
-    if (original == NULL) return LT_OK;
-    if (lt_grad_mode_on() && lt_requires_grad(original)) return lt_view_as(original, original, out);
-    LT_TRY(lt_detach(original, out));
-    return needed ? lt_set_requires_grad(*out, true) : LT_OK;
-}
-
 /* The gradients of the steps, by operations. */
 static lt_status differentiate_steps(const direction_node *n, lt_tensor *const *saved,
                                      lt_tensor *const *grads, lt_tensor **results,
                                      const bool *needs)
 {
-    lt_tensor *inputs[INPUTS] = {NULL}, *outputs[RESULTS] = {NULL}, *roots[RESULTS],
-              *root_grads[RESULTS], *wanted[INPUTS], *gradients[INPUTS] = {NULL};
-    int n_roots = 0, n_wanted = 0;
+    lt_tensor *inputs[INPUTS] = {NULL}, *outputs[RESULTS] = {NULL};
     lt_status status = LT_OK;
-    for (int i = 0; i < INPUTS; i++) LT_CHECK(open_input(saved[i], needs[i], &inputs[i]));
+    for (int i = 0; i < INPUTS; i++) LT_CHECK(lt_rerun_input(saved[i], needs[i], &inputs[i]));
     const lt_recurrent_args args = args_of(n, inputs, saved[SIZES]);
     const bool before = lt_set_grad_enabled(true);
     status = run_by_steps(&args, outputs);
     lt_set_grad_enabled(before);
-    if (status != LT_OK) goto done;
-    for (int k = 0; k < n->node.inputs; k++) {
-        if (grads[k] == NULL || !lt_requires_grad(outputs[k])) continue;
-        roots[n_roots] = outputs[k];
-        root_grads[n_roots++] = grads[k];
-    }
-    for (int i = 0; i < INPUTS; i++)
-        if (needs[i]) wanted[n_wanted++] = inputs[i];
-    if (n_roots > 0 && n_wanted > 0)
-        LT_CHECK(lt_grad_within(roots, root_grads, n_roots, wanted, n_wanted, gradients));
-    for (int i = 0, at = 0; i < INPUTS; i++)
-        if (needs[i]) results[i] = gradients[at++];
+    if (status == LT_OK)
+        status = lt_rerun_gradients(outputs, grads, n->node.inputs, inputs, needs, INPUTS, results);
 done:
     for (int i = 0; i < INPUTS; i++) lt_tensor_release(inputs[i]);
     for (int i = 0; i < RESULTS; i++) lt_tensor_release(outputs[i]);
@@ -132,8 +101,8 @@ static lt_status direction_apply(lt_node *node, lt_tensor *const *grads, lt_tens
     lt_tensor *output = NULL;
     lt_status status = LT_OK;
     LT_CHECK(lt_unpack_list(&n->saved, node, &saved));
-    if (lt_grad_mode_on() || is_transformed(grads, node->inputs) ||
-        is_transformed(saved.v, INPUTS)) {
+    if (lt_grad_mode_on() || lt_is_transformed(grads, node->inputs) ||
+        lt_is_transformed(saved.v, INPUTS)) {
         status = differentiate_steps(n, saved.v, grads, results, needs);
     } else {
         LT_CHECK(lt_unpack(&n->output, node, &output));
@@ -214,7 +183,7 @@ lt_status lt__recurrent_impl(lt_tensor *gates, lt_tensor *hx, lt_tensor *cx, lt_
     lt_tensor *inputs[INPUTS] = {gates, hx, cx, weight_hh, bias_hh}, *made[RESULTS] = {NULL};
     lt_recurrent_results r = {0};
     lt_status status;
-    if (is_transformed(inputs, INPUTS)) {
+    if (lt_is_transformed(inputs, INPUTS)) {
         LT_TRY(run_by_steps(&args, made));
         r.output = made[0], r.hn = made[1], r.cn = made[2];
         status = new_empty(hx, &r.kept);

@@ -1,12 +1,14 @@
 /* layers.c - torch.lstm, gru, rnn_tanh and rnn_relu: layers of recurrent cells over sequences, and
- * single cells. A direction of a layer is one call of _recurrent (direction.c). lib/nn/layers
- * combines the same operations for modules, also for packed sequences. */
+ * single cells. On a device with a library for it, a network is one call of _recurrent_network
+ * (network_node.c); otherwise a direction of a layer is one call of _recurrent (direction.c).
+ * lib/nn/layers combines the same operations for modules, also for packed sequences. */
 #include <string.h>
 
 #include "ops/compose.h"
 #include "ops/recurrent/recurrent.h"
 #include "ops/steps.h"
 #include "op/_recurrent.h"
+#include "op/_recurrent_network.h"
 #include "op/cat.h"
 #include "op/dropout.h"
 #include "op/gru.h"
@@ -153,9 +155,8 @@ static lt_status run_layer(const network *n, int64_t index, int64_t batch, lt_te
     for (int d = 0; d < directions && status == LT_OK; d++) {
         const int64_t i = index * directions + d;
         const lt_cell_weights w = weights_of(n, i);
-        status = check_weights(n->op, n->cell, &w, (n->cx != NULL ? n->cx : n->hx)->sizes[2]);
         const direction l = {n->cell, n->name, d == 1, batch};
-        if (status == LT_OK) status = lt_select(n->hx, 0, i, &hn->v[i]);
+        status = lt_select(n->hx, 0, i, &hn->v[i]);
         if (status == LT_OK && n->cx != NULL) status = lt_select(n->cx, 0, i, &cn->v[i]);
         if (status == LT_OK)
             status = run_direction(&l, *rows, &w, &hn->v[i], &cn->v[i], &outputs[d]);
@@ -209,23 +210,22 @@ static lt_status unflatten_rows(const network *n, lt_tensor *rows, int64_t steps
 }
 
 /* results: the output, the last states and, of an LSTM, the last cell states. */
-static lt_status run_network(network n, lt_tensor **results)
+static lt_status run_layers(const network *n, lt_tensor **results)
 {
     int64_t steps = 0, batch = 0;
     lt_tensor *rows = NULL;
     lt_tensor_list hn = {0, NULL}, cn = {0, NULL};
-    LT_TRY(check_network(&n));
-    const int64_t states = n.layers * (n.bidirectional ? 2 : 1);
-    LT_TRY(rows_of(&n, &steps, &batch, &rows));
+    const int64_t states = n->layers * (n->bidirectional ? 2 : 1);
+    LT_TRY(rows_of(n, &steps, &batch, &rows));
     lt_status status = lt_list_new(states, &hn);
     if (status == LT_OK) hn.n = states, status = lt_list_new(states, &cn);
     if (status == LT_OK) cn.n = states;
-    for (int64_t i = 0; i < n.layers && status == LT_OK; i++)
-        status = run_layer(&n, i, batch, &rows, &hn, &cn);
+    for (int64_t i = 0; i < n->layers && status == LT_OK; i++)
+        status = run_layer(n, i, batch, &rows, &hn, &cn);
     lt_tensor *made[3] = {NULL, NULL, NULL};
-    if (status == LT_OK) status = unflatten_rows(&n, rows, steps, batch, &made[0]);
+    if (status == LT_OK) status = unflatten_rows(n, rows, steps, batch, &made[0]);
     if (status == LT_OK) status = lt_stack(&hn, 0, &made[1]);
-    if (status == LT_OK && n.cx != NULL) status = lt_stack(&cn, 0, &made[2]);
+    if (status == LT_OK && n->cx != NULL) status = lt_stack(&cn, 0, &made[2]);
     lt_tensor_release(rows);
     lt_list_release(&hn);
     lt_list_release(&cn);
@@ -235,6 +235,111 @@ static lt_status run_network(network n, lt_tensor **results)
         else
             lt_tensor_release(made[i]);
     return status;
+}
+
+lt_status lt_recurrent_network_layers(const lt_network_args *a, lt_tensor **results)
+{
+    lt_cell kind;
+    LT_TRY(lt_cell_named(a->cell, &kind));
+    const network n = {.op = a->cell,
+                       .cell = kind,
+                       .name = a->cell,
+                       .input = a->input,
+                       .hx = a->hx,
+                       .cx = a->cx,
+                       .params = a->weights,
+                       .has_biases = a->weights->n == 4 * a->hx->sizes[0],
+                       .layers = a->layers,
+                       .bidirectional = a->bidirectional};
+    return run_layers(&n, results);
+}
+
+/* ---- by a library of the device -------------------------------------------------------------- */
+
+/* Layers from .. to - 1 by the library: *x is replaced by their output, hn and cn receive their last
+ * states. *done is false if the library does not support them. */
+static lt_status run_group(const network *n, int64_t from, int64_t to, lt_tensor **x,
+                           lt_tensor **hn, lt_tensor **cn, bool *done)
+{
+    const int64_t directions = n->bidirectional ? 2 : 1, each = n->has_biases ? 4 : 2;
+    lt_tensor_list found = {0, NULL};
+    const lt_tensor_list weights = {(to - from) * directions * each,
+                                    n->params->v + from * directions * each};
+    lt_scope s;
+    lt_scope_open(&s, true);
+    lt_tensor *h = do_part(&s, n->hx, 0, from * directions, to * directions),
+              *c = n->cx != NULL ? do_part(&s, n->cx, 0, from * directions, to * directions) : NULL;
+    if (s.status == LT_OK)
+        s.status =
+            lt__recurrent_network(*x, h, c, &weights, n->name, to - from, n->bidirectional, &found);
+    *done = s.status == LT_OK && found.n > 0;
+    if (*done) {
+        lt_tensor_release(*x);
+        *x = lt_tensor_retain(found.v[0]);
+        *hn = lt_tensor_retain(found.v[1]);
+        if (c != NULL) *cn = lt_tensor_retain(found.v[2]);
+    }
+    lt_list_release(&found);
+    return lt_scope_close(&s);
+}
+
+/* Whether the tensors have one dtype and one device, which is not the CPU. */
+static bool has_library(const network *n)
+{
+    const lt_tensor *x = n->input;
+    if (n->projected || x->device.type == LT_CPU || n->hx->sizes[1] == 0) return false;
+    bool equal = n->hx->dtype == x->dtype && (n->cx == NULL || n->cx->dtype == x->dtype);
+    for (int64_t i = 0; i < n->params->n; i++) equal = equal && n->params->v[i]->dtype == x->dtype;
+    return equal;
+}
+
+/* With dropout between them, one layer after the other. *done: false without results. */
+static lt_status run_by_library(const network *n, lt_tensor **results, bool *done)
+{
+    const bool drops = n->train && n->dropout > 0 && n->layers > 1;
+    const int64_t groups = drops ? n->layers : 1;
+    lt_tensor_list hn = {0, NULL}, cn = {0, NULL};
+    lt_scope s;
+    lt_scope_open(&s, true);
+    lt_tensor *x = n->batch_first ? do_transpose(&s, n->input, 0, 1) : n->input;
+    if (s.status == LT_OK) x = lt_tensor_retain(x);
+    if (s.status == LT_OK) s.status = lt_list_new(groups, &hn);
+    if (s.status == LT_OK) s.status = lt_list_new(groups, &cn);
+    *done = s.status == LT_OK;
+    for (int64_t i = 0; i < groups && s.status == LT_OK && *done; i++) {
+        lt_tensor *dropped = NULL;
+        if (i > 0) {
+            s.status = lt_dropout(x, n->dropout, true, &dropped);
+            if (s.status != LT_OK) break;
+            lt_tensor_release(x);
+            x = dropped;
+        }
+        s.status =
+            run_group(n, drops ? i : 0, drops ? i + 1 : n->layers, &x, &hn.v[i], &cn.v[i], done);
+        hn.n = cn.n = i + 1;
+    }
+    if (s.status == LT_OK && *done) {
+        lt_tensor *made[3] = {n->batch_first ? do_transpose(&s, x, 0, 1) : x,
+                              groups > 1 ? do_cat(&s, hn.v, groups, 0) : hn.v[0], cn.v[0]};
+        if (groups > 1 && n->cx != NULL) made[2] = do_cat(&s, cn.v, groups, 0);
+        for (int i = 0; i < 3 && s.status == LT_OK; i++) results[i] = lt_tensor_retain(made[i]);
+    }
+    lt_tensor_release(x);
+    lt_list_release(&hn);
+    lt_list_release(&cn);
+    return lt_scope_close(&s);
+}
+
+static lt_status run_network(network n, lt_tensor **results)
+{
+    bool done = false;
+    LT_TRY(check_network(&n));
+    for (int64_t i = 0; i < n.hx->sizes[0]; i++) {
+        const lt_cell_weights w = weights_of(&n, i);
+        LT_TRY(check_weights(n.op, n.cell, &w, (n.cx != NULL ? n.cx : n.hx)->sizes[2]));
+    }
+    if (has_library(&n)) LT_TRY(run_by_library(&n, results, &done));
+    return done ? LT_OK : run_layers(&n, results);
 }
 
 static lt_status check_pair(const char *op, const lt_tensor_list *hx)

@@ -5,7 +5,6 @@
 #include "memory/alloc.h"
 #include "ops/compose.h"
 #include "ops/recurrent/recurrent.h"
-#include "op/_recurrent_network.h"
 #include "op/_recurrent_network_backward.h"
 
 #include <string.h>
@@ -131,20 +130,19 @@ static lt_status take_weights(const lt_network *n, const lt_tensor_list *weights
     return LT_OK;
 }
 
-lt_status lt__recurrent_network_impl(lt_tensor *input, lt_tensor *hx, lt_tensor *cx,
-                                     const lt_tensor_list *weights, const char *cell,
-                                     int64_t num_layers, bool bidirectional, bool keep,
-                                     lt_tensor_list *out)
+lt_status lt_recurrent_network_forward(const lt_network_args *args, bool keep, lt_tensor_list *out)
 {
     lt_network n = {.keeps = keep};
     lt_network_arrays a = {0};
     results dense = {0}, made = {0};
+    lt_tensor *input = args->input, *hx = args->hx, *cx = args->cx;
+    const lt_tensor_list *weights = args->weights;
     lt_tensor *x = NULL, *h0 = NULL, *c0 = NULL;
     const void **data = NULL;
     lt_status status;
     const lt_backend *backend = lt_backend_of(input);
     out->n = 0;
-    LT_CHECK(describe_network(&n, input, hx, cx, cell, num_layers, bidirectional));
+    LT_CHECK(describe_network(&n, input, hx, cx, args->cell, args->layers, args->bidirectional));
     n.bias = weights->n == 4 * hx->sizes[0];
     if (weights->n != lt_network_weights(&n)) {
         status = lt_error(LT_ERR_RUNTIME,

@@ -54,4 +54,35 @@ lt_status lt_step_cell(lt_cell cell, lt_tensor *x, const lt_cell_weights *w, lt_
 lt_status lt_run_steps(const lt_sequence *l, lt_tensor *gates, const lt_cell_weights *w,
                        lt_tensor **h, lt_tensor **c, lt_tensor **outputs);
 
+/* Whether kernels, which have neither a rule for vmap nor a tangent, must not be used. Entries may
+ * be NULL. */
+bool lt_is_transformed(lt_tensor *const *tensors, int64_t n);
+
+/* An input of a second run, in backward. With create_graph it is a view, so that an input that was
+ * passed twice has two gradients; otherwise a leaf. NULL stays NULL. */
+lt_status lt_rerun_input(lt_tensor *original, bool needed, lt_tensor **out);
+
+/* The gradients of a second run: those of `outputs` (n_outputs of them, NULL: none) by the inputs
+ * that are needed, new references in results. grads: of each output; NULL: none arrived. */
+lt_status lt_rerun_gradients(lt_tensor *const *outputs, lt_tensor *const *grads, int n_outputs,
+                             lt_tensor *const *inputs, const bool *needs, int64_t n_inputs,
+                             lt_tensor **results);
+
+/* The operands of _recurrent_network. */
+typedef struct lt_network_args {
+    lt_tensor *input, *hx, *cx; /* cx: NULL unless the cell is an LSTM's */
+    const lt_tensor_list *weights;
+    const char *cell;
+    int64_t layers;
+    bool bidirectional;
+} lt_network_args;
+
+/* All layers by a library, without a node: output, hn and, of an LSTM, cn, then with keep two
+ * tensors of bytes for the derivative. An empty list if there is no library (network.c). */
+lt_status lt_recurrent_network_forward(const lt_network_args *a, bool keep, lt_tensor_list *out);
+
+/* The same layer by layer, by differentiable operations: output, hn and, of an LSTM, cn, new
+ * references. */
+lt_status lt_recurrent_network_layers(const lt_network_args *a, lt_tensor **results);
+
 #endif

@@ -32,13 +32,13 @@ $(GEN)/plugin_headers.lua: $(CORE_HEADERS) include/ltensor_plugin.h scripts/gen/
 $(GEN)/ltensor.json: $(GEN_STAMP) $(wildcard include/*.h) lib/support/json_string.lua
 	$(LUA) scripts/gen/description.lua $(VERSION) $@ $(sort $(wildcard include/*.h))
 
-EMBED_SCRIPTS := $(addprefix scripts/,embed.lua embed_args.lua source_files.lua)
+EMBED_SCRIPTS := $(addprefix scripts/,embed.lua embed_args.lua source_files.lua) lib/lua53/translate.lua
 $(GEN)/embedded_lib.c: $(LIB_LUA) $(GEN)/ops_docs.lua $(GEN)/ops_scripted.lua $(GEN)/plugin_headers.lua $(EMBED_SCRIPTS)
-	$(LUA) scripts/embed.lua $@ lib $$($(LUA) scripts/embed_args.lua lib $(LIB_LUA)) $(call op_modules,$(GEN))
+	TARGET_LUA=$(TARGET_LUA) $(LUA) scripts/embed.lua $@ lib $$($(LUA) scripts/embed_args.lua lib $(LIB_LUA)) $(call op_modules,$(GEN))
 
 $(GEN)/embedded_repl.c: $(REPL_LUA) $(EMBED_SCRIPTS)
 	@mkdir -p $(GEN)
-	$(LUA) scripts/embed.lua $@ repl $$($(LUA) scripts/embed_args.lua repl $(REPL_LUA))
+	TARGET_LUA=$(TARGET_LUA) $(LUA) scripts/embed.lua $@ repl $$($(LUA) scripts/embed_args.lua repl $(REPL_LUA))
 
 # Writes stdin to the target unless the content is unchanged, so that dependents stay up to date.
 write_if_changed = new=$@.$$$$; cat >$$new; if cmp -s $$new $@; then rm $$new; else mv $$new $@; fi

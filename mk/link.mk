@@ -59,7 +59,7 @@ define lua_libraries
 $(1)/libltensor_lua.so: $(2)/ltensor_lua.o $(OBJ)/libltensor_lua.map $(1)/libltensor.so
 	@echo '  LINK $$@'
 	$$(SHARED) -Wl,--version-script=$(OBJ)/libltensor_lua.map $$(call rpath,'$$$$ORIGIN') -o $$@ $$< \
-	  -L$(1) -lltensor $(LUA_LIBS) -l$(LUA_NAME)
+	  -L$(1) -lltensor $(LUA_LIBS) $(LUA_LDFLAGS) -l$(LUA_NAME)
 	@ln -sf $$(@F) $$@.$(SONAME)
 $(1)/torch.so: $(1)/libltensor_lua.so
 	@echo '  LINK $$@'

@@ -44,7 +44,7 @@ $(MIN_STAMP): $(MIN_GEN)/ops $(GEN_STAMP) $(GEN)/plugin_headers.lua
 	LT_OPS=$< $(LUA) scripts/gen/calls.lua $(MIN_GEN)
 	LT_OPS=$< $(LUA) scripts/gen/binding.lua $(MIN_GEN)
 	LT_OPS=$< $(LUA) scripts/gen/description.lua $(VERSION) $(MIN_GEN)/ltensor.json $(sort $(wildcard include/*.h))
-	$(LUA) scripts/embed.lua $(MIN_GEN)/embedded_lib.c lib $$($(LUA) scripts/embed_args.lua lib $(LIB_LUA)) \
+	TARGET_LUA=$(TARGET_LUA) $(LUA) scripts/embed.lua $(MIN_GEN)/embedded_lib.c lib $$($(LUA) scripts/embed_args.lua lib $(LIB_LUA)) \
 	  $(call op_modules,$(MIN_GEN))
 	@touch $@
 $(patsubst $(GEN)/%,$(MIN_GEN)/%,$(GEN_CALLS) $(GEN_BIND)) $(MIN_GEN)/embedded_lib.c $(MIN_GEN)/ltensor_ops.h: \

@@ -32,7 +32,7 @@ $(JUPYTER_OBJ): private CFLAGS += -fvisibility=hidden
 $(OBJ)/repl/%.o: repl/%.c
 	@mkdir -p $(@D)
 	@echo '  CC $<'
-	$(CC) $(CFLAGS_ALL) -Irepl $(LUA_CFLAGS) $(if $(LIBEDIT),-DLT_LIBEDIT) -c $< -o $@
+	$(CC) $(CFLAGS_ALL) -Irepl -Isrc/lua $(LUA_CFLAGS) $(if $(LIBEDIT),-DLT_LIBEDIT) -c $< -o $@
 
 $(OBJ)/gen/%.o: $(GEN)/%.c
 	@mkdir -p $(@D)

@@ -21,6 +21,8 @@ LIBDIR ?= lib
 LUA ?= lua5.4
 # The name of Lua's library and its pkg-config file. Fedora, with a single version, calls it "lua".
 LUA_NAME ?= lua5.4
+# The interpreter of a Lua other than the one that runs the scripts: embed.lua.
+TARGET_LUA := $(filter lua5.3 lua5.5,$(LUA_NAME))
 
 # The compiler is GCC 12 or later. Where gcc is older (Ubuntu 22.04), use gcc-12.
 old_gcc = $(filter 8 9 10 11,$(firstword $(subst ., ,$(shell $(CROSS)$(1) -dumpversion 2>/dev/null))))
@@ -56,6 +58,7 @@ SAN := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer)
 # AddressSanitizer finds the faults of the checks that are left out.
 SIM_SAN := $(if $(SANITIZE),-O0 -g1 $(addprefix -fno-sanitize=,null alignment vptr object-size))
 LUA_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(LUA_NAME) 2>/dev/null || echo -I/usr/include/$(LUA_NAME))
+LUA_LDFLAGS := $(shell $(PKG_CONFIG) --libs-only-L $(LUA_NAME) 2>/dev/null)
 # Libraries of the binding besides libltensor.
 LUA_LIBS := -lz -lcjson -ldl -lm
 LUA_STATIC := $(shell $(PKG_CONFIG) --variable=libdir $(LUA_NAME) 2>/dev/null || echo /usr/lib)/lib$(LUA_NAME).a

@@ -104,7 +104,8 @@ local function plain_name(value)
   local metatable = debug.getmetatable(value)
   local named = type(metatable) == 'table' and rawget(metatable, '__name')
   local kind = type(named) == 'string' and named or type(value)
-  return ('<%s %p>'):format(kind, value)
+  local ok, text = pcall(string.format, '<%s %p>', kind, value)
+  return ok and text or ('<%s>'):format(kind) -- Lua 5.3 has no %p
 end
 
 -- The object's own text, or nil if it has none. If its function fails, the error is shown instead.

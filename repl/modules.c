@@ -19,9 +19,11 @@
 
 static const char private_globals = 0; /* its address is the registry key of that table */
 
+void modules_push_globals(lua_State *L) { lua_rawgetp(L, LUA_REGISTRYINDEX, &private_globals); }
+
 void modules_push_require(lua_State *L)
 {
-    lua_rawgetp(L, LUA_REGISTRYINDEX, &private_globals);
+    modules_push_globals(L);
     lua_getfield(L, -1, "require");
     lua_remove(L, -2);
 }

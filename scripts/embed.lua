@@ -6,10 +6,16 @@
 -- NULL name. Without a form the text is stored unchanged; `packed` compresses it with gzip to a
 -- third; `compiled` also adds bytecode with debug information, which loads ten times as fast as
 -- text. The loader names a chunk of text "=[ltensor module.name]", so that tracebacks can recognize
--- our code. A file that does not compile is a build error.
+-- our code. A file that does not compile is a build error. TARGET_LUA is the interpreter of a Lua
+-- other than the one that runs this script: it compiles the bytecode. For Lua 5.3, `<close>` is
+-- translated (lib/lua53).
 
 package.path = (arg[0]:match '^(.*)/' or '.') .. '/?.lua;' .. package.path
 local source_files = require 'source_files'
+
+local target = os.getenv 'TARGET_LUA'
+if target == '' then target = nil end
+local translate = target == 'lua5.3' and dofile 'lib/lua53/translate.lua' or function(text) return text end
 
 local out, prefix = arg[1], arg[2]
 if not prefix then
@@ -22,12 +28,27 @@ local function fail(message)
   os.exit(1)
 end
 
--- The file compressed by gzip, without its name and time, so that equal text produces equal bytes.
-local function packed(path)
-  local pipe = assert(io.popen(("gzip -9nc '%s'"):format(path), 'r'))
+-- The bytes that a command writes for a text, which it reads from a file '%s'.
+local function filter(command, text)
+  local path = os.tmpname()
+  local file <close> = assert(io.open(path, 'wb'))
+  assert(file:write(text) and file:flush())
+  local pipe = assert(io.popen(command:format(path), 'r'))
   local bytes = pipe:read 'a'
-  if not pipe:close() or bytes:sub(1, 2) ~= '\x1f\x8b' then fail('gzip could not read ' .. path) end
+  local ok = pipe:close()
+  os.remove(path)
+  if not ok then fail('this command failed: ' .. command) end
   return bytes
+end
+
+-- The text compressed by gzip, without name and time, so that equal text produces equal bytes.
+local function packed(text) return filter("gzip -9nc <'%s'", text) end
+
+-- The bytecode of a text, by the interpreter of the target.
+local function bytecode(text, chunk, name)
+  if not target then return string.dump(chunk) end
+  return filter(([[CHUNK='%s' FILE='%%s' %s -e "io.write(string.dump(assert(load(io.open(os.getenv 'FILE'):read 'a', os.getenv 'CHUNK'))))"]])
+    :format(name, target), text)
 end
 
 -- The text as a C string, one source line per line: compilers parse this ten times as fast as a
@@ -58,13 +79,14 @@ end
 for index = 3, #arg do
   local path, name, form = arg[index]:match '^(.+)=([%w_.]+):?(%l*)$'
   if not path or form ~= '' and form ~= 'packed' and form ~= 'compiled' then fail('not file.lua=module.name[:packed|:compiled]: ' .. arg[index]) end
-  local text = source_files.read(path)
-  local chunk, syntax = load(text, form == 'compiled' and ('=[ltensor %s]'):format(name) or '@' .. path)
+  local text = translate(source_files.read(path), path)
+  local chunk_name = form == 'compiled' and ('=[ltensor %s]'):format(name) or '@' .. path
+  local chunk, syntax = load(text, chunk_name)
   if not chunk then fail(syntax) end
   local symbol = ('module_%d'):format(index - 2)
   parts[#parts + 1] = ('/* %s */\n'):format(name)
-  local row = put(symbol, form == '' and text or packed(path))
-  local code = form == 'compiled' and put(symbol .. '_code', string.dump(chunk)) or 'NULL, 0'
+  local row = put(symbol, form == '' and text or packed(text))
+  local code = form == 'compiled' and put(symbol .. '_code', bytecode(text, chunk, chunk_name)) or 'NULL, 0'
   rows[#rows + 1] = ('    {"%s", %s, %d, %s},\n'):format(name, row, form == '' and 0 or #text, code)
 end
 parts[#parts + 1] = ('\nextern const struct lt_embedded %s_modules[];\n'):format(prefix)

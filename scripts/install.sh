@@ -6,7 +6,7 @@
 #
 #   bin/ltensor                        the program
 #   lib/libltensor.{so,a}              the library; libltensor_lua.{so,a}: the binding; libltensor_repl.a: the prompt for hosts
-#   lib/lua/5.4/torch.so               the module for lua5.4
+#   lib/lua/5.4/torch.so               the module for lua5.4; 5.3 or 5.5 by $LUA_NAME
 #   lib/ltensor/                       the GPU backends, the engines of torch.distributed, the Jupyter kernel
 #   lib/pkgconfig/, lib/cmake/ltensor/ for programs that use the library
 #   include/                           the headers, and ltensor.json, which describes them for generators of bindings
@@ -21,8 +21,14 @@ set -eu
 BUILD=${BUILD-build}
 dest=${DESTDIR-}$PREFIX
 lib=$dest/$LIBDIR
+# Where a system has a single Lua, its name has no version.
+case ${LUA_NAME-} in
+    *5.3 | *53) lua_folder=$lib/lua/5.3 ;;
+    *5.5 | *55) lua_folder=$lib/lua/5.5 ;;
+    *) lua_folder=$lib/lua/5.4 ;;
+esac
 
-install -d "$dest/bin" "$lib/ltensor" "$lib/lua/5.4" "$lib/pkgconfig" "$lib/cmake/ltensor" "$dest/include" \
+install -d "$dest/bin" "$lib/ltensor" "$lua_folder" "$lib/pkgconfig" "$lib/cmake/ltensor" "$dest/include" \
     "$dest/share/ltensor/lib" "$dest/share/doc/ltensor/reference"
 
 if [ "$LIBDIR" != lib ]; then
@@ -52,7 +58,7 @@ for library in libltensor libltensor_lua; do
     install_binary "$BUILD/$library.so" "$lib/$library.so.$SONAME"
     ln -sf "$library.so.$SONAME" "$lib/$library.so"
 done
-install_binary "$BUILD/torch.so" "$lib/lua/5.4/torch.so"
+install_binary "$BUILD/torch.so" "$lua_folder/torch.so"
 for backend in sim cuda cuda12 openmpi mpich jupyter; do
     file=libltensor_$backend.so
     [ ! -f "$BUILD/$file" ] || install_binary "$BUILD/$file" "$lib/ltensor/$file"

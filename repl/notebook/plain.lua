@@ -8,9 +8,9 @@ local CUT = '\24' -- stands for the sequence that erases the rest of the line
 -- The visible text of a line with parts, separated by \r, that overwrite each other.
 local function written_over(line)
   local shown = ''
-  for part in (line .. '\r'):gmatch '([^\r]*)\r' do
-    local kept = not part:find(CUT, 1, true)
-    part = part:gsub(CUT, '')
+  for written in (line .. '\r'):gmatch '([^\r]*)\r' do
+    local part, cuts = written:gsub(CUT, '')
+    local kept = cuts == 0
     local whole = utf8.len(part) and utf8.len(shown)
     local after = whole and utf8.offset(shown, utf8.len(part) + 1) or not whole and #part + 1 or #shown + 1
     shown = kept and part .. shown:sub(after) or part

@@ -18,6 +18,7 @@
 #include "allocator.h"
 #include "launch.h"
 #include "ltensor_lua.h"
+#include "system/lua_versions.h"
 #include "modules.h"
 #include "options.h"
 #include "plugin.h"
@@ -117,13 +118,45 @@ static void keep_source(lua_State *L, const char *name)
     lua_pop(L, 1);
 }
 
+/* Compile a text, a file. With Lua 5.3, load and loadfile of repl/program/lua53.lua do it. */
+#if LUA_VERSION_NUM == 503
+static int load_by(lua_State *L, const char *function, const char *source, size_t n,
+                   const char *name)
+{
+    lua_getglobal(L, function);
+    lua_pushlstring(L, source, n);
+    if (name != NULL) lua_pushstring(L, name);
+    lua_call(L, name != NULL ? 2 : 1, 2);
+    lua_remove(L, lua_isnil(L, -2) ? -2 : -1);
+    if (lua_isfunction(L, -1)) return LUA_OK;
+    return strncmp(lua_tostring(L, -1), "cannot ", 7) == 0 ? LUA_ERRFILE : LUA_ERRSYNTAX;
+}
+
+static int load_buffer(lua_State *L, const char *text, size_t n, const char *name)
+{
+    return load_by(L, "load", text, n, name);
+}
+
+static int load_file(lua_State *L, const char *path)
+{
+    return load_by(L, "loadfile", path, strlen(path), NULL);
+}
+#else
+static int load_buffer(lua_State *L, const char *text, size_t n, const char *name)
+{
+    return luaL_loadbuffer(L, text, n, name);
+}
+
+static int load_file(lua_State *L, const char *path) { return luaL_loadfile(L, path); }
+#endif
+
 /* Compiles the text on top of the stack, and stores it for error reports. */
 static int load_text(lua_State *L, const char *name)
 {
     size_t n;
     const char *text = lua_tolstring(L, -1, &n);
     keep_source(L, name + 1);
-    int status = luaL_loadbuffer(L, text, n, name);
+    int status = load_buffer(L, text, n, name);
     lua_remove(L, -2);
     return status;
 }
@@ -239,6 +272,21 @@ static void open_torch(lua_State *L)
     lua_pop(L, 1);
 }
 
+#if LUA_VERSION_NUM == 503
+/* Replaces load, loadfile and dofile in the globals, and in those of the prompt's modules. */
+static void set_loaders(lua_State *L)
+{
+    modules_push_require(L);
+    lua_pushliteral(L, "repl.program.lua53");
+    lua_call(L, 1, 1);
+    lua_pushvalue(L, -1);
+    lua_pushglobaltable(L);
+    lua_call(L, 1, 0);
+    modules_push_globals(L);
+    lua_call(L, 1, 0);
+}
+#endif
+
 /* breakpoint(): stops the program for the debugger. */
 static int stop_for_debugger(lua_State *L)
 {
@@ -279,7 +327,7 @@ static bool run_init(lua_State *L)
 {
     const char *init = getenv("LTENSOR_INIT");
     if (!init) return true;
-    if (init[0] == '@') return run_lua_chunk(L, luaL_loadfile(L, init + 1));
+    if (init[0] == '@') return run_lua_chunk(L, load_file(L, init + 1));
     lua_pushstring(L, init);
     return run_lua_chunk(L, load_text(L, "=LTENSOR_INIT"));
 }
@@ -326,7 +374,7 @@ static bool run_code_options(lua_State *L, char **argv, int first)
 /* Runs the script (NULL: stdin) with the arguments after it as `...`. */
 static bool run_script(lua_State *L, const char *path)
 {
-    int status = path != NULL ? luaL_loadfile(L, path) : load_stdin(L);
+    int status = path != NULL ? load_file(L, path) : load_stdin(L);
     if (status == LUA_ERRSYNTAX) return report_refused(L);
     if (status != LUA_OK) return report(L, status);
     lua_getglobal(L, "arg");
@@ -462,6 +510,9 @@ static int protected_main(lua_State *L)
     lua_pushcfunction(L, callback_failed);
     lua_setfield(L, LUA_REGISTRYINDEX, "ltensor.callback_failed"); /* src/lua/graph/callback.h */
     open_torch(L);
+#if LUA_VERSION_NUM == 503
+    set_loaders(L);
+#endif
     lua_register(L, "breakpoint", stop_for_debugger);
     lua_settop(L, 0);
     if (o->version) print_version(L);
@@ -492,7 +543,8 @@ int main(int argc, char **argv)
         return EXIT_FAILURE;
     }
     allocator_install(L);
-    lua_gc(L, LUA_GCGEN, 0, 0); /* minor collections free a loop's temporaries: src/lua/state.c */
+    lt_lua_set_gc_mode(
+        L, LUA_GCGEN); /* minor collections free a loop's temporaries: src/lua/state.c */
     lua_pushcfunction(L, protected_main);
     lua_pushlightuserdata(L, &o);
     lua_pushinteger(L, argc);

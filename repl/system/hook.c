@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "interrupt.h"
+#include "system/lua_versions.h"
 
 enum { LINES = 1 << 14 }; /* larger line numbers share a bit with smaller ones */
 
@@ -117,7 +118,7 @@ static void stop(lua_State *L, const char *kind, bool matched)
     const int results = interrupt_resume(L, own, 3);
     stopped = false;
     if (results < 0) {
-        lua_resetthread(own); /* closes its pending variables */
+        lt_lua_close_thread(own, L); /* closes its pending variables */
         lua_error(L);
     }
     lua_settop(L, top);

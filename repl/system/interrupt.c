@@ -25,6 +25,7 @@
 
 #include "hook.h"
 #include "ltensor_lua.h"
+#include "system/lua_versions.h"
 
 /* number of SIGINTs since the cell began: 0, 1, or 2 for more */
 static volatile sig_atomic_t times;
@@ -266,7 +267,7 @@ int interrupt_resume(lua_State *L, lua_State *co, int nargs)
         arm(co); /* a signal that arrived since L's last instruction */
     else
         hook_attach(co);
-    int status = lua_resume(co, L, nargs, &nresults);
+    int status = lt_lua_resume(co, L, nargs, &nresults);
     running = main_state != NULL ? L : NULL; /* without a handler, nothing follows L's end */
     innermost = inside.outer;
     if (times > 0)
@@ -308,7 +309,8 @@ static int call_wrapped(lua_State *L)
     if (nresults >= 0) return nresults;
     int status = lua_status(co);
     if (status != LUA_OK && status != LUA_YIELD) {
-        status = lua_resetthread(co); /* closes its pending variables, which may change the error */
+        status = lt_lua_close_thread(
+            co, L); /* closes its pending variables, which may change the error */
         lua_pop(L, 1);
         lua_xmove(co, L, 1);
     }

@@ -65,9 +65,9 @@ local function readable(names)
   file:write(table.concat(names, '\n'), '\n')
   file:close()
   local short, n = {}, 0
-  for line in output('c++filt < ' .. quoted(path)):gmatch '[^\n]+' do
+  for demangled in output('c++filt < ' .. quoted(path)):gmatch '[^\n]+' do
     n = n + 1
-    line = line:gsub('%(anonymous namespace%)::', ''):gsub('_GLOBAL__N__[%w_]*::', ''):gsub('^void ', '')
+    local line = demangled:gsub('%(anonymous namespace%)::', ''):gsub('_GLOBAL__N__[%w_]*::', ''):gsub('^void ', '')
     local depth, cut = 0, #line + 1
     for at = 1, #line do -- the parameters begin at the parenthesis outside < >
       local c = line:sub(at, at)

@@ -46,7 +46,8 @@ end
 -- the header.
 local function markdown(text)
   local lines, open, before = {}, nil, ''
-  for line in (text:gsub('\n$', '') .. '\n'):gmatch '([^\n]*)\n' do
+  for source in (text:gsub('\n$', '') .. '\n'):gmatch '([^\n]*)\n' do
+    local line = source
     local ticks, info = line:match '^(```+)(.*)$'
     if ticks and not open then
       open = ticks

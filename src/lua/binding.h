@@ -15,6 +15,7 @@
 #include "context/profile.h"
 #include "error.h"
 #include "ltensor_lua.h"
+#include "system/lua_versions.h"
 #include "refuse.h"
 #include "tensor.h"
 

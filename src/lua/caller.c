@@ -40,14 +40,28 @@ static void *find_symbol(lua_object where, const char *name)
 }
 
 /* The object that provides Lua's functions to the library. *mixed: several do, as in a program with
- * an older Lua: liblua5.4 provides the functions that it lacks, such as lua_newuserdatauv and
- * lua_toclose. */
+ * an older Lua: ours provides the functions that it lacks, such as lua_newuserdatauv and lua_toclose
+ * of 5.4. */
 static lua_object own_lua(bool *mixed)
 {
-    const uintptr_t functions[] = {(uintptr_t)&lua_newuserdatauv,  (uintptr_t)&lua_toclose,
-                                   (uintptr_t)&lua_rawgetp,        (uintptr_t)&lua_getinfo,
-                                   (uintptr_t)&luaL_checkversion_, (uintptr_t)&lua_error,
-                                   (uintptr_t)&lua_settop,         (uintptr_t)&luaL_error};
+    const uintptr_t functions[] = {
+#if LUA_VERSION_NUM == 503
+        (uintptr_t)&lua_rotate,
+        (uintptr_t)&lua_geti,
+#elif LUA_VERSION_NUM == 504
+        (uintptr_t)&lua_newuserdatauv,
+        (uintptr_t)&lua_toclose,
+#else
+        (uintptr_t)&luaL_makeseed,
+        (uintptr_t)&lua_numbertocstring,
+#endif
+        (uintptr_t)&lua_rawgetp,
+        (uintptr_t)&lua_getinfo,
+        (uintptr_t)&luaL_checkversion_,
+        (uintptr_t)&lua_error,
+        (uintptr_t)&lua_settop,
+        (uintptr_t)&luaL_error
+    };
     const lua_object first = object_of((const void *)functions[0]);
     *mixed = false;
     for (size_t i = 1; i < sizeof functions / sizeof *functions; i++)
@@ -74,9 +88,10 @@ static raise_function *find_raise(lua_object caller)
 int lt_lua_check_caller(lua_State *L, const void *return_address, const void *opener)
 {
     static const char format[] =
-        "cannot open torch: it was called by the Lua in '%s', but it is bound to the Lua 5.4 in "
-        "'%s', and two Luas cannot share a state. Use lua5.4 or ltensor; a host must export the "
-        "functions of its Lua 5.4 to modules (link it with -Wl,-E, or load it with RTLD_GLOBAL)";
+        "cannot open torch: it was called by the Lua in '%s', but it is bound to the " LUA_VERSION
+        " in '%s', and two Luas cannot share a state. Use lua" LUA_VERSION_MAJOR
+        "." LUA_VERSION_MINOR " or ltensor; a host must export the functions of its " LUA_VERSION
+        " to modules (link it with -Wl,-E, or load it with RTLD_GLOBAL)";
     bool mixed;
     const lua_object own = own_lua(&mixed), caller = object_of(return_address);
     if (own.base == NULL || caller.base == NULL) return 1;

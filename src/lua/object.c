@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "ltensor_lua.h"
+#include "system/lua_versions.h"
 #include "refuse.h"
 #include "tensor.h"
 

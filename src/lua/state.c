@@ -263,7 +263,7 @@ static void collect_garbage(void *ctx)
             lua_pcall(L, 0, 0, 0) != LUA_OK)
             lua_pop(L, 1);
     }
-    lua_gc(L, LUA_GCCOLLECT);
+    lt_lua_collect(L);
     lt_cycles_collect();
 }
 
@@ -401,9 +401,9 @@ static void begin_period(lt_lua_state *s)
 static void query_mode(lua_State *L, lt_lua_state *s)
 {
     const int expected = s->generational ? LUA_GCGEN : LUA_GCINC,
-              mode = lua_gc(L, expected, 0, 0, 0);
+              mode = lt_lua_set_gc_mode(L, expected);
     if (mode == expected) return;
-    lua_gc(L, mode, 0, 0, 0);
+    lt_lua_set_gc_mode(L, mode);
     s->generational = mode == LUA_GCGEN;
 }
 
@@ -422,7 +422,7 @@ static void minor_collection(lua_State *L, lt_lua_state *s)
 
 static void full_collection(lua_State *L, lt_lua_state *s)
 {
-    lua_gc(L, LUA_GCCOLLECT);
+    lua_gc(L, LUA_GCCOLLECT, 0);
     const lt_entry entry = lt_enter(L);
     lt_cycles_collect_if_due();
     s->in_use = lt_mem_gc_pressure();
@@ -433,7 +433,7 @@ static void full_collection(lua_State *L, lt_lua_state *s)
 /* lt_host_binding_class.tidy: an open trace of torch.compile is about to compute the values in use. */
 static void collect_young(void *ctx)
 {
-    if (lua_gc(ctx, LUA_GCISRUNNING) != 1 || !lua_checkstack(ctx, 1)) return;
+    if (lua_gc(ctx, LUA_GCISRUNNING, 0) != 1 || !lua_checkstack(ctx, 1)) return;
     minor_collection(ctx, lt_lua_state_of(ctx)); /* the running function may have no upvalues */
 }
 
@@ -451,7 +451,7 @@ static bool postpone_minor(lt_lua_state *s)
 void lt_lua_run_collector(lua_State *L, lt_lua_state *s)
 {
     if (!minor_is_due(s)) return;
-    if (lua_gc(L, LUA_GCISRUNNING) != 1) return; /* stopped, or inside a finalizer */
+    if (lua_gc(L, LUA_GCISRUNNING, 0) != 1) return; /* stopped, or inside a finalizer */
     const int64_t held = LT_INSIDE(L, lt_mem_gc_pressure());
     if (held < s->in_use) s->in_use = held;
     if (held - s->in_use > max_garbage(s))
@@ -547,7 +547,7 @@ void lt_lua_link(lua_State *L, int result, const int *args, int n)
     luaL_checkstack(L, 4, NULL);
     lua_newuserdatauv(L, 0, inputs + 1);
     lua_insert(L, top + 1);
-    for (int i = inputs; i > 0; i--) lua_setiuservalue(L, top + 1, i + 1);
+    lt_lua_set_inputs(L, top + 1, inputs);
     lua_setiuservalue(L, result, 1);
 }
 

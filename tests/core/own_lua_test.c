@@ -95,7 +95,7 @@ static void test_c_calls_and_differentiates_an_op_in_lua(void **state)
     assert_ok(lt_tensor_set_requires_grad(x, true));
     assert_ok(call_square(x, &y));
     assert_true(item(y) == 9);
-    lua_gc(L, LUA_GCCOLLECT);
+    lua_gc(L, LUA_GCCOLLECT, 0);
     assert_ok(lt_backward(y, NULL, false, false));
     assert_true(item(lt_tensor_grad(x)) == 6);
     assert_fails(lt_backward(y, NULL, false, false), LT_ERR_RUNTIME,

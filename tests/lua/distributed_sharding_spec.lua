@@ -465,7 +465,7 @@ for _, mpi in ipairs(ranks.installed()) do
           refused('reduce', function() dist.reduce(t:detach(), 0) end)
           refused('send', function() dist.send(t:detach(), 1 - rank) end)
           for _, suffix in ipairs { 'safetensors', 'npy', 'pt', 'bin' } do
-            local path = ('%s/%d.%s'):format(os.getenv 'TMPDIR' or '/tmp', math.random(0), suffix)
+            local path = ('%s/%d.%s'):format(os.getenv 'TMPDIR' or '/tmp', math.random(0, 0xffffffff), suffix)
             refused(suffix, torch.save, suffix == 'npy' and t:detach() or { t = t:detach() }, path)
             assert(not io.open(path))
           end

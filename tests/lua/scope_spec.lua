@@ -93,6 +93,7 @@ local CLOSES = {
   ['lib/autograd/scope.lua'] = { 3, 'scope.lua itself' },
   ['lib/d2l/performance.lua'] = { 1, 'prints a time' },
   ['lib/files/zip.lua'] = { 2, FILE },
+  ['lib/lua53/scope.lua'] = { 1, 'calls the __close of others' },
   ['lib/onnx/export.lua'] = { 1, 'the module that is recorded must not yield' },
   ['lib/onnx/export/record.lua'] = { 3, 'the module that is recorded must not yield' },
   ['lib/onnx/model.lua'] = { 1, FILE },

@@ -210,8 +210,8 @@ end
 -- Options that leave the reference's cases of the ops that a file declares; nil where it declares none.
 local function filter_of(path)
   local filters, seen = {}, {}
-  for name in read(path):gmatch 'lt_([%w_]-)_impl%(' do
-    name = name:gsub('^_+', ''):gsub('_backward$', '')
+  for implemented in read(path):gmatch 'lt_([%w_]-)_impl%(' do
+    local name = implemented:gsub('^_+', ''):gsub('_backward$', '')
     if not seen[name] then filters[#filters + 1], seen[name] = "--filter=': _*" .. name .. "_?,'", true end
   end
   return #filters > 0 and table.concat(filters, ' ') or nil

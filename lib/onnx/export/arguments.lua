@@ -73,8 +73,8 @@ local function match(overload, args)
   end
   local twice = at == 2 and n == 2 and args[1] == args[2] -- Lua passes the operand of -x and ~x twice
   if at <= n and not twice then return nil end
-  for name, value in pairs(named or {}) do
-    name = declared_name(overload, name)
+  for given, value in pairs(named or {}) do
+    local name = declared_name(overload, given)
     if not name then return nil end
     bound[name] = value
   end

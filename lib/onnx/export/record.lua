@@ -96,6 +96,9 @@ end
 
 -- The arguments or results of the function for which a debug hook, which calls this one, runs.
 local function transferred()
+  if _VERSION == 'Lua 5.3' then
+    error('recording a module needs Lua 5.4 or later: Lua 5.3 does not tell a debug hook the results of a function', 0)
+  end
   local info = debug.getinfo(3, 'r')
   local list = { n = info.ntransfer }
   for i = 1, list.n do

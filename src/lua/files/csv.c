@@ -100,10 +100,10 @@ static int read_csv(lua_State *L)
     lt_lua_check(L, LT_INSIDE(L, lt_csv_read(path, &options, &table)));
     /* Millions of new strings contain no garbage, but a collector would traverse them repeatedly,
      * so stop it. */
-    const int collects = lua_gc(L, LUA_GCISRUNNING);
-    lua_gc(L, LUA_GCSTOP);
+    const int collects = lua_gc(L, LUA_GCISRUNNING, 0);
+    lua_gc(L, LUA_GCSTOP, 0);
     const int failed = lua_pcall(L, 1, 2, 0);
-    if (collects) lua_gc(L, LUA_GCRESTART);
+    if (collects) lua_gc(L, LUA_GCRESTART, 0);
     lt_csv_free(&table);
     if (failed) return lua_error(L);
     return 2;

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "files/paths.h"
+#include "system/lua_versions.h"
 #include "memory/alloc.h"
 #include "plan.h"
 
@@ -174,7 +175,7 @@ static int open_model(lua_State *L)
     lua_call(L, 2, 1);
     describe(L, r->model);
     lua_setfield(L, LUA_REGISTRYINDEX, STATE);
-    lua_gc(L, LUA_GCCOLLECT);
+    lt_lua_collect(L);
     return 0;
 }
 
@@ -185,7 +186,7 @@ static lt_status load(model_request *r, lt_model **out)
     r->model = model;
     pthread_mutex_init(&model->lock, NULL);
     model->context = lt_context_retain(lt_context_current());
-    model->L = lua_newstate(lt_lua_alloc, model->context);
+    model->L = lt_lua_new_state(lt_lua_alloc, model->context);
     lt_status status = model->L != NULL ? guarded(open_model, r)
                                         : lt_error(LT_ERR_MEMORY, "not enough memory for a model");
     if (status == LT_OK)
@@ -419,7 +420,7 @@ static lt_status interpret(lt_model *model, lt_tensor *const *inputs, lt_tensor 
     r.on = model->reason[0] == '\0';
     const lt_status status = guarded(run_program, &r);
     if (r.plan == NULL) return status;
-    lua_gc(model->L, LUA_GCCOLLECT);
+    lt_lua_collect(model->L);
     if (status == LT_OK)
         add_plan(model, r.plan, inputs, results);
     else

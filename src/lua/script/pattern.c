@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "system/lua_versions.h"
+
 enum { MOST_CAPTURES = 32, DEEPEST = 200, OPEN = -1, POSITION = -2 };
 
 static const char SPECIAL[] = "^$*+?.([%-";

@@ -16,6 +16,7 @@
 #include "api/values.h"
 #include "context/interrupt.h"
 #include "error.h"
+#include "system/lua_versions.h"
 #include "memory/alloc.h"
 #include "stoppable.h"
 
@@ -44,7 +45,7 @@ static void collect_if_refused(lua_State *L)
     lt_script *s = user;
     if (!s->refused) return;
     s->refused = false;
-    lua_gc(L, LUA_GCCOLLECT);
+    lt_lua_collect(L);
 }
 
 static void count_hook(lua_State *L, lua_Debug *frame)
@@ -331,9 +332,10 @@ lt_status lt_script_new(const lt_script_config *config, lt_script **out)
         lt_mem_free(s);
         return status;
     }
-    s->L = lua_newstate(allocate, s); /* NULL until then */
+    s->L = lt_lua_new_state(allocate, s); /* NULL until then */
     request r = {.script = s};
-    if (s->L != NULL) lua_gc(s->L, LUA_GCGEN, 0, 0); /* generational mode, as in the program */
+    if (s->L != NULL)
+        lt_lua_set_gc_mode(s->L, LUA_GCGEN); /* generational mode, as in the program */
     status = s->L != NULL
                  ? guarded(open, &r)
                  : lt_error(LT_ERR_MEMORY, "memory_limit is less than an interpreter needs");

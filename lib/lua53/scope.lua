@@ -1,0 +1,26 @@
+-- scope.lua - the end of a scope that translate.lua wrote as a function: returns lt_scope(value, f, ...), which returns
+-- f(...) after value's __close. An error in f is raised again after it.
+
+local metatable_of, file_type = debug.getmetatable, io.type
+
+local function close_file(file)
+  if file_type(file) == 'file' then file:close() end
+end
+
+-- A file has no __close in Lua 5.3.
+local function closer_of(value)
+  local metatable = metatable_of(value)
+  return metatable and metatable.__close or file_type(value) and close_file
+end
+
+local function finish(close, value, ok, ...)
+  if close then close(value, not ok and (...) or nil) end
+  if not ok then error((...), 0) end
+  return ...
+end
+
+return function(value, f, ...)
+  local close = value and closer_of(value)
+  if value and not close then error('a variable got a non-closable value: a ' .. type(value), 2) end
+  return finish(close, value, pcall(f, ...))
+end

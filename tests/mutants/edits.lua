@@ -145,7 +145,7 @@ end
 function M.is_code(line, language)
   if line:find '^%s*$' then return false end
   if language == 'C' then
-    return not (line:find '^%s*[/%*#]' or line:find '^%S.*%)$' or line:find '^%s*[}{%)]+;?$' or line:find '^static.*[%(,]$' or line:find '^%s*"[^"]*"[,;%)]*$' or line:find '^typedef' or line:find '^enum' and not line:find '=')
+    return not (line:find '^%s*[/%*#]' or line:find 'LT_ASSERT' or line:find '^%S.*%)$' or line:find '^%s*[}{%)]+;?$' or line:find '^static.*[%(,]$' or line:find '^%s*"[^"]*"[,;%)]*$' or line:find '^typedef' or line:find '^enum' and not line:find '=')
   end
   return not (line:find '^%s*%-%-' or line:find '^%s*end[%)%s,]*$' or line:find '^%s*else$' or line:find '^local [%w_]+ = require')
 end

@@ -3,7 +3,7 @@
 --   lua5.4 run.lua BUILD N SEED KIND FILES...
 --
 -- The tree is copied with its build into BUILD-mutants; each edit is made there, what it touches is built, and the specs run, the likeliest to
--- notice first, until one fails. An edit that does not compile, or that makes the same program, does not count. A spec that does not end counts as
+-- notice first, until one fails. An edit that the compiler or luacheck refuses, or that makes the same program, does not count. A spec that does not end counts as
 -- one that notices; one that fails before any edit is left out. TREE=path makes the copy elsewhere, for two runs at a time. FILES are paths or
 -- folders; without them those of the last commits (BASE=rev since which) are edited, or else all. KIND is random, careless or both (by turns).
 -- LIKELY=1 leaves out specs that take long and are not likely to notice. What survives is listed with its line; the exit status is 0.
@@ -49,7 +49,7 @@ assert(sh(('mkdir -p %s && git ls-files -co --exclude-standard -z | tar -c --nul
 local absolute = capture('cd ' .. tree .. ' && pwd'):gsub('\n', '')
 
 local function make(targets)
-  return sh(('cd %s && make --no-print-directory BUILD=build CUDA=no WERROR= ASSERT=yes %s >make.log 2>&1 </dev/null'):format(absolute, targets))
+  return sh(('cd %s && make --no-print-directory BUILD=build CUDA=no WERROR=1 ASSERT=yes %s >make.log 2>&1 </dev/null'):format(absolute, targets))
 end
 local ALL = '-j2 all'
 assert(make(ALL), 'the copy does not build: see ' .. tree .. '/make.log')
@@ -261,7 +261,7 @@ while count < most and os.difftime(os.time(), start) < MINUTES * 60 and tries < 
     local edited = table.concat(lines, '\n') .. '\n'
     write(target, edited)
     local building = os.time()
-    local compiles = place.language == 'C' or loadfile(target)
+    local compiles = place.language == 'C' or loadfile(target) and sh(('luacheck -q %s >/dev/null'):format(quote(target)))
     if compiles and make(ALL) and capture(('md5sum <%s/build/ltensor; md5sum <%s/build/libltensor_sim.so'):format(tree, tree)) ~= built then
       count = count + 1
       local began = os.time()

@@ -4,6 +4,13 @@ local M = {}
 
 -- The first pattern that a path matches decides.
 local MAP = {
+  { '^src/core/own', 'own_test own own_lua_test catalog_test fork_test' }, { '^src/lua/own', 'own own_lua_test' }, { '^src/lua/model', 'model_lua_test models' }, { '^lib/model', 'models model_lua_test' },
+  { '^src/core/expression', 'kernel_elementwise formula_test' }, { '^src/lua/formula', 'kernel_elementwise' }, { '^src/lua/cuda/user_kernel', 'cuda_user_kernel' }, { '^src/cuda/sim/user', 'cuda_user_kernel' },
+  { '^src/core/compile', 'compile compile_fused compile_reference deferred_test compile_graph' }, { '^src/core/cpu/compile', 'compile_fused compile_reference' }, { '^src/lua/compile', 'compile compile_graph' }, { '^lib/compile', 'compile compile_graph compile_programs' },
+  { '^src/core/sparse', 'sparse sparse_test' }, { '^lib/sparse', 'sparse' }, { '^src/core/interop', 'dlpack arrow dlpack_test arrow_import_test arrow_export_test' }, { '^src/lua/interop', 'dlpack arrow arrow_lua_test' },
+  { '^src/core/api', 'call_test catalog_test host_test hosting_test out_test context_test' }, { '^src/lua/script', 'script_lua_test script_limits_lua_test repl/long_calls' }, { '^src/core/memory', 'mem_test allocator_test limits lifetime memory' },
+  { '^lib/onnx', 'onnx onnx_export' }, { '^lib/export', 'export' }, { '^lib/d2l', 'd2l' }, { '^lib/func', 'vmap transforms forward_ad functional' }, { '^lib/vision', 'image_transforms vision_audio' }, { '^lib/audio', 'vision_audio' }, { '^lib/fft', 'fft' }, { '^lib/ops', 'reference linalg functional' }, { '^lib/library', 'own' },
+  { '^repl/python', 'repl/python python_data' }, { '^repl/debug', 'repl/debug repl/conditions' }, { '^repl/conditions', 'repl/conditions' }, { '^repl/jupyter', 'repl/jupyter repl/kernel repl/jupyter_debug' }, { '^repl/doctor', 'repl/doctor' }, { '^repl/system', 'repl/shell repl/prompt repl/long_calls repl/debug' },
   { '^src/core/autograd/', 'autograd lifetime random_pairs reference gradcheck inplace_activation training memory' },
   { '^src/core/mem', 'mem_test limits lifetime memory cuda_memory fault' }, { '^src/core/tensor', 'views strides limits overlap reference memory' },
   { '^src/core/cpu/index', 'indexing overlap reference views' }, { '^src/core/cpu/random', 'random distributions reference' },
@@ -89,7 +96,7 @@ function M.of(path, exists)
   for name in pairs(exists) do
     local of_prompt, program = name:find '^repl/' ~= nil, name:find '_test$' ~= nil
     if program then
-      if path:find '^src/core' or path:find '^src/cuda/sim' then add(name, false) end
+      if path:find '^src/core' or path:find '^src/cuda/sim' or path:find '^src/lua' and name:find '_lua_test$' then add(name, false) end
     elseif is_about(name, path) and (in_prompt == of_prompt or name == 'words' or name == 'scripts') then
       if in_cuda or not in_prompt and (name:find 'cuda' or ON_GPU[name] and path:find '^src/') then add(name, true) end
       if not in_cuda or ON_CPU[name] then add(name, false) end

@@ -1,5 +1,5 @@
-/* ltensor_model.h - models of files for a host in C: ONNX models, and programs of PyTorch's
- * torch.export (.pt2).
+/* ltensor_model.h - models of files for a host in C: ONNX models, programs of PyTorch's torch.export
+ * (.pt2), and safetensors files with a graph (lt_model_save).
  *
  *   lt_model *model = NULL;
  *   lt_tensor *output = NULL;
@@ -87,9 +87,19 @@ LT_API lt_tensor *lt_model_find(const lt_model *model, const char *name);
 /* Training mode (dropout, statistics of batch norms) or evaluation mode. */
 LT_API lt_status lt_model_set_training(lt_model *model, bool on);
 
-/* Writes the parameters and buffers; the suffix selects the format, as for torch.save: .pt and .pth
- * for PyTorch's, otherwise safetensors. lt_model_load_state reads such a file into the model. */
+/* Writes the model with its parameters and buffers to a file that lt_model_load reads; the suffix
+ * selects the format:
+ * - .onnx: the file of a model that was loaded from an ONNX file, otherwise the operations that
+ *   torch.onnx.export writes; the message names the ones that it cannot write.
+ * - .pt2: the file of a program that was loaded from a .pt2 file.
+ * - .safetensors: the tensors by their names, and the graph.
+ * The file from which the model was loaded must still exist, unless it was in memory. */
 LT_API lt_status lt_model_save(lt_model *model, const char *path);
+
+/* Writes the parameters and buffers alone; the suffix selects the format, as for torch.save: .pt and
+ * .pth for PyTorch's, otherwise safetensors. lt_model_load_state reads such a file into the model, and
+ * a .safetensors file of lt_model_save. */
+LT_API lt_status lt_model_save_state(lt_model *model, const char *path);
 LT_API lt_status lt_model_load_state(lt_model *model, const char *path);
 
 #ifdef __cplusplus

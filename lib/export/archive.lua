@@ -55,11 +55,18 @@ local function read_tensor(archive, folder, name, description)
   local dtype = dtypes[meta.dtype]
   if not dtype then archive:fail("tensor '%s' has elements of type %s, which ltensor does not have", name, tostring(meta.dtype)) end
   local entry = archive.by_name[folder .. field(archive, description, 'path_name', 'string')]
-  if not entry then archive:fail("no entry for tensor '%s'", name) end
+  local given = not entry and archive.tensors and archive.tensors[name]
+  if not entry and not given then archive:fail("no entry for tensor '%s'", name) end
   local sizes, strides, offset = {}, {}, integer_of(archive, field(archive, meta, 'storage_offset', 'table'))
   for i, size in ipairs(field(archive, meta, 'sizes', 'table')) do sizes[i] = integer_of(archive, size) end
   for i, stride in ipairs(field(archive, meta, 'strides', 'table')) do strides[i] = integer_of(archive, stride) end
   if #sizes ~= #strides or #sizes > MAX_DEPTH then archive:fail("tensor '%s' has %d sizes and %d strides", name, #sizes, #strides) end
+  if given then
+    if given.dtype ~= dtype or table.concat(given.shape, ' ') ~= table.concat(sizes, ' ') then
+      archive:fail("tensor '%s' has another dtype or shape than in the program", name)
+    end
+    return given
+  end
   local numel = entry.size // dtype.itemsize
   local flat = archive:begin(entry):tensor(dtype, numel, false)
   archive:finish(entry)

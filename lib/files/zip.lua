@@ -211,6 +211,15 @@ Writer.__close = function(self) self.file:close() end
 --- A new archive, which appears when finish() is called; `<close>` drops it otherwise.
 function M.create(path) return setmetatable({ file = torch._C.create_file(path), at = 0, directory = {} }, Writer) end
 
+--- The same in memory, for entries of strings; after finish(), text() returns the bytes.
+function M.create_in_memory()
+  local pieces = {}
+  local file = { write = function(_, bytes) pieces[#pieces + 1] = bytes end, commit = function() end, close = function() end }
+  return setmetatable({ file = file, at = 0, directory = {}, pieces = pieces }, Writer)
+end
+
+function Writer:text() return table.concat(self.pieces) end
+
 function Writer:put(bytes, n)
   self.file:write(bytes)
   self.at = self.at + (n or #bytes)

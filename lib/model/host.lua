@@ -4,6 +4,7 @@
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
 local record = require 'torch.model.record'
+local save = require 'torch.model.save'
 local tensors = require 'torch.onnx.tensors'
 
 local M = {}
@@ -30,17 +31,24 @@ end
 --- The model of a file, or of the bytes of one (is_bytes).
 function M.open(source, is_bytes)
   local start
-  if is_bytes then start = source:sub(1, 4)
+  if is_bytes then start = source:sub(1, 9)
   else
     local file <close>, size = torch._C.open_file(source)
-    start = file:text(math.min(4, size))
+    start = file:text(math.min(9, size))
   end
-  local load
-  if start == 'PK\3\4' then load = require('torch.export.program').load
-  elseif #start >= 2 and start:find '^[\8\18\26\34\42\50\58\66]' then load = require('torch.onnx.model').load
-  else fail('lt_model_load: %s is neither an ONNX model nor a program of torch.export (.pt2)', is_bytes and 'the memory' or source) end
-  local model = load(source, nil, is_bytes)
-  local state = { model = model, inputs = described_list(model.inputs), outputs = described_list(model.outputs), parameters = {} }
+  local what, given = is_bytes and 'the memory' or source, nil
+  if #start == 9 and start:sub(5, 9) == '\0\0\0\0{' then
+    source, given = save.read(source, what)
+    start, is_bytes = source:sub(1, 9), true
+  end
+  local kind, load
+  if start:sub(1, 4) == 'PK\3\4' then kind, load = 'pt2', require('torch.export.program').load
+  elseif #start >= 2 and start:find '^[\8\18\26\34\42\50\58\66]' then kind, load = 'onnx', require('torch.onnx.model').load
+  else fail('lt_model_load: %s is neither an ONNX model, nor a program of torch.export (.pt2), nor safetensors with a graph', what) end
+  local model = load(source, nil, is_bytes, given)
+  local state = { model = model, inputs = described_list(model.inputs), outputs = described_list(model.outputs), parameters = {}, kind = kind }
+  state.versions, state.skeleton = save.versions_of(model), given and source or is_bytes and save.skeleton(kind, model, source, true) or nil
+  state.source = state.skeleton or source
   for name, tensor in model:named_parameters() do table.insert(state.parameters, { name = name, tensor = tensor, is_buffer = false }) end
   for name, tensor in model:named_buffers() do table.insert(state.parameters, { name = name, tensor = tensor, is_buffer = true }) end
   return state
@@ -67,9 +75,12 @@ function M.set_training(state, on) state.model:train(on) end
 --- Copies the tensors of a file into the model.
 function M.load_state(state, path)
   local loaded = torch.load(path)
+  loaded[save.GRAPH] = nil
   state.model:load_state_dict(loaded)
 end
 
-function M.save(state, path) torch.save(state.model:state_dict(), path) end
+function M.save_state(state, path) torch.save(state.model:state_dict(), path) end
+
+M.save = save.save
 
 return M

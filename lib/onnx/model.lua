@@ -165,9 +165,11 @@ local function read_model(reader, path)
   return model:eval()
 end
 
---- As torch.onnx.load. is_bytes: path is the content of a file.
-function M.load(path, max_memory, is_bytes)
+--- As torch.onnx.load. is_bytes: path is the content of a file. given: tensors by name, for initializers
+-- without elements.
+function M.load(path, max_memory, is_bytes, given)
   local reader <close> = is_bytes and wire.of_string(path, wire.MEMORY) or wire.open(path)
+  reader.tensors = given
   reader.grows = not max_memory -- the limit grows with each file of external data
   return torch._C.within_budget(reader.size, max_memory, read_model, reader, reader.path)
 end

@@ -105,11 +105,21 @@ local function external(reader, proto, bytes, where)
   return other, { at = at, length = bytes }
 end
 
+-- The tensor of this name beside the graph, in a safetensors file.
+local function beside(reader, proto, dtype, where)
+  local tensor = reader.tensors[proto.name]
+  if not tensor or tensor.dtype ~= dtype or table.concat(tensor.shape, ' ') ~= table.concat(proto.dims, ' ') then
+    fail(where, 'the file has no tensor with its name, dtype and shape')
+  end
+  return tensor
+end
+
 --- The tensor of a TensorProto. `where` names it in messages.
 function M.read(reader, proto, where)
   local dtype = M.dtype(proto.data_type, where)
   local numel = sizes_of(proto.dims, dtype.itemsize, where)
   local flat
+  if proto.data_location == 1 and reader.tensors then return beside(reader, proto, dtype, where) end
   if proto.data_location == 1 then
     local other, span = external(reader, proto, numel * dtype.itemsize, where)
     flat = other:tensor(dtype, span)

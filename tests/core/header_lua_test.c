@@ -443,6 +443,8 @@ static void model_null(void)
     assert_no_null(lt_model_run(model, NULL, 1, &output, 1), "'inputs'");
     assert_no_null(lt_model_run(model, &x, 1, NULL, 1), "'outputs'");
     assert_no_null(lt_model_save(model, NULL), "'path'");
+    assert_no_null(lt_model_save_state(NULL, program), "'model'");
+    assert_no_null(lt_model_save_state(model, NULL), "'path'");
     assert_no_null(lt_model_load_state(model, NULL), "'path'");
     assert_null(lt_model_find(model, NULL));
     lt_model_release(model);
@@ -455,6 +457,7 @@ static lt_status model_state(void)
     lt_model *model = NULL;
     lt_status status = lt_model_load(program, &model);
     if (status == LT_OK) status = lt_model_save(model, path);
+    if (status == LT_OK) status = lt_model_save_state(model, path);
     if (status == LT_OK) status = lt_model_load_state(model, path);
     lt_model_release(model);
     remove(path);
@@ -506,6 +509,7 @@ static const row of_models[] = {
     {"lt_model_find", model_run, model_null},
     {"lt_model_set_training", model_run, model_null},
     {"lt_model_save", model_state, model_null},
+    {"lt_model_save_state", model_state, model_null},
     {"lt_model_load_state", model_state, model_null},
 };
 

@@ -397,7 +397,7 @@ static void changed_parameters_take_effect_and_survive_a_save(void **state)
     (void)state;
     lt_value table;
     lt_tensor *inputs[MOST], *before = NULL, *after = NULL, *again = NULL;
-    lt_model *model = load("lenet.onnx");
+    lt_model *model = load("lenet.onnx"), *other = NULL;
     inputs_of("lenet.onnx", &table, inputs);
     lt_set_grad_enabled(false);
     run(model, inputs, &before);
@@ -409,7 +409,8 @@ static void changed_parameters_take_effect_and_survive_a_save(void **state)
     assert_true(difference(before, after) > 0);
     char path[100];
     snprintf(path, sizeof path, "%s/state.safetensors", folder);
-    assert_ok(lt_model_save(model, path));
+    assert_ok(lt_model_save_state(model, path));
+    assert_fails(lt_model_load(path, &other), LT_ERR_RUNTIME, "safetensors without a graph");
     lt_model_release(model);
     model = load("lenet.onnx");
     run(model, inputs, &again);
@@ -450,6 +451,102 @@ static void a_plan_applies_to_the_numbers_that_the_program_read(void **state)
     release_all(inputs, 2);
     release_all(outputs, 1);
     lt_model_release(model);
+    lt_set_grad_enabled(true);
+}
+
+static void scale_parameters(lt_model *model)
+{
+    for (int i = 0; i < lt_model_parameter_count(model); i++) {
+        lt_tensor *p = lt_model_tensor(model, i);
+        assert_ok(lt_add_(p, p, lt_scalar_from_float(0.25)));
+    }
+}
+
+/* The reason why torch.onnx.export does not write a program of PyTorch; NULL: it does. */
+static const char *export_problem(const char *name)
+{
+    return strcmp(name, "branches.pt2") == 0 || strcmp(name, "rounds.pt2") == 0 ? "item" : NULL;
+}
+
+static void saved_models_have_the_changed_parameters(void **state)
+{
+    (void)state;
+    static const char *const suffixes[] = {".onnx", ".pt2", ".safetensors"};
+    lt_set_grad_enabled(false);
+    for (int k = 0; k < N_MODELS; k++) {
+        const bool is_program = strstr(names[k], ".pt2") != NULL;
+        for (int j = 0; j < 3; j++) {
+            lt_value table;
+            lt_tensor *inputs[MOST], *wanted[MOST] = {NULL}, *given[MOST] = {NULL};
+            char path[200], again[200];
+            snprintf(path, sizeof path, "%s/saved%s", folder, suffixes[j]);
+            snprintf(again, sizeof again, "%s/again%s", folder, suffixes[j]);
+            lt_model *model = load(names[k]), *second = NULL;
+            const int n = lt_model_output_count(model);
+            inputs_of(names[k], &table, inputs);
+            scale_parameters(model);
+            run(model, inputs, wanted);
+            const lt_status status = lt_model_save(model, path);
+            if (j == 1 && !is_program) {
+                assert_fails(status, LT_ERR_RUNTIME, "save this model as .onnx");
+            } else if (j == 0 && is_program && export_problem(names[k]) != NULL) {
+                assert_fails(status, LT_ERR_RUNTIME, export_problem(names[k]));
+            } else {
+                if (status != LT_OK) fail_msg("%s: %s", path, lt_error_message());
+                for (int round = 0; round < 2; round++) { /* also a model that was saved before */
+                    if (lt_model_load(round == 0 ? path : again, &second) != LT_OK)
+                        fail_msg("%s as %s: %s", names[k], path, lt_error_message());
+                    run(second, inputs, given);
+                    for (int i = 0; i < n; i++)
+                        if (!(difference(given[i], wanted[i]) < 1e-6))
+                            fail_msg("%s as %s: output %d", names[k], path, i);
+                    release_all(given, n);
+                    if (round == 0) assert_ok(lt_model_save(second, again));
+                    lt_model_release(second);
+                }
+                remove(path);
+                remove(again);
+            }
+            release_all(wanted, n);
+            lt_value_release(&table);
+            lt_model_release(model);
+        }
+    }
+    lt_set_grad_enabled(true);
+}
+
+static void a_model_from_memory_is_saved_and_other_suffixes_are_errors(void **state)
+{
+    (void)state;
+    lt_set_grad_enabled(false);
+    static const char *const formats[] = {"lenet.onnx", "mixer.pt2"};
+    for (int k = 0; k < 2; k++) {
+        lt_value table;
+        lt_tensor *inputs[MOST], *wanted = NULL, *given = NULL;
+        char path[200], *bytes = malloc(1 << 20);
+        FILE *file = fopen(path_of(formats[k]), "rb");
+        assert_non_null(file);
+        const size_t size = fread(bytes, 1, 1 << 20, file);
+        fclose(file);
+        lt_model *model = NULL, *second = NULL;
+        assert_ok(lt_model_load_memory(bytes, size, &model));
+        free(bytes);
+        inputs_of(formats[k], &table, inputs);
+        scale_parameters(model);
+        run(model, inputs, &wanted);
+        snprintf(path, sizeof path, "%s/saved%s", folder, strchr(formats[k], '.'));
+        assert_ok(lt_model_save(model, path));
+        assert_fails(lt_model_save(model, "model.pth"), LT_ERR_RUNTIME, "lt_model_save_state");
+        assert_ok(lt_model_load(path, &second));
+        run(second, inputs, &given);
+        assert_true(difference(given, wanted) == 0);
+        remove(path);
+        lt_tensor_release(wanted);
+        lt_tensor_release(given);
+        lt_value_release(&table);
+        lt_model_release(model);
+        lt_model_release(second);
+    }
     lt_set_grad_enabled(true);
 }
 
@@ -550,6 +647,8 @@ int main(void)
         cmocka_unit_test(bad_files_are_errors),
         cmocka_unit_test(training_has_the_gradients_of_lua_and_lowers_the_loss),
         cmocka_unit_test(changed_parameters_take_effect_and_survive_a_save),
+        cmocka_unit_test(saved_models_have_the_changed_parameters),
+        cmocka_unit_test(a_model_from_memory_is_saved_and_other_suffixes_are_errors),
         cmocka_unit_test(a_plan_applies_to_the_numbers_that_the_program_read),
         cmocka_unit_test(eight_threads_run_one_model),
     };

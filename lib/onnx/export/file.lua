@@ -70,6 +70,8 @@ function encode(schema, message)
   return pieces
 end
 
+M.encode = encode
+
 --- Writes a message to a file, which appears whole or not at all.
 function M.write(schema, message, path)
   local pieces = encode(schema, message)

@@ -565,6 +565,14 @@ lt_status lt_model_save(lt_model *model, const char *path)
     return request_locked(model, call_with_path, &r, false);
 }
 
+lt_status lt_model_save_state(lt_model *model, const char *path)
+{
+    LT_REQUIRE(model);
+    LT_REQUIRE(path);
+    model_request r = {.path = path, .function = "save_state"};
+    return request_locked(model, call_with_path, &r, false);
+}
+
 lt_status lt_model_load_state(lt_model *model, const char *path)
 {
     LT_REQUIRE(model);

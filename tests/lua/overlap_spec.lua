@@ -15,7 +15,10 @@ local INPUT = 'some elements of the input tensor and the written-to tensor refer
 local function argument(spec, op)
   local makers = {
     Tensor = function() return torch.rand(3, 3, { device = device }) end,
-    IndexTensor = function() return torch.ones(3, 3, { dtype = torch.int64, device = device }) end,
+    IndexTensor = function()
+      local whole = torch.ones(3, 3, { dtype = torch.int64, device = device })
+      return op.name == 'index_reduce' and whole[1] or whole
+    end,
     ['IndexTensor[]'] = function() return { torch.ones(3, { dtype = torch.int64, device = device }) } end,
     ['Tensor[]'] = function() return { torch.rand(3, 3, { device = device }) } end,
     string = function() return op.name == 'index_reduce' and 'mean' or 'sum' end, bool = function() return false end,

@@ -254,6 +254,37 @@ static void the_given_tensors_receive_the_result(void **state)
     }
 }
 
+/* Images in channels-last order, and a result in this order or in the row-major one. */
+static void images_keep_their_order(void **state)
+{
+    (void)state;
+    lt_tensor *last = NULL, *wanted[1], *out[1], *weight = RANDOM(6, 3, 3, 3), *line = RANDOM(3);
+    lt_tensor **variance = &made[n_made++];
+    assert_ok(lt_square(line, variance));
+    assert_ok(lt_clone_format(RANDOM(2, 3, 8, 8), "channels_last", &last));
+    const lt_value x = lt_value_tensor(last), two = I(2);
+    const operation images[] = {
+        {"conv2d", 2, 1, {x, lt_value_tensor(weight)}},
+        {"max_pool2d", 2, 1, {x, two}},
+        {"avg_pool2d", 2, 1, {x, two}},
+        {"adaptive_avg_pool2d", 2, 1, {x, two}},
+        {"nn.functional.batch_norm", 3, 1, {x, lt_value_tensor(line), lt_value_tensor(*variance)}},
+    };
+    for (int k = 0; k < COUNT(images); k++) {
+        results_of(&images[k], wanted);
+        for (int form = 0; form < 2; form++) {
+            assert_ok(
+                lt_clone_format(wanted[0], form == 0 ? "channels_last" : "contiguous_format", out));
+            assert_ok(lt_zero_(out[0]));
+            assert_ok(call_with(&images[k], out));
+            assert_same(&images[k], form == 0 ? "channels-last" : "row-major", out[0], wanted[0]);
+            lt_tensor_release(out[0]);
+        }
+        lt_tensor_release(wanted[0]);
+    }
+    lt_tensor_release(last);
+}
+
 /* out= that is an argument, or a part of it, is written after the arguments were read. */
 static void an_argument_may_be_the_output(void **state)
 {
@@ -321,6 +352,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_given_tensors_receive_the_result),
+        cmocka_unit_test(images_keep_their_order),
         cmocka_unit_test(an_argument_may_be_the_output),
         cmocka_unit_test(another_dtype_a_gradient_and_shared_memory_are_refused),
     };

@@ -133,6 +133,18 @@ lt_status lt_begin_output(lt_tensor *const *out, lt_dtype dtype, lt_device devic
     return lt_tensor_new(dtype, device, ndim, sizes, work);
 }
 
+lt_status lt_begin_ordered_output(lt_tensor *const *out, lt_dtype dtype, lt_device device,
+                                  const lt_dims *sizes, bool channels_last, lt_tensor **work)
+{
+    lt_tensor *given = *out;
+    if (!channels_last) return lt_begin_output(out, dtype, device, sizes->n, sizes->v, work);
+    if (given != NULL) LT_TRY(lt_output(&given, dtype, device, sizes->n, sizes->v));
+    if (given == NULL || (lt_dtype)given->dtype != dtype || !lt_is_channels_last(given))
+        return lt_tensor_new_ordered(dtype, device, sizes->n, sizes->v, true, work);
+    *work = lt_tensor_retain(given);
+    return LT_OK;
+}
+
 lt_status lt_finish_output(lt_tensor **out, lt_tensor *work)
 {
     if (*out == NULL) {

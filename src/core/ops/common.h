@@ -60,6 +60,9 @@ lt_status lt_make_ordered(lt_tensor *t, bool channels_last, lt_tensor **out);
  * a tensor of this dtype it is that one, else a new one to be stored by lt_finish_output. */
 lt_status lt_begin_output(lt_tensor *const *out, lt_dtype dtype, lt_device device, int ndim,
                           const int64_t *sizes, lt_tensor **work);
+/* The same with a tensor in channels-last order, if channels_last. */
+lt_status lt_begin_ordered_output(lt_tensor *const *out, lt_dtype dtype, lt_device device,
+                                  const lt_dims *sizes, bool channels_last, lt_tensor **work);
 /* Moves work into *out (copying into a given tensor) and steals the reference to it. */
 lt_status lt_finish_output(lt_tensor **out, lt_tensor *work);
 /* The same for elements and their indices; values NULL: not requested. */

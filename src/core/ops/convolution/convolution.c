@@ -274,10 +274,11 @@ static lt_status compute_channels_last(lt_conv *c, const result *r, lt_tensor *o
     lt_tensor *work = NULL;
     lt_scope s;
     *done = false;
-    if (*out != NULL || backend->convolution_channels_last == NULL ||
-        !wants_channels_last(r, one, other))
+    if (*out != NULL && !lt_is_channels_last(*out))
         return LT_OK; /* a given tensor has its own strides */
-    LT_TRY(lt_tensor_new_ordered(r->dtype, r->device, r->sizes.n, r->sizes.v, true, &work));
+    if (backend->convolution_channels_last == NULL || !wants_channels_last(r, one, other))
+        return LT_OK;
+    LT_TRY(lt_begin_ordered_output(out, r->dtype, r->device, &r->sizes, true, &work));
     lt_scope_open(&s, false);
     lt_tensor *a = do_channels_last(&s, one), *b = do_channels_last(&s, other),
               *added = dense(&s, bias);
@@ -294,10 +295,8 @@ static lt_status compute_channels_last(lt_conv *c, const result *r, lt_tensor *o
     }
     if (s.status == LT_OK && *done && bias != NULL && !fused) s.status = add_bias(&s, work, bias);
     lt_status status = lt_scope_close(&s);
-    if (status == LT_OK && *done)
-        *out = work;
-    else
-        lt_tensor_release(work);
+    if (status == LT_OK && *done) return lt_finish_output(out, work);
+    lt_tensor_release(work);
     return status;
 }
 

@@ -54,10 +54,12 @@ lt_tensor *lt_norm_output(lt_scope *s, lt_tensor *const *out, const lt_tensor *i
                           lt_dtype dtype, bool channels_last)
 {
     const lt_dims sizes = lt_dims_of(input);
-    lt_tensor *target = NULL;
-    if ((lt_dtype)input->dtype == dtype && !channels_last)
-        target = lt_scope_target(s, out, dtype, input->device, &sizes, NULL);
-    return target != NULL ? target : lt_norm_new(s, dtype, input->device, &sizes, channels_last);
+    lt_tensor *none = NULL, *work = NULL;
+    if (s->status != LT_OK) return NULL;
+    const lt_status status =
+        lt_begin_ordered_output((lt_dtype)input->dtype == dtype ? out : &none, dtype, input->device,
+                                &sizes, channels_last, &work);
+    return lt_scope_hold(s, status, work);
 }
 
 static lt_tensor *do_vector(lt_scope *s, lt_dtype dtype, lt_device device, int64_t n)

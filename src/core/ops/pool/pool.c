@@ -152,17 +152,11 @@ static bool keep_channels_last(lt_pooling *p, int spatial, const lt_tensor *t,
                                const lt_tensor *given)
 {
     p->lanes = 1;
-    if (given != NULL || t->ndim != spatial + 2 || !lt_keeps_channels_last(t)) return false;
+    if (given != NULL && !lt_is_channels_last(given)) return false;
+    if (t->ndim != spatial + 2 || !lt_keeps_channels_last(t)) return false;
     p->planes = t->sizes[0];
     p->lanes = t->sizes[1];
     return true;
-}
-
-static lt_status begin_result(lt_tensor **out, lt_dtype dtype, lt_device device,
-                              const lt_dims *sizes, bool channels_last, lt_tensor **work)
-{
-    if (channels_last) return lt_tensor_new_ordered(dtype, device, sizes->n, sizes->v, true, work);
-    return lt_begin_output(out, dtype, device, sizes->n, sizes->v, work);
 }
 
 typedef struct pool_kernel {
@@ -202,9 +196,9 @@ static lt_status pool_forward(lt_pooling *p, int spatial, bool extremes, lt_tens
         LT_CHECK(lt_materialize(name, self));
         LT_CHECK(lt_make_ordered(self, last, &from));
     }
-    LT_CHECK(begin_result(out, p->dtype, p->device, &sizes, last, &work));
+    LT_CHECK(lt_begin_ordered_output(out, p->dtype, p->device, &sizes, last, &work));
     if (out_indices != NULL)
-        LT_CHECK(begin_result(out_indices, LT_INT64, p->device, &sizes, last, &indices));
+        LT_CHECK(lt_begin_ordered_output(out_indices, LT_INT64, p->device, &sizes, last, &indices));
     if (work->numel > 0) {
         const pool_kernel k = {p, lt_backend_of(self), extremes, work, indices, from};
         /* An input saved for backward is read again. */
@@ -252,7 +246,7 @@ static lt_status pool_backward(lt_pooling *p, int spatial, lt_tensor *grad_outpu
     const bool last = keep_channels_last(p, spatial, grad_output, *out);
     LT_CHECK(lt_make_ordered(grad_output, last, &grad));
     if (indices != NULL) LT_CHECK(lt_make_ordered(indices, last, &where));
-    LT_CHECK(begin_result(out, p->dtype, p->device, sizes, last, &work));
+    LT_CHECK(lt_begin_ordered_output(out, p->dtype, p->device, sizes, last, &work));
     if (grad->numel == 0) {
         LT_CHECK(lt_fill_value(work, lt_scalar_from_int(0)));
     } else if (indices != NULL) {

@@ -665,8 +665,8 @@ typedef struct lt_named_value {
  * "nn.functional.glu". nargs positional arguments come first, then nnamed named ones. Overloads are
  * tried in the order of their declarations; the first one that matches is called. These values are
  * converted: a number to a tensor if the operation allows it, a 0-dim tensor to a number, an int to
- * a set of one dimension, "float64" to a dtype, "cuda:1" to a device. The tensor named "out"
- * receives the result if the operation supports it.
+ * a set of one dimension, "float64" to a dtype, "cuda:1" to a device. The tensor named "out", or the
+ * list of one tensor for each of several results, receives the results if lt_<name>_out exists.
  * - results: an array of *nresults values initialized by lt_value_none; *nresults is set to the
  *   number of results. In-place operations return the changed tensor (of a list: nothing). Both
  *   pointers may be NULL to drop the results.

@@ -18,7 +18,7 @@ local rules = { broadcast = true, dims = true, new_dim = true, expand = true, pe
 
 local function base_of(a) return (a.type:gsub('%?$', '')) end
 local function is_tensor(a) return base_of(a):match '^Tensor' ~= nil or base_of(a):match '^IndexTensor' ~= nil end
-local function is_list(a) return a.type:sub(-2) == '[]' end
+local function is_list(a) return a.type:match 'Tensor%[%]$' ~= nil end
 
 -- Sizes that are the complete sizes of the result or of an argument.
 local whole_sizes = { size = true, sizes = true, shape = true }

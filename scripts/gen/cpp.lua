@@ -11,7 +11,7 @@ local types = {
   ['Tensor'] = { 'const Tensor &', '%s.get()' }, ['IndexTensor'] = { 'const Tensor &', '%s.get()' },
   ['Tensor|Scalar'] = { 'const Operand &', '%s.get()' },
   ['Tensor[]'] = { 'const TensorList &', '%s.get()' }, ['IndexTensor[]'] = { 'const TensorList &', '%s.get()' },
-  ['Scalar'] = { 'const Scalar &', '%s' }, ['int'] = { 'int64_t ', '%s' }, ['float'] = { 'double ', '%s' },
+  ['Scalar[]'] = { 'const Tensor &', '%s.get()' }, ['Scalar'] = { 'const Scalar &', '%s' }, ['int'] = { 'int64_t ', '%s' }, ['float'] = { 'double ', '%s' },
   ['bool'] = { 'bool ', '%s' }, ['string'] = { 'const Text &', '%s.get()' }, ['Dim'] = { 'int64_t ', '%s' },
   ['Dims'] = { 'const Dims &', '%s.get()' }, ['Index'] = { 'int64_t ', '%s' }, ['Size'] = { 'const Dims &', '%s.get()' },
   ['Dtype'] = { 'Dtype ', 'static_cast<lt_dtype>(%s)' },
@@ -24,7 +24,7 @@ local types = {
   ['bool?'] = { 'std::optional<bool> ', 'detail::pointer_to(%s)' },
 }
 -- An absent value of these is a state of the type itself.
-for _, name in ipairs { 'Tensor', 'IndexTensor', 'string', 'Dims', 'Size' } do types[name .. '?'] = types[name] end
+for _, name in ipairs { 'Tensor', 'IndexTensor', 'Scalar[]', 'string', 'Dims', 'Size' } do types[name .. '?'] = types[name] end
 types['Dim?'], types['Index?'] = types['int?'], types['int?']
 
 local results = {

@@ -15,7 +15,7 @@ local c_types = {
   ['Tensor'] = 'lt_tensor *', ['Tensor?'] = 'lt_tensor *', ['Tensor|Scalar'] = 'lt_tensor *',
   ['IndexTensor'] = 'lt_tensor *', ['IndexTensor?'] = 'lt_tensor *',
   ['Tensor[]'] = 'const lt_tensor_list *', ['IndexTensor[]'] = 'const lt_tensor_list *',
-  ['Scalar[]'] = 'const lt_scalar *', ['Scalar[]?'] = 'const lt_scalar *', -- only for ops written in Lua
+  ['Scalar[]'] = 'lt_tensor *', ['Scalar[]?'] = 'lt_tensor *',
   ['Scalar'] = 'lt_scalar ', ['Scalar?'] = 'const lt_scalar *',
   ['int'] = 'int64_t ', ['int?'] = 'const int64_t *',
   ['float'] = 'double ', ['float?'] = 'const double *',

@@ -18,6 +18,7 @@ M.types = {
   ['IndexTensor'] = { spec = 'INDEX_TENSOR', value = 'v[%d].tensor' },
   ['Tensor[]'] = { spec = 'TENSORS', value = '&v[%d].list' },
   ['IndexTensor[]'] = { spec = 'INDEX_TENSORS', value = '&v[%d].list' },
+  ['Scalar[]'] = { spec = 'NUMBERS', value = 'v[%d].tensor' },
   ['Scalar'] = { spec = 'SCALAR', value = 'v[%d].scalar', number = true },
   ['int'] = { spec = 'INT', value = 'v[%d].i', number = true },
   ['float'] = { spec = 'FLOAT', value = 'v[%d].d', number = true },
@@ -32,7 +33,7 @@ M.types = {
   ['Generator'] = { spec = 'GENERATOR', value = 'v[%d].generator' },
 }
 -- C values for absent arguments; for other types, C receives a null pointer.
-M.absent = { Tensor = 'NULL', IndexTensor = 'NULL', Generator = 'NULL', Dtype = 'LT_DTYPE_NONE', string = 'NULL' }
+M.absent = { Tensor = 'NULL', IndexTensor = 'NULL', ['Scalar[]'] = 'NULL', Generator = 'NULL', Dtype = 'LT_DTYPE_NONE', string = 'NULL' }
 
 function M.base_of(a) return (a.type:gsub('%?$', '')) end
 

@@ -14,7 +14,7 @@ local M = {}
 
 local function base_of(a) return (a.type:gsub('%?$', '')) end
 local function is_tensor(a) return base_of(a):match '^Tensor' ~= nil or base_of(a):match '^IndexTensor' ~= nil end
-local function is_list(a) return a.type:sub(-2) == '[]' end
+local function is_list(a) return a.type:match 'Tensor%[%]$' ~= nil end
 
 -- The C condition that any argument is sparse; nil if no argument can be.
 local function condition(op, form)

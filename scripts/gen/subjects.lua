@@ -22,7 +22,7 @@ local subjects = {
   { id = 'reductions', title = 'Reductions', groups = 'reduce', ops = 'median nanmedian mode quantile nanquantile unique unique_consecutive segment_reduce',
     about = 'Compute fewer elements from many: sums, extremes, norms, statistics; also softmax and cumulative sums.' },
   { id = 'statistics', title = 'Statistics, differences and histograms', groups = 'statistics',
-    ops = 'cummax cummin bincount histc diff trapezoid cumulative_trapezoid cov corrcoef dist renorm vander linalg_vander',
+    ops = 'cummax cummin bincount histc histogram diff gradient trapezoid cumulative_trapezoid cov corrcoef dist renorm vander linalg_vander',
     about = 'Compute histograms, covariances, differences and integrals.' },
   { id = 'linear-algebra', title = 'Linear algebra', groups = 'matmul linalg factorizations',
     about = 'Multiply, factorize, invert and solve matrices. Names that begin with linalg_ are in torch.linalg.' },

@@ -14,6 +14,7 @@ static const char *const expected[] = {
     [LT_ARG_POSITIONS] = "Tensor",
     [LT_ARG_TENSORS] = "table of Tensors",
     [LT_ARG_INDEX_TENSORS] = "table of Tensors",
+    [LT_ARG_NUMBERS] = "table of numbers",
     [LT_ARG_SCALAR] = "number",
     [LT_ARG_INT] = "int",
     [LT_ARG_FLOAT] = "float",

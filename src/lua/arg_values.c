@@ -88,6 +88,21 @@ static void to_dims(lua_State *L, const lt_arg_spec *arg, int index, int rows, l
     }
 }
 
+/* A vector of float64 on the host. */
+static lt_status to_numbers(lua_State *L, int index, lt_args *a, lt_arg_value *v)
+{
+    const int64_t n = (int64_t)lua_rawlen(L, index);
+    LT_TRY(lt_tensor_new(LT_FLOAT64, lt_host, 1, &n, &v->tensor));
+    a->owned[a->n_owned++] = v->tensor;
+    double *numbers = lt_data(v->tensor);
+    for (int64_t i = 0; i < n; i++) {
+        lua_rawgeti(L, index, i + 1);
+        numbers[i] = lua_tonumber(L, -1);
+        lua_pop(L, 1);
+    }
+    return LT_OK;
+}
+
 static lt_status convert_value(lua_State *L, const lt_arg_spec *arg, int i, lt_args *a)
 {
     lt_arg_value *v = &a->value[i];
@@ -105,6 +120,7 @@ static lt_status convert_value(lua_State *L, const lt_arg_spec *arg, int i, lt_a
     case LT_ARG_INDEX_TENSORS:
         v->list = (lt_tensor_list){(int64_t)lua_rawlen(L, index), lua_touserdata(L, a->rows[i])};
         return to_index_list(a, v);
+    case LT_ARG_NUMBERS: return to_numbers(L, index, a, v);
     case LT_ARG_SCALAR: v->scalar = to_scalar(L, index); break;
     case LT_ARG_INT: v->i = lua_tointeger(L, index); break;
     case LT_ARG_DIM:

@@ -76,6 +76,22 @@ static bool integers_fit(lua_State *L, const lt_arg_spec *arg, int index, lt_arg
     return false;
 }
 
+/* Checks a table of numbers. */
+static bool numbers_fit(lua_State *L, const lt_arg_spec *arg, int index, lt_arg_problem *p)
+{
+    const size_t n = lua_rawlen(L, index);
+    for (size_t i = 1; i <= n; i++) {
+        const bool fits = lua_rawgeti(L, index, (lua_Integer)i) == LUA_TNUMBER;
+        lua_pop(L, 1);
+        if (fits) continue;
+        *p = (lt_arg_problem){LT_ARG_PROBLEM_WRONG_ENTRY, arg, index, (int)i};
+        return false;
+    }
+    if (!has_names(L, index, n)) return true;
+    *p = (lt_arg_problem){LT_ARG_PROBLEM_NAMES, arg, index, (int)n};
+    return false;
+}
+
 /* Checks a table of tensors. Leaves a userdata with an array of their pointers on the stack; *array
  * is its stack index. */
 static bool tensors_fit(lua_State *L, const lt_arg_spec *arg, int index, int *array,
@@ -126,6 +142,9 @@ static int accept(lua_State *L, const lt_arg_spec *arg, int index, int last, int
     case LT_ARG_INDEX_TENSORS:
         if (type != LUA_TTABLE) break;
         return tensors_fit(L, arg, index, rows, p);
+    case LT_ARG_NUMBERS:
+        if (type != LUA_TTABLE) break;
+        return numbers_fit(L, arg, index, p);
     case LT_ARG_SCALAR:
         fits = type == LUA_TNUMBER || type == LUA_TBOOLEAN || lt_lua_to_complex(L, index, NULL);
         break;
@@ -164,7 +183,7 @@ static int accept(lua_State *L, const lt_arg_spec *arg, int index, int last, int
 static bool takes_table(const lt_arg_spec *arg)
 {
     return arg->type == LT_ARG_DIMS || arg->type == LT_ARG_SIZE || arg->type == LT_ARG_TENSORS ||
-           arg->type == LT_ARG_INDEX_TENSORS;
+           arg->type == LT_ARG_INDEX_TENSORS || arg->type == LT_ARG_NUMBERS;
 }
 
 /* Counts the names in the table at index, which begin behind its list. */

@@ -166,10 +166,23 @@ return {
   -- ---- differences and integrals -------------------------------------------------------------------------------
   { 'diff(Tensor self, int n=1, Dim dim=-1, Tensor? prepend=nil, Tensor? append=nil) -> Tensor', batch = 'through', variants = 'function method copied_out', composite = true,
     doc = 'The n-th differences of neighbours along a dimension, after prepend and append are joined to self.' },
+  { 'gradient(Tensor self, *, Scalar spacing=1, Dims? dim=nil, int edge_order=1) -> Tensor[]', batch = 'through', variants = 'function', composite = true,
+    doc = 'The gradient along each of the dimensions, by central differences of values with the distance `spacing`.' },
+  { 'gradient.each(Tensor self, *, Scalar[] spacing, Dims? dim=nil, int edge_order=1) -> Tensor[]', batch = 'through', variants = 'function', composite = true,
+    doc = 'The gradient along each of the dimensions, with a distance for each.' },
+  { 'gradient.at(Tensor self, *, Tensor[] spacing, Dims? dim=nil, int edge_order=1) -> Tensor[]', batch = 'through', variants = 'function', composite = true,
+    doc = 'The gradient along each of the dimensions, at the coordinates in tensors.' },
   { 'trapezoid' .. integral, batch = 'through', variants = 'function', composite = true, aliases = 'trapz',
     doc = 'The integral along a dimension by the trapezoidal rule, of points dx apart or at x.' },
   { 'cumulative_trapezoid' .. integral, batch = 'through', variants = 'function', composite = true,
     doc = 'The integrals along a dimension up to each point, by the trapezoidal rule.' },
+
+  -- ---- histograms ----------------------------------------------------------------------------------------------
+  { 'histogram(Tensor self, int bins=100, *, Scalar[]? range=nil, Tensor? weight=nil, bool density=false) -> (Tensor hist, Tensor bin_edges)',
+    variants = 'function method copied_out', composite = true,
+    doc = 'The number of elements, or the sum of their weights, in each of `bins` equal parts of a range, and the edges of the parts.' },
+  { 'histogram.edges(Tensor self, Tensor bins, *, Tensor? weight=nil, bool density=false) -> (Tensor hist, Tensor bin_edges)', variants = 'function method copied_out',
+    composite = true, doc = 'The number of elements, or the sum of their weights, between neighbours of the given edges.' },
 
   -- ---- covariances and deviations ------------------------------------------------------------------------------
   { 'cov(Tensor self, *, int correction=1, Tensor? fweights=nil, Tensor? aweights=nil) -> Tensor', composite = true,
@@ -194,6 +207,15 @@ return {
     grad_fn = 'RenormBackward0', doc = 'Each entry of a dimension scaled down to the p-norm maxnorm where its own is larger.' },
 
   arguments = [=[
+spacing (Scalar): Distance of neighbouring values, the same in each dimension.
+spacing (Scalar[]): Distances of neighbouring values, one for each dimension.
+spacing (Tensor[]): Coordinates of the values, one vector for each dimension.
+edge_order: Order of the differences at the ends, 1 or 2.
+histogram.bins (int): Number of bins of equal width.
+histogram.bins (Tensor): Edges of the bins, ascending.
+histogram.range: Lower and upper end of the range; that of the data if absent.
+histogram.weight: Weight of each element; ones if absent.
+density: Whether the counts are divided by the total weight and the size of their bin.
 diff.n: Number of times that differences are formed.
 prepend: Entries that are added before the first one.
 append: Entries that are added after the last one.
@@ -339,5 +361,11 @@ renorm
     torch.renorm(torch.tensor{ {3.0, 4.0}, {0.3, 0.4} }, 2, 1, 1)
     --> tensor([[0.6000, 0.8000],
     -->         [0.3000, 0.4000]])
+gradient
+    torch.gradient(torch.tensor{1.0, 4.0, 9.0, 16.0})
+    --> {tensor([3., 4., 6., 7.])}
+histogram
+    torch.tensor{1.0, 2.0, 1.0}:histogram(4, {range = {0, 4}})
+    --> (tensor([0., 2., 1., 0.]), tensor([0., 1., 2., 3., 4.]))
 ]=],
 }

@@ -232,6 +232,45 @@ static void test_transforms(void **state)
     lt_tensor_release(half);
 }
 
+/* Operations that are composed of others, by name and as C functions. */
+static void test_composed_operations(void **state)
+{
+    (void)state;
+    lt_tensor *LU = NULL, *pivots = NULL, *info = NULL, *y = NULL, *ends = NULL;
+    const float ones[] = {4, 1, 2, 2}, range[] = {0, 4};
+    lt_tensor *matrix = of_floats(2, (const int64_t[]){2, 2}, ones, sizeof ones);
+    assert_ok(lt_linalg_lu_factor_ex(matrix, true, false, &LU, &pivots, &info));
+    assert_ok(lt_linalg_lu_solve(LU, pivots, matrix, true, false, &y));
+    lt_value result = lt_value_tensor(y);
+    assert_string_equal(text_of(&result), "1 0 0 1");
+    result = lt_value_tensor(pivots); /* LAPACK's, from 1 */
+    assert_string_equal(text_of(&result), "1 2");
+    assert_ok(lt_deg2rad_(LU));
+    assert_fails(lt_linalg_lu_factor(pivots, true, &y, &info), LT_ERR_RUNTIME, "at least 2 dim");
+    lt_tensor_release(LU);
+    lt_tensor_release(info);
+    assert_string_equal(call("diff", ARGS(X), NONE), "4 -2 -2 4");
+    assert_string_equal(call("linalg.norm", ARGS(X), NAMED({"ord", lt_value_int(1)})), "9");
+    assert_string_equal(call("isin", ARGS(X, lt_value_int(3)), NONE), "0 0 1 0 0 0");
+    assert_string_equal(call("slice_scatter", ARGS(X, lt_value_tensor(matrix), lt_value_int(1)),
+                             NAMED({"start", lt_value_int(1)}, {"end", lt_value_int(2)})),
+                        "1 4 1 4 2 2");
+    /* a list of numbers is a vector */
+    ends = of_floats(1, (const int64_t[]){2}, range, sizeof range);
+    assert_ok(lt_histogram(x, 2, ends, NULL, false, &y, &LU));
+    result = lt_value_tensor(y);
+    assert_string_equal(text_of(&result), "1 3");
+    lt_tensor_release(LU);
+    lt_tensor_list slopes = {0, NULL};
+    assert_ok(lt_gradient_each(matrix, ends, NULL, 1, &slopes));
+    assert_int_equal(slopes.n, 2);
+    lt_tensor_list_release(&slopes);
+    assert_fails(lt_histogram(x, 2, matrix, NULL, false, &y, &LU), LT_ERR_RUNTIME,
+                 "histogram(): argument 'range' must be a vector of 2 real numbers");
+    lt_tensor_release(ends);
+    lt_tensor_release(matrix);
+}
+
 /* A layer of cells with relu and weights of 1 adds up its input; also with gradients. */
 static void test_recurrent_layers(void **state)
 {
@@ -659,6 +698,7 @@ int main(void)
         cmocka_unit_test(test_lists_in_place),
         cmocka_unit_test(test_names_of_modules),
         cmocka_unit_test(test_transforms),
+        cmocka_unit_test(test_composed_operations),
         cmocka_unit_test(test_recurrent_layers),
         cmocka_unit_test(test_operands_that_are_numbers),
         cmocka_unit_test(test_several_results),

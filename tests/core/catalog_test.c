@@ -184,7 +184,7 @@ static lt_value some(const lt_arg_info *arg, lt_tensor **entries)
     if (is(type, "Tensor[]")) return some_list(entries, false);
     if (is(type, "IndexTensor[]")) return some_list(entries, true);
     if (is(type, "IndexTensor")) return lt_value_tensor(pool[FLOATS + below(WHOLE)]);
-    if (strncmp(type, "Tensor", 6) == 0)
+    if (strncmp(type, "Tensor", 6) == 0 || is(type, "Scalar[]"))
         return lt_value_tensor(pool[below(4) > 0 ? below(FLOATS) : below(COUNT(shapes))]);
     if (is(type, "Scalar") || is(type, "float"))
         return lt_value_double((const double[]){0.5, 1, 2, 0.25}[below(4)]);

@@ -159,6 +159,7 @@ local makers = {
   Dims = function() return chance(0.5) and M.dim() or list(M.dim, 3) end,
   ['Tensor[]'] = function() return list(M.tensor, 4) end,
   ['IndexTensor[]'] = function() return list(M.index_tensor, 3) end,
+  ['Scalar[]'] = function() return list(M.number, 3) end,
   Device = function() return "'" .. pick(DEVICES) .. "'" end,
   Dtype = function() return 'torch.' .. pick(DTYPES) end,
   Generator = function() return chance(0.7) and 'nil' or 'torch.Generator()' end,

@@ -422,6 +422,9 @@ cases.positive, cases.deg2rad, cases.rad2deg = { { X(2, 3) } }, { { X(2, 3) } },
 cases.rsub, cases.fill = { { X(2, 3), X(3), 0.7 }, { X(3), 2 } }, { { X(2, 3), X() }, { X(3), 2 } }
 cases.diff = { { X(2, 4), 2 }, { X(3), 1, 1, X(2), X(1) } }
 cases.trapezoid, cases.cumulative_trapezoid = { { X(2, 4) }, { X(2, 4), X(4) } }, { { X(2, 4), { dx = 0.5 } }, { X(3, 2), X(3), { dim = 1 } } }
+cases.gradient = { { X(3, 4), { spacing = 0.5 } }, { X(2, 4), { dim = 2, edge_order = 2 } } }
+cases.gradient_each, cases.gradient_at = { { X(3, 4), { spacing = { 0.5, 2 } } } }, { { X(2, 4), { dim = 2, spacing = { V(0, 1, 2.5, 4) }, edge_order = 2 } }, { X(3), { spacing = { V(0, 1, 3) } } } }
+cases.histogram, cases.histogram_edges = { { C(5), 3, { range = { 0.5, 2 }, weight = P(5) } } }, { { C(5), C(1), { weight = P(5) } } }
 cases.cov, cases.corrcoef = { { X(2, 4) } }, { { X(2, 4) } }
 for _, name in ipairs { 'std_mean', 'var_mean' } do
   cases[name], cases[name .. '_unbiased'], cases[name .. '_dim'] = { { X(2, 3), 2 } }, { { X(2, 3), false } }, { { X(2, 3), 2, true } }

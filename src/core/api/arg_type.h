@@ -12,6 +12,7 @@ typedef enum lt_arg_type {
     LT_ARG_POSITIONS, /* an index tensor with 1-based entries in scripts; not in lt_call */
     LT_ARG_TENSORS,
     LT_ARG_INDEX_TENSORS,
+    LT_ARG_NUMBERS, /* a vector; a table of numbers in scripts */
     LT_ARG_SCALAR,
     LT_ARG_INT,
     LT_ARG_FLOAT,

@@ -157,6 +157,7 @@ static lt_status convert(const lt_call_arg *arg, const lt_value *v, lt_call_matc
 {
     lt_scalar number;
     switch (arg->type) {
+    case LT_ARG_NUMBERS:
     case LT_ARG_TENSOR: slot->tensor = v->v.tensor; return LT_OK;
     case LT_ARG_TENSOR_OR_SCALAR:
         slot->tensor = v->v.tensor;

@@ -14,6 +14,7 @@ static const char *const expected[] = {
     [LT_ARG_POSITIONS] = "Tensor of indices",
     [LT_ARG_TENSORS] = "list of Tensors",
     [LT_ARG_INDEX_TENSORS] = "list of Tensors",
+    [LT_ARG_NUMBERS] = "Tensor of numbers",
     [LT_ARG_SCALAR] = "number",
     [LT_ARG_INT] = "int",
     [LT_ARG_FLOAT] = "number",

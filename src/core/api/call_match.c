@@ -64,6 +64,7 @@ static bool accept(const lt_call_arg *arg, const lt_value *v, bool loose, lt_cal
 {
     bool is_tensor = v->kind == LT_KIND_TENSOR && v->v.tensor != NULL;
     switch (arg->type) {
+    case LT_ARG_NUMBERS:
     case LT_ARG_TENSOR: return is_tensor;
     case LT_ARG_TENSOR_OR_SCALAR: return is_tensor || is_number_value(v);
     case LT_ARG_POSITIONS:

@@ -150,6 +150,14 @@ makers['Tensor[]'] = function(ctx)
   return { host, device }
 end
 
+makers['Scalar[]'] = function(ctx, a)
+  if a.name == 'range' then return twice(pick { { 0, 1 }, { -0.5, 2 }, { 1, 1 }, { 2, 0 } }) end
+  local list = {}
+  for i = 1, random(3) do list[i] = pick { 1, 2, 0.5 } end
+  for d = 1, chance(0.7) and #ctx.shape or 0 do list[d] = list[d] or 1.5 end
+  return twice(list)
+end
+
 makers['IndexTensor[]'] = function(ctx)
   local made = makers.IndexTensor(ctx)
   return { { made[1] }, { made[2] } }

@@ -6,7 +6,7 @@ local reasons = {
   ['a class of Lua; C has lt_tensor, lt_dims, lt_device and lt_generator'] = [[
     Tensor BFloat16Tensor BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor IntTensor LongTensor
     ShortTensor Size Generator device]],
-  ['it calls a function of Lua'] = 'compile vmap nn.functional.triplet_margin_with_distance_loss',
+  ['it calls a function of Lua'] = 'compile vmap lobpcg nn.functional.triplet_margin_with_distance_loss',
   ['it takes the tensor itself out of its graph; lt_detach in C'] = 'detach_',
   ['a scope of Lua; C has lt_set_grad_enabled'] = 'no_grad enable_grad inference_mode autocast',
   ['a setting; C has functions of the context, the generator and the process (ltensor.h)'] = [[
@@ -27,12 +27,11 @@ local reasons = {
   ['the number of its results depends on an argument; linalg.lu_factor_ex in C'] = 'lu',
   ['the number of its results depends on an argument'] = 'unravel_index',
   ['its fill value is no position; nonzero in C'] = 'nonzero_static',
-  ['written in Lua: lib/linalg/lobpcg.lua'] = 'lobpcg',
   ['written in Lua: lib/ops/masked.lua'] = [[
     masked_amax masked_amin masked_argmax masked_argmin masked_cumprod masked_cumsum masked_log_softmax
     masked_logaddexp masked_logsumexp masked_mean masked_median masked_norm masked_normalize masked_prod
     masked_softmax masked_softmin masked_std masked_sum masked_var]],
-  ['written in Lua: lib/ops/statistics.lua'] = 'gradient histogram histogramdd',
+  ['its results are a tensor and a list of tensors; histogram in C'] = 'histogramdd',
   ['written in Lua: lib/nn/functional'] = [[
     nn.functional.linear_cross_entropy nn.functional.multi_head_attention_forward]],
 }

@@ -128,6 +128,49 @@ describe('torch.kernel.elementwise', function()
     end
   end)
 
+  -- { text, the built-in function, whether it is the same for float64 }
+  local known = {
+    { '0.5 * x * (1 + erf(x / sqrt(2)))', F.gelu, true },
+    { 'x * (erf(0.7071067811865476 * x) + 1) / 2', F.gelu, true },
+    { 't = x * 0.70710678; x * 0.5 * (1.0 + erf(t))', F.gelu, false },
+    { '0.5 * x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x * x * x)))', function(x) return F.gelu(x, { approximate = 'tanh' }) end, true },
+    { 'x * 0.5 * (1 + tanh(0.7978845608 * x * (1 + 0.044715 * x ^ 2)))', function(x) return F.gelu(x, { approximate = 'tanh' }) end, false },
+    { 'x / (1 + exp(-x))', F.silu, true },
+    { 'sigmoid(x) * x', F.silu, true },
+    { '1 / (1 + exp(-x))', torch.sigmoid, true },
+  }
+
+  it('runs the formula of a built-in function as that function, with two derivatives #cpu', function()
+    for _, case in ipairs(known) do
+      local f, x = elementwise(case[1], { name = 'own' }), torch.randn(3000)
+      for _, input in ipairs { x, x:half(), x:bfloat16(), x:view(30, 100):t(), torch.tensor { -math.huge, 0, math.huge }, torch.zeros(0) } do
+        assert_same(case[2](input), f(input))
+      end
+      if case[3] then assert_same(case[2](x:double()), f(x:double())) end
+      assert_same(case[2](x:view(30, 100)), torch.vmap(f)(x:view(30, 100)))
+      local y = torch.randn(5):double():requires_grad_()
+      assert.equal('OwnBackward0', f(y).grad_fn:name())
+      assert.is_true(autograd.gradcheck(f, { y }))
+      assert.is_true(autograd.gradgradcheck(f, { y }))
+      local z = x:clone():requires_grad_()
+      local gradient = autograd.grad(f(z):sum(), z)[1]
+      z = x:clone():requires_grad_()
+      assert.is_true(torch.allclose(autograd.grad(case[2](z):sum(), z)[1], gradient, { rtol = 1e-5, atol = 1e-6 }))
+    end
+  end)
+
+  it('keeps the operations of formulas that are only similar to a built-in function', function()
+    local x = draw(3000)
+    assert_same(x * 0.5 * (1 + torch.erf(x * 0.7072)), elementwise 'x * 0.5 * (1 + erf(x * 0.7072))'(x))
+    assert_same(x / (1 + torch.exp(x)), elementwise 'x / (1 + exp(x))'(x))
+    assert_same(x / (2 + torch.exp(-x)), elementwise 'x / (2 + exp(-x))'(x))
+    assert_same(1 / (torch.exp(-x) - 1), elementwise '1 / (exp(-x) - 1)'(x))
+    local wide, whole = x:double(), torch.arange(5):to(device)
+    assert_same(wide * 0.5 * (1 + torch.erf(wide * 0.70710678)), elementwise 'x * 0.5 * (1 + erf(x * 0.70710678))'(wide))
+    assert_same(1 / (1 + torch.exp(-whole)), elementwise '1 / (1 + exp(-x))'(whole))
+    assert_same((x * torch.sigmoid(x)):double(), elementwise('x * sigmoid(x)', { dtype = torch.float64 })(x))
+  end)
+
   it('computes the gradients of the operations in one node', function()
     for _, case in ipairs(some(cases)) do
       local f = elementwise(case[1], { name = 'own' })

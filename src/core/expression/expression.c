@@ -107,6 +107,7 @@ static lt_status fill(lt_formula *f, const char *text, const lt_kernel_options *
     LT_TRY(lt_formula_parse(f, o->outputs, o->n_outputs));
     if (f->n_inputs == 0)
         return lt_error(LT_ERR_TYPE, "%s(): the formula '%.60s' has no input", f->name, text);
+    lt_formula_find_known(f);
     return LT_OK;
 }
 
@@ -220,6 +221,7 @@ static lt_status compute(lt_formula *f, const lt_value *inputs, lt_tensor **resu
     lt_formula_key key;
     lt_tensor *like;
     bool found, done;
+    if (lt_formula_is_known(f, inputs)) return lt_formula_call_known(f, inputs, results);
     if (!lt_formula_key_of(f, inputs, &key, &like)) return trace(f, inputs, NULL, results);
     LT_TRY(lt_formula_run_plan(f, &key, inputs, like, results, &found, &done));
     return done ? LT_OK : trace(f, inputs, found ? NULL : &key, results);

@@ -9,6 +9,8 @@
  * - expression.c does so in a trace (compile/trace.h), which computes all values in few passes.
  * - plan.c runs the fusion group of an earlier trace again, for inputs of the same dtypes.
  *
+ * On the CPU, the formula of a built-in function is replaced by that function (known.c).
+ *
  * The derivative (derive.c) is that of the operations, in a trace of its own. A formula is constant
  * after parsing, except its plans. Includes core, not the binding. */
 #ifndef LT_EXPRESSION_H
@@ -51,7 +53,8 @@ typedef struct lt_formula_value {
     lt_value number;
 } lt_formula_value;
 
-typedef struct lt_formula_plan lt_formula_plan; /* plan.c */
+typedef struct lt_formula_plan lt_formula_plan;     /* plan.c */
+typedef struct lt_known_function lt_known_function; /* known.c */
 
 struct lt_formula {
     _Atomic int32_t refs;
@@ -65,6 +68,10 @@ struct lt_formula {
     int last[LT_FORMULA_VALUES]; /* the last value that reads each value; -1: none */
     lt_formula_value values[LT_FORMULA_VALUES];
 
+    const lt_known_function *known; /* the built-in function with this formula; NULL: none */
+    const struct lt_op *known_op;   /* NULL: none, or left out of this build */
+    bool known_exactly;             /* equal for float64, too */
+
     pthread_mutex_t lock; /* protects the plans */
     int next_plan;
     lt_formula_plan *plans[LT_FORMULA_PLANS];
@@ -72,6 +79,12 @@ struct lt_formula {
 
 /* parse.c: fills values, outputs and, unless named, inputs. */
 lt_status lt_formula_parse(lt_formula *f, const char *const *outputs, int n_outputs);
+
+/* known.c: finds the built-in function that a formula states. */
+void lt_formula_find_known(lt_formula *f);
+/* Whether it is called for this input. */
+bool lt_formula_is_known(const lt_formula *f, const lt_value *input);
+lt_status lt_formula_call_known(const lt_formula *f, const lt_value *input, lt_tensor **result);
 
 /* compose.c: new references in results. inputs: one per input, tensors or numbers. */
 lt_status lt_formula_compose(const lt_formula *f, const lt_value *inputs, lt_tensor **results);

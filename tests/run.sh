@@ -191,6 +191,7 @@ programs() {
     if [ -f Makefile ]; then
         suite "packages, and examples built with them" sh tests/packages.sh
         suite "a library of chosen ops" sh tests/minimal.sh
+        [ "$mode" = ci ] || suite "the library in one file" sh tests/single_file.sh
         suite "the C++ header" sh tests/cpp.sh
         suite "C and C++ in the documents" sh tests/documents.sh
         suite "exported and needed symbols" sh tests/libraries.sh

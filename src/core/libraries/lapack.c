@@ -354,7 +354,7 @@ int lt_lapack_qr_q(lt_dtype dtype, int m, int columns, int k, void *a, const voi
     return made(qr_q, &c, 2.0 * m * columns * k, FACTORS, arrays, 2);
 }
 
-static void svd(void *context)
+static void find_svd(void *context)
 {
     lapack_call *c = context;
     int m = c->m, n = c->n, k = m < n ? m : n, lda = at_least_1(m),
@@ -389,7 +389,7 @@ int lt_lapack_svd(lt_dtype dtype, bool full, int m, int n, void *a, lt_lapack_sv
         ARRAY(a, matrix(&c, m, n), true, false), ARRAY(vector, matrix(&c, k, 1), false, true),
         ARRAY(u, to.u != NULL ? matrix(&c, m, full ? m : k) : 0, false, true),
         ARRAY(vt, to.u != NULL ? matrix(&c, full ? n : k, n) : 0, false, true)};
-    return made(svd, &c, 10.0 * m * n * k, FACTORS, arrays, 4);
+    return made(find_svd, &c, 10.0 * m * n * k, FACTORS, arrays, 4);
 }
 
 static void symmetric_eigen(void *context)

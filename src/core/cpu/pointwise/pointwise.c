@@ -11,8 +11,8 @@
 #include "ops/pointwise.h"
 #include "cpu/common/sizes.h"
 
-static void convert(const lt_conversion *c, char *to, int64_t size, char *from, int64_t stride,
-                    int64_t n)
+static void convert_block(const lt_conversion *c, char *to, int64_t size, char *from,
+                          int64_t stride, int64_t n)
 {
     _Alignas(64) char narrow[LT_BLOCK * 8];
     if (c->narrow != NULL) {
@@ -99,7 +99,7 @@ void lt_blocks_number(lt_blocks *b, int k, const int64_t *strides, char *from, c
 {
     const lt_conversion *c = is_number_operand(k, b->operands, strides) ? &b->number[k] : &b->in[k];
     const lt_dtype wanted = c->wanted;
-    convert(c, to, (int64_t)lt_dtype_size(wanted), from, 0, 1);
+    convert_block(c, to, (int64_t)lt_dtype_size(wanted), from, 0, 1);
     b->in[k] = b->number[k] = conversion_of(wanted, wanted, wanted);
 }
 
@@ -118,10 +118,11 @@ void lt_run_blocks(char *const *ptrs, const int64_t *strides, int64_t n, const v
         all = all && (as_it_is[k] || step[k] == 0);
         if (as_it_is[k] || k == 0) continue;
         if (step[k] == 0)
-            convert(&b->number[k], buffer[k], (int64_t)lt_dtype_size(b->number[k].wanted), ptrs[k],
-                    0, 1);
+            convert_block(&b->number[k], buffer[k], (int64_t)lt_dtype_size(b->number[k].wanted),
+                          ptrs[k], 0, 1);
         else if (strides[k] == 0)
-            convert(&b->in[k], buffer[k], b->size[k], ptrs[k], 0, n < b->length ? n : b->length);
+            convert_block(&b->in[k], buffer[k], b->size[k], ptrs[k], 0,
+                          n < b->length ? n : b->length);
     }
     if (all) {
         b->loop(at, step, n, b->params);
@@ -137,7 +138,7 @@ void lt_run_blocks(char *const *ptrs, const int64_t *strides, int64_t n, const v
                 if (strides[k] > 0 && strides[k] <= 8 && n - from >= LT_FETCHED_AHEAD + m)
                     lt_fetch(lt_fetched_from(operand + LT_FETCHED_AHEAD * strides[k]),
                              m * strides[k]);
-                convert(&b->in[k], buffer[k], b->size[k], operand, strides[k], m);
+                convert_block(&b->in[k], buffer[k], b->size[k], operand, strides[k], m);
             }
         }
         b->loop(at, step, m, b->params);
@@ -171,7 +172,8 @@ static void find_zero(char *const *ptrs, const int64_t *strides, int64_t n, cons
     for (int64_t from = 0; from < n; from += LT_BLOCK) {
         const int64_t m = n - from < LT_BLOCK ? n - from : LT_BLOCK;
         char *const at = ptrs[2] + from * strides[2];
-        if (!as_it_is) convert(&d->convert, (char *)values, sizeof *values, at, strides[2], m);
+        if (!as_it_is)
+            convert_block(&d->convert, (char *)values, sizeof *values, at, strides[2], m);
         const uint64_t *const divisors = as_it_is ? (const uint64_t *)(const void *)at : values;
         uint64_t marks = 0; /* only a zero sets its highest bit */
         _Pragma("omp simd reduction(| : marks)") for (int64_t i = 0; i < m; i++) marks |=
@@ -282,7 +284,7 @@ static bool run_few(const lt_pointwise_facts *facts, lt_loop loop, const lt_iter
         const lt_conversion c =
             conversion_of(it->dtype[k], exact && k == 2 ? wanted : compute, wanted);
         if (c.same) continue;
-        convert(&c, numbers[k], (int64_t)lt_dtype_size(wanted), at[k], 0, 1);
+        convert_block(&c, numbers[k], (int64_t)lt_dtype_size(wanted), at[k], 0, 1);
         at[k] = numbers[k];
     }
     loop(at, strides, it->numel, params);

@@ -1,14 +1,14 @@
 /* vector_math.h - declares to gcc the vector versions of <math.h> functions, under the names of the
  * x86 vector ABI (_ZGVbN4v_sinf ...). SLEEF's libsleefgnuabi defines them for every instruction
  * set, with errors of at most 1 ULP, so that gcc vectorizes an "omp simd" loop that calls sinf.
- * clang has no such declaration and calls the scalar functions. Most float functions are ours
- * (float_math.h). Include this in kernel files only. */
+ * clang has no such declaration and calls the scalar functions, and so does the amalgamation. Most
+ * float functions are ours (float_math.h). Include this in kernel files only. */
 #ifndef LT_CPU_VECTOR_MATH_H
 #define LT_CPU_VECTOR_MATH_H
 
 #include <math.h>
 
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__)
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && !defined(LT_SINGLE_FILE)
 
 #define VECTOR_FORM __attribute__((simd("notinbranch"), const, nothrow))
 #define VECTOR_UNARY(name)                                                                         \

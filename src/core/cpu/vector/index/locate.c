@@ -4,7 +4,7 @@
 /* shift: log2 of the step, since few processors multiply 64-bit elements as fast as they shift; -1:
  * any step. */
 static inline __attribute__((always_inline)) uint64_t
-locate(lt_locating what, int shift, const lt_located_indices x, int64_t *offsets)
+locate_positions(lt_locating what, int shift, const lt_located_indices x, int64_t *offsets)
 {
     uint64_t outside = 0; /* bit 63: an index or size - 1 - index is negative */
 #pragma omp simd reduction(| : outside)
@@ -33,21 +33,24 @@ static uint64_t locate_begin(const lt_located_indices *x, int64_t *offsets)
 {
     if (x->stride == sizeof(int64_t) && x->own == 0 && x->step > 0 &&
         (x->step & (x->step - 1)) == 0)
-        return locate(LT_LOCATE_BEGIN, __builtin_ctzll((uint64_t)x->step), contiguous(x), offsets);
-    return locate(LT_LOCATE_BEGIN, -1, *x, offsets);
+        return locate_positions(LT_LOCATE_BEGIN, __builtin_ctzll((uint64_t)x->step), contiguous(x),
+                                offsets);
+    return locate_positions(LT_LOCATE_BEGIN, -1, *x, offsets);
 }
 
 static uint64_t locate_add(const lt_located_indices *x, int64_t *offsets)
 {
-    if (x->stride == sizeof(int64_t)) return locate(LT_LOCATE_ADD, -1, contiguous(x), offsets);
-    return locate(LT_LOCATE_ADD, -1, *x, offsets);
+    if (x->stride == sizeof(int64_t))
+        return locate_positions(LT_LOCATE_ADD, -1, contiguous(x), offsets);
+    return locate_positions(LT_LOCATE_ADD, -1, *x, offsets);
 }
 
 static uint64_t locate_check(const lt_located_indices *x, int64_t *offsets)
 {
     (void)offsets;
-    if (x->stride == sizeof(int64_t)) return locate(LT_LOCATE_LOOK, -1, contiguous(x), NULL);
-    return locate(LT_LOCATE_LOOK, -1, *x, NULL);
+    if (x->stride == sizeof(int64_t))
+        return locate_positions(LT_LOCATE_LOOK, -1, contiguous(x), NULL);
+    return locate_positions(LT_LOCATE_LOOK, -1, *x, NULL);
 }
 
 const lt_locate_loop LT_LOOP(locate)[LT_LOCATE_COUNT] = {[LT_LOCATE_BEGIN] = locate_begin,

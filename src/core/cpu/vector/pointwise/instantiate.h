@@ -50,7 +50,7 @@ static inline uint8_t param_b8(lt_scalar s) { return param_f64(s) != 0; }
     ARITY(name, NAME, i32, int32_t, INT32)                                                         \
     ARITY(name, NAME, i64, int64_t, INT64)
 #define BOOL(ARITY, name, NAME)     ARITY(name, NAME, b8, uint8_t, BOOL)
-#define BFLOAT16(ARITY, name, NAME) ARITY##_WORDS(name, NAME, bf16, two, BFLOAT16)
+#define BFLOAT16(ARITY, name, NAME) ARITY##_WORDS(name, NAME, bf16, bfloat16_pair, BFLOAT16)
 
 #define LOOP_HEAD(name, s)                                                                         \
     static void name##_##s(char *const *ptrs, const int64_t *strides, int64_t n,                   \

@@ -3,11 +3,11 @@
  * of the table. If defined, ABI and MORE are the version and the bytes beyond the table that it
  * claims to need, and NAMESPACE is the namespace of its operations. C99.
  *
- * tests/abi/plugin/<version>/plugin-x86_64.so is this file, compiled when the version was current. Do
- * not compile it again:
+ * tests/abi/plugin/<version>/plugin.so is this file, compiled for x86-64 when the version was
+ * current. Do not compile it again:
  *
  *   cc -std=c99 -Os -s -shared -fPIC -Itests/abi/plugin/1 tests/abi/plugin/plugin.c \
- *      -o tests/abi/plugin/1/plugin-x86_64.so */
+ *      -o tests/abi/plugin/1/plugin.so */
 #include "ltensor_plugin.h"
 
 #include <string.h>

@@ -86,8 +86,9 @@ for _, path in ipairs(paths) do
     local number, in_comment = 0, false
     for line in (read(path) .. '\n'):gmatch '(.-)\n' do
       number = number + 1
-      local opens, closes = line:find('/*', 1, true), line:find('*/', 1, true)
-      if language == 'C' and opens and not closes then in_comment = true end
+      local opens, closes = line:find '/%*', line:find '%*/'
+      if language == 'Lua' then opens, closes = line:find '%-%-%[=*%[', line:find '%]=*%]' end
+      if opens and not closes then in_comment = true end
       if not in_comment and edits.is_code(line, language) then
         table.insert(parts[part], { path = path, number = number, line = line, language = language })
       end
@@ -229,7 +230,8 @@ local function noticed(path, restore, edit)
     if i == likely + 1 then
       skip_quick[false], skip_quick[true] = quick_ones_pass(stages, likely, false), quick_ones_pass(stages, likely, true)
     end
-    local wanted = i <= likely or stage.quick or not LIKELY
+    local quick_program = name:find '_test$' and (durations[key] or 0) < QUICK
+    local wanted = i <= likely or stage.quick or quick_program or not LIKELY
     if wanted and not broken[key] and not (skip_quick[on_gpu] and stage.quick) and not passes(name, on_gpu) then
       if sound[key] then return name .. (on_gpu and ' on a GPU' or '') end
       restore()

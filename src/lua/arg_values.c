@@ -94,7 +94,7 @@ static lt_status to_numbers(lua_State *L, int index, lt_args *a, lt_arg_value *v
     const int64_t n = (int64_t)lua_rawlen(L, index);
     LT_TRY(lt_tensor_new(LT_FLOAT64, lt_host, 1, &n, &v->tensor));
     a->owned[a->n_owned++] = v->tensor;
-    double *numbers = lt_data(v->tensor);
+    double *numbers = (double *)lt_data(v->tensor);
     for (int64_t i = 0; i < n; i++) {
         lua_rawgeti(L, index, i + 1);
         numbers[i] = lua_tonumber(L, -1);

@@ -1,4 +1,4 @@
--- masked.lua - torch.masked: reductions and normalizations with a mask (lib/ops/masked.lua), called
+-- masked.lua - torch.masked: reductions and normalizations with a mask (src/ops/masked.lua), called
 -- masked_... in torch.
 
 local torch = require 'torch'

@@ -7,7 +7,7 @@
 # other members from the families of elementwise kernels. The linker drops unreachable functions
 # (--gc-sections).
 
-OPS ?= src/ops/minimal.txt
+OPS ?= mk/minimal.txt
 MIN := $(BUILD)/minimal
 MIN_GEN := $(MIN)/gen
 MIN_OBJ := $(MIN)/obj

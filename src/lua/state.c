@@ -19,18 +19,17 @@
 #include "compile/trace.h"
 #include "devices/copies.h"
 #include "memory/alloc.h"
+#include "memory/idle.h"
 #include "memory/limit.h"
 #include "memory/pressure.h"
 #include "settings/autocast.h"
 
 /* Values that two minor collections find in use become old: minor collections no longer free them.
- * So one waits for a few results, unless these are large, lest an operand of the next ops become
- * old. */
+ * So one waits for a few results, unless these are large, lest an operand of the next ops ages. */
 #define YOUNG_RESULTS 4
 /* bytes; less garbage causes no full collection: a small program often doubles its memory */
 #define SPARE_BYTES ((int64_t)32 << 20)
-/* bytes; garbage fills at most half of the memory left below a limit, which counts as at least this
- * much. */
+/* bytes; garbage fills at most half of the memory below a limit, which counts as at least this */
 #define MIN_ROOM ((int64_t)2 << 20)
 
 static const char state_key = 0;
@@ -265,6 +264,7 @@ static void collect_garbage(void *ctx)
     }
     lt_lua_collect(L);
     lt_cycles_collect();
+    lt_idle_release_all(0);
 }
 
 static const char sentinel_key = 0;
@@ -283,6 +283,7 @@ static int sentinel_found(lua_State *L)
 {
     const lt_entry entry = lt_enter(L);
     lt_cycles_collect_if_due();
+    lt_idle_release_all(LT_IDLE_SECONDS);
     lt_leave(entry);
     lt_lua_state *s = lt_lua_state_current(L);
     if (s->saved_values != NULL) s->saved_forget(L, s);
@@ -437,9 +438,8 @@ static void collect_young(void *ctx)
     minor_collection(ctx, lt_lua_state_of(ctx)); /* the running function may have no upvalues */
 }
 
-/* Postpones a minor collection once while a trace is open, since the trace runs one itself before
- * it computes. With both, the result of the last call, which the caller still holds, would become
- * old. A trace that recorded nothing runs none; hence once. */
+/* Postpones a minor collection once while a trace is open: the trace runs one before it computes, and
+ * with both the last result would become old. A trace that recorded nothing runs none. */
 static bool postpone_minor(lt_lua_state *s)
 {
     if (lt_tls.open_trace == NULL || s->postponed) return false;

@@ -431,6 +431,12 @@ for _, name in ipairs { 'std_mean', 'var_mean' } do
 end
 cases.dist, cases.renorm = { { X(2, 3), X(2, 3), 3 } }, { { X(2, 3), 2, 1, 1.5 } }
 cases.fft_fftshift, cases.fft_ifftshift = { { X(3, 4) }, { X(5), 1 } }, { { X(3, 4) }, { X(5), 1 } }
+local counted = M({ true, false, true, true, true, false }, { 2, 3 })
+for name in ('sum prod amax amin mean median logsumexp var std cumsum cumprod softmax softmin'):gmatch '%S+' do
+  cases['masked_' .. name] = { { X(2, 3), 2, { mask = counted } } }
+end
+cases.masked_norm, cases.masked_normalize = { { X(2, 3), 3, 2, { mask = counted } } }, { { X(2, 3), 3, 2, { mask = counted } } }
+cases.masked_logaddexp = { { X(2, 3), X(2, 3) } }
 cases.linalg_vector_norm = { { X(2, 3), 3, 2 } }
 cases.aminmax = { { X(2, 3), { dim = 2 } } }
 for _, name in ipairs { 'var', 'std' } do
@@ -689,6 +695,9 @@ describe('the derivative of functions for networks:', function()
 end)
 
 describe('the derivative of losses:', function()
+  checks('masked_log_softmax', { X(2, 3), M({ true, false, true, true, true, false }, { 2, 3 }) }, function(x, mask)
+    return torch.masked.log_softmax(x, 2, { mask = mask }):masked_fill(mask:logical_not(), 0)
+  end)
   checks('mse_loss', { X(2, 3), X(2, 3) }, F.mse_loss)
   checks('mse_loss with weights', { X(2, 3), X(2, 3), C(2, 3) }, function(x, y, w) return F.mse_loss(x, y, { weight = w }) end)
   checks('huber_loss', { X(2, 3), X(2, 3) }, function(x, y) return F.huber_loss(x, y, { delta = 0.7 }) end)

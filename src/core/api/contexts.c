@@ -16,6 +16,7 @@
 #include "ltensor_host.h"
 #include "memory/alloc.h"
 #include "memory/block.h"
+#include "memory/idle.h"
 #include "random/random.h"
 
 #define PROGRESS_SECONDS 0.1
@@ -256,6 +257,7 @@ lt_status lt_context_reset_memory_peak(lt_context *context, lt_device device)
 lt_status lt_device_memory_trim(lt_device device, int64_t *bytes)
 {
     LT_TRY(lt_device_resolve(&device));
+    lt_idle_release_all(0);
     const int64_t before = cached_bytes(device);
     if (device.type == LT_CPU)
         lt_memory_trim();

@@ -8,6 +8,7 @@
 
 #include "compile/trace.h"
 #include "gpu.h"
+#include "memory/idle.h"
 
 /* ---- devices --------------------------------------------------------------------------------- */
 
@@ -179,6 +180,7 @@ static int reset_peak_memory_stats(lua_State *L)
 
 static int empty_cache(lua_State *L)
 {
+    lt_idle_release_all(0);
     if (count_devices(L) > 0) lt_backends[LT_CUDA]->empty_cache();
     return 0;
 }

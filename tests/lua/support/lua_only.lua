@@ -27,13 +27,11 @@ local reasons = {
   ['the number of its results depends on an argument; linalg.lu_factor_ex in C'] = 'lu',
   ['the number of its results depends on an argument'] = 'unravel_index',
   ['its fill value is no position; nonzero in C'] = 'nonzero_static',
-  ['written in Lua: lib/ops/masked.lua'] = [[
-    masked_amax masked_amin masked_argmax masked_argmin masked_cumprod masked_cumsum masked_log_softmax
-    masked_logaddexp masked_logsumexp masked_mean masked_median masked_norm masked_normalize masked_prod
-    masked_softmax masked_softmin masked_std masked_sum masked_var]],
   ['its results are a tensor and a list of tensors; histogram in C'] = 'histogramdd',
-  ['written in Lua: lib/nn/functional'] = [[
-    nn.functional.linear_cross_entropy nn.functional.multi_head_attention_forward]],
+  ['its options are an object of Lua, and it recomputes parts by a function of Lua; C has lt_linear and lt_cross_entropy'] =
+    'nn.functional.linear_cross_entropy',
+  ['the forward of nn.MultiheadAttention, a composition of modules; C has lt_linear and lt_scaled_dot_product_attention'] =
+    'nn.functional.multi_head_attention_forward',
 }
 
 local list = {}

@@ -6,12 +6,14 @@
 #include <pthread.h>
 
 #include "autograd/autograd.h"
+#include "context/clock.h"
 #include "context/context.h"
 #include "context/fork.h"
 #include "context/interrupt.h"
 #include "devices/copies.h"
 #include "error.h"
 #include "memory/alloc.h"
+#include "memory/idle.h"
 #include "op/to.h"
 #include "saturating.h"
 #include "tensor.h"
@@ -241,13 +243,13 @@ typedef struct cached_taps {
     lt_resizing how;
     lt_dtype dtype;
     lt_device device;
-    uint64_t used; /* clock_of_uses; 0: empty */
+    double used; /* lt_clock at the last use; 0: empty */
     lt_tensor *lists[LT_TAP_LISTS];
 } cached_taps;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static cached_taps cache[CACHED];
-static uint64_t clock_of_uses;
+static bool is_registered;
 
 LT_HOLD_ACROSS_FORK(lock)
 
@@ -268,11 +270,28 @@ static bool find_lists(const lt_resizing *how, lt_dtype dtype, lt_device device,
     for (int i = 0; i < CACHED && !found; i++) {
         found = is_same(&cache[i], how, dtype, device);
         if (!found) continue;
-        cache[i].used = ++clock_of_uses;
+        cache[i].used = lt_clock();
         for (int k = 0; k < LT_TAP_LISTS; k++) lists[k] = lt_tensor_retain(cache[i].lists[k]);
     }
     pthread_mutex_unlock(&lock);
     return found;
+}
+
+/* lt_idle_release of the cache. */
+static void release_idle(double seconds)
+{
+    for (int i = 0; i < CACHED; i++) {
+        cached_taps old = {.used = 0};
+        pthread_mutex_lock(&lock);
+        const bool is_idle = seconds == 0 || (cache[i].device.type != LT_CPU &&
+                                              lt_clock() - cache[i].used > seconds);
+        if (cache[i].used > 0 && is_idle) {
+            old = cache[i];
+            cache[i].used = 0;
+        }
+        pthread_mutex_unlock(&lock);
+        if (old.used > 0) release_lists(old.lists);
+    }
 }
 
 /* Stores new references in place of the least recently used lists. */
@@ -284,10 +303,13 @@ static void keep_lists(const lt_resizing *how, lt_dtype dtype, lt_device device,
     int oldest = 0;
     for (int i = 1; i < CACHED; i++)
         if (cache[i].used < cache[oldest].used) oldest = i;
-    kept.used = ++clock_of_uses;
+    kept.used = lt_clock();
     old = cache[oldest];
     cache[oldest] = kept;
+    const bool is_first = !is_registered;
+    is_registered = true;
     pthread_mutex_unlock(&lock);
+    if (is_first) lt_idle_register(release_idle);
     if (old.used > 0) release_lists(old.lists);
 }
 

@@ -479,6 +479,10 @@ head[#head + 1] = [[
 #undef complex
 #undef linux
 #undef unix
+#if !defined(__clang__) /* no errno, which the pragma comes too late for: loops with roots are vectorized */
+extern __attribute__((const)) float sqrtf(float);
+extern __attribute__((const)) double sqrt(double);
+#endif
 
 #include "ltensor.h"
 

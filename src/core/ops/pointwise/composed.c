@@ -37,7 +37,8 @@ static bool is_complex_number(const lt_tensor *t)
 
 static lt_status scaled(const char *op, lt_tensor *self, double factor, lt_tensor **out)
 {
-    LT_TRY(lt_refuse_complex(op, self));
+    if (is_complex_number(self))
+        return lt_error(LT_ERR_RUNTIME, "%s is not supported for complex tensors.", op);
     lt_scope s;
     lt_scope_open(&s, true);
     return lt_scope_return(&s, times(&s, self, factor), out);

@@ -226,12 +226,13 @@ function makers.Generator() return nil end
 
 -- ---- calls -----------------------------------------------------------------------------------------------------------------
 
--- Whether two devices may give different results: random numbers, memory as it is, an order that is not defined.
+-- Whether two devices may give different results: random numbers, memory as it is, an order that is not defined. Where max_unpool has a
+-- position twice, any of the values may win.
 local function is_free(op)
   for _, a in ipairs(op.args) do
     if a.type == 'Generator?' then return true end
   end
-  return op.name:find '^empty' or op.name:find '^resize_' or op.name == 'new_empty' or op.name:find '^rand' or op.name:find 'dropout' or op.name:find '^gumbel' or op.name:find '^rrelu' or op.name == 'cpu' or op.name == 'cuda'
+  return op.name:find '^empty' or op.name:find '^resize_' or op.name == 'new_empty' or op.name:find '^rand' or op.name:find 'dropout' or op.name:find '^gumbel' or op.name:find '^rrelu' or op.name:find '^max_unpool' or op.name == 'cpu' or op.name == 'cuda'
 end
 
 local overwriting = { scatter = true, index_copy = true, put = true, index_put = true }

@@ -232,7 +232,7 @@ local function is_free(op)
   for _, a in ipairs(op.args) do
     if a.type == 'Generator?' then return true end
   end
-  return op.name:find '^empty' or op.name:find '^resize_' or op.name == 'new_empty' or op.name:find '^rand' or op.name:find 'dropout' or op.name:find '^gumbel' or op.name:find '^rrelu' or op.name:find '^max_unpool' or op.name == 'cpu' or op.name == 'cuda'
+  return op.name:find '^empty' or op.name:find '^resize_' or op.name:find '^new_empty' or op.name:find '^rand' or op.name:find 'dropout' or op.name:find '^gumbel' or op.name:find '^rrelu' or op.name:find '^max_unpool' or op.name == 'cpu' or op.name == 'cuda'
 end
 
 local overwriting = { scatter = true, index_copy = true, put = true, index_put = true }

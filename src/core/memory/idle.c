@@ -3,6 +3,8 @@
 
 #include <stdatomic.h>
 
+#include <stddef.h>
+
 #include "assertion.h"
 
 enum { CACHES = 4 }; /* fixed: at least the number of calls of lt_idle_register */

@@ -2,7 +2,6 @@
 #include "idle.h"
 
 #include <stdatomic.h>
-
 #include <stddef.h>
 
 #include "assertion.h"

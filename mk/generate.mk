@@ -32,7 +32,7 @@ $(GEN)/plugin_headers.lua: $(CORE_HEADERS) include/ltensor_plugin.h scripts/gen/
 $(GEN)/ltensor.json: $(GEN_STAMP) $(wildcard include/*.h) lib/support/json_string.lua
 	$(LUA) scripts/gen/description.lua $(VERSION) $@ $(sort $(wildcard include/*.h))
 
-EMBED_SCRIPTS := $(addprefix scripts/,embed.lua embed_args.lua source_files.lua) lib/lua53/translate.lua
+EMBED_SCRIPTS := $(addprefix scripts/,embed.lua embed_args.lua source_files.lua) repl/program/close_scopes.lua repl/lexer.lua
 $(GEN)/embedded_lib.c: $(LIB_LUA) $(GEN)/ops_docs.lua $(GEN)/ops_scripted.lua $(GEN)/plugin_headers.lua $(EMBED_SCRIPTS)
 	TARGET_LUA=$(TARGET_LUA) $(LUA) scripts/embed.lua $@ lib $$($(LUA) scripts/embed_args.lua lib $(LIB_LUA)) $(call op_modules,$(GEN))
 

@@ -8,14 +8,14 @@
 -- text. The loader names a chunk of text "=[ltensor module.name]", so that tracebacks can recognize
 -- our code. A file that does not compile is a build error. TARGET_LUA is the interpreter of a Lua
 -- other than the one that runs this script: it compiles the bytecode. For Lua 5.3, `<close>` is
--- translated (lib/lua53).
+-- translated (repl/program/close_scopes.lua).
 
-package.path = (arg[0]:match '^(.*)/' or '.') .. '/?.lua;' .. package.path
+package.path = (arg[0]:match '^(.*)/' or '.') .. '/?.lua;./?.lua;' .. package.path
 local source_files = require 'source_files'
 
 local target = os.getenv 'TARGET_LUA'
 if target == '' then target = nil end
-local translate = target == 'lua5.3' and dofile 'lib/lua53/translate.lua' or function(text) return text end
+local translate = target == 'lua5.3' and require 'repl.program.close_scopes' or function(text) return text end
 
 local out, prefix = arg[1], arg[2]
 if not prefix then

@@ -1,4 +1,4 @@
--- scope.lua - the end of a scope that translate.lua wrote as a function: returns lt_scope(value, f, ...), which returns
+-- scope.lua - the end of a scope that repl/program/close_scopes.lua wrote as a function: returns lt_scope(value, f, ...), which returns
 -- f(...) after value's __close. An error in f is raised again after it.
 
 local metatable_of, file_type = debug.getmetatable, io.type

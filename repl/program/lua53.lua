@@ -1,7 +1,7 @@
 -- lua53.lua - load, loadfile, dofile and require of the program with Lua 5.3, which accept `<close>` and `<const>`: returns
 -- a function that sets them in a table of globals.
 
-local translate = require 'torch.lua53.translate'
+local translate = require 'repl.program.close_scopes'
 
 local plain_load, library = load, package.loaded.package -- the prompt's modules have a copy
 

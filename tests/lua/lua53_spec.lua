@@ -1,6 +1,6 @@
--- The translation of `<close>` for Lua 5.3 (lib/lua53). Its result is valid in every Lua, so that these tests run in 5.4, too.
+-- The translation of `<close>` for Lua 5.3 (repl/program/close_scopes.lua). Its result is valid in every Lua, so that these tests run in 5.4, too.
 
-local translate = require 'torch.lua53.translate'
+local translate = require 'repl.program.close_scopes'
 
 local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
 local process = dofile(here .. 'support/process.lua')

@@ -1,77 +1,20 @@
--- translate.lua - Lua 5.4's `<close>` and `<const>` for Lua 5.3: returns translate(source, name), which returns source with
--- each scope of a `<close>` variable written as a function. The build translates the library with it, and the program
--- translates cells and scripts.
+-- close_scopes.lua - Lua 5.4's `<close>` and `<const>` for Lua 5.3: returns translate(source, name), which returns source
+-- with each scope of a `<close>` variable written as a function. The build translates the library with it, and the program
+-- translates cells and scripts (lua53.lua).
 --
 --   local x <close> = e; REST   ->   local x = e; return lt_scope(x, function() REST end)
 --
--- lt_scope (scope.lua) calls the function, then x's __close. Where the block is not the last one of its
--- function, the function returns a code for what leaves the block: 1 and values for return, 2 for break, a label for goto.
+-- lt_scope (lib/lua53/scope.lua) calls the function, then x's __close. Where the block is not the last one of its function,
+-- the function returns a code for a jump out of the block: 1 and values for return, 2 for break, a label for goto.
 -- Lines keep their numbers.
+
+local lexer = require 'repl.lexer'
 
 local PRELUDE = "local lt_scope = require 'torch.lua53.scope' "
 
--- ---- tokens ----------------------------------------------------------------------------------------------------------
-
-local KEYWORDS = {}
-for word in ([[and break do else elseif end false for function goto if in local nil not or repeat return then true until
-  while]]):gmatch '%S+' do
-  KEYWORDS[word] = true
-end
-
--- The position behind a long bracket that opens at `at`; nil if none does.
-local function long_bracket_end(source, at)
-  local level = source:match('^%[(=*)%[', at)
-  if not level then return nil end
-  local _, last = source:find(']' .. level .. ']', at, true)
-  return (last or #source) + 1
-end
-
-local function string_end(source, at)
-  local quote, i = source:sub(at, at), at + 1
-  while i <= #source do
-    local c = source:sub(i, i)
-    if c == quote then return i + 1 end
-    i = i + (c == '\\' and 2 or 1)
-  end
-  return i
-end
-
--- A list of { kind, text, from, to }; kind is keyword, name, value or symbol. Blanks and comments lie between tokens.
-local function tokens_of(source)
-  local tokens, at = {}, source:match '^#[^\n]*()' or 1
-  local function add(kind, next)
-    tokens[#tokens + 1] = { kind = kind, text = source:sub(at, next - 1), from = at, to = next - 1 }
-    at = next
-  end
-  while true do
-    at = source:match('^%s*()', at)
-    if at > #source then break end
-    local word = source:match('^[%a_][%w_]*', at)
-    if source:find('^%-%-', at) then
-      at = long_bracket_end(source, at + 2) or source:match('^[^\n]*()', at)
-    elseif word then
-      add(KEYWORDS[word] and 'keyword' or 'name', at + #word)
-    elseif source:find('^%.?%d', at) then
-      local hexadecimal = source:match('^0[xX][%x.]*()', at)
-      local next = hexadecimal or source:match('^[%d.]*()', at)
-      add('value', source:match(hexadecimal and '^[pP][+-]?%d+()' or '^[eE][+-]?%d+()', next) or next)
-    elseif source:find('^["\']', at) then
-      add('value', string_end(source, at))
-    elseif long_bracket_end(source, at) then
-      add('value', long_bracket_end(source, at))
-    else
-      local symbol = source:match('^%.%.%.', at) or source:match('^[=~<>]=', at) or source:match('^//', at) or
-        source:match('^::', at) or source:match('^<<', at) or source:match('^>>', at) or source:match('^%.%.', at) or
-        source:sub(at, at)
-      add('symbol', at + #symbol)
-    end
-  end
-  return tokens
-end
-
 -- ---- blocks ----------------------------------------------------------------------------------------------------------
 
--- Marks in the translated text of a function, until it is known what they become.
+-- Marks of jumps in the translated text of a function, until the scope or function that they leave is translated.
 local RETURN, RETURN_NOTHING, BREAK, GOTO = '\1', '\2', '\3', '\4'
 
 local function as_plain(text)
@@ -79,25 +22,28 @@ local function as_plain(text)
 end
 
 local CLOSERS = { ['end'] = true, ['else'] = true, ['elseif'] = true, ['until'] = true }
-local ENDS_OPERAND = { [')'] = true, [']'] = true, ['}'] = true, ['...'] = true, ['end'] = true, ['nil'] = true,
+local ENDS_OPERAND = { name = true, number = true, string = true, [')'] = true, [']'] = true, ['}'] = true, ['...'] = true, ['end'] = true, ['nil'] = true,
   ['true'] = true, ['false'] = true }
 local CONTINUES_OPERAND = { ['('] = true, ['['] = true, ['{'] = true, ['and'] = true, ['or'] = true }
 local STARTS_STATEMENT = { ['::'] = true, [';'] = true }
+local STARTS_OPERAND = { name = true, number = true, string = true, ['...'] = true, ['function'] = true, ['nil'] = true,
+  ['true'] = true, ['false'] = true }
 
 local Translator = {}
 Translator.__index = Translator
 
 function Translator:fail(message)
   local token = self.tokens[self.next] or self.tokens[#self.tokens]
-  local _, line = self.source:sub(1, token and token.from or 1):gsub('\n', '')
+  local _, line = self.source:sub(1, token and token.start or 1):gsub('\n', '')
   error(('%s:%d: %s'):format(self.name, line + 1, message), 0)
 end
 
 -- The text of the blanks and comments before the next token, and the token's.
 function Translator:take()
   local token = self.tokens[self.next] or self:fail "unexpected end of the file"
-  local text = self.source:sub(self.done + 1, token.to)
-  self.next, self.done = self.next + 1, token.to
+  if token.kind == 'unfinished' or token.kind == 'unknown' then self:fail(token.kind .. ' token') end
+  local text = self.source:sub(self.done + 1, token.stop)
+  self.next, self.done = self.next + 1, token.stop
   return text, token
 end
 
@@ -119,23 +65,19 @@ end
 function Translator:expressions(info)
   local out, depth, operand = {}, 0, false
   while self.tokens[self.next] do
-    local token = self.tokens[self.next]
-    local text, kind = token.text, token.kind
+    local kind = self.tokens[self.next].kind
     if depth == 0 then
-      local starts_operand = kind == 'name' or kind == 'value' or text == '...' or text == 'function' or text == 'nil' or
-        text == 'true' or text == 'false'
-      local calls = kind == 'value' and not text:find '^%.?%d' -- f 'string'
-      if operand and starts_operand and not calls then break end
-      if operand and kind == 'keyword' and not CONTINUES_OPERAND[text] then break end
-      if STARTS_STATEMENT[text] then break end
+      if operand and STARTS_OPERAND[kind] and kind ~= 'string' then break end -- f 'text' is a call
+      if operand and lexer.keywords[kind] and not CONTINUES_OPERAND[kind] then break end
+      if STARTS_STATEMENT[kind] then break end
     end
-    if text == '(' or text == '[' or text == '{' then depth = depth + 1 end
-    if text == ')' or text == ']' or text == '}' then depth = depth - 1 end
-    if text == '...' then info.varargs = true end
+    if kind == '(' or kind == '[' or kind == '{' then depth = depth + 1 end
+    if kind == ')' or kind == ']' or kind == '}' then depth = depth - 1 end
+    if kind == '...' then info.varargs = true end
     local taken = self:take()
-    if text == 'function' then taken, text = taken .. self:function_body(), 'end' end
+    if kind == 'function' then taken, kind = taken .. self:function_body(), 'end' end
     out[#out + 1] = taken
-    operand = kind == 'name' or kind == 'value' or ENDS_OPERAND[text] or false
+    operand = ENDS_OPERAND[kind] or false
   end
   return table.concat(out)
 end
@@ -190,9 +132,9 @@ local function closing(name, rest, info, is_last)
   return (' do local r = table.pack(%s) %s end'):format(call, table.concat(list, ' '))
 end
 
--- A nested block and the token that ends it.
-function Translator:nested(is_loop, info, is_last)
-  local body = self:block { info = info, is_last = is_last }
+-- A nested block, without the token that ends it.
+function Translator:nested(is_loop, info)
+  local body = self:block { info = info }
   if is_loop then body = body:gsub(BREAK, 'break') end
   return body
 end
@@ -220,9 +162,9 @@ end
 function Translator:block(block)
   local out, info = {}, block.info
   local function put(text) out[#out + 1] = text end
-  while self.tokens[self.next] and not (self.tokens[self.next].kind == 'keyword' and CLOSERS[self:text()]) do
+  while self.tokens[self.next] and not CLOSERS[self.tokens[self.next].kind] do
     local text, token = self:take()
-    local word = token.kind == 'keyword' and token.text
+    local word = token.kind
     if word == 'local' and self:text() ~= 'function' then
       put(text)
       local declaration, closed = self:declaration(info)
@@ -265,9 +207,9 @@ end
 
 return function(source, name)
   if not source:find('<%s*close%s*>') and not source:find('<%s*const%s*>') then return source end
-  local translator = setmetatable({ source = source, name = name or 'source', tokens = tokens_of(source), next = 1, done = 0 }, Translator)
   local first = source:match '^#[^\n]*' or ''
-  translator.done = #first
+  local translator = setmetatable({ source = source, name = name or 'source', tokens = lexer.tokens((' '):rep(#first) .. source:sub(#first + 1)),
+    next = 1, done = #first }, Translator)
   local body = as_plain(translator:block { is_function = true, info = {} })
   if translator.tokens[translator.next] then translator:fail("unexpected '" .. translator:text() .. "'") end
   return first .. (first == '' and PRELUDE or '\n' .. PRELUDE) .. (first == '' and body or body:sub(2)) .. source:sub(translator.done + 1)

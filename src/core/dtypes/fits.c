@@ -54,6 +54,19 @@ bool lt_fits(lt_scalar s, lt_dtype dtype)
     }
 }
 
+lt_scalar lt_extreme_of(lt_dtype dtype, bool high)
+{
+    if (dtype == LT_BOOL) return lt_scalar_from_bool(high);
+    if (lt_dtype_is_inexact(dtype)) return lt_scalar_from_float(high ? INFINITY : -INFINITY);
+    const int bits = 8 * (int)lt_dtype_size(dtype);
+    const bool is_signed =
+        dtype == LT_INT8 || dtype == LT_INT16 || dtype == LT_INT32 || dtype == LT_INT64;
+    if (!is_signed && !high) return lt_scalar_from_int(0);
+    if (!is_signed) return lt_scalar_from_int(bits == 64 ? -1 : (int64_t)((1ull << bits) - 1));
+    const int64_t most = (int64_t)(UINT64_MAX >> (65 - bits));
+    return lt_scalar_from_int(high ? most : -most - 1);
+}
+
 lt_status lt_check_fits(lt_scalar s, lt_dtype dtype)
 {
     static const char *const names[LT_DTYPE_COUNT] = {[LT_UINT8] = "uint8_t",

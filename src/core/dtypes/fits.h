@@ -11,6 +11,8 @@
 bool lt_fits(lt_scalar s, lt_dtype dtype);
 /* "value cannot be converted to type uint8_t without overflow". */
 lt_status lt_check_fits(lt_scalar s, lt_dtype dtype);
+/* The number of a dtype that no other is larger (high) or smaller than: an infinity, if it has any. */
+lt_scalar lt_extreme_of(lt_dtype dtype, bool high);
 /* A fast test for common parameters: integers that every dtype can represent. */
 static inline bool lt_fits_anywhere(lt_scalar s)
 {

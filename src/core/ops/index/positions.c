@@ -5,6 +5,7 @@
 
 #include "autograd/dual.h"
 #include "devices/transfer.h"
+#include "dtypes/fits.h"
 #include "ops/steps.h"
 #include "iter.h"
 #include "op/_index_put_.h"
@@ -231,13 +232,7 @@ static lt_scalar neutral(reduction r, lt_dtype dtype)
 {
     if (r == PROD) return lt_scalar_from_int(1);
     if (r != AMAX && r != AMIN) return lt_scalar_from_int(0);
-    if (lt_dtype_is_float(dtype)) return lt_scalar_from_float(r == AMAX ? -INFINITY : INFINITY);
-    int bits = (int)lt_dtype_size(dtype) * 8;
-    bool is_signed = dtype != LT_UINT8 && dtype != LT_BOOL;
-    if (dtype == LT_BOOL) return lt_scalar_from_int(r == AMIN);
-    if (!is_signed) return lt_scalar_from_int(r == AMAX ? 0 : 255);
-    int64_t most = (int64_t)(UINT64_MAX >> (65 - bits));
-    return lt_scalar_from_int(r == AMAX ? -most - 1 : most);
+    return lt_extreme_of(dtype, r == AMIN);
 }
 
 lt_status lt_scatter_reduce_impl(lt_tensor *self, int64_t dim, lt_tensor *index, lt_tensor *src,

@@ -2,6 +2,7 @@
  * elements are replaced by the neutral element, which is the result if no element is left. */
 #include <math.h>
 
+#include "dtypes/fits.h"
 #include "ops/steps.h"
 #include "op/argmax.h"
 #include "op/argmin.h"
@@ -48,20 +49,6 @@
     return lt_scope_hold(s, status, result);
 
 /* ---- masks ----------------------------------------------------------------------------------- */
-
-/* The number of a dtype that is not smaller (high) or larger than any. */
-static lt_scalar extreme_of(lt_dtype dtype, bool high)
-{
-    if (dtype == LT_BOOL) return lt_scalar_from_bool(high);
-    if (lt_dtype_is_inexact(dtype)) return lt_scalar_from_float(high ? INFINITY : -INFINITY);
-    const int bits = 8 * (int)lt_dtype_size(dtype);
-    const bool is_signed =
-        dtype == LT_INT8 || dtype == LT_INT16 || dtype == LT_INT32 || dtype == LT_INT64;
-    if (!is_signed && !high) return lt_scalar_from_int(0);
-    if (!is_signed) return lt_scalar_from_int(bits == 64 ? -1 : (int64_t)((1ull << bits) - 1));
-    const int64_t most = (int64_t)(UINT64_MAX >> (65 - bits));
-    return lt_scalar_from_int(high ? most : -most - 1);
-}
 
 /* x where the mask is true, otherwise the number; the mask broadcasts to x. */
 static lt_tensor *do_filled(lt_scope *s, lt_tensor *x, lt_tensor *mask, lt_scalar number)
@@ -262,7 +249,7 @@ lt_status lt_masked_amax_impl(lt_tensor *input, const lt_dims *dim, bool keepdim
     const masked_reduction r = {dim, keepdim, dtype, mask};
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(masked_amax));
-    lt_tensor *filled = do_filled(&s, input, mask, extreme_of((lt_dtype)input->dtype, false));
+    lt_tensor *filled = do_filled(&s, input, mask, lt_extreme_of((lt_dtype)input->dtype, false));
     return lt_scope_return(&s, do_cast_if(&s, do_extreme(&s, lt_amax, filled, &r), dtype), out);
 }
 
@@ -272,7 +259,7 @@ lt_status lt_masked_amin_impl(lt_tensor *input, const lt_dims *dim, bool keepdim
     const masked_reduction r = {dim, keepdim, dtype, mask};
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(masked_amin));
-    lt_tensor *filled = do_filled(&s, input, mask, extreme_of((lt_dtype)input->dtype, true));
+    lt_tensor *filled = do_filled(&s, input, mask, lt_extreme_of((lt_dtype)input->dtype, true));
     return lt_scope_return(&s, do_cast_if(&s, do_extreme(&s, lt_amin, filled, &r), dtype), out);
 }
 
@@ -281,7 +268,7 @@ lt_status lt_masked_argmax_impl(lt_tensor *input, const int64_t *dim, bool keepd
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(masked_argmax));
-    lt_tensor *filled = do_filled(&s, input, mask, extreme_of((lt_dtype)input->dtype, false));
+    lt_tensor *filled = do_filled(&s, input, mask, lt_extreme_of((lt_dtype)input->dtype, false));
     lt_tensor *place = do_place(&s, lt_argmax, filled, dim, keepdim);
     return lt_scope_return(&s, do_cast(&s, place, dtype_or(dtype, input)), out);
 }
@@ -291,7 +278,7 @@ lt_status lt_masked_argmin_impl(lt_tensor *input, const int64_t *dim, bool keepd
 {
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(masked_argmin));
-    lt_tensor *filled = do_filled(&s, input, mask, extreme_of((lt_dtype)input->dtype, true));
+    lt_tensor *filled = do_filled(&s, input, mask, lt_extreme_of((lt_dtype)input->dtype, true));
     lt_tensor *place = do_place(&s, lt_argmin, filled, dim, keepdim);
     return lt_scope_return(&s, do_cast(&s, place, dtype_or(dtype, input)), out);
 }
@@ -326,7 +313,7 @@ lt_status lt_masked_logsumexp_impl(lt_tensor *input, const lt_dims *dim, bool ke
     if (dims.n == 0) dims = (lt_dims){1, {-1}};
     lt_scope s;
     lt_scope_open(&s, LT_COMPOSITE(masked_logsumexp));
-    lt_tensor *x = do_filled(&s, input, mask, extreme_of((lt_dtype)input->dtype, false)),
+    lt_tensor *x = do_filled(&s, input, mask, lt_extreme_of((lt_dtype)input->dtype, false)),
               *sum = NULL;
     if (s.status == LT_OK) {
         const lt_status status = lt_logsumexp(x, &dims, keepdim, &sum);

@@ -21,8 +21,8 @@ copy() {
     done
 }
 compiler=$(gcc -print-prog-name=cc1)
-mkdir -p "$root/tmp" "$root/work"
-cp "$single/ltensor.c" "$single/ltensor.h" "$root/work"
+mkdir -p "$root/tmp" "$root/src"
+cp "$single/ltensor.c" "$single/ltensor.h" "$root/src"
 PATH=/usr/bin:/bin copy "$(PATH=/usr/bin:/bin command -v gcc)" "$(PATH=/usr/bin:/bin command -v as)" "$compiler"
 cp -r --parents "$(gcc -print-file-name=include)" "$root"
 dpkg -L libc6-dev linux-libc-dev | grep '^/usr/include/.*\.h$' | xargs cp -L --parents -t "$root"
@@ -30,9 +30,9 @@ dpkg -L libc6-dev linux-libc-dev | grep '^/usr/include/.*\.h$' | xargs cp -L --p
 enter="chroot $root"
 [ "$(id -u)" = 0 ] || enter="unshare -r $enter"
 begin=$(date +%s)
-$enter /usr/bin/gcc -O2 -fPIC -c /work/ltensor.c -o /work/ltensor.o || fail 'gcc does not compile it without other files'
+$enter /usr/bin/gcc -O2 -fPIC -c /src/ltensor.c -o /src/ltensor.o || fail 'gcc does not compile it without other files'
 echo "gcc -O2: $(($(date +%s) - begin)) s; ltensor.c: $(wc -c <"$single/ltensor.c") bytes"
-mv "$root/work/ltensor.o" "$work/gcc.o"
+mv "$root/src/ltensor.o" "$work/gcc.o"
 size "$work/gcc.o"
 passed=$((passed + 1))
 

@@ -9,7 +9,7 @@ local tensors = require 'torch.onnx.tensors'
 
 local M = {}
 
--- What the file declares about an input or an output: its name, and if known dtype and sizes; -1 is
+-- The declaration of an input or an output in the file: its name, and if known dtype and sizes; -1 is
 -- a size that may vary.
 local function described(value)
   local form = value.type and value.type.tensor_type

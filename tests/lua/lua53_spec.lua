@@ -5,7 +5,7 @@ local translate = require 'repl.program.close_scopes'
 local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
 local process = dofile(here .. 'support/process.lua')
 
--- What a text returns and which values were closed, in this Lua or in one that translates it.
+-- The results of a text and the values that it closed, in this Lua or in one that translates it.
 local function outcome(text, ...)
   local log = {}
   local environment = setmetatable({

@@ -477,7 +477,7 @@ const char *lt_model_interpreted(const lt_model *model)
     return model != NULL && model->reason[0] != '\0' ? model->reason : NULL;
 }
 
-/* ---- what the model consists of -------------------------------------------------------------- */
+/* ---- the parts of a model ------------------------------------------------------------------- */
 
 int lt_model_input_count(const lt_model *model) { return model != NULL ? model->n_inputs : 0; }
 int lt_model_output_count(const lt_model *model) { return model != NULL ? model->n_outputs : 0; }

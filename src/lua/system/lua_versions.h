@@ -1,4 +1,4 @@
-/* lua_versions.h - what Lua 5.3 and 5.5 lack of Lua 5.4's C API, or declare in another way. Calls of
+/* lua_versions.h - functions of Lua 5.4's C API that 5.3 or 5.5 lack or declare in another way. Calls of
  * lua_gc give all arguments that 5.3 and 5.4 know: 5.4 and 5.5 ignore more than they need. */
 #ifndef LT_LUA_VERSIONS_H
 #define LT_LUA_VERSIONS_H

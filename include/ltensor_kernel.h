@@ -68,6 +68,29 @@ LT_API const char *lt_formula_input(const lt_formula *f, int i);
 LT_API lt_status lt_formula_call(lt_formula *f, const lt_value *args, int nargs,
                                  lt_tensor **results);
 
+/* ---- compiled loops on the CPU ---------------------------------------------------------------
+ *
+ * By default the CPU interprets a formula: it calls one vector loop per operation for each block of
+ * elements. The C source of the formula as a single loop is faster. Compile it, with the headers
+ * of `torch.kernel`'s module or of src/core/formulas and src/core/cpu/vector in the include path,
+ * at run time or with your program, and set the loop. */
+
+/* Computes elements [from, to). data: the addresses of the values of the formula, in the order that
+ * its source defines. Called by several threads at once. */
+typedef void (*lt_formula_loop)(char *const *data, int64_t from, int64_t to);
+
+/* New: C source of the function lt_loop, a lt_formula_loop for these arguments and all others with
+ * the same dtypes: contiguous tensors of one shape in float32, bool or integers, with arithmetic in
+ * float32, and numbers. NULL: there is none, as for arithmetic in other dtypes, for broadcast
+ * inputs, and for sin, cos, tan, %, // and special functions. It equals for other numbers, except
+ * exponents. Computes the formula once. Free it with lt_string_release. */
+LT_API lt_status lt_formula_c_source(lt_formula *f, const lt_value *args, int nargs, char **source);
+
+/* Calls with the dtypes and the numbers of these arguments use this loop from now on; NULL: the
+ * interpreter. The loop must stay loaded. The formula keeps the last 8 combinations. */
+LT_API lt_status lt_formula_set_loop(lt_formula *f, const lt_value *args, int nargs,
+                                     lt_formula_loop loop);
+
 #ifdef __cplusplus
 }
 #endif

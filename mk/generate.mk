@@ -21,19 +21,30 @@ $(GENERATED): $(GEN_STAMP) ;
 # Argument: a folder of generated sources. The two modules that describe the ops, in the form that
 # embed.lua reads.
 op_modules = $(1)/ops_docs.lua=torch.ops_docs:packed $(1)/ops_scripted.lua=torch.ops_scripted:compiled \
-             $(GEN)/plugin_headers.lua=torch.plugin_headers:packed
+             $(GEN)/plugin_headers.lua=torch.plugin_headers:packed \
+             $(GEN)/formula_headers.lua=torch.formula_headers:packed
 
 # The headers for plugins as a module, for torch.utils.cpp_extension.
-$(GEN)/plugin_headers.lua: $(CORE_HEADERS) include/ltensor_plugin.h scripts/gen/plugin_headers.lua
+PLUGIN_HEADERS := $(CORE_HEADERS) include/ltensor_plugin.h
+$(GEN)/plugin_headers.lua: $(PLUGIN_HEADERS) scripts/gen/header_texts.lua
 	@mkdir -p $(GEN)
-	$(LUA) scripts/gen/plugin_headers.lua $(CORE_HEADERS) include/ltensor_plugin.h >$@
+	$(LUA) scripts/gen/header_texts.lua $(PLUGIN_HEADERS) >$@
+
+# The headers that the C source of a formula includes, for torch.kernel.
+FORMULA_HEADERS := $(addprefix src/core/formulas/,formulas.h floats.h float.inc int.inc bool.inc unused_begin.h \
+  unused_end.h activation.h activation.inc) src/core/dtypes/half.h $(addprefix src/core/cpu/vector/,\
+  float_math.h double_math.h float_angles.h float_exponentials.h float_logarithms.h multiply_add.h)
+$(GEN)/formula_headers.lua: $(FORMULA_HEADERS) scripts/gen/header_texts.lua
+	@mkdir -p $(GEN)
+	$(LUA) scripts/gen/header_texts.lua $(FORMULA_HEADERS) >$@
 
 # The description of the C interface, for generators of bindings.
 $(GEN)/ltensor.json: $(GEN_STAMP) $(wildcard include/*.h) lib/support/json_string.lua
 	$(LUA) scripts/gen/description.lua $(VERSION) $@ $(sort $(wildcard include/*.h))
 
 EMBED_SCRIPTS := $(addprefix scripts/,embed.lua embed_args.lua source_files.lua) repl/program/close_scopes.lua repl/lexer.lua
-$(GEN)/embedded_lib.c: $(LIB_LUA) $(GEN)/ops_docs.lua $(GEN)/ops_scripted.lua $(GEN)/plugin_headers.lua $(EMBED_SCRIPTS)
+$(GEN)/embedded_lib.c: $(LIB_LUA) $(GEN)/ops_docs.lua $(GEN)/ops_scripted.lua $(GEN)/plugin_headers.lua $(GEN)/formula_headers.lua \
+                       $(EMBED_SCRIPTS)
 	TARGET_LUA=$(TARGET_LUA) $(LUA) scripts/embed.lua $@ lib $$($(LUA) scripts/embed_args.lua lib $(LIB_LUA)) $(call op_modules,$(GEN))
 
 $(GEN)/embedded_repl.c: $(REPL_LUA) $(EMBED_SCRIPTS)

@@ -8,11 +8,14 @@ outputs: Assigned names that the function returns; by default the last expressio
 dtype: Dtype to which the results are converted.
 name: Name in error messages and in the graph.
 defaults: Values of inputs that a call may omit: `{alpha = 1}`.
+compile: Whether the C compiler of the host makes a loop of the formula for the CPU, at the first call with each combination of dtypes.
 ]=]
 
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
+
+local host_compiler = require 'torch.support.host_compiler'
 
 local C = torch._C
 local gethook = debug.gethook
@@ -73,6 +76,35 @@ local function check_defaults(what, names, defaults)
   end
 end
 
+-- ---- compiled loops -----------------------------------------------------------------------------
+
+-- The flags with which the vector kernels of the library are compiled (mk/toolchain.mk), so that the
+-- results have the same bits.
+local FLAGS = { '-std=gnu11', '-O3', '-fopenmp-simd', '-ffp-contract=off', '-fno-math-errno', '-fno-trapping-math' }
+local SETS = {
+  avx512 = { '-mavx512f', '-mavx512dq', '-mavx512bw', '-mavx512vl', '-mfma', '-mf16c', '-mprefer-vector-width=512' },
+  avx2 = { '-mavx2', '-mfma', '-mf16c' },
+}
+
+local function flags()
+  local all = table.move(FLAGS, 1, #FLAGS, 1, {})
+  local set = torch.__config__.has 'avx512' and SETS.avx512 or torch.__config__.has 'avx2' and SETS.avx2 or {}
+  return table.move(set, 1, #set, #all + 1, all)
+end
+
+-- Calls the formula; before the first call with each combination of dtypes its loop is compiled.
+local function call_compiled(formula, ...)
+  local source = C.formula_source(formula, ...)
+  if source ~= nil then
+    local path = source and host_compiler.library { what = 'elementwise()', name = 'formula', source = source,
+      headers = require 'torch.formula_headers', flags = flags() }
+    C.formula_set_loop(formula, path or nil, ...)
+  end
+  return C.formula_call(formula, ...)
+end
+
+-- ---- formulas -----------------------------------------------------------------------------------
+
 --- Returns a function that computes a formula for each element of its tensors, in one pass over
 -- memory: `torch.kernel.elementwise 'x * exp(-x / (y + 1))'`. Inputs are tensors and numbers, by
 -- position or in a final table by name.
@@ -81,12 +113,19 @@ end
 -- b)` and each elementwise operation of torch by its name: exp, erf, clamp, maximum, logical_and.
 -- pi, inf and nan are numbers. Statements `name = expression` may come first. Results have the
 -- dtype, the shape, the bits and the derivatives of these operations.
+--
+-- With compile = true the CPU runs one loop that the host's C compiler makes, as fast as a built-in
+-- operation of the formula. The first call takes some tenths of a second, the first one in later
+-- programs finds the loop in `~/.cache/ltensor/extensions`. Loops compute contiguous tensors of
+-- one shape in float32; other calls, and formulas with sin, cos, tan, %, // or special functions,
+-- run as without it.
 local function elementwise(text, options)
   local name = options.name or 'elementwise'
   local formula, names = C.formula(text, name, options.inputs, options.outputs, options.dtype)
   local defaults = options.defaults or {}
   check_defaults(name, names, defaults)
-  local call, steps, outputs, dtype = C.formula_call, C.formula_steps(formula)
+  local call = options.compile and call_compiled or C.formula_call
+  local steps, outputs, dtype = C.formula_steps(formula)
   local n = #names
   return function(...)
     local count = select('#', ...)
@@ -100,7 +139,7 @@ local function elementwise(text, options)
 end
 
 M.elementwise = declare.with_options([[
-  elementwise(string text, *, table? inputs, table? outputs, dtype? dtype, string? name, table? defaults)
+  elementwise(string text, *, table? inputs, table? outputs, dtype? dtype, string? name, table? defaults, boolean compile=false)
 ]], elementwise)
 
 return M

@@ -15,8 +15,7 @@ verbose: Whether the command is printed to stderr.
 local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
-local outside = require 'torch.files.outside'
-local C = torch._C
+local host_compiler = require 'torch.support.host_compiler'
 
 local M = {}
 
@@ -72,52 +71,7 @@ local function source_of(options)
   return table.concat(parts)
 end
 
--- ---- the cache ----------------------------------------------------------------------------------
-
--- 64 bits of FNV-1a.
-local function hash(text, h)
-  for i = 1, #text do h = (h ~ text:byte(i)) * 0x100000001b3 end
-  return h
-end
-
-local function key_of(...)
-  local text = table.concat({ ... }, '\0')
-  return ('%016x%016x'):format(hash(text, 0xcbf29ce484222325 | 0), hash(text, 0x9e3779b97f4a7c15 | 0))
-end
-
-local function cache_folder()
-  local base = os.getenv 'XDG_CACHE_HOME'
-  if not base or base == '' then
-    local home = os.getenv 'HOME'
-    if not home then fail 'load_inline(): neither XDG_CACHE_HOME nor HOME is set; pass build_directory' end
-    base = home .. '/.cache'
-  end
-  return base .. '/ltensor/extensions'
-end
-
-local function exists(path)
-  local file = outside.open(path, 'r')
-  if file then file:close() end
-  return file ~= nil
-end
-
--- ---- compiling ----------------------------------------------------------------------------------
-
-local function compile(options, folder, source, path, flags)
-  outside.make_folder(folder)
-  for name, text in pairs(require 'torch.plugin_headers') do outside.write_file(folder .. '/' .. name, text) end
-  local file = path:gsub('%.so$', '.c')
-  outside.write_file(file, source)
-  local command = { options.compiler, '-shared', '-fPIC', '-O2', '-I' .. folder, file }
-  for _, flag in ipairs(flags) do command[#command + 1] = flag end
-  if options.verbose then io.stderr:write('[cpp_extension] ', table.concat(command, ' '), '\n') end
-  local done, messages = C.compile_library(command, path)
-  if done then return end
-  if not messages then
-    fail("load_inline(): the C compiler '%s' was not found; install one (Debian: apt install gcc), or set CC to its path", options.compiler)
-  end
-  fail("load_inline(): the compiler '%s' failed on the sources of '%s':\n%s", options.compiler, options.name, messages)
-end
+-- ---- loading ------------------------------------------------------------------------------------
 
 --- Compiles operations that are written in C, loads them, and returns their namespace of torch.ops.
 --- The result is cached: the compiler runs again only if the sources or options change. Sources
@@ -125,19 +79,12 @@ end
 function M.load_inline(options)
   local name = options.name
   if not name:find '^[%a_][%w_]*$' then fail("load_inline(): the name '%s' is no namespace: letters, digits and _ are possible", name) end
-  local compiler = os.getenv 'CC'
-  if not compiler or compiler == '' then compiler = 'cc' end
-  local flags = {}
+  local flags = { '-O2' }
   for _, list in ipairs { options.extra_cflags or {}, options.extra_ldflags or {} } do
     for _, flag in ipairs(list) do flags[#flags + 1] = flag end
   end
-  local source, headers = source_of(options), require 'torch.plugin_headers'
-  local key = key_of(source, compiler, table.concat(flags, '\0'), headers['ltensor.h'], headers['ltensor_register.h'], headers['ltensor_plugin.h'])
-  local folder = options.build_directory or cache_folder() .. '/' .. name .. '-' .. key
-  local path = ('%s/%s-%s.so'):format(folder, name, key)
-  if not exists(path) then
-    compile({ name = name, compiler = compiler, verbose = options.verbose }, folder, source, path, flags)
-  end
+  local path = host_compiler.library { what = 'load_inline()', name = name, source = source_of(options), headers = require 'torch.plugin_headers',
+    flags = flags, folder = options.build_directory, verbose = options.verbose }
   torch.ops.load_library(path)
   return torch.ops[name]
 end

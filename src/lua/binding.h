@@ -149,6 +149,9 @@ typedef struct lt_box {
     lt_tensor *tensor; /* counted; NULL while an op has not yet filled it, and after __gc */
 } lt_box;
 
+/* Pushes a userdata that frees the text that is stored in it (lt_string_release). */
+char **lt_lua_new_text(lua_State *L);
+
 /* Pushes an empty box; first collects dead temporaries if due. Requires the upvalues. */
 static inline lt_tensor **lt_lua_new(lua_State *L)
 {

@@ -1,5 +1,6 @@
 /* formula.c - torch._C's functions for torch.kernel.elementwise (lib/compile/kernel.lua), over
  * ltensor_kernel.h. */
+#include <dlfcn.h>
 #include <string.h>
 
 #include "ltensor_kernel.h"
@@ -84,22 +85,29 @@ static bool read_argument(lua_State *L, int index, lt_value *out)
     return true;
 }
 
+/* The arguments from index `first`. Returns their number, which may be another one than that of the
+ * inputs. */
+static int read_arguments(lua_State *L, const lt_formula *f, int first, lt_value *args)
+{
+    const int n = lua_gettop(L) - first + 1;
+    for (int i = 0; i < n && i < lt_formula_inputs(f); i++) {
+        if (read_argument(L, first + i, &args[i])) continue;
+        lt_lua_error(L, "%s(): argument '%s' must be Tensor or number, not %s", f->name,
+                     lt_formula_input(f, i), lt_lua_type_name(L, first + i));
+    }
+    return n;
+}
+
 /* formula_call(formula, arguments...) -> the results */
 static int formula_call(lua_State *L)
 {
     lt_formula *f = check_formula(L, 1);
-    const int n = lua_gettop(L) - 1, outputs = lt_formula_outputs(f);
     lt_value args[LT_FORMULA_INPUTS];
+    const int n = read_arguments(L, f, 2, args), outputs = lt_formula_outputs(f);
     lt_tensor *results[LT_FORMULA_OUTPUTS], **slots[LT_FORMULA_OUTPUTS];
     int at[LT_FORMULA_INPUTS];
     luaL_checkstack(L, outputs + 8, "too many results");
-    for (int i = 0; i < n && i < LT_FORMULA_INPUTS; i++) {
-        at[i] = i + 2;
-        if (read_argument(L, i + 2, &args[i])) continue;
-        if (i >= lt_formula_inputs(f)) break;
-        return lt_lua_error(L, "%s(): argument '%s' must be Tensor or number, not %s", f->name,
-                            lt_formula_input(f, i), lt_lua_type_name(L, i + 2));
-    }
+    for (int i = 0; i < n && i < LT_FORMULA_INPUTS; i++) at[i] = i + 2;
     for (int k = 0; k < outputs; k++) slots[k] = lt_lua_new(L);
     const lt_entry entry = lt_enter_op(L, f->name);
     const lt_status status = lt_formula_call(f, args, n, results);
@@ -109,6 +117,44 @@ static int formula_call(lua_State *L)
     for (int k = 0; k < outputs; k++)
         if (lt_call_has_history(results[k])) lt_lua_link(L, n + 2 + k, at, n);
     return outputs;
+}
+
+/* formula_source(formula, arguments...) -> the C source of a loop for these arguments; false: there
+ * is none; nil: nothing is left to do */
+static int formula_source(lua_State *L)
+{
+    lt_formula *f = check_formula(L, 1);
+    lt_value args[LT_FORMULA_INPUTS];
+    const int n = read_arguments(L, f, 2, args);
+    if (n != lt_formula_inputs(f) || !lt_formula_wants_loop(f, args)) return 0;
+    char **source = lt_lua_new_text(L);
+    const lt_entry entry = lt_enter_op(L, f->name);
+    const lt_status status = lt_formula_c_source(f, args, n, source);
+    lt_leave(entry);
+    lt_lua_check(L, status);
+    if (*source != NULL)
+        lua_pushstring(L, *source);
+    else
+        lua_pushboolean(L, false);
+    return 1;
+}
+
+/* formula_set_loop(formula, path of a library with lt_loop or nil, arguments...) */
+static int formula_set_loop(lua_State *L)
+{
+    lt_formula *f = check_formula(L, 1);
+    const char *path = lua_isnil(L, 2) ? NULL : lt_lua_check_path(L, 2);
+    lt_value args[LT_FORMULA_INPUTS];
+    const int n = read_arguments(L, f, 3, args);
+    lt_formula_loop loop = NULL;
+    if (path != NULL) {
+        lt_lua_do(L, lt_authorize(LT_ACCESS_LIBRARY, path));
+        void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL); /* stays loaded */
+        if (library == NULL) return lt_lua_error(L, "%s", dlerror());
+        *(void **)&loop = dlsym(library, "lt_loop");
+    }
+    lt_lua_do(L, lt_formula_set_loop(f, args, n, loop));
+    return 0;
 }
 
 /* formula_steps(formula) -> a list with a table for each value: {input =}, {number =} or {call =,
@@ -151,10 +197,10 @@ static int formula_steps(lua_State *L)
 
 void lt_lua_open_formulas(lua_State *L)
 {
-    static const luaL_Reg internal[] = {{"formula", formula_new},
-                                        {"formula_call", formula_call},
-                                        {"formula_steps", formula_steps},
-                                        {NULL, NULL}};
+    static const luaL_Reg internal[] = {
+        {"formula", formula_new},           {"formula_call", formula_call},
+        {"formula_source", formula_source}, {"formula_set_loop", formula_set_loop},
+        {"formula_steps", formula_steps},   {NULL, NULL}};
     lua_pushvalue(L, 2);
     lt_lua_setfuncs(L, internal);
     lua_pop(L, 1);

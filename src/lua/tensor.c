@@ -26,13 +26,19 @@ static int text_gc(lua_State *L)
     return 0;
 }
 
+char **lt_lua_new_text(lua_State *L)
+{
+    char **text = lua_newuserdatauv(L, sizeof *text, 0);
+    *text = NULL;
+    luaL_setmetatable(L, TEXT_META);
+    return text;
+}
+
 static int tensor_tostring(lua_State *L)
 {
     lt_tensor *self = lt_lua_check_tensor(L, 1);
-    char **text = lua_newuserdatauv(L, sizeof *text, 0);
+    char **text = lt_lua_new_text(L);
     size_t n = 0;
-    *text = NULL;
-    luaL_setmetatable(L, TEXT_META);
     lt_entry entry = lt_enter(L);
     bool grad = lt_set_grad_enabled(false);
     lt_status status = lt_tensor_format(self, text, &n);

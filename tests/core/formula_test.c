@@ -91,6 +91,38 @@ static void test_gradients_reach_the_inputs(void **state)
     lt_tensor_release(x);
 }
 
+static void store_sevens(char *const *data, int64_t from, int64_t to)
+{
+    for (int64_t i = from; i < to; i++) ((float *)data[2])[i] = 7;
+}
+
+static void test_a_loop_replaces_the_interpreter(void **state)
+{
+    (void)state;
+    lt_formula *f = formula("x * 3", NULL), *sine = formula("sin(x)", NULL);
+    lt_tensor *x = floats(2, 3), *y = NULL;
+    const lt_value arg = lt_value_tensor(x);
+    char *source = NULL;
+    assert_ok(lt_formula_c_source(f, &arg, 1, &source));
+    assert_non_null(strstr(source, "void lt_loop(char *const *data, int64_t from, int64_t to)"));
+    lt_string_release(source);
+    assert_ok(lt_formula_c_source(sine, &arg, 1, &source));
+    assert_null(source);
+    static const lt_formula_loop loops[] = {store_sevens, NULL};
+    static const float expected[] = {7, 6};
+    for (int i = 0; i < 2; i++) {
+        assert_ok(lt_formula_set_loop(f, &arg, 1, loops[i]));
+        assert_ok(lt_formula_call(f, &arg, 1, &y));
+        assert_true(((float *)lt_tensor_data(y))[0] == expected[i]);
+        lt_tensor_release(y);
+    }
+    assert_int_equal(lt_formula_c_source(NULL, &arg, 1, &source), LT_ERR_TYPE);
+    assert_int_equal(lt_formula_c_source(f, &arg, 0, &source), LT_ERR_TYPE);
+    lt_tensor_release(x);
+    lt_formula_release(f);
+    lt_formula_release(sine);
+}
+
 static void test_wrong_texts_options_and_arguments_are_refused(void **state)
 {
     (void)state;
@@ -124,6 +156,7 @@ int main(void)
         cmocka_unit_test(test_a_formula_is_called_with_tensors_and_numbers),
         cmocka_unit_test(test_options_name_inputs_and_outputs),
         cmocka_unit_test(test_gradients_reach_the_inputs),
+        cmocka_unit_test(test_a_loop_replaces_the_interpreter),
         cmocka_unit_test(test_wrong_texts_options_and_arguments_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -128,47 +128,65 @@ describe('torch.kernel.elementwise', function()
     end
   end)
 
-  -- { text, the built-in function, whether it is the same for float64 }
-  local known = {
-    { '0.5 * x * (1 + erf(x / sqrt(2)))', F.gelu, true },
-    { 'x * (erf(0.7071067811865476 * x) + 1) / 2', F.gelu, true },
-    { 't = x * 0.70710678; x * 0.5 * (1.0 + erf(t))', F.gelu, false },
-    { '0.5 * x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x * x * x)))', function(x) return F.gelu(x, { approximate = 'tanh' }) end, true },
-    { 'x * 0.5 * (1 + tanh(0.7978845608 * x * (1 + 0.044715 * x ^ 2)))', function(x) return F.gelu(x, { approximate = 'tanh' }) end, false },
-    { 'x / (1 + exp(-x))', F.silu, true },
-    { 'sigmoid(x) * x', F.silu, true },
-    { '1 / (1 + exp(-x))', torch.sigmoid, true },
-  }
+  describe('with compile = true #cpu', function()
+    local compiled = { compile = true }
+    local formulas = {
+      'x * 0.5 * (1 + erf(x / sqrt(2))) + y', '0.5 * x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x ^ 3))) - y', 'x / (1 + exp(-x)) * y',
+      'where((x < y) == (y > 0.1), x * y, sigmoid(x) * log(y * y + 1))', 'x ^ 2 + y ^ 0.5 + abs(x) ^ -0.5 + y ^ -1 + x ^ -2 + abs(x) ^ 1.7',
+      'softplus(x) + silu(y) + gelu(x) + leaky_relu(y, 0.2) + clamp(x, -1, 1)', 'logical_and(x > 0, y > 0)',
+      'floor(x) + ceil(y) + round(x) + trunc(y) + sign(x) + relu(y) + rsqrt(abs(x))', 'maximum(x, 0.25) - minimum(y, 1) + fmax(x, y) + copysign(x, y)',
+      'expm1(x) + log1p(abs(y)) + exp2(x) + log2(abs(y)) + log10(abs(x)) + sinh(x) + cosh(y) + atan(x) + asin(x / 9) + acos(y / 9)',
+    }
+    local special = torch.tensor { 0, -0.0, 1, -1, math.huge, -math.huge, 0 / 0, 1e-42, -3e38, 88.5, -104.5, 0.5 }
+    local no_compiler = not os.execute 'cc --version >/dev/null 2>&1'
 
-  it('runs the formula of a built-in function as that function, with two derivatives #cpu', function()
-    for _, case in ipairs(known) do
-      local f, x = elementwise(case[1], { name = 'own' }), torch.randn(3000)
-      for _, input in ipairs { x, x:half(), x:bfloat16(), x:view(30, 100):t(), torch.tensor { -math.huge, 0, math.huge }, torch.zeros(0) } do
-        assert_same(case[2](input), f(input))
+    it('gives the bits of the interpreter', function()
+      if no_compiler then return pending 'no C compiler' end
+      for _, text in ipairs(formulas) do
+        local f, g = elementwise(text, compiled), elementwise(text)
+        for _, pair in ipairs { { draw(3000), draw(3000) }, { special, special:flip(1) }, { draw(3000), 2 }, { draw(300000), draw(300000) } } do
+          for _ = 1, 2 do assert_same(g(table.unpack(pair)), f(table.unpack(pair))) end
+        end
       end
-      if case[3] then assert_same(case[2](x:double()), f(x:double())) end
-      assert_same(case[2](x:view(30, 100)), torch.vmap(f)(x:view(30, 100)))
-      local y = torch.randn(5):double():requires_grad_()
-      assert.equal('OwnBackward0', f(y).grad_fn:name())
-      assert.is_true(autograd.gradcheck(f, { y }))
-      assert.is_true(autograd.gradgradcheck(f, { y }))
-      local z = x:clone():requires_grad_()
-      local gradient = autograd.grad(f(z):sum(), z)[1]
-      z = x:clone():requires_grad_()
-      assert.is_true(torch.allclose(autograd.grad(case[2](z):sum(), z)[1], gradient, { rtol = 1e-5, atol = 1e-6 }))
-    end
-  end)
+    end)
 
-  it('keeps the operations of formulas that are only similar to a built-in function', function()
-    local x = draw(3000)
-    assert_same(x * 0.5 * (1 + torch.erf(x * 0.7072)), elementwise 'x * 0.5 * (1 + erf(x * 0.7072))'(x))
-    assert_same(x / (1 + torch.exp(x)), elementwise 'x / (1 + exp(x))'(x))
-    assert_same(x / (2 + torch.exp(-x)), elementwise 'x / (2 + exp(-x))'(x))
-    assert_same(1 / (torch.exp(-x) - 1), elementwise '1 / (exp(-x) - 1)'(x))
-    local wide, whole = x:double(), torch.arange(5):to(device)
-    assert_same(wide * 0.5 * (1 + torch.erf(wide * 0.70710678)), elementwise 'x * 0.5 * (1 + erf(x * 0.70710678))'(wide))
-    assert_same(1 / (1 + torch.exp(-whole)), elementwise '1 / (1 + exp(-x))'(whole))
-    assert_same((x * torch.sigmoid(x)):double(), elementwise('x * sigmoid(x)', { dtype = torch.float64 })(x))
+    it('compiles each of these formulas once, whatever the numbers and sizes', function()
+      local C = torch._C
+      for _, text in ipairs(formulas) do
+        local formula = C.formula(text, 'own')
+        local source = C.formula_source(formula, torch.randn(5), torch.randn(5))
+        assert.is_string(source, text)
+        assert.equal(source, C.formula_source(formula, torch.randn(8), torch.randn(8)))
+        C.formula_set_loop(formula, nil, torch.randn(8), torch.randn(8))
+        assert.is_nil(C.formula_source(formula, torch.randn(5), torch.randn(5)))
+      end
+      local formula = C.formula('x * a', 'own')
+      assert.equal(C.formula_source(formula, torch.randn(5), 2.5), C.formula_source(formula, torch.randn(5), 3.5))
+    end)
+
+    it('interprets other dtypes, layouts and operations, and computes derivatives', function()
+      if no_compiler then return pending 'no C compiler' end
+      local formula = torch._C.formula('sin(x)', 'own')
+      assert.is_false(torch._C.formula_source(formula, draw(5)))
+      local text = 'x * exp(-x / (y * y + 1)) + sin(x)'
+      local f, g, x, y = elementwise(text, compiled), elementwise(text), draw(30, 20), draw(30, 20)
+      for _, pair in ipairs { { x, y }, { x:double(), y:double() }, { x:half(), y:half() }, { x:t(), y:t() }, { x, y[1] }, { x:long(), y }, { x, y:gt(0) } } do
+        assert_same(g(table.unpack(pair)), f(table.unpack(pair)))
+      end
+      local a, b = torch.randn(5):double():requires_grad_(), torch.randn(5):double():requires_grad_()
+      assert.is_true(autograd.gradcheck(f, { a, b }))
+      assert.is_true(autograd.gradgradcheck(f, { a, b }))
+      local z = x:clone():requires_grad_()
+      assert_same(autograd.grad(g(z, y):sum(), z)[1], autograd.grad(elementwise(text, compiled)(z, y):sum(), z)[1])
+      local r, s = elementwise('r = x + y; s = x < y', { outputs = { 'r', 's' }, compile = true })(x, y)
+      assert_same(x + y, r)
+      assert_same(x:lt(y), s)
+    end)
+
+    it('names a compiler that is missing', function()
+      local _, message = process.lua("torch.kernel.elementwise('x * 3', {compile = true})(torch.ones(4))", '', 'CC=/no/compiler')
+      assert.is_truthy(message:find("elementwise(): the C compiler '/no/compiler' was not found; install one (Debian: apt install gcc), or set CC to its path", 1, true), message)
+    end)
   end)
 
   it('computes the gradients of the operations in one node', function()

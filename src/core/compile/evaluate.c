@@ -320,6 +320,7 @@ static lt_status run_group(fusion_plan *s, int g, lt_evaluated *done)
     bool together = true;
     c->device = shape->storage->device;
     c->numel = shape->numel;
+    c->loop = NULL;
     c->n_steps = c->n_values = 0;
     for (int v = 0; v < s->n; v++)
         if (s->values[v]->group == g) LT_CHECK(add_step(s, shape, v));

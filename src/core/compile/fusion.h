@@ -48,9 +48,13 @@ typedef struct lt_fused_step {
     lt_scalar params[LT_FUSED_PARAMS];
 } lt_fused_step;
 
+/* All steps of a group for elements [from, to). data: the addresses of its values. */
+typedef void (*lt_fused_loop)(char *const *data, int64_t from, int64_t to);
+
 typedef struct lt_fusion {
     lt_device device;
     int64_t numel;
+    lt_fused_loop loop; /* compiled from lt_fusion_c_source; NULL: the steps are interpreted */
     int n_steps, n_values;
     lt_fused_step steps[LT_FUSED_STEPS];
     lt_fused_value values[LT_FUSED_VALUES];

@@ -107,7 +107,6 @@ static lt_status fill(lt_formula *f, const char *text, const lt_kernel_options *
     LT_TRY(lt_formula_parse(f, o->outputs, o->n_outputs));
     if (f->n_inputs == 0)
         return lt_error(LT_ERR_TYPE, "%s(): the formula '%.60s' has no input", f->name, text);
-    lt_formula_find_known(f);
     return LT_OK;
 }
 
@@ -221,7 +220,6 @@ static lt_status compute(lt_formula *f, const lt_value *inputs, lt_tensor **resu
     lt_formula_key key;
     lt_tensor *like;
     bool found, done;
-    if (lt_formula_is_known(f, inputs)) return lt_formula_call_known(f, inputs, results);
     if (!lt_formula_key_of(f, inputs, &key, &like)) return trace(f, inputs, NULL, results);
     LT_TRY(lt_formula_run_plan(f, &key, inputs, like, results, &found, &done));
     return done ? LT_OK : trace(f, inputs, found ? NULL : &key, results);
@@ -249,5 +247,58 @@ lt_status lt_formula_call(lt_formula *f, const lt_value *args, int nargs, lt_ten
         LT_TRY(status);
     }
     memcpy(results, made, (size_t)f->n_outputs * sizeof *made);
+    return LT_OK;
+}
+
+/* ---- compiled loops -------------------------------------------------------------------------- */
+
+bool lt_formula_wants_loop(lt_formula *f, const lt_value *inputs)
+{
+    lt_formula_key key;
+    lt_tensor *like;
+    return !runs_apart(f, inputs) && lt_formula_key_of(f, inputs, &key, &like) &&
+           like->device.type == LT_CPU && lt_formula_lacks_loop(f, &key);
+}
+
+/* Whether inputs of this kind have a plan, which is made by a call if there is none. */
+static lt_status find_plan(lt_formula *f, const lt_value *inputs, lt_formula_key *key,
+                           lt_tensor **like, bool *found)
+{
+    lt_tensor *results[LT_FORMULA_OUTPUTS];
+    *found = !runs_apart(f, inputs) && lt_formula_key_of(f, inputs, key, like);
+    if (!*found) return LT_OK;
+    const bool grad_mode = lt_set_grad_enabled(false);
+    const lt_status status = compute(f, inputs, results);
+    lt_set_grad_enabled(grad_mode);
+    if (status == LT_OK) release_all(results, f->n_outputs);
+    return status;
+}
+
+lt_status lt_formula_c_source(lt_formula *f, const lt_value *args, int nargs, char **source)
+{
+    lt_value inputs[LT_FORMULA_INPUTS];
+    lt_formula_key key;
+    lt_tensor *like;
+    bool found;
+    LT_REQUIRE(f);
+    LT_REQUIRE(source);
+    LT_TRY(check_call(f, args, nargs));
+    for (int i = 0; i < nargs; i++) inputs[i] = *lt_value_at(args, i);
+    *source = NULL;
+    LT_TRY(find_plan(f, inputs, &key, &like, &found));
+    return found ? lt_formula_plan_source(f, &key, inputs, like, source) : LT_OK;
+}
+
+lt_status lt_formula_set_loop(lt_formula *f, const lt_value *args, int nargs, lt_formula_loop loop)
+{
+    lt_value inputs[LT_FORMULA_INPUTS];
+    lt_formula_key key;
+    lt_tensor *like;
+    bool found;
+    LT_REQUIRE(f);
+    LT_TRY(check_call(f, args, nargs));
+    for (int i = 0; i < nargs; i++) inputs[i] = *lt_value_at(args, i);
+    LT_TRY(find_plan(f, inputs, &key, &like, &found));
+    if (found) lt_formula_plan_set_loop(f, &key, loop);
     return LT_OK;
 }

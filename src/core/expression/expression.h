@@ -9,7 +9,8 @@
  * - expression.c does so in a trace (compile/trace.h), which computes all values in few passes.
  * - plan.c runs the fusion group of an earlier trace again, for inputs of the same dtypes.
  *
- * On the CPU, the formula of a built-in function is replaced by that function (known.c).
+ * On the CPU, a plan interprets its group, or calls a loop that the host's compiler made from the C
+ * source of the group (compile/c_source.h).
  *
  * The derivative (derive.c) is that of the operations, in a trace of its own. A formula is constant
  * after parsing, except its plans. Includes core, not the binding. */
@@ -53,8 +54,7 @@ typedef struct lt_formula_value {
     lt_value number;
 } lt_formula_value;
 
-typedef struct lt_formula_plan lt_formula_plan;     /* plan.c */
-typedef struct lt_known_function lt_known_function; /* known.c */
+typedef struct lt_formula_plan lt_formula_plan; /* plan.c */
 
 struct lt_formula {
     _Atomic int32_t refs;
@@ -68,10 +68,6 @@ struct lt_formula {
     int last[LT_FORMULA_VALUES]; /* the last value that reads each value; -1: none */
     lt_formula_value values[LT_FORMULA_VALUES];
 
-    const lt_known_function *known; /* the built-in function with this formula; NULL: none */
-    const struct lt_op *known_op;   /* NULL: none, or left out of this build */
-    bool known_exactly;             /* equal for float64, too */
-
     pthread_mutex_t lock; /* protects the plans */
     int next_plan;
     lt_formula_plan *plans[LT_FORMULA_PLANS];
@@ -79,12 +75,6 @@ struct lt_formula {
 
 /* parse.c: fills values, outputs and, unless named, inputs. */
 lt_status lt_formula_parse(lt_formula *f, const char *const *outputs, int n_outputs);
-
-/* known.c: finds the built-in function that a formula states. */
-void lt_formula_find_known(lt_formula *f);
-/* Whether it is called for this input. */
-bool lt_formula_is_known(const lt_formula *f, const lt_value *input);
-lt_status lt_formula_call_known(const lt_formula *f, const lt_value *input, lt_tensor **result);
 
 /* compose.c: new references in results. inputs: one per input, tensors or numbers. */
 lt_status lt_formula_compose(const lt_formula *f, const lt_value *inputs, lt_tensor **results);
@@ -112,8 +102,17 @@ lt_status lt_formula_run_plan(lt_formula *f, const lt_formula_key *key, const lt
 lt_status lt_formula_keep_plan(lt_formula *f, const lt_formula_key *key, const lt_value *inputs,
                                lt_tensor *const *results);
 void lt_formula_free_plans(lt_formula *f);
+/* Whether neither a loop nor NULL was set for the plan of the key. */
+bool lt_formula_lacks_loop(lt_formula *f, const lt_formula_key *key);
+/* New: the C source of the key's plan; NULL: there is none. */
+lt_status lt_formula_plan_source(lt_formula *f, const lt_formula_key *key, const lt_value *inputs,
+                                 lt_tensor *like, char **source);
+void lt_formula_plan_set_loop(lt_formula *f, const lt_formula_key *key, lt_formula_loop loop);
 
-/* expression.c: the least number of elements of operations that a trace for these inputs records. */
+/* expression.c: whether these inputs can have a plan on the CPU, and neither a loop nor NULL was set
+ * for it. */
+bool lt_formula_wants_loop(lt_formula *f, const lt_value *inputs);
+/* The least number of elements of operations that a trace for these inputs records. */
 int64_t lt_formula_min_numel(const lt_formula *f, const lt_value *inputs);
 
 /* derive.c: makes the results outputs of a node that computes the derivative by the inputs. */

@@ -3,6 +3,7 @@
  * nothing is recorded. */
 #include <string.h>
 
+#include "compile/c_source.h"
 #include "compile/deferred_value.h"
 #include "compile/trace.h"
 #include "context/context.h"
@@ -16,8 +17,10 @@ enum { CONSTANT = -1, COMPUTED = -2 };
 struct lt_formula_plan {
     _Atomic int32_t refs;
     lt_formula_key key;
-    bool valid;                  /* false: inputs of this key have to be traced */
-    int source[LT_FUSED_VALUES]; /* of each value: an input, CONSTANT, or COMPUTED */
+    bool valid;                    /* false: inputs of this key have to be traced */
+    _Atomic(lt_formula_loop) loop; /* NULL: the steps are interpreted */
+    atomic_bool decided;           /* a loop was set, or NULL */
+    int source[LT_FUSED_VALUES];   /* of each value: an input, CONSTANT, or COMPUTED */
     int output[LT_FORMULA_OUTPUTS];
     _Alignas(16) char constants[LT_FUSED_VALUES][16];
     lt_fusion fusion;
@@ -96,8 +99,8 @@ static bool keep_value(const keeping *k, lt_fused_value *v, const lt_tensor *rea
                        char *constant)
 {
     *source = COMPUTED;
-    if (read != NULL && v->number) {
-        if (!v->host || !(read->flags & LT_FLAG_WRAPPED_NUMBER)) return false;
+    if (read != NULL && v->number) { /* of the text or the key: tensors have more elements */
+        if (read->device.type != LT_CPU) return false;
         *source = CONSTANT;
         memcpy(constant, v->data, lt_dtype_size(v->dtype));
     } else if (read != NULL) {
@@ -147,6 +150,8 @@ lt_status lt_formula_keep_plan(lt_formula *f, const lt_formula_key *key, const l
         if (inputs[i].kind == LT_KIND_TENSOR) like = inputs[i].v.tensor;
     keeping k = {f, inputs, results, 0, plan};
     atomic_init(&plan->refs, 1);
+    atomic_init(&plan->loop, NULL);
+    atomic_init(&plan->decided, false);
     plan->key = *key;
     plan->valid = all_deferred(f, results, like);
     struct lt_trace *w = lt_tls.open_trace;
@@ -184,24 +189,32 @@ static lt_formula_plan *plan_of(lt_formula *f, const lt_formula_key *key)
     return plan;
 }
 
+/* Fills in the addresses of the inputs. c: not zeroed, since it is large. */
+static void place_inputs(lt_formula_plan *plan, const lt_value *inputs, const lt_tensor *like,
+                         lt_fusion *c)
+{
+    c->device = plan->fusion.device;
+    c->numel = like->numel;
+    c->loop = atomic_load_explicit(&plan->loop, memory_order_acquire);
+    c->n_steps = plan->fusion.n_steps;
+    c->n_values = plan->fusion.n_values;
+    memcpy(c->steps, plan->fusion.steps, (size_t)c->n_steps * sizeof *c->steps);
+    memcpy(c->values, plan->fusion.values, (size_t)c->n_values * sizeof *c->values);
+    for (int v = 0; v < c->n_values; v++) {
+        if (plan->source[v] >= 0)
+            c->values[v].data = lt_data(inputs[plan->source[v]].v.tensor);
+        else if (plan->source[v] == CONSTANT)
+            c->values[v].data = plan->constants[v];
+    }
+}
+
 static lt_status run(const lt_formula *f, lt_formula_plan *plan, const lt_value *inputs,
                      const lt_tensor *like, lt_tensor **results, bool *done)
 {
-    lt_fusion c; /* not zeroed: too large */
+    lt_fusion c;
     int made = 0;
     lt_status status = LT_OK;
-    c.device = plan->fusion.device;
-    c.numel = like->numel;
-    c.n_steps = plan->fusion.n_steps;
-    c.n_values = plan->fusion.n_values;
-    memcpy(c.steps, plan->fusion.steps, (size_t)c.n_steps * sizeof *c.steps);
-    memcpy(c.values, plan->fusion.values, (size_t)c.n_values * sizeof *c.values);
-    for (int v = 0; v < c.n_values; v++) {
-        if (plan->source[v] >= 0)
-            c.values[v].data = lt_data(inputs[plan->source[v]].v.tensor);
-        else if (plan->source[v] == CONSTANT)
-            c.values[v].data = plan->constants[v];
-    }
+    place_inputs(plan, inputs, like, &c);
     for (; made < f->n_outputs; made++) {
         lt_fused_value *v = &c.values[plan->output[made]];
         LT_CHECK(lt_tensor_shaped(like, v->dtype, &results[made]));
@@ -227,4 +240,40 @@ lt_status lt_formula_run_plan(lt_formula *f, const lt_formula_key *key, const lt
         status = run(f, plan, inputs, like, results, done);
     release_plan(plan);
     return status;
+}
+
+/* ---- compiled loops -------------------------------------------------------------------------- */
+
+bool lt_formula_lacks_loop(lt_formula *f, const lt_formula_key *key)
+{
+    lt_formula_plan *plan = plan_of(f, key);
+    const bool lacks = plan == NULL || !atomic_load_explicit(&plan->decided, memory_order_relaxed);
+    release_plan(plan);
+    return lacks;
+}
+
+lt_status lt_formula_plan_source(lt_formula *f, const lt_formula_key *key, const lt_value *inputs,
+                                 lt_tensor *like, char **source)
+{
+    lt_formula_plan *plan = plan_of(f, key);
+    lt_status status = LT_OK;
+    lt_fusion c;
+    *source = NULL;
+    if (plan != NULL && plan->valid && like->device.type == LT_CPU) {
+        place_inputs(plan, inputs, like, &c);
+        /* any address: these values are stored */
+        for (int i = 0; i < f->n_outputs; i++) c.values[plan->output[i]].data = lt_data(like);
+        status = lt_fusion_c_source(&c, source);
+    }
+    release_plan(plan);
+    return status;
+}
+
+void lt_formula_plan_set_loop(lt_formula *f, const lt_formula_key *key, lt_formula_loop loop)
+{
+    lt_formula_plan *plan = plan_of(f, key);
+    if (plan == NULL) return;
+    atomic_store_explicit(&plan->loop, loop, memory_order_release);
+    atomic_store_explicit(&plan->decided, true, memory_order_relaxed);
+    release_plan(plan);
 }

@@ -370,10 +370,32 @@ static void run_fused_piece(const void *context, int64_t i)
     lt_fused_compute(&run, from, to < numel ? to : numel, NULL);
 }
 
+typedef struct compiled_run {
+    const lt_fusion *fusion;
+    char *data[LT_FUSED_VALUES];
+    int64_t piece;
+} compiled_run;
+
+static void run_compiled_piece(const void *context, int64_t i)
+{
+    const compiled_run *j = context;
+    const int64_t from = i * j->piece, to = from + j->piece, numel = j->fusion->numel;
+    j->fusion->loop(j->data, from, to < numel ? to : numel);
+}
+
+static lt_status run_compiled(const lt_fusion *c, int threads)
+{
+    compiled_run j = {.fusion = c, .piece = lt_cpu_piece(c->numel, CHUNK, threads)};
+    for (int v = 0; v < c->n_values; v++) j.data[v] = c->values[v].data;
+    return lt_parallel_for((c->numel + j.piece - 1) / j.piece, threads, run_compiled_piece, &j);
+}
+
 lt_status lt_cpu_run_fusion(const lt_fusion *c, bool *done)
 {
     lt_fused_program p; /* not zeroed: too large */
     *done = true;
+    if (c->loop != NULL)
+        return run_compiled(c, lt_cpu_threads_for(c->numel * (LT_CPU_MOVED + c->n_steps)));
     lt_fused_prepare(&p, c, -1);
     const int threads = lt_cpu_threads_for(c->numel * (LT_CPU_MOVED + c->n_steps));
     const fused_run j = {&p, lt_cpu_piece(c->numel, CHUNK, threads)};

@@ -151,6 +151,7 @@ static lt_status gather_now(lt_tensor *self, const lt_fused_gather *gather, lt_t
     LT_TRY(lt_tensor_like(self, dtype, self->device, out));
     c.device = self->device;
     c.numel = self->numel;
+    c.loop = NULL;
     c.n_steps = 1;
     c.n_values = 2;
     c.steps[0] =

@@ -83,7 +83,7 @@ static const char *element(lt_dtype dtype)
 }
 
 /* About the number of vector instructions of a step. */
-static int length_of(const lt_fused_step *s)
+static int instructions_of(const lt_fused_step *s)
 {
     switch (s->op) {
     case LT_FUSED_COPY:
@@ -111,10 +111,10 @@ static void divide_into_stages(writer *w)
     for (int v = 0; v < c->n_values; v++) w->stage[v] = INPUT, w->kept[v] = false;
     for (int i = 0, stage = 0, length = 0; i < c->n_steps; i++) {
         const lt_fused_step *s = &c->steps[i];
-        length += length_of(s);
+        length += instructions_of(s);
         if (length > STAGE_LENGTH) {
             stage += i > 0;
-            length = length_of(s);
+            length = instructions_of(s);
         }
         w->stage[s->out] = stage;
         for (int k = 0; k < s->n; k++) w->kept[s->in[k]] |= w->stage[s->in[k]] < stage;

@@ -68,7 +68,7 @@ describe('a network trained in C #cpu', function()
   end
 
   for _, name in ipairs { 'lenet', 'tagger', 'transformer' } do
-    it(name .. ' has the losses of the program in Lua on a simulated GPU, too', function()
+    it(name .. ' has the losses of the program in Lua on a simulated GPU, too #again', function()
       if not can_build then return pending 'no C compiler, or no library to link' end
       local in_c, in_lua = train(name, SIMULATED, 'cuda')
       assert.equal(in_lua, in_c)

@@ -168,7 +168,7 @@ describe('large convolutions', function()
   end)
 
   -- One image that the library gets by some of its channels and some of their rows.
-  it('large convolutions of one image agree with float64', function()
+  it('large convolutions of one image agree with float64 #again', function()
     if device ~= 'cpu' then return end
     for _, case in ipairs {
       { x = { 64, 171, 150 }, w = { 24, 64, 7, 7 }, options = { padding = 3 } },
@@ -187,7 +187,7 @@ describe('large convolutions', function()
     end
   end)
 
-  it('of one large image have the derivatives that they have in double', function()
+  it('of one large image have the derivatives that they have in double #again', function()
     if device ~= 'cpu' then return end
     for _, shape in ipairs { { 33, 180, 33, 7 }, { 40, 120, 17, 11 } } do
       local inputs, side, outputs, kernel = table.unpack(shape)

@@ -165,7 +165,7 @@ end)
 
 -- The operands hold 16 MiB, and each round 16 MiB until minor collections no longer free them. A minor collection comes every 4 MiB.
 describe('the most that tensors hold #cpu', function()
-  it('the peak memory of tensors is at most twice the live memory, also after they grew old', function()
+  it('the peak memory of tensors is at most twice the live memory, also after they grew old #again', function()
     local output, message, status = process.lua [[
       local a, b = torch.randn(512, 4096), torch.randn(4096, 512)
       for round = 1, 20 do

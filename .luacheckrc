@@ -11,6 +11,8 @@ ignore = {
 }
 exclude_files = { 'build*', 'dist', 'lib/meta', 'tests/reference/*.lua' } -- what is made, annotations, PyTorch's results
 
+-- The names of the programs that run these scripts.
+files['docs/examples/hosts'] = {std = 'lua54', globals = {'lighty', 'init', 'lease', 'shutdown'}, read_globals = {'core'}}
 files['tests'] = {
   std = 'lua54+ltensor+busted',
   ignore = {

@@ -166,13 +166,14 @@ format:
 ## test-tsan: the tests of contexts, streams and ranks under ThreadSanitizer
 ## test-checks [SEEDS="1 2"] [SPECS="optim"]: the suite on 2 simulated GPUs with each access checked; hours
 ## test-cuda: the suite on the real GPU
+## test-hosts [HOSTS="nginx cpp"] [RUNS=20] [INSTALL=yes]: the examples of docs/guide/hosts.md
 ## fuzz [MINUTES=1] [SEED=n] [FUZZERS="calls keys"]: hostile calls, damaged files, random typing
 ## mutants [N=20] [SEED=n] [KIND=careless] [FILES=...]: edits of the source that no test notices
 ## soak [COUNT=n]: a million operations of thirty kinds in constant memory
 ## soak-ranks: two ranks exchange more than 2^31 elements on each MPI; 14 GiB of memory
 ## check-vendor LTENSOR_VENDOR=dir: our declarations of NVIDIA's libraries beside NVIDIA's headers
 ## abi-baseline: record the ABI of this version
-.PHONY: fuzz mutants test-asan test-checks test-tsan test-cuda check-vendor soak soak-ranks abi-baseline
+.PHONY: fuzz mutants test-asan test-checks test-tsan test-cuda test-hosts check-vendor soak soak-ranks abi-baseline
 TSAN_TESTS := sim_test threads_test fork_test random_threads_test context_test context_stop_test context_lua_test \
               own_test model_lua_test
 test-asan:
@@ -195,6 +196,11 @@ test-tsan:
 
 test-cuda: all test-programs
 	@$(RUN_TESTS) cuda
+
+# Hosts with Lua 5.3 need a module of their own.
+test-hosts: $(BUILD)/torch.so $(BUILD)/ltensor
+	+@! $(PKG_CONFIG) --exists lua5.3 || $(SUBMAKE) LUA_NAME=lua5.3 BUILD=build-53 CUDA=no build-53/torch.so
+	@BUILD=$(BUILD) RUNS="$(or $(RUNS),1)" INSTALL="$(INSTALL)" MEASURE="$(MEASURE)" tests/hosts/run.sh $(HOSTS)
 
 fuzz: all $(FUZZ_TOOLS)
 	@BUILD=$(BUILD) MINUTES=$(MINUTES) SEED=$(SEED) FUZZERS="$(FUZZERS)" sh tests/fuzz/run.sh

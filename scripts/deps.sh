@@ -32,7 +32,8 @@ case "${1-}" in
     deb) wanted="$build_packages $deb_packages" ;;
     '') wanted=$build_packages ;;
     test) wanted="$build_packages $test_packages" ;;
-    ci) wanted="$build_packages $test_packages $deb_packages lintian lua-check clang-format-14 mandoc mkdocs-material shellcheck" ;;
+    ci) wanted="$build_packages $test_packages $deb_packages lintian lua-check clang-format-14 mandoc mkdocs-material shellcheck
+lighttpd lighttpd-modules-lua gringo curl" ;;
     *)
         echo "usage: scripts/deps.sh [test|ci|deb]" >&2
         exit 2

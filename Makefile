@@ -1,9 +1,22 @@
 # ltensor - Lua 5.4 with tensors, on CPUs and GPUs. `make help` lists the targets and options.
 
 VERSION := $(shell sed -n 's/^.define LT_VERSION  *"\(.*\)"/\1/p' include/ltensor.h)
-BUILD ?= build
-GEN := $(BUILD)/gen
-OBJ := $(BUILD)/obj
+# The name of Lua's library and its pkg-config file. Fedora, with a single version, calls it "lua".
+LUA_NAME ?= lua5.4
+# LuaRocks passes its interpreter. The scripts of the build need Lua 5.4 or later.
+ifdef ROCK_LUA
+LUA_NAME := lua$(shell $(ROCK_LUA) -e 'io.write(_VERSION:sub(5))')
+LUA := $(if $(filter lua5.3,$(LUA_NAME)),lua5.4,$(ROCK_LUA))
+TARGET_LUA := $(if $(filter lua5.4,$(LUA_NAME)),,$(ROCK_LUA))
+endif
+# A build for another Lua, build-lua5.3, uses the generated sources and the objects of the core of build. Its LUA_OBJ has the
+# objects that depend on Lua.
+OTHER_LUA := $(filter-out lua lua5.4,$(LUA_NAME))
+BUILD ?= build$(OTHER_LUA:%=-%)
+CORE := $(if $(OTHER_LUA),$(BUILD:%-$(OTHER_LUA)=%),$(BUILD))
+GEN := $(CORE)/gen
+OBJ := $(CORE)/obj
+LUA_OBJ := $(BUILD)/obj
 
 ##@ Building
 ## all: build/ltensor, build/torch.so, build/libltensor*.{so,a}, the GPU backends (the default)
@@ -33,6 +46,6 @@ help:
 	  Makefile $(filter-out mk/toolchain.mk,$(PARTS)) mk/toolchain.mk
 
 clean:
-	rm -rf build build-asan build-tsan build-mutants dist
+	rm -rf build build-asan build-tsan build-mutants build-lua* dist
 
--include $(shell find $(OBJ) $(MIN_OBJ) $(BUILD)/tests -name '*.d' 2>/dev/null)
+-include $(shell find $(sort $(OBJ) $(LUA_OBJ)) $(MIN_OBJ) $(BUILD)/tests -name '*.d' 2>/dev/null)

@@ -1,5 +1,5 @@
--- For `luarocks make` in this folder: the module torch, the libraries it stands on and the simulated GPUs beside it. The Lua that loads
--- it has to be 5.4; what else the build needs is said by scripts/deps.sh.
+-- For `luarocks make` in this folder: the module torch, its libraries and the simulated GPUs. scripts/deps.sh lists the packages that
+-- the build needs. For Lua 5.3, the build also needs lua5.4, which runs its scripts.
 rockspec_format = '3.0'
 package = 'ltensor'
 version = '0.2.0-1'
@@ -10,11 +10,11 @@ description = {
   license = 'MIT',
 }
 supported_platforms = { 'linux' }
-dependencies = { 'lua >= 5.4, < 5.5' }
+dependencies = { 'lua >= 5.3, < 5.6' }
 build = {
   type = 'make',
   build_target = 'rock',
   install_target = 'install-rock',
-  build_variables = { LUA_CFLAGS = '-I$(LUA_INCDIR)', LUA = '$(LUA)' },
-  install_variables = { LUA_CFLAGS = '-I$(LUA_INCDIR)', LUA = '$(LUA)', ROCK_LIBDIR = '$(LIBDIR)' },
+  build_variables = { LUA_CFLAGS = '-I$(LUA_INCDIR)', ROCK_LUA = '$(LUA)' },
+  install_variables = { LUA_CFLAGS = '-I$(LUA_INCDIR)', ROCK_LUA = '$(LUA)', ROCK_LIBDIR = '$(LIBDIR)' },
 }

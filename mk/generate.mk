@@ -43,16 +43,21 @@ $(GEN)/ltensor.json: $(GEN_STAMP) $(wildcard include/*.h) lib/support/json_strin
 	$(LUA) scripts/gen/description.lua $(VERSION) $@ $(sort $(wildcard include/*.h))
 
 EMBED_SCRIPTS := $(addprefix scripts/,embed.lua embed_args.lua source_files.lua) repl/program/close_scopes.lua repl/lexer.lua
-$(GEN)/embedded_lib.c: $(LIB_LUA) $(GEN)/ops_docs.lua $(GEN)/ops_scripted.lua $(GEN)/plugin_headers.lua $(GEN)/formula_headers.lua \
-                       $(EMBED_SCRIPTS)
+$(LUA_OBJ)/gen/embedded_lib.c: $(LIB_LUA) $(GEN)/ops_docs.lua $(GEN)/ops_scripted.lua $(GEN)/plugin_headers.lua $(GEN)/formula_headers.lua \
+                               $(EMBED_SCRIPTS) $(LUA_OBJ)/flags_of_lua
+	@mkdir -p $(@D)
 	TARGET_LUA=$(TARGET_LUA) $(LUA) scripts/embed.lua $@ lib $$($(LUA) scripts/embed_args.lua lib $(LIB_LUA)) $(call op_modules,$(GEN))
 
-$(GEN)/embedded_repl.c: $(REPL_LUA) $(EMBED_SCRIPTS)
-	@mkdir -p $(GEN)
+$(LUA_OBJ)/gen/embedded_repl.c: $(REPL_LUA) $(EMBED_SCRIPTS) $(LUA_OBJ)/flags_of_lua
+	@mkdir -p $(@D)
 	TARGET_LUA=$(TARGET_LUA) $(LUA) scripts/embed.lua $@ repl $$($(LUA) scripts/embed_args.lua repl $(REPL_LUA))
 
 # Writes stdin to the target unless the content is unchanged, so that dependents stay up to date.
 write_if_changed = new=$@.$$$$; cat >$$new; if cmp -s $$new $@; then rm $$new; else mv $$new $@; fi
+
+$(SHARED_GEN): | $(GEN_STAMP)
+	@mkdir -p $(@D)
+	@ln -sfn $(abspath $(GEN)) $@
 
 # The settings that --version prints. With CUDA=no the text does not depend on whether nvcc is installed, so that
 # packages have the same bytes. A backend of an earlier build is deleted where this build has none.
@@ -76,6 +81,10 @@ $(OBJ)/flags_of_c: FORCE
 	@mkdir -p $(@D)
 	@echo '$(FLAGS_OF_C)' | { $(write_if_changed); }
 $(CORE_OBJ) $(VECTOR_OBJ) $(BIND_OBJ) $(REPL_OBJ) $(JUPYTER_OBJ): $(OBJ)/flags_of_c
+$(LUA_OBJ)/flags_of_lua: FORCE
+	@mkdir -p $(@D)
+	@echo '$(LUA_NAME) $(LUA_CFLAGS)' | { $(write_if_changed); }
+$(BIND_OBJ) $(REPL_OBJ) $(JUPYTER_OBJ): $(LUA_OBJ)/flags_of_lua
 $(OBJ)/flags_of_cuda: FORCE
 	@mkdir -p $(@D)
 	@echo '$(NVCC) $(NVCC12) $(NVCCFLAGS)' | { $(write_if_changed); }

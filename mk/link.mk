@@ -10,10 +10,10 @@ LTO_FLAGS = $(filter-out -M% -I% -D%,$(CFLAGS_ALL)) $(if $(filter %/ltensor.o,$@
 JOIN = $(if $(LTO),$(CC) $(LTO_FLAGS) -Wl$(COMMA)-d$(COMMA)--unique -o $@ $^ && $(OBJCOPY) --localize-hidden $@,\
        $(LD) -r -d --unique -o $@ $^)
 $(OBJ)/ltensor.o: $(CORE_OBJ) $(VECTOR_OBJ)
-$(OBJ)/ltensor_lua.o: $(BIND_OBJ)
-REPL_HOST_OBJ := $(filter-out $(OBJ)/repl/program/%,$(REPL_OBJ))
-$(OBJ)/ltensor_repl.o: $(REPL_HOST_OBJ)
-JOINED := $(addprefix $(OBJ)/ltensor,.o _lua.o _repl.o)
+$(LUA_OBJ)/ltensor_lua.o: $(BIND_OBJ)
+REPL_HOST_OBJ := $(filter-out $(LUA_OBJ)/repl/program/%,$(REPL_OBJ))
+$(LUA_OBJ)/ltensor_repl.o: $(REPL_HOST_OBJ)
+JOINED := $(OBJ)/ltensor.o $(addprefix $(LUA_OBJ)/ltensor,_lua.o _repl.o)
 $(JOINED):
 	@echo '  JOIN $@'
 	$(JOIN)
@@ -23,21 +23,21 @@ SYMBOLS = $(LUA) scripts/symbols.lua $(VERSION) $(@:.map=)
 SYMBOL_SCRIPTS := scripts/symbols.lua scripts/source_files.lua
 RELEASED_HEADERS := $(wildcard tests/abi/*/*.h)
 LUA_HEADERS := include/ltensor_lua.h include/ltensor_script.h include/ltensor_model.h
-$(OBJ)/libltensor.map: $(OBJ)/ltensor.o $(OBJ)/ltensor_lua.o $(SYMBOL_SCRIPTS) $(RELEASED_HEADERS)
-	$(SYMBOLS) $(PUBLIC_HEADERS) -- $(OBJ)/ltensor.o $(OBJ)/ltensor_lua.o
-$(OBJ)/libltensor_lua.map: $(LUA_HEADERS) $(SYMBOL_SCRIPTS) $(RELEASED_HEADERS)
+$(LUA_OBJ)/libltensor.map: $(OBJ)/ltensor.o $(LUA_OBJ)/ltensor_lua.o $(SYMBOL_SCRIPTS) $(RELEASED_HEADERS)
+	$(SYMBOLS) $(PUBLIC_HEADERS) -- $(OBJ)/ltensor.o $(LUA_OBJ)/ltensor_lua.o
+$(LUA_OBJ)/libltensor_lua.map: $(LUA_HEADERS) $(SYMBOL_SCRIPTS) $(RELEASED_HEADERS)
 	$(SYMBOLS) $(LUA_HEADERS)
-$(OBJ)/libltensor_repl.map: include/ltensor_prompt.h $(SYMBOL_SCRIPTS)
+$(LUA_OBJ)/libltensor_repl.map: include/ltensor_prompt.h $(SYMBOL_SCRIPTS)
 	$(SYMBOLS) include/ltensor_prompt.h
 
 # ---- libraries ----
 define static_library
-$(BUILD)/libltensor$(1).a: $(OBJ)/ltensor$(1).o $(OBJ)/libltensor$(1).map
+$(BUILD)/libltensor$(1).a: $(filter %/ltensor$(1).o,$(JOINED)) $(LUA_OBJ)/libltensor$(1).map
 	@echo '  AR $$@'
 	@rm -f $$@
-	$(OBJCOPY) --keep-global-symbols=$(OBJ)/libltensor$(1).keep $$< $(OBJ)/libltensor$(1).o
-	$(AR) rcsD $$@ $(OBJ)/libltensor$(1).o
-	@rm $(OBJ)/libltensor$(1).o
+	$(OBJCOPY) --keep-global-symbols=$(LUA_OBJ)/libltensor$(1).keep $$< $(LUA_OBJ)/libltensor$(1).o
+	$(AR) rcsD $$@ $(LUA_OBJ)/libltensor$(1).o
+	@rm $(LUA_OBJ)/libltensor$(1).o
 endef
 $(foreach library,- _lua _repl,$(eval $(call static_library,$(library:-=))))
 
@@ -46,9 +46,9 @@ $(foreach library,- _lua _repl,$(eval $(call static_library,$(library:-=))))
 STAY := -Wl,-z,nodelete
 LINK_SHARED = $(LDFLAGS) $(PACKED) $(STAY) -Wl,--gc-sections -Wl,-Bsymbolic-functions -Wl,--as-needed
 SHARED = $(CC) -shared $(SAN) -Wl,-soname,$(@F).$(SONAME) -Wl,-z,defs $(LINK_SHARED)
-$(BUILD)/libltensor.so: $(OBJ)/ltensor.o $(OBJ)/libltensor.map
+$(BUILD)/libltensor.so: $(OBJ)/ltensor.o $(LUA_OBJ)/libltensor.map
 	@echo '  LINK $@'
-	$(SHARED) -Wl,--version-script=$(OBJ)/libltensor.map -o $@ $< $(CORE_LIBS)
+	$(SHARED) -Wl,--version-script=$(LUA_OBJ)/libltensor.map -o $@ $< $(CORE_LIBS)
 	@ln -sf $(@F) $@.$(SONAME)
 
 # Arguments: the folder of libltensor.so, the folder of the objects. torch.so is the module for a Lua interpreter: it
@@ -56,9 +56,9 @@ $(BUILD)/libltensor.so: $(OBJ)/ltensor.o $(OBJ)/libltensor.map
 rpath = $(if $(filter no,$(RPATH)),,-Wl,-rpath,$(1))
 TORCH_RPATH = $(call rpath,'$$ORIGIN:$$ORIGIN/../..')
 define lua_libraries
-$(1)/libltensor_lua.so: $(2)/ltensor_lua.o $(OBJ)/libltensor_lua.map $(1)/libltensor.so
+$(1)/libltensor_lua.so: $(2)/ltensor_lua.o $(LUA_OBJ)/libltensor_lua.map $(1)/libltensor.so
 	@echo '  LINK $$@'
-	$$(SHARED) -Wl,--version-script=$(OBJ)/libltensor_lua.map $$(call rpath,'$$$$ORIGIN') -o $$@ $$< \
+	$$(SHARED) -Wl,--version-script=$(LUA_OBJ)/libltensor_lua.map $$(call rpath,'$$$$ORIGIN') -o $$@ $$< \
 	  -L$(1) -lltensor $(LUA_LIBS) $(LUA_LDFLAGS) -l$(LUA_NAME)
 	@ln -sf $$(@F) $$@.$(SONAME)
 $(1)/torch.so: $(1)/libltensor_lua.so
@@ -66,13 +66,13 @@ $(1)/torch.so: $(1)/libltensor_lua.so
 	$(CC) -shared -nostdlib $(LDFLAGS) $(STAY) $$(TORCH_RPATH) -o $$@ -Wl,--no-as-needed \
 	  -L$(1) -Wl,-rpath-link,$(1) -lltensor_lua
 endef
-$(eval $(call lua_libraries,$(BUILD),$(OBJ)))
+$(eval $(call lua_libraries,$(BUILD),$(LUA_OBJ)))
 
 # For any Lua interpreter: Lua's functions are resolved when it loads the module.
-$(BUILD)/rock/libltensor_lua.so.$(SONAME): $(OBJ)/ltensor_lua.o $(OBJ)/libltensor_lua.map $(BUILD)/libltensor.so
+$(BUILD)/rock/libltensor_lua.so.$(SONAME): $(LUA_OBJ)/ltensor_lua.o $(LUA_OBJ)/libltensor_lua.map $(BUILD)/libltensor.so
 	@mkdir -p $(@D)
 	@echo '  LINK $@'
-	$(CC) -shared $(SAN) -Wl,-soname,$(@F) $(LINK_SHARED) -Wl,--version-script=$(OBJ)/libltensor_lua.map \
+	$(CC) -shared $(SAN) -Wl,-soname,$(@F) $(LINK_SHARED) -Wl,--version-script=$(LUA_OBJ)/libltensor_lua.map \
 	  -Wl,-rpath,'$$ORIGIN' -o $@ $< -L$(BUILD) -lltensor $(LUA_LIBS)
 $(BUILD)/rock/torch.so: $(BUILD)/rock/libltensor_lua.so.$(SONAME)
 	@echo '  LINK $@'
@@ -80,18 +80,18 @@ $(BUILD)/rock/torch.so: $(BUILD)/rock/libltensor_lua.so.$(SONAME)
 
 # ---- the program ----
 # It exports Lua and the libraries' functions to modules that scripts load.
-$(OBJ)/program.list: $(OBJ)/libltensor.map $(OBJ)/libltensor_lua.map
+$(LUA_OBJ)/program.list: $(LUA_OBJ)/libltensor.map $(LUA_OBJ)/libltensor_lua.map
 	@(echo '{ lua_*; luaL_*; luaopen_*;'; sed -n 's/^    \(lt_.*;\)$$/\1/p' $^; echo '};') >$@
 
 PROGRAM_LIBS = $(LUA_STATIC) $(READLINE_LIBS) $(CORE_LIBS)
-PROGRAM_LINK = $(CC) $(SAN) $(LDFLAGS) $(PACKED) -Wl,--gc-sections -Wl,--dynamic-list=$(OBJ)/program.list
-$(PROGRAM): $(REPL_OBJ) $(OBJ)/ltensor.o $(OBJ)/ltensor_lua.o $(OBJ)/program.list
+PROGRAM_LINK = $(CC) $(SAN) $(LDFLAGS) $(PACKED) -Wl,--gc-sections -Wl,--dynamic-list=$(LUA_OBJ)/program.list
+$(PROGRAM): $(REPL_OBJ) $(OBJ)/ltensor.o $(LUA_OBJ)/ltensor_lua.o $(LUA_OBJ)/program.list
 	@echo '  LINK $@'
 	$(PROGRAM_LINK) -o $@ $(filter %.o,$^) $(PROGRAM_LIBS)
 
 # For the tarball: DT_RPATH, which also applies to the libraries and backends that the program
 # opens.
-$(BUILD)/dist/ltensor: $(REPL_OBJ) $(OBJ)/ltensor.o $(OBJ)/ltensor_lua.o $(OBJ)/program.list
+$(BUILD)/dist/ltensor: $(REPL_OBJ) $(OBJ)/ltensor.o $(LUA_OBJ)/ltensor_lua.o $(LUA_OBJ)/program.list
 	@mkdir -p $(@D)
 	@echo '  LINK $@'
 	$(PROGRAM_LINK) -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/../lib' -o $@ $(filter %.o,$^) $(PROGRAM_LIBS)

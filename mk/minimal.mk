@@ -26,7 +26,7 @@ MIN_SHARED_OBJ := $(filter-out $(TABLE_OBJ) $(FAMILY_OBJ) $(OBJ)/gen/calls_% $(O
                   $(OBJ)/src/core/minimal/no_image.o $(MIN_CALLS_OBJ)
 MIN_FAMILY_OBJ := $(foreach i,$(ISAS),$(MIN_FAMILIES:%=$(MIN_OBJ)/%.$(i).o))
 MIN_TABLE_OBJ := $(MIN_OBJ)/backend.o $(MIN_OBJ)/loops.o
-MIN_BIND_OBJ := $(LUA_SRC:%.c=$(OBJ)/%.o) $(GEN_BIND:$(GEN)/%.c=$(MIN_OBJ)/%.o) $(MIN_OBJ)/embedded_lib.o
+MIN_BIND_OBJ := $(LUA_SRC:%.c=$(LUA_OBJ)/%.o) $(GEN_BIND:$(GEN)/%.c=$(MIN_OBJ)/%.o) $(MIN_OBJ)/embedded_lib.o
 MIN_HEADERS := $(CORE_HEADERS) $(MIN_GEN)/ltensor_ops.h
 
 minimal: $(MIN_TARGETS)
@@ -92,10 +92,10 @@ $(MIN_OBJ)/ltensor.o: $(MIN_SHARED_OBJ) $(MIN_TABLE_OBJ) $(MIN_FAMILY_OBJ)
 	$(LD) -r -d --unique --gc-sections @$(MIN_OBJ)/roots -o $@ $^
 
 $(MIN)/libltensor.a $(MIN)/libltensor_lua.a: $(MIN)/lib%.a: $(MIN_OBJ)/%.o $(MIN_OBJ)/libltensor.map \
-                                             $(OBJ)/libltensor_lua.map
+                                             $(LUA_OBJ)/libltensor_lua.map
 	@echo '  AR $@'
 	@rm -f $@
-	$(OBJCOPY) --keep-global-symbols=$(if $(findstring _lua,$@),$(OBJ)/libltensor_lua.keep,$(MIN_OBJ)/libltensor.keep) \
+	$(OBJCOPY) --keep-global-symbols=$(if $(findstring _lua,$@),$(LUA_OBJ)/libltensor_lua.keep,$(MIN_OBJ)/libltensor.keep) \
 	  $< $(MIN_OBJ)/lib$*.o
 	$(AR) rcsD $@ $(MIN_OBJ)/lib$*.o
 	@rm $(MIN_OBJ)/lib$*.o

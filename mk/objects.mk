@@ -22,14 +22,14 @@ $(MPIS:%=$(OBJ)/src/comm/mpi/mpi.%.o): $(OBJ)/src/comm/mpi/mpi.%.o: src/comm/mpi
 	$(CC) $(CFLAGS_ALL) -fvisibility=hidden -DLT_MPI_NAME='"$*"' \
 	  $(patsubst -I%,-isystem %,$(filter -I%,$(shell mpicc.$* -show))) -c $< -o $@
 
-$(OBJ)/src/lua/%.o: src/lua/%.c
+$(LUA_OBJ)/src/lua/%.o: src/lua/%.c
 	@mkdir -p $(@D)
 	@echo '  CC $<'
 	$(CC) $(CFLAGS_ALL) -Isrc/lua -Isrc $(LUA_CFLAGS) -c $< -o $@
 
 # The Jupyter plugin calls the Lua functions of the program that opens it.
 $(JUPYTER_OBJ): private CFLAGS += -fvisibility=hidden
-$(OBJ)/repl/%.o: repl/%.c
+$(LUA_OBJ)/repl/%.o: repl/%.c
 	@mkdir -p $(@D)
 	@echo '  CC $<'
 	$(CC) $(CFLAGS_ALL) -Irepl -Isrc/lua $(LUA_CFLAGS) $(if $(LIBEDIT),-DLT_LIBEDIT) -c $< -o $@
@@ -37,7 +37,17 @@ $(OBJ)/repl/%.o: repl/%.c
 $(OBJ)/gen/%.o: $(GEN)/%.c
 	@mkdir -p $(@D)
 	@echo '  CC $<'
+	$(CC) $(CFLAGS_ALL) $(CHEAP_OPT) -c $< -o $@
+
+define binding_rule
+	@mkdir -p $(@D)
+	@echo '  CC $<'
 	$(CC) $(CFLAGS_ALL) $(CHEAP_OPT) -Isrc/lua $(LUA_CFLAGS) -c $< -o $@
+endef
+$(LUA_OBJ)/gen/bind_%.o: $(GEN)/bind_%.c
+	$(binding_rule)
+$(LUA_OBJ)/gen/embedded_%.o: $(LUA_OBJ)/gen/embedded_%.c
+	$(binding_rule)
 
 # ---- vector kernels ----
 $(foreach i,$(ISAS),$(OBJ)/src/core/cpu/vector/pointwise/%.$(i).o): private VECTOR_FLAGS += $(FAMILY_FLAGS)

@@ -27,9 +27,9 @@ VECTOR_OBJ := $(foreach i,$(ISAS),$(VECTOR_SRC:%.c=$(OBJ)/%.$(i).o))
 
 # ---- the binding and the program ----
 LUA_SRC := $(wildcard src/lua/*.c src/lua/*/*.c)
-BIND_OBJ := $(LUA_SRC:%.c=$(OBJ)/%.o) $(GEN_BIND:$(GEN)/%.c=$(OBJ)/gen/%.o) $(OBJ)/gen/embedded_lib.o
+BIND_OBJ := $(LUA_SRC:%.c=$(LUA_OBJ)/%.o) $(GEN_BIND:$(GEN)/%.c=$(LUA_OBJ)/gen/%.o) $(LUA_OBJ)/gen/embedded_lib.o
 REPL_SRC := $(wildcard repl/*.c repl/*/*.c)
-REPL_OBJ := $(REPL_SRC:%.c=$(OBJ)/%.o) $(OBJ)/gen/embedded_repl.o
+REPL_OBJ := $(REPL_SRC:%.c=$(LUA_OBJ)/%.o) $(LUA_OBJ)/gen/embedded_repl.o
 # No program loads lib/meta: editors read it, and the prompt's help reads its text.
 LIB_LUA := $(sort $(shell find lib -name '*.lua' -print))
 REPL_LUA := $(sort $(wildcard repl/*.lua repl/*/*.lua))
@@ -63,13 +63,15 @@ ENGINES := $(MPIS:%=$(BUILD)/libltensor_%.so)
 # The plugin for Jupyter's protocol, if the headers of ZeroMQ and Nettle are installed. The program
 # opens it for --kernel.
 JUPYTER := $(if $(shell $(PKG_CONFIG) --exists libzmq nettle 2>/dev/null && echo yes),$(BUILD)/libltensor_jupyter.so)
-JUPYTER_OBJ := $(patsubst %.c,$(OBJ)/%.o,$(wildcard repl/jupyter/plugin/*.c))
+JUPYTER_OBJ := $(patsubst %.c,$(LUA_OBJ)/%.o,$(wildcard repl/jupyter/plugin/*.c))
 
 # ---- results ----
+# Programs that use the libraries of a build for another Lua find the generated headers in its folder.
+SHARED_GEN := $(if $(filter-out $(CORE),$(BUILD)),$(BUILD)/gen)
 PROGRAM := $(BUILD)/ltensor
 TARGETS := $(PROGRAM) $(BUILD)/torch.so $(BUILD)/libltensor.so $(BUILD)/libltensor.a \
            $(BUILD)/libltensor_lua.so $(BUILD)/libltensor_lua.a $(BUILD)/libltensor_repl.a \
-           $(BUILD)/libltensor_sim.so $(CUDA_BACKENDS) $(ENGINES) $(JUPYTER) $(GEN)/ltensor.json
+           $(BUILD)/libltensor_sim.so $(CUDA_BACKENDS) $(ENGINES) $(JUPYTER) $(GEN)/ltensor.json $(SHARED_GEN)
 # The headers of libltensor.so; those of libltensor_lua.so and libltensor_repl.so are in link.mk.
 CORE_HEADERS := $(filter-out %_lua.h %_script.h %_prompt.h %_plugin.h,$(wildcard include/ltensor*.h))
 PUBLIC_HEADERS := $(CORE_HEADERS) $(GEN)/ltensor_ops.h

@@ -24,9 +24,9 @@ $(BUILD)/tests/%: tests/core/%.c $(TEST_LIBRARY)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) -MF $@.d $< -o $@ $(TEST_LINK)
 
-$(BUILD)/tests/%_lua_test: tests/core/%_lua_test.c $(TEST_LIBRARY) $(OBJ)/ltensor_lua.o
+$(BUILD)/tests/%_lua_test: tests/core/%_lua_test.c $(TEST_LIBRARY) $(LUA_OBJ)/ltensor_lua.o
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) $(LUA_CFLAGS) -MF $@.d $(filter %.c %.o,$^) -o $@ $(LUA_STATIC) $(TEST_LINK)
+	$(CC) $(CFLAGS_ALL) -Isrc/lua $(LUA_CFLAGS) -MF $@.d $(filter %.c %.o,$^) -o $@ $(LUA_STATIC) $(TEST_LINK)
 
 SIM_INCLUDES := -Isrc/cuda/sim/include -Isrc/cuda
 $(BUILD)/tests/%: tests/core/%.cpp $(SIM_RUNTIME_OBJ)
@@ -91,6 +91,7 @@ SPEC_TARGETS = $(filter-out $(CUDA_BACKENDS),$(TARGETS)) $(TEST_TOOLS) $(BUILD)/
 ##@ Tests
 ## deps: install the packages that building and testing needs
 ## test [SUITE=ci]: run all tests, on the CPU and on simulated GPUs, or the tests of .ci/run
+## test LUA_NAME=lua5.3 [SUITE=lua]: run the C tests and the specs under another Lua, or a choice of specs
 ## test SPEC=reductions [GPUS=0|1|2] [FILTER=title]: run one spec, or one of its tests
 ## check: run the fast tests
 ## lint: check Lua, shell scripts, formatting, the manual page and names in the documentation
@@ -110,18 +111,19 @@ demo:
 	$(PROGRAM) --sim-gpus 2 --cells docs/notebooks/use-gpu.md
 
 test:
-	@sh scripts/deps.sh test
+	@LUA_NAME=$(LUA_NAME) sh scripts/deps.sh test
 ifdef SPEC
 	@$(SUBMAKE) $(SPEC_TARGETS)
 	@$(RUN_TESTS) spec
 else
-	@$(SUBMAKE) all checked test-programs layers
+	@$(SUBMAKE) $(TEST_TARGETS)
 	@$(RUN_TESTS) $(SUITE)
 endif
 SUITE ?= full
+TEST_TARGETS := $(if $(filter lua,$(SUITE)),$(PROGRAM) $(BUILD)/torch.so,all checked test-programs $(if $(SHARED_GEN),,layers))
 export SPEC GPUS FILTER
 
-check: all test-programs layers
+check: all test-programs $(if $(SHARED_GEN),,layers)
 	@$(RUN_TESTS) quick
 
 ci:
@@ -199,7 +201,7 @@ test-cuda: all test-programs
 
 # Hosts with Lua 5.3 need a module of their own.
 test-hosts: $(BUILD)/torch.so $(BUILD)/ltensor
-	+@! $(PKG_CONFIG) --exists lua5.3 || $(SUBMAKE) LUA_NAME=lua5.3 BUILD=build-53 CUDA=no build-53/torch.so
+	+@! $(PKG_CONFIG) --exists lua5.3 || $(SUBMAKE) LUA_NAME=lua5.3 CUDA=no build-lua5.3/torch.so
 	@BUILD=$(BUILD) RUNS="$(or $(RUNS),1)" INSTALL="$(INSTALL)" MEASURE="$(MEASURE)" tests/hosts/run.sh $(HOSTS)
 
 fuzz: all $(FUZZ_TOOLS)

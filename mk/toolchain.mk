@@ -2,6 +2,7 @@
 
 ##@ Options
 ## BUILD=dir: the folder of the build (build)
+## LUA_NAME=lua5.3: build for this Lua, in build-lua5.3, beside the objects of build (lua5.4)
 ## CUDA=no: build without nvcc
 ## CUDA_ARCHS="75 90 120": compute capabilities (default: the GPUs of this machine, or 90)
 ## NVCC12=path: build a second backend, for drivers older than R580
@@ -19,10 +20,8 @@
 PREFIX ?= /usr/local
 LIBDIR ?= lib
 LUA ?= lua5.4
-# The name of Lua's library and its pkg-config file. Fedora, with a single version, calls it "lua".
-LUA_NAME ?= lua5.4
 # The interpreter of a Lua other than the one that runs the scripts: embed.lua.
-TARGET_LUA := $(filter lua5.3 lua5.5,$(LUA_NAME))
+TARGET_LUA ?= $(OTHER_LUA)
 
 # The compiler is GCC 12 or later. Where gcc is older (Ubuntu 22.04), use gcc-12.
 old_gcc = $(filter 8 9 10 11,$(firstword $(subst ., ,$(shell $(CROSS)$(1) -dumpversion 2>/dev/null))))

@@ -63,11 +63,12 @@ end
 
 -- A sentence about a tensor where Lua needs a number, text, a method or the function of a loop; nil
 -- for other messages.
-local function tensor_sentence(message)
+local function tensor_sentence(message, line)
   local needs = message:find 'number expected, got Tensor' or message:find 'string expected, got Tensor'
     or message:find "invalid value %(userdata%) at index %d+ in table for 'concat'"
   if needs then return 'x:item() is the number of a tensor with one element, tostring(x) the text of any' end
   local called = message:match 'attempt to call a ([%w.]+) value %(for iterator'
+  if _VERSION == 'Lua 5.3' and line and line:find '^%s*for%s.*%sin%s' then called = message:match 'attempt to call a ([%w.]+) value$' end
   if called == 'Tensor' or called == 'torch.Size' or called == 'table' then return 'write for i, value in ipairs(x) do' end
   local method = message:match "attempt to call a %S+ value %(method '([%a_]+)'%)"
   if method and values.is_tensor_field(method) then return ('%s is a field of tensors: write x.%s'):format(method, method) end
@@ -89,7 +90,7 @@ function suggest.sentence(state, message, line, refused)
   if refused then return python.hint(state, refused.text, refused.number) end
   local lua = line and python.may_cause(message) and python.runtime_hint(state, line, message)
   if lua then return lua end
-  local sentence = tensor_sentence(message)
+  local sentence = tensor_sentence(message, line)
   if sentence then return sentence end
   local name = message:match "nil value %(global '([^']+)'%)"
   if counterparts[name] then return counterparts[name] end

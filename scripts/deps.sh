@@ -8,6 +8,7 @@
 # is missing, it takes a few milliseconds, without output and network. Reads nothing from stdin.
 #
 # CC=clang            the packages for building with clang.
+# LUA_NAME=lua5.3     the packages of this Lua, unless pkg-config finds it.
 # LTENSOR_DEPS=check  only prints missing packages (exit 1 if there are some).
 
 set -eu
@@ -22,9 +23,13 @@ fi
 case ${CC-} in
     *clang*) build_packages="$build_packages clang" ;;
 esac
+case ${LUA_NAME-lua} in
+    lua | lua5.4) ;;
+    *) pkg-config --exists "$LUA_NAME" || build_packages="$build_packages $LUA_NAME lib$LUA_NAME-dev" ;;
+esac
 test_packages='lua-busted libcmocka-dev dataset-fashion-mnist python3-dev python3-numpy
 abigail-tools clang cmake libsuitesparse-dev luarocks libopenmpi-dev openmpi-bin libmpich-dev mpich
-lua5.1 lua5.3 luajit'
+lua5.1 lua5.3 liblua5.3-dev luajit'
 
 deb_packages='debhelper dpkg-dev libopenmpi-dev libmpich-dev'
 

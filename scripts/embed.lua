@@ -15,7 +15,13 @@ local source_files = require 'source_files'
 
 local target = os.getenv 'TARGET_LUA'
 if target == '' then target = nil end
-local translate = target == 'lua5.3' and require 'repl.program.close_scopes' or function(text) return text end
+local function version_of(interpreter)
+  local pipe = assert(io.popen(interpreter .. " -e 'io.write(_VERSION)'"))
+  local version = pipe:read 'a'
+  return pipe:close() and version or error(('TARGET_LUA=%s does not run; install this Lua'):format(interpreter), 0)
+end
+local is_old = target and version_of(target) == 'Lua 5.3'
+local translate = is_old and require 'repl.program.close_scopes' or function(text) return text end
 
 local out, prefix = arg[1], arg[2]
 if not prefix then

@@ -1,7 +1,7 @@
 -- scope.lua - the end of a scope that repl/program/close_scopes.lua wrote as a function: returns lt_scope(value, f, ...), which returns
 -- f(...) after value's __close. An error in f is raised again after it.
 
-local metatable_of, file_type = debug.getmetatable, io.type
+local metatable_of, file_type = debug and debug.getmetatable or getmetatable, io and io.type or function() end -- a sandbox may lack both
 
 local function close_file(file)
   if file_type(file) == 'file' then file:close() end
@@ -10,11 +10,12 @@ end
 -- A file has no __close in Lua 5.3.
 local function closer_of(value)
   local metatable = metatable_of(value)
-  return metatable and metatable.__close or file_type(value) and close_file
+  return type(metatable) == 'table' and metatable.__close or file_type(value) and close_file
 end
 
-local function finish(close, value, ok, ...)
-  if close then close(value, not ok and (...) or nil) end
+-- repl/system/interrupt.c reads the name of the variable lt_close: Ctrl-C lets the call end.
+local function finish(lt_close, value, ok, ...)
+  if lt_close then lt_close(value, not ok and (...) or nil) end
   if not ok then error((...), 0) end
   return ...
 end

@@ -163,9 +163,9 @@ local function hook_of(self)
     if event == 'return' then
       if f ~= pending_f then return end
       pending_f = nil
-      return self:ends(pending, transferred())
+      return self:ends(pending, transferred(event))
     end
-    local args = transferred()
+    local args = transferred(event)
     local call = self:begins(f, args)
     if call then
       if call.args then call.args.n = args.n end

@@ -50,6 +50,7 @@ end
 -- The value of the text; raises an error for invalid JSON.
 function json.decode(text)
   local _, damaged = utf8.len(text)
+  damaged = damaged or text:find '\xED[\xA0-\xBF]' -- surrogates, which Lua 5.3 accepts
   if damaged then fail(text, damaged, 'no UTF-8') end
   -- A zero byte would terminate the reader's strings: see src/lua/files/json.c.
   local readable = text:find('\\u0000', 1, true) and text:gsub('\\(.)(0?0?0?0?)', function(escape, zeros)

@@ -212,5 +212,6 @@ return function(source, name)
     next = 1, done = #first }, Translator)
   local body = as_plain(translator:block { is_function = true, info = {} })
   if translator.tokens[translator.next] then translator:fail("unexpected '" .. translator:text() .. "'") end
-  return first .. (first == '' and PRELUDE or '\n' .. PRELUDE) .. (first == '' and body or body:sub(2)) .. source:sub(translator.done + 1)
+  local comments = source:sub(#first + 1, translator.tokens[1].start - 1) -- the help reads the first comment of a file
+  return first .. comments .. PRELUDE .. body:sub(#comments + 1) .. source:sub(translator.done + 1)
 end

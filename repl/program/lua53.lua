@@ -1,13 +1,12 @@
 -- lua53.lua - load, loadfile, dofile and require of the program with Lua 5.3, which accept `<close>` and `<const>`: returns
 -- a function that sets them in a table of globals.
 
-local translate = require 'repl.program.close_scopes'
-
 local plain_load, library = load, package.loaded.package -- the prompt's modules have a copy
 
 -- A text that does not parse is left to Lua's message, which the prompt reads for text that ends too early.
 local function translated(text, name)
-  local ok, result = pcall(translate, text, name)
+  if not text:find '<%s*c' then return text end -- the prompt starts without the translator
+  local ok, result = pcall(require 'repl.program.close_scopes', text, name)
   return ok and result or text:gsub('<%s*close%s*>', ''):gsub('<%s*const%s*>', '')
 end
 
@@ -24,6 +23,9 @@ end
 local function load_translated(chunk, name, ...)
   if type(chunk) == 'function' and name == nil then name = '=(load)' end
   local text = whole(chunk)
+  if type(text) ~= 'string' and type(text) ~= 'number' then
+    error(("bad argument #1 to 'load' (function expected, got %s)"):format(type(text)), 2)
+  end
   if type(text) ~= 'string' or text:sub(1, 1) == '\27' then return plain_load(text, name, ...) end
   return plain_load(translated(text, name), name or text, ...)
 end

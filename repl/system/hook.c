@@ -50,6 +50,14 @@ static struct {
     int line;     /* whose line this is, else the event of the new line stops */
 } step;
 
+/* In Lua 5.3, lua_sethook in a count hook causes an event of the current line. */
+static struct {
+    lua_State *thread;
+    const void *frame;
+    int line;
+    bool again; /* the next event may repeat this one */
+} last_line;
+
 static volatile sig_atomic_t has_input; /* a descriptor of input() is readable */
 
 /* Their addresses are registry keys: the functions of handlers(), and the thread of the step. */
@@ -181,8 +189,25 @@ static bool is_step_done(lua_State *L)
     return !step.leaving || !lua_getstack(L, step.depth - 1, &frame);
 }
 
+static void keep_line(lua_State *L, const lua_Debug *frame, bool again)
+{
+    last_line.thread = L;
+    last_line.frame = frame->i_ci;
+    last_line.line = frame->currentline;
+    last_line.again = again;
+}
+
+static bool is_repeated(lua_State *L, const lua_Debug *frame)
+{
+    const bool same = last_line.again && last_line.thread == L && last_line.frame == frame->i_ci &&
+                      last_line.line == frame->currentline;
+    keep_line(L, frame, false);
+    return same;
+}
+
 static void at_line(lua_State *L, lua_Debug *frame)
 {
+    if (LUA_VERSION_NUM == 503 && is_repeated(L, frame)) return;
     const bool stepped = is_step_done(L);
     bool matched = has_lines && has_bit(frame->currentline);
     if ((!stepped && !matched && !every_line) || !is_users(L, frame, 0)) return;
@@ -203,7 +228,9 @@ static int line_of_caller(lua_State *L)
 static void leave(lua_State *L, bool returns)
 {
     lua_Debug frame;
-    if (step.mode == RUN || L != step.thread || lua_getstack(L, step.depth, &frame)) return;
+    /* Lua 5.3 calls the hook of a tail call before it removes the frame. */
+    const int depth = step.depth + (LUA_VERSION_NUM == 503 && !returns);
+    if (step.mode == RUN || L != step.thread || lua_getstack(L, depth, &frame)) return;
     step.leaving = !returns;
     if (!returns) return;
     step.depth--;
@@ -215,6 +242,7 @@ static void leave(lua_State *L, bool returns)
 static void at_instruction(lua_State *L, lua_Debug *frame)
 {
     lua_Debug deeper;
+    last_line.again = true;
     if (has_input) {
         has_input = 0;
         hook_attach(L);
@@ -223,9 +251,10 @@ static void at_instruction(lua_State *L, lua_Debug *frame)
         hook_attach(L);
     } else if (!lua_getstack(L, step.depth, &deeper) && is_users(L, frame, 0)) {
         step.landing = false;
-        if (frame->currentline == step.line)
+        if (frame->currentline == step.line) {
+            keep_line(L, frame, true);
             stop(L, "step", false);
-        else
+        } else
             hook_attach(L);
     }
 }

@@ -6,6 +6,7 @@
 #include "devices/transfer.h"
 #include "refuse.h"
 #include "memory/alloc.h"
+#include "system/lua_versions.h"
 
 #define LIST_META "ltensor.list"
 
@@ -24,6 +25,7 @@ int lt_call_tensors(lua_State *L, lt_status status, int results, const int *at, 
     }
     for (int i = first; n > 0 && i < first + results; i++)
         if (lt_call_has_history(lt_lua_get(L, i))) lt_lua_link(L, i, at, n);
+    lt_lua_mark_results(L, results);
     return results;
 }
 
@@ -37,6 +39,7 @@ int lt_call_outs(lua_State *L, lt_status status, int at)
     int n = (int)lua_rawlen(L, at);
     luaL_checkstack(L, n, NULL);
     for (int i = 1; i <= n; i++) lua_rawgeti(L, at, i);
+    lt_lua_mark_results(L, n);
     return n;
 }
 

@@ -16,6 +16,7 @@
 
 #include "find_backend.h"
 #include "ltensor_lua.h"
+#include "system/lua_versions.h"
 
 static const lt_device cpu = {LT_CPU, 0};
 
@@ -105,7 +106,7 @@ static void a_host_may_give_a_context(void **state)
     (void)state;
     lt_context *mine = NULL;
     lua_State *before = luaL_newstate(), *after = new_state(),
-              *counted = lua_newstate(lt_lua_alloc, NULL);
+              *counted = lt_lua_new_state(lt_lua_alloc, NULL);
     assert_non_null(counted); /* in the process's context */
     lua_close(counted);
     assert_int_equal(lt_context_new(NULL, &mine), LT_OK);
@@ -238,7 +239,7 @@ static void memory_of_lua_counts_where_the_host_asks_for_it(void **state)
     lt_context_config config = lt_context_defaults();
     config.memory_limit = 64 << 20;
     assert_int_equal(lt_context_new(&config, &mine), LT_OK);
-    lua_State *L = lua_newstate(lt_lua_alloc, mine);
+    lua_State *L = lt_lua_new_state(lt_lua_alloc, mine);
     assert_non_null(L);
     assert_int_equal(lt_lua_set_context(L, mine), LT_OK);
     open_state(L);

@@ -15,6 +15,7 @@
 #include "ltensor_script.h"
 
 #include "failing.h"
+#include "system/lua_versions.h"
 
 #define COUNT(array) (int)(sizeof(array) / sizeof *(array))
 #define MOST_POINTS  60 /* at which the memory ends; more requests are taken by steps */
@@ -35,7 +36,7 @@ static void open_all(void)
     static const char text[] =
         "function same(...) return ... end model = {forward = function(self, x) return x * 2 end}";
     assert_ok(lt_script_load(script, text, sizeof text - 1, "setup", NULL, NULL));
-    L = lua_newstate(lt_lua_alloc, NULL);
+    L = lt_lua_new_state(lt_lua_alloc, NULL);
     assert_non_null(L);
     luaL_openlibs(L);
     luaL_requiref(L, "torch", luaopen_torch, 1);
@@ -249,7 +250,7 @@ static int open_torch(lua_State *state)
 
 static lt_status open_module(void)
 {
-    lua_State *own = lua_newstate(lt_lua_alloc, NULL);
+    lua_State *own = lt_lua_new_state(lt_lua_alloc, NULL);
     if (own == NULL) return lt_error(LT_ERR_MEMORY, "not enough memory");
     const lt_status status = protected(own, open_torch);
     lua_close(own);
@@ -266,7 +267,7 @@ static int give_context(lua_State *state)
 
 static lt_status set_context(void)
 {
-    lua_State *own = lua_newstate(lt_lua_alloc, NULL);
+    lua_State *own = lt_lua_new_state(lt_lua_alloc, NULL);
     if (own == NULL) return lt_error(LT_ERR_MEMORY, "not enough memory");
     assert_null(lt_lua_context(own));
     const lt_status status = protected(own, give_context);

@@ -7,13 +7,13 @@
 #   INSTALL=yes                      apt-get installs the missing packages first
 #   MEASURE=file                     adds "host, seconds of require 'torch', KB of memory before and after" to a file
 #
-# Uses $BUILD (build), and for hosts with Lua 5.3 the module of $BUILD_53 (build-53). tests/hosts/examples/HOST.sh describes a host:
+# Uses $BUILD (build), and for hosts with Lua 5.3 the module of $BUILD_53 (build-lua5.3). tests/hosts/examples/HOST.sh describes a host:
 #   packages   Debian's packages            programs   commands that they install
 #   lua        5.4, 5.3, or empty for a host that needs no module
 #   try        a function that runs the example in the current folder, a copy of docs/examples/hosts/HOST and network.lua
 set -u
 cd "$(dirname "$0")/../.." || exit 2
-ROOT=$PWD BUILD=$(realpath "${BUILD-build}") BUILD_53=$(realpath -m "${BUILD_53-build-53}")
+ROOT=$PWD BUILD=$(realpath "${BUILD-build}") BUILD_53=$(realpath -m "${BUILD_53-build-lua5.3}")
 PATH=$PATH:/usr/sbin:/sbin # servers
 export PATH ROOT BUILD
 folder=$(mktemp -d /tmp/ltensor-hosts.XXXXXX)
@@ -123,7 +123,7 @@ for file in $chosen; do
         continue
     fi
     if [ "$lua" = 5.3 ] && [ ! -f "$BUILD_53/torch.so" ]; then
-        skip "no module for Lua 5.3: make LUA_NAME=lua5.3 BUILD=build-53 CUDA=no build-53/torch.so"
+        skip "no module for Lua 5.3: make LUA_NAME=lua5.3 CUDA=no build-lua5.3/torch.so"
         continue
     fi
     if [ -n "$needs" ] && ! reason=$($needs); then

@@ -209,7 +209,7 @@ describe('functions in C that read their arguments by hand', function()
     local file = assert(io.open(path, 'w'))
     file:write(code)
     file:close()
-    local pipe = assert(io.popen(('LUA_CPATH="%s/?.so;;" lua5.4 %s 2>&1'):format(os.getenv 'LTENSOR_BUILD' or 'build', path)))
+    local pipe = assert(io.popen(('LUA_CPATH="%s/?.so;;" lua%s %s 2>&1'):format(os.getenv 'LTENSOR_BUILD' or 'build', _VERSION:match '%d.%d', path)))
     local text = pipe:read 'a'
     pipe:close()
     os.remove(path)

@@ -27,7 +27,7 @@ local function assert_all_same(expected, got)
 end
 
 describe('a compiled function', function()
-  it('a compiled function gives eager results in one pass and does not write unreachable values', function()
+  it('a compiled function gives eager results in one pass and does not write unreachable values #lua54', function()
     local x = torch.randn(300, 700)
     local run, seen = compiled(gelu)
     assert_same(gelu(x), run(x))
@@ -36,7 +36,7 @@ describe('a compiled function', function()
     assert.same({ 8, 1, 1, 210000, 'end' }, { note.ops, note.passes, note.written, note.elements, note.reason })
   end)
 
-  it('a compiled function does not write values of local variables and arguments', function()
+  it('a compiled function does not write values of local variables and arguments #lua54', function()
     local a, b, c = torch.randn(100, 100), torch.randn(100, 100), torch.randn(100, 100)
     local function add(x, y) return x + y end
     for _, f in ipairs {
@@ -112,7 +112,7 @@ describe('a compiled function', function()
     assert.equal('write', seen.notes[1].reason)
   end)
 
-  it('gives equal results memory of their own', function()
+  it('gives equal results memory of their own #lua54', function()
     local run, seen = compiled(function(x) return x * 2, x * 2, (x * 2):exp() end)
     local x = torch.randn(50)
     local a, b, c = run(x)
@@ -145,7 +145,7 @@ describe('a compiled function', function()
     assert_same(expected, (compiled(f))(x))
   end)
 
-  it('broadcasts, casts and gathers on the way', function()
+  it('broadcasts, casts and gathers on the way #lua54', function()
     local function f(x, row, column) return ((x:t() + row) * column):half():float():exp() end
     local x, row, column = torch.randn(30, 40), torch.randn(30), torch.randn(40, 1)
     local run, seen = compiled(f)
@@ -184,7 +184,7 @@ describe('a compiled function', function()
     end
   end)
 
-  it('does two steps at once as it does them one by one', function()
+  it('does two steps at once as it does them one by one #lua54', function()
     local special = torch.tensor { 0.0, -0.0, math.huge, -math.huge, 0 / 0, 1e-40, -3e38, 3e38, 0.1, -7.25 }
     local x, y, z = special:repeat_interleave(100), special:repeat_interleave(10):tile { 10 }, special:tile { 100 }
     local function mul(a, b) return a * b end
@@ -229,7 +229,7 @@ describe('a compiled function', function()
     assert_same(g, c)
   end)
 
-  it('a compiled function reads a rolled tensor without a copy', function()
+  it('a compiled function reads a rolled tensor without a copy #lua54', function()
     local function check(what, x, f, ...)
       local run, seen = compiled(f)
       assert_same(f(x), run(x))
@@ -613,7 +613,7 @@ describe('gradients through a compiled function', function()
     assert_same(second(f), second((compiled(f))))
   end)
 
-  it('a compiled training step writes only its gradients and recomputes saved values', function()
+  it('a compiled training step writes only its gradients and recomputes saved values #lua54', function()
     local x, got = torch.randn(100, 300, { requires_grad = true }), nil
     local function polynomial(t) return ((t * 0.1 + 0.2) * t + 0.3) * t + 0.4 end
     local run, seen = compiled(function(t) polynomial(t):sum():backward() end)

@@ -425,7 +425,7 @@ describe('workers', function()
     fails_with('DataLoader timed out after 0.2 seconds', all, data.DataLoader(Odd(4), {num_workers = 1, timeout = 0.2}))
   end)
 
-  it('leave no process behind', function()
+  it('leave no process behind #lua54', function()
     local out, err, status = process.lua [[
       local data = torch.utils.data
       torch.ones(300, 300):matmul(torch.ones(300, 300)) -- threads run

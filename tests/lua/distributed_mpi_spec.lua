@@ -305,11 +305,11 @@ for _, mpi in ipairs(installed) do
       ]])
     end)
 
-    local module = (os.getenv 'LTENSOR_BUILD' or 'build') .. '/torch.so'
-    if io.open(module) and os.execute 'command -v lua5.4 >/dev/null' then
+    local module, plain = (os.getenv 'LTENSOR_BUILD' or 'build') .. '/torch.so', 'lua' .. _VERSION:match '%d.%d'
+    if io.open(module) and os.execute(('command -v %s >/dev/null'):format(plain)) then
       it('runs in another interpreter, which closes its modules at the end #plain', function()
         all_well(2, 'local x = torch.ones(3) dist.all_reduce(x) assert(x:sum():item() == 6)',
-          { program = 'lua5.4', environment = ("LUA_CPATH='%s'"):format((module:gsub('torch%.so$', '?.so'))) })
+          { program = plain, environment = ("LUA_CPATH='%s'"):format((module:gsub('torch%.so$', '?.so'))) })
       end)
     end
 

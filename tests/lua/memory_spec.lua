@@ -15,7 +15,8 @@ end
 ]]
 
 -- A plain interpreter whose collector is in incremental mode, as in a new state of a host.
-local PLAIN = ("LUA_CPATH=%s/?.so lua5.4 -e \"collectgarbage 'incremental' torch = require 'torch' nn = torch.nn\""):format(os.getenv 'LTENSOR_BUILD' or 'build')
+local PLAIN = ("LUA_CPATH=%s/?.so lua%s -e \"collectgarbage 'incremental' torch = require 'torch' nn = torch.nn\""):format(os.getenv 'LTENSOR_BUILD' or 'build',
+  _VERSION:match '%d.%d')
 
 -- A tarball has the program alone, without the module.
 local has_module = io.open((os.getenv 'LTENSOR_BUILD' or 'build') .. '/torch.so') ~= nil
@@ -74,7 +75,7 @@ describe('peak resident memory #rss #cpu', function()
   bounded('of small temporaries',
     'local a = torch.rand(2, 3) for i = 1, 1000000 do local b = a + a end')
 
-  it('of saving 50,000 tiny tensors is a small multiple of the file', function()
+  it('of saving 50,000 tiny tensors is a small multiple of the file #lua54', function()
     for suffix, most in pairs { ['.pt'] = 4, ['.npz'] = 4 } do
       local path = os.tmpname() .. suffix
       local code = ([[
@@ -109,7 +110,7 @@ describe('peak resident memory #rss #cpu', function()
     for i = 1, 20000 do list[i % 64 + 1] = torch.ones(64, 256) end
   ]], nil, 100)
 
-  it('has few blocks where each value is read by the next ops', function()
+  it('has few blocks where each value is read by the next ops #lua54', function()
     local output = process.lua [[
       local a, blocks, n = torch.rand(512, 512), {}, 0
       local function note(t)
@@ -183,7 +184,7 @@ describe('the most that tensors hold #cpu', function()
   end)
 end)
 
-describe("the collector's mode #cpu", function()
+describe("the collector's mode #cpu #lua54", function()
   it('is generational in the program', function()
     assert.equal('generational\n', (process.lua 'print(collectgarbage "incremental")'))
   end)

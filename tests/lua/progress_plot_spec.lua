@@ -50,7 +50,7 @@ describe('torch.utils.progress', function()
     assert.is_truthy(err:find('25% 1/4', 1, true))
   end)
 
-  it('ends the line when the loop is left', function()
+  it('ends the line when the loop is left #lua54', function()
     local err = shown 'for i in torch.utils.progress(4) do if i == 3 then break end end'
     assert.is_truthy(err:find '^50%% 2/4 .*\n$')
     err = shown 'pcall(function() for i in torch.utils.progress(4) do error "x" end end)'

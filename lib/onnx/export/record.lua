@@ -94,10 +94,33 @@ end
 
 -- ---- the hook -----------------------------------------------------------------------------------
 
+-- The stack of a C function in Lua 5.3, at a call its arguments. Above them is a value of the debug library.
+local function stack_of(level)
+  local list, n = {}, 0
+  while true do
+    local name, value = debug.getlocal(level + 1, n + 1)
+    if not name then break end
+    n = n + 1
+    list[n] = value
+  end
+  list[n] = nil
+  list.n = n - 1
+  return list
+end
+
+-- The results are the values above the mark of lt_lua_mark_results, or the uppermost one.
+local function results_in(stack)
+  local first = stack.n
+  while torch.is_tensor(stack[first]) do first = first - 1 end
+  if stack[first] ~= 'several results' then first = stack.n - 1 end
+  return table.move(stack, first + 1, stack.n, 1, { n = stack.n - first })
+end
+
 -- The arguments or results of the function for which a debug hook, which calls this one, runs.
-local function transferred()
+local function transferred(event)
   if _VERSION == 'Lua 5.3' then
-    error('recording a module needs Lua 5.4 or later: Lua 5.3 does not tell a debug hook the results of a function', 0)
+    local stack = stack_of(3)
+    return event == 'return' and results_in(stack) or stack
   end
   local info = debug.getinfo(3, 'r')
   local list = { n = info.ntransfer }
@@ -137,11 +160,11 @@ local function hook_of(self)
     if event == 'return' then
       if f ~= pending_f then return end
       pending_f = nil
-      return add_call(self, pending, transferred())
+      return add_call(self, pending, transferred(event))
     end
     local entry = entry_of(f)
     if not entry then return end
-    local args = transferred()
+    local args = transferred(event)
     if entry.op == 'index' and type(args[2]) == 'string' and args[2]:find '^_*%a[%w_]*$' and args[2] ~= 'None' and not self.fields[args[2]] then return end
     for i = 1, args.n do args[i] = recorded(self, args[i], 1) end
     if entry.op == 'index_assign' then

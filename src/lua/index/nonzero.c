@@ -37,6 +37,7 @@ static int push_places(lua_State *L)
     if (dims == 0) dims = 1;
     luaL_checkstack(L, dims, NULL);
     for (int i = 1; i <= dims; i++) lua_rawgeti(L, 2, i);
+    lt_lua_mark_results(L, dims);
     return dims;
 }
 

@@ -68,7 +68,7 @@ static lt_status guarded(lua_CFunction f, model_request *r)
     lua_settop(L, 0);
     lua_pushcfunction(L, f);
     lua_pushlightuserdata(L, r);
-    const int code = lua_pcall(L, 1, 0, 0);
+    const int code = lt_lua_call_status(L, lua_pcall(L, 1, 0, 0));
     lt_status status = LT_OK;
     if (lt_interrupted())
         status = lt_stopped();

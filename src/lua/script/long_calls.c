@@ -379,6 +379,12 @@ static lua_Integer utf8_length(unsigned char first)
     return n;
 }
 
+#if LUA_VERSION_NUM == 503
+#define RANGE "string"
+#else
+#define RANGE "bounds"
+#endif
+
 /* utf8.len(s, i, j, lax) */
 static int utf8_len(lua_State *L)
 {
@@ -387,8 +393,8 @@ static int utf8_len(lua_State *L)
     lua_Integer i = from_start(luaL_optinteger(L, 2, 1), size), count = 0;
     lua_Integer j = from_start(luaL_optinteger(L, 3, -1), size);
     bool lax = lua_toboolean(L, 4);
-    luaL_argcheck(L, i >= 1 && i <= (lua_Integer)size + 1, 2, "initial position out of bounds");
-    luaL_argcheck(L, j <= (lua_Integer)size, 3, "final position out of bounds");
+    luaL_argcheck(L, i >= 1 && i <= (lua_Integer)size + 1, 2, "initial position out of " RANGE);
+    luaL_argcheck(L, j <= (lua_Integer)size, 3, "final position out of " RANGE);
     while (i <= j) {
         lua_Integer stop = j - i < PIECE ? j : i + PIECE;
         while (stop < j && stop > i && ((unsigned char)s[stop - 1] & 0xC0) == 0x80) stop--;

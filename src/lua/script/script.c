@@ -225,7 +225,7 @@ static int get_global(lua_State *L)
 static lt_status caught(lua_State *L, int code)
 {
     if (lt_interrupted()) return lt_stopped();
-    if (code == LUA_ERRMEM)
+    if (lt_lua_call_status(L, code) == LUA_ERRMEM)
         return lt_error(LT_ERR_MEMORY, "the script needs more memory than it may have");
     if (lua_type(L, -1) == LUA_TSTRING) return lt_error(LT_ERR_RUNTIME, "%s", lua_tostring(L, -1));
     return lt_error(LT_ERR_RUNTIME, "the script raised an error that is a %s",

@@ -6,6 +6,7 @@
 #include <lua.h>
 
 #include <lauxlib.h>
+#include <string.h>
 
 #if LUA_VERSION_NUM == 503
 #define LUA_GNAME "_G"
@@ -37,6 +38,20 @@ static inline void lt_lua_set_inputs(lua_State *L, int token, int n)
     lua_setuservalue(L, token);
 #else
     for (int i = n; i > 0; i--) lua_setiuservalue(L, token, i + 1);
+#endif
+}
+
+/* Lua 5.3 does not report to a debug hook how many results a function returns. A function of several
+ * results marks them by this text below them on its stack; lib/onnx/export/record.lua reads it. */
+static inline void lt_lua_mark_results(lua_State *L, int n)
+{
+#if LUA_VERSION_NUM == 503
+    luaL_checkstack(L, 1, NULL);
+    lua_pushliteral(L, "several results");
+    lua_insert(L, -n - 1);
+#else
+    (void)L;
+    (void)n;
 #endif
 }
 
@@ -83,6 +98,20 @@ static inline int lt_lua_resume(lua_State *co, lua_State *from, int n_args, int 
 #else
     return lua_resume(co, from, n_args, n_results);
 #endif
+}
+
+/* The status of a protected call, whose error is on top of the stack. In 5.3, scopes of the library
+ * raise an error again (lib/lua53/scope.lua), as an ordinary one: Lua's text shows that memory ended. */
+static inline int lt_lua_call_status(lua_State *L, int status)
+{
+#if LUA_VERSION_NUM == 503
+    if (status == LUA_ERRRUN && lua_type(L, -1) == LUA_TSTRING &&
+        strcmp(lua_tostring(L, -1), "not enough memory") == 0)
+        return LUA_ERRMEM;
+#else
+    (void)L;
+#endif
+    return status;
 }
 
 /* Closes the pending variables of a coroutine that ended by an error; 5.3 has none. Returns the

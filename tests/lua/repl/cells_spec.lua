@@ -119,7 +119,7 @@ describe('top-level locals', function()
     assert.is_nil((run('function f() local hidden = 1 end f()', 'hidden')))
   end)
 
-  it('keep their constness', function()
+  it('keep their constness #lua54', function()
     local scope = cell.scope()
     cell.compile('local c <const>, d <const> = 1, {}', '=(cell 1)', scope).run()
     local compiled, message = cell.compile('c = 2', '=(cell 2)', scope)

@@ -349,7 +349,7 @@ expect Out[2]: 2.0
     end
   end)
 
-  it('in a __gc that has no end stops at Ctrl-C, and so does a hook #pty', function()
+  it('in a __gc that has no end stops at Ctrl-C, and so does a hook #pty #lua54', function()
     for _, cell in ipairs {
       'setmetatable({}, {__gc = function() print("be" .. "gun") while true do pcall(print) end end}); collectgarbage()',
       'coroutine.wrap(function() setmetatable({}, {__gc = function() print("be" .. "gun") while true do end end}); collectgarbage() end)()',

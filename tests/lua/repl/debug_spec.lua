@@ -117,7 +117,7 @@ bt
     has(out, "Out[4]: 'after'")
   end)
 
-  it('stepping ends with the last line of a cell', function()
+  it('stepping ends with the last line of a cell #lua54', function()
     local out = type_lines "%debug for i = 1, 2 do local k = i end\ns\ns\n'after'\n"
     lacks(out, '(cell 1):2')
     has(out, "Out[2]: 'after'")

@@ -71,7 +71,8 @@ describe('objects', function()
   end)
 
   it('objects with a failing __tostring are still shown', function()
-    assert.is_truthy(shown(setmetatable({}, {__tostring = function() return {} end})):find '^<table 0x%x+>$')
+    local address = _VERSION == 'Lua 5.3' and '' or ' 0x%x+' -- string.format of 5.3 has no %p
+    assert.is_truthy(shown(setmetatable({}, {__tostring = function() return {} end})):find('^<table' .. address .. '>$'))
     assert.is_truthy(shown(setmetatable({}, {__tostring = function() error 'no' end})):find 'could not be shown: .*no')
     assert.is_truthy(shown(setmetatable({}, {__tostring = function() error {} end})):find 'could not be shown: table')
   end)

@@ -2,6 +2,7 @@
 
 ##@ Installation and packages
 ## install [PREFIX=/usr/local]: install the program, libraries, headers and pages; also with MINIMAL=1
+## uninstall [PREFIX=/usr/local]: remove the files that make install wrote
 ## dist: a tarball for any x86-64 Linux with glibc 2.36, in dist/
 ## test-dist [TESTS=quick|smoke]: the tarball, unpacked and tested where nothing else is installed
 ## deb [REUSE=1]: Debian's packages, in dist/; with the CUDA backend where nvcc is installed; of the build's objects
@@ -9,11 +10,14 @@
 ## test-tutorial: run each command of docs/guide/start.md in a bare Debian, with the packages in dist/
 ## test-same: two builds in two folders give the same bytes
 ## image: an image for docker and podman of the packages in dist/ (root and a network)
-.PHONY: install dist test-dist deb test-deb test-tutorial test-same image rock install-rock
+.PHONY: install uninstall dist test-dist deb test-deb test-tutorial test-same image rock install-rock
 install: all docs $(if $(MINIMAL),,$(BUILD)/shell/ltensor.1)
 	@BUILD=$(RESULT) GEN=$(RESULT_GEN) VERSION=$(VERSION) SONAME=$(SONAME) DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" \
 	  LIBDIR="$(LIBDIR)" STRIP=$(STRIP) LIBS="$(CORE_LIBS)" LUA_LIBS="$(LUA_LIBS)" LUA_NAME=$(LUA_NAME) \
 	  sh scripts/install.sh
+
+uninstall:
+	@DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" sh scripts/uninstall.sh
 
 dist: all docs $(BUILD)/shell/ltensor.1 test-programs $(BUILD)/dist/ltensor $(BUILD)/dist/prompt_host
 	@BUILD=$(BUILD) VERSION=$(VERSION) EPOCH=$(EPOCH) sh scripts/dist.sh

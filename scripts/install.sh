@@ -1,6 +1,9 @@
 #!/bin/sh
 # make install: installs $BUILD to $DESTDIR$PREFIX. Also needs $VERSION, $GEN (the generated
 # headers) and $LIBS, $LUA_LIBS (the linker arguments of a program with the static libraries).
+# The files are written to a temporary folder first; what it contains is the list of installed
+# files (share/ltensor/installed), which uninstall.sh reads.
+#
 # LIBDIR is the prefix's library folder (lib, or a distribution's lib64 or lib/x86_64-linux-gnu):
 # the program searches lib/ltensor, which is then a symbolic link.
 #
@@ -16,10 +19,15 @@
 #
 # Installed files are stripped. Their debug information is in a folder .debug beside each, where gdb
 # searches (NAME.debug, identified by the name and checksum in the stripped file). STRIP=no does not
-# strip, for packagers.
+# strip, for packagers. Nothing installed names the prefix except the Jupyter kernel, so you can move
+# it.
 set -eu
+umask 022 # other users read the files
 BUILD=${BUILD-build}
-dest=${DESTDIR-}$PREFIX
+target=${DESTDIR-}$PREFIX
+dest=$(mktemp -d "$BUILD/install.XXXXXX")
+trap 'rm -rf "$dest"' EXIT
+dest=$(realpath "$dest")
 lib=$dest/$LIBDIR
 # Where a system has a single Lua, its name has no version.
 case ${LUA_NAME-} in
@@ -36,8 +44,7 @@ if [ "$LIBDIR" != lib ]; then
     ln -sfnr "$lib/ltensor" "$dest/lib/ltensor"
 fi
 
-# install_binary FILE TO: installs an executable or shared library. It is written to a temporary
-# name and then renamed, because the old file may be in use.
+# install_binary FILE TO: installs an executable or shared library.
 install_binary() {
     from=$1 to=$2 folder=$(dirname "$2") name=$(basename "$2")
     if [ "${STRIP-yes}" = no ]; then
@@ -47,9 +54,8 @@ install_binary() {
     install -d "$folder/.debug"
     objcopy --only-keep-debug --compress-debug-sections "$from" "$folder/.debug/$name.debug"
     chmod 644 "$folder/.debug/$name.debug"
-    objcopy --strip-unneeded --add-gnu-debuglink="$folder/.debug/$name.debug" "$from" "$to.new"
-    chmod 755 "$to.new"
-    mv "$to.new" "$to"
+    objcopy --strip-unneeded --add-gnu-debuglink="$folder/.debug/$name.debug" "$from" "$to"
+    chmod 755 "$to"
 }
 
 # A library of selected ops (make MINIMAL=1) has no program, prompt or simulated GPUs.
@@ -79,7 +85,6 @@ install -m 644 "$BUILD"/meta/*.lua "$dest/share/ltensor/lib/meta/"
 install -m 644 "$BUILD"/docs/*.md "$dest/share/doc/ltensor/reference/"
 install -m 644 README.md LICENSE "$dest/share/doc/ltensor/"
 if [ -d "$BUILD/site/html" ]; then # make site; help() opens it
-    rm -rf "$dest/share/doc/ltensor/html"
     cp -R "$BUILD/site/html" "$dest/share/doc/ltensor/html"
 fi
 install_data() { install -D -m 644 "$1" "$dest/share/$2"; }
@@ -99,7 +104,7 @@ fi
 
 to_prefix=$(echo "$LIBDIR" | sed 's|[^/]*|..|g')
 fill() {
-    sed -e "s|@PREFIX@|$PREFIX|" -e "s|@LIBDIR@|$LIBDIR|" -e "s|@TO_PREFIX@|$to_prefix|" -e "s|@VERSION@|$VERSION|" -e "s|@SONAME@|$SONAME|" -e "s|@LIBS@|$LIBS|" -e "s|@LUA_LIBS@|$LUA_LIBS|" -e "s|@LUA_NAME@|$LUA_NAME|" "$1" >"$2"
+    sed -e "s|@TO_PREFIX@|$to_prefix|" -e "s|@VERSION@|$VERSION|" -e "s|@SONAME@|$SONAME|" -e "s|@LIBS@|$LIBS|" -e "s|@LUA_LIBS@|$LUA_LIBS|" -e "s|@LUA_NAME@|$LUA_NAME|" "$1" >"$2"
 }
 for package in ltensor ltensor-static ltensor_lua ltensor_lua-static; do
     fill "packaging/pkg-config/$package.pc.in" "$lib/pkgconfig/$package.pc"
@@ -107,3 +112,21 @@ done
 for file in ltensor-config.cmake ltensor-config-version.cmake; do
     fill "packaging/cmake/$file.in" "$lib/cmake/ltensor/$file"
 done
+
+# ---- the list of installed files, then the files ----
+# Folders that do not exist yet end in "/", and "./" is the prefix. The list of an earlier
+# installation is kept, so that uninstall also removes files that this version no longer has.
+manifest=share/ltensor/installed
+touch "$dest/$manifest"
+{
+    [ ! -f "$target/$manifest" ] || cat "$target/$manifest"
+    (cd "$dest" && find . ! -type d) | sed 's|^\./||'
+    (cd "$dest" && find . -type d) | sed 's|^\./||' | while read -r folder; do
+        [ -d "$target/$folder" ] || echo "$folder/"
+    done
+} | LC_ALL=C sort -u >"$dest/$manifest.new"
+mv "$dest/$manifest.new" "$dest/$manifest"
+
+# tar replaces files instead of overwriting them: a running program keeps its own.
+install -d "$target"
+tar -C "$dest" -cf - . | tar -C "$target" --no-overwrite-dir --keep-directory-symlink --no-same-owner -mxpf -

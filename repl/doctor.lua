@@ -10,7 +10,6 @@ local doctor = {}
 -- and the Debian package. tests/lua/repl/doctor_spec.lua compares them with the names in the
 -- sources.
 doctor.libraries = {
-  { 'OpenBLAS', { 'libopenblas.so.0' }, 'torch.linalg on the CPU', 'libopenblas0-openmp' },
   { 'libpng', { 'libpng16.so.16' }, 'reading and writing PNG images', 'libpng16-16' },
   { 'TurboJPEG', { 'libturbojpeg.so.0' }, 'reading and writing JPEG images', 'libturbojpeg0' },
   { 'CXSparse', { 'libcxsparse.so.4', 'libcxsparse.so.3' }, 'torch.sparse.spsolve', 'libcxsparse4 or libcxsparse3' },
@@ -71,6 +70,13 @@ end
 local function report_onednn(say, name)
   if name == 'none' then return say(false, 'oneDNN', 'built without it; it adds fast convolutions on the CPU') end
   report_libraries(say, { { 'oneDNN', { name }, 'fast convolutions on the CPU', (name:gsub('%.so%.', '')) } })
+end
+
+-- LAPACK comes with one of several libraries; the config names the one that is open.
+local function report_lapack(say, description)
+  local found = description ~= 'none'
+  say(found, 'LAPACK', found and description .. ': torch.linalg on the CPU'
+    or 'no library with it was found; it adds torch.linalg on the CPU (Debian: libopenblas0-openmp)')
 end
 
 local function report_processor(say, facts)
@@ -137,6 +143,7 @@ function doctor.main(write, open_plugin)
   local facts = build_facts()
   write(('ltensor %s, %s\n'):format(torch.__version__, _VERSION))
   report_processor(say, facts)
+  report_lapack(say, facts.BLAS)
   report_libraries(say, doctor.libraries)
   report_onednn(say, facts.oneDNN)
   report_gpus(say, facts)

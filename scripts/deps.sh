@@ -31,13 +31,14 @@ test_packages='lua-busted libcmocka-dev dataset-fashion-mnist python3-dev python
 abigail-tools clang cmake libsuitesparse-dev luarocks libopenmpi-dev openmpi-bin libmpich-dev mpich
 lua5.1 lua5.3 liblua5.3-dev luajit'
 
+lapack_packages='libblas3 liblapack3 libblis4-openmp libflame1'
 deb_packages='debhelper dpkg-dev libopenmpi-dev libmpich-dev'
 
 case "${1-}" in
     deb) wanted="$build_packages $deb_packages" ;;
     '') wanted=$build_packages ;;
     test) wanted="$build_packages $test_packages" ;;
-    ci) wanted="$build_packages $test_packages $deb_packages lintian lua-check clang-format-14 mandoc mkdocs-material shellcheck
+    ci) wanted="$build_packages $test_packages $deb_packages $lapack_packages lintian lua-check clang-format-14 mandoc mkdocs-material shellcheck
 lighttpd lighttpd-modules-lua gringo curl" ;;
     *)
         echo "usage: scripts/deps.sh [test|ci|deb]" >&2

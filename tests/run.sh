@@ -194,6 +194,8 @@ programs() {
     # They install and link the build for Lua 5.4.
     if [ -f Makefile ] && [ "$lua" = 'Lua 5.4' ]; then
         suite "packages, and examples built with them" sh tests/packages.sh
+        suite "install, a moved prefix, uninstall" sh tests/install.sh
+        suite "each LAPACK" sh tests/lapack.sh
         suite "a library of chosen ops" sh tests/minimal.sh
         [ "$mode" = ci ] || suite "the library in one file" sh tests/single_file.sh
         suite "the C++ header" sh tests/cpp.sh

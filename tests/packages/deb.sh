@@ -48,7 +48,7 @@ done
 
 # ---- what is recommended; the module for lua5.4 ----
 install_packages libopenblas0-openmp libdnnl2 libpng16-16 libturbojpeg0 lua5.4
-for library in OpenBLAS oneDNN libpng TurboJPEG; do
+for library in LAPACK oneDNN libpng TurboJPEG; do
     expect "ok       $library" ltensor --doctor
 done
 expect 'tensor([0, 1, 2, 3])' lua5.4 -e "print(require 'torch'.arange(4))"

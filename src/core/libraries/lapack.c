@@ -1,16 +1,16 @@
-/* lapack.c - see lapack.h. The routines come with the distribution's OpenBLAS. They are declared
- * here rather than included: only Fortran's calling convention matters. The library is opened when
+/* lapack.c - see lapack.h. The routines come with a library of the system (lapack_library.c). They are
+ * declared here rather than included: only Fortran's calling convention matters. It is opened when
  * the first routine is called: resolving its thousands of symbols would take a third of the
  * program's startup time. A call that may take long runs on its own thread (detached.h). */
 #include "lapack.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
 #include "context/detached.h"
 #include "saturating.h"
 #include "dtypes/dtype.h"
+#include "lapack_library.h"
 #include "lapack_routines.h"
 #include "library.h"
 #include "memory/alloc.h"
@@ -24,13 +24,8 @@ typedef struct lapack_routines {
 #undef X
 } lapack_routines;
 
-static struct {
-    lapack_routines of[KINDS];
-    void (*set_num_threads)(int n);
-    char *(*get_config)(void);
-    lt_openmp openmp;
-    bool complete;
-} lib;
+static lt_lapack_library lib;
+static lapack_routines routines[KINDS];
 
 /* Index of the element type, which determines the first letter of a routine's name. */
 static int routine_index_of(lt_dtype dtype)
@@ -43,44 +38,46 @@ static int routine_index_of(lt_dtype dtype)
     }
 }
 
-static void find_symbol(void *library, const char *symbol, void *place)
+/* Fills `routines`; returns the name of a routine that the library lacks, else NULL. */
+static const char *find_routines(const lt_lapack_library *library)
 {
-    if (symbol == NULL) return;
-    void *found = dlsym(library, symbol);
-    lib.complete = lib.complete && found != NULL;
-    *(void **)place = found;
+    const char *absent = NULL;
+#define X(name, s, d, c, z, arguments)                                                             \
+    for (int kind = 0; kind < KINDS; kind++) {                                                     \
+        const char *symbol = (const char *[KINDS]){s, d, c, z}[kind];                              \
+        if (symbol == NULL) continue;                                                              \
+        *(void **)&routines[kind].name = lt_lapack_library_symbol(library, symbol);                \
+        if (routines[kind].name == NULL) absent = symbol;                                          \
+    }
+    LT_LAPACK_ROUTINES(X)
+#undef X
+    return absent;
 }
 
 static void open_library(const lt_library *self)
 {
     (void)self;
-    void *library = lt_openmp_dlopen("libopenblas.so.0", &lib.openmp);
-    lib.complete = library != NULL;
-    if (library == NULL) return;
-    find_symbol(library, "openblas_set_num_threads", &lib.set_num_threads);
-    find_symbol(library, "openblas_get_config", &lib.get_config);
-#define X(name, s, d, c, z, arguments)                                                             \
-    for (int kind = 0; kind < KINDS; kind++)                                                       \
-        find_symbol(library, (const char *[KINDS]){s, d, c, z}[kind], &lib.of[kind].name);
-    LT_LAPACK_ROUTINES(X)
-#undef X
+    lt_lapack_library_open(&lib, find_routines);
 }
 
-static lt_library openblas = LT_LIBRARY("libopenblas.so.0", open_library);
+/* The name for authorizers, whichever library is opened. */
+static lt_library lapack = LT_LIBRARY("libopenblas.so.0", open_library);
 
 /* 0 if the routines can be called, else the reason as an info. */
 static int missing(void)
 {
-    const lt_status status = lt_library_need(&openblas);
+    const lt_status status = lt_library_need(&lapack);
     if (status != LT_OK) return LT_LAPACK_FAILED(status);
-    return lib.complete ? 0 : LT_LAPACK_ABSENT;
+    return lib.handle != NULL ? 0 : LT_LAPACK_ABSENT;
 }
 
-const char *lt_lapack_config(void) { return missing() == 0 ? lib.get_config() : "none"; }
+const char *lt_lapack_config(void) { return missing() == 0 ? lib.description : "none"; }
+
+const char *lt_lapack_absent_reason(void) { return lib.reason; }
 
 static const lapack_routines *routines_of(lt_dtype dtype)
 {
-    return &lib.of[routine_index_of(dtype)];
+    return &routines[routine_index_of(dtype)];
 }
 
 static bool narrow(lt_dtype dtype) { return lt_real_of(dtype) == LT_FLOAT32; }
@@ -147,7 +144,10 @@ static void call_routine(void *context)
     static _Atomic int told;
     lapack_call *c = context;
     if (only_one_thread) c->threads = 1;
-    if (atomic_exchange(&told, c->threads) != c->threads) lib.set_num_threads(c->threads);
+    if (atomic_exchange(&told, c->threads) != c->threads) {
+        if (lib.set_num_threads != NULL) lib.set_num_threads(c->threads);
+        if (lib.set_num_threads_wide != NULL) lib.set_num_threads_wide(c->threads);
+    }
     const int before = lt_openmp_set_threads(&lib.openmp, c->threads);
     if (c->threads > 1)
         call_with_threads(c);

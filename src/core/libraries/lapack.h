@@ -13,6 +13,8 @@
 
 /* The library's description of its build; "none" without a library. */
 const char *lt_lapack_config(void);
+/* After LT_LAPACK_ABSENT: the loader's messages. */
+const char *lt_lapack_absent_reason(void);
 
 /* LU factors of a (n x n), in place; pivots[n]. */
 int lt_lapack_lu(lt_dtype dtype, int n, void *a, int *pivots);

@@ -115,8 +115,10 @@ static lt_status lapack_error(int info)
     if (info == LT_LAPACK_ABSENT)
         return lt_error(
             LT_ERR_RUNTIME,
-            "LAPACK is required to factorize matrices, but its library libopenblas.so.0 cannot be "
-            "opened: install OpenBLAS (Debian: libopenblas0-openmp)");
+            "LAPACK is required to factorize matrices, but no library with it can be opened (%s): "
+            "install OpenBLAS (Debian: libopenblas0-openmp), or set LTENSOR_LAPACK to the path of "
+            "another library",
+            lt_lapack_absent_reason());
     if (info == -1) return lt_error(LT_ERR_MEMORY, "out of memory for the factors of a matrix");
     return lt_error(LT_ERR_RUNTIME, "LAPACK reported that its argument %d is invalid", -info);
 }

@@ -13,6 +13,8 @@ exclude_files = { 'build*', 'dist', 'lib/meta', 'tests/reference/*.lua' } -- wha
 
 -- The names of the programs that run these scripts.
 files['docs/examples/hosts'] = {std = 'lua54', globals = {'lighty', 'init', 'lease', 'shutdown'}, read_globals = {'core'}}
+files['src/ffi'] = { std = 'luajit' }
+files['tests/ffi'] = { std = 'luajit' }
 files['tests'] = {
   std = 'lua54+ltensor+busted',
   ignore = {

@@ -42,6 +42,12 @@ $(GEN)/formula_headers.lua: $(FORMULA_HEADERS) scripts/gen/header_texts.lua
 $(GEN)/ltensor.json: $(GEN_STAMP) $(wildcard include/*.h) lib/support/json_string.lua
 	$(LUA) scripts/gen/description.lua $(VERSION) $@ $(sort $(wildcard include/*.h))
 
+# The binding for LuaJIT, beside the libraries that it opens.
+FFI_PARTS := $(patsubst %,src/ffi/%.lua,library tensor arguments operations values methods module)
+FFI_SCRIPTS := scripts/gen/ffi.lua scripts/gen/json_reader.lua
+$(BUILD)/ltensor-ffi.lua: $(GEN)/ltensor.json $(FFI_PARTS) $(FFI_SCRIPTS)
+	$(LUA) scripts/gen/ffi.lua $< $(SONAME) $@ $(FFI_PARTS)
+
 EMBED_SCRIPTS := $(addprefix scripts/,embed.lua embed_args.lua source_files.lua) repl/program/close_scopes.lua repl/lexer.lua
 $(LUA_OBJ)/gen/embedded_lib.c: $(LIB_LUA) $(GEN)/ops_docs.lua $(GEN)/ops_scripted.lua $(GEN)/plugin_headers.lua $(GEN)/formula_headers.lua \
                                $(EMBED_SCRIPTS) $(LUA_OBJ)/flags_of_lua

@@ -38,12 +38,13 @@ $(MIN_GEN)/ops: $(OPS) FORCE
 	@mkdir -p $(MIN_GEN)/op $(MIN_OBJ)
 	@cmp -s $(OPS) $@ || cp $(OPS) $@
 
-$(MIN_STAMP): $(MIN_GEN)/ops $(GEN_STAMP) $(GEN)/plugin_headers.lua $(GEN)/formula_headers.lua
+$(MIN_STAMP): $(FFI_PARTS) $(FFI_SCRIPTS) $(MIN_GEN)/ops $(GEN_STAMP) $(GEN)/plugin_headers.lua $(GEN)/formula_headers.lua
 	LT_OPS=$< $(LUA) scripts/gen/headers.lua $(MIN_GEN)
 	LT_OPS=$< $(LUA) scripts/gen/cpp.lua $(MIN_GEN)
 	LT_OPS=$< $(LUA) scripts/gen/calls.lua $(MIN_GEN)
 	LT_OPS=$< $(LUA) scripts/gen/binding.lua $(MIN_GEN)
 	LT_OPS=$< $(LUA) scripts/gen/description.lua $(VERSION) $(MIN_GEN)/ltensor.json $(sort $(wildcard include/*.h))
+	$(LUA) scripts/gen/ffi.lua $(MIN_GEN)/ltensor.json $(SONAME) $(MIN)/ltensor-ffi.lua $(FFI_PARTS)
 	TARGET_LUA=$(TARGET_LUA) $(LUA) scripts/embed.lua $(MIN_GEN)/embedded_lib.c lib $$($(LUA) scripts/embed_args.lua lib $(LIB_LUA)) \
 	  $(call op_modules,$(MIN_GEN))
 	@touch $@

@@ -71,7 +71,8 @@ SHARED_GEN := $(if $(filter-out $(CORE),$(BUILD)),$(BUILD)/gen)
 PROGRAM := $(BUILD)/ltensor
 TARGETS := $(PROGRAM) $(BUILD)/torch.so $(BUILD)/libltensor.so $(BUILD)/libltensor.a \
            $(BUILD)/libltensor_lua.so $(BUILD)/libltensor_lua.a $(BUILD)/libltensor_repl.a \
-           $(BUILD)/libltensor_sim.so $(CUDA_BACKENDS) $(ENGINES) $(JUPYTER) $(GEN)/ltensor.json $(SHARED_GEN)
+           $(BUILD)/libltensor_sim.so $(CUDA_BACKENDS) $(ENGINES) $(JUPYTER) $(GEN)/ltensor.json $(SHARED_GEN) \
+           $(BUILD)/ltensor-ffi.lua
 # The headers of libltensor.so; those of libltensor_lua.so and libltensor_repl.so are in link.mk.
 CORE_HEADERS := $(filter-out %_lua.h %_script.h %_prompt.h %_plugin.h,$(wildcard include/ltensor*.h))
 PUBLIC_HEADERS := $(CORE_HEADERS) $(GEN)/ltensor_ops.h

@@ -142,7 +142,7 @@ layers: $(CORE_OBJ) $(VECTOR_OBJ) $(BIND_OBJ) $(SIM_OBJ)
 
 # A language server, if installed, checks the annotations for editors.
 LUA_SERVER ?= $(shell command -v emmylua_ls || command -v lua-language-server)
-lint: $(BUILD)/shell/ltensor.1 docs
+lint: $(BUILD)/shell/ltensor.1 docs $(BUILD)/ltensor-ffi.lua
 	@sh packaging/release.sh check
 	luacheck -q .
 	lua5.4 scripts/prose.lua

@@ -14,6 +14,7 @@
 #   lib/pkgconfig/, lib/cmake/ltensor/ for programs that use the library
 #   include/                           the headers, and ltensor.json, which describes them for generators of bindings
 #   share/ltensor/lib/, share/doc/ltensor/
+#   share/lua/5.1/ltensor-ffi.lua      the module for LuaJIT
 #   share/man, share/bash-completion, share/zsh, share/fish    the manual page, completion of the command line
 #   share/jupyter/kernels/ltensor      the kernel specification for Jupyter
 #
@@ -80,6 +81,9 @@ for header in include/*.h include/*.hpp "$GEN/ltensor_ops.h" "$GEN/ltensor_ops.h
     install -m 644 "$header" "$dest/include/"
 done
 install -m 644 "$GEN/ltensor.json" "$dest/include/"
+install -d "$dest/share/lua/5.1"
+sed "s|'../../../lib/'|'../../../$LIBDIR/'|" "$BUILD/ltensor-ffi.lua" >"$dest/share/lua/5.1/ltensor-ffi.lua"
+chmod 644 "$dest/share/lua/5.1/ltensor-ffi.lua"
 cp -R lib/. "$dest/share/ltensor/lib/"
 install -m 644 "$BUILD"/meta/*.lua "$dest/share/ltensor/lib/meta/"
 install -m 644 "$BUILD"/docs/*.md "$dest/share/doc/ltensor/reference/"

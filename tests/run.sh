@@ -203,6 +203,7 @@ programs() {
         suite "exported and needed symbols" sh tests/libraries.sh
         suite "other hosts and other Luas" sh tests/hosts.sh
         suite "torch in programs with Lua" tests/hosts/run.sh cpp clingo lighttpd # make test-hosts has them all
+        suite "the module for LuaJIT" sh tests/ffi.sh
         suite "the ABI of older versions" sh tests/abi.sh
     fi
     [ -x "$BUILD/tests/python_host" ] && suite "tensors shared with Python" "$BUILD/tests/python_host" tests/interop/exchange.py

@@ -23,7 +23,7 @@ local OTHERS = { ['hubconf.lua'] = true, ['lib/lua/5.4/torch.so'] = true }
 
 -- Every path of the repository and its folders, generated files included, and all their suffixes:
 -- 'src/core/iter.c', 'core/iter.c', 'iter.c'.
-local find_generated = ("; find %s/gen -name '*.[ch]' -o -name '*.hpp'"):format(build)
+local find_generated = ("; find %s/gen -name '*.[ch]' -o -name '*.hpp'; ls %s/ltensor-ffi.lua"):format(build, build)
 local paths, c_names = {}, {}
 for _, path in ipairs(lines_of('git ls-files' .. find_generated)) do
   repeat

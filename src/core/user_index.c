@@ -4,6 +4,17 @@
 #include "context/context.h"
 #include "devices/backend.h"
 #include "error.h"
+#include "ltensor_messages.h"
+
+lt_status lt_set_first_index(int number)
+{
+    static const lt_host_binding_class from_one = {.first = 1};
+    if (number != 0 && number != 1)
+        return lt_error(LT_ERR_RUNTIME, "lt_set_first_index(): the first index is 0 or 1, not %d",
+                        number);
+    lt_tls.binding = (lt_host_binding){number == 1 ? &from_one : NULL, NULL};
+    return LT_OK;
+}
 
 static int first(void) { return lt_tls.binding.class != NULL ? lt_tls.binding.class->first : 0; }
 

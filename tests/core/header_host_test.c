@@ -11,6 +11,7 @@
 #undef LT_OPS_BY_NAME
 #include "ltensor.h"
 #include "ltensor_files.h"
+#include "ltensor_messages.h"
 
 #include "failing.h"
 #include "find_backend.h"
@@ -383,6 +384,32 @@ static const row of_hosts[] = {
     {"lt_profile_release", profile, profile_null},
 };
 
+/* ---- ltensor_messages.h ---------------------------------------------------------------------- */
+
+/* The message for dimension 2 of a matrix, which counts from 0. */
+static const char *message_of_dim(void)
+{
+    lt_tensor *out = NULL;
+    assert_int_equal(lt_sum_dim(x, LT_DIMS(2), false, LT_DTYPE_NONE, &out), LT_ERR_INDEX);
+    return lt_error_message();
+}
+
+static lt_status first_index(void)
+{
+    assert_ok(lt_set_first_index(1));
+    assert_non_null(strstr(message_of_dim(), "[1, 2] or [-2, -1], but got 3"));
+    assert_ok(lt_set_first_index(0));
+    assert_non_null(strstr(message_of_dim(), "[-2, 1], but got 2"));
+    return LT_OK;
+}
+static void first_index_wrong(void)
+{
+    assert_int_equal(lt_set_first_index(2), LT_ERR_RUNTIME);
+    assert_non_null(strstr(lt_error_message(), "0 or 1, not 2"));
+}
+
+static const row of_messages[] = {{"lt_set_first_index", first_index, first_index_wrong}};
+
 /* ---- all of them ----------------------------------------------------------------------------- */
 
 static const struct {
@@ -394,6 +421,7 @@ static const struct {
     {"ltensor_device.h", of_devices, COUNT(of_devices)},
     {"ltensor_files.h", of_files, COUNT(of_files)},
     {"ltensor_host.h", of_hosts, COUNT(of_hosts)},
+    {"ltensor_messages.h", of_messages, COUNT(of_messages)},
 };
 
 static void test_no_function_is_left_out(void **state)

@@ -36,7 +36,8 @@ const char *lt_copies_cause(void) { return current_cause.name != NULL ? current_
 void lt_copies_origin(char *buffer, size_t n)
 {
     buffer[0] = '\0';
-    if (lt_tls.binding.class != NULL) lt_tls.binding.class->origin(lt_tls.binding.ctx, buffer, n);
+    const lt_host_binding host = lt_tls.binding;
+    if (host.class != NULL && host.class->origin != NULL) host.class->origin(host.ctx, buffer, n);
 }
 
 void lt_copies_show(bool on)

@@ -12,9 +12,10 @@
 bool lt_mem_reclaim(void)
 {
     static _Thread_local bool running;
-    if (running || lt_tls.binding.class == NULL) return false;
+    const lt_host_binding host = lt_tls.binding;
+    if (running || host.class == NULL || host.class->reclaim == NULL) return false;
     running = true;
-    lt_tls.binding.class->reclaim(lt_tls.binding.ctx);
+    host.class->reclaim(host.ctx);
     running = false;
     return true;
 }

@@ -9,7 +9,8 @@
 #
 # Uses $BUILD (build), and for hosts with Lua 5.3 the module of $BUILD_53 (build-lua5.3). tests/hosts/examples/HOST.sh describes a host:
 #   packages   Debian's packages            programs   commands that they install
-#   lua        5.4, 5.3, or empty for a host that needs no module
+#   lua        5.4, 5.3, ffi for LuaJIT, or empty for a host without Lua
+#   needs      a function that prints the reason and fails if the host cannot run
 #   try        a function that runs the example in the current folder, a copy of docs/examples/hosts/HOST and network.lua
 set -u
 cd "$(dirname "$0")/../.." || exit 2
@@ -75,7 +76,7 @@ run_host() {
         work=$folder/$host
         rm -rf "$work"
         mkdir "$work"
-        cp docs/examples/hosts/network.lua "$work"
+        cp docs/examples/hosts/network*.lua "$work"
         [ ! -d "docs/examples/hosts/$host" ] || cp -r "docs/examples/hosts/$host/." "$work"
         cd "$work"
         chmod -R a+rX .
@@ -85,11 +86,13 @@ run_host() {
         module=$BUILD
         [ "$lua" != 5.3 ] || module=$BUILD_53
         # This network.lua uses the library's threads before the host forks, and measures.
-        export LUA_PATH="$ROOT/tests/hosts/measured/?.lua;$work/?.lua;;" LUA_CPATH="$module/?.so;;" HOST_FOLDER=$work
+        export LUA_PATH="$ROOT/tests/hosts/measured/?.lua;$work/?.lua;$BUILD/?.lua;;" LUA_CPATH="$module/?.so;;" HOST_FOLDER=$work
         try
         if [ -n "${MEASURE-}" ] && [ -s measured ]; then sed "s/^/$host /" measured >>"$MEASURE"; fi
     )
 }
+
+root() { [ "$(id -u)" = 0 ] || { echo 'only root can start it'; return 1; }; }
 
 missing() {
     local program
@@ -115,7 +118,7 @@ for file in $chosen; do
     . "tests/hosts/examples/$host.sh"
     if [ -n "$(missing)" ] && [ "${INSTALL-}" = yes ]; then
         # shellcheck disable=SC2086
-        DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends -o DPkg::Lock::Timeout=300 $packages >"$folder/apt" 2>&1 ||
+        DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends --no-remove -o DPkg::Lock::Timeout=300 $packages >"$folder/apt" 2>&1 ||
             cat "$folder/apt" >&2
     fi
     if [ -n "$(missing)" ]; then
@@ -124,6 +127,10 @@ for file in $chosen; do
     fi
     if [ "$lua" = 5.3 ] && [ ! -f "$BUILD_53/torch.so" ]; then
         skip "no module for Lua 5.3: make LUA_NAME=lua5.3 CUDA=no build-lua5.3/torch.so"
+        continue
+    fi
+    if [ "$lua" = ffi ] && [ ! -f "$BUILD/ltensor-ffi.lua" ]; then
+        skip "no $BUILD/ltensor-ffi.lua: make"
         continue
     fi
     if [ -n "$needs" ] && ! reason=$($needs); then

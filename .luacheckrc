@@ -17,6 +17,8 @@ files['docs/examples/hosts'] = {
   globals = {'lighty', 'init', 'lease', 'shutdown', 'answer', 'auth_password_verify', 'auth_userdb_lookup', 'Str', 'term'},
   read_globals = {'core', 'apache2', 'dovecot', 'gp', 'mle', 'module', 'mutt', 'pandoc'},
 }
+files['docs/examples/hosts/network_ffi.lua'] = { std = 'luajit' }
+files['docs/examples/hosts/neovim'] = { std = 'luajit', globals = { 'vim' } }
 files['docs/examples/hosts/prosody/prosody.cfg.lua'] = {ignore = {'111', '113'}} -- settings
 files['src/ffi'] = { std = 'luajit' }
 files['tests/ffi'] = { std = 'luajit' }

@@ -42,6 +42,12 @@ luajit "$folder/cell.lua" >"$folder/found"
 diff "$folder/expected" "$folder/found" || { echo "ffi.sh: the output of docs/guide/luajit.md differs (>)" >&2; exit 1; }
 passed=$((passed + 1))
 
+if command -v lua5.1 >/dev/null; then
+    if lua5.1 -e "require 'ltensor-ffi'" >"$folder/output" 2>&1; then exit 1; fi
+    grep -q 'ltensor-ffi.lua needs the FFI of LuaJIT 2.1, which Lua 5.1 lacks' "$folder/output"
+    passed=$((passed + 1))
+fi
+
 counts luajit tests/ffi/test.lua "$folder"
 if command -v nvim >/dev/null; then
     counts nvim --headless -u NONE -i NONE -c 'luafile tests/ffi/test.lua' -c 'quitall!'

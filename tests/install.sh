@@ -57,6 +57,12 @@ for kind in ltensor ltensor-static; do
     LD_LIBRARY_PATH=$moved/lib/multi "$work/$kind" >"$work/out"
     expect 'sum 3'
 done
+if command -v luajit >/dev/null; then
+    LUA_PATH="$moved/share/lua/5.1/?.lua" luajit -e "print(require('ltensor-ffi').arange(3):sum())
+        for line in io.lines '/proc/self/maps' do io.write(line:match '/%S*libltensor%.so.*' or '', '\\n') end" >"$work/out"
+    expect 'tensor(3)'
+    expect "$moved/lib/multi/libltensor.so"
+fi
 [ -f "$(pkg-config --variable=description ltensor)" ] || fail "pkg-config does not find ltensor.json"
 passed=$((passed + 1))
 cat >"$work/gpu.lua" <<'LUA'

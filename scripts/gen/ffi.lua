@@ -32,6 +32,14 @@ for _, kind in ipairs { 'functions', 'enums', 'structs', 'types' } do
   end
 end
 
+for _, operation in ipairs(description.operations) do
+  local entry = { kind = 'functions', name = operation['function'], result = 'lt_status', parameters = {} }
+  for _, list in ipairs { operation.parameters, operation.results } do
+    for _, p in ipairs(list) do table.insert(entry.parameters, { name = p.name, type = p.c_type }) end
+  end
+  by_name[entry.name] = entry
+end
+
 local declared, texts = {}, {}
 local declare
 
@@ -145,6 +153,27 @@ for _, constant in ipairs(description.constants) do
   if constant.name == 'LT_VERSION_NUMBER' then version_number = constant.value end
 end
 
+-- C types of parameters and results by their types in the declarations; an optional one ends in ?.
+local c_types, result_types = {}, {}
+
+local function note(types, key, c_type)
+  c_type = c_type:gsub('^const lt_tensor %*', 'lt_tensor *') -- in-place operations write to the first one
+  assert(not types[key] or types[key] == c_type, key)
+  types[key] = c_type
+end
+
+for _, operation in ipairs(description.operations) do
+  for _, p in ipairs(operation.parameters) do note(c_types, p.type .. (p.optional and '?' or ''), p.c_type) end
+  for _, result in ipairs(operation.results) do note(result_types, result.type, result.c_type) end
+end
+
+local function table_of(types)
+  local parts = {}
+  for key, c_type in pairs(types) do parts[#parts + 1] = ("['%s'] = '%s'"):format(key, c_type) end
+  table.sort(parts)
+  return '{\n  ' .. table.concat(parts, ',\n  ') .. ',\n}\n'
+end
+
 -- ---- the file -----------------------------------------------------------------------------------
 
 local dtypes = {}
@@ -163,6 +192,7 @@ local put = { ([[
 local shared = { version = '%s', version_number = %d, soname = '%s', dtypes = '%s' }
 ]]):format(description.version, description.version, version_number, soname, table.concat(dtypes, ' ')) }
 put[#put + 1] = 'shared.cdef = [[\n' .. table.concat(texts, '\n') .. '\n]]\n'
+put[#put + 1] = 'shared.c_types = ' .. table_of(c_types) .. 'shared.result_types = ' .. table_of(result_types)
 put[#put + 1] = 'shared.operations = [[\n' .. table.concat(lines, '\n') .. '\n]]\n'
 for i, text in ipairs(parts) do
   put[#put + 1] = ('\nlocal function part_%d(...)\n%s\nend\npart_%d(shared)\n'):format(i, text, i)

@@ -31,6 +31,21 @@ end
 
 local function is_scalar(v) return is_number(v) or type(v) == 'boolean' end
 
+local Generator = {}
+Generator.__index = Generator
+
+--- A generator of random numbers: torch.rand(2, {generator = g}).
+function torch.Generator(device)
+  local out = ffi.new 'lt_generator *[1]'
+  shared.check(core.lt_generator_new(to_device(device or 'cpu').c, out))
+  return setmetatable({ handle = ffi.gc(out[0], core.lt_generator_release) }, Generator)
+end
+
+function Generator.manual_seed(self, seed)
+  shared.check(core.lt_generator_seed(self.handle, seed))
+  return self
+end
+
 -- Whether a value fits a type of the declarations, and its name in messages.
 local accepts = {
   Tensor = { is_tensor, 'Tensor' },
@@ -46,7 +61,7 @@ local accepts = {
   Size = { function(v) return is_integer(v) or all(v, is_integer) end, 'table of ints' },
   Dtype = { function(v) return to_dtype(v) ~= nil end, 'torch.dtype' },
   Device = { function(v) return getmetatable(v) == Device or type(v) == 'string' and not to_dtype(v) or is_integer(v) end, 'torch.device' },
-  Generator = { function(v) return ffi.istype('lt_generator *', v) end, 'torch.Generator' },
+  Generator = { function(v) return getmetatable(v) == Generator end, 'torch.Generator' },
 }
 accepts.Dim, accepts.Index = accepts.int, accepts.int
 accepts.Dims = { accepts.Size[1], 'int or table of ints' }
@@ -57,7 +72,7 @@ local function to_index(position, name)
   return position > 0 and position - 1 or position
 end
 
-local NO_POSITION = -2LL ^ 63 -- LT_INDEX_NO_POSITION: position 0, which kernels report
+local NO_POSITION = ffi.cast('int64_t', -2 ^ 63) -- LT_INDEX_NO_POSITION: position 0, which kernels report
 
 -- An index tensor of C: positions from 1 count from 0; negative ones are unchanged. Masks too.
 local function to_index_tensor(t)
@@ -118,10 +133,11 @@ local converters = {
   Dims = function(v, _, name) return to_dims(v, name) end,
   Dtype = function(v) return to_dtype(v).code end,
   Device = function(v) return to_device(v).c end,
+  Generator = function(v) return v.handle end,
 }
 converters.Index = converters.Dim
 local function itself(v) return v end
-for _, name in ipairs { 'int', 'float', 'bool', 'string', 'Generator' } do converters[name] = itself end
+for _, name in ipairs { 'int', 'float', 'bool', 'string' } do converters[name] = itself end
 
 -- Optional numbers are passed by their address.
 local cells = { int = 'int64_t[1]', Dim = 'int64_t[1]', Index = 'int64_t[1]', float = 'double[1]', bool = 'bool[1]' }

@@ -2,7 +2,8 @@
 -- dtypes, devices, sizes. A part receives the table `shared` and adds its functions to it.
 
 local shared = ...
-local ffi = require 'ffi'
+local has_ffi, ffi = pcall(require, 'ffi')
+if not has_ffi then error('ltensor-ffi.lua needs the FFI of LuaJIT 2.1, which ' .. _VERSION .. ' lacks; Lua 5.3 to 5.5 have the module torch', 0) end
 local torch = {}
 
 -- ---- errors -------------------------------------------------------------------------------------
@@ -24,7 +25,7 @@ end
 
 if not pcall(ffi.sizeof, 'lt_dims') then -- the declarations of a process remain when a host loads this file again
   ffi.cdef(shared.cdef)
-  ffi.cdef 'void *dlopen(const char *, int); void *dlsym(void *, const char *); char *dlerror(void);'
+  ffi.cdef 'void *dlopen(const char *, int); char *dlerror(void);'
 end
 
 -- The paths to try: beside this file (a build), in the prefix of an installation, by the loader.

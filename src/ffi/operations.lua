@@ -8,17 +8,7 @@ local adopt, adopt_borrowed, invoke = shared.adopt, shared.adopt_borrowed, share
 
 local op -- (name) -> function, nil
 
-local c_types = {
-  Tensor = 'lt_tensor *', ['Tensor|Scalar'] = 'lt_tensor *', IndexTensor = 'lt_tensor *', ['Scalar[]'] = 'lt_tensor *',
-  ['Tensor[]'] = 'const lt_tensor_list *', ['IndexTensor[]'] = 'const lt_tensor_list *', Scalar = 'lt_scalar', int = 'int64_t',
-  Dim = 'int64_t', Index = 'int64_t', float = 'double', bool = 'bool', string = 'const char *', Size = 'const lt_dims *',
-  Dims = 'const lt_dims *', Dtype = 'lt_dtype', Device = 'const lt_device *', Generator = 'lt_generator *',
-}
-local by_address = { Scalar = 'const lt_scalar *', int = 'const int64_t *', float = 'const double *', bool = 'const bool *' }
-by_address.Dim, by_address.Index = by_address.int, by_address.int
-local result_types = { Tensor = 'lt_tensor *', IndexTensor = 'lt_tensor *', ['Tensor[]'] = 'lt_tensor_list', bool = 'bool', int = 'int64_t' }
-
--- ---- operations: overloads ----------------------------------------------------------------------
+-- ---- overloads ----------------------------------------------------------------------------------
 
 local other_names = { axis = 'dim', keepdims = 'keepdim', input = 'self', x2 = 'other' }
 
@@ -55,15 +45,17 @@ end
 local function c_function(o, with_out)
   local name, types = with_out and o.c .. '_out' or o.c, {}
   if o[name] then return o[name] end
-  for _, p in ipairs(o.parameters) do types[#types + 1] = p.optional and by_address[p.type] or c_types[p.type] end
-  for _, kind in ipairs(o.results) do types[#types + 1] = with_out and 'lt_tensor *' or kind == 'Tensor[]' and 'lt_tensor_list *' or result_types[kind] .. ' *' end
+  for _, p in ipairs(o.parameters) do types[#types + 1] = shared.c_types[p.type .. (p.optional and '?' or '')] end
+  for _, kind in ipairs(o.results) do types[#types + 1] = with_out and 'lt_tensor *' or shared.result_types[kind] end
   ffi.cdef(('lt_status %s(%s);'):format(name, table.concat(types, ', ')))
   local ok, f = pcall(function() return core[name] end)
   if not ok then raise('%s(): this build of libltensor does not have the operation', name:sub(4)) end
   o[name] = f
   if not with_out then
     o.boxes = {}
-    for i, kind in ipairs(o.results) do o.boxes[i] = ffi.new(result_types[kind] .. '[1]') end
+    for i, kind in ipairs(o.results) do
+      o.boxes[i] = ffi.new(shared.result_types[kind]:gsub(' ?%*$', '') .. '[1]')
+    end
   end
   return f
 end
@@ -167,7 +159,7 @@ local function signature(o)
   return '(' .. table.concat(parts, ', ') .. ')'
 end
 
--- ---- operations: calls --------------------------------------------------------------------------
+-- ---- calls --------------------------------------------------------------------------------------
 
 local function result_of(kind, cell)
   if kind == 'Tensor' then return adopt(cell[0]) end
@@ -201,11 +193,13 @@ local function call(o, values, named)
   if named and named.out then return call_out(o, c, n, named.out) end
   local f = c_function(o)
   for i, cell in ipairs(o.boxes) do
-    if ffi.istype('lt_tensor *[1]', cell) then cell[0] = nil end
+    if o.results[i]:find 'Tensor$' then cell[0] = nil end
     c[n + i] = cell
   end
   invoke(f, unpack(c, 1, n + #o.boxes))
   if #o.results == 0 then return keep[1][1] end -- in place: self
+  keep[1] = nil -- the operands were reachable up to here
+  if #o.results == 1 and not o.is_factory then return result_of(o.results[1], o.boxes[1]) end
   local results = {}
   for i, kind in ipairs(o.results) do results[i] = result_of(kind, o.boxes[i]) end
   if o.is_factory and named and named.requires_grad then shared.check(core.lt_tensor_set_requires_grad(results[1]._handle, true)) end

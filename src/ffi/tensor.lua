@@ -4,8 +4,8 @@ local shared = ...
 local ffi, core, check = shared.ffi, shared.core, shared.check
 
 -- The collector does not see the memory of tensors: a full collection runs when the tensors of Lua have twice the
--- bytes that remained after the last one.
-local SMALLEST_LIMIT, BYTES_OF_A_TENSOR = 64 * 2 ^ 20, 512
+-- bytes that remained after the last one, at 8 for each element.
+local SMALLEST_LIMIT, BYTES_OF_A_TENSOR = 128 * 2 ^ 20, 512
 local live, limit = 0, SMALLEST_LIMIT
 
 local Tensor = ffi.typeof 'struct { lt_tensor *_handle; double _bytes; }'
@@ -20,7 +20,7 @@ end
 
 -- The tensor of a new reference.
 local function adopt(handle)
-  local bytes = tonumber(core.lt_tensor_numel(handle) * core.lt_dtype_size(core.lt_tensor_dtype(handle))) + BYTES_OF_A_TENSOR
+  local bytes = 8 * tonumber(core.lt_tensor_numel(handle)) + BYTES_OF_A_TENSOR
   local t = Tensor(handle, bytes)
   live = live + bytes
   if live > limit then collect() end
@@ -63,15 +63,18 @@ local function new_tensor(f, ...)
   return adopt(box[0])
 end
 
+local Int64, Uint64, Scalar = ffi.typeof 'int64_t', ffi.typeof 'uint64_t', ffi.typeof 'lt_scalar'
+
 local function is_integer(v)
-  return type(v) == 'number' and v == math.floor(v) and math.abs(v) < 2 ^ 63 or ffi.istype('int64_t', v) or ffi.istype('uint64_t', v)
+  if type(v) == 'number' then return v == math.floor(v) and math.abs(v) < 2 ^ 63 end
+  return ffi.istype(Int64, v) or ffi.istype(Uint64, v)
 end
 
 local function is_number(v) return type(v) == 'number' or is_integer(v) end
 
 -- Numbers of LuaJIT have one type: those without a fraction are integers, except data of torch.tensor.
 local function to_scalar(v)
-  local s = ffi.new 'lt_scalar'
+  local s = Scalar()
   if type(v) == 'boolean' then
     s.kind, s.v.i = 'LT_SCALAR_BOOL', v and 1 or 0
   elseif is_integer(v) then

@@ -185,20 +185,39 @@ local function apply_key(t, key)
   return t, tensors
 end
 
+-- The part of a view at several index tensors, which are broadcast. Their dimensions come first unless they are
+-- neighbours, as in PyTorch.
+local function pick(view, tensors)
+  local lists, dims, first = {}, {}, tensors[1][1]
+  for _, pair in ipairs(tensors) do
+    local parts = is_mask(pair[2]) and op 'unbind'(op 'nonzero'(pair[2]), 2) or { pair[2] }
+    for i, part in ipairs(parts) do lists[#lists + 1], dims[#dims + 1] = part, pair[1] + i - 1 end
+  end
+  if dims[#dims] - first >= #dims then
+    local order = {}
+    for i = 1, #dims do order[i] = i end
+    view, first = op 'movedim'(view, dims, order), 1
+  end
+  lists = op 'broadcast_tensors'(lists)
+  local result, ones = op 'index_select'(view, first, op 'flatten'(lists[1])), {}
+  for i = 2, #lists do -- the entries of each row along the next dimension, which is then dropped
+    local shape = result.shape
+    for d = 1, #shape do ones[d] = 1 end
+    ones[first], shape[first + 1] = shape[first], 1
+    result = op 'squeeze'(op 'gather'(result, first + 1, op 'expand'(op 'view'(op 'flatten'(lists[i]), { unpack(ones, 1, #shape) }), shape)), first + 1)
+  end
+  local shape = result.shape
+  table.remove(shape, first)
+  for i = #lists[1].shape, 1, -1 do table.insert(shape, first, lists[1].shape[i]) end
+  return op 'reshape'(result, shape)
+end
+
 local function index(t, key)
+  local rows = type(key) == 'number' and core.lt_tensor_ndim(t._handle) > 0 and core.lt_tensor_sizes(t._handle)[0]
+  if rows and key >= 1 and key <= rows and key % 1 == 0 then return shared.new_tensor(core.lt_select, t._handle, 0, key - 1) end
   local view, tensors = apply_key(t, key)
   if #tensors == 0 then return view == t and op 'alias_copy'(t) or view end
-  if #tensors > 1 then raise 'an index with several tensors is supported in assignments only; use index_select, gather or one tensor' end
-  local dim, s = tensors[1][1], tensors[1][2]
-  if is_mask(s) then
-    local n = s.ndim
-    if n > 1 then view = op 'flatten'(view, dim, dim + n - 1) end
-    return op 'index_select'(view, dim, op 'squeeze'(op 'nonzero'(op 'flatten'(s)), 2))
-  end
-  local shape = view.shape
-  table.remove(shape, dim)
-  for i = s.ndim, 1, -1 do table.insert(shape, dim, s.shape[i]) end
-  return op 'reshape'(op 'index_select'(view, dim, op 'flatten'(s)), shape)
+  return pick(view, tensors)
 end
 
 local function assign(t, key, value)

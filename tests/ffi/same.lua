@@ -63,6 +63,11 @@ local cases = {
   {'read by key', function() return x[1], x[-1], x[{2, 3}], x[{ {}, {2, 3} }], x[{ {1, 2}, -1 }], x[{torch.newaxis, 1}] end},
   {'read by text', function() return x['1, 2:3'], x[':, ::2'], x['..., 1'], x['None, :1'].shape, v['2:-1'], v['2:9'] end},
   {'read by tensors', function() return x[x:gt(1)], x[rows], x[{ {}, torch.tensor({3, 1}, {dtype = torch.int64}) }], v[{true, false, true, true}], x[{ {{2, 1}} }] end},
+  {'read by several tensors', function()
+    local first, last = torch.tensor({1, 2, 2}, {dtype = torch.int64}), torch.tensor({3, 1, -1}, {dtype = torch.int64})
+    local z = torch.arange(24, {dtype = torch.float32}):view(2, 3, 4)
+    return x[{first, last}], z[{first, last}], z[{ {}, last, last }], z[{first, {}, last}], z[{first:view(3, 1), last}].shape, z[{x:gt(0), 2}], z[{x:gt(0)}]
+  end},
   {'assign', function()
     local z = torch.zeros(3, 4)
     z[1] = 5
@@ -84,6 +89,10 @@ local cases = {
   {'like', function() return torch.zeros_like(x), torch.full_like(v, 2.5), x:new_zeros {2} end},
   {'arange of fractions', function() return torch.arange(1, 2, 0.25), torch.arange(1, 4), torch.arange(3, {dtype = torch.float64}) end},
   {'random numbers', function() return torch.rand(3), torch.randn(2, 2), torch.randint(1, 7, {4}), torch.randperm(5), torch.zeros(3):uniform_(-1, 1) end},
+  {'a generator', function()
+    local g = torch.Generator():manual_seed(5)
+    return torch.rand(2, {generator = g}), torch.randn({2}, {generator = g})
+  end},
   {'dropout, multinomial', function() return F.dropout(v, 0.5), torch.multinomial(v, 2) end},
   {'conversion', function() return v:long(), v:double(), v:bool(), v:to(torch.float16), v:to {dtype = 'float64'}, v:to('cpu') end},
   {'conv2d', function() return F.conv2d(image, torch.ones(1, 2, 3, 3)), F.conv2d(image, torch.ones(1, 2, 3, 3), nil, 1, 1):sum() end},

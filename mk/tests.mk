@@ -120,7 +120,9 @@ else
 	@$(RUN_TESTS) $(SUITE)
 endif
 SUITE ?= full
-TEST_TARGETS := $(if $(filter lua,$(SUITE)),$(PROGRAM) $(BUILD)/torch.so,all checked test-programs $(if $(SHARED_GEN),,layers))
+# SUITE=lua: the parts that depend on Lua.
+LUA_TARGETS := $(PROGRAM) $(BUILD)/torch.so $(TEST_TOOLS) $(filter %_lua_test,$(C_TESTS))
+TEST_TARGETS := $(if $(filter lua,$(SUITE)),$(LUA_TARGETS),all checked test-programs $(if $(SHARED_GEN),,layers))
 export SPEC GPUS FILTER
 
 check: all test-programs $(if $(SHARED_GEN),,layers)

@@ -158,7 +158,7 @@ local function quoted(text) return (text:gsub("'", "'\\''")) end
 
 local zsh = {'#compdef ltensor', '# Completion of ltensor in zsh; made from the text of --help.', '_arguments -S \\'}
 for _, entry in ipairs(named) do
-  local name, argument, text = table.unpack(entry)
+  local name, argument, text = table.unpack(entry, 1, 3)
   local action = ''
   if name == '--kernel' then
     action = ':connection file:_alternative "words\\:word\\:(install)" "files\\:file\\:_files -g \\"*.json\\""'
@@ -177,7 +177,7 @@ write('_ltensor', zsh)
 
 local fish = {'# Completion of ltensor in fish; made from the text of --help.'}
 for _, entry in ipairs(named) do
-  local name, argument, text = table.unpack(entry)
+  local name, argument, text = table.unpack(entry, 1, 3)
   local kind = name:find '^%-%-' and '-l ' .. name:sub(3) or '-s ' .. name:sub(2)
   local value = ''
   if name == '--kernel' then

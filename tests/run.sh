@@ -8,6 +8,7 @@
 #   tsan    the tests of contexts, of streams and of ranks, for a build with ThreadSanitizer
 #   checks  the specs on 2 simulated GPUs with each access checked (make checked), for each of SEEDS; SPECS: some of them
 #   cuda    the specs on the real GPU
+#   lua     the C tests of the binding and the specs of Lua's own features, for a build for another Lua (make LUA_NAME=lua5.3)
 #   smoke   a few specs on the CPU and on 2 simulated GPUs, one notebook: for the tarball
 #   spec    the specs SPEC="reductions repl/keys" on the CPU, or on GPUS=1|2 simulated ones; FILTER: those of their tests whose
 #           titles match this pattern of Lua
@@ -339,6 +340,13 @@ case $mode in
         EXCLUDE=--exclude-tags=cpu min_tests=0
         specs "specs on the GPU" '' LTENSOR_TEST_DEVICE=cuda
         ;;
+    lua)
+        sample_sweeps
+        for program in "$BUILD"/tests/*_lua_test; do suite "$(basename "$program")" "$program"; done
+        specs "specs under $lua" "lua53 scope lifetime errors arguments argument_tables onnx_export model_file compile autograd_function
+            nn_modules data files hooks own formats printing repl/program repl/scopes repl/debug repl/dap repl/prompt repl/cells
+            repl/echo repl/help repl/long_calls repl/conditions" LTENSOR_TEST_DEVICE=cpu
+        ;;
     smoke)
         smoke="views reductions autograd nn_modules files onnx repl/program"
         specs "specs on the CPU" "$smoke arguments random linalg" LTENSOR_TEST_DEVICE=cpu
@@ -347,7 +355,7 @@ case $mode in
         suite "use-gpu.md on 2 GPUs" "$LTENSOR_BIN" --sim-gpus 2 --cells --check $use_gpu
         ;;
     *)
-        echo "usage: tests/run.sh quick|ci|full|asan|tsan|checks|cuda|smoke|spec" >&2
+        echo "usage: tests/run.sh quick|ci|full|asan|tsan|checks|cuda|lua|smoke|spec" >&2
         exit 2
         ;;
 esac

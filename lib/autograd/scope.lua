@@ -94,10 +94,11 @@ end
 --- collected.
 function M.open(setting, change, restore, body, ...)
   local thread, in_main = coroutine.running()
-  local record = { setting = setting, restore = restore, below = newest[setting], coroutine = tostring(thread), in_main = in_main }
+  local record = { setting = setting, restore = restore, coroutine = tostring(thread), in_main = in_main, place = place() }
   opened = opened + 1
-  record.place, record.number = place(), opened
-  newest[setting] = record
+  record.number = opened
+  -- No call and no new object in between: the collector could end the scope below.
+  record.below, newest[setting] = newest[setting], record
   local ok, message = pcall(change)
   if not ok then
     record.restore = function() end

@@ -383,6 +383,7 @@ static void escapes_end_in_errors(void **state)
         {"loops in coroutines",
          "while true do pcall(coroutine.wrap(function() while true do end end)) end",
          LT_ERR_DEADLINE},
+#if LUA_VERSION_NUM >= 504
         {"a scope in a coroutine",
          "local co = coroutine.create(function() local x <close> = setmetatable({}, {__close = "
          "function() while true do end end}) "
@@ -393,6 +394,7 @@ static void escapes_end_in_errors(void **state)
          "true do end end}) "
          "while true do end end)()",
          LT_ERR_DEADLINE},
+#endif
         {"a coroutine, and done",
          "coroutine.resume(coroutine.create(function() while true do end end))", LT_ERR_DEADLINE},
         {"an endless match", "return ('a'):rep(40):find(('a*'):rep(40) .. 'b')", LT_ERR_DEADLINE},

@@ -22,6 +22,11 @@
     ((void)((cond) || luaL_argerror(L, arg,                                                        \
                                     lua_pushfstring(L, "%s expected, got %s", type_name,           \
                                                     luaL_typename(L, arg)))))
+/* Each collection of 5.3 shrinks the stack, so that memory for it may be missing at any call. */
+#define luaL_checkstack(L, n, message)                                                             \
+    ((void)(lua_checkstack(L, n) ||                                                                \
+            luaL_error(L, "stack overflow (%s)",                                                   \
+                       (message) != NULL ? (const char *)(message) : "not enough memory")))
 #endif
 
 /* Pops n values, which the userdata at index token keeps: the user values from 2 on. The first one is
@@ -58,8 +63,18 @@ static inline void lt_lua_mark_results(lua_State *L, int n)
 /* A full collection outside of a protected call, where 5.3 would end the process for an error in a
  * finalizer. Later versions warn. */
 #if LUA_VERSION_NUM == 503
+static inline int lt_lua_call_nothing(lua_State *L)
+{
+    (void)L;
+    return 0;
+}
+
+/* Calls a function first: 5.3 then has the memory for the call of a finalizer, which it would drop if
+ * it had not. */
 static inline int lt_lua_collect_all(lua_State *L)
 {
+    lua_pushcfunction(L, lt_lua_call_nothing);
+    lua_call(L, 0, 0);
     lua_gc(L, LUA_GCCOLLECT, 0);
     return 0;
 }
@@ -101,12 +116,13 @@ static inline int lt_lua_resume(lua_State *co, lua_State *from, int n_args, int 
 }
 
 /* The status of a protected call, whose error is on top of the stack. In 5.3, scopes of the library
- * raise an error again (lib/lua53/scope.lua), as an ordinary one: Lua's text shows that memory ended. */
+ * raise an error again (lib/lua53/scope.lua), as an ordinary one, and buffers of the C API raise one:
+ * Lua's text shows that memory ended. */
 static inline int lt_lua_call_status(lua_State *L, int status)
 {
 #if LUA_VERSION_NUM == 503
     if (status == LUA_ERRRUN && lua_type(L, -1) == LUA_TSTRING &&
-        strcmp(lua_tostring(L, -1), "not enough memory") == 0)
+        strstr(lua_tostring(L, -1), "not enough memory") != NULL)
         return LUA_ERRMEM;
 #else
     (void)L;

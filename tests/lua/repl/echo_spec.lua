@@ -30,7 +30,9 @@ describe('tables', function()
     assert.equal('{}', shown {})
   end)
 
-  it('show holes as keys or nil', function() assert.equal('{1, nil, 3}', shown {1, nil, 3}) end)
+  it('show holes as keys or nil', function()
+    assert.equal(#{1, nil, 3} == 3 and '{1, nil, 3}' or '{1, [3] = 3}', shown {1, nil, 3}) -- Lua 5.5 may say 1
+  end)
 
   it('show cycles', function()
     local t = {1}

@@ -71,7 +71,7 @@ CUDA_TEXT := $(if $(filter yes,$(CUDA)),CUDA backend for $(addprefix sm_,$(CUDA_
   $(filter file,$(origin CUDA)),nvcc was not found,left out by CUDA=$(CUDA)))
 $(GEN)/build_config.h: FORCE
 	@mkdir -p $(GEN)
-	@printf '#define LT_BUILD_%s "%s"\n' CUDA "$(CUDA_TEXT)" ONEDNN "$(or $(ONEDNN),none)" \
+	@printf '#define LT_BUILD_%s "%s"\n' CUDA "$(CUDA_TEXT)" ONEDNN "$(or $(ONEDNN),libdnnl.so.3)" \
 	  READLINE "$(if $(LIBEDIT),libedit,readline)" MPI "$(MPIS)" | { $(write_if_changed); }
 	@rm -f $(filter-out $(CUDA_BACKENDS),$(BUILD)/libltensor_cuda.so $(BUILD)/libltensor_cuda12.so)
 

@@ -90,8 +90,8 @@ NO_TABLES := $(if $(SANITIZE),,-fno-asynchronous-unwind-tables)
 PACK := -Wl,-z,pack-relative-relocs
 PACKED := $(if $(shell grep -sl GLIBC_ABI_DT_RELR "`$(CC) -print-file-name=libc.so.6`"),$(if $(shell echo | \
   $(CC) $(LDFLAGS) -shared $(PACK) -x c - -o /dev/null 2>&1),,$(PACK)))
-# oneDNN, libpng and TurboJPEG are opened on first use (core/cpu/products/dnnl_plan.c, core/files/image*.c), not linked.
-# Distributions name oneDNN after its version or a part of it, so read the name from the library; none: build without.
+# oneDNN, libpng and TurboJPEG are opened on first use (core/libraries/dnnl.c, core/files/image*.c), not linked.
+# Distributions name oneDNN after its version or a part of it; the name of the installed library is tried first.
 ONEDNN := $(shell readelf -d "$$($(CC) -print-file-name=libdnnl.so)" 2>/dev/null | \
   sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')
 CORE_LIBS := -lsleef -lz -lcjson -lm -ldl -lpthread

@@ -65,11 +65,10 @@ local function report_libraries(say, list)
   end
 end
 
--- oneDNN must have the version of the build; its soname depends on the distribution: libdnnl.so.2,
--- libdnnl.so.3, libdnnl.so.3.6.
-local function report_onednn(say, name)
-  if name == 'none' then return say(false, 'oneDNN', 'built without it; it adds fast convolutions on the CPU') end
-  report_libraries(say, { { 'oneDNN', { name }, 'fast convolutions on the CPU', (name:gsub('%.so%.', '')) } })
+local function report_onednn(say, description)
+  local found = description ~= 'none'
+  say(found, 'oneDNN', found and description .. ': fast convolutions on the CPU'
+    or 'libdnnl.so.2 or libdnnl.so.3 not found; it adds fast convolutions on the CPU (Debian: libdnnl2 or libdnnl3)')
 end
 
 -- LAPACK comes with one of several libraries; the config names the one that is open.

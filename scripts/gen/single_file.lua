@@ -19,7 +19,7 @@ local out_dir, gen, cc = arg[1], arg[2], arg[3]
 local opened = 'src/core/minimal/opened' -- headers in place of those of libraries
 local search = { opened, 'include', 'src/core', 'src', gen }
 -- Headers that the amalgamation does without.
-local optional = { ['png.h'] = true, ['turbojpeg.h'] = true, ['oneapi/dnnl/dnnl.h'] = true, ['arm_neon.h'] = true }
+local optional = { ['png.h'] = true, ['turbojpeg.h'] = true, ['arm_neon.h'] = true }
 
 -- features: the macros that gcc defines by the pragma, and clang does not by the attribute.
 local sets = {

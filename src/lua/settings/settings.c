@@ -8,6 +8,7 @@
 #include "build_config.h" /* generated */
 #include "devices/backend.h"
 #include "dtypes/dtype.h"
+#include "libraries/dnnl.h"
 #include "libraries/lapack.h"
 #include "print/print.h"
 #include "system/system.h"
@@ -174,13 +175,13 @@ static int show_config(lua_State *L)
 {
     const int threads = LT_INSIDE(L, lt_get_num_threads());
     const char *lapack = LT_INSIDE(L, lt_lapack_config());
+    const char *onednn = LT_INSIDE(L, lt_dnnl_config());
     const char *instructions = lt_has("avx512") ? "avx512" : lt_has("avx2") ? "avx2" : "baseline";
     lua_pushfstring(L,
                     "CPU: %s instructions, %d thread%s\nBLAS: %s\noneDNN: %s\nGPU: %s\nMPI: %s\n"
                     "line editing: %s\n",
-                    instructions, threads, threads == 1 ? "" : "s", lapack, LT_BUILD_ONEDNN,
-                    LT_BUILD_CUDA, LT_BUILD_MPI[0] != '\0' ? LT_BUILD_MPI : "none",
-                    LT_BUILD_READLINE);
+                    instructions, threads, threads == 1 ? "" : "s", lapack, onednn, LT_BUILD_CUDA,
+                    LT_BUILD_MPI[0] != '\0' ? LT_BUILD_MPI : "none", LT_BUILD_READLINE);
     return 1;
 }
 

@@ -1,37 +1,22 @@
 /* dnnl_plan.c - see dnnl_plan.h. The library is loaded by the first convolution: at the start of
  * the program it would take longer than everything else. dnnl_versions.h hides differences between
- * versions; the version is that of the build.
+ * versions 2 and 3.
  *
  * oneDNN generates code for each shape and selects the layouts of the operands. The primitive and
  * the reorders into these layouts are cached by shape. A plan is immutable, so that threads can run
  * it concurrently. */
 #include "dnnl_plan.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
-#include "build_config.h" /* generated */
+#include "context/context.h"
 #include "context/fork.h"
 #include "cpu_info.h"
-#include "libraries/library.h"
-#include "libraries/openmp.h"
 #include "memory/alloc.h"
 
-#if defined(__has_include)
-#if __has_include(<oneapi/dnnl/dnnl.h>)
-#include <oneapi/dnnl/dnnl.h>
-#endif
-#endif
-
-#if defined(DNNL_VERSION_MAJOR) && (DNNL_VERSION_MAJOR == 2 || DNNL_VERSION_MAJOR == 3)
-
 #include "dnnl_versions.h"
-
-static lt_library dnnl = LT_LIBRARY(LT_BUILD_ONEDNN, load_dnnl);
-
-bool lt_dnnl_found(void) { return lt_library_need(&dnnl) == LT_OK && lib.ready; }
 
 bool lt_dnnl_multiplies_int8(void) { return lt_processor.avx512_vnni && lt_dnnl_found(); }
 
@@ -81,12 +66,12 @@ void lt_dnnl_plan_release(lt_dnnl_plan *p)
 {
     if (p == NULL || atomic_fetch_sub(&p->refs, 1) != 1) return;
     for (int i = 0; i < ARRAYS; i++) {
-        if (p->operands[i].reorder != NULL) lib.primitive_destroy(p->operands[i].reorder);
+        if (p->operands[i].reorder != NULL) lt_dnnl.primitive_destroy(p->operands[i].reorder);
         layout_free(&p->operands[i].plain);
     }
     layout_free(&p->bias);
-    if (p->primitive != NULL) lib.primitive_destroy(p->primitive);
-    if (p->chosen != NULL) lib.primitive_desc_destroy(p->chosen);
+    if (p->primitive != NULL) lt_dnnl.primitive_destroy(p->primitive);
+    if (p->chosen != NULL) lt_dnnl.primitive_desc_destroy(p->chosen);
     lt_mem_free(p);
 }
 
@@ -195,22 +180,22 @@ static bool make_array_layout(layout *made, const key *k, int array, int ndim,
 static dnnl_primitive_desc_t choose_algorithm(const key *k, const dnnl_shape *s)
 {
     layout layouts[ARRAYS + 1] = {0};
-    const convolution c = {&layouts[X_ARRAY],
-                           &layouts[W_ARRAY],
-                           k->bias ? &layouts[ARRAYS] : NULL,
-                           &layouts[Y_ARRAY],
-                           s->strides,
-                           s->dilates,
-                           s->low,
-                           s->high};
     dnnl_primitive_desc_t hint = NULL, chosen = NULL;
     dnnl_primitive_attr_t attributes = NULL;
     if (make_array_layout(&layouts[X_ARRAY], k, X_ARRAY, s->ndim, s->x, dnnl_format_tag_any) &&
         make_array_layout(&layouts[W_ARRAY], k, W_ARRAY, s->w_ndim, s->w, dnnl_format_tag_any) &&
         make_array_layout(&layouts[Y_ARRAY], k, Y_ARRAY, s->ndim, s->y, dnnl_format_tag_any) &&
         make_array_layout(&layouts[ARRAYS], k, ARRAYS, 1, s->bias, dnnl_a) &&
-        lib.primitive_attr_create(&attributes) == dnnl_success) {
-        lib.primitive_attr_set_scratchpad_mode(attributes, dnnl_scratchpad_mode_user);
+        lt_dnnl.primitive_attr_create(&attributes) == dnnl_success) {
+        const convolution c = {layout_known(&layouts[X_ARRAY]),
+                               layout_known(&layouts[W_ARRAY]),
+                               k->bias ? layout_known(&layouts[ARRAYS]) : NULL,
+                               layout_known(&layouts[Y_ARRAY]),
+                               s->strides,
+                               s->dilates,
+                               s->low,
+                               s->high};
+        lt_dnnl.primitive_attr_set_scratchpad_mode(attributes, dnnl_scratchpad_mode_user);
         hint = forward_desc(&c, attributes);
         if (k->part == LT_CONV_Y) {
             chosen = hint;
@@ -220,8 +205,8 @@ static dnnl_primitive_desc_t choose_algorithm(const key *k, const dnnl_shape *s)
                                           : backward_weights_desc(&c, hint, attributes);
         }
     }
-    if (hint != NULL) lib.primitive_desc_destroy(hint);
-    if (attributes != NULL) lib.primitive_attr_destroy(attributes);
+    if (hint != NULL) lt_dnnl.primitive_desc_destroy(hint);
+    if (attributes != NULL) lt_dnnl.primitive_attr_destroy(attributes);
     for (int i = 0; i <= ARRAYS; i++) layout_free(&layouts[i]);
     return chosen;
 }
@@ -233,14 +218,14 @@ static bool connect(dnnl_plan *p, int array, int ndim, const dnnl_dims_t dims, b
     dnnl_primitive_desc_t reorder = NULL;
     if (!plain_layout(&o->plain, &p->key, array, ndim, dims)) return false;
     const known_layout plain = layout_known(&o->plain);
-    if (lib.memory_desc_equal(plain, o->wanted)) return true;
-    o->bytes = aligned_size(lib.memory_desc_get_size(o->wanted));
-    if (lib.reorder_primitive_desc_create(&reorder, is_result ? o->wanted : plain, lib.engine,
-                                          is_result ? plain : o->wanted, lib.engine,
-                                          NULL) != dnnl_success)
+    if (lt_dnnl.memory_desc_equal(plain, o->wanted)) return true;
+    o->bytes = aligned_size(lt_dnnl.memory_desc_get_size(o->wanted));
+    if (lt_dnnl.reorder_primitive_desc_create(&reorder, is_result ? o->wanted : plain,
+                                              lt_dnnl.engine, is_result ? plain : o->wanted,
+                                              lt_dnnl.engine, NULL) != dnnl_success)
         return false;
-    const bool made = lib.primitive_create(&o->reorder, reorder) == dnnl_success;
-    lib.primitive_desc_destroy(reorder);
+    const bool made = lt_dnnl.primitive_create(&o->reorder, reorder) == dnnl_success;
+    lt_dnnl.primitive_desc_destroy(reorder);
     return made;
 }
 
@@ -257,14 +242,14 @@ static bool plan_fill(dnnl_plan *p)
     p->chosen = choose_algorithm(&p->key, &s);
     if (p->chosen == NULL) return false;
     for (int i = 0; i < ARRAYS; i++)
-        p->operands[i].wanted = lib.primitive_desc_query_md(p->chosen, queries[part][i], 0);
-    p->scratchpad = lib.primitive_desc_query_md(p->chosen, dnnl_query_scratchpad_md, 0);
-    p->scratchpad_bytes = aligned_size(lib.memory_desc_get_size(p->scratchpad));
+        p->operands[i].wanted = lt_dnnl.primitive_desc_query_md(p->chosen, queries[part][i], 0);
+    p->scratchpad = lt_dnnl.primitive_desc_query_md(p->chosen, dnnl_query_scratchpad_md, 0);
+    p->scratchpad_bytes = aligned_size(lt_dnnl.memory_desc_get_size(p->scratchpad));
     return connect(p, X_ARRAY, s.ndim, s.x, part == LT_CONV_X) &&
            connect(p, W_ARRAY, s.w_ndim, s.w, part == LT_CONV_W) &&
            connect(p, Y_ARRAY, s.ndim, s.y, part == LT_CONV_Y) &&
            (!p->key.bias || make_array_layout(&p->bias, &p->key, ARRAYS, 1, s.bias, dnnl_a)) &&
-           lib.primitive_create(&p->primitive, p->chosen) == dnnl_success;
+           lt_dnnl.primitive_create(&p->primitive, p->chosen) == dnnl_success;
 }
 
 /* Finds or creates the plan of a shape; a new one replaces the least recently used. NULL: out of
@@ -284,12 +269,12 @@ static dnnl_plan *plan_of(const key *k)
     if (p == NULL) return NULL;
     p->key = *k;
     p->refs = 1;
-    const int threads = lt_openmp_set_threads(&lib.openmp, 1);
+    const int threads = lt_openmp_set_threads(&lt_dnnl.openmp, 1);
     if (!plan_fill(p) && p->primitive != NULL) {
-        lib.primitive_destroy(p->primitive);
+        lt_dnnl.primitive_destroy(p->primitive);
         p->primitive = NULL;
     }
-    lt_openmp_set_threads(&lib.openmp, threads);
+    lt_openmp_set_threads(&lt_dnnl.openmp, threads);
     lt_dnnl_plan_release(plans[oldest]);
     plans[oldest] = p;
     return p;
@@ -328,13 +313,14 @@ typedef struct running {
 
 static bool wrap_memory(dnnl_memory_t *made, known_layout of, const void *data)
 {
-    return lib.memory_create(made, of, lib.engine, (void *)(uintptr_t)data) == dnnl_success;
+    return lt_dnnl.memory_create(made, of, lt_dnnl.engine, (void *)(uintptr_t)data) == dnnl_success;
 }
 
 static bool running_make(running *r, const dnnl_plan *p, void *const *arrays, const void *bias,
                          char *room)
 {
-    if (lib.stream_create(&r->stream, lib.engine, dnnl_stream_default_flags) != dnnl_success)
+    if (lt_dnnl.stream_create(&r->stream, lt_dnnl.engine, dnnl_stream_default_flags) !=
+        dnnl_success)
         return false;
     for (int i = 0; i < ARRAYS; i++) {
         const dnnl_operand *o = &p->operands[i];
@@ -350,12 +336,12 @@ static bool running_make(running *r, const dnnl_plan *p, void *const *arrays, co
 static void running_free(running *r)
 {
     for (int i = 0; i < ARRAYS; i++) {
-        if (r->plain[i] != NULL) lib.memory_destroy(r->plain[i]);
-        if (r->wanted[i] != NULL) lib.memory_destroy(r->wanted[i]);
+        if (r->plain[i] != NULL) lt_dnnl.memory_destroy(r->plain[i]);
+        if (r->wanted[i] != NULL) lt_dnnl.memory_destroy(r->wanted[i]);
     }
-    if (r->bias != NULL) lib.memory_destroy(r->bias);
-    if (r->scratchpad != NULL) lib.memory_destroy(r->scratchpad);
-    if (r->stream != NULL) lib.stream_destroy(r->stream);
+    if (r->bias != NULL) lt_dnnl.memory_destroy(r->bias);
+    if (r->scratchpad != NULL) lt_dnnl.memory_destroy(r->scratchpad);
+    if (r->stream != NULL) lt_dnnl.stream_destroy(r->stream);
 }
 
 static bool reorder(const running *r, const dnnl_plan *p, int array, bool back)
@@ -363,7 +349,7 @@ static bool reorder(const running *r, const dnnl_plan *p, int array, bool back)
     if (p->operands[array].reorder == NULL) return true;
     dnnl_exec_arg_t arguments[] = {{DNNL_ARG_FROM, back ? r->wanted[array] : r->plain[array]},
                                    {DNNL_ARG_TO, back ? r->plain[array] : r->wanted[array]}};
-    return lib.primitive_execute(p->operands[array].reorder, r->stream, 2, arguments) ==
+    return lt_dnnl.primitive_execute(p->operands[array].reorder, r->stream, 2, arguments) ==
            dnnl_success;
 }
 
@@ -385,46 +371,17 @@ static bool execute(const running *r, const dnnl_plan *p)
     }
     arguments[n++] = (dnnl_exec_arg_t){DNNL_ARG_SCRATCHPAD, r->scratchpad};
     if (r->bias != NULL) arguments[n++] = (dnnl_exec_arg_t){DNNL_ARG_BIAS, r->bias};
-    return lib.primitive_execute(p->primitive, r->stream, n, arguments) == dnnl_success &&
+    return lt_dnnl.primitive_execute(p->primitive, r->stream, n, arguments) == dnnl_success &&
            reorder(r, p, result, true);
 }
 
 bool lt_dnnl_plan_run(const lt_dnnl_plan *p, void *const arrays[3], const void *bias, char *room)
 {
     running r = {NULL};
-    const int threads = lt_openmp_set_threads(&lib.openmp, 1);
+    const int threads = lt_openmp_set_threads(&lt_dnnl.openmp, 1);
     const bool done =
         running_make(&r, p, arrays, bias, (char *)aligned_size((size_t)room)) && execute(&r, p);
     running_free(&r);
-    lt_openmp_set_threads(&lib.openmp, threads);
+    lt_openmp_set_threads(&lt_dnnl.openmp, threads);
     return done;
 }
-
-#else
-
-bool lt_dnnl_found(void) { return false; }
-
-bool lt_dnnl_multiplies_int8(void) { return false; }
-
-lt_status lt_dnnl_plan_get(const lt_dnnl_convolution_shape *k, lt_dnnl_plan **out)
-{
-    (void)k;
-    *out = NULL;
-    return LT_OK;
-}
-
-size_t lt_dnnl_plan_scratch_bytes(const lt_dnnl_plan *p)
-{
-    (void)p;
-    return 0;
-}
-
-bool lt_dnnl_plan_run(const lt_dnnl_plan *p, void *const arrays[3], const void *bias, char *room)
-{
-    (void)p, (void)arrays, (void)bias, (void)room;
-    return false;
-}
-
-void lt_dnnl_plan_release(lt_dnnl_plan *p) { (void)p; }
-
-#endif

@@ -5,9 +5,7 @@
 #define LT_CPU_DNNL_PLAN_H
 
 #include "devices/backend.h"
-
-/* Whether the library is installed and usable. */
-bool lt_dnnl_found(void);
+#include "libraries/dnnl.h"
 
 /* Whether, in addition, the processor adds products of 8-bit integers without saturating at 16 bits
  * (VNNI). */

@@ -96,6 +96,18 @@ $(BUILD)/dist/ltensor: $(REPL_OBJ) $(OBJ)/ltensor.o $(LUA_OBJ)/ltensor_lua.o $(L
 	@echo '  LINK $@'
 	$(PROGRAM_LINK) -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/../lib' -o $@ $(filter %.o,$^) $(PROGRAM_LIBS)
 
+# The libraries of the tarball, for the module for LuaJIT.
+DIST_LIBRARIES := $(addsuffix .so.$(SONAME),$(addprefix $(BUILD)/dist/,libltensor libltensor_lua))
+DIST_SHARED = $(CC) -shared $(SAN) -Wl,-soname,$(@F) -Wl,-z,defs $(LINK_SHARED) -Wl,--disable-new-dtags,-rpath,'$$ORIGIN'
+$(BUILD)/dist/libltensor.so.$(SONAME): $(OBJ)/ltensor.o $(LUA_OBJ)/libltensor.map
+	@mkdir -p $(@D)
+	@echo '  LINK $@'
+	$(DIST_SHARED) -Wl,--version-script=$(LUA_OBJ)/libltensor.map -o $@ $< $(CORE_LIBS)
+$(BUILD)/dist/libltensor_lua.so.$(SONAME): $(LUA_OBJ)/ltensor_lua.o $(LUA_OBJ)/libltensor_lua.map $(BUILD)/dist/libltensor.so.$(SONAME)
+	@echo '  LINK $@'
+	$(DIST_SHARED) -Wl,--version-script=$(LUA_OBJ)/libltensor_lua.map -o $@ $< $(BUILD)/dist/libltensor.so.$(SONAME) \
+	  $(LUA_LIBS) $(LUA_LDFLAGS) -l$(LUA_NAME)
+
 # ---- plugins and GPU backends ----
 # MPI's functions are present when an engine is opened, so link none.
 $(ENGINES): $(BUILD)/libltensor_%.so: $(OBJ)/src/comm/mpi/mpi.%.o

@@ -19,7 +19,8 @@ install: all docs $(if $(MINIMAL),,$(BUILD)/shell/ltensor.1)
 uninstall:
 	@DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" sh scripts/uninstall.sh
 
-dist: all docs $(BUILD)/shell/ltensor.1 test-programs $(BUILD)/dist/ltensor $(BUILD)/dist/prompt_host
+dist: all docs $(BUILD)/shell/ltensor.1 test-programs $(BUILD)/dist/ltensor $(BUILD)/dist/prompt_host \
+      $(DIST_LIBRARIES)
 	@BUILD=$(BUILD) VERSION=$(VERSION) EPOCH=$(EPOCH) sh scripts/dist.sh
 
 test-dist: dist

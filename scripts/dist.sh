@@ -6,6 +6,7 @@
 #   bin/ltensor            finds its libraries relative to itself
 #   lib/*.so*              every library it needs, except glibc; lib/ltensor/: the GPU backends, the engines of
 #                          torch.distributed, the Jupyter kernel
+#   share/lua/5.1/ltensor-ffi.lua   the module for LuaJIT, which opens lib/libltensor.so and lib/libltensor_lua.so
 #   share/ltensor/lib      the Lua sources; share/doc: licences of all packed files
 #   docs scripts include src/ops tests   with busted and its modules under tests/modules; build/: programs of the tests
 #   run-tests              the suite, like tests/run.sh; run-bench-cuda: the table of make bench-cuda
@@ -25,7 +26,7 @@ fail() {
 
 [ "$(uname -m)" = x86_64 ] || fail "the tarball is for x86-64, and this is $(uname -m)"
 rm -rf "$root" "$root.tar.gz"
-mkdir -p "$root/bin" "$root/lib/ltensor" "$root/share/ltensor/lib" "$root/share/doc/ltensor" \
+mkdir -p "$root/bin" "$root/lib/ltensor" "$root/share/ltensor/lib" "$root/share/lua/5.1" "$root/share/doc/ltensor" \
     "$root/build/tests" "$root/build/gen" "$root/tests/modules" "$root/src"
 
 # ---- the program, its backends, their libraries --------------------------------------------------
@@ -35,10 +36,13 @@ for backend in sim cuda cuda12 openmpi mpich jupyter; do
     [ ! -f "$library" ] || cp "$library" "$root/lib/ltensor/"
 done
 
-# Paths of the shared libraries that files need, except the ones of glibc.
+cp "$BUILD"/dist/libltensor*.so.* "$root/lib/"
+cp "$BUILD/ltensor-ffi.lua" "$root/share/lua/5.1/"
+
+# Paths of the shared libraries that files need, except the ones of glibc and ours.
 needed() {
     ldd "$@" | sed -n 's/.* => \(\/.*\) (0x.*/\1/p' | sort -u |
-        grep -Ev '/(libc|libm|libdl|libpthread|librt|libmvec|libutil|libresolv|ld-linux-x86-64)\.so' || true
+        grep -Ev '/(libc|libm|libdl|libpthread|librt|libmvec|libutil|libresolv|ld-linux-x86-64|libltensor|libltensor_lua)\.so' || true
 }
 
 # Packs a library and records its Debian package for the copyright notice.
@@ -58,7 +62,7 @@ for library in $(sed -n 's/.*LT_BUILD_ONEDNN "\(lib.*\)"/\1/p' "$BUILD/gen/build
     opened="$opened $path"
 done
 # shellcheck disable=SC2086
-for library in $opened $(needed "$root/bin/ltensor" "$root"/lib/ltensor/*.so $opened); do pack_library "$library" "$root/lib"; done
+for library in $opened $(needed "$root/bin/ltensor" "$root"/lib/libltensor* "$root"/lib/ltensor/*.so $opened); do pack_library "$library" "$root/lib"; done
 
 # ---- Lua, documents, scripts ----
 cp -R lib/. "$root/share/ltensor/lib/"

@@ -32,11 +32,23 @@ end
 END
 
 # 1. An empty environment; what is mapped.
+all_packed() { # the paths of mapped libraries
+    strangers=$(printf '%s\n' "$1" | grep -v "^$root/" |
+        grep -Ev '/(libc|libm|libdl|libpthread|librt|ld-linux-x86-64|libgcc_s|libluajit-5.1)\.so|/libc-|/gconv/' || true)
+    [ -z "$strangers" ] || { printf 'dist: libraries that are not in the tarball:\n%s\n' "$strangers" >&2; exit 1; }
+}
 mapped=$(cd / && env -i "$root/bin/ltensor" --sim-gpus 1 --no-copies "$root/probe.lua")
-strangers=$(printf '%s\n' "$mapped" | grep -v "^$root/" |
-    grep -Ev '/(libc|libm|libdl|libpthread|librt|ld-linux-x86-64)\.so|/libc-|/gconv/' || true)
-[ -z "$strangers" ] || { printf 'dist: libraries that are not in the tarball:\n%s\n' "$strangers" >&2; exit 1; }
+all_packed "$mapped"
 passed=1
+if command -v luajit >/dev/null; then
+    # A model of a file opens libltensor_lua. A GPU backend finds its libraries only by the program.
+    sed "s/device = 'cuda'//" "$root/probe.lua" >"$root/probe_cpu.lua"
+    mapped=$(cd / && env -i LUA_PATH="$root/share/lua/5.1/?.lua" "$(command -v luajit)" -e \
+        "torch = require 'ltensor-ffi' assert(not pcall(torch.onnx.load, '/none.onnx')) dofile '$root/probe_cpu.lua'")
+    printf '%s\n' "$mapped" | grep -q "^$root/lib/libltensor_lua.so" || { echo "dist: luajit did not open the packed libraries" >&2; exit 1; }
+    all_packed "$mapped"
+    passed=$((passed + 1))
+fi
 
 # 2. A root folder without anything else.
 jail=$folder/jail
@@ -58,7 +70,7 @@ if $enter "$jail" /lib64/ld-linux-x86-64.so.2 --version >/dev/null 2>&1; then
     # shellcheck disable=SC2086
     env -i LD_ORIGIN_PATH=/ltensor/bin $enter "$jail" /ltensor/bin/ltensor --sim-gpus 2 --no-copies /ltensor/scripts/two_gpus.lua \
         --size 16 --steps 2 --repeats 1 >/dev/null
-    passed=2
+    passed=$((passed + 1))
 else
     echo "dist: no right to chroot here; only what is mapped was looked at" >&2
 fi

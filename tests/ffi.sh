@@ -7,6 +7,18 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 passed=0
 
+# The C functions of all operations exist.
+sed -n '/^shared.operations/,/^]]/p' "$BUILD/ltensor-ffi.lua" |
+    awk 'NF > 3 { print $2; if ($3 ~ /i/) print $2 "_"; if ($3 ~ /o/) print $2 "_out" }' | sort -u >"$folder/called"
+nm -D -P --defined-only "$BUILD/libltensor.so" | sed 's/[@ ].*//' | sort -u >"$folder/defined"
+comm -23 "$folder/called" "$folder/defined" >"$folder/missing"
+if [ "$(wc -l <"$folder/called")" -lt 1000 ] || [ -s "$folder/missing" ]; then
+    echo "ffi.sh: libltensor.so does not have these functions:" >&2
+    head -n 20 "$folder/missing" >&2
+    exit 1
+fi
+passed=$((passed + 1))
+
 if ! command -v luajit >/dev/null; then
     echo "ffi.sh: luajit is not installed: not tested"
     echo "0 passed, 0 failed"
@@ -48,6 +60,7 @@ if command -v lua5.1 >/dev/null; then
     passed=$((passed + 1))
 fi
 
+counts luajit tests/ffi/examples.lua src/ops/*.lua
 counts luajit tests/ffi/test.lua "$folder"
 if command -v nvim >/dev/null; then
     counts nvim --headless -u NONE -i NONE -c 'luafile tests/ffi/test.lua' -c 'quitall!'

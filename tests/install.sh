@@ -58,9 +58,11 @@ for kind in ltensor ltensor-static; do
     expect 'sum 3'
 done
 if command -v luajit >/dev/null; then
-    LUA_PATH="$moved/share/lua/5.1/?.lua" luajit -e "print(require('ltensor-ffi').arange(3):sum())
+    LUA_PATH="$moved/share/lua/5.1/?.lua" luajit -e "local torch = require 'ltensor-ffi'
+        print(torch.arange(3):sum(), select(2, pcall(torch.onnx.load, '/none.onnx')))
         for line in io.lines '/proc/self/maps' do io.write(line:match '/%S*libltensor%.so.*' or '', '\\n') end" >"$work/out"
     expect 'tensor(3)'
+    expect '/none.onnx: No such file'
     expect "$moved/lib/multi/libltensor.so"
 fi
 [ -f "$(pkg-config --variable=description ltensor)" ] || fail "pkg-config does not find ltensor.json"

@@ -4,7 +4,7 @@
 --
 -- A line is: name, C function, flags, parameters > results. Flags: i in place, o with out, d a new tensor of a dtype
 -- and a device; - none. A parameter is type:name=default, in Lua's convention (positions from 1), after a * if it can
--- be given by name only; a type ends in ? if nil is accepted, and in + if it accepts several numbers in a row.
+-- be given by name only; a type ends in ? if nil is accepted, and in + if it accepts several values in a row.
 --
 -- Usage: lua5.4 scripts/gen/ffi.lua LTENSOR_JSON SONAME OUT PART...
 
@@ -99,6 +99,7 @@ end
 
 local function takes_row(parameters, i)
   local p, after = parameters[i], parameters[i + 1]
+  if p.type == 'Tensor[]' then return not after or after.keyword_only end
   if p.keyword_only or (p.type ~= 'Size' and p.type ~= 'Dims') then return false end
   if p.type == 'Dims' and (p.optional or p.default ~= nil) then return false end
   return not after or after.keyword_only or not functions.types[after.type].number

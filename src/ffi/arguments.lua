@@ -16,7 +16,8 @@ local function class_of(v)
 end
 
 local function all(list, accepts)
-  if type(list) ~= 'table' then return false end
+  local class = getmetatable(list)
+  if type(list) ~= 'table' or class and class ~= Size then return false end
   for _, v in ipairs(list) do
     if not accepts(v) then return false end
   end

@@ -150,7 +150,8 @@ end
 -- the library to its own, and ffi.load then finds it loaded.
 local function open_models(path)
   local RTLD_NOW, RTLD_DEEPBIND = 2, 8
-  if ffi.C.dlopen(path, RTLD_NOW + RTLD_DEEPBIND) == nil then error(ffi.string(ffi.C.dlerror()), 0) end
+  local dlopen, dlerror = ffi.C.dlopen, ffi.C.dlerror -- before the call: finding a symbol resets dlerror
+  if dlopen(path, RTLD_NOW + RTLD_DEEPBIND) == nil then error(ffi.string(dlerror()), 0) end
   return ffi.load(path)
 end
 
@@ -229,4 +230,10 @@ end
 
 torch.nn = { functional = namespace({}, 'nn.functional.', '') }
 for _, name in ipairs { 'linalg', 'fft', 'special' } do torch[name] = namespace({}, name .. '.') end
+torch.masked = namespace({}, 'masked_')
+
+-- Their results are several values, not a list.
+for _, name in ipairs { 'meshgrid', 'broadcast_tensors' } do
+  torch[name] = function(...) return unpack(op(name)(...)) end
+end
 return namespace(torch, '')

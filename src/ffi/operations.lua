@@ -71,24 +71,30 @@ local function has_name(o, name)
   return o.parameters[name] ~= nil or name == 'out' and o.has_out or name == 'requires_grad' and o.is_factory
 end
 
+local takes_table = { Dims = true, Size = true, ['Tensor[]'] = true, ['IndexTensor[]'] = true, ['Scalar[]'] = true }
+
+local function is_empty_table(v) return type(v) == 'table' and next(v) == nil and not getmetatable(v) end
+
 -- Assigns the values of a call to parameters: a table by number; or nil and the reason.
 local function match(o, args, n, named)
-  local values, at, used, list = {}, 1, 0, o.parameters
+  local values, at, list = {}, 1, o.parameters
   for i, p in ipairs(list) do
     local v, where = nil, ''
+    if at == n and is_empty_table(args[n]) and not takes_table[p.type] then n = n - 1 end -- a table of no names
     if at <= n and not p.named_only then
       v, where = args[at], (' (position %d)'):format(at)
       at = at + 1
-      if p.row and is_integer(v) then -- zeros(2, 3)
+      local in_row = p.row and (p.type == 'Tensor[]' and is_tensor or is_integer)
+      if in_row and in_row(v) then -- zeros(2, 3), meshgrid(x, y)
         v = { v }
-        while at <= n and is_integer(args[at]) do
+        while at <= n and in_row(args[at]) do
           v[#v + 1] = args[at]
           at = at + 1
         end
       end
       if named and named[p.name] ~= nil then return nil, (" got multiple values for argument '%s'"):format(p.name) end
     elseif named and named[p.name] ~= nil then
-      v, used = named[p.name], used + 1
+      v = named[p.name]
     elseif not p.has_default then
       return nil, (" missing 1 required argument: '%s'"):format(p.name)
     end
@@ -105,6 +111,7 @@ local function match(o, args, n, named)
     end
     values[i] = v
   end
+  if at == n and is_empty_table(args[n]) then n = n - 1 end
   if at <= n then return nil, (' takes %d positional argument%s but %d were given'):format(at - 1, at == 2 and '' or 's', n) end
   for name in pairs(named or {}) do
     if not has_name(o, name) then return nil, 'unknown' end
@@ -162,6 +169,7 @@ end
 -- ---- calls --------------------------------------------------------------------------------------
 
 local function result_of(kind, cell)
+  if kind:find 'Tensor$' and cell[0] == nil then return nil end -- one that the arguments do not request
   if kind == 'Tensor' then return adopt(cell[0]) end
   if kind == 'IndexTensor' then return op 'add'(adopt(cell[0]), 1) end
   if kind == 'bool' then return cell[0] end
@@ -201,7 +209,7 @@ local function call(o, values, named)
   keep[1] = nil -- the operands were reachable up to here
   if #o.results == 1 and not o.is_factory then return result_of(o.results[1], o.boxes[1]) end
   local results = {}
-  for i, kind in ipairs(o.results) do results[i] = result_of(kind, o.boxes[i]) end
+  for i, kind in ipairs(o.results) do results[#results + 1] = result_of(kind, o.boxes[i]) end
   if o.is_factory and named and named.requires_grad then shared.check(core.lt_tensor_set_requires_grad(results[1]._handle, true)) end
   return unpack(results, 1, #results)
 end

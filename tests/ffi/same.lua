@@ -86,6 +86,7 @@ local cases = {
     return z
   end},
   {'factories', function() return torch.zeros(2, 3), torch.ones {2, dtype = torch.int64}, torch.eye(2), torch.arange(5), torch.linspace(0, 1, 3) end},
+  {'no names', function() return torch.zeros(2, {}), x:sum({}), torch.zeros({}) end},
   {'like', function() return torch.zeros_like(x), torch.full_like(v, 2.5), x:new_zeros {2} end},
   {'arange of fractions', function() return torch.arange(1, 2, 0.25), torch.arange(1, 4), torch.arange(3, {dtype = torch.float64}) end},
   {'random numbers', function() return torch.rand(3), torch.randn(2, 2), torch.randint(1, 7, {4}), torch.randperm(5), torch.zeros(3):uniform_(-1, 1) end},

@@ -66,7 +66,7 @@ local accepts = {
 }
 accepts.Dim, accepts.Index = accepts.int, accepts.int
 accepts.Dims = { accepts.Size[1], 'int or table of ints' }
-accepts['IndexTensor[]'] = accepts['Tensor[]']
+accepts['IndexTensor[]'] = { function(v) return all(v, function(t) return t == false or is_tensor(t) end) end, 'table of Tensors' }
 
 local function to_index(position, name)
   if position == 0 then raise('%s 0: positions count from 1', name) end
@@ -96,7 +96,7 @@ local function to_list(list, keep)
   local handles = ffi.new('lt_tensor *[?]', math.max(#list, 1))
   for i, t in ipairs(list) do
     keep[#keep + 1] = t
-    handles[i - 1] = t._handle
+    handles[i - 1] = t and t._handle or nil -- false: no index for a dimension
   end
   keep[#keep + 1] = handles
   return ffi.new('lt_tensor_list', #list, handles)
@@ -120,7 +120,7 @@ local converters = {
   ['Tensor[]'] = to_list,
   ['IndexTensor[]'] = function(v, keep)
     local list = {}
-    for i, t in ipairs(v) do list[i] = to_index_tensor(t) end
+    for i, t in ipairs(v) do list[i] = t and to_index_tensor(t) end
     return to_list(list, keep)
   end,
   ['Scalar[]'] = function(v, keep)

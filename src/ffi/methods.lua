@@ -65,7 +65,11 @@ function methods.iter(t)
 end
 
 local known_methods = setmetatable({}, { __index = function(list, name)
-  local method = methods[name] or op(name)
+  local own = methods[name]
+  local method = own and function(t, ...)
+    if not is_tensor(t) then raise('a method is called with a colon: x:%s()', name) end
+    return own(t, ...)
+  end or op(name)
   rawset(list, name, method)
   return method
 end })

@@ -112,6 +112,7 @@ local function match(o, args, n, named)
     values[i] = v
   end
   if at == n and is_empty_table(args[n]) then n = n - 1 end
+  while at <= n and args[n] == nil do n = n - 1 end
   if at <= n then return nil, (' takes %d positional argument%s but %d were given'):format(at - 1, at == 2 and '' or 's', n) end
   for name in pairs(named or {}) do
     if not has_name(o, name) then return nil, 'unknown' end

@@ -25,16 +25,20 @@ local function measure(data)
   return sizes, v
 end
 
-local function store(data, dim, sizes, p, at, cast)
+-- is_whole: the name of an integer dtype.
+local function store(data, dim, sizes, p, at, cast, is_whole)
   if dim > #sizes then
     if is_tensor(data) then data = data:item() end
     if not is_scalar(data) then fail_data(data, dim) end
     p[at] = cast(data)
+    if is_whole and tonumber(p[at]) ~= math.floor(tonumber(data)) and tonumber(p[at]) ~= math.ceil(tonumber(data)) then
+      raise('value cannot be converted to type %s without overflow', is_whole)
+    end
     return at + 1
   end
   if type(data) ~= 'table' then fail_data(data, dim) end
   if #data ~= sizes[dim] then raise('expected sequence of length %d at dim %d (got %d)', sizes[dim], dim, #data) end
-  for i = 1, #data do at = store(data[i], dim + 1, sizes, p, at, cast) end
+  for i = 1, #data do at = store(data[i], dim + 1, sizes, p, at, cast, is_whole) end
   return at
 end
 
@@ -69,11 +73,23 @@ function torch.tensor(data, options)
     local c_sizes = ffi.new('int64_t[?]', math.max(#sizes, 1), sizes)
     t = shared.new_tensor(core.lt_tensor_new, stored.code, shared.to_device('cpu').c, #sizes, c_sizes)
     local p = ffi.cast(element_types[stored.name] .. ' *', core.lt_tensor_data(t._handle))
-    store(data, 1, sizes, p, 0, stored == torch.bool and to_bool or to_number)
+    store(data, 1, sizes, p, 0, stored == torch.bool and to_bool or to_number, stored.name:find 'int' and stored.name)
     if stored ~= wanted then t = op 'to'(t, wanted) end
   end
   if options.dtype or options.device then t = op 'to'(t, { dtype = options.dtype, device = options.device }) end
   if options.requires_grad then t:requires_grad_() end
+  return t
+end
+
+--- A vector of the bytes of a string, for example of an image or of a request: frombuffer(text, {dtype = torch.uint8}).
+function torch.frombuffer(text, options)
+  options = options or {}
+  local dtype = options.dtype and to_dtype(options.dtype) or torch.get_default_dtype()
+  local offset, size = options.offset or 0, dtype.itemsize
+  local count = options.count or math.floor((#text - offset) / size)
+  if count * size + offset > #text then raise('frombuffer(): %d elements from byte %d need %d bytes, but the string has %d', count, offset, count * size + offset, #text) end
+  local t = shared.new_tensor(core.lt_tensor_new, dtype.code, shared.to_device('cpu').c, 1, ffi.new('int64_t[1]', count))
+  check(core.lt_tensor_copy_from(t._handle, ffi.cast('const char *', text) + offset, count * size))
   return t
 end
 
@@ -178,6 +194,8 @@ local function apply_key(t, key)
       dim = dim + (is_mask(s) and s.ndim or 1)
     elseif type(s) == 'table' then
       t, dim = apply_slice(t, dim, s), dim + 1
+    elseif type(s) == 'number' then
+      raise('an index must be an integer, got %g', s)
     else
       raise("an index is an integer, a slice {from, to}, {}, a tensor, torch.newaxis or '...', got a %s", class_of(s))
     end
@@ -226,12 +244,11 @@ local function assign(t, key, value)
     if is_tensor(value) then op 'copy_'(view, value) else op 'fill_'(view, value) end
     return
   end
-  if not is_tensor(value) then value = op 'full_like'(op 'select'(op 'flatten'(t), 1, 1), value) end
-  local list, dim = {}, 1
+  if not is_tensor(value) then value = op 'full'({}, value, { dtype = t.dtype, device = t.device }) end
+  local list = {}
   for _, pair in ipairs(tensors) do
-    if pair[1] ~= dim then raise 'the index tensors of an assignment are the first subscripts; move their dimensions to the front' end
-    list[#list + 1] = pair[2]
-    dim = dim + (is_mask(pair[2]) and pair[2].ndim or 1)
+    while #list < pair[1] - 1 do list[#list + 1] = false end
+    list[#list + 1] = is_mask(pair[2]) and op 'to'(pair[2], torch.bool) or pair[2]
   end
   op 'index_put_'(view, list, value)
 end

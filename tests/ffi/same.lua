@@ -77,7 +77,11 @@ local cases = {
     z[z:eq(1.5)] = 2.5
     z[torch.tensor({1, 3}, {dtype = torch.int64})] = torch.tensor {0.5, 1.5, 2.5, 3.5}
     z['2, 1'] = z['1, 1']
-    return z
+    local w = torch.zeros(2, 3, 2)
+    w[{ {}, torch.tensor({3, 1}, {dtype = torch.int64}) }] = 5
+    w[{ {}, torch.tensor {false, true, false}, 2 }] = 2.5
+    w[{torch.tensor({1, 2}, {dtype = torch.int64}), torch.tensor({2, -1}, {dtype = torch.int64})}] = torch.tensor {7.5, 8.5}
+    return z, w
   end},
   {'in place', function() return x:clone():add_(1):mul_(y), v:clone():zero_(), v:clone():clamp_(1, 2), v:clone():fill_(2.5) end},
   {'out', function()
@@ -86,7 +90,8 @@ local cases = {
     return z
   end},
   {'factories', function() return torch.zeros(2, 3), torch.ones {2, dtype = torch.int64}, torch.eye(2), torch.arange(5), torch.linspace(0, 1, 3) end},
-  {'no names', function() return torch.zeros(2, {}), x:sum({}), torch.zeros({}) end},
+  {'bytes', function() return torch.frombuffer('abc', {dtype = torch.uint8}), torch.frombuffer('abcdefgh', {dtype = torch.int16, offset = 2, count = 2}) end},
+  {'no names', function() return torch.zeros(2, {}), torch.full({2}, 1.5, nil), x:sum({}), torch.zeros({}) end},
   {'like', function() return torch.zeros_like(x), torch.full_like(v, 2.5), x:new_zeros {2} end},
   {'arange of fractions', function() return torch.arange(1, 2, 0.25), torch.arange(1, 4), torch.arange(3, {dtype = torch.float64}) end},
   {'random numbers', function() return torch.rand(3), torch.randn(2, 2), torch.randint(1, 7, {4}), torch.randperm(5), torch.zeros(3):uniform_(-1, 1) end},
@@ -122,6 +127,8 @@ local cases = {
 
 -- Errors have the same messages in both, without the line.
 local errors = {
+  function() return torch.tensor({300}, {dtype = torch.uint8}) end,
+  function() return x[1.5] end,
   function() return x + torch.zeros(4) end,
   function() return x:sum(3) end,
   function() return x:gather(2, torch.tensor({{7}, {1}}, {dtype = torch.int64})) end,

@@ -26,6 +26,7 @@ local torch = require 'torch'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local outside = require 'torch.files.outside'
+local plain_number = require 'torch.files.plain_number'
 local scope = require 'torch.autograd.scope'
 local quoted = require 'torch.support.json_string'
 local C = torch._C
@@ -319,8 +320,8 @@ function Profile:key_averages()
 end
 
 local function trace_line(e, place, start, time)
-  return ('{"ph":"X","cat":%s,"name":%s,"pid":%s,"tid":%s,"ts":%.3f,"dur":%.3f,"args":{"memory":%d,"copied":%d}}'):format(
-    quoted(e.kind), quoted(e.name), quoted(place), quoted(place), start * 1e6, time * 1e6, e.memory, e.copied)
+  return ('{"ph":"X","cat":%s,"name":%s,"pid":%s,"tid":%s,"ts":%s,"dur":%s,"args":{"memory":%d,"copied":%d}}'):format(
+    quoted(e.kind), quoted(e.name), quoted(place), quoted(place), plain_number('%.3f', start * 1e6), plain_number('%.3f', time * 1e6), e.memory, e.copied)
 end
 
 -- A gzip file of the text.

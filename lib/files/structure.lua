@@ -13,6 +13,7 @@
 local torch = require 'torch'
 local for_loops = require 'torch.support.for_loops'
 local ordered_dict = require 'torch.support.ordered_dict'
+local plain_number = require 'torch.files.plain_number'
 local sparse_parts = require 'torch.files.sparse_parts'
 
 local M = {}
@@ -30,12 +31,11 @@ local function quote(text)
   return '"' .. text:gsub('[\0-\31"\\\127-\255]', function(c) return ('\\x%02x'):format(c:byte()) end) .. '"'
 end
 
--- Locales may print a comma.
 local function float_text(x)
   if x ~= x then return 'nan' end
   if x == math.huge then return 'inf' end
   if x == -math.huge then return '-inf' end
-  return (('%a'):format(x):gsub(',', '.'))
+  return plain_number('%a', x)
 end
 
 local function number_text(x) return math.type(x) == 'integer' and ('%d'):format(x) or float_text(x) end

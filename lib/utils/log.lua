@@ -25,6 +25,7 @@ local fail = require 'torch.support.fail'
 local json_string = require 'torch.support.json_string'
 local kinds = require 'torch.support.argument_kinds'
 local outside = require 'torch.files.outside'
+local plain_number = require 'torch.files.plain_number'
 local ordered_dict = require 'torch.support.ordered_dict'
 local whole_file = require 'torch.files.whole_file'
 
@@ -37,8 +38,8 @@ local ABSENT = 2 -- ENOENT
 -- Digits that convert back to the same number.
 local function digits(value)
   if math.type(value) == 'integer' then return ('%d'):format(value) end
-  local text = ('%.15g'):format(value)
-  if tonumber(text) ~= value then text = ('%.17g'):format(value) end
+  local text = plain_number('%.15g', value)
+  if tonumber(text) ~= value then text = plain_number('%.17g', value) end
   return text:find '[.e]' and text or text .. '.0'
 end
 

@@ -10,6 +10,7 @@ local experiment = require 'torch.utils.experiment'
 local idx = require 'torch.utils.data.idx'
 local text = require 'torch.utils.data.text'
 local outside = require 'torch.files.outside'
+local plain_number = require 'torch.files.plain_number'
 local whole_file = require 'torch.files.whole_file'
 
 local M = {}
@@ -213,7 +214,7 @@ end
 
 local function write_losses(path, losses)
   local lines = {}
-  for i, loss in ipairs(losses) do lines[i] = ('%.9g\n'):format(loss) end
+  for i, loss in ipairs(losses) do lines[i] = plain_number('%.9g\n', loss) end
   outside.write_file(path, table.concat(lines))
 end
 

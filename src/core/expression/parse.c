@@ -15,6 +15,7 @@
 #include "error.h"
 #include "expression.h"
 #include "memory/alloc.h"
+#include "print/plain_locale.h"
 #include "similar_name.h"
 
 #include "formula_functions.h" /* generated from the declarations */
@@ -219,7 +220,7 @@ static lt_status number(formula_parser *p, int *out)
     const bool is_float = strcspn(text, ".eE") < (size_t)t.n;
     const long long whole = is_float ? 0 : strtoll(text, &end, 10);
     const bool fits = !is_float && errno == 0;
-    const double d = fits ? 0 : strtod(text, &end);
+    const double d = fits ? 0 : lt_plain_strtod(text, &end);
     if (*end != '\0') return fail_at(p, &t, "a number has digits, a point and an exponent");
     next(p);
     return add_number(p, fits ? lt_value_int(whole) : lt_value_double(d), out);

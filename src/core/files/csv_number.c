@@ -2,12 +2,12 @@
 #include "csv_number.h"
 
 #include <float.h>
-#include <locale.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+#include "print/plain_locale.h"
 
 /* A decimal number as it is written: digits * 10^exponent. */
 typedef struct decimal {
@@ -66,17 +66,12 @@ static bool scan(const char *p, const char *end, decimal *out)
     return p == end;
 }
 
-static locale_t c_locale;
-static pthread_once_t c_locale_once = PTHREAD_ONCE_INIT;
-static void make_c_locale(void) { c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0); }
-
 /* Converts with the C library: always correctly rounded, but slow. */
 static double by_library(char *text, char *end)
 {
     const char kept = *end;
-    pthread_once(&c_locale_once, make_c_locale);
     *end = '\0';
-    const double value = strtod_l(text, NULL, c_locale);
+    const double value = lt_plain_strtod(text, NULL);
     *end = kept;
     return value;
 }

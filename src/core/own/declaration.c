@@ -12,6 +12,7 @@
 #include "error.h"
 #include "memory/alloc.h"
 #include "own/own_op.h"
+#include "print/plain_locale.h"
 
 typedef struct own_type {
     const char *name, *alias; /* alias: PyTorch's; NULL: none */
@@ -125,7 +126,7 @@ static bool read_number(const char *text, lt_arg_type type, lt_scalar *out)
             type == LT_ARG_FLOAT ? lt_scalar_from_float((double)whole) : lt_scalar_from_int(whole);
         return true;
     }
-    const double number = strtod(text, &end);
+    const double number = lt_plain_strtod(text, &end);
     if (*end != '\0' || end == text) return false;
     *out = lt_scalar_from_float(number);
     return type == LT_ARG_FLOAT || type == LT_ARG_SCALAR || type == LT_ARG_TENSOR_OR_SCALAR;

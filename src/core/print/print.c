@@ -5,7 +5,6 @@
  * stores its first failure, so that only the end checks it. Includes core headers only. */
 #include "print.h"
 
-#include <locale.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -21,6 +20,7 @@
 #include "user_index.h"
 #include "compile/deferred.h"
 #include "memory/alloc.h"
+#include "print/plain_locale.h"
 #include "sparse.h"
 #include "tensor.h"
 #include "op/_to_copy.h"
@@ -561,14 +561,9 @@ static lt_status write_tensor(printer *p, lt_tensor *t)
 lt_status lt_tensor_format(lt_tensor *t, char **out, size_t *n)
 {
     printer p = {.out = {.status = LT_OK}, .options = lt_print_settings(lt_tls.context)};
-    /* The decimal point does not depend on the locale. */
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0), before = (locale_t)0;
-    if (plain != (locale_t)0) before = uselocale(plain);
+    const locale_t before = lt_plain_locale_begin();
     lt_status status = write_tensor(&p, t);
-    if (plain != (locale_t)0) {
-        uselocale(before);
-        freelocale(plain);
-    }
+    lt_plain_locale_end(before);
     if (status != LT_OK) {
         lt_mem_free(p.out.v);
         return status;

@@ -6,9 +6,9 @@ try() {
     start dovecot -F -c dovecot.conf
     until_true test -S run/auth-userdb
     expect 'auth succeeded' password 0.25
-    expect 'auth failed' password 0.7
     doveadm -c dovecot.conf reload
     expect 'auth succeeded' password 0.25
+    expect 'auth failed' password 0.7
     stop TERM
 }
 password() { doveadm -c dovecot.conf auth test user "$1" || true; }

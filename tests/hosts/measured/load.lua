@@ -14,7 +14,10 @@ return function(library, name)
   local torch = require(library)
   local seconds, after = os.clock() - begin, resident()
 
-  local file = io.open(folder .. '/measured', 'w')
+  -- The first process of a run that loads the module; others inherit its memory, or load it again.
+  local known = io.open(folder .. '/measured')
+  local file = not known and io.open(folder .. '/measured', 'w')
+  if known then known:close() end
   if file then
     file:write(('%.4f %d %d\n'):format(seconds, before, after))
     file:close()

@@ -63,62 +63,73 @@ end
 
 torch.optim = {}
 
--- A class over a fused operation. step(self, parameters, gradients, states): states are tables by parameter number.
+-- A class over a fused operation. step(group, parameters, gradients, states): states(name) are tensors of a parameter's
+-- state, zeros at first, for each parameter.
 local function optimizer(name, defaults, step)
   local class = {}
   class.__index = class
-  torch.optim[name] = function(parameters, options)
-    local self = { parameters = is_tensor(parameters) and { parameters } or parameters, steps = 0, state = {} }
-    for key, v in pairs(defaults) do self[key] = v end
-    for key, v in pairs(options or {}) do
-      if defaults[key] == nil then raise("%s(): unknown argument '%s'", name, tostring(key)) end
-      self[key] = v
+
+  local function group_of(...)
+    local group = { steps = 0, state = {} }
+    for _, options in ipairs { defaults, ... } do
+      for key, v in pairs(options) do
+        if defaults[key] == nil and key ~= 'params' then raise("%s(): unknown argument '%s'", name, tostring(key)) end
+        group[key] = v
+      end
     end
-    if type(self.parameters) ~= 'table' or #self.parameters == 0 then raise('%s(): parameters must be a list of Tensors', name) end
+    if is_tensor(group.params) then group.params = { group.params } end
+    if type(group.params) ~= 'table' or not is_tensor(group.params[1]) then raise('%s(): parameters must be a list of Tensors', name) end
+    return group
+  end
+
+  torch.optim[name] = function(parameters, options)
+    local self, first = { param_groups = {} }, not is_tensor(parameters) and parameters[1]
+    local groups = type(first) == 'table' and parameters or { { params = parameters } }
+    for i, group in ipairs(groups) do self.param_groups[i] = group_of(options or {}, group) end
     return setmetatable(self, class)
   end
+
   function class.zero_grad(self)
-    for _, p in ipairs(self.parameters) do p.grad = nil end
+    for _, group in ipairs(self.param_groups) do
+      for _, p in ipairs(group.params) do p.grad = nil end
+    end
   end
-  function class.step(self)
-    local parameters, grads = {}, {}
-    for _, p in ipairs(self.parameters) do
+
+  local function step_group(group)
+    local numbers, parameters, grads = {}, {}, {}
+    for i, p in ipairs(group.params) do
       local grad = p.grad
-      if grad then
-        parameters[#parameters + 1], grads[#grads + 1] = p, grad
-      end
+      if grad then numbers[#numbers + 1], parameters[#parameters + 1], grads[#grads + 1] = i, p, grad end
     end
-    if #parameters == 0 then return end
-    self.steps = self.steps + 1
-    torch.no_grad(function() step(self, parameters, grads) end)
+    if #numbers == 0 then return end
+    group.steps = group.steps + 1
+    step(group, parameters, grads, function(key)
+      local list = {}
+      for i, number in ipairs(numbers) do
+        local state = group.state[number] or {}
+        group.state[number], state[key] = state, state[key] or op 'zeros_like'(parameters[i])
+        list[i] = state[key]
+      end
+      return list
+    end)
   end
-  -- The tensors `key` of the state, zeros at first, for each parameter.
-  function class.states(self, key, parameters)
-    local list = {}
-    for i, p in ipairs(self.parameters) do
-      local state = self.state[i] or {}
-      self.state[i] = state
-      for _, used in ipairs(parameters) do
-        if used == p then
-          state[key] = state[key] or op 'zeros_like'(p)
-          list[#list + 1] = state[key]
-        end
-      end
-    end
-    return list
+
+  function class.step(self)
+    torch.no_grad(function()
+      for _, group in ipairs(self.param_groups) do step_group(group) end
+    end)
   end
 end
 
-optimizer('SGD', { lr = 0.001, momentum = 0, dampening = 0, weight_decay = 0, nesterov = false, maximize = false }, function(self, parameters, grads)
-  local buffers = self.momentum ~= 0 and self:states('momentum_buffer', parameters) or {}
-  op 'fused_sgd_'(parameters, grads, buffers, self.lr, self.weight_decay, self.momentum, self.dampening, self.nesterov, self.maximize, self.steps == 1)
+optimizer('SGD', { lr = 0.001, momentum = 0, dampening = 0, weight_decay = 0, nesterov = false, maximize = false }, function(group, parameters, grads, states)
+  op 'fused_sgd_'(parameters, grads, group.momentum ~= 0 and states 'momentum_buffer' or {}, group.lr, group.weight_decay, group.momentum,
+    group.dampening, group.nesterov, group.maximize, group.steps == 1)
 end)
 
 local function adam(decoupled)
-  return function(self, parameters, grads)
-    local maxima = self.amsgrad and self:states('max_exp_avg_sq', parameters) or {}
-    op 'fused_adam_'(parameters, grads, self:states('exp_avg', parameters), self:states('exp_avg_sq', parameters), maxima, self.steps, self.lr,
-      self.betas[1], self.betas[2], self.weight_decay, self.eps, decoupled, self.amsgrad, self.maximize)
+  return function(group, parameters, grads, states)
+    op 'fused_adam_'(parameters, grads, states 'exp_avg', states 'exp_avg_sq', group.amsgrad and states 'max_exp_avg_sq' or {}, group.steps, group.lr,
+      group.betas[1], group.betas[2], group.weight_decay, group.eps, decoupled, group.amsgrad, group.maximize)
   end
 end
 optimizer('Adam', { lr = 0.001, betas = { 0.9, 0.999 }, eps = 1e-8, weight_decay = 0, amsgrad = false, maximize = false }, adam(false))

@@ -121,6 +121,22 @@ local cases = {
     loss:backward()
     return w, loss, w.grad, torch.autograd.grad((w * w):sum(), w)
   end},
+  {'optimizers', function()
+    local w, u = torch.tensor({1.5, 2.5}, {requires_grad = true}), torch.tensor({0.5}, {requires_grad = true})
+    local optimizers = {
+      torch.optim.SGD({w, u}, {lr = 0.1, momentum = 0.9, nesterov = true}), torch.optim.SGD({w}, {lr = 0.1, weight_decay = 0.5, dampening = 0.1, momentum = 0.5}),
+      torch.optim.Adam({ {params = {w}, lr = 0.25}, {params = {u}} }, {lr = 0.5, amsgrad = true}), torch.optim.AdamW({w, u}, {betas = {0.5, 0.75}, lr = 0.1}),
+    }
+    for _, optimizer in ipairs(optimizers) do
+      for _ = 1, 3 do
+        optimizer:zero_grad();
+        ((w * w):sum() + u * u):sum():backward()
+        optimizer:step()
+        optimizer.param_groups[1].lr = optimizer.param_groups[1].lr / 2
+      end
+    end
+    return w, u
+  end},
   {'numbers', function() return v[1]:item(), x:tolist()[2][3], x:numel(), x:size(2), x:size(-1), x:dim(), x:t():stride()[1], torch.allclose(x, x) end},
   {'half types, bool', function() return x:half():tolist()[1][1], x:gt(0):tolist()[1][2], torch.tensor(true), torch.tensor(2.5) end},
 }

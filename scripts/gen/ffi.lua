@@ -32,14 +32,6 @@ for _, kind in ipairs { 'functions', 'enums', 'structs', 'types' } do
   end
 end
 
-for _, operation in ipairs(description.operations) do
-  local entry = { kind = 'functions', name = operation['function'], result = 'lt_status', parameters = {} }
-  for _, list in ipairs { operation.parameters, operation.results } do
-    for _, p in ipairs(list) do table.insert(entry.parameters, { name = p.name, type = p.c_type }) end
-  end
-  by_name[entry.name] = entry
-end
-
 local declared, texts = {}, {}
 local declare
 

@@ -215,6 +215,9 @@ local function call(o, values, named)
   return unpack(results, 1, #results)
 end
 
+--- The C function of the first overload of an operation.
+function shared.first_function(name) return c_function(overload_of(lines_of[name][1], false)) end
+
 local known = {}
 
 function op(name)

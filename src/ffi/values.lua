@@ -230,9 +230,14 @@ local function pick(view, tensors)
   return op 'reshape'(result, shape)
 end
 
+local select_row
+
 local function index(t, key)
   local rows = type(key) == 'number' and core.lt_tensor_ndim(t._handle) > 0 and core.lt_tensor_sizes(t._handle)[0]
-  if rows and key >= 1 and key <= rows and key % 1 == 0 then return shared.new_tensor(core.lt_select, t._handle, 0, key - 1) end
+  if rows and key >= 1 and key <= rows and key % 1 == 0 then
+    select_row = select_row or shared.first_function 'select'
+    return shared.new_tensor(select_row, t._handle, 0, key - 1)
+  end
   local view, tensors = apply_key(t, key)
   if #tensors == 0 then return view == t and op 'alias_copy'(t) or view end
   return pick(view, tensors)

@@ -55,10 +55,12 @@ $(BUILD)/libltensor.so: $(OBJ)/ltensor.o $(LUA_OBJ)/libltensor.map
 # has no code, only the dependency on the libraries, so that a process has them once.
 rpath = $(if $(filter no,$(RPATH)),,-Wl,-rpath,$(1))
 TORCH_RPATH = $(call rpath,'$$ORIGIN:$$ORIGIN/../..')
+# The binding for a second Lua is installed beside its torch.so.
+LUA_RPATH = '$$ORIGIN$(if $(SHARED_GEN),:$$ORIGIN/../..)'
 define lua_libraries
 $(1)/libltensor_lua.so: $(2)/ltensor_lua.o $(LUA_OBJ)/libltensor_lua.map $(1)/libltensor.so
 	@echo '  LINK $$@'
-	$$(SHARED) -Wl,--version-script=$(LUA_OBJ)/libltensor_lua.map $$(call rpath,'$$$$ORIGIN') -o $$@ $$< \
+	$$(SHARED) -Wl,--version-script=$(LUA_OBJ)/libltensor_lua.map $$(call rpath,$$(LUA_RPATH)) -o $$@ $$< \
 	  -L$(1) -lltensor $(LUA_LIBS) $(LUA_LDFLAGS) -l$(LUA_NAME)
 	@ln -sf $$(@F) $$@.$(SONAME)
 $(1)/torch.so: $(1)/libltensor_lua.so

@@ -2,6 +2,7 @@
 
 ##@ Installation and packages
 ## install [PREFIX=/usr/local]: install the program, libraries, headers and pages; also with MINIMAL=1
+## install LUA_NAME=lua5.3: install the module for another Lua beside them
 ## uninstall [PREFIX=/usr/local]: remove the files that make install wrote
 ## dist: a tarball for any x86-64 Linux with glibc 2.36, in dist/
 ## test-dist [TESTS=quick|smoke]: the tarball, unpacked and tested where nothing else is installed
@@ -11,10 +12,10 @@
 ## test-same: two builds in two folders give the same bytes
 ## image: an image for docker and podman of the packages in dist/ (root and a network)
 .PHONY: install uninstall dist test-dist deb test-deb test-tutorial test-same image rock install-rock
-install: all docs $(if $(MINIMAL),,$(BUILD)/shell/ltensor.1)
+install: all $(if $(SHARED_GEN),,docs $(if $(MINIMAL),,$(BUILD)/shell/ltensor.1))
 	@BUILD=$(RESULT) GEN=$(RESULT_GEN) VERSION=$(VERSION) SONAME=$(SONAME) DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" \
 	  LIBDIR="$(LIBDIR)" STRIP=$(STRIP) LIBS="$(CORE_LIBS)" LUA_LIBS="$(LUA_LIBS)" LUA_NAME=$(LUA_NAME) \
-	  sh scripts/install.sh
+	  sh scripts/install$(if $(SHARED_GEN),_module).sh
 
 uninstall:
 	@DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" sh scripts/uninstall.sh

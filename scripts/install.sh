@@ -22,20 +22,7 @@
 # searches (NAME.debug, identified by the name and checksum in the stripped file). STRIP=no does not
 # strip, for packagers. Nothing installed names the prefix except the Jupyter kernel, so you can move
 # it.
-set -eu
-umask 022 # other users read the files
-BUILD=${BUILD-build}
-target=${DESTDIR-}$PREFIX
-dest=$(mktemp -d "$BUILD/install.XXXXXX")
-trap 'rm -rf "$dest"' EXIT
-dest=$(realpath "$dest")
-lib=$dest/$LIBDIR
-# Where a system has a single Lua, its name has no version.
-case ${LUA_NAME-} in
-    *5.3 | *53) lua_folder=$lib/lua/5.3 ;;
-    *5.5 | *55) lua_folder=$lib/lua/5.5 ;;
-    *) lua_folder=$lib/lua/5.4 ;;
-esac
+. scripts/install_common.sh
 
 install -d "$dest/bin" "$lib/ltensor" "$lua_folder" "$lib/pkgconfig" "$lib/cmake/ltensor" "$dest/include" \
     "$dest/share/ltensor/lib" "$dest/share/doc/ltensor/reference"
@@ -44,20 +31,6 @@ if [ "$LIBDIR" != lib ]; then
     install -d "$dest/lib"
     ln -sfnr "$lib/ltensor" "$dest/lib/ltensor"
 fi
-
-# install_binary FILE TO: installs an executable or shared library.
-install_binary() {
-    from=$1 to=$2 folder=$(dirname "$2") name=$(basename "$2")
-    if [ "${STRIP-yes}" = no ]; then
-        install -m 755 "$from" "$to"
-        return
-    fi
-    install -d "$folder/.debug"
-    objcopy --only-keep-debug --compress-debug-sections "$from" "$folder/.debug/$name.debug"
-    chmod 644 "$folder/.debug/$name.debug"
-    objcopy --strip-unneeded --add-gnu-debuglink="$folder/.debug/$name.debug" "$from" "$to"
-    chmod 755 "$to"
-}
 
 # A library of selected ops (make MINIMAL=1) has no program, prompt or simulated GPUs.
 [ ! -f "$BUILD/ltensor" ] || install_binary "$BUILD/ltensor" "$dest/bin/ltensor"
@@ -117,20 +90,4 @@ for file in ltensor-config.cmake ltensor-config-version.cmake; do
     fill "packaging/cmake/$file.in" "$lib/cmake/ltensor/$file"
 done
 
-# ---- the list of installed files, then the files ----
-# Folders that do not exist yet end in "/", and "./" is the prefix. The list of an earlier
-# installation is kept, so that uninstall also removes files that this version no longer has.
-manifest=share/ltensor/installed
-touch "$dest/$manifest"
-{
-    [ ! -f "$target/$manifest" ] || cat "$target/$manifest"
-    (cd "$dest" && find . ! -type d) | sed 's|^\./||'
-    (cd "$dest" && find . -type d) | sed 's|^\./||' | while read -r folder; do
-        [ -d "$target/$folder" ] || echo "$folder/"
-    done
-} | LC_ALL=C sort -u >"$dest/$manifest.new"
-mv "$dest/$manifest.new" "$dest/$manifest"
-
-# tar replaces files instead of overwriting them: a running program keeps its own.
-install -d "$target"
-tar -C "$dest" -cf - . | tar -C "$target" --no-overwrite-dir --keep-directory-symlink --no-same-owner -mxpf -
+install_files

@@ -112,8 +112,9 @@ int lt_lua_error(lua_State *L, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    lua_pushvfstring(L, format, args);
+    const char *text = lua_pushvfstring(L, format, args);
     va_end(args);
+    if (text == NULL) lua_pushliteral(L, "not enough memory"); /* Lua 5.5 raises no error */
     return raise_at_user(L);
 }
 

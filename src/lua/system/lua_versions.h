@@ -116,11 +116,11 @@ static inline int lt_lua_resume(lua_State *co, lua_State *from, int n_args, int 
 }
 
 /* The status of a protected call, whose error is on top of the stack. In 5.3, scopes of the library
- * raise an error again (lib/lua53/scope.lua), as an ordinary one, and buffers of the C API raise one:
- * Lua's text shows that memory ended. */
+ * raise an error again (lib/lua53/scope.lua), as an ordinary one, and buffers of the C API raise one;
+ * in 5.5, lt_lua_error does. Lua's text shows that memory ended. */
 static inline int lt_lua_call_status(lua_State *L, int status)
 {
-#if LUA_VERSION_NUM == 503
+#if LUA_VERSION_NUM != 504
     if (status == LUA_ERRRUN && lua_type(L, -1) == LUA_TSTRING &&
         strstr(lua_tostring(L, -1), "not enough memory") != NULL)
         return LUA_ERRMEM;

@@ -152,6 +152,7 @@ lint: $(BUILD)/shell/ltensor.1 docs $(BUILD)/ltensor-ffi.lua
 	$(LUA) scripts/sizes.lua
 	$(LUA) scripts/tuning.lua
 	$(LUA) scripts/identifiers.lua
+	$(LUA) scripts/licences.lua $(BUILD)
 	clang-format-14 --dry-run -Werror $(FORMATTED)
 	$(if $(LUA_SERVER),LUA_SERVER=$(LUA_SERVER) python3 tests/editors/check.py $(BUILD)/meta tests/editors/uses.lua,\
 	  @echo "lint: annotations were not checked: install emmylua_ls or lua-language-server, or set LUA_SERVER=path")

@@ -31,7 +31,7 @@ test_packages='lua-busted libcmocka-dev dataset-fashion-mnist python3-dev python
 abigail-tools clang cmake libsuitesparse-dev luarocks libopenmpi-dev openmpi-bin libmpich-dev mpich
 lua5.1 lua5.3 liblua5.3-dev luajit'
 
-lapack_packages='libblas3 liblapack3 libblis4-openmp libflame1'
+lapack_packages='libblas3 liblapack3 libblis4-openmp libflame1 libedit-dev'
 deb_packages='debhelper dpkg-dev libopenmpi-dev libmpich-dev'
 
 case "${1-}" in

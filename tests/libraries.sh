@@ -35,6 +35,28 @@ for library in libltensor libltensor_lua libltensor_repl; do
     passed=$((passed + 1))
 done
 
+# The prompt without readline: make LIBEDIT=1.
+if echo '#include <editline/readline.h>' | cc -D_GNU_SOURCE -E -include stdio.h -x c - >/dev/null 2>&1; then
+    for file in repl/edit/*.c repl/modules.c; do
+        # shellcheck disable=SC2046
+        cc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -DLT_LIBEDIT -DLT_OPS_BY_NAME -Iinclude -Isrc/core -I"$BUILD/gen" -Irepl -Isrc/lua \
+            $(pkg-config --cflags lua5.4) -M -MG -MF "$folder/includes" "$file"
+        grep '/readline/' "$folder/includes" | none "$file includes readline with LIBEDIT=1"
+        # shellcheck disable=SC2046
+        cc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -DLT_LIBEDIT -DLT_OPS_BY_NAME -Iinclude -Isrc/core -I"$BUILD/gen" -Irepl -Isrc/lua \
+            $(pkg-config --cflags lua5.4) -fsyntax-only "$file"
+    done
+    passed=$((passed + 1))
+else
+    echo "libraries.sh: LIBEDIT=1 was not tested; Debian: libedit-dev" >&2
+fi
+
+# Only the program needs readline.
+for file in "$BUILD"/*.so; do
+    readelf -d "$file" | grep -E 'NEEDED.*(readline|libedit)' | none "$file needs a library of the prompt"
+done
+passed=$((passed + 1))
+
 cc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror tests/libraries/both.c -o "$folder/both" -ldl
 "$folder/both" "$BUILD/libltensor.so" "$BUILD/libltensor_lua.so"
 "$folder/both" "$BUILD/libltensor_lua.so" "$BUILD/libltensor.so"

@@ -7,8 +7,9 @@
  * and recall.h; does not include Lua. */
 #include "bindings.h"
 
-#ifndef LT_LIBEDIT
+#include <stddef.h>
 
+#ifndef LT_LIBEDIT
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -90,4 +90,27 @@ refused() { # LTENSOR_LAPACK, a part of the message
 }
 refused /nowhere/liblapack.so '/nowhere/liblapack.so: cannot open shared object file: No such file or directory'
 refused libz.so.1 'libz.so.1: it has no function '
+
+# A host that limits the address space of its processes: OpenBLAS would allocate its buffers for ever.
+limited() { # KB, a chunk of Lua
+    status=0
+    prlimit --as=$(($1 * 1024)) env OMP_NUM_THREADS=4 LTENSOR_LAPACK=openblas timeout 60 "$program" -e "$2" >"$work/out" 2>&1 || status=$?
+}
+limited 262144 'torch.linalg.inv(torch.eye(3))'
+[ "$status" -eq 1 ] || fail "a limit of 256 MB ended with the status $status"
+grep -qF 'OpenBLAS needs 300 MB of address space, but the limit of the process is 256 MB' "$work/out" || fail 'a limit of 256 MB is not named'
+limited 500000 'local a = torch.rand(700, 700, {dtype = torch.float64}) + 700 * torch.eye(700, {dtype = torch.float64})
+    assert(torch.allclose(a:mm(torch.linalg.inv(a)), torch.eye(700, {dtype = torch.float64})))'
+[ "$status" -eq 0 ] || fail "a factorization with a limit of 488 MB ended with the status $status"
+passed=$((passed + 2))
+# A host that limits the threads of a user: GCC's OpenMP would end the process. The limit does not hold for root.
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null && setpriv --reuid=65534 --clear-groups "$program" --version >/dev/null 2>&1; then
+    setpriv --reuid=65534 --clear-groups prlimit --nproc=1 env OMP_NUM_THREADS=4 LTENSOR_LAPACK=openblas "$program" -e '
+        local a = torch.rand(300, 300, {dtype = torch.float64}) + 300 * torch.eye(300, {dtype = torch.float64})
+        assert(torch.allclose(a:mm(torch.linalg.inv(a)), torch.eye(300, {dtype = torch.float64})))' >"$work/out" 2>&1 || fail 'a limit of one process'
+    passed=$((passed + 1))
+else
+    echo 'lapack.sh: a limit of processes was not tested: this needs root and setpriv' >&2
+    skipped=$((skipped + 1))
+fi
 echo "$passed passed, 0 failed, $skipped skipped"

@@ -16,6 +16,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 2
 ROOT=$PWD BUILD=$(realpath "${BUILD-build}") BUILD_53=$(realpath -m "${BUILD_53-build-lua5.3}")
 PATH=$PATH:/usr/sbin:/sbin # servers
+[ -z "${MEASURE-}" ] || MEASURE=$(realpath -m "$MEASURE")
 export PATH ROOT BUILD
 folder=$(mktemp -d /tmp/ltensor-hosts.XXXXXX)
 chmod 755 "$folder" # hosts drop privileges

@@ -143,7 +143,7 @@ static void call_routine(void *context)
 {
     static _Atomic int told;
     lapack_call *c = context;
-    if (only_one_thread) c->threads = 1;
+    if (only_one_thread || lib.one_thread || !lt_openmp_can_start(c->threads)) c->threads = 1;
     if (atomic_exchange(&told, c->threads) != c->threads) {
         if (lib.set_num_threads != NULL) lib.set_num_threads(c->threads);
         if (lib.set_num_threads_wide != NULL) lib.set_num_threads_wide(c->threads);

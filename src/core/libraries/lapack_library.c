@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 
 /* The libraries in the order in which they are tried. libFLAME is the last: it resolves the BLAS
  * among the symbols of the whole process, so another library must provide them globally. */
@@ -106,9 +108,32 @@ static void open_candidate(lt_lapack_library *out, const char *file, const char 
     describe(out, file);
 }
 
+/* OpenBLAS repeats a failed allocation of its buffers for ever: of 128 MB when it is loaded, with
+ * 170 MB for itself, and of 128 MB for each thread. A host may limit the address space of its
+ * processes (Dovecot: 256 MB); then the library is opened only if it fits, for one thread. */
+static bool fits(lt_lapack_library *out)
+{
+    enum { MB = 1 << 20, NEEDED = 300 };
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return true;
+    out->one_thread = true;
+    void *room = mmap(NULL, (size_t)NEEDED * MB, PROT_NONE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (room != MAP_FAILED) {
+        munmap(room, (size_t)NEEDED * MB);
+        return true;
+    }
+    snprintf(out->reason, sizeof out->reason,
+             "OpenBLAS needs %d MB of address space, but the limit of the process is %llu MB: "
+             "raise it (ulimit -v)",
+             NEEDED, (unsigned long long)limit.rlim_cur / MB);
+    return false;
+}
+
 void lt_lapack_library_open(lt_lapack_library *out,
                             const char *(*accept)(const lt_lapack_library *library))
 {
+    if (!fits(out)) return;
     const char *wanted = getenv("LTENSOR_LAPACK");
     bool is_name = wanted == NULL || wanted[0] == '\0';
     for (int i = 0; i < CANDIDATES && out->handle == NULL; i++) {

@@ -14,6 +14,7 @@ typedef struct lt_lapack_library {
     void (*set_num_threads)(int n);
     void (*set_num_threads_wide)(int64_t n); /* both NULL: the library uses the calling thread */
     lt_openmp openmp;
+    bool one_thread;       /* the process has too little address space for more */
     char description[256]; /* name and version */
     char reason[640];      /* if none was opened: the loader's messages */
 } lt_lapack_library;

@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -10,6 +11,10 @@
 /* Iterations that a waiting thread of GCC's runtime spins before it sleeps: some microseconds, as
  * the thread pool's. */
 #define SPIN_COUNT "100"
+
+/* The largest team of the calling thread that could start; fork() ends the team. */
+static _Thread_local int largest_team;
+static void forget_team(void) { largest_team = 0; }
 
 /* omp_pause_resource_all; NULL: no runtime is loaded. */
 static int (*_Atomic pause_all)(int kind);
@@ -43,9 +48,38 @@ void *lt_openmp_dlopen(const char *name, lt_openmp *runtime)
         int (*known)(int kind) = atomic_load(&pause_all), (*found)(int kind);
         *(void **)&found = pause;
         atomic_store(&pause_all, found);
-        if (known == NULL) pthread_atfork(end_team, NULL, NULL);
+        if (known == NULL) pthread_atfork(end_team, forget_team, forget_team);
     }
     return library;
+}
+
+static void *until_unlocked(void *mutex)
+{
+    pthread_mutex_lock(mutex);
+    pthread_mutex_unlock(mutex);
+    return NULL;
+}
+
+/* Starts n - 1 threads at the same time, and ends them. Signals are the host's. */
+bool lt_openmp_can_start(int n)
+{
+    enum { MAX_THREADS = 1024 };
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    pthread_t threads[MAX_THREADS];
+    int started = 0;
+    if (n <= largest_team) return true;
+    if (n > MAX_THREADS) return false;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_mutex_lock(&mutex);
+    while (started < n - 1 && pthread_create(&threads[started], NULL, until_unlocked, &mutex) == 0)
+        started++;
+    pthread_mutex_unlock(&mutex);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    for (int i = 0; i < started; i++) pthread_join(threads[i], NULL);
+    if (started == n - 1) largest_team = n;
+    return largest_team == n;
 }
 
 int lt_openmp_set_threads(const lt_openmp *runtime, int n)

@@ -6,6 +6,8 @@
 #ifndef LT_OPENMP_H
 #define LT_OPENMP_H
 
+#include <stdbool.h>
+
 typedef struct lt_openmp {
     void (*set_num_threads)(int n);
     int (*get_max_threads)(void);
@@ -20,5 +22,9 @@ void *lt_openmp_dlopen(const char *name, lt_openmp *runtime);
 /* Sets the number of threads that parallel regions of this thread use; returns the previous number
  * for a second call. Does nothing without a runtime. */
 int lt_openmp_set_threads(const lt_openmp *runtime, int n);
+
+/* Whether the system lets the calling thread start a team of n threads. GCC's runtime ends the
+ * process if it does not, as with a limit of processes (ulimit -u, TasksMax= of systemd). */
+bool lt_openmp_can_start(int n);
 
 #endif

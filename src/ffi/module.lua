@@ -172,10 +172,11 @@ local Model = {}
 Model.__index = Model
 
 --- The model of an ONNX file, a program of torch.export (.pt2) or a safetensors file with a graph, in evaluation mode.
+-- path: the file, or its bytes: a string with a zero byte is the content of a file.
 local function load_model(path)
   models = models or shared.open('libltensor_lua.so.' .. shared.soname, open_models)
-  local out = ffi.new 'lt_model *[1]'
-  check(models.lt_model_load(path, out))
+  local out, is_content = ffi.new 'lt_model *[1]', type(path) == 'string' and path:find '%z'
+  check(is_content and models.lt_model_load_memory(path, #path, out) or models.lt_model_load(path, out))
   return setmetatable({ handle = ffi.gc(out[0], models.lt_model_release) }, Model)
 end
 

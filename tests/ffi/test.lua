@@ -142,6 +142,9 @@ test('a model of a file runs, is trained and saved', function()
   local model = torch.onnx.load(folder .. '/digits.onnx')
   local x = torch.ones(2, 4)
   for _ = 1, 3 do assert(torch.no_grad(model, x):allclose(expected)) end
+  local file = assert(io.open(folder .. '/digits.onnx', 'rb'))
+  assert(torch.onnx.load(file:read '*a')(x):allclose(expected))
+  file:close()
   fails('none.onnx: No such file', function() return torch.onnx.load(folder .. '/none.onnx') end)
   fails('input', function() return model(torch.ones(2, 5)) end)
   local parameters = model:parameters()
@@ -190,6 +193,26 @@ test('temporaries of a loop are collected without a call of collectgarbage', fun
   before = resident()
   for _ = 1, 200000 do small = small + 1 end
   assert(resident() - before < 100, resident() - before)
+end)
+
+test('an allocation that fails is repeated after a collection', function()
+  local ffi = require 'ffi'
+  ffi.cdef [[typedef struct lt_context lt_context; lt_context *lt_context_process(void);
+    lt_status lt_context_set_memory_limit(lt_context *, lt_device, int64_t);
+    lt_status lt_context_memory(const lt_context *, lt_device, int64_t *, int64_t *);]]
+  local library = ffi.load(os.getenv 'LUA_PATH':match '^(.-)%?' .. 'libltensor.so.0')
+  local process, cpu, used = library.lt_context_process(), ffi.new 'lt_device', ffi.new 'int64_t[1]'
+  collectgarbage()
+  collectgarbage()
+  assert(library.lt_context_memory(process, cpu, used, nil) == 0)
+  assert(library.lt_context_set_memory_limit(process, cpu, used[0] + 50 * 2 ^ 20) == 0)
+  local ok, message = pcall(function()
+    for _ = 1, 20 do torch.zeros(2 ^ 22) end -- 16 MB each
+  end)
+  local _, refused = pcall(torch.zeros, 2 ^ 25)
+  assert(library.lt_context_set_memory_limit(process, cpu, 0x7fffffffffffffffLL) == 0)
+  assert(ok, message)
+  assert(refused:find 'memory', refused)
 end)
 
 test('failed calls and backward passes leak nothing', function()

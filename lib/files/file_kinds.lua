@@ -15,7 +15,7 @@ local kinds = {
   { '^7z\xbc\xaf', 'a 7z archive' }, { '^Rar!', 'a RAR archive' },
   { '^\x89HDF', 'an HDF5 file (of Keras, or MATLAB 7.3)', 'h5py reads it in Python; save its arrays as .npz or safetensors' },
   { '^MATLAB 5', 'a MATLAB file', 'scipy.io.loadmat reads it in Python; save its arrays as .npz' },
-  { '^GGUF', 'a GGUF file (of llama.cpp)' }, { '^....TFL3', 'a TensorFlow Lite model' }, { '^PAR1', 'a Parquet table' },
+  { '^GGUF', 'a GGUF file (of llama.cpp)', 'torch.lm.load reads it' }, { '^....TFL3', 'a TensorFlow Lite model' }, { '^PAR1', 'a Parquet table' },
   { '^ARROW1', 'an Arrow table' }, { '^SQLite format 3', 'an SQLite database' }, { '^%%PDF', 'a PDF document' }, { '^\x7fELF', 'a program' },
   { '^\x80[\2-\5]', 'a pickle', 'torch.save in PyTorch makes a file that is read' },
   -- protobuf: ir_version, a small number, then the name of the producer, or the graph

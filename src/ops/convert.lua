@@ -45,6 +45,13 @@ return {
   dtype_op('float', 'float32'), dtype_op('double', 'float64'),
   dtype_op('chalf', 'complex32'), dtype_op('cfloat', 'complex64'), dtype_op('cdouble', 'complex128'),
 
+  -- ---- quantized weights ---------------------------------------------------------------------------------------
+  { 'dequantize_blocks(Tensor self, string scheme, *, Dtype? dtype=nil) -> Tensor', batch = 'front', variants = 'function', forward = 'constant',
+    doc = 'The floats of quantized weights: rows of bytes (uint8) in the blocks of a GGUF file. `scheme` is the format: `\'q4_0\'`, `q4_1`, `q5_0`, `q5_1`, `q8_0`, `iq4_nl` (blocks of 32 elements), `q2_k`, `q3_k`, `q4_k`, `q5_k` or `q6_k` (256). The default dtype is float32. On the CPU.' },
+  { 'linear_blocks(Tensor input, Tensor weight, string scheme) -> Tensor', batch = 'loop', variants = 'function', forward = 'linear', constant = 'weight',
+    doc = 'linear with quantized weights: input times the transpose of `dequantize_blocks(weight, scheme)`, [out, in], without that matrix in memory. The input has floats, and gets a gradient. On the CPU.',
+    grad = { input = 'matmul(grad, dequantize_blocks(weight, scheme, nil))' } },
+
   -- ---- views as copies ----------------------------------------------------------------------------------------
   { 'alias_copy(Tensor self) -> Tensor', variants = 'function copied_out', composite = true, grad_fn = 'AliasBackward0_copy',
     doc = 'A copy.' },
@@ -105,6 +112,8 @@ src: Tensor to copy; it broadcasts to the shape of self.
 copy: Whether a new tensor is returned even if nothing changes.
 to.other: Tensor with the dtype and device of the result.
 type_as.other: Tensor with the dtype of the result.
+scheme: Name of the block format of the quantized weights.
+linear_blocks.weight: Quantized weights (uint8): a row of blocks for each output, [out, bytes].
 ]=],
 
   examples = [=[
@@ -141,6 +150,15 @@ cuda
 type_as
     torch.tensor{1, 2}:type_as(torch.tensor{0.5})
     --> tensor([1., 2.])
+dequantize_blocks
+    -- q8_0: a scale (float16) and 32 signed bytes
+    row = torch.cat{torch.tensor{0.5}:half():view(torch.uint8), torch.arange(32):to(torch.uint8)}
+    torch.dequantize_blocks(row, 'q8_0')[{ {1, 4} }]
+    --> tensor([0.0000, 0.5000, 1.0000, 1.5000])
+linear_blocks
+    row = torch.cat{torch.tensor{0.5}:half():view(torch.uint8), torch.arange(32):to(torch.uint8)}
+    torch.linear_blocks(torch.ones(32), row:unsqueeze(1), 'q8_0')
+    --> tensor([248.])
 bool
     torch.tensor{0, 1, 2}:bool()
     --> tensor([False,  True,  True])

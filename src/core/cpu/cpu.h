@@ -38,6 +38,10 @@ lt_status lt_cpu_kth(int64_t k, const lt_array *values, const lt_array *indices,
                      int dim);
 /* products/csr.c */
 lt_status lt_cpu_csr_product(const lt_csr_product *p, bool *done);
+
+/* quantized/blocks.c */
+lt_status lt_cpu_decode_blocks(const lt_block_decode *d);
+lt_status lt_cpu_block_product(const lt_block_product *p);
 /* order/search.c */
 lt_status lt_cpu_search(const lt_search *s);
 /* nn/softmax.c */

@@ -12,6 +12,7 @@
 #include "array.h"
 #include "cell.h"
 #include "compile/fusion.h"
+#include "dtypes/block_format.h"
 #include "ltensor.h"
 #include "network.h"
 #include "nn_args.h"
@@ -76,6 +77,26 @@ typedef struct lt_csr_product {
     void *out;
     lt_device device;
 } lt_csr_product;
+
+/* Consecutive blocks of quantized weights (formulas/blocks.h), with so many elements and bytes each,
+ * to floats. */
+typedef struct lt_block_decode {
+    lt_block_format format;
+    int64_t blocks, elements, bytes;
+    const uint8_t *in;
+    float *out;
+} lt_block_decode;
+
+/* out (m x rows) = in (m x columns) times the transpose of the quantized weight (rows x columns), all
+ * dense; m is at most LT_BLOCK_PRODUCT_ROWS. */
+enum { LT_BLOCK_PRODUCT_ROWS = 8 };
+typedef struct lt_block_product {
+    lt_block_format format;
+    int64_t m, rows, columns, elements, bytes;
+    const uint8_t *weight;
+    const float *in;
+    float *out;
+} lt_block_product;
 
 /* Fourier transforms of `lines` contiguous rows of length n: complex to complex; real to complex
  * (the first n / 2 + 1 results); complex to real (its inverse; ignores the imaginary part of the
@@ -334,6 +355,9 @@ typedef struct lt_backend {
     lt_status (*gemm)(const lt_gemm *g);
     /* Optional; float and double. *done false: a library is missing; the caller uses other ops. */
     lt_status (*csr_product)(const lt_csr_product *p, bool *done);
+    /* Optional. */
+    lt_status (*decode_blocks)(const lt_block_decode *d);
+    lt_status (*block_product)(const lt_block_product *p);
     lt_status (*factor)(lt_factor *f);
     lt_status (*fft)(const lt_fft *f);
 

@@ -317,6 +317,14 @@ typedef struct lt_csr_loops {
     void (*f64)(const lt_csr_product *p, int64_t from, int64_t to);
 } lt_csr_loops;
 
+/* Quantized weights (vector/products/blocks.c). decode: `blocks` blocks of so many bytes. rows: rows
+ * [from, to) of the weight. */
+typedef struct lt_block_loops {
+    void (*decode)(lt_block_format format, int64_t bytes, const uint8_t *in, int64_t blocks,
+                   float *out);
+    void (*rows)(const lt_block_product *p, int64_t from, int64_t to);
+} lt_block_loops;
+
 /* Depthwise convolutions of float (each output channel reads one input channel), all contiguous.
  * takes: whether the arguments are supported. planes: output planes [from, to) of the batch. */
 typedef struct lt_depthwise_loops {
@@ -392,6 +400,7 @@ typedef struct lt_cpu_loops {
     const lt_direct_loops *direct;       /* float */
     const lt_depthwise_loops *depthwise; /* float */
     const lt_csr_loops *csr;             /* a single set */
+    const lt_block_loops *blocks;        /* a single set */
     const lt_optim_loop (*optim)[2];     /* float, double */
     const lt_cell_loop (*cells)[2][2];   /* [cell][backward]: float, double */
     const lt_fft_loops *fft;             /* float, double */
@@ -441,6 +450,7 @@ LT_KERNEL_FAMILIES(LT_DECLARE_FAMILY)
     extern const lt_direct_loops lt_direct_##isa[1];                                               \
     extern const lt_depthwise_loops lt_depthwise_##isa[1];                                         \
     extern const lt_csr_loops lt_csr_##isa[1];                                                     \
+    extern const lt_block_loops lt_blocks_##isa[1];                                                \
     extern const lt_optim_loop lt_optim_##isa[LT_OPTIM_COUNT][2];                                  \
     extern const lt_cell_loop lt_cells_##isa[LT_CELLS][2][2];                                      \
     extern const lt_fft_loops lt_fft_##isa[2];                                                     \

@@ -1,0 +1,178 @@
+-- gguf.lua - files of quantized language models (GGUF, versions 2 and 3; the format of llama.cpp):
+-- named values of metadata, and tensors that stay mapped until they are read. Sizes are checked
+-- against the file before memory is allocated. The specification is docs/gguf.md of the project ggml.
+
+local torch = require 'torch'
+local outside = require 'torch.files.outside'
+local ordered_dict = require 'torch.support.ordered_dict'
+local shown = require 'torch.support.printable_format'
+
+local M = {}
+
+local PIECE = 1 << 20
+local MAX_HEADER = 1 << 28 -- bytes
+local MAX_DIMS = 4         -- of the format
+local MAX_NAME = 1 << 16   -- bytes
+
+-- ---- the header ---------------------------------------------------------------------------------
+
+-- Reads a file from its start. text: the part that was read; at: the next byte.
+local Header = {}
+Header.__index = Header
+
+function Header:fail(format, ...) torch._C.raise(self.path .. ': ' .. shown(format, ...)) end
+
+-- Reads until n more bytes are there.
+function Header:need(n)
+  while #self.text - self.at + 1 < n do
+    local piece = #self.text < MAX_HEADER and self.file:read(math.max(PIECE, math.min(n, MAX_HEADER)))
+    if not piece then self:fail('the header is cut off, or has more than %d bytes', MAX_HEADER) end
+    -- bytes before `at` are not needed any more
+    self.start = self.start + self.at - 1
+    self.text, self.at = self.text:sub(self.at) .. piece, 1
+  end
+end
+
+function Header:number(format, size)
+  self:need(size)
+  local value
+  value, self.at = string.unpack(format, self.text, self.at)
+  return value
+end
+
+function Header:u32() return self:number('<I4', 4) end
+
+-- A size or a count; larger numbers are beyond any file.
+function Header:u64(what)
+  local value = self:number('<i8', 8)
+  if value < 0 or value >= 1 << 53 then self:fail('%s is %s', what, value) end
+  return value
+end
+
+function Header:string(most)
+  local n = self:u64 'the length of a text'
+  if n > most then self:fail('a text has %d bytes, at most %d are possible', n, most) end
+  self:need(n)
+  local text = self.text:sub(self.at, self.at + n - 1)
+  self.at = self.at + n
+  return text
+end
+
+-- By the number of a type: how a value is read, and its bytes; a text has at least 8.
+local scalars = {
+  [0] = { '<B', 1 }, { '<b', 1 }, { '<I2', 2 }, { '<i2', 2 }, { '<I4', 4 }, { '<i4', 4 }, { '<f', 4 }, { 'bool', 1 }, { 'string', 8 }, { 'array', 12 },
+  { '<I8', 8 }, { '<i8', 8 }, { '<d', 8 },
+}
+
+function Header:value(key, kind, depth)
+  local scalar = scalars[kind] or self:fail("the value of '%s' has the unknown type %d", key, kind)
+  local format, size = scalar[1], scalar[2]
+  if format == 'string' then return self:string(MAX_HEADER) end
+  if format == 'bool' then return self:number('<B', 1) ~= 0 end
+  if format ~= 'array' then return self:number(format, size) end
+  if depth == 4 then self:fail("the value of '%s' has more than %d levels of arrays", key, depth) end
+  local of, n = self:u32(), self:u64 'the length of an array'
+  local least = (scalars[of] or self:fail("the value of '%s' has the unknown type %d", key, of))[2]
+  if n > (self.size - self.start) // least then self:fail("the array '%s' has %d values, more than the file has bytes", key, n) end
+  local list = {}
+  for i = 1, n do list[i] = self:value(key, of, depth + 1) end
+  return list
+end
+
+-- ---- tensors ------------------------------------------------------------------------------------
+
+-- By the number of a type: its dtype, or its scheme (torch.dequantize_blocks); elements and bytes of
+-- a block.
+local types = {
+  [0] = { torch.float32, 1, 4 }, [1] = { torch.float16, 1, 2 }, [2] = { 'q4_0', 32, 18 }, [3] = { 'q4_1', 32, 20 }, [6] = { 'q5_0', 32, 22 },
+  [7] = { 'q5_1', 32, 24 }, [8] = { 'q8_0', 32, 34 }, [10] = { 'q2_k', 256, 84 }, [11] = { 'q3_k', 256, 110 }, [12] = { 'q4_k', 256, 144 },
+  [13] = { 'q5_k', 256, 176 }, [14] = { 'q6_k', 256, 210 }, [20] = { 'iq4_nl', 32, 18 }, [24] = { torch.int8, 1, 1 }, [25] = { torch.int16, 1, 2 },
+  [26] = { torch.int32, 1, 4 }, [27] = { torch.int64, 1, 8 }, [28] = { torch.float64, 1, 8 }, [30] = { torch.bfloat16, 1, 2 },
+}
+
+-- Reads the description of a tensor: its shape, in PyTorch's order, type, bytes and offset.
+local function read_entry(header)
+  local name, ndim = header:string(MAX_NAME), header:u32()
+  if ndim > MAX_DIMS then header:fail("tensor '%s' has %d dimensions, at most %d are possible", name, ndim, MAX_DIMS) end
+  local shape, numel = {}, 1
+  for i = ndim, 1, -1 do
+    shape[i] = header:u64 'a size'
+    if shape[i] > 0 and numel > (1 << 53) // shape[i] then header:fail("tensor '%s' is too large", name) end
+    numel = numel * shape[i]
+  end
+  local number, offset = header:u32(), header:u64 'an offset'
+  local kind = types[number] or header:fail("tensor '%s' has elements of type %d, which ltensor does not read", name, number)
+  local row = ndim > 0 and shape[ndim] or 1
+  if row % kind[2] ~= 0 then header:fail("tensor '%s' has rows of %d elements, no multiple of a block of %s, %d", name, row, kind[1], kind[2]) end
+  return name, { shape = shape, type = kind[1], row = row // kind[2] * kind[3], bytes = numel // kind[2] * kind[3], offset = offset }
+end
+
+local File = {}
+File.__index = File
+
+--- The names of the tensors in their order.
+function File:names()
+  local names = {}
+  for name in pairs(self.entries) do names[#names + 1] = name end
+  return names
+end
+
+--- The shape of a tensor, and its dtype or the name of its block format.
+function File:info(name)
+  local entry = self.entries[name] or self:fail("no tensor has the name '%s'", name)
+  return table.move(entry.shape, 1, #entry.shape, 1, {}), entry.type
+end
+
+function File:fail(format, ...) torch._C.raise(self.path .. ': ' .. shown(format, ...)) end
+
+--- The elements as they are in the file, mapped: a tensor of its dtype, or, of a block format, rows
+-- of bytes (uint8); and the dtype or the format.
+function File:stored(name)
+  local entry = self.entries[name] or self:fail("no tensor has the name '%s'", name)
+  local part = self.bytes:narrow(1, self.data + entry.offset + 1, entry.bytes)
+  local shape = table.move(entry.shape, 1, #entry.shape, 1, {})
+  if type(entry.type) ~= 'string' then return part:view(entry.type):view(shape), entry.type end
+  shape[#shape] = entry.row
+  return part:view(shape), entry.type
+end
+
+--- The elements in a dtype (float32).
+function File:tensor(name, dtype)
+  local stored, format = self:stored(name)
+  if type(format) == 'string' then return torch.dequantize_blocks(stored, format, { dtype = dtype }) end
+  return stored:to(dtype or torch.float32)
+end
+
+--- Opens a file: its metadata by name, and functions that read its tensors.
+function M.open(path)
+  local file <close>, message = outside.open(path, 'rb')
+  if not file then torch._C.raise(message) end
+  local size = file:seek 'end'
+  file:seek 'set'
+  local header = setmetatable({ path = path, file = file, size = size, text = '', at = 1, start = 0 }, Header)
+  if size < 24 or header:number('c4', 4) ~= 'GGUF' then header:fail 'not a GGUF file' end
+  local version = header:u32()
+  if version ~= 2 and version ~= 3 then header:fail('version %d of GGUF; ltensor reads versions 2 and 3', version) end
+  local tensors, values = header:u64 'the number of tensors', header:u64 'the number of values'
+  local metadata, entries = {}, ordered_dict.new()
+  for _ = 1, values do
+    local key = header:string(MAX_NAME)
+    metadata[key] = header:value(key, header:u32(), 1)
+  end
+  for _ = 1, tensors do
+    local name, entry = read_entry(header)
+    if entries[name] then header:fail("tensor '%s' occurs twice", name) end
+    entries[name] = entry
+  end
+  local alignment = metadata['general.alignment'] or 32
+  if math.type(alignment) ~= 'integer' or alignment < 8 or alignment % 8 ~= 0 then header:fail('general.alignment is %s', tostring(alignment)) end
+  local data = (header.start + header.at - 1 + alignment - 1) // alignment * alignment
+  for name, entry in pairs(entries) do
+    if entry.offset % alignment ~= 0 then header:fail("tensor '%s' begins at byte %d, no multiple of %d", name, entry.offset, alignment) end
+    if entry.offset + entry.bytes > size - data then header:fail("tensor '%s' goes beyond the end of the file", name) end
+  end
+  return setmetatable({ path = path, metadata = metadata, entries = entries, data = data,
+    bytes = torch.from_file(path, { size = size, dtype = torch.uint8 }) }, File)
+end
+
+return M

@@ -1,0 +1,32 @@
+-- quantized.lua - layers with quantized weights in the block formats of GGUF files.
+
+local torch = require 'torch'
+local nn = torch.nn
+
+local M = {}
+
+M.Linear = nn.Module:extend 'QuantizedLinear'
+
+--- weight: rows of bytes [out, bytes]; scheme: their format (torch.dequantize_blocks).
+function M.Linear:init(weight, scheme)
+  self:register_buffer('weight', weight)
+  self.scheme = scheme
+end
+
+function M.Linear:forward(x) return torch.linear_blocks(x, self.weight, self.scheme) end
+
+function M.Linear:extra_repr() return ('out_features=%d, scheme=%s'):format(self.weight:size(1), self.scheme) end
+
+M.Embedding = nn.Module:extend 'QuantizedEmbedding'
+
+function M.Embedding:init(weight, scheme)
+  self:register_buffer('weight', weight)
+  self.scheme = scheme
+end
+
+--- Positions from 1, as nn.Embedding.
+function M.Embedding:forward(positions) return torch.dequantize_blocks(self.weight[positions], self.scheme) end
+
+function M.Embedding:extra_repr() return ('num_embeddings=%d, scheme=%s'):format(self.weight:size(1), self.scheme) end
+
+return M

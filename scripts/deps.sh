@@ -61,7 +61,7 @@ To run its tests, also:
   busted (on Lua 5.4)             cmocka
   Python with its headers and NumPy (without them that exchange is not tested)
   abidiff (of libabigail), clang, CMake and LuaRocks
-  lua5.1, lua5.3 and luajit (without them it is not tested that they are refused)
+  lua5.1, lua5.3 and luajit (without them neither the module for LuaJIT nor their refusal is tested)
   Open MPI and MPICH with their headers (without them what runs on several ranks is not tested)
   CXSparse, of SuiteSparse (without it sparse systems of equations are not tested)
   Fashion-MNIST as four gzipped idx files (the script scripts/softmax_regression.lua names them)

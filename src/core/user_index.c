@@ -8,7 +8,7 @@
 
 lt_status lt_set_first_index(int number)
 {
-    static const lt_host_binding_class from_one = {.first = 1};
+    static const lt_host_binding_class from_one = {.first = 1}; /* callbacks are optional */
     if (number != 0 && number != 1)
         return lt_error(LT_ERR_RUNTIME, "lt_set_first_index(): the first index is 0 or 1, not %d",
                         number);

@@ -23,7 +23,7 @@ require 'torch.support.default_device'
 
 local parts = { amp = true, audio = true, distributed = true, distributions = true, export = true, fft = true, func = true, hub = true, kernel = 'compile.kernel', library = 'library.library', linalg = true,
   masked = true, nn = true, onnx = true, ops = 'library.ops', optim = true, profiler = true, random = true, serialization = 'files.safe_globals', signal = true, sparse = true, special = true, testing = true,
-  utils = true, vision = true }
+  threads = 'utils.threads', utils = true, vision = true }
 
 torch.preserve_format, torch.contiguous_format = 'preserve_format', 'contiguous_format'
 torch.channels_last, torch.channels_last_3d = 'channels_last', 'channels_last_3d'

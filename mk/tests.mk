@@ -28,6 +28,15 @@ $(BUILD)/tests/%_lua_test: tests/core/%_lua_test.c $(TEST_LIBRARY) $(LUA_OBJ)/lt
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) -Isrc/lua $(LUA_CFLAGS) -MF $@.d $(filter %.c %.o,$^) -o $@ $(LUA_STATIC) $(TEST_LINK)
 
+# The objects of the library but thread.o, which is compiled as THREADS=no does.
+$(OBJ)/no_threads/thread.o: src/core/context/thread.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) -DLT_NO_THREADS -c $< -o $@
+$(BUILD)/tests/no_threads_test: tests/core/no_threads_test.c $(OBJ)/no_threads/thread.o \
+  $(filter-out %/context/thread.o,$(CORE_OBJ)) $(VECTOR_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) -MF $@.d $^ -o $@ -lcmocka $(CORE_LIBS)
+
 SIM_INCLUDES := -Isrc/cuda/sim/include -Isrc/cuda
 $(BUILD)/tests/%: tests/core/%.cpp $(SIM_RUNTIME_OBJ)
 	@mkdir -p $(@D)
@@ -179,7 +188,7 @@ format:
 ## check-vendor LTENSOR_VENDOR=dir: our declarations of NVIDIA's libraries beside NVIDIA's headers
 ## abi-baseline: record the ABI of this version
 .PHONY: fuzz mutants test-asan test-checks test-tsan test-cuda test-hosts check-vendor soak soak-ranks abi-baseline
-TSAN_TESTS := sim_test threads_test fork_test random_threads_test context_test context_stop_test context_lua_test \
+TSAN_TESTS := sim_test threads_test threads_config_test fork_test random_threads_test context_test context_stop_test context_lua_test \
               own_test model_lua_test
 test-asan:
 	@sh scripts/deps.sh test

@@ -23,7 +23,7 @@ expect() {
 }
 
 # ---- headers ----
-for header in ltensor.h ltensor_binding.h ltensor_device.h ltensor_files.h ltensor_host.h ltensor_messages.h ltensor_register.h ltensor_plugin.h ltensor_ops.h ltensor_lua.h ltensor_script.h ltensor_model.h ltensor_prompt.h; do
+for header in ltensor.h ltensor_binding.h ltensor_device.h ltensor_files.h ltensor_host.h ltensor_messages.h ltensor_register.h ltensor_threads.h ltensor_plugin.h ltensor_ops.h ltensor_lua.h ltensor_script.h ltensor_model.h ltensor_prompt.h; do
     echo "#include <$header>" >"$work/header.c"
     for compiler in 'gcc -std=c99' 'gcc -std=c11' 'g++ -x c++ -std=c++17' 'clang -std=c99' 'clang -std=c11' 'clang++ -x c++ -std=c++17'; do
         # shellcheck disable=SC2046,SC2086
@@ -97,6 +97,8 @@ run_examples() {
     "$1/ring" >"$work/out"
     expect 'moment 6: brightness 60, in the ring'
     expect 'the ring is given back'
+    "$1/pool" >"$work/out"
+    expect 'product 1000, threads of the library 0, calls by the pool: yes'
     "$1/server" >"$work/out" # which fails when a seed gives two answers
     expect 'much 3: error: out of memory: you tried to allocate'
     expect 'long 4: error: the deadline of 2 seconds has passed'

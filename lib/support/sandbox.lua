@@ -114,7 +114,8 @@ return function(print, is_stopping)
 
   globals.print = print
   for name, library in pairs(libraries) do globals[name] = view_of(library, name, nil, views) end
-  globals.torch = view_of(torch, 'torch', { _C = true, hub = true, memory_trim = true }, views) -- hub runs programs from files; memory_trim affects all contexts
+  -- hub runs programs from files; memory_trim and threads affect all contexts
+  globals.torch = view_of(torch, 'torch', { _C = true, hub = true, memory_trim = true, threads = true }, views)
   globals._G = globals
 
   function globals.require(name)

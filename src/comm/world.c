@@ -15,6 +15,7 @@
 #include "assertion.h"
 #include "context/clock.h"
 #include "context/interrupt.h"
+#include "context/thread.h"
 #include "internal.h"
 #include "memory/alloc.h"
 
@@ -374,9 +375,11 @@ static lt_status wait_for_others(lt_world *world, double timeout)
 
 static lt_status open_threaded(lt_world *world, double timeout)
 {
-    if (pthread_create(&world->thread, NULL, progress, world) != 0)
-        return lt_error(LT_ERR_MEMORY, "init_process_group(): no thread could be started: %s",
-                        strerror(errno));
+    if (!lt_thread_start(&world->thread, progress, world))
+        return lt_error(lt_thread_limit() == 1 ? LT_ERR_RUNTIME : LT_ERR_MEMORY,
+                        "init_process_group() needs a thread, which could not be started: %s",
+                        lt_thread_limit() == 1 ? "the limit of threads is 1, expected at least 2"
+                                               : strerror(errno));
     pthread_detach(world->thread);
     return wait_for_others(world, timeout);
 }

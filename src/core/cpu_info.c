@@ -1,25 +1,12 @@
 /* cpu_info.c - see cpu_info.h. */
 #include "cpu_info.h"
 
-#include <sched.h>
 #include <unistd.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
 
 lt_cpu_info lt_processor;
-
-static int count_cores(void)
-{
-#ifdef LT_NO_THREADS
-    return 1;
-#endif
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
-    /* used if there are more processors than bits in a cpu_set_t */
-    const long online = sysconf(_SC_NPROCESSORS_ONLN);
-    return online > 0 ? (int)online : 1;
-}
 
 static int64_t cache_size(int name, int64_t otherwise)
 {
@@ -57,7 +44,6 @@ static void read_instruction_sets(lt_cpu_info *cpu)
 /* Priority 101: runs before the constructors of other files, which select kernels by it. */
 __attribute__((constructor(101))) static void read_cpu_info(void)
 {
-    lt_processor.cores = count_cores();
     read_caches(&lt_processor);
     read_instruction_sets(&lt_processor);
 }

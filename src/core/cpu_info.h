@@ -1,5 +1,5 @@
-/* cpu_info.h - the processor: sizes of its caches, processors of this process, instruction sets.
- * Read once, before main; every block size that depends on a cache is derived from it. */
+/* cpu_info.h - the processor: sizes of its caches and instruction sets. Read once, before
+ * main; every block size that depends on a cache is derived from it. */
 #ifndef LT_CPU_INFO_H
 #define LT_CPU_INFO_H
 
@@ -10,7 +10,6 @@ typedef struct lt_cpu_info {
     /* Bytes of the data caches of a core: its own L1 and L2, and the shared L3. 32 KB, 512 KB and 8
      * MB if the system does not report them. */
     int64_t l1, l2, l3;
-    int cores; /* logical processors available to the process at its start; at least 1 */
     /* Instruction sets of x86-64; false elsewhere. avx2 includes FMA; avx512 is F, DQ, BW, VL. */
     bool avx2, avx512, avx512_vnni, avx512_bf16, amx_bf16;
 } lt_cpu_info;

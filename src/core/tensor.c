@@ -1,5 +1,4 @@
-/* tensor.c - see tensor.h: lifetimes of storages and tensors, geometry, views. operands.c checks
- * operands of ops and prepares their outputs. */
+/* tensor.c - see tensor.h: lifetimes of storages and tensors, geometry, views. */
 #include "tensor.h"
 
 #include <stdio.h>
@@ -42,16 +41,11 @@ static lt_status counted_data(lt_storage *s)
     return LT_OK;
 }
 
-/* New storage header with data and one user. The caller initializes the tensor. device must be
- * resolved. On the path of every op that returns a tensor. */
-static lt_status home_new(size_t nbytes, lt_device device, bool with_data, home **out)
+static lt_status home_make(size_t nbytes, lt_device device, bool with_data, home **out)
 {
     bool small = with_data && device.type == LT_CPU && nbytes <= INLINE_BYTES;
     LT_ASSERT((unsigned)device.type < LT_DEVICE_TYPES && device.index >= 0, "device %d:%d",
               device.type, device.index);
-    const uint32_t flags = atomic_load_explicit(&lt_tls.context->flags, memory_order_relaxed);
-    if (__builtin_expect((flags & (LT_CONTEXT_LATE | LT_CONTEXT_INTERRUPTED)) != 0, 0))
-        return lt_stopped();
     size_t size = small ? INLINE_OFFSET + (nbytes > 0 ? nbytes : 1) : sizeof(home);
     home *h = lt_freelist_alloc(size);
     if (h == NULL) return LT_ERR_MEMORY;
@@ -81,6 +75,14 @@ static lt_status home_new(size_t nbytes, lt_device device, bool with_data, home 
     }
     *out = h;
     return LT_OK;
+}
+
+/* New storage header with data and one user on a resolved device; the caller sets the tensor. */
+static inline lt_status home_new(size_t nbytes, lt_device device, bool with_data, home **out)
+{
+    const uint32_t flags = atomic_load_explicit(&lt_tls.context->flags, memory_order_relaxed);
+    if (__builtin_expect((flags & LT_CONTEXT_UP) != 0, 0) && lt_is_stopped()) return lt_stopped();
+    return home_make(nbytes, device, with_data, out);
 }
 
 /* Frees data in the context that they are charged to, from any thread. */

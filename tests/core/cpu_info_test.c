@@ -1,6 +1,5 @@
-/* cpu_info_test.c - sizes of caches, processors and instruction sets beside those that the system
+/* cpu_info_test.c - sizes of caches and instruction sets beside those that the system
  * reports. */
-#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,14 +16,6 @@ static void caches_grow_from_level_to_level(void **state)
     assert_true(lt_processor.l1 >= 8 << 10);
     assert_true(lt_processor.l1 < lt_processor.l2);
     assert_true(lt_processor.l2 < lt_processor.l3);
-}
-
-static void cores_are_the_processors_of_this_process(void **state)
-{
-    (void)state;
-    cpu_set_t set;
-    assert_int_equal(sched_getaffinity(0, sizeof set, &set), 0);
-    assert_int_equal(lt_processor.cores, CPU_COUNT(&set));
 }
 
 /* Whether the first processor of /proc/cpuinfo has a flag of that name. */
@@ -60,7 +51,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(caches_grow_from_level_to_level),
-        cmocka_unit_test(cores_are_the_processors_of_this_process),
         cmocka_unit_test(instruction_sets_are_those_of_the_system),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
-/* header_host_test.c - every function of ltensor_binding.h, ltensor_device.h, ltensor_files.h and
- * ltensor_host.h: with each of its allocations failing, and with NULL for each of its pointers. */
+/* header_host_test.c - every function of ltensor_binding.h, ltensor_device.h, ltensor_files.h,
+ * ltensor_host.h, ltensor_messages.h and ltensor_threads.h: with each of its allocations failing,
+ * and with NULL for each of its pointers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,6 +13,7 @@
 #include "ltensor.h"
 #include "ltensor_files.h"
 #include "ltensor_messages.h"
+#include "ltensor_threads.h"
 
 #include "failing.h"
 #include "find_backend.h"
@@ -410,6 +412,24 @@ static void first_index_wrong(void)
 
 static const row of_messages[] = {{"lt_set_first_index", first_index, first_index_wrong}};
 
+/* ---- ltensor_threads.h ----------------------------------------------------------------------- */
+
+static lt_status configure_threads(void)
+{
+    const lt_thread_config config = lt_thread_defaults();
+    const lt_status status = lt_threads_configure(&config);
+    assert_true(lt_threads_count() >= 0);
+    assert_true(lt_threads_processors() >= 1);
+    return status;
+}
+static void configure_threads_null(void) { assert_ok(lt_threads_configure(NULL)); }
+
+static const row of_threads[] = {
+    {"lt_threads_configure", configure_threads, configure_threads_null},
+    {"lt_threads_count", configure_threads, NULL},
+    {"lt_threads_processors", configure_threads, NULL},
+};
+
 /* ---- all of them ----------------------------------------------------------------------------- */
 
 static const struct {
@@ -422,6 +442,7 @@ static const struct {
     {"ltensor_files.h", of_files, COUNT(of_files)},
     {"ltensor_host.h", of_hosts, COUNT(of_hosts)},
     {"ltensor_messages.h", of_messages, COUNT(of_messages)},
+    {"ltensor_threads.h", of_threads, COUNT(of_threads)},
 };
 
 static void test_no_function_is_left_out(void **state)

@@ -347,6 +347,7 @@ static void escapes_end_in_errors(void **state)
         {"bytecode", "assert(load('\\27Lua\\x54'))", LT_ERR_RUNTIME},
         {"bytecode by mode", "assert(load('\\27Lua', 'x', 'b'))", LT_ERR_RUNTIME},
         {"debug", "debug.getregistry()", LT_ERR_RUNTIME},
+        {"the threads of the process", "torch.threads.configure{limit = 1}", LT_ERR_RUNTIME},
         {"the functions below torch", "torch._C.fork_worker()", LT_ERR_RUNTIME},
         {"strings' metatable", "getmetatable('').__index = nil", LT_ERR_RUNTIME},
         {"a library's function", "string.rep = nil", LT_ERR_RUNTIME},

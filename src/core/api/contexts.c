@@ -96,8 +96,9 @@ static lt_status apply_config(lt_context *c, const lt_context_config *config)
     atomic_store(&c->threads, config->threads);
     LT_TRY(lt_context_set_memory_limit(
         c, lt_host, config->memory_limit > 0 ? config->memory_limit : INT64_MAX));
-    if (c->progress != NULL) LT_TRY(lt_watch_progress(c));
-    return config->deadline > 0 ? lt_watch_deadline(c, config->deadline) : LT_OK;
+    if (c->progress != NULL) lt_watch_progress(c);
+    if (config->deadline > 0) lt_watch_deadline(c, config->deadline);
+    return LT_OK;
 }
 
 lt_status lt_context_new(const lt_context_config *given, lt_context **out)
@@ -274,7 +275,8 @@ lt_status lt_context_set_deadline(lt_context *context, double seconds)
     LT_REQUIRE(context);
     if (isnan(seconds))
         return lt_error(LT_ERR_RUNTIME, "lt_context_set_deadline(): seconds is nan");
-    return lt_watch_deadline(context, seconds);
+    lt_watch_deadline(context, seconds);
+    return LT_OK;
 }
 
 void lt_context_interrupt(lt_context *context)

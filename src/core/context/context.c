@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "assertion.h"
-#include "cpu_info.h"
 #include "error.h"
-
-#define MOST_THREADS 1024
+#include "processors.h"
+#include "thread.h"
+#include "thread_pool.h"
 
 #define NO_LIMIT                                                                                   \
     {                                                                                              \
@@ -58,32 +58,20 @@ void lt_context_on_end(lt_context *c, lt_context_ending *ending)
     }
 }
 
-/* As in PyTorch, one thread per processor, or $OMP_NUM_THREADS if that is fewer. */
-static int default_threads(void)
-{
-    const char *wanted = getenv("OMP_NUM_THREADS");
-    const int n = wanted != NULL ? atoi(wanted) : 0, available = lt_processor.cores;
-    const int threads = n > 0 && n < available ? n : available;
-    return threads < MOST_THREADS ? threads : MOST_THREADS;
-}
-
 int lt_get_num_threads(void)
 {
-    lt_context *c = lt_tls.context;
-    int n = atomic_load_explicit(&c->threads, memory_order_relaxed);
-    if (n == 0) {
-        n = default_threads();
-        atomic_store_explicit(&c->threads, n, memory_order_relaxed);
-    }
-    return n;
+    int n = atomic_load_explicit(&lt_tls.context->threads, memory_order_relaxed);
+    if (n == 0) n = lt_default_threads();
+    const int limit = lt_pool_limit();
+    return n < limit ? n : limit;
 }
 
 lt_status lt_set_num_threads(int n)
 {
-    if (n < 1 || n > MOST_THREADS)
+    if (n < 1 || n > LT_MOST_THREADS)
         return lt_error(LT_ERR_RUNTIME,
-                        "set_num_threads expects a positive integer up to %d, got %d", MOST_THREADS,
-                        n);
+                        "set_num_threads expects a positive integer up to %d, got %d",
+                        LT_MOST_THREADS, n);
     atomic_store_explicit(&lt_tls.context->threads, n, memory_order_relaxed);
     return LT_OK;
 }

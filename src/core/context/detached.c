@@ -6,7 +6,6 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +17,7 @@
 #include "context.h"
 #include "error.h"
 #include "interrupt.h"
+#include "thread.h"
 #include "memory/alloc.h"
 #include "memory/block.h"
 
@@ -85,6 +85,7 @@ static void job_free(detached_job *j)
 static void *run_detached_thread(void *argument)
 {
     detached_job *j = argument;
+    lt_thread_use_settings();
     lt_tls.context = j->context_of_caller;
     lt_tls.helper = true;
     j->call(j->context);
@@ -140,17 +141,12 @@ static lt_status job_new(void (*call)(void *context), const void *context, size_
     return enough ? LT_OK : LT_ERR_MEMORY;
 }
 
-/* Blocks all signals in the new thread: they are handled by the existing threads. */
 static bool start_detached(detached_job *j)
 {
-    sigset_t all, before;
     pthread_t thread;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    const bool started = pthread_create(&thread, NULL, run_detached_thread, j) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (started) pthread_detach(thread);
-    return started;
+    if (!lt_thread_start(&thread, run_detached_thread, j)) return false;
+    pthread_detach(thread);
+    return true;
 }
 
 /* Keeps the library loaded after dlclose(): the thread still runs its code. Also registers the exit
@@ -190,7 +186,7 @@ lt_status lt_call_detached(void (*call)(void *context), void *context, size_t si
     detached_job *j;
     void *pointers[LT_APART_ARRAYS];
     LT_TRY(job_new(call, context, size, arrays, n, &j));
-    if (!start_detached(j)) { /* no thread is available: the call cannot be interrupted */
+    if (!start_detached(j)) { /* no thread can be started: the call cannot be interrupted */
         j->call(j->context);
         j->done = true;
     }

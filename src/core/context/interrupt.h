@@ -16,6 +16,10 @@ extern _Atomic int lt_interrupt_flag; /* set by lt_interrupt(); for all contexts
 /* Slow path of lt_interrupted: runs a due progress callback; true if the operation must stop. */
 bool lt_must_stop(void) __attribute__((cold));
 
+/* The same without the progress callback and without the flag for all contexts: for functions that
+ * do not poll for long, such as the one that creates tensors. */
+bool lt_is_stopped(void) __attribute__((cold));
+
 /* Whether a flag of this context, or the one for all contexts, is set. */
 static inline bool lt_something_up(const lt_context *context)
 {

@@ -7,21 +7,21 @@
  *     POSTED -> RUNNING  the worker starts the task
  *     RUNNING -> EMPTY   the task has returned
  *
+ * A region without a task ends the worker.
+ *
  * A side that waits spins first and then blocks on the worker's condition variable. `sleepers`
  * counts blocked threads, so that a state change takes the mutex only if a thread is blocked. */
 #include "thread_pool.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 
 #include "assertion.h"
 #include "clock.h"
-#include "error.h"
 #include "fork.h"
 #include "ltensor.h"
+#include "thread.h"
 
 enum { EMPTY, POSTED, RUNNING };
 
@@ -37,6 +37,8 @@ typedef struct pool_worker {
     lt_task task;
     void *argument;
     int index;
+    pthread_t thread;
+    unsigned generation;      /* of the pool when the worker started */
     struct pool_worker *next; /* in the idle list, or in a region's list of borrowed workers */
     pthread_mutex_t mutex;
     pthread_cond_t changed;
@@ -46,7 +48,10 @@ static struct {
     pthread_mutex_t mutex;
     /* LIFO: consecutive regions get the same workers in the same order */
     pool_worker *idle;
-    int workers;   /* total number */
+    int workers; /* total number */
+    /* counts the changes of the settings; workers of earlier generations end instead of becoming
+     * idle */
+    unsigned generation;
     bool prepared; /* the fork handlers are registered */
 } pool = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
@@ -61,6 +66,14 @@ int lt_pool_index(void) { return current.index; }
 
 bool lt_pool_busy(void) { return current.busy; }
 
+bool lt_pool_is_lent(void) { return atomic_load(&host_pool) != NULL; }
+
+int lt_pool_limit(void)
+{
+    const lt_thread_pool *lent = atomic_load(&host_pool);
+    return lent != NULL ? lent->threads : lt_thread_limit();
+}
+
 int lt_pool_workers(void)
 {
     pthread_mutex_lock(&pool.mutex);
@@ -69,18 +82,7 @@ int lt_pool_workers(void)
     return n;
 }
 
-lt_status lt_set_thread_pool(const lt_thread_pool *lent)
-{
-    if (lent != NULL && lent->run == NULL)
-        return lt_error(LT_ERR_TYPE,
-                        "set_thread_pool expects a pool with a function 'run', got NULL");
-    if (lent != NULL && lent->threads < 1)
-        return lt_error(LT_ERR_RUNTIME,
-                        "set_thread_pool expects a pool of at least 1 thread, got %d",
-                        lent->threads);
-    atomic_store(&host_pool, lent);
-    return LT_OK;
-}
+void lt_pool_lend(const lt_thread_pool *lent) { atomic_store(&host_pool, lent); }
 
 /* ---- waiting --------------------------------------------------------------------------------- */
 
@@ -145,20 +147,19 @@ static void run_task(lt_task task, void *argument, int index)
     current.busy = false;
 }
 
-#ifndef LT_NO_THREADS
 static void *serve(void *argument)
 {
     pool_worker *w = argument;
+    lt_thread_use_settings();
     for (;;) {
         wait_for_state(w, POSTED);
         if (!change_state(w, POSTED, RUNNING)) continue; /* withdrawn */
-        LT_ASSERT(w->task != NULL && w->index > 0, "thread %d", w->index);
+        if (w->task == NULL) return NULL;
+        LT_ASSERT(w->index > 0, "thread %d", w->index);
         run_task(w->task, w->argument, w->index);
         set_state(w, EMPTY);
     }
-    return NULL;
 }
-#endif
 
 /* Locks are held across fork() so that the child finds them consistent. */
 LT_HOLD_ACROSS_FORK(pool.mutex)
@@ -175,33 +176,49 @@ static void pool_in_child(void)
     pool.workers = 0;
 }
 
-/* NULL: the system has no memory or no thread left, or the build has no threads. The pool's mutex
- * is held. */
+/* NULL: no thread can be started. The pool's mutex is held. */
 static pool_worker *worker_new(void)
 {
-#ifdef LT_NO_THREADS
-    return NULL;
-#else
     LT_ASSERT(LT_IS_LOCKED(&pool.mutex));
-    sigset_t all, before;
-    pthread_t thread;
     pool_worker *w = aligned_alloc(_Alignof(pool_worker), sizeof *w);
     if (w == NULL) return NULL;
-    *w = (pool_worker){.state = EMPTY};
+    *w = (pool_worker){.state = EMPTY, .generation = pool.generation};
     pthread_mutex_init(&w->mutex, NULL);
     pthread_cond_init(&w->changed, NULL);
-    sigfillset(&all); /* the host's threads handle signals */
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    const bool started = pthread_create(&thread, NULL, serve, w) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (!started) {
+    if (!lt_thread_start(&w->thread, serve, w)) {
         free(w);
         return NULL;
     }
-    pthread_detach(thread);
     pool.workers++;
     return w;
-#endif
+}
+
+/* Ends the workers of a list, which are not in the pool any more, and waits for their threads. */
+static void end_workers(pool_worker *first)
+{
+    for (pool_worker *w = first; w != NULL; w = w->next) {
+        w->task = NULL;
+        set_state(w, POSTED);
+    }
+    while (first != NULL) {
+        pool_worker *w = first;
+        first = w->next;
+        pthread_join(w->thread, NULL);
+        pthread_mutex_destroy(&w->mutex);
+        pthread_cond_destroy(&w->changed);
+        free(w);
+    }
+}
+
+void lt_pool_renew(void)
+{
+    pthread_mutex_lock(&pool.mutex);
+    pool_worker *idle = pool.idle;
+    for (const pool_worker *w = idle; w != NULL; w = w->next) pool.workers--;
+    pool.idle = NULL;
+    pool.generation++;
+    pthread_mutex_unlock(&pool.mutex);
+    end_workers(idle);
 }
 
 /* Removes up to n workers from the idle list. Starts new ones only while fewer than n exist:
@@ -232,16 +249,25 @@ static pool_worker *borrow(int n)
 
 static void give_back(pool_worker *first)
 {
-    pool_worker *last = first;
-    while (last->next != NULL) {
-        LT_ASSERT(last->state == EMPTY, "state %d", last->state);
-        last = last->next;
-    }
+    pool_worker *stale = NULL, **end = &first;
     pthread_mutex_lock(&pool.mutex);
     LT_ASSERT(pool.idle != first, "the workers are idle already");
-    last->next = pool.idle;
+    while (*end != NULL) {
+        pool_worker *w = *end;
+        LT_ASSERT(w->state == EMPTY, "state %d", w->state);
+        if (w->generation == pool.generation) {
+            end = &w->next;
+            continue;
+        }
+        *end = w->next;
+        w->next = stale;
+        stale = w;
+        pool.workers--;
+    }
+    *end = pool.idle;
     pool.idle = first;
     pthread_mutex_unlock(&pool.mutex);
+    if (stale != NULL) end_workers(stale);
 }
 
 /* A region that runs on the host's threads. */
@@ -259,7 +285,7 @@ static void run_lent(void *argument, int index)
 static void run_on_host_pool(const lt_thread_pool *lent, int n, lt_task task, void *argument)
 {
     lent_region r = {task, argument};
-    lent->run(lent->user, n < lent->threads ? n : lent->threads, run_lent, &r);
+    lent->run(lent->user, n, run_lent, &r);
 }
 
 static void run_on_workers(int n, lt_task task, void *argument)
@@ -282,6 +308,8 @@ static void run_on_workers(int n, lt_task task, void *argument)
 void lt_pool_run(int n, lt_task task, void *argument)
 {
     const lt_thread_pool *lent = atomic_load(&host_pool);
+    const int limit = lent != NULL ? lent->threads : lt_thread_limit();
+    if (n > limit) n = limit;
     if (n <= 1 || current.busy)
         task(argument, 0);
     else if (lent != NULL)

@@ -1,16 +1,18 @@
 /* watch.c - see watch.h. The contexts form a list under one lock; the thread sleeps until the
  * earliest of their times. A forked process inherits the list and starts its own thread if a
- * deadline is pending. */
+ * deadline is pending.
+ *
+ * Without the thread, LT_CONTEXT_PROGRESS stays set in a context with a pending time, so that its
+ * operations call lt_watch_poll at each check. */
 #include "watch.h"
 
 #include <dlfcn.h>
 #include <math.h>
-#include <signal.h>
 
 #include "assertion.h"
 #include "clock.h"
-#include "error.h"
 #include "fork.h"
+#include "thread.h"
 
 static struct {
     pthread_mutex_t lock;
@@ -18,8 +20,12 @@ static struct {
     lt_context *first;
     double (*call)(void);
     double call_time;
-    bool prepared, running;
+    bool prepared, running, ending;
+    pthread_t thread;
 } watch = {.lock = PTHREAD_MUTEX_INITIALIZER, .call_time = INFINITY};
+
+/* No thread could be started: operations poll the clock. */
+static _Atomic bool is_polled;
 
 static double first_time(void)
 {
@@ -30,12 +36,21 @@ static double first_time(void)
     return time;
 }
 
+static bool is_pending(const lt_context *c)
+{
+    return isfinite(c->deadline) || isfinite(c->next_progress);
+}
+
+static void set_late_flag(lt_context *c, double now)
+{
+    if (c->deadline > now) return;
+    c->deadline = INFINITY;
+    atomic_fetch_or(&c->flags, LT_CONTEXT_LATE);
+}
+
 static void set_expired_flags(lt_context *c, double now)
 {
-    if (c->deadline <= now) {
-        c->deadline = INFINITY;
-        atomic_fetch_or(&c->flags, LT_CONTEXT_LATE);
-    }
+    set_late_flag(c, now);
     if (c->next_progress <= now) {
         c->next_progress = now + c->progress_seconds;
         atomic_fetch_or(&c->flags, LT_CONTEXT_PROGRESS);
@@ -46,7 +61,7 @@ static void *run_watch_thread(void *unused)
 {
     (void)unused;
     pthread_mutex_lock(&watch.lock);
-    for (;;) {
+    while (!watch.ending) {
         const double now = lt_clock(), next = first_time();
         if (next <= now) {
             for (lt_context *c = watch.first; c != NULL; c = c->next_watched)
@@ -60,6 +75,7 @@ static void *run_watch_thread(void *unused)
             pthread_cond_wait(&watch.changed, &watch.lock);
         }
     }
+    pthread_mutex_unlock(&watch.lock);
     return NULL;
 }
 
@@ -75,7 +91,8 @@ static void make_condition(void)
 LT_HOLD_ACROSS_FORK(watch.lock)
 static void watch_in_child(void);
 
-/* Runs once, with the lock held. The thread never ends, so the library must stay loaded. */
+/* Runs once, with the lock held. The thread may run until the process ends, so the library must stay
+ * loaded. */
 static void prepare_watch(void)
 {
     Dl_info here;
@@ -87,33 +104,73 @@ static void prepare_watch(void)
         dlopen(here.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
-/* Starts the thread if an event is pending. The lock is held. Signals are blocked in it: the host's
- * threads handle them. */
-static lt_status start_watch(void)
+/* The lock is held. */
+static void poll_instead(void)
 {
-    sigset_t all, before;
-    pthread_t thread;
-    prepare_watch();
-    pthread_cond_signal(&watch.changed);
-    if (watch.running || !isfinite(first_time())) return LT_OK;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    watch.running = pthread_create(&thread, NULL, run_watch_thread, NULL) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (!watch.running) return lt_error(LT_ERR_MEMORY, "out of memory: no thread could be started");
-    pthread_detach(thread);
-    return LT_OK;
+    for (lt_context *c = watch.first; c != NULL; c = c->next_watched)
+        if (is_pending(c)) atomic_fetch_or(&c->flags, LT_CONTEXT_PROGRESS);
 }
 
-/* If no thread can be started, the first operation that sets a deadline reports it. */
+/* Starts the thread if an event is pending. The lock is held. */
+static void start_watch(void)
+{
+    prepare_watch();
+    pthread_cond_signal(&watch.changed);
+    if (watch.running || !isfinite(first_time())) return;
+    watch.running = lt_thread_start(&watch.thread, run_watch_thread, NULL);
+    atomic_store(&is_polled, !watch.running);
+    if (!watch.running) poll_instead();
+}
+
 static void watch_in_child(void)
 {
     pthread_mutex_lock(&watch.lock);
-    watch.running = false;
+    watch.running = watch.ending = false;
     watch.call_time = INFINITY; /* memory/block.c requests it again with the next block */
     make_condition();
-    (void)start_watch();
+    start_watch();
     pthread_mutex_unlock(&watch.lock);
+}
+
+void lt_watch_renew(void)
+{
+    pthread_mutex_lock(&watch.lock);
+    const bool ends = watch.running && !watch.ending;
+    if (ends) {
+        watch.ending = true;
+        pthread_cond_signal(&watch.changed);
+        pthread_mutex_unlock(&watch.lock);
+        pthread_join(watch.thread, NULL);
+        pthread_mutex_lock(&watch.lock);
+        watch.running = watch.ending = false;
+    }
+    start_watch();
+    pthread_mutex_unlock(&watch.lock);
+}
+
+void lt_watch_poll_deadline(lt_context *c)
+{
+    if (!atomic_load(&is_polled)) return;
+    pthread_mutex_lock(&watch.lock);
+    set_late_flag(c, lt_clock());
+    pthread_mutex_unlock(&watch.lock);
+}
+
+bool lt_watch_poll(lt_context *c)
+{
+    bool due = c->progress != NULL;
+    pthread_mutex_lock(&watch.lock);
+    if (!watch.running) {
+        const double now = lt_clock();
+        due = due && c->next_progress <= now;
+        set_expired_flags(c, now);
+        if (is_pending(c))
+            atomic_fetch_or(&c->flags, LT_CONTEXT_PROGRESS);
+        else
+            atomic_fetch_and(&c->flags, ~(uint32_t)LT_CONTEXT_PROGRESS);
+    }
+    pthread_mutex_unlock(&watch.lock);
+    return due;
 }
 
 static void enlist(lt_context *c)
@@ -125,7 +182,7 @@ static void enlist(lt_context *c)
     watch.first = c;
 }
 
-lt_status lt_watch_deadline(lt_context *c, double seconds)
+void lt_watch_deadline(lt_context *c, double seconds)
 {
     const double now = lt_clock();
     pthread_mutex_lock(&watch.lock);
@@ -134,10 +191,8 @@ lt_status lt_watch_deadline(lt_context *c, double seconds)
     atomic_fetch_and(&c->flags, ~(uint32_t)LT_CONTEXT_LATE);
     c->deadline = now + seconds;
     set_expired_flags(c, now); /* a deadline in the past takes effect at once */
-    lt_status status = start_watch();
-    if (status != LT_OK) c->deadline = INFINITY;
+    start_watch();
     pthread_mutex_unlock(&watch.lock);
-    return status;
 }
 
 void lt_watch_call(double (*f)(void), double seconds)
@@ -145,18 +200,17 @@ void lt_watch_call(double (*f)(void), double seconds)
     pthread_mutex_lock(&watch.lock);
     watch.call = f;
     watch.call_time = lt_clock() + seconds;
-    (void)start_watch();
+    start_watch();
     pthread_mutex_unlock(&watch.lock);
 }
 
-lt_status lt_watch_progress(lt_context *c)
+void lt_watch_progress(lt_context *c)
 {
     pthread_mutex_lock(&watch.lock);
     enlist(c);
     c->next_progress = lt_clock() + c->progress_seconds;
-    lt_status status = start_watch();
+    start_watch();
     pthread_mutex_unlock(&watch.lock);
-    return status;
 }
 
 void lt_unwatch(lt_context *c)

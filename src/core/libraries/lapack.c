@@ -8,6 +8,8 @@
 #include <stdatomic.h>
 
 #include "context/detached.h"
+#include "context/thread.h"
+#include "context/thread_pool.h"
 #include "saturating.h"
 #include "dtypes/dtype.h"
 #include "lapack_library.h"
@@ -116,7 +118,8 @@ static int64_t matrix(const lapack_call *c, int rows, int columns)
 #define FACTORS 5e9
 
 /* Number of running calls with several threads. OpenBLAS with OpenMP runs one at a time; the others
- * spin until it ends. A child forked meanwhile would spin forever, so it calls with one thread. */
+ * would spin until it ends, each with a team of threads of its own. So a call that finds another one
+ * running uses one thread. So does a child forked meanwhile, for which the other call never ends. */
 static _Atomic int parallel_calls;
 static bool only_one_thread;
 
@@ -130,30 +133,33 @@ __attribute__((constructor)) static void register_fork_handlers(void)
     pthread_atfork(NULL, NULL, lapack_in_child);
 }
 
-static void call_with_threads(lapack_call *c)
+static void call_with(int threads, lapack_call *c)
 {
-    atomic_fetch_add(&parallel_calls, 1);
+    static _Atomic int set;
+    if ((threads > 1 || !lib.follows_openmp) && atomic_exchange(&set, threads) != threads) {
+        if (lib.set_num_threads != NULL) lib.set_num_threads(threads);
+        if (lib.set_num_threads_wide != NULL) lib.set_num_threads_wide(threads);
+    }
+    const int before = lt_openmp_set_threads(&lib.openmp, threads);
     c->routine(c);
-    atomic_fetch_sub(&parallel_calls, 1);
+    lt_openmp_set_threads(&lib.openmp, before);
 }
 
-/* A library with OpenMP uses the number of threads of the calling thread, one with its own threads
- * the number set in the library. */
+/* The threads that the library starts inherit the blocked signals. */
 static void call_routine(void *context)
 {
-    static _Atomic int told;
     lapack_call *c = context;
-    if (only_one_thread || lib.one_thread || !lt_openmp_can_start(c->threads)) c->threads = 1;
-    if (atomic_exchange(&told, c->threads) != c->threads) {
-        if (lib.set_num_threads != NULL) lib.set_num_threads(c->threads);
-        if (lib.set_num_threads_wide != NULL) lib.set_num_threads_wide(c->threads);
+    sigset_t before;
+    if (c->threads == 1 || only_one_thread || lib.one_thread) {
+        call_with(1, c);
+        return;
     }
-    const int before = lt_openmp_set_threads(&lib.openmp, c->threads);
-    if (c->threads > 1)
-        call_with_threads(c);
-    else
-        c->routine(c);
-    lt_openmp_set_threads(&lib.openmp, before);
+    const bool is_alone = atomic_fetch_add(&parallel_calls, 1) == 0;
+    const bool is_parallel = (is_alone || !lib.follows_openmp) && lt_openmp_can_start(c->threads);
+    lt_signals_block(&before);
+    call_with(is_parallel ? c->threads : 1, c);
+    lt_signals_restore(&before);
+    atomic_fetch_sub(&parallel_calls, 1);
 }
 
 /* Calls routine(c), which takes about `work` multiplications: with several threads from `shared`
@@ -168,7 +174,7 @@ static int made(void (*routine)(void *context), lapack_call *c, double work, dou
     const int absent = missing();
     if (absent != 0) return absent;
     c->routine = routine;
-    c->threads = work < shared ? 1 : lt_get_num_threads();
+    c->threads = work < shared || lt_pool_is_lent() ? 1 : lt_get_num_threads();
     if (work < LITTLE)
         call_routine(c);
     else

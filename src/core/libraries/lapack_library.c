@@ -47,6 +47,7 @@ static void add_description(lt_lapack_library *out, const char *name, const char
 static void find_threads(lt_lapack_library *out)
 {
     *(void **)&out->set_num_threads = lt_lapack_library_symbol(out, "openblas_set_num_threads");
+    out->follows_openmp = out->set_num_threads != NULL && out->openmp.set_num_threads != NULL;
     if (out->set_num_threads == NULL)
         *(void **)&out->set_num_threads = lt_lapack_library_symbol(out, "MKL_Set_Num_Threads");
     *(void **)&out->set_num_threads_wide =

@@ -14,7 +14,10 @@ typedef struct lt_lapack_library {
     void (*set_num_threads)(int n);
     void (*set_num_threads_wide)(int64_t n); /* both NULL: the library uses the calling thread */
     lt_openmp openmp;
-    bool one_thread;       /* the process has too little address space for more */
+    bool one_thread; /* the process has too little address space for more */
+    /* OpenBLAS with OpenMP: the number of threads of the calling thread applies, but only one after
+     * set_num_threads(1) */
+    bool follows_openmp;
     char description[256]; /* name and version */
     char reason[640];      /* if none was opened: the loader's messages */
 } lt_lapack_library;

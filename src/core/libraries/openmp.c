@@ -3,29 +3,30 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
+
+#include "context/thread.h"
 
 /* Iterations that a waiting thread of GCC's runtime spins before it sleeps: some microseconds, as
  * the thread pool's. */
 #define SPIN_COUNT "100"
 
-/* The largest team of the calling thread that could start; fork() ends the team. */
+/* The largest team of the calling thread that could start. */
 static _Thread_local int largest_team;
-static void forget_team(void) { largest_team = 0; }
 
 /* omp_pause_resource_all; NULL: no runtime is loaded. */
 static int (*_Atomic pause_all)(int kind);
 
-/* fork() copies only the calling thread. Its OpenMP team ends here and starts again on demand, in
- * parent and child: otherwise the child would wait for team members that it does not have. */
-static void end_team(void)
+/* Called before fork(), which copies only the calling thread: with a team, the child would wait for
+ * members that it does not have. */
+void lt_openmp_end_team(void)
 {
     enum { OMP_PAUSE_SOFT = 1 };
     int (*pause)(int kind) = atomic_load(&pause_all);
     if (pause != NULL) pause(OMP_PAUSE_SOFT);
+    largest_team = 0;
 }
 
 void *lt_openmp_dlopen(const char *name, lt_openmp *runtime)
@@ -35,7 +36,14 @@ void *lt_openmp_dlopen(const char *name, lt_openmp *runtime)
         setenv("OMP_WAIT_POLICY", "passive", 1);
         setenv("GOMP_SPINCOUNT", SPIN_COUNT, 1);
     }
+    /* an OpenBLAS with threads of its own starts them when it is loaded */
+    const bool alone = lt_thread_limit() == 1 && getenv("OPENBLAS_NUM_THREADS") == NULL;
+    sigset_t before;
+    if (alone) setenv("OPENBLAS_NUM_THREADS", "1", 1);
+    lt_signals_block(&before);
     void *library = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+    lt_signals_restore(&before);
+    if (alone) unsetenv("OPENBLAS_NUM_THREADS");
     if (!chosen) { /* child processes of the host choose for themselves */
         unsetenv("OMP_WAIT_POLICY");
         unsetenv("GOMP_SPINCOUNT");
@@ -48,7 +56,7 @@ void *lt_openmp_dlopen(const char *name, lt_openmp *runtime)
         int (*known)(int kind) = atomic_load(&pause_all), (*found)(int kind);
         *(void **)&found = pause;
         atomic_store(&pause_all, found);
-        if (known == NULL) pthread_atfork(end_team, forget_team, forget_team);
+        if (known == NULL) pthread_atfork(lt_openmp_end_team, NULL, NULL);
     }
     return library;
 }
@@ -60,23 +68,17 @@ static void *until_unlocked(void *mutex)
     return NULL;
 }
 
-/* Starts n - 1 threads at the same time, and ends them. Signals are the host's. */
+/* Starts n - 1 threads at the same time, and ends them. */
 bool lt_openmp_can_start(int n)
 {
-    enum { MAX_THREADS = 1024 };
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-    pthread_t threads[MAX_THREADS];
+    pthread_t threads[LT_MOST_THREADS];
     int started = 0;
     if (n <= largest_team) return true;
-    if (n > MAX_THREADS) return false;
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (n > LT_MOST_THREADS) return false;
     pthread_mutex_lock(&mutex);
-    while (started < n - 1 && pthread_create(&threads[started], NULL, until_unlocked, &mutex) == 0)
-        started++;
+    while (started < n - 1 && lt_thread_start(&threads[started], until_unlocked, &mutex)) started++;
     pthread_mutex_unlock(&mutex);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
     for (int i = 0; i < started; i++) pthread_join(threads[i], NULL);
     if (started == n - 1) largest_team = n;
     return largest_team == n;

@@ -27,4 +27,7 @@ int lt_openmp_set_threads(const lt_openmp *runtime, int n);
  * process if it does not, as with a limit of processes (ulimit -u, TasksMax= of systemd). */
 bool lt_openmp_can_start(int n);
 
+/* Ends the team of threads of the calling thread; its next parallel region starts one again. */
+void lt_openmp_end_team(void);
+
 #endif

@@ -1,4 +1,4 @@
-/* settings.c - torch's settings: threads, default dtype, printing, and the configuration of this
+/* settings.c - torch's settings: threads of the context and of the process, default dtype, printing, and the configuration of this
  * build. */
 #include <limits.h>
 #include <math.h>
@@ -10,6 +10,7 @@
 #include "dtypes/dtype.h"
 #include "libraries/dnnl.h"
 #include "libraries/lapack.h"
+#include "ltensor_threads.h"
 #include "print/print.h"
 #include "system/system.h"
 
@@ -36,6 +37,45 @@ static int set_num_threads(lua_State *L)
 static int get_num_threads(lua_State *L)
 {
     lua_pushinteger(L, LT_INSIDE(L, lt_get_num_threads()));
+    return 1;
+}
+
+static int clamped_int(lua_State *L, int index)
+{
+    const lua_Integer n = lua_tointeger(L, index);
+    return n > INT_MAX ? INT_MAX : n < INT_MIN ? INT_MIN : (int)n;
+}
+
+/* threads_configure(limit or nil, list of processors or nil, nice), of checked types */
+static int threads_configure(lua_State *L)
+{
+    lt_thread_config config = lt_thread_defaults();
+    config.limit = lua_isnil(L, 1) ? 0 : clamped_int(L, 1);
+    config.nice = clamped_int(L, 3);
+    if (config.limit < 1 && !lua_isnil(L, 1)) config.limit = -1; /* 0 is no limit for a host */
+    if (!lua_isnil(L, 2)) {
+        config.n_cpus = (int)lua_rawlen(L, 2);
+        int *cpus = lua_newuserdata(L, ((size_t)config.n_cpus + 1) * sizeof *cpus);
+        for (int i = 0; i < config.n_cpus; i++) {
+            lua_rawgeti(L, 2, i + 1);
+            cpus[i] = clamped_int(L, -1);
+            lua_pop(L, 1);
+        }
+        config.cpus = cpus;
+    }
+    lt_lua_do(L, lt_threads_configure(&config));
+    return 0;
+}
+
+static int threads_count(lua_State *L)
+{
+    lua_pushinteger(L, lt_threads_count());
+    return 1;
+}
+
+static int threads_processors(lua_State *L)
+{
+    lua_pushinteger(L, lt_threads_processors());
     return 1;
 }
 
@@ -208,6 +248,13 @@ void lt_lua_open_settings(lua_State *L)
          is_deterministic_algorithms_warn_only_enabled},
         {"time", lt_lua_clock},
         {NULL, NULL}};
+    static const luaL_Reg internal[] = {{"threads_configure", threads_configure},
+                                        {"threads_count", threads_count},
+                                        {"threads_processors", threads_processors},
+                                        {NULL, NULL}};
+    lua_pushvalue(L, 2);
+    lt_lua_setfuncs(L, internal);
+    lua_pop(L, 1);
     lua_pushvalue(L, 1);
     lt_lua_setfuncs(L, functions);
     lua_pushliteral(L, LT_VERSION);

@@ -1,0 +1,45 @@
+/* thread.h - starts the threads of the library: the only caller of pthread_create. Holds the
+ * configuration of ltensor_threads.h: limit, processors and niceness. */
+#ifndef LT_THREAD_H
+#define LT_THREAD_H
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+
+/* Bounds of ltensor.h for the number of threads of an operation. */
+#define LT_MOST_THREADS 1024
+
+typedef struct lt_thread_settings {
+    int limit;   /* maximum number of threads of an operation; 1: the library starts no thread */
+    bool pinned; /* cpus is set */
+    cpu_set_t cpus;
+    int nice; /* added to the niceness of the process */
+} lt_thread_settings;
+
+/* The maximum number of threads of an operation, the calling one included: 1 to LT_MOST_THREADS.
+ * 1 in a build without threads. */
+int lt_thread_limit(void);
+
+lt_thread_settings lt_thread_settings_get(void);
+/* Threads that are started later have these settings. */
+void lt_thread_settings_set(const lt_thread_settings *settings);
+
+/* Starts run(argument) on a new thread, which is joinable and blocks signals as lt_signals_block
+ * does. False: the limit is 1, the build has no threads, or the system has no memory or no thread
+ * left; errno is the reason. */
+bool lt_thread_start(pthread_t *thread, void *(*run)(void *argument), void *argument);
+
+/* Sets the processors and the niceness of the calling thread, which has to be one that computes.
+ * Processors: the configured ones, otherwise the ones of the process's first thread: the host's
+ * thread that started this one may be bound to a single processor. */
+void lt_thread_use_settings(void);
+
+/* Blocks the signals of the process in the calling thread, so that the host's threads handle them.
+ * Signals of a fault in the thread itself (SIGSEGV) stay deliverable: the host may report crashes.
+ * Also applied around calls of libraries that start threads. */
+void lt_signals_block(sigset_t *before);
+void lt_signals_restore(const sigset_t *before);
+
+#endif

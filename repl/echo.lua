@@ -3,9 +3,12 @@
 -- A value with a literal in Lua is shown as that literal. Objects define their text: a metatable's
 -- __repr (a string, or a function that returns one), else __tostring. Each object is converted once
 -- per echo, because printing a GPU tensor copies it. Errors and wrong results of an object's
--- function do not leave this module. May use torch.utils.width, repl.edit.lazy, repl.edit.values.
+-- function do not leave this module. May use torch.utils.width, torch.lua53.identity, repl.edit.lazy,
+-- repl.edit.values.
 
 local echo = {}
+
+local identity = require 'torch.lua53.identity'
 
 local WIDTH = 79
 local MAX_ENTRIES = 1000
@@ -154,7 +157,7 @@ local function before(a, b)
   if kind_a ~= kind_b then return (order[kind_a] or 4) < (order[kind_b] or 4) end
   if kind_a == 'number' or kind_a == 'string' then return a < b end
   if kind_a == 'boolean' then return a and not b end
-  return ('%p'):format(a) < ('%p'):format(b)
+  return identity(a) < identity(b)
 end
 
 local function label(key, render)

@@ -10,6 +10,7 @@
 
 local torch = require 'torch'
 local for_loops = require 'torch.support.for_loops'
+local identity = require 'torch.lua53.identity'
 local kinds = require 'torch.support.argument_kinds'
 
 local MOST = 32 -- graphs per function
@@ -93,7 +94,7 @@ local function add_upvalues(seen, f)
     elseif is_module(value) then
       add_module(seen, value, false)
     elseif type(value) == 'table' or type(value) == 'userdata' or type(value) == 'function' or type(value) == 'thread' then
-      seen.parts[#seen.parts + 1] = ('%p'):format(value)
+      seen.parts[#seen.parts + 1] = identity(value)
     else
       seen.parts[#seen.parts + 1] = ('%q'):format(value)
     end

@@ -11,7 +11,8 @@ local torch = require 'torch'
 
 local error, getmetatable, next, rawget, select, setmetatable, type, xpcall =
   error, getmetatable, next, rawget, select, setmetatable, type, xpcall
-local create, resume, close, status = coroutine.create, coroutine.resume, coroutine.close, coroutine.status
+local create, resume, status = coroutine.create, coroutine.resume, coroutine.status
+local close = coroutine.close or function() end -- Lua 5.3 has no variables to close
 
 -- A view of a library. Libraries in it are views, too; classes and values are unchanged.
 local function view_of(library, name, hidden, views)
@@ -78,7 +79,7 @@ return function(print, is_stopping)
   end
   libraries.coroutine = copy(coroutine, 'create isyieldable running status yield')
   function libraries.coroutine.resume(co, ...) return remember(co, resume(co, ...)) end
-  function libraries.coroutine.close(co) return close_unless_ended(co) end
+  libraries.coroutine.close = coroutine.close and function(co) return close_unless_ended(co) end
   function libraries.coroutine.wrap(f)
     local co = create(f)
     return function(...) return unwrap(co, remember(co, resume(co, ...))) end

@@ -1,8 +1,10 @@
 -- Tensors, tables and modules as HTML.
 --
 -- The table of a tensor is built from its printed form: nothing is copied from a GPU again, and the
--- same elements are omitted. Only tables without a metatable are expanded. May use repl.echo.
+-- same elements are omitted. Only tables without a metatable are expanded. May use repl.echo and
+-- torch.lua53.identity.
 
+local identity = require 'torch.lua53.identity'
 local echo = require 'repl.echo'
 local torch = require 'torch'
 
@@ -139,7 +141,7 @@ local function keys_of(value)
   table.sort(others, function(a, b)
     if type(a) ~= type(b) then return type(a) == 'string' or type(b) ~= 'string' and type(a) < type(b) end
     if type(a) == 'number' or type(a) == 'string' then return a < b end
-    return ('%p'):format(a) < ('%p'):format(b)
+    return identity(a) < identity(b)
   end)
   return table.move(others, 1, #others, length + 1, keys)
 end

@@ -95,7 +95,7 @@ describe('a compiled function on a GPU', function()
     assert.equal(written, all)
   end
 
-  it('a fused kernel reduces rows of computed values without writing them', function()
+  it('a fused kernel reduces rows of computed values without writing them #lua54', function()
     local reductions = { 'sum', 'mean', 'amax', 'amin', 'logsumexp', 'var', 'std', 'nansum', 'count_nonzero' }
     local x, rows, row = random(3001), random(12, 40), random(40)
     for _, name in ipairs(reductions) do
@@ -159,7 +159,7 @@ describe('a compiled function on a GPU', function()
   end)
 
   -- Lines that teams hold, by one run of each thread or several, and longer ones.
-  it('a fused kernel computes the input of variance and logsumexp once', function()
+  it('a fused kernel computes the input of variance and logsumexp once #lua54', function()
     local function statistics(v, w) return (v * w):logsumexp(-1), (v * w):var(-1), (v * w):std(-1) end
     local function check_statistics(x, row)
       check(3, statistics, x, row)
@@ -175,7 +175,7 @@ describe('a compiled function on a GPU', function()
     for _, n in ipairs { 1000, 8192 } do check_statistics(random(3, n):bfloat16(), random(n):bfloat16()) end
   end)
 
-  it('a compiled function passes computed rows to softmax and norms', function()
+  it('a compiled function passes computed rows to softmax and norms #lua54', function()
     local F = torch.nn.functional
     -- One warp to 512 threads; rows that these hold, and longer ones.
     for dtype, lengths in pairs { [torch.float32] = { 40, 1000, 2048, 4096, 4104, 9000 }, [torch.float64] = { 72, 5000 }, [torch.float16] = { 72, 9000 }, [torch.bfloat16] = { 4096 } } do
@@ -452,7 +452,7 @@ describe('generated kernels in processes', function()
     assert.truthy(calls 'y = x; for i = 1, 5 do y = y * 0.5 + i end' > 9.5)
   end)
 
-  it('are launched once for all shares of a line, and for both steps of a variance or logsumexp', function()
+  it('are launched once for all shares of a line, and for both steps of a variance or logsumexp #lua54', function()
     local function calls(op, n)
       local function all(rounds)
         local _, message = run('LTENSOR_SIM_REPORT=1 env -u LTENSOR_SIM_INDEX_LIMIT', ([[

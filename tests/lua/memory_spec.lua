@@ -15,7 +15,8 @@ end
 ]]
 
 -- A plain interpreter whose collector is in incremental mode, as in a new state of a host.
-local PLAIN = ("LUA_CPATH=%s/?.so lua%s -e \"collectgarbage 'incremental' torch = require 'torch' nn = torch.nn\""):format(os.getenv 'LTENSOR_BUILD' or 'build',
+local PLAIN = ("LUA_CPATH=%s/?.so lua%s -e " ..
+  "\"if _VERSION ~= 'Lua 5.3' then collectgarbage 'incremental' end torch = require 'torch' nn = torch.nn\""):format(os.getenv 'LTENSOR_BUILD' or 'build',
   _VERSION:match '%d.%d')
 
 -- A tarball has the program alone, without the module.

@@ -55,7 +55,7 @@ static int threads_configure(lua_State *L)
     if (config.limit < 1 && !lua_isnil(L, 1)) config.limit = -1; /* 0 is no limit for a host */
     if (!lua_isnil(L, 2)) {
         config.n_cpus = (int)lua_rawlen(L, 2);
-        int *cpus = lua_newuserdata(L, ((size_t)config.n_cpus + 1) * sizeof *cpus);
+        int *cpus = lua_newuserdatauv(L, ((size_t)config.n_cpus + 1) * sizeof *cpus, 0);
         for (int i = 0; i < config.n_cpus; i++) {
             lua_rawgeti(L, 2, i + 1);
             cpus[i] = clamped_int(L, -1);

@@ -29,7 +29,7 @@ case ${LUA_NAME-lua} in
 esac
 test_packages='lua-busted libcmocka-dev dataset-fashion-mnist python3-dev python3-numpy
 abigail-tools clang cmake libsuitesparse-dev luarocks libopenmpi-dev openmpi-bin libmpich-dev mpich
-lua5.1 lua5.3 liblua5.3-dev luajit'
+lua5.1 lua5.3 liblua5.3-dev luajit libpcre2-8-0 libutf8proc-dev'
 
 lapack_packages='libblas3 liblapack3 libblis4-openmp libflame1 libedit-dev'
 deb_packages='debhelper dpkg-dev libopenmpi-dev libmpich-dev'

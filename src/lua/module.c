@@ -15,6 +15,7 @@
 #include "script/numbers.h"
 #include "object.h"
 #include "system/system.h"
+#include "text/text.h"
 
 static int load_module(lua_State *L, const struct lt_embedded *module)
 {
@@ -140,6 +141,7 @@ LT_API int luaopen_torch(lua_State *L)
     lt_lua_open_files(L);
     lt_lua_open_bytes(L);
     lt_lua_open_json(L);
+    lt_lua_open_text(L);
     lt_lua_open_images(L);
     lt_lua_open_csv(L);
     lt_lua_open_worker(L);

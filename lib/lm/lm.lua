@@ -1,0 +1,14 @@
+-- lm.lua - torch.lm, language models: tokenizer; each part is loaded on first use.
+
+local where = { tokenizer = true }
+
+local lm = { __names = where }
+
+return setmetatable(lm, {
+  __index = function(_, name)
+    if not where[name] then return nil end
+    local value = require('torch.lm.' .. name)
+    rawset(lm, name, value)
+    return value
+  end,
+})

@@ -76,6 +76,12 @@ $(BUILD)/rock/libltensor_lua.so.$(SONAME): $(LUA_OBJ)/ltensor_lua.o $(LUA_OBJ)/l
 	@echo '  LINK $@'
 	$(CC) -shared $(SAN) -Wl,-soname,$(@F) $(LINK_SHARED) -Wl,--version-script=$(LUA_OBJ)/libltensor_lua.map \
 	  -Wl,-rpath,'$$ORIGIN' -o $@ $< -L$(BUILD) -lltensor $(LUA_LIBS)
+# Searches its own folder, where a binary rock has the libraries that it links.
+$(BUILD)/rock/libltensor.so.$(SONAME): $(OBJ)/ltensor.o $(OBJ)/libltensor.map
+	@mkdir -p $(@D)
+	@echo '  LINK $@'
+	$(CC) -shared $(SAN) -Wl,-soname,$(@F) -Wl,-z,defs $(LINK_SHARED) -Wl,--version-script=$(OBJ)/libltensor.map \
+	  -Wl,-rpath,'$$ORIGIN' -o $@ $< $(CORE_LIBS)
 $(BUILD)/rock/torch.so: $(BUILD)/rock/libltensor_lua.so.$(SONAME)
 	@echo '  LINK $@'
 	$(CC) -shared -nostdlib $(STAY) -Wl,-rpath,'$$ORIGIN' -o $@ -Wl,--no-as-needed -Wl,--allow-shlib-undefined $<

@@ -10,8 +10,9 @@
 ## test-deb: install and use the packages in a bare Debian (root and a network)
 ## test-tutorial: run each command of docs/guide/start.md in a bare Debian, with the packages in dist/
 ## test-same: two builds in two folders give the same bytes
+## binary-rock [LUA_NAME=lua5.3]: a rock with the module and its libraries, in dist/, for luarocks install
 ## image: an image for docker and podman of the packages in dist/ (root and a network)
-.PHONY: install uninstall dist test-dist deb test-deb test-tutorial test-same image rock install-rock
+.PHONY: install uninstall dist test-dist deb test-deb test-tutorial test-same image rock install-rock binary-rock
 install: all $(if $(SHARED_GEN),,docs $(if $(MINIMAL),,$(BUILD)/shell/ltensor.1))
 	@BUILD=$(RESULT) GEN=$(RESULT_GEN) VERSION=$(VERSION) SONAME=$(SONAME) DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" \
 	  LIBDIR="$(LIBDIR)" STRIP=$(STRIP) LIBS="$(CORE_LIBS)" LUA_LIBS="$(LUA_LIBS)" LUA_NAME=$(LUA_NAME) \
@@ -43,10 +44,13 @@ image:
 	@VERSION=$(VERSION) EPOCH=$(EPOCH) sh packaging/docker/image.sh
 
 # `luarocks make` calls these (ltensor-*.rockspec). ROCK_LIBDIR is the rock's folder of modules.
-ROCK_FILES = $(addprefix $(BUILD)/rock/,torch.so libltensor_lua.so.$(SONAME))
+ROCK_FILES = $(addprefix $(BUILD)/rock/,torch.so libltensor_lua.so.$(SONAME) libltensor.so.$(SONAME))
 ROCK_BACKENDS = $(filter %_sim.so %_cuda.so %_cuda12.so,$(TARGETS))
-rock: $(ROCK_FILES) $(BUILD)/libltensor.so $(ROCK_BACKENDS)
+rock: $(ROCK_FILES) $(ROCK_BACKENDS)
 install-rock: rock
 	install -d $(ROCK_LIBDIR)
 	install -s -m 755 $(ROCK_FILES) $(ROCK_BACKENDS) $(ROCK_LIBDIR)
-	install -s -m 755 $(BUILD)/libltensor.so $(ROCK_LIBDIR)/libltensor.so.$(SONAME)
+	$(if $(ROCK_BINARY),sh packaging/rock.sh bundle $(BUILD) $(ROCK_LIBDIR))
+
+binary-rock:
+	@LUA_NAME=$(LUA_NAME) BUILD=$(BUILD) sh packaging/rock.sh

@@ -163,7 +163,7 @@ return {
     forward = 'linear', grad = { self = '_pad_by_lookup_backward(grad, pad, mode)' } },
   { '_pad_by_lookup_backward(Tensor grad_output, Size pad, int mode) -> Tensor', variants = '', batch = 'front',
     doc = 'The derivative of _pad_by_lookup: added elements are summed to their sources.', forward = 'linear', grad = { grad_output = '_pad_by_lookup(grad, pad, mode)' } },
-  { '_permute_backward(Tensor grad_output, Dims dims) -> Tensor', variants = '', composite = true,
+  { '_permute_backward(Tensor grad_output, Dims dims) -> Tensor', variants = '', batch = 'through', composite = true,
     doc = 'grad_output with its dimensions put back where permute took them from.' },
   { '_select_backward(Tensor grad_output, Size sizes, Dim dim, Index index) -> Tensor', float8 = true, variants = '',
     doc = 'Zeros of the given sizes with grad_output where select read.', forward = 'linear', grad = { grad_output = 'select(grad, dim, index)' } },

@@ -37,6 +37,13 @@ static inline bool lt_is_differentiated(const lt_tensor *t)
     return (lt_grad_mode_on() && lt_requires_grad(t)) || (lt_tls.duals != 0 && lt_is_dual(t));
 }
 
+/* Whether a backward of a composite op must be computed by ops rather than by a kernel: autograd
+ * records them, and vmap maps them. */
+static inline bool lt_needs_formula(const lt_tensor *t)
+{
+    return lt_is_differentiated(t) || (t != NULL && lt_is_batched(t));
+}
+
 /* New reference: t's tangent at an open level; NULL: none. A batched tensor's tangent is batched in
  * the same way. */
 lt_status lt_tangent_of(lt_tensor *t, int level, lt_tensor **out);

@@ -74,6 +74,32 @@ local function total(f)
   end
 end
 
+-- Gradients of f at the leaves, for two values of each result's gradient: under vmap, and one after the other.
+local function check_batched_gradients(f, leaves)
+  local inputs, outputs, gradients = {}, {}, {}
+  for i, leaf in ipairs(leaves) do inputs[i] = leaf:detach():requires_grad_(true) end
+  for _, value in ipairs(tensors_of(f(table.unpack(inputs)))) do
+    if value.requires_grad then
+      outputs[#outputs + 1] = value
+      gradients[#gradients + 1] = torch.stack { torch.ones_like(value), torch.linspace(-1, 1, value:numel(), { dtype = value.dtype, device = value.device }):reshape(value.shape) }
+    end
+  end
+  if #outputs == 0 or #inputs == 0 then return end
+  local options = { retain_graph = true, allow_unused = true, materialize_grads = true }
+  local function backward(...) return torch.autograd.grad(outputs, inputs, { ... }, options) end
+  local found = table.pack(pcall(torch.func.vmap(backward), table.unpack(gradients)))
+  if not found[1] then error('vmap of backward: ' .. tostring(found[2]), 0) end
+  for s = 1, 2 do
+    local one = {}
+    for k, gradient in ipairs(gradients) do one[k] = gradient[s] end
+    for i, expected in ipairs { backward(table.unpack(one)) } do
+      if not close(expected, found[i + 1][s]) then
+        error(('vmap of backward, input %d of sample %d: expected %s, found %s'):format(i, s, tostring(expected), tostring(found[i + 1][s])), 0)
+      end
+    end
+  end
+end
+
 --- f takes the leaves, which are tensors that require grad. kind: nil, or why vmap refuses f, as `refusals` has it.
 function M.check(f, leaves, kind)
   local all, first, positions = {}, { true }, {}
@@ -85,6 +111,7 @@ function M.check(f, leaves, kind)
   end
   local gradient = torch.func.grad(total(f), { argnums = positions })
   compare(function(...) return table.unpack(gradient(...)) end, leaves, all, 'vmap of the gradient', kind)
+  check_batched_gradients(f, leaves)
 end
 
 return M

@@ -287,10 +287,11 @@ lt_status lt__attention_backward_impl(lt_tensor *grad_output, lt_tensor *query, 
     const bool needs[] = {needs_query, needs_key, needs_value};
     const rule r = {attn_mask, seed, is_causal, scale, dropout_p};
     lt_tensor *outs[3] = {NULL, NULL, NULL};
-    const bool again = lt_is_differentiated(grad_output) || lt_is_differentiated(query) ||
-                       lt_is_differentiated(key) || lt_is_differentiated(value);
-    LT_TRY(again ? backward_by_formula(grad_output, inputs, &r, needs, outs)
-                 : backward_by_kernel(grad_output, inputs, &r, result, logsumexp, needs, outs));
+    const bool by_ops = lt_needs_formula(grad_output) || lt_needs_formula(query) ||
+                        lt_needs_formula(key) || lt_needs_formula(value) ||
+                        lt_needs_formula(attn_mask);
+    LT_TRY(by_ops ? backward_by_formula(grad_output, inputs, &r, needs, outs)
+                  : backward_by_kernel(grad_output, inputs, &r, result, logsumexp, needs, outs));
     *out_grad_query = outs[0];
     *out_grad_key = outs[1];
     *out_grad_value = outs[2];

@@ -490,9 +490,9 @@ lt_status lt__addmm_backward_impl(lt_tensor *grad_output, lt_tensor *mat1, const
 {
     lt_scope s;
     lt_tensor *of_self = NULL, *of_mat2 = NULL;
-    const bool again = lt_is_differentiated(grad_output) || lt_is_differentiated(mat1);
+    const bool by_ops = lt_needs_formula(grad_output) || lt_needs_formula(mat1);
     *out_self = *out_mat2 = NULL;
-    if (needs_self && needs_mat2 && !again &&
+    if (needs_self && needs_mat2 && !by_ops &&
         sums_within(grad_output, mat1, sizes, strides, lt_scalar_double(beta),
                     lt_scalar_double(alpha)))
         return product_and_sums(grad_output, mat1, out_self, out_mat2);

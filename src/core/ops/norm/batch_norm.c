@@ -145,7 +145,7 @@ lt_status lt__batch_norm_backward_impl(lt_tensor *grad_output, lt_tensor *input,
                              {needs_input, needs_weight, needs_bias},
                              lt_keeps_channels_last(input)};
     lt_tensor *outs[3] = {NULL, NULL, NULL};
-    if (lt_norm_differentiated(&g)) {
+    if (lt_norm_needs_formula(&g)) {
         const lt_batch_norm_args n = batch_of(input, training);
         const lt_dims over = {training ? 2 : 0, {0, 2}};
         LT_TRY(lt_norm_formula(&g, &(lt_dims){3, {n.outer, n.channels, n.inner}},

@@ -223,11 +223,9 @@ static lt_status rows_backward(const lt_rows_shape *shape, const lt_norm_grads *
     return lt_norm_return(&s, 3, results, (lt_tensor * *const[]){&outs[0], &outs[1], &outs[2]});
 }
 
-/* Whether a derivative will be differentiated: then it must be a formula. */
-bool lt_norm_differentiated(const lt_norm_grads *g)
+bool lt_norm_needs_formula(const lt_norm_grads *g)
 {
-    return lt_is_differentiated(g->grad) || lt_is_differentiated(g->input) ||
-           lt_is_differentiated(g->weight);
+    return lt_needs_formula(g->grad) || lt_needs_formula(g->input) || lt_needs_formula(g->weight);
 }
 
 /* The rows' shape for the formulas: [rows / groups, groups, entries, run]. */
@@ -245,7 +243,7 @@ static lt_dims parameters_of_rows(const lt_rows_shape *shape)
 static lt_status rows_gradients(const lt_rows_shape *shape, const lt_norm_grads *g,
                                 lt_tensor **outs)
 {
-    if (!lt_norm_differentiated(g)) return rows_backward(shape, g, outs);
+    if (!lt_norm_needs_formula(g)) return rows_backward(shape, g, outs);
     const lt_dims sizes = sizes_of_rows(shape), parameters = parameters_of_rows(shape);
     return lt_norm_formula(g, &sizes, &parameters, &(lt_dims){2, {2, 3}}, g->mean != NULL, outs);
 }

@@ -52,7 +52,8 @@ lt_tensor *lt_norm_output(lt_scope *s, lt_tensor *const *out, const lt_tensor *i
  * contiguous, in the kernel's dtype. */
 lt_norm_args lt_norm_backward_args(lt_scope *s, const lt_norm_grads *g, lt_tensor *weight,
                                    const lt_dims *parameters, lt_tensor **results);
-bool lt_norm_differentiated(const lt_norm_grads *g);
+/* Whether an operand will be differentiated or is batched. */
+bool lt_norm_needs_formula(const lt_norm_grads *g);
 lt_status lt_norm_return(lt_scope *s, int n, lt_tensor *const *results, lt_tensor **const *outs);
 
 static inline void *lt_norm_data(const lt_tensor *t) { return t != NULL ? lt_data(t) : NULL; }

@@ -183,12 +183,12 @@ lt_status lt__grid_sample_backward_impl(lt_tensor *grad_output, lt_tensor *input
     lt_tensor *grad_input = NULL, *grad_grid = NULL;
     lt_tensor **to_input = needs_input ? &grad_input : NULL,
               **to_grid = needs_grid ? &grad_grid : NULL;
-    const bool again = lt_is_differentiated(grad_output) || lt_is_differentiated(input) ||
-                       lt_is_differentiated(grid);
+    const bool by_ops =
+        lt_needs_formula(grad_output) || lt_needs_formula(input) || lt_needs_formula(grid);
     lt_scope s;
     lt_scope_open(&s, true);
     /* On a GPU the kernel accumulates in the image in any order. */
-    if (again || (needs_input && how.device.type != LT_CPU && lt_deterministic()))
+    if (by_ops || (needs_input && how.device.type != LT_CPU && lt_deterministic()))
         lt_sample_formula(&s, &how, grad_output, input, grid, to_input, to_grid);
     else
         by_kernel(&s, &how, grad_output, input, grid, to_input, to_grid);

@@ -257,6 +257,7 @@ function prompt.main(ignore_environment, hosted, script)
   rawset(_G, 'quit', state.leave)
   state.given_names.exit, state.given_names.quit = true, true
   state.terminal = system.isatty(0) and system.isatty(1)
+  state.edits_next = state.terminal
   state.colour = has_colour(state.terminal)
   local read, remember = plain_reader, function() end
   state.recorder = require 'repl.recorder'

@@ -70,7 +70,7 @@ function execute.execute_request(kernel, content, message)
   kernel.executing = false
   state.unrecorded = false
   kernel.wire.settle()
-  if state.next_text then -- %load and %edit
+  if state.next_text then -- %load and %recall
     payload[#payload + 1] = object {{'source', 'set_next_input'}, {'text', state.next_text}, {'replace', false}}
     state.next_text = nil
   end

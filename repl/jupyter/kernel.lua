@@ -31,6 +31,7 @@ local COLUMNS = 80
 function kernel.new(wire)
   local self = setmetatable({wire = wire, session = session.new(), history = history.open(), displays = 0}, Kernel)
   self.session.recorder = require 'repl.recorder'
+  self.session.edits_next = true
   self.session.leave = function()
     self.ended = true
     error('the kernel ends', 0)

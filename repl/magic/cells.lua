@@ -78,7 +78,7 @@ end
 magics.recall = {'%recall [n-m | -g text]', 'puts earlier cells into the next one for editing: the last one, cells n to m, or the newest with a text',
 function(session, arguments)
   local texts = texts_of(session, selected(session, arguments))
-  if session.terminal then
+  if session.edits_next then
     session.next_text = table.concat(texts, '\n')
   else
     return run_as_cell(session, texts)

@@ -34,7 +34,7 @@ end}
 
 magics.load = {'%load file', 'puts a script into the next cell for editing', function(session, path)
   local text = read_file(need_file(path)):gsub('^#[^\n]*', ''):gsub('%s+$', '')
-  if session.terminal then
+  if session.edits_next then
     session.next_text = text
   else
     session.inputs[session.count] = text

@@ -162,6 +162,19 @@ describe('a kernel #cpu', function()
     assert.is_truthy(reply.payload[1].data['text/plain']:find 'arange')
   end)
 
+  it('returns a loaded file or an earlier cell as the next input', function()
+    local path = os.tmpname()
+    local file = assert(io.open(path, 'w'))
+    file:write 'print(1)'
+    file:close()
+    local payload = ask('execute_request', {code = '%load ' .. path}).payload
+    assert.same({1, 'set_next_input', false}, {#payload, payload[1].source, payload[1].replace})
+    assert.equal('print(1)', payload[1].text)
+    assert.same({}, ask('execute_request', {code = '41 + 1'}).payload)
+    assert.equal('41 + 1', ask('execute_request', {code = '%recall 2'}).payload[1].text)
+    os.remove(path)
+  end)
+
   it('shows values as HTML and pictures', function()
     local function data(code) return select(2, ask('execute_request', {code = code}))[3].content.data end
     assert.equal('<div><table><tr><td>1</td><td>2</td></tr><tr><td>3</td><td>4</td></tr></table><small>[2, 2], torch.int64, cpu</small></div>',

@@ -10,25 +10,27 @@ local MAP = {
   { '^src/core/sparse', 'sparse sparse_test' }, { '^lib/sparse', 'sparse' }, { '^src/core/interop', 'dlpack arrow dlpack_test arrow_import_test arrow_export_test' }, { '^src/lua/interop', 'dlpack arrow arrow_lua_test' },
   { '^src/core/api', 'call_test catalog_test host_test hosting_test out_test context_test' }, { '^src/lua/script', 'script_lua_test script_limits_lua_test repl/long_calls' }, { '^src/core/memory', 'mem_test allocator_test limits lifetime memory' },
   { '^lib/onnx', 'onnx onnx_export' }, { '^lib/export', 'export' }, { '^lib/d2l', 'd2l' }, { '^lib/func', 'vmap transforms forward_ad functional' }, { '^lib/vision', 'image_transforms vision_audio' }, { '^lib/audio', 'vision_audio' }, { '^lib/fft', 'fft' }, { '^lib/ops', 'reference linalg functional' }, { '^lib/library', 'own' },
-  { '^repl/python', 'repl/python python_data' }, { '^repl/debug', 'repl/debug repl/conditions' }, { '^repl/conditions', 'repl/conditions' }, { '^repl/jupyter', 'repl/jupyter repl/kernel repl/jupyter_debug' }, { '^repl/doctor', 'repl/doctor' }, { '^repl/system', 'repl/shell repl/prompt repl/long_calls repl/debug' },
+  { '^repl/python', 'repl/python python_data' }, { '^repl/debug', 'repl/debug repl/conditions repl/dap repl/jupyter_debug' }, { '^repl/conditions', 'repl/conditions' }, { '^repl/jupyter', 'repl/jupyter repl/kernel repl/jupyter_debug repl/magic' }, { '^repl/program/close_scopes', 'lua53' }, { '^repl/doctor', 'repl/doctor' }, { '^repl/system', 'repl/shell repl/prompt repl/long_calls repl/debug' },
   { '^src/core/autograd/', 'autograd lifetime random_pairs reference gradcheck inplace_activation training memory' },
   { '^src/core/mem', 'mem_test limits lifetime memory cuda_memory fault' }, { '^src/core/tensor', 'views strides limits overlap reference memory' },
   { '^src/core/cpu/index', 'indexing overlap reference views' }, { '^src/core/cpu/random', 'random distributions reference' },
   { '^src/core/cpu/products/convolution', 'convolution reference nn' }, { '^src/core/cpu/products/col', 'convolution reference' }, { '^src/core/cpu/products/direct', 'convolution reference' }, { '^src/core/cpu/products/dnnl', 'convolution reference' },
   { '^src/core/cpu/vector', 'thresholds float_math reference elementwise strides optim' }, { '^src/core/cpu/nn/pool', 'functional reference nn' },
+  { '^src/core/cpu/reduce', 'reductions reference thresholds threads softmax' },
   { '^src/core/cpu', 'thresholds reference strides elementwise views' }, { '^src/core/ops/linalg', 'linalg reference gradcheck' },
-  { '^src/core/libraries/lapack', 'linalg reference' }, { '^src/core/ops/.*norm', 'nn_norms thresholds reference nn gradcheck' }, { '^src/core/ops/loss', 'thresholds functional reference gradcheck' },
+  { '^src/core/libraries/lapack', 'linalg reference threads' }, { '^src/core/ops/.*norm', 'nn_norms thresholds reference nn gradcheck' }, { '^src/core/ops/loss', 'thresholds functional reference gradcheck' },
   { '^src/core/ops/random', 'distributions random reference' }, { '^src/core/ops/index', 'indexing reference gradcheck' },
   { '^src/core/ops/attention', 'attention nn_attention reference gradcheck' }, { '^src/core/ops/recurrent', 'nn_recurrent reference' }, { '^src/core/ops/conv', 'convolution reference gradcheck' },
+  { '^src/core/ops/batch', 'vmap transforms gradcheck' }, { '^src/core/ops/sparse', 'sparse sparse_test errors' },
   { '^src/core/ops', 'functional reference errors limits gradcheck views thresholds' },
-  { '^src/core/files/safetensors', 'safetensors_test files formats' }, { '^src/core/.*form', 'reference float_math optim' }, { '^src/core/files/byte', 'formats files' }, { '^src/core/files/atomic', 'files formats' },
-  { '^src/core/files/image', 'image' }, { '^src/core/print', 'printing' }, { '^src/core/context/profile', 'profiler' }, { '^src/core/devices/copies', 'cuda_copies' }, { '^src/core/random', 'random distributions' },
+  { '^src/core/files/safetensors', 'safetensors_test files formats' }, { '^src/core/.*form', 'float_math reference optim' }, { '^src/core/files/byte', 'formats files' }, { '^src/core/files/atomic', 'files formats' },
+  { '^src/core/files/image', 'image' }, { '^src/core/print', 'printing' }, { '^src/core/context/profile', 'profiler' }, { '^src/core/devices/copies', 'cuda_copies cuda_memory' }, { '^src/core/random', 'random distributions' },
   { '^src/core/error', 'errors fault limits' }, { '^src/core/overlap', 'overlap' }, { '^src/core/context/interrupt', 'interrupt_test' }, { '^src/core/formulas/draw', 'draws random' }, { '^src/core', 'overlap thresholds reference views memory' },
-  { '^src/lua/index', 'indexing views errors' }, { '^src/lua/args', 'arguments errors reference' }, { '^src/lua/files/image', 'image' }, { '^src/lua/files/gunzip', 'idx formats' }, { '^src/lua/files', 'files formats' }, { '^src/lua/cuda/graph', 'cuda_graph' },
+  { '^src/lua/index', 'indexing views errors' }, { '^src/lua/arg', 'arguments errors indexing reference' }, { '^src/lua/files/image', 'image' }, { '^src/lua/files/gunzip', 'idx formats' }, { '^src/lua/files', 'files formats' }, { '^src/lua/cuda/graph', 'cuda_graph' },
   { '^src/lua/settings/autocast', 'autocast' }, { '^src/lua/cuda/stream', 'cuda cuda_order' }, { '^src/lua/cuda/ledger', 'cuda_copies' }, { '^src/lua/cuda', 'cuda cuda_copies cuda_memory' }, { '^src/lua/system/worker', 'data' },
   { '^src/lua/settings/profile', 'profiler' }, { '^src/lua/settings/random', 'random' }, { '^src/lua/autograd', 'autograd' }, { '^src/lua', 'arguments errors coverage views autograd' },
   { '^src/cuda/runtime/graph', 'cuda_graph' }, { '^src/cuda/runtime/pinned', 'cuda_pinned' }, { '^src/cuda/runtime/alloc', 'cuda_memory' }, { '^src/cuda/runtime/stream', 'cuda_order cuda' }, { '^src/cuda/runtime/event', 'cuda_order cuda' }, { '^src/cuda/runtime/wait', 'cuda_order cuda_errors' },
-  { '^src/cuda/runtime/transfer', 'cuda_copies cuda' }, { '^src/cuda/sim', 'sim_test cuda_order cuda_graph cuda_memory cuda thresholds' }, { '^src/cuda/kernels/random', 'random draws distributions' }, { '^src/cuda/kernels/index', 'deterministic indexing reference' }, { '^src/cuda', 'thresholds random_expressions reference cuda cuda_order cuda_memory' },
+  { '^src/cuda/libraries/handles', 'sim_libraries_test linalg' }, { '^src/cuda/runtime/transfer', 'cuda_copies cuda' }, { '^src/cuda/sim', 'sim_test cuda_order cuda_graph cuda_memory cuda thresholds' }, { '^src/cuda/kernels/random', 'random draws distributions' }, { '^src/cuda/kernels/index', 'deterministic indexing reference' }, { '^src/cuda', 'thresholds random_expressions reference cuda cuda_order cuda_memory' },
   { '^lib/nn/utils', 'nn reference' }, { '^lib/nn/layers/lazy', 'nn_lazy' }, { '^lib/nn/init', 'nn_init reference' }, { '^lib/nn/layers/rnn', 'nn_recurrent reference' }, { '^lib/nn/functional/recurrent', 'nn_recurrent reference' }, { '^lib/nn/.*parallel', 'data_parallel' },
   { '^lib/nn/functional', 'functional reference' }, { '^lib/nn/layers/attention', 'nn_attention reference' }, { '^lib/nn/layers/transformer', 'nn_attention reference' }, { '^lib/nn', 'nn nn_norms nn_modules containers functional coverage reference' },
   { '^lib/optim/lr', 'scheduler' }, { '^lib/optim', 'optim reference containers' }, { '^lib/distributions', 'distributions reference' }, { '^lib/utils/data/csv', 'csv data' }, { '^lib/utils/data/idx', 'idx' }, { '^lib/utils/data/image', 'image' },
@@ -37,11 +39,11 @@ local MAP = {
   { '^lib/support', 'arguments errors words nn coverage' }, { '^lib/autograd', 'autograd gradcheck' }, { '^lib/files/pt', 'pt_legacy formats' }, { '^lib/files/unpickle', 'pt_legacy formats' }, { '^lib/files/zip', 'zip formats files' }, { '^lib/files/npy', 'formats' }, { '^lib/files/serial', 'files formats pt_legacy' }, { '^lib/amp', 'autocast' },
   { '^lib/cuda', 'cuda cuda_memory' }, { '^lib/profiler', 'profiler' }, { '^lib/linalg', 'linalg' }, { '^lib', 'arguments errors nn coverage' },
   { '^repl/edit/history', 'repl/history repl/prompt' }, { '^repl/edit', 'repl/editing repl/keys repl/display repl/prompt' }, { '^repl/notebook/json', 'repl/jupyter' }, { '^repl/notebook/ipynb', 'repl/jupyter' }, { '^repl/notebook', 'repl/notebook repl/compare repl/cells' },
-  { '^repl/magic', 'repl/commands' }, { '^repl/help', 'repl/commands' }, { '^repl/echo', 'repl/echo' }, { '^repl/program/options', 'repl/program' }, { '^repl/program/main', 'repl/program' }, { '^repl', 'repl/prompt repl/cells repl/commands repl/program' },
+  { '^repl/magic', 'repl/commands' }, { '^repl/help', 'repl/commands' }, { '^repl/echo', 'repl/echo repl/magic repl/kernel repl/jupyter_debug' }, { '^repl/program/options', 'repl/program' }, { '^repl/program/main', 'repl/program' }, { '^repl', 'repl/prompt repl/cells repl/commands repl/program' },
 }
 
 -- Of the specs that run on a simulated GPU too: those worth it for an edit outside of the GPU's backend.
-local ON_GPU = { reference = true, optim = true, data_parallel = true, random_expressions = true, thresholds = true, deterministic = true }
+local ON_GPU = { reference = true, optim = true, data_parallel = true, random_expressions = true, thresholds = true, deterministic = true, printing = true }
 -- Those that start processes with simulated GPUs of their own, and do so when the tests' device is the CPU.
 local ON_CPU = {}
 for name in ([[cuda cuda_copies cuda_errors cuda_fault cuda_graph cuda_memory cuda_order cuda_pinned cuda_visible memory backend_version

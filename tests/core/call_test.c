@@ -328,6 +328,29 @@ static void test_operands_that_are_numbers(void **state)
     for (int i = 0; i < COUNT(tensors); i++) lt_tensor_release(tensors[i]);
 }
 
+/* An overload that takes a number is preferred to one that takes a list of sizes. */
+static void test_numbers_choose_an_overload(void **state)
+{
+    (void)state;
+    lt_tensor *two = NULL;
+    assert_ok(lt_full(&(lt_dims){0}, lt_scalar_from_int(2), LT_INT64, NULL, &two));
+    const lt_value counts[] = {lt_value_int(2), lt_value_double(2), lt_value_tensor(two)};
+    static const char *const names[] = {"tensor_split", "vsplit", "split"};
+    for (int i = 0; i < COUNT(counts); i++) {
+        for (int k = 0; k < COUNT(names); k++) {
+            const lt_named_value dim = {"dim", lt_value_int(1)};
+            const bool has_dim = k != 1;
+            lt_value parts = lt_value_none();
+            int n = 1;
+            assert_ok(lt_call(names[k], ARGS(X, counts[i]), &dim, has_dim ? 1 : 0, &parts, &n));
+            assert_int_equal(parts.kind, LT_KIND_TENSORS);
+            assert_int_equal(parts.v.tensors.n, 2);
+            lt_value_release(&parts);
+        }
+    }
+    lt_tensor_release(two);
+}
+
 static void test_several_results(void **state)
 {
     (void)state;
@@ -701,6 +724,7 @@ int main(void)
         cmocka_unit_test(test_composed_operations),
         cmocka_unit_test(test_recurrent_layers),
         cmocka_unit_test(test_operands_that_are_numbers),
+        cmocka_unit_test(test_numbers_choose_an_overload),
         cmocka_unit_test(test_several_results),
         cmocka_unit_test(test_factories),
         cmocka_unit_test(test_indices_count_from_zero),

@@ -127,6 +127,41 @@ static void a_host_may_give_a_context(void **state)
     lt_context_release(mine);
 }
 
+static void count_release(void *user) { ++*(int *)user; }
+
+/* Nothing that a script runs keeps a reference to its context. */
+static void a_closed_state_releases_its_context(void **state)
+{
+    (void)state;
+    static const char *const chunks[] = {
+        "return torch.compile(function(x) return (x * 2 + 1):tanh() end)(torch.ones(70000))",
+        "return torch.kernel.elementwise('x * x + 1')(torch.ones(70000))",
+        "local x = torch.ones(3, {requires_grad = true}); (x * x):sum():backward()",
+        "local x = torch.ones(3, {requires_grad = true}); held = (x * x):sum()",
+        "torch.manual_seed(1); return torch.rand(3)",
+        "return torch.func.vmap(torch.func.grad(function(x) return x * x end))(torch.ones(3))",
+        "torch.linalg.solve(torch.eye(3), torch.ones(3))",
+        "scope = torch.no_grad()",
+        "error 'no'",
+        "torch.compile(function() error 'no' end)()",
+    };
+    for (size_t i = 0; i < sizeof chunks / sizeof *chunks; i++) {
+        int released = 0;
+        lt_context_config config = lt_context_defaults();
+        config.user = &released;
+        config.release = count_release;
+        lt_context *mine = NULL;
+        lua_State *L = luaL_newstate();
+        assert_int_equal(lt_context_new(&config, &mine), LT_OK);
+        assert_int_equal(lt_lua_set_context(L, mine), LT_OK);
+        lt_context_release(mine);
+        run(open_state(L), chunks[i]);
+        assert_int_equal(released, 0);
+        lua_close(L);
+        if (released != 1) fail_msg("released %d times after: %s", released, chunks[i]);
+    }
+}
+
 static bool allow_nothing(void *user, int access, const char *name)
 {
     snprintf(user, 200, "%d %s", access, name);
@@ -406,6 +441,7 @@ int main(void)
         cmocka_unit_test(states_of_one_thread_are_apart),
         cmocka_unit_test(autocast_is_an_interpreters_own),
         cmocka_unit_test(a_host_may_give_a_context),
+        cmocka_unit_test(a_closed_state_releases_its_context),
         cmocka_unit_test(memory_of_lua_counts_where_the_host_asks_for_it),
         cmocka_unit_test(a_deadline_ends_what_a_script_computes),
         cmocka_unit_test(a_deadline_holds_in_a_worker_too),

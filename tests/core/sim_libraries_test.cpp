@@ -5,12 +5,58 @@
 #include "libraries/cufft_api.h"
 #include "libraries/cusolver_api.h"
 #include "libraries/cusparse_api.h"
+#include "libraries/handles.cuh"
 #include "sim_device.h"
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
+/* The parts of the runtime that the pool of handles uses. */
+uint64_t lt_cuda_recording_pool(int) { return 0; }
+void lt_cuda_empty_cache(void) {}
+lt_status lt_cuda_enter(int, cudaStream_t *) { return LT_OK; }
+const lt_core_services *lt_cuda_core;
+
 namespace {
+
+/* ---- handles --------------------------------------------------------------------------------- */
+
+struct Numbered {
+    using handle = const char *;
+    static int created;
+    static lt_status create(handle *h)
+    {
+        static const char addresses[100] = {};
+        *h = &addresses[created++];
+        return LT_OK;
+    }
+    static lt_status aim(handle, cudaStream_t) { return LT_OK; }
+};
+int Numbered::created = 0;
+
+/* A handle is created for each stream of each device, however their calls alternate, and for each
+ * of several calls at a time. */
+void test_handles_are_found_again(void **)
+{
+    using pool = lt_cuda_handles<Numbered>;
+    const cudaStream_t streams[] = {nullptr, new_stream(), new_stream()};
+    Numbered::handle handles[2][3] = {};
+    for (int round = 0; round < 3; round++)
+        for (int device = 0; device < 2; device++)
+            for (int s = 0; s < 3; s++) {
+                Numbered::handle h = nullptr;
+                assert_int_equal(pool::take(device, streams[s], &h), LT_OK);
+                if (round == 0) handles[device][s] = h;
+                assert_ptr_equal(h, handles[device][s]);
+                pool::give(device, streams[s], h);
+            }
+    assert_int_equal(Numbered::created, 6);
+    Numbered::handle first = nullptr, second = nullptr;
+    assert_int_equal(pool::take(0, streams[1], &first), LT_OK);
+    assert_int_equal(pool::take(0, streams[1], &second), LT_OK);
+    assert_true(first != second);
+    assert_int_equal(Numbered::created, 7);
+}
 
 /* ---- cuBLAS ---------------------------------------------------------------------------------- */
 
@@ -453,6 +499,7 @@ int main()
 {
     setenv("LTENSOR_SIM_GPUS", "1", 1);
     const CMUnitTest tests[] = {
+        cmocka_unit_test(test_handles_are_found_again),
         cmocka_unit_test(test_products),
         cmocka_unit_test(test_roundings),
         cmocka_unit_test(test_batches),

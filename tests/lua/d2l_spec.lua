@@ -108,6 +108,16 @@ describe('d2l.Trainer', function()
     assert.equal(2, #seen)
   end)
 
+  it('SGD subtracts lr times the gradient and zeroes each gradient', function()
+    local function leaf(t) return torch.tensor(t, { device = device, requires_grad = true }) end
+    local w, b, unused = leaf { 1, 2. }, leaf { 3. }, leaf { 0. };
+    (w * w):sum():add(b:sum()):backward()
+    d2l.SGD({ w, b }, 0.5):step()
+    assert.same({ { 0, 0 }, { 2.5 } }, { w:tolist(), b:tolist() })
+    d2l.SGD({ unused, w, b }, 1):zero_grad()
+    assert.same({ { 0, 0 }, { 0 } }, { w.grad:tolist(), b.grad:tolist() })
+  end)
+
   it('a Trainer rejects a model or data that it cannot train', function()
     local Stream = d2l.DataModule:extend 'Stream'
     function Stream:get_dataloader() return function() end end

@@ -154,6 +154,39 @@ describe('DistributedDataParallel', function()
     end)
   end)
 
+  it('the plan puts neighbours of one dtype into a bucket of at most the given size', function()
+    local function sizes(parameters, bytes)
+      local list = {}
+      for b, bucket in ipairs(require('torch.distributed.reducer').plan(parameters, bytes)) do list[b] = #bucket end
+      return list
+    end
+    local floats, doubles = {}, {}
+    for i = 1, 5 do floats[i], doubles[i] = torch.ones(4), torch.ones(4):double() end
+    assert.same({ 5 }, sizes(floats, 80))
+    assert.same({ 4, 1 }, sizes(floats, 79))
+    assert.same({ 1, 1, 1, 1, 1 }, sizes(floats, 15)) -- each is larger than a bucket
+    assert.same({ 2, 3, 1 }, sizes({ floats[1], floats[2], doubles[1], doubles[2], doubles[3], floats[3] }, 1000))
+    if torch.cuda.is_available() then assert.same({ 1, 2 }, sizes({ floats[1], torch.ones(4, { device = 'cuda' }), torch.ones(4, { device = 'cuda' }) }, 1000)) end
+  end)
+
+  it('returns each value of its module, also nil', function()
+    local Several = nn.Module:extend 'Several'
+    function Several:init() self.layer = nn.Linear(2, 2) end
+    function Several:forward(x) return self.layer(x), nil, { x }, 'last', nil end
+    run(2, function()
+      for _, options in ipairs { {}, { static_graph = true }, { find_unused_parameters = true } } do
+        local net, x = DDP(Several():to(device), options), ones()
+        for _, sync in ipairs { true, false } do
+          net.require_backward_grad_sync = sync
+          local values = table.pack(net(x))
+          assert.equal(5, values.n)
+          assert.same({ x, 'last' }, { values[3][1], values[4] })
+          values[1]:sum():backward()
+        end
+      end
+    end)
+  end)
+
   it('DistributedDataParallel releases its module', function()
     run(1, function()
       local net = model()

@@ -145,3 +145,40 @@ describe('erf of double', function()
     assert.is_true(torch.erf(torch.full({ 40 }, 0 / 0, { dtype = torch.float64 })):isnan():all():item())
   end)
 end)
+
+describe('a smooth function #cpu', function()
+  -- The numbers of the formulas (src/core/formulas): at some of them the formula changes.
+  local root = (debug.getinfo(1, 'S').source:match '^@(.*/)' or './') .. '../../'
+  local numbers = {}
+  for path in io.popen('ls ' .. root .. 'src/core/formulas/*.inc ' .. root .. 'src/core/formulas/*.h'):lines() do
+    for line in io.lines(path) do
+      for literal in line:gmatch '%f[%w.][%d.]+e?[-+]?%d*' do
+        local number = tonumber(literal)
+        if number and number < 1e300 then numbers[number], numbers[-number] = true, true end
+      end
+    end
+  end
+  local list = {}
+  for number in pairs(numbers) do list[#list + 1] = number end
+
+  local functions = {}
+  for name in ([[asinh acosh atanh asin acos atan sinh cosh tanh exp exp2 expm1 log log1p log2 log10 erf erfc sigmoid sqrt rsqrt]]):gmatch '%S+' do functions[name] = torch[name] end
+  for name in ([[erfcx i0e i1e ndtr log_ndtr entr bessel_j0 bessel_j1]]):gmatch '%S+' do functions[name] = torch.special[name] end
+  for name in ([[gelu silu mish logsigmoid elu selu]]):gmatch '%S+' do functions[name] = torch.nn.functional[name] end
+
+  it('has no jump at the numbers of its formula', function()
+    for dtype, tolerance in pairs { float32 = 2e-5, float64 = 1e-11 } do
+      local x = torch.tensor(list, { dtype = torch[dtype] })
+      for name, f in pairs(functions) do
+        local y = f(x)
+        for _, direction in ipairs { -1 / 0, 1 / 0 } do
+          local other = f(x:nextafter(torch.full_like(x, direction)))
+          local slope = name:find '^bessel' and x:abs() or 1 -- their phase is x
+          local jumps = (y - other):abs():gt((y:abs() + slope) * tolerance):logical_and(y:isfinite()):logical_and(other:isfinite())
+          if name:find '^a[cs]' or name == 'atanh' then jumps = jumps:logical_and(x:abs():ne(1)) end -- an infinite slope
+          assert.is_false(jumps:any():item(), ('%s of %s at %s'):format(name, dtype, tostring(x[jumps])))
+        end
+      end
+    end
+  end)
+end)

@@ -81,6 +81,52 @@ describe('a key as a string', function()
   end)
 end)
 
+describe('positions of every integer dtype', function()
+  local F = torch.nn.functional
+  local x = torch.arange(12.0, { device = device }):reshape(3, 4)
+  local rows = x[{ { 1, 2 } }]
+  for name, f in pairs {
+    ['[]'] = function(i) return i.dtype == torch.uint8 and x[i:long()] or x[i] end, -- uint8 is a mask
+    index_select = function(i) return x:index_select(1, i) end, gather = function(i) return x:gather(1, i:unsqueeze(2)) end,
+    take = function(i) return x:take(i) end, take_along_dim = function(i) return torch.take_along_dim(x, i:unsqueeze(2), 1) end,
+    scatter = function(i) return x:scatter(1, i:unsqueeze(2), 7) end, scatter_add = function(i) return x:scatter_add(1, i:unsqueeze(2), rows) end,
+    index_add = function(i) return x:index_add(1, i, rows) end, index_copy = function(i) return x:index_copy(1, i, rows) end,
+    index_fill = function(i) return x:index_fill(1, i, 7) end, put = function(i) return x:put(i, torch.ones(2, { device = device })) end,
+    embedding = function(i) return F.embedding(i, x) end, embedding_bag = function(i) return F.embedding_bag(i:unsqueeze(1), x) end,
+    nll_loss = function(i) return F.nll_loss(rows, i) end, cross_entropy = function(i) return F.cross_entropy(rows, i) end,
+    multi_margin_loss = function(i) return F.multi_margin_loss(rows, i) end, one_hot = function(i) return F.one_hot(i, 4) end,
+  } do
+    it('count from 1, and 0 is an error: ' .. name, function()
+      local expected, refusal
+      for _, dtype in ipairs { torch.int64, torch.uint8, torch.int8, torch.int16, torch.int32 } do
+        local result = f(torch.tensor({ 3, 1 }, { dtype = dtype, device = device }))
+        local message = failure(function() f(torch.tensor({ 3, 0 }, { dtype = dtype, device = device })) end)
+        expected, refusal = expected or result, refusal or message
+        assert.is_true(result:equal(expected), tostring(dtype))
+        assert.truthy(message:find('count from 1', 1, true), message)
+        assert.equal(refusal, message)
+      end
+    end)
+  end
+end)
+
+describe('a key of many subscripts', function()
+  it('takes 16 positions with a new axis after each, and no more', function()
+    local x = torch.arange(65536, { device = device }):reshape(table.unpack(torch.full({ 16 }, 2):tolist()))
+    local key, value = {}, 0
+    for d = 1, 16 do
+      key[2 * d - 1], key[2 * d] = d % 3 == 0 and 2 or 1, torch.newaxis
+      value = 2 * value + key[2 * d - 1] - 1
+    end
+    assert.equal(16, x[key]:dim())
+    assert.equal(value, x[key]:item())
+    x[key] = -5
+    assert.equal(-5, x[key]:item())
+    key[33] = torch.newaxis
+    assert.truthy(failure(function() return x[key] end):find('too many indices: 33', 1, true))
+  end)
+end)
+
 describe('index tensors', function()
   local function P(t) return torch.tensor(t, { device = device }) end
 

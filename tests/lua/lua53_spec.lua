@@ -22,6 +22,7 @@ local SCOPES = {
   ['of the arguments of the text'] = "local a <close> = note 'a' return ...",
   ['in a block that is left'] = "do local a <close> = note 'a' if ... then return 1, nil, 2 end end return 'after'",
   ['in a loop that is left'] = "for i = 1, 4 do local a <close> = note('a' .. i) if i == 3 then break end end return 'after'",
+  ['in a loop that a break leaves or a return'] = "for i = 1, 4 do local a <close> = note('a' .. i) if ... and i == 2 then return i, nil, 'early' end if i == 3 then break end end return 'after'",
   ['in a loop within one'] = "while true do local a <close> = note 'a' for _ = 1, 2 do local b <close> = note 'b' if ... then break end end break end return 1",
   ['and goto'] = "for i = 1, 3 do local a <close> = note('a' .. i) if i == 2 then local b <close> = note 'b' goto continue end ::continue:: end return 1",
   ['and goto out of it'] = "for i = 1, 3 do do local a <close> = note('a' .. i) if i == 2 then goto continue end end ::continue:: end return 1",

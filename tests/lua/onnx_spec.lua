@@ -335,6 +335,19 @@ describe('operators', function()
     assert_equal(torch.nn.functional.avg_pool2d(image, 2, 2, 0, true), compute('AveragePool', { image }, { kernel_shape = { 2, 2 }, strides = { 2, 2 }, ceil_mode = 1 }, 19))
   end)
 
+  it('pools with dilation take every second element, with padding of one side, too', function()
+    local image, options = torch.randn(1, 2, 7, 6, { device = device }), { kernel_shape = { 2, 3 }, dilations = { 2, 1 }, strides = { 1, 2 } }
+    for _, pads in ipairs { { 0, 0, 0, 0 }, { 1, 1, 1, 1 }, { 0, 1, 1, 0 } } do
+      options.pads = pads
+      local padded = torch.nn.functional.pad(image, { pads[2], pads[4], pads[1], pads[3] }, { value = -9 })
+      local windows = padded:unfold(3, 3, 1):unfold(4, 3, 2)[{ {}, {}, {}, {}, { 1, 3, 2 } }]
+      assert_equal(windows:amax { 5, 6 }, compute('MaxPool', { image }, options, 19))
+      local inside = windows:ne(-9)
+      assert_equal((windows * inside):sum { 5, 6 } / inside:sum { 5, 6 }, compute('AveragePool', { image }, options, 19), 1e-6)
+      assert_equal((windows * inside):square():sum({ 5, 6 }):sqrt(), compute('LpPool', { image }, options, 18), 1e-6)
+    end
+  end)
+
   it('a network that cuDNN would do is written layer by layer', function()
     local net = torch.nn.GRU(3, 2, 2):to(device)
     local path = os.tmpname()

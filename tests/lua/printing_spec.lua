@@ -103,6 +103,16 @@ else
       assert.equal('tensor([1., 1.], device=\'' .. tostring(x.device) .. '\')', tostring(x))
     end)
 
+    it('shows the elements of the edges, as on the CPU', function()
+      for _, sizes in ipairs { { 1001 }, { 40, 50 }, { 2, 1000 }, { 1000, 2 }, { 12, 11, 10 }, { 7, 3, 60 }, { 60, 1, 30 } } do
+        local x = torch.arange(60000)[{ { 1, torch.zeros(sizes):numel() } }]:reshape(table.unpack(sizes))
+        for _, view in ipairs { x, x:transpose(1, -1) } do
+          local device = (', device=%q)'):format(tostring(x:to(reference.device).device)):gsub('"', "'")
+          assert.equal((tostring(view):gsub('%)$', device)), tostring(view:to(reference.device)))
+        end
+      end
+    end)
+
     it('names device, dtype and gradient in PyTorch\'s order', function()
       local x = torch.ones(1, {device = reference.device, dtype = torch.float64})
       x:requires_grad_()

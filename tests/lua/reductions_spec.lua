@@ -360,3 +360,54 @@ describe('running totals', function()
     end
   end)
 end)
+
+-- Beyond two grains of the CPU's threads (src/core/cpu/common/threads.h) a row is reduced in parts.
+describe('a reduction of a row of several parts', function()
+  local N = 2 * 131072
+  local before = torch.get_num_threads()
+  after_each(function() torch.set_num_threads(before) end)
+
+  it('finds an extreme value in each part, the first of equal ones', function()
+    for _, n in ipairs { N - 1, N, N + 1, 3 * 131072 + 5 } do
+      for _, at in ipairs { 1, 131072, 131073, N - 1, n } do
+        local x = torch.zeros(2, n, { device = device })
+        x[{ 2, at }], x[{ 1, n - at + 1 }] = 7, -7
+        for _, threads in ipairs { 1, 4 } do
+          torch.set_num_threads(threads)
+          local most, first = x:max(2)
+          assert.same({ { 0, 7 }, at }, { most:tolist(), first[2]:item() }, ('%d of %d'):format(at, n))
+          local least, where = x:min(2)
+          assert.same({ { -7, 0 }, n - at + 1 }, { least:tolist(), where[1]:item() }, ('%d of %d'):format(at, n))
+          assert.equal(at, x[2]:argmax():item())
+          assert.equal(n - at + 1, x[1]:argmin():item())
+          assert.same({ 0, 7 }, x:amax(2):tolist())
+          assert.same({ -7, 0 }, x:amin(2):tolist())
+        end
+      end
+    end
+  end)
+
+  it('equals the reduction of its pieces', function()
+    torch.manual_seed(4)
+    local n = 3 * 131072
+    local x = torch.randint(-8, 9, { n }, { device = device }):to(torch.float32)
+    local pieces = x:reshape(-1, 384)
+    for _, threads in ipairs { 1, 4 } do
+      torch.set_num_threads(threads)
+      for _, op in ipairs { 'sum', 'amax', 'amin', 'count_nonzero' } do
+        assert.is_true(x[op](x):eq(pieces[op](pieces, 2)[op == 'count_nonzero' and 'sum' or op](pieces[op](pieces, 2))):item(), op)
+      end
+      assert.equal((pieces * pieces):sum(2):sum():sqrt():item(), x:norm():item())
+      assert.equal(pieces:gt(7):any(2):any():item(), x:gt(7):any():item())
+      assert.is_true(x:lt(9):all():item() and not x:lt(8):all():item())
+      local sorted = x:sort()
+      assert.equal(sorted[(n + 1) // 2]:item(), x:median():item())
+      local totals = pieces:sum(2):cumsum(1)
+      assert.is_true(x:cumsum(1)[{ { 384, n, 384 } }]:equal(totals))
+      assert.is_true(x:cummax(1)[{ { 384, n, 384 } }]:equal((pieces:amax(2):cummax(1))))
+      assert.is_true(torch.allclose(x:softmax(1), x:exp() / pieces:exp():sum(2):double():sum():float(), { rtol = 1e-5, atol = 0 }))
+      assert.near(pieces:double():logsumexp(2):logsumexp(1):item(), x:logsumexp(1):item(), 1e-4)
+      assert.near(pieces:double():var({ 1, 2 }):item(), x:var():item(), 1e-3)
+    end
+  end)
+end)

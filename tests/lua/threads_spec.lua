@@ -2,6 +2,7 @@
 -- its size, and jobs that add up are joined in their order.
 
 local torch = require 'torch'
+local process = require 'support.process'
 local F = torch.nn.functional
 
 torch.manual_seed(1)
@@ -128,4 +129,27 @@ describe('any number of threads #cpu', function()
       end
     end)
   end
+end)
+
+describe('the threads of a library #cpu', function()
+  it('are as many as set_num_threads says, for a factorization', function()
+    local counts = process.lua [[
+      local torch = require 'torch'
+      local function threads()
+        local pid, n = io.open('/proc/self/stat'):read 'n', 0
+        for _ in io.popen(('ls /proc/%d/task 2>/dev/null'):format(pid)):lines() do n = n + 1 end
+        return n
+      end
+      local x, long = torch.randn(700, 700), torch.randn(3000000)
+      torch.set_num_threads(1)
+      torch.linalg.lu_factor(x)
+      io.write(threads(), ' ')
+      torch.set_num_threads(5)
+      long:sin() -- starts the other threads of the program
+      local before = threads()
+      torch.linalg.lu_factor(x)
+      print(threads() - before)]]
+    if not counts:find '^1 ' then return pending 'this OpenBLAS has threads of its own, or the system no /proc' end
+    assert.equal('1 4\n', counts)
+  end)
 end)

@@ -196,6 +196,13 @@ print(sum)
     assert.same({0, 'total\t36.0\n', ''}, {client:finish()})
   end)
 
+  it('a program without debugging runs on after requests', function()
+    client:launch {program = write('loop.lua', 'print "begun"\nlocal last = os.clock() + 0.2\nwhile os.clock() < last do end\nprint "ended"\n'), noDebug = true}
+    assert.equal('begun\n', client:event('output').output)
+    for _ = 1, 3 do client:send('pause', {threadId = 1}) end
+    assert.same({0, 'ended\n', ''}, {client:finish()})
+  end)
+
   it('the command line refuses a script and a wrong port', function()
     client:stop()
     for options, said in pairs {['--dap x.lua'] = 'not expected after --dap', ['--dap=x'] = 'needs the number of a port'} do

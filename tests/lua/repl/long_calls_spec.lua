@@ -120,6 +120,13 @@ describe('long calls that Ctrl-C can stop #cpu', function()
       {'\xFD\xBF\xBF\xBF\xBF\xBF', 1, -1, true}, {'\xFD\xBF\xBF\xBF\xBF\xBF'}, {'abc', 5}, {'abc', 4}, {'abc', 0}, {'abc', 1, 4}, {'abc', 3, 2}, {''}, {5}, {{}},
       {('€'):rep(400000) .. '\x82\x82'}, {('€'):rep(400000) .. '\xac' .. ('€'):rep(400000)},
     } do same('utf8', 'len', table.unpack(arguments)) end
+    for _, character in ipairs { 'a', '\xC2\x80', '\xDF\xBF', '\xE0\xA0\x80', '\xEF\xBF\xBD', '\xF0\x90\x80\x80', '\xF7\xBF\xBF\xBF', '\xF8\x88\x80\x80\x80',
+      '\xFB\xBF\xBF\xBF\xBF', '\xFC\x84\x80\x80\x80\x80', '\xFD\xBF\xBF\xBF\xBF\xBF' } do -- the first and the last of each length
+      local many = character:rep(1200000 // #character) -- two pieces
+      same('utf8', 'len', many, 1, -1, true)
+      same('utf8', 'len', many, 1, #many - 1, true)
+      same('utf8', 'len', many .. '\xBF', 1, -1, true)
+    end
     local code = ('x = 1 '):rep(10)
     for _, arguments in ipairs {
       {'return 1'}, {'return 1', 'name', 't', {}}, {'return ...', nil, 'b'}, {'return ='}, {nil}, {{}}, {('-- no\n'):rep(900000) .. 'return 5'},

@@ -100,11 +100,14 @@ describe('positions of every integer dtype', function()
       local expected, refusal
       for _, dtype in ipairs { torch.int64, torch.uint8, torch.int8, torch.int16, torch.int32 } do
         local result = f(torch.tensor({ 3, 1 }, { dtype = dtype, device = device }))
-        local message = failure(function() f(torch.tensor({ 3, 0 }, { dtype = dtype, device = device })) end)
-        expected, refusal = expected or result, refusal or message
+        expected = expected or result
         assert.is_true(result:equal(expected), tostring(dtype))
-        assert.truthy(message:find('count from 1', 1, true), message)
-        assert.equal(refusal, message)
+        if device == 'cpu' then -- a GPU reports it later
+          local message = failure(function() f(torch.tensor({ 3, 0 }, { dtype = dtype })) end)
+          refusal = refusal or message
+          assert.truthy(message:find('count from 1', 1, true), message)
+          assert.equal(refusal, message)
+        end
       end
     end)
   end

@@ -362,7 +362,7 @@ describe('running totals', function()
 end)
 
 -- Beyond two grains of the CPU's threads (src/core/cpu/common/threads.h) a row is reduced in parts.
-describe('a reduction of a row of several parts', function()
+describe('a reduction of a row of several parts #cpu', function()
   local N = 2 * 131072
   local before = torch.get_num_threads()
   after_each(function() torch.set_num_threads(before) end)

@@ -52,8 +52,13 @@ describe('quantized weights #cpu', function()
       local x = torch.randn(2, matrix:size(2)):requires_grad_()
       torch.linear_blocks(x, weight, case[1]):sum():backward()
       assert.is_true(torch.allclose(matrix:sum(1):expand(2, -1), x.grad, { rtol = 1e-4, atol = 1e-3 }), case[1])
+      local wide = torch.randn(3, matrix:size(2), { dtype = torch.float64 })
+      assert.is_true(torch.equal(torch.matmul(wide, matrix:double():t()), torch.linear_blocks(wide, weight, case[1])), case[1])
       local half = torch.linear_blocks(x:detach():bfloat16(), weight, case[1])
       assert.equal(torch.bfloat16, half.dtype)
+      local z = x:detach():bfloat16():requires_grad_()
+      torch.linear_blocks(z, weight, case[1]):sum():backward()
+      assert.equal(torch.bfloat16, z.grad.dtype)
     end
   end)
 

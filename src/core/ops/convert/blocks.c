@@ -5,6 +5,7 @@
 #include "dtypes/dtype.h"
 #include "error.h"
 #include "op/dequantize_blocks.h"
+#include "op/linear.h"
 #include "op/linear_blocks.h"
 #include "op/to.h"
 #include "ops/common.h"
@@ -164,6 +165,17 @@ static lt_status check_linear(const lt_tensor *input, const lt_tensor *weight, i
     return LT_OK;
 }
 
+/* For an input of float64: the decoded matrix in this dtype. */
+static lt_status multiply_in_double(lt_tensor *input, lt_tensor *weight, const char *scheme,
+                                    lt_tensor **out)
+{
+    lt_tensor *matrix = NULL;
+    LT_TRY(lt_dequantize_blocks_impl(weight, scheme, LT_FLOAT64, &matrix));
+    const lt_status status = lt_linear_impl(input, matrix, NULL, out);
+    lt_tensor_release(matrix);
+    return status;
+}
+
 lt_status lt_linear_blocks_impl(lt_tensor *input, lt_tensor *weight, const char *scheme,
                                 lt_tensor **out)
 {
@@ -174,6 +186,7 @@ lt_status lt_linear_blocks_impl(lt_tensor *input, lt_tensor *weight, const char 
     LT_TRY(find_format("linear_blocks", scheme, &b.format));
     LT_TRY(check_blocks("linear_blocks", weight, b.format, &b.columns));
     LT_TRY(check_linear(input, weight, b.columns));
+    if (input->dtype == LT_FLOAT64) return multiply_in_double(input, weight, scheme, out);
     b.rows = weight->sizes[0];
     b.m = b.columns > 0 ? input->numel / b.columns : 0;
     memcpy(sizes, input->sizes, sizeof sizes);

@@ -147,12 +147,15 @@ end
 --- Loads a model and its tokenizer. The files of the families Llama (with SmolLM2) and Qwen2 are
 --- supported. Quantized weights stay mapped: the system reads them from the file.
 local function load(path, options)
+  local device = torch.device(options.device or 'cpu')
+  if device.type ~= 'cpu' and not options.dtype then
+    fail('load(): quantized weights run on the CPU only; for %s pass a dtype, for example torch.bfloat16', tostring(device))
+  end
   local file = gguf.open(path)
-  local net = llama.from_gguf(file, options.dtype)
-  if options.device then net:to(options.device) end
+  local net = llama.from_gguf(file, options.dtype):to(device)
   local model = LM()
   model.net, model.tokenizer, model.metadata = net, Tokenizer(file.metadata), file.metadata
-  model.device, model.ids = torch.device(options.device or 'cpu'), {}
+  model.device, model.ids = device, {}
   return model
 end
 

@@ -1,13 +1,19 @@
--- gguf.lua - files of quantized language models (GGUF, versions 2 and 3; the format of llama.cpp):
+-- gguf.lua - torch.lm.gguf(path): files of quantized language models (GGUF, versions 2 and 3; the format of llama.cpp):
 -- named values of metadata, and tensors that stay mapped until they are read. Sizes are checked
 -- against the file before memory is allocated. The specification is docs/gguf.md of the project ggml.
 
+--[=[ arguments
+path: GGUF file.
+name: Name of a tensor.
+dtype: Dtype of the result; float32 if absent.
+]=]
+
 local torch = require 'torch'
+local class = require 'torch.support.class'
+local declare = require 'torch.support.arguments'
 local outside = require 'torch.files.outside'
 local ordered_dict = require 'torch.support.ordered_dict'
 local shown = require 'torch.support.printable_format'
-
-local M = {}
 
 local PIECE = 1 << 20
 local MAX_HEADER = 1 << 28 -- bytes
@@ -107,8 +113,7 @@ local function read_entry(header)
   return name, { shape = shape, type = kind[1], row = row // kind[2] * kind[3], bytes = numel // kind[2] * kind[3], offset = offset }
 end
 
-local File = {}
-File.__index = File
+local File = class.Object:extend 'GGUF'
 
 --- The names of the tensors in their order.
 function File:names()
@@ -119,16 +124,16 @@ end
 
 --- The shape of a tensor, and its dtype or the name of its block format.
 function File:info(name)
-  local entry = self.entries[name] or self:fail("no tensor has the name '%s'", name)
+  local entry = self.entries[name] or self:_fail("no tensor has the name '%s'", name)
   return table.move(entry.shape, 1, #entry.shape, 1, {}), entry.type
 end
 
-function File:fail(format, ...) torch._C.raise(self.path .. ': ' .. shown(format, ...)) end
+function File:_fail(format, ...) torch._C.raise(self.path .. ': ' .. shown(format, ...)) end
 
 --- The elements as they are in the file, mapped: a tensor of its dtype, or, of a block format, rows
 -- of bytes (uint8); and the dtype or the format.
 function File:stored(name)
-  local entry = self.entries[name] or self:fail("no tensor has the name '%s'", name)
+  local entry = self.entries[name] or self:_fail("no tensor has the name '%s'", name)
   local part = self.bytes:narrow(1, self.data + entry.offset + 1, entry.bytes)
   local shape = table.move(entry.shape, 1, #entry.shape, 1, {})
   if type(entry.type) ~= 'string' then return part:view(entry.type):view(shape), entry.type end
@@ -143,8 +148,8 @@ function File:tensor(name, dtype)
   return stored:to(dtype or torch.float32)
 end
 
---- Opens a file: its metadata by name, and functions that read its tensors.
-function M.open(path)
+--- Opens a file: `metadata` has its values by name.
+function File:init(path)
   local file <close>, message = outside.open(path, 'rb')
   if not file then torch._C.raise(message) end
   local size = file:seek 'end'
@@ -171,8 +176,17 @@ function M.open(path)
     if entry.offset % alignment ~= 0 then header:fail("tensor '%s' begins at byte %d, no multiple of %d", name, entry.offset, alignment) end
     if entry.offset + entry.bytes > size - data then header:fail("tensor '%s' goes beyond the end of the file", name) end
   end
-  return setmetatable({ path = path, metadata = metadata, entries = entries, data = data,
-    bytes = torch.from_file(path, { size = size, dtype = torch.uint8 }) }, File)
+  self.path, self.metadata, self.entries, self.data = path, metadata, entries, data
+  self.bytes = torch.from_file(path, { size = size, dtype = torch.uint8 })
 end
 
-return M
+function File:__tostring() return ('GGUF(%s)'):format(self.path) end
+
+declare.methods(File, [[
+  init(self, string path)
+  info(self, string name)
+  stored(self, string name)
+  tensor(self, string name, dtype? dtype)
+]])
+
+return File

@@ -122,11 +122,11 @@ local families = { llama = {}, qwen2 = { halves = true, bias = true } }
 
 local function configuration(file)
   local data, family = file.metadata, file.metadata['general.architecture']
-  local known = families[family] or file:fail("a model of the architecture '%s'; ltensor runs llama and qwen2", tostring(family))
+  local known = families[family] or file:_fail("a model of the architecture '%s'; ltensor runs llama and qwen2", tostring(family))
   local function number(name, default)
     local value = data[family .. '.' .. name]
     if value == nil then value = default end
-    if type(value) ~= 'number' or value <= 0 then file:fail('%s.%s is %s', family, name, tostring(value)) end
+    if type(value) ~= 'number' or value <= 0 then file:_fail('%s.%s is %s', family, name, tostring(value)) end
     return value
   end
   local dim, heads = number 'embedding_length', number 'attention.head_count'
@@ -154,7 +154,7 @@ end
 local function check_shape(file, name, shape, expected)
   for i = 1, math.max(#shape, #expected) do
     if shape[i] ~= expected[i] then
-      file:fail("tensor '%s' has the shape [%s], the configuration requires [%s]", name, table.concat(shape, ', '), table.concat(expected, ', '))
+      file:_fail("tensor '%s' has the shape [%s], the configuration requires [%s]", name, table.concat(shape, ', '), table.concat(expected, ', '))
     end
   end
 end

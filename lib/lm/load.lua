@@ -96,7 +96,7 @@ end
 -- io.write(piece) end`. The loop can end at any time. A piece consists of whole characters. After
 -- it, model.stats has the numbers of tokens and the seconds of prompt and generation, and why it
 -- ended: 'stop', a token that ends texts or a stop text, or 'length'.
-local function generate(self, prompt, options)
+function LM:generate(prompt, options)
   local ids, stops = ids_of(self, prompt), options.stop or {}
   if type(stops) == 'string' then stops = { stops } end
   if options.seed then options.generator = torch.Generator():manual_seed(options.seed) end
@@ -133,10 +133,6 @@ local function generate(self, prompt, options)
   end
 end
 
-LM.generate = declare.with_options([[
-  generate(any self, string|list prompt, *, integer max_tokens=256, number temperature=0, integer top_k=0, number top_p=1, number min_p=0, number repetition_penalty=1, integer? seed, string|list? stop, any? allowed)
-]], generate)
-
 --- The whole text that generate() yields.
 function LM:complete(prompt, options)
   local pieces = {}
@@ -146,17 +142,25 @@ end
 
 --- Loads a model and its tokenizer. The files of the families Llama (with SmolLM2) and Qwen2 are
 --- supported. Quantized weights stay mapped: the system reads them from the file.
-local function load(path, options)
+function LM:init(path, options)
   local device = torch.device(options.device or 'cpu')
   if device.type ~= 'cpu' and not options.dtype then
     fail('load(): quantized weights run on the CPU only; for %s pass a dtype, for example torch.bfloat16', tostring(device))
   end
-  local file = gguf.open(path)
+  local file = gguf(path)
   local net = llama.from_gguf(file, options.dtype):to(device)
-  local model = LM()
-  model.net, model.tokenizer, model.metadata = net, Tokenizer(file.metadata), file.metadata
-  model.device, model.ids = device, {}
-  return model
+  self.net, self.tokenizer, self.metadata = net, Tokenizer(file.metadata), file.metadata
+  self.device, self.ids = device, {}
 end
 
-return declare.with_options('load(string path, *, dtype? dtype, device? device)', load)
+function LM:__tostring() return ('LanguageModel(%s)'):format(self.metadata['general.name'] or self.metadata['general.architecture']) end
+
+local choice = 'integer max_tokens=256, number temperature=0, integer top_k=0, number top_p=1, number min_p=0, number repetition_penalty=1, '
+  .. 'integer? seed, string|list? stop, any? allowed'
+declare.methods(LM, ([[
+  init(self, string path, *, dtype? dtype, device? device)
+  generate(self, string|list prompt, *, %s)
+  complete(self, string|list prompt, *, %s)
+]]):format(choice, choice), nil, 'options')
+
+return LM

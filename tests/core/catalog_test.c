@@ -24,9 +24,11 @@
 #define ATTEMPTS     20000
 
 /* The search finds no arguments for these: there is no GPU here, there are no compressed indices,
- * no weights of recurrent layers, no affine matrices with sizes, no labels with lengths, no
+ * no quantized weights, no weights of recurrent layers, no affine matrices with sizes, no labels with lengths, no
  * grids, no positions of volumes and no pivots. */
 static const char *const unsuited[] = {"cuda",
+                                       "dequantize_blocks",
+                                       "linear_blocks",
                                        "sparse_compressed_tensor",
                                        "lstm",
                                        "gru",

@@ -49,6 +49,7 @@ if exists 'src/core/tensor.h' then describe('the sources #cpu', function()
     local known = {
       ['src/core/files/paths.c'] = true, ['src/core/files/atomic_file.c'] = true, ['src/core/files/mapped_file.c'] = true,
       ['src/core/api/devices.c'] = true, -- /proc/meminfo
+      ['src/core/context/processors.c'] = true, -- the limits of /proc/self/cgroup
       ['src/lua/system/worker.c'] = true, -- fork
       ['src/lua/own/compiler.c'] = true, -- the C compiler
       ['src/lua/script/script.c'] = true, ['src/core/devices/loader.c'] = true, -- functions named open

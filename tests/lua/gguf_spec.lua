@@ -90,13 +90,13 @@ describe('a GGUF file #cpu', function()
   teardown(function() os.remove(path) end)
 
   it('has metadata of every type', function()
-    local file = gguf.open(path)
+    local file = gguf(path)
     local expected = { words = { 'a', '', 'bc' }, nested = { { 1, 2 }, {} } }
     for _, entry in ipairs(metadata) do assert.same(expected[entry[1]] or entry[3], file.metadata[entry[1]]) end
   end)
 
   it('has tensors that are mapped, in the order of the file', function()
-    local file = gguf.open(path)
+    local file = gguf(path)
     assert.same({ 'x', 'half', 'brain', 'whole', 'blocks', 'none', 'one' }, file:names())
     assert.is_true(torch.equal(x, file:tensor 'x'))
     assert.is_true(torch.equal(x[1]:half(), (file:stored 'half')))
@@ -115,7 +115,7 @@ describe('a GGUF file #cpu', function()
   it('that is cut off anywhere is an error', function()
     for n = 0, #text - 33, 7 do -- the last 28 bytes are padding
       local short = files.write(text:sub(1, n))
-      assert_fails(short, gguf.open, short)
+      assert_fails(short, gguf, short)
       os.remove(short)
     end
   end)
@@ -126,7 +126,7 @@ describe('a GGUF file #cpu', function()
       local bytes = { text:byte(1, 700) }
       for _ = 1, math.random(3) do bytes[math.random(#bytes)] = math.random(0, 255) end
       local damaged = files.write(string.char(table.unpack(bytes)) .. text:sub(701))
-      local ok, file = pcall(gguf.open, damaged)
+      local ok, file = pcall(gguf, damaged)
       if ok then
         for _, name in ipairs(file:names()) do pcall(file.tensor, file, name) end
       end
@@ -137,7 +137,7 @@ describe('a GGUF file #cpu', function()
   it('has errors that name what is wrong', function()
     local function opened(...)
       local wrong = files.write(files.text(...))
-      local result = table.pack(pcall(gguf.open, wrong))
+      local result = table.pack(pcall(gguf, wrong))
       os.remove(wrong)
       return result[1], result[2]
     end
@@ -154,7 +154,7 @@ describe('a GGUF file #cpu', function()
       assert.is_false(ok)
       assert.is_truthy(tostring(got):find(message, 1, true), tostring(got))
     end
-    assert_fails('not a GGUF file', gguf.open, files.write(('x'):rep(100)))
-    assert_fails('version 1 of GGUF; ltensor reads versions 2 and 3', gguf.open, files.write('GGUF\1\0\0\0' .. ('\0'):rep(16)))
+    assert_fails('not a GGUF file', gguf, files.write(('x'):rep(100)))
+    assert_fails('version 1 of GGUF; ltensor reads versions 2 and 3', gguf, files.write('GGUF\1\0\0\0' .. ('\0'):rep(16)))
   end)
 end)

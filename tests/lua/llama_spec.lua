@@ -13,7 +13,7 @@ local ids = { 3, 17, 0, 39, 17, 8, 21 }
 
 local function opened(text, f)
   local path = files.write(text)
-  local ok, result = pcall(function() return f(gguf.open(path)) end)
+  local ok, result = pcall(function() return f(gguf(path)) end)
   os.remove(path)
   assert(ok, result)
   return result
@@ -76,7 +76,7 @@ describe('a Llama #cpu', function()
   it('is refused with the names of values that do not fit', function()
     local function refused(message, ...)
       local path = files.write((tiny.text(...)))
-      local ok, got = pcall(function() return llama.from_gguf(gguf.open(path)) end)
+      local ok, got = pcall(function() return llama.from_gguf(gguf(path)) end)
       os.remove(path)
       assert.is_false(ok)
       assert.is_truthy(tostring(got):find(message, 1, true), tostring(got))

@@ -35,7 +35,7 @@ $(OBJ)/no_threads/thread.o: src/core/context/thread.c
 $(BUILD)/tests/no_threads_test: tests/core/no_threads_test.c $(OBJ)/no_threads/thread.o \
   $(filter-out %/context/thread.o,$(CORE_OBJ)) $(VECTOR_OBJ)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) -MF $@.d $^ -o $@ -lcmocka $(CORE_LIBS)
+	$(CC) $(CFLAGS_ALL) -MF $@.d $(filter %.c %.o,$^) -o $@ -lcmocka $(CORE_LIBS)
 
 SIM_INCLUDES := -Isrc/cuda/sim/include -Isrc/cuda
 $(BUILD)/tests/%: tests/core/%.cpp $(SIM_RUNTIME_OBJ)
@@ -130,7 +130,7 @@ else
 endif
 SUITE ?= full
 # SUITE=lua: the parts that depend on Lua.
-LUA_TARGETS := $(PROGRAM) $(BUILD)/torch.so $(TEST_TOOLS) $(filter %_lua_test,$(C_TESTS))
+LUA_TARGETS := $(PROGRAM) $(BUILD)/torch.so $(BUILD)/libltensor_sim.so $(TEST_TOOLS) $(filter %_lua_test,$(C_TESTS))
 TEST_TARGETS := $(if $(filter lua,$(SUITE)),$(LUA_TARGETS),all checked test-programs $(if $(SHARED_GEN),,layers))
 export SPEC GPUS FILTER
 

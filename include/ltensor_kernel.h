@@ -71,9 +71,9 @@ LT_API lt_status lt_formula_call(lt_formula *f, const lt_value *args, int nargs,
 /* ---- compiled loops on the CPU ---------------------------------------------------------------
  *
  * By default the CPU interprets a formula: it calls one vector loop per operation for each block of
- * elements. The C source of the formula as a single loop is faster. Compile it, with the headers
- * of `torch.kernel`'s module or of src/core/formulas and src/core/cpu/vector in the include path,
- * at run time or with your program, and set the loop. */
+ * elements. The C source of the formula as one function is faster. Compile it at run time or with
+ * your program, with ltensor's folders src/core, src/core/formulas and src/core/cpu/vector in the
+ * include path, and set the loop. torch.kernel.elementwise does so with `compile = true`. */
 
 /* Computes elements [from, to). data: the addresses of the values of the formula, in the order that
  * its source defines. Called by several threads at once. */

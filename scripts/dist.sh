@@ -81,6 +81,7 @@ cp -R include "$root/" # read by the tests of the C interface
 cp -R tests/. "$root/tests/"
 cp "$BUILD"/tests/*_test "$BUILD/tests/pty" "$BUILD/dist/prompt_host" "$root/build/tests/"
 rm "$root/build/tests/sim_check_test" # reads the symbols and lines of its own program
+rm "$root/build/tests/no_threads_test" # has a library of its own, 9 MB
 # Each program that tests the Lua binding contains the whole library, 1 MB compressed: two are enough here.
 for program in "$root"/build/tests/*_lua_test; do
     case $program in */embedded_lua_test | */context_lua_test) ;; *) rm "$program" ;; esac

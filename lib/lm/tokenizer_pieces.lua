@@ -34,20 +34,26 @@ end
 -- place; returns their number.
 local joins = {}
 
-function joins.MergedWithPrevious(words, n, flags)
-  local count, before = 0, false
-  for i = 1, n do
-    local match = flags[i]
-    if match and not before and count > 0 then
-      words[count] = words[count] .. words[i]
-    else
-      count = count + 1
-      words[count] = words[i]
+-- Joins a piece to the one before it if joined(match, match of that one).
+local function join_backward(joined)
+  return function(words, n, flags)
+    local count, before = 0, false
+    for i = 1, n do
+      local match = flags[i]
+      if count > 0 and joined(match, before) then
+        words[count] = words[count] .. words[i]
+      else
+        count = count + 1
+        words[count] = words[i]
+      end
+      before = match
     end
-    before = match
+    return count
   end
-  return count
 end
+
+joins.MergedWithPrevious = join_backward(function(match, before) return match and not before end)
+joins.Contiguous = join_backward(function(match, before) return match == before end)
 
 function joins.MergedWithNext(words, n, flags)
   local first, before = n + 1, false
@@ -63,21 +69,6 @@ function joins.MergedWithNext(words, n, flags)
   end
   table.move(words, first, n, 1)
   return n - first + 1
-end
-
-function joins.Contiguous(words, n, flags)
-  local count, before = 0, false
-  for i = 1, n do
-    local match = flags[i]
-    if match == before and count > 0 then
-      words[count] = words[count] .. words[i]
-    else
-      count = count + 1
-      words[count] = words[i]
-    end
-    before = match
-  end
-  return count
 end
 
 local function joiner(regex, join, invert)

@@ -392,12 +392,11 @@ static lt_status run_compiled(const lt_fusion *c, int threads)
 
 lt_status lt_cpu_run_fusion(const lt_fusion *c, bool *done)
 {
+    const int threads = lt_cpu_threads_for(c->numel * (LT_CPU_MOVED + c->n_steps));
     lt_fused_program p; /* not zeroed: too large */
     *done = true;
-    if (c->loop != NULL)
-        return run_compiled(c, lt_cpu_threads_for(c->numel * (LT_CPU_MOVED + c->n_steps)));
+    if (c->loop != NULL) return run_compiled(c, threads);
     lt_fused_prepare(&p, c, -1);
-    const int threads = lt_cpu_threads_for(c->numel * (LT_CPU_MOVED + c->n_steps));
     const fused_run j = {&p, lt_cpu_piece(c->numel, CHUNK, threads)};
     return lt_parallel_for((c->numel + j.piece - 1) / j.piece, threads, run_fused_piece, &j);
 }

@@ -89,7 +89,7 @@ $(OBJ)/flags_of_c: FORCE
 $(CORE_OBJ) $(VECTOR_OBJ) $(BIND_OBJ) $(REPL_OBJ) $(JUPYTER_OBJ): $(OBJ)/flags_of_c
 $(LUA_OBJ)/flags_of_lua: FORCE
 	@mkdir -p $(@D)
-	@echo '$(LUA_NAME) $(LUA_CFLAGS)' | { $(write_if_changed); }
+	@echo '$(LUA_NAME) $(strip $(LUA_CFLAGS))' | { $(write_if_changed); }
 $(BIND_OBJ) $(REPL_OBJ) $(JUPYTER_OBJ): $(LUA_OBJ)/flags_of_lua
 $(OBJ)/flags_of_cuda: FORCE
 	@mkdir -p $(@D)

@@ -13,7 +13,8 @@
 ## binary-rock [LUA_NAME=lua5.3]: a rock with the module and its libraries, in dist/, for luarocks install
 ## image: an image for docker and podman of the packages in dist/ (root and a network)
 .PHONY: install uninstall dist test-dist deb test-deb test-tutorial test-same image rock install-rock binary-rock
-install: all $(if $(SHARED_GEN),,docs $(if $(MINIMAL),,$(BUILD)/shell/ltensor.1))
+MODULE_TARGETS := $(BUILD)/torch.so $(BUILD)/libltensor_sim.so $(CUDA_BACKENDS) $(ENGINES) $(GEN)/ltensor.json $(SHARED_GEN)
+install: $(if $(SHARED_GEN),$(MODULE_TARGETS),all docs $(if $(MINIMAL),,$(BUILD)/shell/ltensor.1))
 	@BUILD=$(RESULT) GEN=$(RESULT_GEN) VERSION=$(VERSION) SONAME=$(SONAME) DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" \
 	  LIBDIR="$(LIBDIR)" STRIP=$(STRIP) LIBS="$(CORE_LIBS)" LUA_LIBS="$(LUA_LIBS)" LUA_NAME=$(LUA_NAME) \
 	  sh scripts/install$(if $(SHARED_GEN),_module).sh

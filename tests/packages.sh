@@ -5,7 +5,6 @@
 #   docs/examples, as C99 and C++17, with the shared and with the static libraries, by pkg-config and by CMake; they are run;
 #   the one in Python too, where there is NumPy
 #   the installed program, and the module in a plain lua5.4
-#   the rock that `luarocks make` builds
 #
 # Uses $BUILD (default build).
 set -eu
@@ -213,22 +212,4 @@ for file in bin/ltensor lib/libltensor.so lib/libltensor_lua.so lib/ltensor/libl
 done
 passed=$((passed + 1))
 
-# ---- the rock, for Lua 5.4 and for the other Luas that have a build ----
-check_rock() { # version of Lua, folder of its build
-    BUILD=$2 luarocks --lua-version "$1" --tree "$work/rocks" make >"$work/out" 2>&1 || { cat "$work/out" >&2; exit 1; }
-    LTENSOR_SIM_GPUS=1 LUA_CPATH="$work/rocks/lib/lua/$1/?.so" "lua$1" -e "
-        local torch = require 'torch'
-        print(torch.arange(4), torch.ones(3, {device = 'cuda'}):sum():item())
-        for line in io.lines '/proc/self/maps' do
-          local library = line:match '/%S*libltensor%S*'
-          if library and not library:find('$work/rocks', 1, true) then print('elsewhere: ' .. library) end
-        end" >"$work/out" 2>/dev/null
-    expect 'tensor([0, 1, 2, 3])	3.0'
-    if grep elsewhere "$work/out"; then echo "packages.sh: the rock needs libraries outside of it" >&2; exit 1; fi
-    passed=$((passed + 1))
-}
-check_rock 5.4 "$BUILD"
-for other in 5.3 5.5; do
-    [ ! -f "$BUILD-lua$other/torch.so" ] || ! pkg-config --exists "lua$other" || check_rock $other "$BUILD-lua$other"
-done
 echo "$passed passed, 0 failed"

@@ -198,7 +198,7 @@ programs() {
         suite "install, a moved prefix, uninstall" sh tests/install.sh
         suite "each LAPACK" sh tests/lapack.sh
         suite "oneDNN 2 and 3" sh tests/onednn.sh
-        suite "a binary rock" sh tests/rock.sh
+        suite "rocks" sh tests/rock.sh
         suite "a library of chosen ops" sh tests/minimal.sh
         [ "$mode" = ci ] || suite "the library in one file" sh tests/single_file.sh
         suite "the C++ header" sh tests/cpp.sh

@@ -2,18 +2,19 @@
 -- query attention and a gated MLP. The configuration and the weights come from a GGUF file.
 
 local torch = require 'torch'
+local attend = require 'torch.lm.attention'
 local quantized = require 'torch.lm.quantized'
 local nn = torch.nn
 local F = nn.functional
 
 -- ---- rotary embedding ---------------------------------------------------------------------------
 
--- The cosines and sines of positions [from, from + n), each [n, width / 2]: the angle of pair i is
+-- The cosines and sines of positions [n], each [n, width / 2]: the angle of pair i is
 -- position * base ^ (-2 i / width).
-local function rotations(config, from, n, device)
+local function rotations(config, positions, device)
   local width = config.rope_dim
   local rates = torch.arange(0, width, 2, { dtype = torch.float64 }) / width
-  local angles = torch.outer(torch.arange(from, from + n, { dtype = torch.float64 }), config.rope_base ^ -rates)
+  local angles = torch.outer(positions, config.rope_base ^ -rates)
   return angles:cos():float():to(device), angles:sin():float():to(device)
 end
 
@@ -47,21 +48,17 @@ function Attention:init(config)
   self.o_proj = new(config, nn.Linear, config.heads * config.head_dim, config.dim, { bias = false })
 end
 
--- x: [n, dim]. cache: keys and values of earlier positions (cache.lua); nil: there are none.
+-- x: [n, dim]. cache: a layer of a cache (cache.lua), with the keys and values of earlier positions;
+-- nil: there are none.
 function Attention:forward(x, cos, sin, cache)
   local config, n = self.config, x:size(1)
   local function by_heads(y, heads) return y:view(n, heads, config.head_dim):transpose(1, 2) end
   local q = rotate(by_heads(self.q_proj(x), config.heads), cos, sin, config.rope_halves)
   local k = rotate(by_heads(self.k_proj(x), config.kv_heads), cos, sin, config.rope_halves)
   local v = by_heads(self.v_proj(x), config.kv_heads)
-  local past = 0
-  if cache then k, v, past = cache:append(k, v) end
-  local options = { enable_gqa = config.heads ~= config.kv_heads, is_causal = n > 1 and past == 0 }
-  if n > 1 and past > 0 then
-    options.attn_mask = torch.ones(n, past + n, { dtype = torch.bool, device = x.device }):tril(past)
-  end
-  local y = F.scaled_dot_product_attention(q:unsqueeze(1), k:unsqueeze(1), v:unsqueeze(1), options)
-  return self.o_proj(y:squeeze(1):transpose(1, 2):reshape(n, -1))
+  local y
+  if cache then y = cache:attend(q, k, v) else y = attend(q, k, v, 0) end
+  return self.o_proj(y:transpose(1, 2):reshape(n, -1))
 end
 
 local MLP = nn.Module:extend 'LlamaMLP'
@@ -103,14 +100,16 @@ function Llama:init(config)
 end
 
 --- The logits [n, vocab_size] of the token after each of `tokens`, ids from 0 [n] (int64). cache:
---- the earlier tokens, to which these are added. last: only the logits of the last one, [1, ...].
+--- the earlier tokens, to which these are added (cache.lua). last: only the logits after the last
+--- token of each text of the cache, [texts, vocab_size].
 function Llama:forward(tokens, cache, last)
-  local from = cache and cache.length or 0
-  local cos, sin = rotations(self.config, from, tokens:size(1), tokens.device)
+  local n = tokens:size(1)
+  local positions = cache and cache:positions(n) or torch.arange(0, n, { dtype = torch.float64 })
+  local cos, sin = rotations(self.config, positions, tokens.device)
   local x = self.embedding(tokens + 1)
   for i, layer in ipairs(self.layers) do x = layer(x, cos, sin, cache and cache.layers[i]) end
-  if cache then cache.length = from + tokens:size(1) end
-  if last then x = x:narrow(1, x:size(1), 1) end
+  if cache then cache:advance(n) end
+  if last then x = cache:last(x) end
   return self.output(self.norm(x))
 end
 

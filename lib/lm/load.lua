@@ -56,7 +56,7 @@ local function read(self, ids)
   local same = 0
   while same < #ids - 1 and self.ids[same + 1] == ids[same + 1] do same = same + 1 end
   if not self.cache then self.cache = cache.new(self.net.config.layers) end
-  cache.truncate(self.cache, same)
+  self.cache:truncate(same)
   self.ids = table.move(ids, 1, same, 1, {})
   local _ <close> = torch.no_grad()
   local logits = self.net(torch.tensor(table.move(ids, same + 1, #ids, 1, {}), { device = self.device }), self.cache, true)

@@ -605,8 +605,8 @@ describe('ops that go sample by sample', function()
   local meant = { optim = true, sparse = true }
   local listed = {}
   for name in ([[equal allclose is_nonzero is_conj is_neg put masked_select masked_scatter nonzero argwhere
-    _layer_norm _rms_norm bincount histc normal_tensors multinomial _sample_dirichlet _no_derivative _without_derivative _int8_convolution linear_blocks
-    _recurrent_backward _recurrent_network_backward repeat_interleave_repeats fill_diagonal_ resize_ resize_as_]]):gmatch '%S+' do listed[name] = true end
+    _layer_norm _rms_norm bincount histc normal_tensors multinomial _sample_dirichlet _no_derivative _without_derivative _int8_convolution
+    linear_blocks _linear_blocks_backward _recurrent_backward _recurrent_network_backward repeat_interleave_repeats fill_diagonal_ resize_ resize_as_]]):gmatch '%S+' do listed[name] = true end
 
   it('a reduction over an empty list of dims reduces only the dims of a sample', function()
     local x = torch.arange(24):double():reshape(2, 3, 4) + 1

@@ -1,12 +1,15 @@
-/* blocks.c - quantized weights in the block formats of GGUF files: dequantize_blocks, linear_blocks. */
+/* blocks.c - quantized weights in the block formats of GGUF files: dequantize_blocks, linear_blocks,
+ * and the gradient of its input. */
 #include <string.h>
 
 #include "devices/backend.h"
 #include "dtypes/dtype.h"
 #include "error.h"
+#include "op/_linear_blocks_backward.h"
 #include "op/dequantize_blocks.h"
 #include "op/linear.h"
 #include "op/linear_blocks.h"
+#include "op/matmul.h"
 #include "op/to.h"
 #include "ops/common.h"
 #include "tensor.h"
@@ -198,6 +201,83 @@ lt_status lt_linear_blocks_impl(lt_tensor *input, lt_tensor *weight, const char 
     if (b.out->numel > 0)
         LT_CHECK(b.m <= LT_BLOCK_PRODUCT_ROWS ? multiply_few(&b) : multiply_by_tiles(&b));
     LT_CHECK(lt_to_dtype(b.out, (lt_dtype)input->dtype, false, false, out));
+done:
+    lt_tensor_release(wide);
+    lt_tensor_release(b.in);
+    lt_tensor_release(b.weight);
+    lt_tensor_release(b.out);
+    return status;
+}
+
+/* ---- the gradient of the input --------------------------------------------------------------- */
+
+/* b->out [m, columns] = b->in [m, rows] times the weight, a tile of the weight at a time. */
+static lt_status accumulate_tiles(const block_linear *b)
+{
+    const int64_t blocks = b->columns / formats[b->format].elements,
+                  row_bytes = blocks * formats[b->format].bytes, sizes[] = {TILE, b->columns};
+    lt_tensor *tile = NULL;
+    lt_status status = LT_OK;
+    LT_TRY(lt_fill_value(b->out, lt_scalar_from_int(0)));
+    LT_TRY(lt_tensor_new(LT_FLOAT32, b->weight->device, 2, sizes, &tile));
+    for (int64_t r = 0; r < b->rows && status == LT_OK; r += TILE) {
+        const int64_t n = b->rows - r < TILE ? b->rows - r : TILE;
+        LT_CHECK(decode_part(b->format, (const uint8_t *)lt_data(b->weight) + r * row_bytes,
+                             n * blocks, tile));
+        LT_CHECK(lt_backend_of(tile)->gemm(&(lt_gemm){
+            .dtype = LT_FLOAT32,
+            .m = b->m,
+            .n = b->columns,
+            .k = n,
+            .batch = 1,
+            .alpha = 1,
+            .beta = 1,
+            .a = lt_data(b->in) + r * (int64_t)sizeof(float),
+            .b = lt_data(tile),
+            .c = lt_data(b->out),
+            .lda = b->rows,
+            .ldb = b->columns,
+            .ldc = b->columns,
+            .device = tile->device,
+        }));
+    }
+done:
+    lt_tensor_release(tile);
+    return status;
+}
+
+/* For a gradient of float64: the decoded matrix in this dtype. */
+static lt_status accumulate_in_double(lt_tensor *grad_output, lt_tensor *weight, const char *scheme,
+                                      lt_tensor **out)
+{
+    lt_tensor *matrix = NULL;
+    LT_TRY(lt_dequantize_blocks_impl(weight, scheme, LT_FLOAT64, &matrix));
+    const lt_status status = lt_matmul_impl(grad_output, matrix, out);
+    lt_tensor_release(matrix);
+    return status;
+}
+
+lt_status lt__linear_blocks_backward_impl(lt_tensor *grad_output, lt_tensor *weight,
+                                          const char *scheme, lt_tensor **out)
+{
+    block_linear b = {0};
+    int64_t sizes[LT_MAX_DIMS];
+    lt_tensor *wide = NULL;
+    lt_status status = LT_OK;
+    LT_TRY(find_format("linear_blocks", scheme, &b.format));
+    LT_TRY(check_blocks("linear_blocks", weight, b.format, &b.columns));
+    if (grad_output->dtype == LT_FLOAT64)
+        return accumulate_in_double(grad_output, weight, scheme, out);
+    b.rows = weight->sizes[0];
+    b.m = b.rows > 0 ? grad_output->numel / b.rows : 0;
+    memcpy(sizes, grad_output->sizes, sizeof sizes);
+    sizes[grad_output->ndim - 1] = b.columns;
+    LT_CHECK(lt_make_contiguous(weight, &b.weight));
+    LT_CHECK(lt_to_dtype(grad_output, LT_FLOAT32, false, false, &wide));
+    LT_CHECK(lt_make_contiguous(wide, &b.in));
+    LT_CHECK(lt_tensor_new(LT_FLOAT32, grad_output->device, grad_output->ndim, sizes, &b.out));
+    if (b.out->numel > 0) LT_CHECK(accumulate_tiles(&b));
+    LT_CHECK(lt_to_dtype(b.out, (lt_dtype)grad_output->dtype, false, false, out));
 done:
     lt_tensor_release(wide);
     lt_tensor_release(b.in);

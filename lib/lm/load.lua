@@ -7,138 +7,76 @@
 path: GGUF file.
 dtype: Dtype of the weights in memory; nil: as in the file, quantized weights mapped.
 device: Device of the weights.
-prompt: Text, or a table of token ids (from 0).
+context: Maximum number of tokens of a text, with its prompt; nil: that of the model.
+cache_dtype: Dtype of the stored keys and values: torch.float32, float16, bfloat16 or int8; nil: that of the activations.
+prompt: Text, or a table of token ids (from 0); or a table of such prompts.
 max_tokens: Maximum number of new tokens.
 temperature: Divisor of the logits; 0 chooses the most likely token.
 top_k: Number of tokens that are considered; 0 for all.
 top_p: Sum of the probabilities of the most likely tokens that are considered.
 min_p: Least probability, relative to that of the most likely token.
 repetition_penalty: Divisor of the logits of tokens that occurred; 1 for none.
+frequency_penalty: Number that lowers the logit of a token for each time that it was generated.
+presence_penalty: Number that lowers the logits of tokens that were generated.
 seed: Seed of the random numbers; nil: those of torch.manual_seed.
 stop: Text, or a table of texts, at which the output ends.
 allowed: Function of the ids so far that returns a bool Tensor with an element per token; only tokens with true are chosen.
+context_shift: Number of tokens at the beginning that are kept when the context is full, while the older half of the others is forgotten; nil: an error.
 ]=]
 
 local torch = require 'torch'
-local cache = require 'torch.lm.cache'
 local class = require 'torch.support.class'
 local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
+local generate = require 'torch.lm.generate'
 local gguf = require 'torch.lm.gguf'
 local llama = require 'torch.lm.llama'
-local sampler = require 'torch.lm.sampler'
 local Tokenizer = require 'torch.lm.tokenizer'
 
-local C = torch._C
+-- Names of special tokens that end a text or a turn of a dialogue.
+local end_tokens = {}
+for name in ('<|endoftext|> <|end_of_text|> <|im_end|> <|eot_id|> <|eom_id|> <|end|> <end_of_turn> </s> <EOT>'):gmatch '%S+' do end_tokens[name] = true end
 
 local LM = class.Object:extend 'LanguageModel'
-
--- ---- prompts ------------------------------------------------------------------------------------
-
-local function ids_of(self, prompt)
-  local ids = prompt
-  if type(prompt) == 'string' then ids = self.tokenizer:encode(prompt) end
-  if #ids == 0 then fail 'generate(): the prompt is empty' end
-  if #ids >= self.net.config.context then
-    fail('generate(): the prompt has %d tokens, the model reads at most %d', #ids, self.net.config.context - 1)
-  end
-  for i, id in ipairs(ids) do
-    if math.type(id) ~= 'integer' or id < 0 or id >= self.net.config.vocab_size then
-      fail('generate(): token %d of the prompt is %s; ids are integers from 0 to %d', i, tostring(id), self.net.config.vocab_size - 1)
-    end
-  end
-  return table.move(ids, 1, #ids, 1, {})
-end
-
--- Reads tokens. Returns the logits of the next one [vocab_size]. Those at the beginning that were
--- read before stay in the cache; the last is always read, for its logits.
-local function read(self, ids)
-  local same = 0
-  while same < #ids - 1 and self.ids[same + 1] == ids[same + 1] do same = same + 1 end
-  if not self.cache then self.cache = cache.new(self.net.config.layers) end
-  self.cache:truncate(same)
-  self.ids = table.move(ids, 1, same, 1, {})
-  local _ <close> = torch.no_grad()
-  local logits = self.net(torch.tensor(table.move(ids, same + 1, #ids, 1, {}), { device = self.device }), self.cache, true)
-  self.ids = table.move(ids, 1, #ids, 1, {})
-  return logits[1]
-end
-
--- ---- texts that end the output ------------------------------------------------------------------
-
--- The number of bytes at the end of the text that may be the beginning of a stop text.
-local function undecided(text, stops)
-  local most = 0
-  for _, stop in ipairs(stops) do
-    for n = math.min(#stop - 1, #text), most + 1, -1 do
-      if text:sub(-n) == stop:sub(1, n) then
-        most = n
-        break
-      end
-    end
-  end
-  return most
-end
-
--- The first byte of the first stop text; nil: there is none.
-local function stop_in(text, stops)
-  local first
-  for _, stop in ipairs(stops) do
-    local at = text:find(stop, 1, true)
-    if at and (not first or at < first) then first = at end
-  end
-  return first
-end
 
 -- ---- generation ---------------------------------------------------------------------------------
 
 --- Generates text: `for piece in model:generate('Once upon a time', {max_tokens = 50}) do
--- io.write(piece) end`. The loop can end at any time. A piece consists of whole characters. After
--- it, model.stats has the numbers of tokens and the seconds of prompt and generation, and why it
--- ended: 'stop', a token that ends texts or a stop text, or 'length'.
+-- io.write(piece) end`. The loop can end at any time. A piece consists of whole characters. For a
+-- table of prompts, which are continued together, the loop has the number of the prompt, too: `for
+-- piece, i in model:generate({'One', 'Two'}) do`. After it, model.stats has the numbers of tokens and
+-- the seconds of prompt and generation, and why each text ended: 'stop', a token that ends texts or a
+-- stop text, or 'length'.
 function LM:generate(prompt, options)
-  local ids, stops = ids_of(self, prompt), options.stop or {}
-  if type(stops) == 'string' then stops = { stops } end
-  if options.seed then options.generator = torch.Generator():manual_seed(options.seed) end
-  local stats = { prompt_tokens = #ids, tokens = 0, prompt_seconds = 0, seconds = 0 }
+  local next_piece, stats = generate.generate(self, prompt, options)
   self.stats = stats
-  local decode, kept, made = self.tokenizer:stream { skip_special_tokens = true }, '', 0
-  local function next_piece()
-    if stats.finish then return nil end
-    local start = C.clock()
-    local logits = read(self, ids)
-    local id = sampler.choose(logits, ids, options)
-    local took = C.clock() - start
-    if made == 0 then stats.prompt_seconds = took else stats.seconds = stats.seconds + took end
-    made = made + 1
-    stats.tokens = made
-    ids[#ids + 1] = id
-    local ends = id == self.tokenizer.eos_token_id
-    kept = kept .. (ends and decode() or decode(id))
-    local at = stop_in(kept, stops)
-    if at or ends then stats.finish = 'stop'
-    elseif made >= options.max_tokens or #ids >= self.net.config.context then
-      stats.finish = 'length'
-      kept = kept .. decode()
-    end
-    local n = at and at - 1 or #kept - (stats.finish and 0 or undecided(kept, stops))
-    local piece = kept:sub(1, n)
-    kept = kept:sub(n + 1)
-    return piece
-  end
-  return function()
-    local piece
-    repeat piece = next_piece() until piece ~= ''
-    return piece
-  end
+  return next_piece
 end
 
---- The whole text that generate() yields.
+--- The whole text that generate() yields; for a table of prompts a table of texts.
 function LM:complete(prompt, options)
-  local pieces = {}
-  for piece in self:generate(prompt, options) do pieces[#pieces + 1] = piece end
-  return table.concat(pieces)
+  local texts = {}
+  local several = generate.is_batch(prompt)
+  for i = 1, several and #prompt or 1 do texts[i] = {} end
+  for piece, i in self:generate(prompt, options) do table.insert(texts[i], piece) end
+  for i, pieces in ipairs(texts) do texts[i] = table.concat(pieces) end
+  return several and texts or texts[1]
 end
+
+-- ---- loading ------------------------------------------------------------------------------------
+
+-- The set of ids after which a text ends: the tokenizer's, and those of turns and texts by the names
+-- that are common.
+local function ends_of(tokenizer)
+  local ends = {}
+  if tokenizer.eos_token_id then ends[tokenizer.eos_token_id] = true end
+  for _, id in ipairs(tokenizer.all_special_ids) do
+    if end_tokens[tokenizer:id_to_token(id)] then ends[id] = true end
+  end
+  return ends
+end
+
+local cache_dtypes = { [torch.float32] = true, [torch.float16] = true, [torch.bfloat16] = true, [torch.int8] = true }
 
 --- Loads a model and its tokenizer. The files of the families Llama (with SmolLM2) and Qwen2 are
 --- supported. Quantized weights stay mapped: the system reads them from the file.
@@ -147,18 +85,25 @@ function LM:init(path, options)
   if device.type ~= 'cpu' and not options.dtype then
     fail('load(): quantized weights run on the CPU only; for %s pass a dtype, for example torch.bfloat16', tostring(device))
   end
+  if options.cache_dtype and not cache_dtypes[options.cache_dtype] then
+    fail('load(): cache_dtype is %s, expected torch.float32, float16, bfloat16 or int8', tostring(options.cache_dtype))
+  end
   local file = gguf(path)
   local net = llama.from_gguf(file, options.dtype):to(device)
   self.net, self.tokenizer, self.metadata = net, Tokenizer(file.metadata), file.metadata
-  self.device, self.ids = device, {}
+  self.device, self.ends = device, ends_of(self.tokenizer)
+  self.context, self.cache_dtype = options.context or net.config.context, options.cache_dtype
+  if self.context < 2 or self.context > net.config.context then
+    fail('load(): context is %d, expected 2 to %d, the length for which the model was trained', self.context, net.config.context)
+  end
 end
 
 function LM:__tostring() return ('LanguageModel(%s)'):format(self.metadata['general.name'] or self.metadata['general.architecture']) end
 
 local choice = 'integer max_tokens=256, number temperature=0, integer top_k=0, number top_p=1, number min_p=0, number repetition_penalty=1, '
-  .. 'integer? seed, string|list? stop, any? allowed'
+  .. 'number frequency_penalty=0, number presence_penalty=0, integer? seed, string|list? stop, any? allowed, integer? context_shift'
 declare.methods(LM, ([[
-  init(self, string path, *, dtype? dtype, device? device)
+  init(self, string path, *, dtype? dtype, device? device, integer? context, dtype? cache_dtype)
   generate(self, string|list prompt, *, %s)
   complete(self, string|list prompt, *, %s)
 ]]):format(choice, choice), nil, 'options')

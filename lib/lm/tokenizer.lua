@@ -62,16 +62,19 @@ function Tokenizer:init(source)
   else
     parts = require('torch.lm.tokenizer_gguf').build(source)
   end
-  local special = {}
+  local special, special_ids = {}, {}
   for _, token in ipairs(parts.added) do
-    if token.special then special[token.id] = true end
+    if token.special and not special[token.id] then
+      special[token.id] = true
+      special_ids[#special_ids + 1] = token.id
+    end
   end
   parts.special = special
   parts.single, parts.several, parts.cached = {}, {}, 0
   local count = 0
   for i = 1, parts.n_tokens do count = parts.tokens[i] and count + 1 or count end
   self._parts = parts
-  self.vocab_size = count
+  self.vocab_size, self.all_special_ids = count, special_ids
   self.bos_token_id, self.eos_token_id = parts.bos, parts.eos
 end
 

@@ -45,10 +45,11 @@ local function append(self, name, rows)
   return self[name]:narrow(2, 1, past + n) * self[scales]:narrow(2, 1, past + n)
 end
 
---- Adds keys and values [heads, n, width] of n tokens. Returns the attention of their queries.
-function Layer:attend(q, k, v)
+--- Adds keys and values [heads, n, width] of n tokens. Returns the attention of their queries. how: as
+--- in attention.lua.
+function Layer:attend(q, k, v, how)
   local keys, values = append(self, 'k', k), append(self, 'v', v)
-  return attend(q:to(keys.dtype), keys, values, self.cache.length):to(q.dtype)
+  return attend(q:to(keys.dtype), keys, values, self.cache.length, how):to(q.dtype)
 end
 
 -- ---- the cache of a text ------------------------------------------------------------------------
@@ -76,11 +77,11 @@ function Cache:truncate(n) self.length = n end
 local BatchLayer = {}
 BatchLayer.__index = BatchLayer
 
-function BatchLayer:attend(q, k, v)
+function BatchLayer:attend(q, k, v, how)
   local results, from = {}, 1
   for i, cache in ipairs(self.batch.caches) do
     local n = self.batch.counts[i]
-    results[i] = cache.layers[self.index]:attend(q:narrow(2, from, n), k:narrow(2, from, n), v:narrow(2, from, n))
+    results[i] = cache.layers[self.index]:attend(q:narrow(2, from, n), k:narrow(2, from, n), v:narrow(2, from, n), how)
     from = from + n
   end
   return torch.cat(results, 2)

@@ -1,34 +1,25 @@
--- llama.lua - decoder-only language models of the Llama family: RMSNorm, rotary embedding, grouped
--- query attention and a gated MLP. The configuration and the weights come from a GGUF file.
+-- llama.lua - decoder-only language models, driven by a configuration: the families Llama (SmolLM2,
+-- Mistral), Qwen2, Qwen3, Gemma 1 to 3, Phi, Phi-3 and GPT-2. models/gguf.lua and models/folder.lua
+-- build the configuration from files and name their tensors.
+--
+-- A configuration is a table:
+-- - vocab_size, dim, layers, heads, kv_heads, head_dim, hidden, context: sizes.
+-- - norm: 'rms' or 'layer'; norm_eps; qk_norm: queries and keys are normalized per head; post_norms: so are the outputs of
+--   attention and MLP.
+-- - ropes: list of rotary embeddings (models/rotary.lua); empty: positions are learned. rope_of: by layer, its position in the
+--   list.
+-- - windows: by layer, the number of last tokens that attention reads; false: all.
+-- - activation; gated: whether the MLP has a gate; parallel: attention and MLP read the same input.
+-- - qkv_bias, o_bias, mlp_bias, output_bias: whether there are biases. tied: the output has the weight of the embedding.
+-- - embedding_scale, attention_scale, attention_cap, logit_cap: numbers, or nil.
 
 local torch = require 'torch'
 local attend = require 'torch.lm.attention'
+local gguf_names = require 'torch.lm.models.gguf'
 local quantized = require 'torch.lm.quantized'
+local rotary = require 'torch.lm.models.rotary'
 local nn = torch.nn
 local F = nn.functional
-
--- ---- rotary embedding ---------------------------------------------------------------------------
-
--- The cosines and sines of positions [n], each [n, width / 2]: the angle of pair i is
--- position * base ^ (-2 i / width).
-local function rotations(config, positions, device)
-  local width = config.rope_dim
-  local rates = torch.arange(0, width, 2, { dtype = torch.float64 }) / width
-  local angles = torch.outer(positions, config.rope_base ^ -rates)
-  return angles:cos():float():to(device), angles:sin():float():to(device)
-end
-
--- Rotates the pairs of the last dimension of x [heads, n, width]: adjacent elements, or, in models
--- that store them so ('halves'), element i and element i + width / 2.
-local function rotate(x, cos, sin, halves)
-  if halves then
-    local a, b = table.unpack(x:chunk(2, -1))
-    return torch.cat({ a * cos - b * sin, a * sin + b * cos }, -1):to(x.dtype)
-  end
-  local pairs_of = x:unflatten(-1, { -1, 2 })
-  local a, b = pairs_of:select(-1, 1), pairs_of:select(-1, 2)
-  return torch.stack({ a * cos - b * sin, a * sin + b * cos }, -1):flatten(-2):to(x.dtype)
-end
 
 -- ---- layers -------------------------------------------------------------------------------------
 
@@ -38,153 +29,196 @@ local function new(config, class, ...)
   return class(...)
 end
 
-local Attention = nn.Module:extend 'LlamaAttention'
+local function linear(config, inputs, outputs, bias) return new(config, nn.Linear, inputs, outputs, { bias = bias or false }) end
 
-function Attention:init(config)
+local function norm(config, width) return new(config, config.norm == 'layer' and nn.LayerNorm or nn.RMSNorm, width, { eps = config.norm_eps }) end
+
+local Attention = nn.Module:extend 'DecoderAttention'
+
+function Attention:init(config, window)
   self.config = config
-  self.q_proj = new(config, nn.Linear, config.dim, config.heads * config.head_dim, { bias = config.qkv_bias })
-  self.k_proj = new(config, nn.Linear, config.dim, config.kv_heads * config.head_dim, { bias = config.qkv_bias })
-  self.v_proj = new(config, nn.Linear, config.dim, config.kv_heads * config.head_dim, { bias = config.qkv_bias })
-  self.o_proj = new(config, nn.Linear, config.heads * config.head_dim, config.dim, { bias = false })
+  if window or config.attention_cap or config.attention_scale then
+    self.how = { window = window or nil, cap = config.attention_cap, scale = config.attention_scale }
+  end
+  self.q_proj = linear(config, config.dim, config.heads * config.head_dim, config.qkv_bias)
+  self.k_proj = linear(config, config.dim, config.kv_heads * config.head_dim, config.qkv_bias)
+  self.v_proj = linear(config, config.dim, config.kv_heads * config.head_dim, config.qkv_bias)
+  self.o_proj = linear(config, config.heads * config.head_dim, config.dim, config.o_bias)
+  if config.qk_norm then self.q_norm, self.k_norm = norm(config, config.head_dim), norm(config, config.head_dim) end
 end
 
--- x: [n, dim]. cache: a layer of a cache (cache.lua), with the keys and values of earlier positions;
--- nil: there are none.
+-- x: [..., n, dim]. cos, sin: of the rotary embedding; nil: none. cache: a layer of a cache
+-- (cache.lua), with the keys and values of earlier positions, for x of two dimensions; nil: there
+-- are none.
 function Attention:forward(x, cos, sin, cache)
-  local config, n = self.config, x:size(1)
-  local function by_heads(y, heads) return y:view(n, heads, config.head_dim):transpose(1, 2) end
-  local q = rotate(by_heads(self.q_proj(x), config.heads), cos, sin, config.rope_halves)
-  local k = rotate(by_heads(self.k_proj(x), config.kv_heads), cos, sin, config.rope_halves)
-  local v = by_heads(self.v_proj(x), config.kv_heads)
+  local config = self.config
+  local function by_heads(y, heads) return y:unflatten(-1, { heads, config.head_dim }):transpose(-2, -3) end
+  local q, k, v = by_heads(self.q_proj(x), config.heads), by_heads(self.k_proj(x), config.kv_heads), by_heads(self.v_proj(x), config.kv_heads)
+  if self.q_norm then q, k = self.q_norm(q), self.k_norm(k) end
+  if cos then
+    local halves = config.rope_halves
+    q, k = rotary.rotate(q, cos, sin, halves), rotary.rotate(k, cos, sin, halves)
+  end
   local y
-  if cache then y = cache:attend(q, k, v) else y = attend(q, k, v, 0) end
-  return self.o_proj(y:transpose(1, 2):reshape(n, -1))
+  if cache then y = cache:attend(q, k, v, self.how) else y = attend(q, k, v, 0, self.how) end
+  return self.o_proj(y:transpose(-2, -3):flatten(-2))
 end
 
-local MLP = nn.Module:extend 'LlamaMLP'
+local activations = { silu = F.silu, relu = F.relu, gelu = F.gelu, gelu_tanh = function(x) return F.gelu(x, { approximate = 'tanh' }) end }
+
+local MLP = nn.Module:extend 'DecoderMLP'
 
 function MLP:init(config)
-  self.gate_proj = new(config, nn.Linear, config.dim, config.hidden, { bias = false })
-  self.up_proj = new(config, nn.Linear, config.dim, config.hidden, { bias = false })
-  self.down_proj = new(config, nn.Linear, config.hidden, config.dim, { bias = false })
+  self.activation = config.activation
+  if config.gated then self.gate_proj = linear(config, config.dim, config.hidden, config.mlp_bias) end
+  self.up_proj = linear(config, config.dim, config.hidden, config.mlp_bias)
+  self.down_proj = linear(config, config.hidden, config.dim, config.mlp_bias)
 end
 
-function MLP:forward(x) return self.down_proj(F.silu(self.gate_proj(x)) * self.up_proj(x)) end
+function MLP:forward(x)
+  local f = activations[self.activation]
+  if not self.gate_proj then return self.down_proj(f(self.up_proj(x))) end
+  return self.down_proj(f(self.gate_proj(x)) * self.up_proj(x))
+end
 
-local Layer = nn.Module:extend 'LlamaLayer'
+local Layer = nn.Module:extend 'DecoderLayer'
 
-function Layer:init(config)
-  self.input_norm = new(config, nn.RMSNorm, config.dim, { eps = config.norm_eps })
-  self.attention = Attention(config)
-  self.post_norm = new(config, nn.RMSNorm, config.dim, { eps = config.norm_eps })
+function Layer:init(config, i)
+  self.attention_norm = norm(config, config.dim)
+  self.attention = Attention(config, config.windows[i])
+  if not config.parallel then self.mlp_norm = norm(config, config.dim) end
   self.mlp = MLP(config)
+  if config.post_norms then self.attention_post_norm, self.mlp_post_norm = norm(config, config.dim), norm(config, config.dim) end
 end
 
 function Layer:forward(x, cos, sin, cache)
-  x = x + self.attention(self.input_norm(x), cos, sin, cache)
-  return x + self.mlp(self.post_norm(x))
+  local h = self.attention_norm(x)
+  local attended = self.attention(h, cos, sin, cache)
+  if not self.mlp_norm then return x + attended + self.mlp(h) end
+  if not self.attention_post_norm then
+    x = x + attended
+    return x + self.mlp(self.mlp_norm(x))
+  end
+  x = x + self.attention_post_norm(attended)
+  return x + self.mlp_post_norm(self.mlp(self.mlp_norm(x)))
 end
 
 -- ---- the model ----------------------------------------------------------------------------------
 
-local Llama = nn.Module:extend 'Llama'
+local Decoder = nn.Module:extend 'Decoder'
 
-function Llama:init(config)
+-- With config.uninitialized, the caller appends the layers.
+function Decoder:init(config)
   self.config = config
   self.embedding = new(config, nn.Embedding, config.vocab_size, config.dim)
+  if #config.ropes == 0 then self.positions = new(config, nn.Embedding, config.context, config.dim) end
   self.layers = nn.ModuleList()
-  for _ = 1, config.layers do self.layers:append(Layer(config)) end
-  self.norm = new(config, nn.RMSNorm, config.dim, { eps = config.norm_eps })
-  self.output = new(config, nn.Linear, config.dim, config.vocab_size, { bias = false })
+  for i = 1, config.uninitialized and 0 or config.layers do self.layers:append(Layer(config, i)) end
+  self.norm = norm(config, config.dim)
+  self.output = linear(config, config.dim, config.vocab_size, config.output_bias)
   if config.tied then self.output.weight = self.embedding.weight end
 end
 
---- The logits [n, vocab_size] of the token after each of `tokens`, ids from 0 [n] (int64). cache:
---- the earlier tokens, to which these are added (cache.lua). last: only the logits after the last
---- token of each text of the cache, [texts, vocab_size].
-function Llama:forward(tokens, cache, last)
-  local n = tokens:size(1)
+--- The logits [..., n, vocab_size] of the token after each of `tokens`, ids from 0 [..., n] (int64).
+--- cache: the earlier tokens, to which these are added, for tokens of one dimension (cache.lua). last:
+--- only the logits after the last token of each text of the cache, [texts, vocab_size].
+function Decoder:forward(tokens, cache, last)
+  local config, n = self.config, tokens:size(-1)
   local positions = cache and cache:positions(n) or torch.arange(0, n, { dtype = torch.float64 })
-  local cos, sin = rotations(self.config, positions, tokens.device)
+  local rotations = {}
+  for i, rope in ipairs(config.ropes) do rotations[i] = table.pack(rotary.rotations(rope, positions, tokens.device)) end
   local x = self.embedding(tokens + 1)
-  for i, layer in ipairs(self.layers) do x = layer(x, cos, sin, cache and cache.layers[i]) end
+  if config.embedding_scale then x = x * config.embedding_scale end
+  if self.positions then x = x + self.positions((positions + 1):long():to(tokens.device)) end
+  for i, layer in ipairs(self.layers) do
+    local cos, sin = table.unpack(rotations[config.rope_of[i]] or {})
+    x = layer(x, cos, sin, cache and cache.layers[i])
+  end
   if cache then cache:advance(n) end
   if last then x = cache:last(x) end
-  return self.output(self.norm(x))
+  local logits = self.output(self.norm(x))
+  return config.logit_cap and (logits / config.logit_cap):tanh() * config.logit_cap or logits
 end
 
--- ---- from GGUF files ----------------------------------------------------------------------------
+-- ---- weights ------------------------------------------------------------------------------------
 
--- The families whose layers are these: whether rotary pairs are halves, and whether q, k and v have
--- a bias. GGUF files of Llama models store pairs as adjacent elements.
-local families = { llama = {}, qwen2 = { halves = true, bias = true } }
-
-local function configuration(file)
-  local data, family = file.metadata, file.metadata['general.architecture']
-  local known = families[family] or file:_fail("a model of the architecture '%s'; ltensor runs llama and qwen2", tostring(family))
-  local function number(name, default)
-    local value = data[family .. '.' .. name]
-    if value == nil then value = default end
-    if type(value) ~= 'number' or value <= 0 then file:_fail('%s.%s is %s', family, name, tostring(value)) end
-    return value
-  end
-  local dim, heads = number 'embedding_length', number 'attention.head_count'
-  local head_dim = number('attention.key_length', dim // heads)
-  return {
-    vocab_size = (file:info 'token_embd.weight')[1], dim = dim, layers = number 'block_count', heads = heads, kv_heads = number('attention.head_count_kv', heads),
-    head_dim = head_dim, hidden = number 'feed_forward_length', context = number 'context_length', norm_eps = number 'attention.layer_norm_rms_epsilon',
-    rope_base = number('rope.freq_base', 10000.0), rope_dim = number('rope.dimension_count', head_dim), rope_halves = known.halves, qkv_bias = known.bias or false,
-    tied = file.entries['output.weight'] == nil,
-  }
+-- Replaces the layer of a weight by one with the quantized weight and the layer's bias.
+local function put_quantized(parent, last, weight, scheme)
+  local old = parent[last]
+  parent[last] = (nn.Embedding:is_instance(old) and quantized.Embedding or quantized.Linear)(weight, scheme, old.bias)
 end
 
--- The names of tensors in a GGUF file, by the names of parameters.
-local outer = { ['embedding.weight'] = 'token_embd.weight', ['norm.weight'] = 'output_norm.weight', ['output.weight'] = 'output.weight' }
-local inner = {
-  ['input_norm'] = 'attn_norm', ['post_norm'] = 'ffn_norm', ['attention.q_proj'] = 'attn_q', ['attention.k_proj'] = 'attn_k', ['attention.v_proj'] = 'attn_v',
-  ['attention.o_proj'] = 'attn_output', ['mlp.gate_proj'] = 'ffn_gate', ['mlp.up_proj'] = 'ffn_up', ['mlp.down_proj'] = 'ffn_down',
-}
-
-local function name_in_file(name)
-  local layer, path, part = name:match '^layers%.(%d+)%.(.*)%.(%a+)$'
-  return outer[name] or ('blk.%d.%s.%s'):format(tonumber(layer), inner[path], part)
-end
-
-local function check_shape(file, name, shape, expected)
-  for i = 1, math.max(#shape, #expected) do
-    if shape[i] ~= expected[i] then
-      file:_fail("tensor '%s' has the shape [%s], the configuration requires [%s]", name, table.concat(shape, ', '), table.concat(expected, ', '))
+-- Reads the values of all parameters of a module. source: file with the methods info, stored, tensor
+-- and _fail. locate(name): the tensor of a parameter, its first row (from 0) or nil, and its form in
+-- the file: nil, 'transposed' or 'minus one'.
+local function fill(module, prefix, source, locate, dtype)
+  local names = {}
+  for name in module:named_parameters('', true, false) do names[#names + 1] = name end
+  for _, name in ipairs(names) do
+    local parameter = module:get_parameter(name)
+    local expected = parameter.shape
+    local tensor, first, form = locate(prefix .. name)
+    local transposed = form == 'transposed'
+    local shape = source:info(tensor)
+    local rows = shape[transposed and #shape or 1] or 0
+    local fits = #shape == #expected and (first and first + expected[1] <= rows or rows == expected[1])
+    if fits and #shape == 2 then fits = shape[transposed and 1 or 2] == expected[2] end
+    if not fits then
+      source:_fail("tensor '%s' has the shape [%s], the configuration requires %s[%s]", tensor, table.concat(shape, ', '),
+        first and ('rows from %d of '):format(first) or '', table.concat(expected, ', '))
+    end
+    local stored, format = source:stored(tensor)
+    local quantizes = type(format) == 'string'
+    if quantizes and dtype then stored, quantizes = source:tensor(tensor, dtype), false end
+    if transposed and #shape == 2 then stored = stored:t() end
+    if first then stored = stored:narrow(1, first + 1, expected[1]) end
+    if quantizes then
+      local path, last = name:match '^(.-)%.?([^.]+)%.weight$'
+      put_quantized(path == '' and module or module:get_submodule(path), last, stored, format)
+    else
+      stored = stored:to(dtype or torch.float32)
+      parameter.data = form == 'minus one' and stored + 1 or stored:contiguous()
     end
   end
 end
 
--- Replaces the layer of a weight by one with the quantized weight.
-local function put_quantized(net, name, weight, scheme)
-  local path, last = name:match '^(.-)%.?([^.]+)%.weight$'
-  local parent = path == '' and net or net:get_submodule(path)
-  parent[last] = (last == 'embedding' and quantized.Embedding or quantized.Linear)(weight, scheme)
+-- Raises an error for tensors that no parameter has: the model would differ from the file's.
+local function check_used(source, used, ignores)
+  local unused = {}
+  for name in pairs(source.entries) do
+    if not used[name] and not ignores(name) then unused[#unused + 1] = name end
+  end
+  table.sort(unused)
+  if unused[1] then source:_fail("tensor '%s' belongs to no parameter of this family of models (%d such tensors)", unused[1], #unused) end
 end
 
-local M = {}
+local M = { Decoder = Decoder }
 
---- A model with the weights of a GGUF file: in a dtype, or with dtype nil as the file has them,
---- quantized weights mapped and the others in float32.
-function M.from_gguf(file, dtype)
-  local config = configuration(file)
-  config.uninitialized = true
-  local net = Llama(config)
-  local names = {}
-  for name in net:named_parameters() do names[#names + 1] = name end
-  if config.tied then names[#names + 1] = 'output.weight' end
-  for _, name in ipairs(names) do
-    local source = name_in_file(config.tied and name == 'output.weight' and 'embedding.weight' or name)
-    local parameter = net:get_parameter(name)
-    check_shape(file, source, (file:info(source)), { table.unpack(parameter.shape) })
-    local stored, format = file:stored(source)
-    if not dtype and type(format) == 'string' then put_quantized(net, name, stored, format)
-    else parameter.data = file:tensor(source, dtype) end
+--- A model with the weights of a file: in a dtype, or with dtype nil quantized weights as the file
+--- has them, mapped, and the others in float32. source: torch.lm.gguf or models/checkpoint.lua;
+--- names: models/gguf.lua or models/folder.lua.
+function M.load(source, names, dtype)
+  local config = names.configuration(source)
+  local find, used = names.locate(source, config), {}
+  local function locate(name)
+    local tensor, first, form = find(name)
+    used[tensor] = true
+    return tensor, first, form
   end
+  config.uninitialized = true
+  local net = Decoder(config)
+  fill(net, '', source, locate, dtype)
+  for i = 1, config.layers do
+    local layer = Layer(config, i)
+    fill(layer, ('layers.%d.'):format(i - 1), source, locate, dtype)
+    net.layers:append(layer)
+  end
+  config.uninitialized = nil
+  check_used(source, used, names.ignores)
   return net:requires_grad_(false)
 end
+
+--- The same from a GGUF file.
+function M.from_gguf(file, dtype) return M.load(file, gguf_names, dtype) end
 
 return M

@@ -7,13 +7,17 @@ local M = {}
 
 M.Linear = nn.Module:extend 'QuantizedLinear'
 
---- weight: rows of bytes [out, bytes]; scheme: their format (torch.dequantize_blocks).
-function M.Linear:init(weight, scheme)
+--- weight: rows of bytes [out, bytes]; scheme: their format (torch.dequantize_blocks); bias: a
+--- Parameter, or nil.
+function M.Linear:init(weight, scheme, bias)
   self:register_buffer('weight', weight)
-  self.scheme = scheme
+  self.scheme, self.bias = scheme, bias
 end
 
-function M.Linear:forward(x) return torch.linear_blocks(x, self.weight, self.scheme) end
+function M.Linear:forward(x)
+  local y = torch.linear_blocks(x, self.weight, self.scheme)
+  return self.bias and y + self.bias or y
+end
 
 function M.Linear:extra_repr() return ('out_features=%d, scheme=%s'):format(self.weight:size(1), self.scheme) end
 

@@ -1,0 +1,191 @@
+-- lm_families_spec.lua - decoder-only models of each family: logits of tiny models as transformers computes them, from folders of
+-- Hugging Face and from GGUF files, with and without a cache; files that ltensor refuses.
+
+local torch = require 'torch'
+local caches = require 'torch.lm.cache'
+local Folder = require 'torch.lm.models.checkpoint'
+local folder_names = require 'torch.lm.models.folder'
+local llama = require 'torch.lm.llama'
+local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
+local files = dofile(here .. 'support/gguf.lua')
+local families = dofile(here .. 'support/lm_families.lua')
+
+local function case(title)
+  for _, family in ipairs(families) do
+    if family.title == title then return family end
+  end
+  error('no case ' .. title)
+end
+
+local function parsed(json) return (torch._C.read_json(json, function() return {} end, nil)) end
+
+-- The n elements of tensor number `tensor`, as value_of in tests/models/families.py.
+local function values_of(tensor, n)
+  local h = torch.arange(0, n) * 2654435761 + (tensor * 40503 + 12345) & 0xFFFFFFFF
+  h = (h ~ (h >> 15)) * 2246822519 & 0xFFFFFFFF
+  return (h ~ (h >> 13)):double() / 2 ^ 32 - 0.5
+end
+
+-- The tensors of a case: list of { name in the folder, value, name in the GGUF file }, and the configuration.
+local function tensors_of(family)
+  local config, list = parsed(family.config), {}
+  local layers = config.num_hidden_layers or config.n_layer
+  for _, entry in ipairs(family.tensors) do
+    local name, shape, other = table.unpack(entry)
+    local add = #shape == 1 and name:find 'weight$' and not config.model_type:find '^gemma' and 1 or 0
+    for layer = 0, name:find('%d', 1, true) and layers - 1 or 0 do
+      local value = values_of(#list + 1, shape[1] * (shape[2] or 1)) + add
+      list[#list + 1] = { name:format(layer), value:float():view(shape), other and other:format(layer) }
+    end
+  end
+  return list, config
+end
+
+-- A new folder with a model; returns its path. config: text of config.json.
+local function write_folder(family, config)
+  local path = os.tmpname()
+  os.remove(path)
+  assert(os.execute(("mkdir '%s'"):format(path)))
+  local state = {}
+  for _, entry in ipairs((tensors_of(family))) do state[entry[1]] = entry[2] end
+  torch.save(state, path .. '/model.safetensors')
+  local file = assert(io.open(path .. '/config.json', 'w'))
+  file:write(config or family.config)
+  file:close()
+  return path
+end
+
+local function load_folder(family, config)
+  local path = write_folder(family, config)
+  local ok, net = pcall(function() return llama.load(Folder(path), folder_names) end)
+  os.execute(("rm -r '%s'"):format(path))
+  if not ok then error(net, 0) end
+  return net
+end
+
+-- The bytes of a GGUF file with a case's model, as llama.cpp's script converts it.
+local function gguf_text(family, more)
+  local list, config = tensors_of(family)
+  local arch, heads, kv = family.arch, config.num_attention_heads or config.n_head, config.num_key_value_heads
+  local metadata = { { 'general.architecture', 8, arch } }
+  local function add(key, kind, value)
+    if value then metadata[#metadata + 1] = { arch .. '.' .. key, kind, value } end
+  end
+  add('embedding_length', 4, config.hidden_size or config.n_embd)
+  add('block_count', 4, config.num_hidden_layers or config.n_layer)
+  add('attention.head_count', 4, heads)
+  add('attention.head_count_kv', 4, kv)
+  add('attention.key_length', 4, config.head_dim)
+  add('feed_forward_length', 4, config.intermediate_size or config.n_inner)
+  add('context_length', 4, config.max_position_embeddings or config.n_positions)
+  add('attention.layer_norm_rms_epsilon', 6, config.rms_norm_eps)
+  add('attention.layer_norm_epsilon', 6, config.layer_norm_eps or config.layer_norm_epsilon)
+  add('attention.sliding_window', 4, config.sliding_window)
+  add('attn_logit_softcapping', 6, config.attn_logit_softcapping)
+  add('final_logit_softcapping', 6, config.final_logit_softcapping)
+  local rope = config.rope_parameters
+  if rope then
+    local all = rope.full_attention or rope
+    add('rope.freq_base', 6, all.rope_theta)
+    if all.partial_rotary_factor then add('rope.dimension_count', 4, math.floor(config.hidden_size // heads * all.partial_rotary_factor)) end
+    if all.rope_type == 'linear' then
+      add('rope.scaling.type', 8, 'linear')
+      add('rope.scaling.factor', 6, all.factor)
+    end
+  end
+  table.move(more or {}, 1, #(more or {}), #metadata + 1, metadata)
+  local tensors = {}
+  for i, entry in ipairs(list) do
+    local _, value, name = table.unpack(entry)
+    if arch == 'llama' and (name:find 'attn_q' or name:find 'attn_k') then
+      local n = name:find 'attn_q' and heads or kv
+      value = value:view(n, 2, -1, value:size(2)):transpose(2, 3):reshape(value:size(1), value:size(2))
+    end
+    if arch:find '^gemma' and name:find 'norm' then value = value + 1 end
+    if arch == 'gpt2' and value:dim() == 2 and name:find '^blk' then value = value:t():contiguous() end
+    tensors[i] = { name, table.move(value.shape, 1, #value.shape, 1, {}), 0, files.bytes(value) }
+  end
+  return files.text(metadata, tensors)
+end
+
+local function load_gguf(family, more)
+  local path = files.write((gguf_text(family, more)))
+  local ok, net = pcall(function() return llama.from_gguf(torch.lm.gguf(path)) end)
+  os.remove(path)
+  if not ok then error(net, 0) end
+  return net
+end
+
+local function assert_logits(family, net)
+  local ids = torch.tensor(families.ids)
+  local logits = torch.no_grad(function() return net(ids) end)
+  for k, row in ipairs { #families.ids // 2 + 1, #families.ids } do
+    local difference = (logits[row] - torch.tensor(family.logits[k])):abs():max():item()
+    assert.is_true(difference < 1e-4, ('%s, row %d: difference %g'):format(family.title, row, difference))
+  end
+  -- several texts at once, without a cache
+  local batch = torch.no_grad(function() return net(torch.stack { ids, ids:flip(1) }) end)
+  assert.is_true((batch[1] - logits):abs():max():item() < 1e-5)
+  -- token by token, after parts
+  local cache = caches.new(net.config.layers)
+  local rows = torch.no_grad(function()
+    local list = { net(ids:narrow(1, 1, 3), cache), net(ids:narrow(1, 4, 3), cache) }
+    for i = 7, #families.ids do list[#list + 1] = net(ids:narrow(1, i, 1), cache, true) end
+    return torch.cat(list)
+  end)
+  assert.is_true((rows - logits):abs():max():item() < 1e-5, family.title .. ' with a cache')
+end
+
+local function assert_fails(message, f, ...)
+  local ok, got = pcall(f, ...)
+  assert.is_false(ok)
+  assert.is_truthy(tostring(got):find(message, 1, true), tostring(got))
+end
+
+describe('a decoder-only model #cpu', function()
+  for _, family in ipairs(families) do
+    it('has the logits of transformers, from a folder: ' .. family.title, function() assert_logits(family, load_folder(family)) end)
+    if family.arch then
+      it('has the logits of transformers, from a GGUF file: ' .. family.title, function() assert_logits(family, load_gguf(family)) end)
+    end
+  end
+end)
+
+describe('a file of a decoder-only model #cpu', function()
+  local function changed(title, from, to)
+    local family = case(title)
+    local text, n = family.config:gsub(from, to)
+    assert.equal(1, n)
+    return load_folder, family, text
+  end
+
+  it('is refused with a family, a scaling or an activation that ltensor does not compute', function()
+    assert_fails("a model of the family 'bloom'; ltensor runs gemma, gemma2, gemma3, gpt2, llama", changed('llama', '"llama"', '"bloom"'))
+    assert_fails("rotary embeddings of the type 'yarn'", changed('llama', '"rope_type": "default"', '"rope_type": "yarn", "factor": 4'))
+    assert_fails("the activation 'mish'", changed('llama', '"silu"', '"mish"'))
+    assert_fails("rotary embeddings with the scaling 'yarn'", load_gguf, case 'llama', { { 'llama.rope.scaling.type', 8, 'yarn' } })
+  end)
+
+  it('is refused with sizes that do not fit its tensors', function()
+    assert_fails("tensor 'model.layers.0.mlp.gate_proj.weight' has the shape [24, 16], the configuration requires [25, 16]",
+      changed('llama', '"intermediate_size": 24', '"intermediate_size": 25'))
+    assert_fails("tensor 'model.layers.0.mlp.gate_up_proj.weight' has the shape [48, 16], the configuration requires rows from 25 of [25, 16]",
+      changed('phi3', '"intermediate_size": 24', '"intermediate_size": 25'))
+    assert_fails("tensor 'model.layers.2", changed('llama', '"num_hidden_layers": 3', '"num_hidden_layers": 2'))
+    assert_fails("no tensor has the name 'model.layers.3", changed('llama', '"num_hidden_layers": 3', '"num_hidden_layers": 4'))
+    assert_fails('1000 layers, more than the file has tensors', changed('llama', '"num_hidden_layers": 3', '"num_hidden_layers": 1000'))
+    assert_fails('hidden_size is 0, expected an integer above 0', changed('llama', '"hidden_size": 16', '"hidden_size": 0'))
+    assert_fails('intermediate_size is 1099511627776', changed('llama', '"intermediate_size": 24', '"intermediate_size": 1099511627776'))
+    assert_fails('4 heads of queries, no multiple of 3 heads', changed('llama', '"num_key_value_heads": 2', '"num_key_value_heads": 3'))
+    assert_fails('a rotary embedding of 7 elements', changed('llama', '"head_dim": 8', '"head_dim": 7'))
+  end)
+
+  it('is refused without a configuration or tensors', function()
+    local path = write_folder(case 'llama')
+    os.remove(path .. '/model.safetensors')
+    assert_fails('no model.safetensors', Folder, path)
+    os.remove(path .. '/config.json')
+    assert_fails('no config.json, expected', Folder, path .. '/')
+    os.remove(path)
+  end)
+end)

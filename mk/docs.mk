@@ -19,8 +19,8 @@ docs: $(if $(MINIMAL),$(MIN_STAMP),$(GEN_STAMP) $(PROGRAM))
 site: all
 	@BUILD=$(BUILD) LUA=$(LUA) sh scripts/site/build.sh
 
-# The manual page and the shell completions, generated from the text of --help.
+# The manual page and the shell completions, generated from the texts of --help.
 DATE = $(shell date -u -d @$(EPOCH) +%Y-%m-%d)
 $(BUILD)/shell/ltensor.1: $(PROGRAM) scripts/manual.lua docs/guide/README.md
 	@mkdir -p $(@D)
-	$(RUN) $(PROGRAM) --help | $(LUA) scripts/manual.lua $(VERSION) $(DATE) $(@D) docs/guide/README.md
+	{ $(RUN) $(PROGRAM) --help; $(RUN) $(PROGRAM) generate --help; } | $(LUA) scripts/manual.lua $(VERSION) $(DATE) $(@D) docs/guide/README.md

@@ -1,14 +1,14 @@
--- manual.lua - generates the manual page, and completions for bash, zsh and fish, from the text of
--- --help.
+-- manual.lua - generates the manual page, and completions for bash, zsh and fish, from the texts of
+-- --help: the program's, and those of its commands.
 --
--- Usage: build/ltensor --help | lua5.4 scripts/manual.lua VERSION DATE FOLDER
--- [docs/guide/README.md]: writes ltensor.1, ltensor.bash, _ltensor and ltensor.fish to the folder;
--- the guide's table of settings becomes the section ENVIRONMENT.
+-- Usage: { build/ltensor --help; build/ltensor generate --help; } | lua5.4 scripts/manual.lua VERSION
+-- DATE FOLDER [docs/guide/README.md]: writes ltensor.1, ltensor.bash, _ltensor and ltensor.fish to the
+-- folder; the guide's table of settings becomes the section ENVIRONMENT.
 
 local version, date, folder, guide = table.unpack(arg)
 if not folder then error 'usage: manual.lua VERSION DATE FOLDER [GUIDE]' end
 
--- ---- the text of --help --------------------------------------------------------------------
+-- ---- the texts of --help -------------------------------------------------------------------
 
 -- The options {names, argument, text, depth} in order; the lines before and after them.
 local function read_help(text)
@@ -35,8 +35,17 @@ local function read_help(text)
   return options, intro, outro
 end
 
-local options, intro, outro = read_help(io.read 'a')
+local whole = io.read 'a'
+local own = whole:match '^(.-\n)usage: ltensor %l' or whole
+local options, intro, outro = read_help(own)
 if #options == 0 then error 'no options stand in the text of --help' end
+
+-- Commands: {name, usage, description, options}.
+local commands = {}
+for part in (whole:sub(#own + 1):gsub('usage: ', '\0') .. '\0'):gmatch '%z(%Z+)' do
+  local list, lines = read_help(part)
+  commands[#commands + 1] = {lines[1]:match '^ltensor (%l+)', lines[1], table.concat(lines, ' ', 2), list}
+end
 
 local function write(name, lines)
   local file = assert(io.open(folder .. '/' .. name, 'w'))
@@ -63,15 +72,24 @@ local page = {
   '[\\fIoptions\\fR] [\\fIscript\\fR [\\fIargs\\fR]]', '.SH DESCRIPTION',
 }
 for i = 2, #intro do page[#page + 1] = roff(intro[i]) end
+local function list_options(list)
+  for _, option in ipairs(list) do
+    if option.depth > 0 then page[#page + 1] = '.RS' end
+    local names = {}
+    for i, name in ipairs(option.names) do names[i] = '\\fB' .. roff(name) .. '\\fR' end
+    page[#page + 1] = '.TP'
+    page[#page + 1] = table.concat(names, ', ') .. (option.argument and ' \\fI' .. roff(option.argument) .. '\\fR' or '')
+    page[#page + 1] = roff(option.text)
+    if option.depth > 0 then page[#page + 1] = '.RE' end
+  end
+end
 page[#page + 1] = '.SH OPTIONS'
-for _, option in ipairs(options) do
-  if option.depth > 0 then page[#page + 1] = '.RS' end
-  local names = {}
-  for i, name in ipairs(option.names) do names[i] = '\\fB' .. roff(name) .. '\\fR' end
-  page[#page + 1] = '.TP'
-  page[#page + 1] = table.concat(names, ', ') .. (option.argument and ' \\fI' .. roff(option.argument) .. '\\fR' or '')
-  page[#page + 1] = roff(option.text)
-  if option.depth > 0 then page[#page + 1] = '.RE' end
+list_options(options)
+if commands[1] then page[#page + 1] = '.SH COMMANDS' end
+for _, command in ipairs(commands) do
+  page[#page + 1] = '.SS ' .. roff(command[2])
+  page[#page + 1] = roff(command[3])
+  list_options(command[4])
 end
 page[#page + 1] = '.SH ENVIRONMENT'
 for _, line in ipairs(outro) do page[#page + 1] = roff(line) end
@@ -102,16 +120,22 @@ for _, option in ipairs(options) do
   end
 end
 
--- Every option name once: {name, argument, text}.
-local named, seen = {}, {}
-for _, option in ipairs(options) do
-  for _, name in ipairs(option.names) do
-    if not seen[name] and name:find '%w' then
-      seen[name] = true
-      named[#named + 1] = {name, option.argument, option.text}
+-- Every option name of a list once: {name, argument, text}.
+local function names_of(list)
+  local named, seen = {}, {}
+  for _, option in ipairs(list) do
+    for _, name in ipairs(option.names) do
+      if not seen[name] and name:find '%w' then
+        seen[name] = true
+        named[#named + 1] = {name, option.argument, option.text}
+      end
     end
   end
+  return named
 end
+
+local named = names_of(options)
+for _, command in ipairs(commands) do command.named = names_of(command[4]) end
 
 local function words(list)
   local names = {}
@@ -120,17 +144,37 @@ local function words(list)
 end
 
 -- Options with a value that a shell cannot complete.
-local with_value = {}
-for _, entry in ipairs(named) do
-  if entry[2] and entry[1] ~= '--cells' and entry[1] ~= '--kernel' then with_value[#with_value + 1] = entry end
+local function with_values(list)
+  local result = {}
+  for _, entry in ipairs(list) do
+    if entry[2] and entry[1] ~= '--cells' and entry[1] ~= '--kernel' then result[#result + 1] = entry end
+  end
+  return result
 end
 
-write('ltensor.bash', {
-  '# Completion of ltensor in bash; made from the text of --help.',
+local bash = {
+  '# Completion of ltensor in bash; made from the texts of --help.',
+  '_ltensor_command() { # options, those with values',
+  '    if [[ " $2 " == *" $previous "* ]]; then',
+  '        return',
+  '    elif [[ $current == -* ]]; then',
+  '        mapfile -t COMPREPLY < <(compgen -W "$1" -- "$current")',
+  '    else',
+  '        mapfile -t COMPREPLY < <(compgen -f -X "!*.gguf" -- "$current"; compgen -d -- "$current")',
+  '    fi',
+  '}',
   '_ltensor() {',
-  '    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} word kernel=',
+  '    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} word kernel= command=',
   '    for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do [ "$word" = --kernel ] && kernel=yes; done',
+  '    [ "$COMP_CWORD" -gt 1 ] && command=${COMP_WORDS[1]}',
   '    COMPREPLY=()',
+  '    case $command in',
+}
+for _, command in ipairs(commands) do
+  bash[#bash + 1] = ('        %s) _ltensor_command "%s" "%s"; return ;;'):format(command[1], words(command.named), words(with_values(command.named)))
+end
+for _, line in ipairs {
+  '    esac',
   '    if [ "$previous" = --kernel ]; then',
   '        mapfile -t COMPREPLY < <(compgen -W install -- "$current"; compgen -f -X "!*.json" -- "$current"; compgen -d -- "$current")',
   '    elif [ -n "$kernel" ]; then',
@@ -141,23 +185,25 @@ write('ltensor.bash', {
   '        esac',
   '    elif [ "$previous" = --cells ]; then',
   '        mapfile -t COMPREPLY < <(compgen -f -X "!*.@(md|ipynb)" -- "$current"; compgen -d -- "$current")',
-  ('    elif [[ " %s " == *" $previous "* ]]; then'):format(words(with_value)),
+  ('    elif [[ " %s " == *" $previous "* ]]; then'):format(words(with_values(named))),
   '        return',
   '    elif [[ $current == -* ]]; then',
   ('        mapfile -t COMPREPLY < <(compgen -W "%s" -- "$current")'):format(words(named)),
   '    else',
-  '        mapfile -t COMPREPLY < <(compgen -f -- "$current")',
+  '        [ "$COMP_CWORD" = 1 ] && command="' .. words(commands) .. '"',
+  '        mapfile -t COMPREPLY < <(compgen -W "$command" -- "$current"; compgen -f -- "$current")',
   '    fi',
   '}',
   'shopt -s extglob # for the pattern of notebooks',
   'complete -o filenames -F _ltensor ltensor',
-})
+} do bash[#bash + 1] = line end
+write('ltensor.bash', bash)
 
 -- Quotes text for the shell: single quotes, as required by zsh's _arguments and fish.
 local function quoted(text) return (text:gsub("'", "'\\''")) end
 
-local zsh = {'#compdef ltensor', '# Completion of ltensor in zsh; made from the text of --help.', '_arguments -S \\'}
-for _, entry in ipairs(named) do
+-- The argument of zsh's _arguments for an option.
+local function zsh_option(entry)
   local name, argument, text = table.unpack(entry, 1, 3)
   local action = ''
   if name == '--kernel' then
@@ -167,16 +213,31 @@ for _, entry in ipairs(named) do
   elseif argument then
     action = (':%s: '):format(argument:match '^[%w_=]+')
   end
-  zsh[#zsh + 1] = ("    '%s[%s]%s' \\"):format(name, quoted(text:gsub('[%[%]:]', '\\%0')), action)
+  return ("    '%s[%s]%s' \\"):format(name, quoted(text:gsub('[%[%]:]', '\\%0')), action)
 end
+
+local zsh = {'#compdef ltensor', '# Completion of ltensor in zsh; made from the texts of --help.'}
+for i, command in ipairs(commands) do
+  zsh[#zsh + 1] = ('%s [[ CURRENT -gt 2 && $words[2] == %s ]]; then'):format(i == 1 and 'if' or 'elif', command[1])
+  zsh[#zsh + 1] = '  shift words; (( CURRENT-- ))'
+  zsh[#zsh + 1] = '  _arguments -S \\'
+  for _, entry in ipairs(command.named) do zsh[#zsh + 1] = zsh_option(entry) end
+  zsh[#zsh + 1] = "    '1:model:_files -g \"*.gguf\"'"
+end
+if commands[1] then
+  zsh[#zsh + 1] = '  return'
+  zsh[#zsh + 1] = 'fi'
+end
+zsh[#zsh + 1] = '_arguments -S \\'
+for _, entry in ipairs(named) do zsh[#zsh + 1] = zsh_option(entry) end
 for _, entry in ipairs(install) do
   zsh[#zsh + 1] = ("    '%s[with --kernel install]%s' \\"):format(entry[1], entry[1] == '--prefix' and ':folder:_files -/' or entry[2] and ':' .. entry[2] .. ': ' or '')
 end
-zsh[#zsh + 1] = "    '1:script:_files' '*:argument:_files'"
+zsh[#zsh + 1] = ("    '1:script:_alternative \"words\\:command\\:(%s)\" \"files\\:file\\:_files\"' '*:argument:_files'"):format(words(commands))
 write('_ltensor', zsh)
 
-local fish = {'# Completion of ltensor in fish; made from the text of --help.'}
-for _, entry in ipairs(named) do
+local fish = {'# Completion of ltensor in fish; made from the texts of --help.'}
+local function add_fish(entry, condition)
   local name, argument, text = table.unpack(entry, 1, 3)
   local kind = name:find '^%-%-' and '-l ' .. name:sub(3) or '-s ' .. name:sub(2)
   local value = ''
@@ -187,7 +248,13 @@ for _, entry in ipairs(named) do
   elseif argument then
     value = ' -x'
   end
-  fish[#fish + 1] = ("complete -c ltensor %s%s -d '%s'"):format(kind, value, (text:gsub("['\\]", '\\%0')))
+  fish[#fish + 1] = ("complete -c ltensor %s%s%s -d '%s'"):format(condition, kind, value, (text:gsub("['\\]", '\\%0')))
+end
+local no_command = commands[1] and ("-n 'not __fish_seen_subcommand_from %s' "):format(words(commands)) or ''
+for _, entry in ipairs(named) do add_fish(entry, no_command) end
+for _, command in ipairs(commands) do
+  fish[#fish + 1] = ("complete -c ltensor -n __fish_is_first_arg -a %s -d '%s'"):format(command[1], (command[3]:gsub("['\\]", '\\%0')))
+  for _, entry in ipairs(command.named) do add_fish(entry, ("-n '__fish_seen_subcommand_from %s' "):format(command[1])) end
 end
 for _, entry in ipairs(install) do
   fish[#fish + 1] = ("complete -c ltensor -n '__fish_seen_argument -l kernel' -l %s%s"):format(entry[1]:sub(3),

@@ -426,6 +426,20 @@ static bool run_kernel(lua_State *L, const options *o, int argc, char **argv)
     return report(L, call(L, 3, 0));
 }
 
+/* Runs a command for language models with the arguments after its name. */
+static bool run_command(lua_State *L, int argc, char **argv)
+{
+    modules_push_function(L, "repl.lm.commands", "main");
+    lua_pushstring(L, argv[0]);
+    lua_newtable(L);
+    for (int i = 1; i < argc; i++) {
+        lua_pushstring(L, argv[i]);
+        lua_rawseti(L, -2, i);
+    }
+    if (!report(L, call(L, 2, 1))) return false;
+    return lua_toboolean(L, -1);
+}
+
 static bool run_adapter(lua_State *L, const options *o)
 {
     modules_push_function(L, "repl.debug.adapter", "main");
@@ -478,6 +492,7 @@ static bool run_program(lua_State *L, const options *o, int argc, char **argv)
     if (o->doctor) return run_doctor(L);
     if (o->dap) return run_adapter(L, o);
     if (o->kernel) return run_kernel(L, o, argc, argv);
+    if (o->command) return run_command(L, argc - o->command, argv + o->command);
     if (o->cells) return run_cells(L, o, argv[o->script]);
     if (o->script) {
         bool is_stdin = strcmp(argv[o->script], "-") == 0 && strcmp(argv[o->script - 1], "--") != 0;

@@ -1,8 +1,9 @@
 /* options.c - the command line of the program.
  *
  * Short options are lua's, with lua's rules: they end at the first other argument, at `-` (stdin)
- * or after `--`. Long options are our own and may be mixed with them; in --cells mode they may also
- * follow the notebook. Includes the C library only. */
+ * or after `--`. If that argument is the name of a command, the rest belongs to it (repl/lm). Long
+ * options are our own and may be mixed with them; in --cells mode they may also follow the notebook.
+ * Includes the C library only. */
 #include "options.h"
 
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 const char options_help[] =
     "usage: ltensor [options] [script [args]]\n"
     "Lua with tensors. Without a script, starts the prompt or runs the script on stdin.\n"
+    "`ltensor generate MODEL` runs a language model; with --help, it lists its options.\n"
     "  -e code          run the string `code`\n"
     "  -l name          require library `name` into global `name`\n"
     "  -l g=name        require library `name` into global `g`\n"
@@ -36,6 +38,14 @@ const char options_help[] =
     "  --doctor         list optional libraries and the features that they add\n"
     "  -h, --help       print this text\n"
     "The Lua code in LTENSOR_INIT, or the file that it names as @file, runs first.\n";
+
+static bool is_command(const char *word)
+{
+    static const char *const commands[] = {"generate"};
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (strcmp(word, commands[i]) == 0) return true;
+    return false;
+}
 
 static bool is_digits(const char *text)
 {
@@ -163,7 +173,10 @@ const char *options_parse(int *argc_place, char **argv, options *out, const char
     for (; i < argc; i++) {
         const char *problem = NULL;
         *bad = argv[i];
-        if (argv[i][0] != '-' || argv[i][1] == '\0') break;
+        if (argv[i][0] != '-' || argv[i][1] == '\0') {
+            if (!out->cells && is_command(argv[i])) out->command = i;
+            break;
+        }
         if (strcmp(argv[i], "--") == 0) {
             i++;
             break;
@@ -181,7 +194,7 @@ const char *options_parse(int *argc_place, char **argv, options *out, const char
         if (problem) return problem;
     }
     out->first = i;
-    out->script = i < argc ? i : 0;
+    out->script = i < argc && out->command == 0 ? i : 0;
     if (out->cells && out->script) {
         const char *problem = parse_behind(argc, argv, i + 1, out, bad);
         if (problem) return problem;

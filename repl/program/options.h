@@ -12,6 +12,7 @@ typedef struct options {
     bool dap;       /* debug for a client */
     int dap_port;   /* on this port; 0: on stdin and stdout */
     int kernel;     /* index in argv of the arguments of --kernel; 0: none */
+    int command;    /* index in argv of the name of a command for language models; 0: none */
     int nproc;      /* ranks to start; 0: run in this process */
     int restarts;   /* maximum number of restarts */
     int script;     /* index in argv of the script or notebook; 0: none */

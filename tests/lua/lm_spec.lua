@@ -8,23 +8,9 @@ local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
 local files = dofile(here .. 'support/gguf.lua')
 local tiny = dofile(here .. 'support/tiny_llama.lua')
 
--- 40 tokens: the end of a text, letters, and pairs of them.
-local tokens, merges = { of = 8, '<end>' }, { of = 8 }
-for letter in ('abcdefghijklmnopqrstuvwxyz'):gmatch '.' do tokens[#tokens + 1] = letter end
-for pair in ('ab cd ef gh ij kl mn op qr st uv wx yz'):gmatch '%S+' do
-  tokens[#tokens + 1] = pair
-  merges[#merges + 1] = pair:sub(1, 1) .. ' ' .. pair:sub(2)
-end
-local kinds = { of = 5, 3 }
-for i = 2, #tokens do kinds[i] = 1 end
-local metadata = {
-  { 'tokenizer.ggml.model', 8, 'gpt2' }, { 'tokenizer.ggml.pre', 8, 'gpt-2' }, { 'tokenizer.ggml.tokens', 9, tokens }, { 'tokenizer.ggml.merges', 9, merges },
-  { 'tokenizer.ggml.token_type', 9, kinds }, { 'tokenizer.ggml.eos_token_id', 4, 0 },
-}
-
 local function loaded(seed, options)
   torch.manual_seed(seed)
-  local path = files.write((tiny.text(metadata)))
+  local path = files.write((tiny.text(tiny.tokenizer())))
   local ok, model = pcall(torch.lm.load, path, options)
   os.remove(path)
   assert(ok, model)

@@ -8,8 +8,14 @@ describe('the text of --help', function()
   os.remove(folder)
   os.execute('mkdir -p ' .. folder)
   local help = process.run(process.quote(process.ltensor) .. ' --help')
-  local _, problem = process.run(('%s --help | %s %sscripts/manual.lua 1.2.3 2026-01-02 %s %sdocs/guide/README.md'):format(
-    process.quote(process.ltensor), process.quote(process.ltensor), root, folder, root))
+  local commands = {'generate'}
+  local command_help = {}
+  for i, name in ipairs(commands) do command_help[i] = process.run(('%s %s --help'):format(process.quote(process.ltensor), name)) end
+  local file = assert(io.open(folder .. '/help', 'w'))
+  file:write(help, table.concat(command_help))
+  file:close()
+  local _, problem = process.run(('<%s/help %s %sscripts/manual.lua 1.2.3 2026-01-02 %s %sdocs/guide/README.md'):format(
+    folder, process.quote(process.ltensor), root, folder, root))
   teardown(function() os.execute('rm -rf ' .. folder) end)
 
   local function read(name)
@@ -26,13 +32,13 @@ describe('the text of --help', function()
     assert.equal('', problem)
     local page = read 'ltensor.1'
     assert.is_truthy(page:find('"ltensor 1.2.3"', 1, true))
-    for name in help:gmatch '%-%-[%w-]+' do
+    for name in (help .. table.concat(command_help)):gmatch '%-%-[%w-]+' do
       assert.is_truthy(page:find((name:gsub('%-', '\\-')), 1, true), name)
     end
     assert.is_truthy(page:find('LTENSOR_SIM_MEMORY=8G', 1, true))
     for line in page:gmatch '[^\n]+' do
       assert.is_truthy(line:find '^[^.\']' or line:find '^%.[A-Z][A-Z]%f[%s\0]' or line:find '^%.[RT][SEP]$' or line:find '^%.B' or
-        line:find '^%.SH', line)
+        line:find '^%.S[HS]', line)
     end
     if has 'man' and has 'troff' then
       local _, warnings = process.run(('LC_ALL=C.UTF-8 man --warnings -E UTF-8 -l -Tutf8 -Z %s/ltensor.1 >%s/out'):format(folder, folder))
@@ -63,12 +69,25 @@ describe('the text of --help', function()
     assert.equal('--prefix', bash('ltensor', '--kernel', 'install', '--p'))
     assert.equal('--name --prefix --sys-prefix --user', bash('ltensor', '--kernel', 'install', ''))
     assert.equal('', bash('ltensor', '--nproc', ''))
+    os.execute(('touch %s/small.gguf'):format(folder))
+    assert.equal('generate', bash('ltensor', 'gen'))
+    assert.equal('--temperature --threads', bash('ltensor', 'generate', 'small.gguf', '--t'):gsub(' %-%-top%S*', '') .. '')
+    assert.equal('small.gguf', bash('ltensor', 'generate', 's'))
+    assert.equal('', bash('ltensor', 'generate', '--prompt', ''))
+    os.execute(('mkdir -p %s/models'):format(folder))
+    assert.equal('models small.gguf', bash('ltensor', 'generate', ''))
   end)
 
   it('is completed by zsh and fish', function()
     for name in help:gmatch '\n  +%-%-([%w-]+)' do
       assert.is_truthy(read '_ltensor':find("'--" .. name .. '[', 1, true), name)
       assert.is_truthy(read 'ltensor.fish':find(' -l ' .. name .. ' ', 1, true), name)
+    end
+    for _, text in ipairs(command_help) do
+      for name in text:gmatch '\n  +%-%-([%w-]+)' do
+        assert.is_truthy(read '_ltensor':find("'--" .. name .. '[', 1, true), name)
+        assert.is_truthy(read 'ltensor.fish':find(' -l ' .. name .. ' ', 1, true), name)
+      end
     end
     if has 'zsh' then
       assert.same({'', '', 0}, {process.run(('zsh -n %s/_ltensor'):format(folder))})

@@ -7,6 +7,22 @@ local M = {}
 local VOCAB, DIM, HEADS, KV_HEADS, WIDTH, HIDDEN, LAYERS = 40, 32, 4, 2, 8, 64, 2
 M.eps, M.base = 1e-5, 10000
 
+--- Metadata of a tokenizer with 40 tokens: the end of a text, letters, and pairs of them.
+function M.tokenizer()
+  local tokens, merges = { of = 8, '<end>' }, { of = 8 }
+  for letter in ('abcdefghijklmnopqrstuvwxyz'):gmatch '.' do tokens[#tokens + 1] = letter end
+  for pair in ('ab cd ef gh ij kl mn op qr st uv wx yz'):gmatch '%S+' do
+    tokens[#tokens + 1] = pair
+    merges[#merges + 1] = pair:sub(1, 1) .. ' ' .. pair:sub(2)
+  end
+  local kinds = { of = 5, 3 }
+  for i = 2, #tokens do kinds[i] = 1 end
+  return {
+    { 'tokenizer.ggml.model', 8, 'gpt2' }, { 'tokenizer.ggml.pre', 8, 'gpt-2' }, { 'tokenizer.ggml.tokens', 9, tokens }, { 'tokenizer.ggml.merges', 9, merges },
+    { 'tokenizer.ggml.token_type', 9, kinds }, { 'tokenizer.ggml.eos_token_id', 4, 0 },
+  }
+end
+
 --- The bytes of a file. more: further metadata; types: function of a tensor's name that returns a type's number and its bytes.
 function M.text(more, family, encoded)
   family = family or 'llama'

@@ -1,0 +1,132 @@
+-- commands.lua - the program's commands for language models: `ltensor generate MODEL`. main(name,
+-- arguments) runs one. May use the other modules of repl/lm; torch.lm through require.
+
+local options = require 'repl.lm.options'
+local torch = require 'torch'
+
+local commands = {}
+
+local loading = {
+  {'--threads', 'N', 'threads of an operation (all processors)', 'integer'},
+  {'--device', 'NAME', 'device of the weights, such as cuda (cpu)'},
+  {'--dtype', 'NAME', 'dtype of the weights, such as bfloat16 (that of the file)'},
+  {'--context', 'N', 'maximum number of tokens, with the prompt (that of the model)', 'integer'},
+  {'--cache-dtype', 'NAME', 'dtype of the stored keys and values: float32, float16, bfloat16 or int8'},
+}
+
+local sampling = {
+  {'--max-tokens', 'N', 'maximum number of new tokens (256)', 'integer'},
+  {'--temperature', 'T', 'divisor of the logits; 0, the default, chooses the most likely token', 'number'},
+  {'--top-k', 'N', 'number of tokens that are considered (all)', 'integer'},
+  {'--top-p', 'P', 'sum of the probabilities of the tokens that are considered (1)', 'number'},
+  {'--min-p', 'P', 'least probability, relative to that of the most likely token (0)', 'number'},
+  {'--repetition-penalty', 'X', 'divisor of the logits of tokens that occurred (1)', 'number'},
+  {'--frequency-penalty', 'X', 'subtracted for each time that a token was generated (0)', 'number'},
+  {'--presence-penalty', 'X', 'subtracted if a token was generated (0)', 'number'},
+  {'--seed', 'N', 'seed of the random numbers', 'integer'},
+  {'--stop', 'TEXT', 'text that ends the output; may be repeated', 'texts'},
+  {'--context-shift', 'N', 'keep the first N tokens and forget older ones when the context is full', 'integer'},
+}
+
+local help = {{'--help', nil, 'print this text'}}
+
+local function joined(...)
+  local list = {}
+  for _, part in ipairs {...} do table.move(part, 1, #part, #list + 1, list) end
+  return list
+end
+
+-- ---- parts of commands --------------------------------------------------------------------------
+
+local function dtype_of(name, value)
+  if value == nil then return nil end
+  local dtype = torch[value]
+  if torch.type(dtype) ~= 'dtype' then error(("'%s': '%s' is not the name of a dtype"):format(name, value), 0) end
+  return dtype
+end
+
+--- The model of a file, by the values of options.
+function commands.load(path, values)
+  if values.threads then torch.set_num_threads(values.threads) end
+  return torch.lm.load(path, {device = values.device, dtype = dtype_of('--dtype', values.dtype), context = values.context,
+    cache_dtype = dtype_of('--cache-dtype', values.cache_dtype)})
+end
+
+--- The arguments of generate() among the values of options.
+function commands.sampling(values)
+  local result = {}
+  for _, option in ipairs(sampling) do
+    local key = option[1]:sub(3):gsub('-', '_')
+    result[key] = values[key]
+  end
+  return result
+end
+
+--- Writes the pieces of an iterator as they come. Returns false if a write fails, and the text.
+function commands.write(pieces)
+  local list = {}
+  for piece in pieces do
+    list[#list + 1] = piece
+    if not (io.stdout:write(piece) and io.stdout:flush()) then return false, table.concat(list) end
+  end
+  return io.stdout:write '\n' ~= nil, table.concat(list)
+end
+
+--- Writes the line of --stats to stderr.
+function commands.write_stats(stats)
+  local function rate(n, seconds) return seconds > 0 and n / seconds or 0 end
+  io.stderr:write(('prompt %d tokens %.1f tok/s, decode %d tokens %.1f tok/s\n'):format(stats.prompt_tokens,
+    rate(stats.prompt_tokens, stats.prompt_seconds), stats.tokens, rate(stats.tokens - 1, stats.seconds)))
+end
+
+-- ---- the commands -------------------------------------------------------------------------------
+
+-- {usage, description, options, function(model, values)}; the function returns false after a failed
+-- write.
+local list = {}
+
+list.generate = {'ltensor generate MODEL [options]', [[
+Continues a text by the language model of a GGUF file. The text follows --prompt, or it is read from
+stdin, without the newline at its end.]],
+joined({
+  {'--prompt', 'TEXT', 'the text to continue'},
+}, sampling, loading, {
+  {'--stats', nil, 'write the numbers of tokens and tokens per second to stderr'},
+}, help),
+function(model, values)
+  local prompt = values.prompt or io.read('a'):gsub('\n$', '')
+  local ok = commands.write(model:generate(prompt, commands.sampling(values)))
+  if values.stats then commands.write_stats(model.stats) end
+  return ok
+end}
+
+-- Reads the arguments of a command: the values of options and the model; no model: --help was given.
+local function read(command, arguments)
+  local values, others = options.read(command[3], arguments)
+  if values.help then return values end
+  if #others == 0 then error('MODEL is missing', 0) end
+  if others[2] then error(("'%s': not expected after MODEL"):format(others[2]), 0) end
+  return values, others[1]
+end
+
+local function fail(name, message, hint)
+  io.stdout:flush()
+  io.stderr:write('ltensor ', name, ': ', tostring(message), hint or '', '\n')
+  return false
+end
+
+--- Runs a command with its arguments. Returns whether it succeeded; writes errors to stderr.
+function commands.main(name, arguments)
+  local command = list[name]
+  local ok, values, path = pcall(read, command, arguments)
+  if not ok then return fail(name, values, ('; ltensor %s --help lists the options'):format(name)) end
+  if not path then
+    return io.stdout:write('usage: ', command[1], '\n', command[2], '\n', options.describe(command[3])) ~= nil
+  end
+  local result
+  ok, result = pcall(function() return command[4](commands.load(path, values), values) end)
+  if not ok then return fail(name, result) end
+  return result
+end
+
+return commands

@@ -1,0 +1,75 @@
+-- The commands of the program for language models. Needs PCRE2, as the tokenizer does.
+
+local torch = require 'torch'
+local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
+local process = dofile(here .. '../support/process.lua')
+local files = dofile(here .. '../support/gguf.lua')
+local tiny = dofile(here .. '../support/tiny_llama.lua')
+
+describe('ltensor generate #cpu', function()
+  local path, model
+
+  setup(function()
+    torch.manual_seed(5)
+    path = files.write((tiny.text(tiny.tokenizer())))
+    model = torch.lm.load(path)
+  end)
+  teardown(function() os.remove(path) end)
+
+  local function run(arguments, before) return process.run(('%s %s generate %s'):format(before or '', process.quote(process.ltensor), arguments)) end
+
+  it('writes the text that follows a prompt', function()
+    local expected = model:complete('abc', { max_tokens = 9 }) .. '\n'
+    assert.same({ expected, '', 0 }, { run(path .. ' --prompt abc --max-tokens 9') })
+    assert.same({ expected, '', 0 }, { run('--max-tokens=9 --threads 1 -- ' .. path, 'echo abc |') })
+    local options = { max_tokens = 20, temperature = 1.5, seed = 3, top_k = 30, top_p = 0.9, repetition_penalty = 1.1, stop = { 'zz', 'q' } }
+    assert.same({ model:complete('abc', options) .. '\n', '', 0 }, { run(path .. ' --prompt abc --max-tokens 20 --temperature 1.5 --seed 3 --top-k 30 '
+      .. '--top-p 0.9 --repetition-penalty 1.1 --stop zz --stop q') })
+    assert.equal(torch.lm.load(path, { cache_dtype = torch.int8, dtype = torch.bfloat16, context = 16 }):complete('abc', { max_tokens = 9 }) .. '\n',
+      (run(path .. ' --prompt abc --max-tokens 9 --cache-dtype int8 --dtype bfloat16 --context 16')))
+  end)
+
+  it('counts tokens with --stats', function()
+    local _, err = run(path .. ' --prompt abc --max-tokens 9 --stats')
+    assert.is_truthy(err:find '^prompt 2 tokens [%d.]+ tok/s, decode 9 tokens [%d.]+ tok/s\n$', err)
+  end)
+
+  it('explains its options, and errors in them', function()
+    local help = run '--help'
+    assert.is_truthy(help:find('usage: ltensor generate MODEL', 1, true))
+    for arguments, message in pairs {
+      [''] = 'MODEL is missing; ltensor generate --help lists the options',
+      ['a b'] = "'b': not expected after MODEL; ltensor generate --help lists the options",
+      ['--max-tokens'] = "'--max-tokens': needs a value; ltensor generate --help lists the options",
+      ['--max-tokens x'] = "'--max-tokens': needs an integer; ltensor generate --help lists the options",
+      ['--temperature=x'] = "'--temperature=x': needs a number; ltensor generate --help lists the options",
+      ['--max-token 3'] = "'--max-token': unrecognized option, did you mean '--max-tokens'?; ltensor generate --help lists the options",
+      ['--stats=1'] = "'--stats=1': takes no value; ltensor generate --help lists the options",
+      ['--dtype four a'] = "'--dtype': 'four' is not the name of a dtype",
+      ['/nowhere/model.gguf'] = '/nowhere/model.gguf: No such file or directory',
+      ['/dev/null'] = '/dev/null: not a file',
+      [path] = 'generate(): the prompt is empty',
+      [path .. ' --prompt abc --context 4'] = 'generate(): the context of 4 tokens is full',
+    } do
+      local _, err, status = run(arguments)
+      assert.equal(1, status)
+      assert.equal('ltensor generate: ' .. message, err:sub(1, #message + 18))
+    end
+  end)
+
+  it('ends when its output ends', function()
+    local out, err = process.run(('{ sleep 0.1; %s generate %s --prompt abc --max-tokens 60; echo "status $?" >&2; } | :'):format(process.quote(process.ltensor), path))
+    assert.equal('', out)
+    assert.is_truthy(err:find('status 141', 1, true), err) -- SIGPIPE, without a message of ltensor
+    assert.is_nil(err:find('ltensor', 1, true))
+    local _, message, status = run(path .. ' --prompt abc >/dev/full')
+    assert.equal('ltensor: the output on stdout is incomplete: a write failed\n', message)
+    assert.equal(1, status)
+  end)
+
+  it('is not run for a script of that name', function()
+    local out = process.run(('cd "$(mktemp -d)" && echo "print(1)" >generate && %s ./generate && %s -- generate && rm -r "$PWD"'):format(
+      process.quote(process.ltensor), process.quote(process.ltensor)))
+    assert.equal('1\n1\n', out)
+  end)
+end)

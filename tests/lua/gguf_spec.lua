@@ -81,6 +81,13 @@ describe('quantized weights #cpu', function()
     assert.is_true(torch._C.memory_peak() - before < 4000 * 256 * 4 / 10)
   end)
 
+  it('without elements have products of zeros', function()
+    local empty = torch.zeros(3, 0, { dtype = torch.uint8 })
+    assert.is_true(torch.equal(torch.zeros(2, 3), torch.linear_blocks(torch.zeros(2, 0), empty, 'q4_k')))
+    assert.is_true(torch.equal(torch.zeros(3), torch.linear_blocks(torch.zeros(0), empty, 'q8_0')))
+    assert.same({ 3, 0 }, { table.unpack(torch.dequantize_blocks(empty, 'q8_0').shape) })
+  end)
+
   it('have errors with the values that do not fit', function()
     local bytes = torch.zeros(2, 36, { dtype = torch.uint8 })
     assert_fails("unknown scheme 'q9_9'; use q4_0, q4_1", torch.dequantize_blocks, bytes, 'q9_9')

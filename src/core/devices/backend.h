@@ -79,23 +79,28 @@ typedef struct lt_csr_product {
 } lt_csr_product;
 
 /* Consecutive blocks of quantized weights (formulas/blocks.h), with so many elements and bytes each,
- * to floats. */
+ * decoded. dtype of out: float32, or a half type if the backend has half_blocks. */
 typedef struct lt_block_decode {
     lt_block_format format;
+    lt_dtype dtype;
+    lt_device device;
     int64_t blocks, elements, bytes;
     const uint8_t *in;
-    float *out;
+    void *out;
 } lt_block_decode;
 
-/* out (m x rows) = in (m x columns) times the transpose of the quantized weight (rows x columns), all
- * dense; m is at most LT_BLOCK_PRODUCT_ROWS. */
-enum { LT_BLOCK_PRODUCT_ROWS = 8 };
+/* out (m x rows) = in (m x columns) times the transpose of the quantized weight (rows x columns), of
+ * one dtype, as in lt_block_decode. transposed: out (m x columns, float32) = in (m x rows) times the
+ * weight. All dense; m, rows and columns are not 0. */
 typedef struct lt_block_product {
     lt_block_format format;
+    lt_dtype dtype;
+    lt_device device;
+    bool transposed;
     int64_t m, rows, columns, elements, bytes;
     const uint8_t *weight;
-    const float *in;
-    float *out;
+    const void *in;
+    void *out;
 } lt_block_product;
 
 /* Fourier transforms of `lines` contiguous rows of length n: complex to complex; real to complex
@@ -355,9 +360,10 @@ typedef struct lt_backend {
     lt_status (*gemm)(const lt_gemm *g);
     /* Optional; float and double. *done false: a library is missing; the caller uses other ops. */
     lt_status (*csr_product)(const lt_csr_product *p, bool *done);
-    /* Optional. */
+    /* Quantized weights; optional. half_blocks: also with values of half types. */
     lt_status (*decode_blocks)(const lt_block_decode *d);
     lt_status (*block_product)(const lt_block_product *p);
+    bool half_blocks;
     lt_status (*factor)(lt_factor *f);
     lt_status (*fft)(const lt_fft *f);
 

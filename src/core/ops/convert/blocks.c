@@ -61,17 +61,11 @@ static lt_status check_blocks(const char *op, const lt_tensor *t, lt_block_forma
     return LT_OK;
 }
 
-static lt_status decode_part(lt_block_format format, const uint8_t *in, int64_t blocks,
-                             const lt_tensor *out)
+/* The dtype in which the backend of t decodes or multiplies for results of a dtype. */
+static lt_dtype dtype_for(const lt_tensor *t, lt_dtype dtype)
 {
-    return lt_backend_of(out)->decode_blocks(&(lt_block_decode){
-        .format = format,
-        .blocks = blocks,
-        .elements = formats[format].elements,
-        .bytes = formats[format].bytes,
-        .in = in,
-        .out = (float *)(void *)lt_data(out),
-    });
+    const bool half = dtype == LT_FLOAT16 || dtype == LT_BFLOAT16;
+    return half && lt_backend_of(t)->half_blocks ? dtype : LT_FLOAT32;
 }
 
 lt_status lt_dequantize_blocks_impl(lt_tensor *self, const char *scheme, lt_dtype dtype,
@@ -81,15 +75,25 @@ lt_status lt_dequantize_blocks_impl(lt_tensor *self, const char *scheme, lt_dtyp
     int64_t sizes[LT_MAX_DIMS], columns;
     lt_tensor *bytes = NULL, *result = NULL;
     lt_status status = LT_OK;
+    if (dtype == LT_DTYPE_NONE) dtype = LT_FLOAT32;
     LT_TRY(find_format("dequantize_blocks", scheme, &format));
     LT_TRY(check_blocks("dequantize_blocks", self, format, &columns));
     memcpy(sizes, self->sizes, sizeof sizes);
     sizes[self->ndim - 1] = columns;
     LT_CHECK(lt_make_contiguous(self, &bytes));
-    LT_CHECK(lt_tensor_new(LT_FLOAT32, self->device, self->ndim, sizes, &result));
-    LT_CHECK(decode_part(format, (const uint8_t *)lt_data(bytes),
-                         bytes->numel / formats[format].bytes, result));
-    LT_CHECK(lt_to_dtype(result, dtype == LT_DTYPE_NONE ? LT_FLOAT32 : dtype, false, false, out));
+    LT_CHECK(lt_tensor_new(dtype_for(self, dtype), self->device, self->ndim, sizes, &result));
+    if (bytes->numel > 0)
+        LT_CHECK(lt_backend_of(self)->decode_blocks(&(lt_block_decode){
+            .format = format,
+            .dtype = (lt_dtype)result->dtype,
+            .device = self->device,
+            .blocks = bytes->numel / formats[format].bytes,
+            .elements = formats[format].elements,
+            .bytes = formats[format].bytes,
+            .in = (const uint8_t *)lt_data(bytes),
+            .out = lt_data(result),
+        }));
+    LT_CHECK(lt_to_dtype(result, dtype, false, false, out));
 done:
     lt_tensor_release(bytes);
     lt_tensor_release(result);
@@ -98,63 +102,58 @@ done:
 
 /* ---- products -------------------------------------------------------------------------------- */
 
-enum { TILE = 128 }; /* rows of the weight that are decoded for a product of matrices */
-
-typedef struct block_linear {
-    lt_block_format format;
-    int64_t m, rows, columns;
-    lt_tensor *in, *weight, *out; /* dense; float32, bytes, float32 */
-} block_linear;
-
-static lt_status multiply_few(const block_linear *b)
+/* All dense; transposed: in has an element per row of the weight, out is float32. */
+static lt_status multiply_dense(lt_block_format format, bool transposed, const lt_tensor *in,
+                                const lt_tensor *weight, int64_t columns, lt_tensor *out)
 {
-    return lt_backend_of(b->weight)->block_product(&(lt_block_product){
-        .format = b->format,
-        .m = b->m,
-        .rows = b->rows,
-        .columns = b->columns,
-        .elements = formats[b->format].elements,
-        .bytes = formats[b->format].bytes,
-        .weight = (const uint8_t *)lt_data(b->weight),
-        .in = (const float *)(void *)lt_data(b->in),
-        .out = (float *)(void *)lt_data(b->out),
+    if (out->numel == 0) return LT_OK;
+    if (in->numel == 0) return lt_fill_value(out, lt_scalar_from_int(0));
+    return lt_backend_of(weight)->block_product(&(lt_block_product){
+        .format = format,
+        .dtype = (lt_dtype)in->dtype,
+        .device = weight->device,
+        .transposed = transposed,
+        .m = out->numel / out->sizes[out->ndim - 1],
+        .rows = weight->sizes[0],
+        .columns = columns,
+        .elements = formats[format].elements,
+        .bytes = formats[format].bytes,
+        .weight = (const uint8_t *)lt_data(weight),
+        .in = lt_data(in),
+        .out = lt_data(out),
     });
 }
 
-static lt_status multiply_by_tiles(const block_linear *b)
+/* input times the transpose of the weight, or, transposed, times the weight; not for float64. */
+static lt_status multiply(lt_block_format format, bool transposed, lt_tensor *input,
+                          lt_tensor *weight, int64_t columns, lt_tensor **out)
 {
-    const int64_t blocks = b->columns / formats[b->format].elements,
-                  row_bytes = blocks * formats[b->format].bytes, sizes[] = {TILE, b->columns};
-    lt_tensor *tile = NULL;
+    const lt_dtype dtype = (lt_dtype)input->dtype, inner = dtype_for(weight, dtype);
+    int64_t sizes[LT_MAX_DIMS];
+    lt_tensor *wide = NULL, *in = NULL, *dense = NULL, *result = NULL;
     lt_status status = LT_OK;
-    LT_TRY(lt_tensor_new(LT_FLOAT32, b->weight->device, 2, sizes, &tile));
-    for (int64_t r = 0; r < b->rows && status == LT_OK; r += TILE) {
-        const int64_t n = b->rows - r < TILE ? b->rows - r : TILE;
-        LT_CHECK(decode_part(b->format, (const uint8_t *)lt_data(b->weight) + r * row_bytes,
-                             n * blocks, tile));
-        LT_CHECK(lt_backend_of(tile)->gemm(&(lt_gemm){
-            .dtype = LT_FLOAT32,
-            .m = b->m,
-            .n = n,
-            .k = b->columns,
-            .batch = 1,
-            .trans_b = true,
-            .alpha = 1,
-            .a = lt_data(b->in),
-            .b = lt_data(tile),
-            .c = lt_data(b->out) + r * (int64_t)sizeof(float),
-            .lda = b->columns,
-            .ldb = b->columns,
-            .ldc = b->rows,
-        }));
-    }
+    memcpy(sizes, input->sizes, sizeof sizes);
+    sizes[input->ndim - 1] = transposed ? columns : weight->sizes[0];
+    LT_CHECK(lt_make_contiguous(weight, &dense));
+    LT_CHECK(lt_to_dtype(input, inner, false, false, &wide));
+    LT_CHECK(lt_make_contiguous(wide, &in));
+    LT_CHECK(
+        lt_tensor_new(transposed ? LT_FLOAT32 : inner, input->device, input->ndim, sizes, &result));
+    LT_CHECK(multiply_dense(format, transposed, in, dense, columns, result));
+    LT_CHECK(lt_to_dtype(result, dtype, false, false, out));
 done:
-    lt_tensor_release(tile);
+    lt_tensor_release(wide);
+    lt_tensor_release(in);
+    lt_tensor_release(dense);
+    lt_tensor_release(result);
     return status;
 }
 
-static lt_status check_linear(const lt_tensor *input, const lt_tensor *weight, int64_t columns)
+static lt_status check_linear(lt_tensor *input, lt_tensor *weight, int64_t columns)
 {
+    lt_device device;
+    LT_TRY(
+        lt_check_same_device("linear_blocks", (lt_tensor *[]){input, weight}, 2, false, &device));
     if (weight->ndim != 2 || input->ndim == 0 || input->sizes[input->ndim - 1] != columns)
         return lt_error(LT_ERR_TYPE,
                         "linear_blocks(): an input with a last dimension of %lld elements and a "
@@ -182,69 +181,16 @@ static lt_status multiply_in_double(lt_tensor *input, lt_tensor *weight, const c
 lt_status lt_linear_blocks_impl(lt_tensor *input, lt_tensor *weight, const char *scheme,
                                 lt_tensor **out)
 {
-    block_linear b = {0};
-    int64_t sizes[LT_MAX_DIMS];
-    lt_tensor *wide = NULL;
-    lt_status status = LT_OK;
-    LT_TRY(find_format("linear_blocks", scheme, &b.format));
-    LT_TRY(check_blocks("linear_blocks", weight, b.format, &b.columns));
-    LT_TRY(check_linear(input, weight, b.columns));
+    lt_block_format format;
+    int64_t columns;
+    LT_TRY(find_format("linear_blocks", scheme, &format));
+    LT_TRY(check_blocks("linear_blocks", weight, format, &columns));
+    LT_TRY(check_linear(input, weight, columns));
     if (input->dtype == LT_FLOAT64) return multiply_in_double(input, weight, scheme, out);
-    b.rows = weight->sizes[0];
-    b.m = b.columns > 0 ? input->numel / b.columns : 0;
-    memcpy(sizes, input->sizes, sizeof sizes);
-    sizes[input->ndim - 1] = b.rows;
-    LT_CHECK(lt_make_contiguous(weight, &b.weight));
-    LT_CHECK(lt_to_dtype(input, LT_FLOAT32, false, false, &wide));
-    LT_CHECK(lt_make_contiguous(wide, &b.in));
-    LT_CHECK(lt_tensor_new(LT_FLOAT32, input->device, input->ndim, sizes, &b.out));
-    if (b.out->numel > 0)
-        LT_CHECK(b.m <= LT_BLOCK_PRODUCT_ROWS ? multiply_few(&b) : multiply_by_tiles(&b));
-    LT_CHECK(lt_to_dtype(b.out, (lt_dtype)input->dtype, false, false, out));
-done:
-    lt_tensor_release(wide);
-    lt_tensor_release(b.in);
-    lt_tensor_release(b.weight);
-    lt_tensor_release(b.out);
-    return status;
+    return multiply(format, false, input, weight, columns, out);
 }
 
 /* ---- the gradient of the input --------------------------------------------------------------- */
-
-/* b->out [m, columns] = b->in [m, rows] times the weight, a tile of the weight at a time. */
-static lt_status accumulate_tiles(const block_linear *b)
-{
-    const int64_t blocks = b->columns / formats[b->format].elements,
-                  row_bytes = blocks * formats[b->format].bytes, sizes[] = {TILE, b->columns};
-    lt_tensor *tile = NULL;
-    lt_status status = LT_OK;
-    LT_TRY(lt_fill_value(b->out, lt_scalar_from_int(0)));
-    LT_TRY(lt_tensor_new(LT_FLOAT32, b->weight->device, 2, sizes, &tile));
-    for (int64_t r = 0; r < b->rows && status == LT_OK; r += TILE) {
-        const int64_t n = b->rows - r < TILE ? b->rows - r : TILE;
-        LT_CHECK(decode_part(b->format, (const uint8_t *)lt_data(b->weight) + r * row_bytes,
-                             n * blocks, tile));
-        LT_CHECK(lt_backend_of(tile)->gemm(&(lt_gemm){
-            .dtype = LT_FLOAT32,
-            .m = b->m,
-            .n = b->columns,
-            .k = n,
-            .batch = 1,
-            .alpha = 1,
-            .beta = 1,
-            .a = lt_data(b->in) + r * (int64_t)sizeof(float),
-            .b = lt_data(tile),
-            .c = lt_data(b->out),
-            .lda = b->rows,
-            .ldb = b->columns,
-            .ldc = b->columns,
-            .device = tile->device,
-        }));
-    }
-done:
-    lt_tensor_release(tile);
-    return status;
-}
 
 /* For a gradient of float64: the decoded matrix in this dtype. */
 static lt_status accumulate_in_double(lt_tensor *grad_output, lt_tensor *weight, const char *scheme,
@@ -260,28 +206,11 @@ static lt_status accumulate_in_double(lt_tensor *grad_output, lt_tensor *weight,
 lt_status lt__linear_blocks_backward_impl(lt_tensor *grad_output, lt_tensor *weight,
                                           const char *scheme, lt_tensor **out)
 {
-    block_linear b = {0};
-    int64_t sizes[LT_MAX_DIMS];
-    lt_tensor *wide = NULL;
-    lt_status status = LT_OK;
-    LT_TRY(find_format("linear_blocks", scheme, &b.format));
-    LT_TRY(check_blocks("linear_blocks", weight, b.format, &b.columns));
+    lt_block_format format;
+    int64_t columns;
+    LT_TRY(find_format("linear_blocks", scheme, &format));
+    LT_TRY(check_blocks("linear_blocks", weight, format, &columns));
     if (grad_output->dtype == LT_FLOAT64)
         return accumulate_in_double(grad_output, weight, scheme, out);
-    b.rows = weight->sizes[0];
-    b.m = b.rows > 0 ? grad_output->numel / b.rows : 0;
-    memcpy(sizes, grad_output->sizes, sizeof sizes);
-    sizes[grad_output->ndim - 1] = b.columns;
-    LT_CHECK(lt_make_contiguous(weight, &b.weight));
-    LT_CHECK(lt_to_dtype(grad_output, LT_FLOAT32, false, false, &wide));
-    LT_CHECK(lt_make_contiguous(wide, &b.in));
-    LT_CHECK(lt_tensor_new(LT_FLOAT32, grad_output->device, grad_output->ndim, sizes, &b.out));
-    if (b.out->numel > 0) LT_CHECK(accumulate_tiles(&b));
-    LT_CHECK(lt_to_dtype(b.out, (lt_dtype)grad_output->dtype, false, false, out));
-done:
-    lt_tensor_release(wide);
-    lt_tensor_release(b.in);
-    lt_tensor_release(b.weight);
-    lt_tensor_release(b.out);
-    return status;
+    return multiply(format, true, grad_output, weight, columns, out);
 }

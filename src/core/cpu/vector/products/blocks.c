@@ -58,9 +58,10 @@ static void rows(const lt_block_product *p, int64_t from, int64_t to)
             const int64_t n = blocks - k < of_part ? blocks - k : of_part;
             decode_blocks(p->format, p->bytes, p->weight + (r * blocks + k) * p->bytes, n, part);
             for (int64_t i = 0; i < p->m; i++)
-                sums[i] += dot(part, p->in + i * p->columns + k * p->elements, n * p->elements);
+                sums[i] += dot(part, (const float *)p->in + i * p->columns + k * p->elements,
+                               n * p->elements);
         }
-        for (int64_t i = 0; i < p->m; i++) p->out[i * p->rows + r] = sums[i];
+        for (int64_t i = 0; i < p->m; i++) ((float *)p->out)[i * p->rows + r] = sums[i];
     }
 }
 

@@ -79,12 +79,9 @@ end
 local cache_dtypes = { [torch.float32] = true, [torch.float16] = true, [torch.bfloat16] = true, [torch.int8] = true }
 
 --- Loads a model and its tokenizer. The files of the families Llama (with SmolLM2) and Qwen2 are
---- supported. Quantized weights stay mapped: the system reads them from the file.
+--- supported. On the CPU, quantized weights stay mapped: the system reads them from the file.
 function LM:init(path, options)
   local device = torch.device(options.device or 'cpu')
-  if device.type ~= 'cpu' and not options.dtype then
-    fail('load(): quantized weights run on the CPU only; for %s pass a dtype, for example torch.bfloat16', tostring(device))
-  end
   if options.cache_dtype and not cache_dtypes[options.cache_dtype] then
     fail('load(): cache_dtype is %s, expected torch.float32, float16, bfloat16 or int8', tostring(options.cache_dtype))
   end

@@ -214,6 +214,9 @@ lt_status lt_cuda_gemm(const lt_gemm *g);
 lt_status lt_cuda_gemm_integer(const lt_gemm *g, cudaStream_t stream);
 /* csr.cu */
 lt_status lt_cuda_csr_product(const lt_csr_product *p, bool *done);
+/* blocks.cu */
+lt_status lt_cuda_decode_blocks(const lt_block_decode *d);
+lt_status lt_cuda_block_product(const lt_block_product *p);
 /* factor.cu, fft.cu */
 lt_status lt_cuda_factor(lt_factor *f);
 lt_status lt_cuda_fft(const lt_fft *f);

@@ -47,9 +47,9 @@ return {
 
   -- ---- quantized weights ---------------------------------------------------------------------------------------
   { 'dequantize_blocks(Tensor self, string scheme, *, Dtype? dtype=nil) -> Tensor', batch = 'front', variants = 'function', forward = 'constant',
-    doc = 'The floats of quantized weights: rows of bytes (uint8) in the blocks of a GGUF file. `scheme` is the format: `\'q4_0\'`, `q4_1`, `q5_0`, `q5_1`, `q8_0`, `iq4_nl` (blocks of 32 elements), `q2_k`, `q3_k`, `q4_k`, `q5_k` or `q6_k` (256). The default dtype is float32. On the CPU.' },
+    doc = 'The floats of quantized weights: rows of bytes (uint8) in the blocks of a GGUF file. `scheme` is the format: `\'q4_0\'`, `q4_1`, `q5_0`, `q5_1`, `q8_0`, `iq4_nl` (blocks of 32 elements), `q2_k`, `q3_k`, `q4_k`, `q5_k` or `q6_k` (256). The default dtype is float32.' },
   { 'linear_blocks(Tensor input, Tensor weight, string scheme) -> Tensor', batch = 'loop', variants = 'function', forward = 'linear', constant = 'weight',
-    doc = 'linear with quantized weights: input times the transpose of `dequantize_blocks(weight, scheme)`, [out, in], without that matrix in memory. The input has floats, and gets a gradient. On the CPU.',
+    doc = 'linear with quantized weights: input times the transpose of `dequantize_blocks(weight, scheme)`, [out, in], without that matrix in memory. The input has floats, and gets a gradient. On a GPU, an input of a half type with more than eight rows is multiplied by weights that are rounded to its dtype.',
     grad = { input = '_linear_blocks_backward(grad, weight, scheme)' } },
   { '_linear_blocks_backward(Tensor grad_output, Tensor weight, string scheme) -> Tensor', batch = 'loop', variants = '', forward = 'linear', constant = 'weight',
     doc = 'The gradient of linear_blocks for its input.', grad = { grad_output = 'linear_blocks(grad, weight, scheme)' } },

@@ -367,7 +367,7 @@ cases.linear = { { X(2, 3), X(4, 3), X(4) }, { X(3), X(4, 3) } }
 do -- three rows of one block: the scale 0.0625 and 32 signed bytes
   local scale = torch.full({ 3, 1 }, 0.0625, { dtype = torch.float16 }):view(torch.uint8)
   local packed = torch.cat({ scale, torch.arange(96):view(3, 32):to(torch.uint8) }, 2):to(device)
-  cases.linear_blocks = device == 'cpu' and { { X(2, 32), packed, 'q8_0' }, { X(32), packed, 'q8_0' } } or {}
+  cases.linear_blocks = { { X(2, 32), packed, 'q8_0' }, { X(32), packed, 'q8_0' } }
 end
 cases.dropout = { { X(2, 3), 0.5, true }, { X(2, 3), 0.5, false } }
 cases.dropout_nn = cases.dropout

@@ -53,16 +53,7 @@ describe('a Llama #cpu', function()
 
   it('keeps quantized weights as they are, or converts them', function()
     torch.manual_seed(4)
-    -- q8_0: d and 32 signed bytes
-    local function q8(name, value)
-      if value:dim() == 1 then return 0, nil, value end
-      local rows = value:view(-1, 32)
-      local d = (rows:abs():amax(2, true) / 127):half()
-      local q = (rows / d:float()):round():clamp(-127, 127)
-      local packed = torch.cat({ d:view(torch.uint8), q:to(torch.int8):view(torch.uint8) }, 2)
-      return 8, files.bytes(packed), (q * d:float()):view(value.shape)
-    end
-    local text, weights = tiny.text(nil, 'llama', q8)
+    local text, weights = tiny.text(nil, 'llama', tiny.q8_0)
     local expected = torch.tensor(tiny.logits(weights, ids))
     local net = opened(text, llama.from_gguf)
     assert.equal('q8_0', net.layers[1].mlp.up_proj.scheme)

@@ -205,8 +205,23 @@ describe('torch.lm.load #cpu', function()
     assert_fails('prompt 2 is a number, expected a text or a table of token ids', model.complete, model, { 'a', 3 })
     assert_fails('context is 65, expected 2 to 64', loaded, 17, { context = 65 })
     assert_fails('cache_dtype is torch.int64, expected', loaded, 17, { cache_dtype = torch.int64 })
-    assert_fails('quantized weights run on the CPU only; for cuda:0 pass a dtype', torch.lm.load, '/nowhere/model.gguf', { device = 'cuda:0' })
     assert_fails('No such file', torch.lm.load, '/nowhere/model.gguf')
+  end)
+end)
+
+describe('torch.lm.load on a device', function()
+  local device = os.getenv 'LTENSOR_TEST_DEVICE' or 'cpu'
+
+  it('generates the CPU\'s tokens with quantized weights', function()
+    torch.manual_seed(1)
+    local path = files.write((tiny.text(tiny.tokenizer(), 'llama', tiny.q8_0)))
+    local on_cpu, model = torch.lm.load(path), torch.lm.load(path, { device = device })
+    os.remove(path)
+    assert.equal(torch.device(device).type, model.net.layers[1].mlp.up_proj.weight.device.type)
+    assert.equal('q8_0', model.net.layers[1].mlp.up_proj.scheme)
+    local prompt = {} -- more rows than a product of few rows has
+    for i = 1, 10 do prompt[i] = i * 7 % 40 end
+    assert.equal(on_cpu:complete(prompt, { max_tokens = 5 }), model:complete(prompt, { max_tokens = 5 }))
   end)
 end)
 

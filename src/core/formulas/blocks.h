@@ -1,10 +1,12 @@
 /* blocks.h - quantized weights in the block formats of GGUF files: a block of 32 or 256 consecutive
  * elements of a row has integers of 2 to 8 bits with common scales. Each function decodes a block to
  * floats. The layouts are those of ggml's format specification (docs/gguf.md and ggml-common.h of
- * llama.cpp); numbers are little-endian, d and m are float16. For the CPU and for CUDA kernels. */
+ * llama.cpp); numbers are little-endian, d and m are float16. CUDA kernels decode four elements at a
+ * time (src/cuda/kernels/products/blocks.cuh); quantized_blocks_spec.lua compares the bits. */
 #ifndef LT_FORMULAS_BLOCKS_H
 #define LT_FORMULAS_BLOCKS_H
 
+#include "dtypes/block_sizes.h"
 #include "dtypes/half.h"
 #include "formulas.h"
 
@@ -74,11 +76,10 @@ LT_FN void lt_decode_q8_0(const uint8_t *b, float *y)
     for (int i = 0; i < 32; i++) y[i] = d * (float)q[i];
 }
 
-/* d, 16 bytes of indices into a table of levels */
+/* d, 16 bytes of indices into a table of levels (dtypes/block_sizes.h) */
 LT_FN void lt_decode_iq4_nl(const uint8_t *b, float *y)
 {
-    static const int8_t levels[16] = {-127, -104, -83, -65, -49, -35, -22, -10,
-                                      1,    13,   25,  38,  53,  69,  89,  113};
+    static const int8_t levels[16] = {LT_IQ4_NL_LEVELS};
     const float d = lt_block_half(b);
     for (int i = 0; i < 16; i++) {
         y[i] = d * (float)levels[b[2 + i] & 15];

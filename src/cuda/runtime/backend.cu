@@ -43,6 +43,9 @@ static void add_kernels(lt_backend &t)
     t.attention_kept = lt_cuda_attention_kept;
     t.gemm = lt_cuda_gemm;
     t.csr_product = lt_cuda_csr_product;
+    t.decode_blocks = lt_cuda_decode_blocks;
+    t.block_product = lt_cuda_block_product;
+    t.half_blocks = true;
     t.factor = lt_cuda_factor;
     t.fft = lt_cuda_fft;
     t.convolution = lt_cuda_convolution;

@@ -23,7 +23,18 @@ function M.tokenizer()
   }
 end
 
---- The bytes of a file. more: further metadata; types: function of a tensor's name that returns a type's number and its bytes.
+--- For `encoded` of M.text: matrices in q8_0 (a scale and 32 signed bytes per block), vectors in float32.
+function M.q8_0(_, value)
+  if value:dim() == 1 then return 0, nil, value end
+  local rows = value:view(-1, 32)
+  local d = (rows:abs():amax(2, true) / 127):half()
+  local q = (rows / d:float()):round():clamp(-127, 127)
+  local packed = torch.cat({ d:view(torch.uint8), q:to(torch.int8):view(torch.uint8) }, 2)
+  return 8, files.bytes(packed), (q * d:float()):view(value.shape)
+end
+
+--- The bytes of a file. more: further metadata; encoded: function of a tensor's name and value that returns a type's number, its bytes
+--- (nil: of the value) and the value that they stand for.
 function M.text(more, family, encoded)
   family = family or 'llama'
   local metadata = { { 'general.architecture', 8, family } }

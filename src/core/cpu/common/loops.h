@@ -319,7 +319,7 @@ typedef struct lt_csr_loops {
 
 /* Quantized weights (vector/products/blocks.c). decode: `blocks` blocks of so many bytes. rows: rows
  * [from, to) of the weight, times few rows. */
-/* tuning: rows; decoding costs as much as a few products; not measured for more */
+/* fixed: rows whose sums are kept in registers */
 enum { LT_BLOCK_PRODUCT_ROWS = 8 };
 typedef struct lt_block_loops {
     void (*decode)(lt_block_format format, int64_t bytes, const uint8_t *in, int64_t blocks,

@@ -4,8 +4,8 @@
 #include "cpu/common/threads.h"
 #include "cpu/cpu.h"
 
-/* tuning: rows of the weight that are decoded for a product of matrices, so that they stay in L2; a
- * decoded matrix of 113 MB takes the same time */
+/* tuning: rows of the weight; their floats stay in L2; a decoded matrix of 113 MB takes the same time
+ * (2 cores of an x86-64 server, 2026-11-29) */
 enum { TILE = 128 };
 
 typedef struct decode_job {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "devices/backend.h"
+#include "dtypes/block_sizes.h"
 #include "dtypes/dtype.h"
 #include "error.h"
 #include "op/_linear_blocks_backward.h"
@@ -18,12 +19,9 @@ static const struct {
     const char *name;
     int elements, bytes; /* of a block */
 } formats[LT_BLOCK_FORMATS] = {
-    [LT_BLOCK_Q4_0] = {"q4_0", 32, 18},     [LT_BLOCK_Q4_1] = {"q4_1", 32, 20},
-    [LT_BLOCK_Q5_0] = {"q5_0", 32, 22},     [LT_BLOCK_Q5_1] = {"q5_1", 32, 24},
-    [LT_BLOCK_Q8_0] = {"q8_0", 32, 34},     [LT_BLOCK_Q2_K] = {"q2_k", 256, 84},
-    [LT_BLOCK_Q3_K] = {"q3_k", 256, 110},   [LT_BLOCK_Q4_K] = {"q4_k", 256, 144},
-    [LT_BLOCK_Q5_K] = {"q5_k", 256, 176},   [LT_BLOCK_Q6_K] = {"q6_k", 256, 210},
-    [LT_BLOCK_IQ4_NL] = {"iq4_nl", 32, 18},
+#define DESCRIBE(NAME, name, elements, bytes) [LT_BLOCK_##NAME] = {#name, elements, bytes},
+    LT_EACH_BLOCK_FORMAT(DESCRIBE)
+#undef DESCRIBE
 };
 
 static lt_status find_format(const char *op, const char *scheme, lt_block_format *out)
@@ -52,11 +50,6 @@ static lt_status check_blocks(const char *op, const lt_tensor *t, lt_block_forma
                         "%s(): a row has %lld bytes, which is no multiple of a block of %s, %lld "
                         "bytes",
                         op, (long long)row, formats[format].name, (long long)bytes);
-    if (lt_backend_of(t)->decode_blocks == NULL)
-        return lt_error(LT_ERR_TYPE,
-                        "%s(): quantized weights have no kernel for %s; dequantize them on the CPU "
-                        "and move the result",
-                        op, lt_backend_of(t)->name);
     *columns = row / bytes * formats[format].elements;
     return LT_OK;
 }

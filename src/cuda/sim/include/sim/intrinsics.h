@@ -63,6 +63,20 @@ static inline int __clzll(long long v) { return v ? __builtin_clzll((unsigned lo
 static inline int __ffs(int v) { return __builtin_ffs(v); }
 static inline int __ffsll(long long v) { return __builtin_ffsll(v); }
 
+/* Byte i of the result is byte number (bits 0 to 2 of nibble i of selector) of b:a; with bit 3, its
+ * sign in all bits. */
+static inline unsigned __byte_perm(unsigned a, unsigned b, unsigned selector)
+{
+    const uint64_t both = (uint64_t)b << 32 | a;
+    unsigned result = 0;
+    for (int i = 0; i < 4; i++) {
+        const unsigned nibble = selector >> (4 * i) & 15,
+                       byte = (unsigned)(both >> (8 * (nibble & 7))) & 255;
+        result |= (nibble & 8 ? (byte & 128 ? 255u : 0u) : byte) << (8 * i);
+    }
+    return result;
+}
+
 static inline unsigned __umulhi(unsigned a, unsigned b)
 {
     return (unsigned)(((uint64_t)a * b) >> 32);

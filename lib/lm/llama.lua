@@ -126,7 +126,7 @@ function Decoder:forward(tokens, cache, last)
   local config, n = self.config, tokens:size(-1)
   local positions = cache and cache:positions(n) or torch.arange(0, n, { dtype = torch.float64 })
   local rotations = {}
-  for i, rope in ipairs(config.ropes) do rotations[i] = table.pack(rotary.rotations(rope, positions, tokens.device)) end
+  for i, rope in ipairs(config.ropes) do rotations[i] = table.pack(rotary.rotations(rope, positions, tokens.device, config.rope_halves)) end
   local x = self.embedding(tokens + 1)
   if config.embedding_scale then x = x * config.embedding_scale end
   if self.positions then x = x + self.positions((positions + 1):long():to(tokens.device)) end

@@ -20,31 +20,33 @@ function M.llama3_divisors(base, dim, factor, low, high, context)
   return torch.tensor(divisors, { dtype = torch.float64 })
 end
 
---- The cosines and sines of positions [n] (float64), each [n, dim / 2]: the angle of pair i is
---- position * base ^ (-2 i / dim), divided as the rope requires.
-function M.rotations(rope, positions, device)
+--- The rotations of positions [n] (float64), for rotate(): the angle of pair i is position * base ^
+--- (-2 i / dim), divided as the rope requires. Complex numbers [n, dim / 2] for pairs of adjacent
+--- elements; for pairs in two halves, cosines [n, dim], and sines of the same shape, negative in the
+--- first half.
+function M.rotations(rope, positions, device, halves)
   local rates = rope.base ^ -(torch.arange(0, rope.dim, 2, { dtype = torch.float64 }) / rope.dim)
   if rope.factor then rates = rates / rope.factor end
   if rope.divisors then rates = rates / rope.divisors end
   local angles = torch.outer(positions, rates)
-  return angles:cos():float():to(device), angles:sin():float():to(device)
+  local cos, sin = angles:cos():float(), angles:sin():float()
+  if not halves then return torch.complex(cos, sin):to(device) end
+  return torch.cat({ cos, cos }, -1):to(device), torch.cat({ -sin, sin }, -1):to(device)
 end
 
---- Rotates pairs in the first elements of the last dimension of x [..., n, width], as many as cos and
---- sin have: adjacent elements, or, in models that store them so ('halves'), elements of two halves.
+--- Rotates pairs in the first elements of the last dimension of x [..., n, width], as many as the
+--- rotations have: adjacent elements, or, in models that store them so ('halves'), elements of two
+--- halves.
 function M.rotate(x, cos, sin, halves)
-  local dim, width = 2 * cos:size(-1), x:size(-1)
+  local dim, width = cos:size(-1) * (halves and 1 or 2), x:size(-1)
   if dim < width then
     local rotated = M.rotate(x:narrow(-1, 1, dim), cos, sin, halves)
     return torch.cat({ rotated, x:narrow(-1, dim + 1, width - dim) }, -1)
   end
-  if halves then
-    local a, b = table.unpack(x:chunk(2, -1))
-    return torch.cat({ a * cos - b * sin, a * sin + b * cos }, -1):to(x.dtype)
-  end
-  local pairs_of = x:unflatten(-1, { -1, 2 })
-  local a, b = pairs_of:select(-1, 1), pairs_of:select(-1, 2)
-  return torch.stack({ a * cos - b * sin, a * sin + b * cos }, -1):flatten(-2):to(x.dtype)
+  local wide = x.dtype == torch.float64 and x or x:float()
+  if halves then return torch.addcmul(wide * cos, wide:roll(dim // 2, -1), sin):to(x.dtype) end
+  local turned = torch.view_as_complex(wide:unflatten(-1, { -1, 2 })) * cos
+  return torch.view_as_real(turned):flatten(-2):to(x.dtype)
 end
 
 return M

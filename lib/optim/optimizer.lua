@@ -429,16 +429,17 @@ function Optimizer:register_load_state_dict_pre_hook(hook) return add_hook(self,
 function Optimizer:register_load_state_dict_post_hook(hook) return add_hook(self, '_load_post_hooks', hook) end
 
 -- Converts a saved value for the state of a parameter: tensors to its device, floating-point ones
--- to its dtype.
-local function unpacked(name, value, parameter, group)
+-- to its dtype, unless the optimizer's class has keeps_dtypes.
+local function unpacked(self, name, value, parameter, group)
   if type(value) == 'table' then
     local copy = {}
-    for key, entry in pairs(value) do copy[key] = unpacked(key, entry, parameter, group) end
+    for key, entry in pairs(value) do copy[key] = unpacked(self, key, entry, parameter, group) end
     return copy
   end
   if not torch.is_tensor(value) then return value end
   if NUMBERS[name] then return group.capturable and value:detach():to(parameter.device):clone() or value:item() end
-  local dtype = value.dtype.is_floating_point and parameter.dtype.is_floating_point and parameter.dtype or value.dtype
+  local follows = not self.keeps_dtypes and value.dtype.is_floating_point and parameter.dtype.is_floating_point
+  local dtype = follows and parameter.dtype or value.dtype
   return value:detach():to { device = parameter.device, dtype = dtype }:clone()
 end
 
@@ -462,12 +463,12 @@ function Optimizer:load_state_dict(state_dict)
     local packed = dict.param_groups[i]
     for name, value in pairs(packed) do
       if name ~= 'params' then
-        group[name] = torch.is_tensor(value) and value:detach():clone() or unpacked(name, value, group.params[1], group)
+        group[name] = torch.is_tensor(value) and value:detach():clone() or unpacked(self, name, value, group.params[1], group)
       end
     end
     for j, parameter in ipairs(group.params) do
       local saved = dict.state[packed.params[j]]
-      if saved then self.state[parameter] = unpacked(nil, saved, parameter, group) end
+      if saved then self.state[parameter] = unpacked(self, nil, saved, parameter, group) end
     end
   end
   for _, hook in ipairs(hooks_of(self, '_load_post_hooks')) do hook.fn(self) end

@@ -92,10 +92,25 @@ local M = {}
 --- Whether the prompt is a table of prompts.
 function M.is_batch(prompt) return type(prompt) == 'table' and (type(prompt[1]) == 'string' or type(prompt[1]) == 'table') end
 
+-- The parameters of a net, and how often each was written.
+local function versions_of(net)
+  local list = {}
+  for _, parameter in ipairs(net:parameters()) do list[#list + 1], list[#list + 2] = parameter, parameter._version end
+  return list
+end
+
+-- The cache of the last text; a new one after the net was changed, for example trained.
+local function kept_cache(self)
+  local versions, before = versions_of(self.net), self.versions or {}
+  local same = self.cache and #versions == #before
+  for i, value in ipairs(versions) do same = same and value == before[i] end
+  if not same then self.cache, self.versions = cache.new(self.net.config.layers, self.cache_dtype), versions end
+  return self.cache
+end
+
 local function texts_of(self, prompt, options)
   if not M.is_batch(prompt) then
-    self.cache = self.cache or cache.new(self.net.config.layers, self.cache_dtype)
-    return { new_text(self, prompt, options, self.cache, 1) }
+    return { new_text(self, prompt, options, kept_cache(self), 1) }
   end
   local texts = {}
   for i, each in ipairs(prompt) do

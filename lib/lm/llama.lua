@@ -119,6 +119,13 @@ function Decoder:init(config)
   if config.tied then self.output.weight = self.embedding.weight end
 end
 
+-- The output of a layer. With net.gradient_checkpointing, its intermediate results are not stored but
+-- computed again in backward.
+local function run(self, layer, ...)
+  if self.gradient_checkpointing and torch.is_grad_enabled() then return torch.utils.checkpoint(layer, ...) end
+  return layer(...)
+end
+
 --- The logits [..., n, vocab_size] of the token after each of `tokens`, ids from 0 [..., n] (int64).
 --- cache: the earlier tokens, to which these are added, for tokens of one dimension (cache.lua). last:
 --- only the logits after the last token of each text of the cache, [texts, vocab_size].
@@ -132,7 +139,7 @@ function Decoder:forward(tokens, cache, last)
   if self.positions then x = x + self.positions((positions + 1):long():to(tokens.device)) end
   for i, layer in ipairs(self.layers) do
     local cos, sin = table.unpack(rotations[config.rope_of[i]] or {})
-    x = layer(x, cos, sin, cache and cache.layers[i])
+    x = run(self, layer, x, cos, sin, cache and cache.layers[i])
   end
   if cache then cache:advance(n) end
   if last then x = cache:last(x) end

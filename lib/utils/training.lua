@@ -39,7 +39,7 @@ end
 
 -- Options that may change when a run is resumed.
 local FREE = { device = true, epochs = true, steps = true, checkpoint = true, ['save-every'] = true, plot = true,
-  losses = true, data = true, text = true, sample = true }
+  losses = true, data = true, text = true, sample = true, adapter = true }
 
 -- ---- Fashion-MNIST ------------------------------------------------------------------------------
 
@@ -183,13 +183,17 @@ end
 
 -- One training step on the samples at positions `picked`.
 local function step(task, run, picked)
-  local loss = task.loss(picked)
+  local loss = 0
   task.optimizer:zero_grad()
-  loss:backward()
+  for _, part in ipairs(picked:chunk(task.parts or 1)) do
+    local mean = task.loss(part) * (#part / #picked)
+    mean:backward()
+    loss = loss + mean:detach()
+  end
   if task.clip then torch.nn.utils.clip_grad_norm_(task.net:parameters(), task.clip) end
   task.optimizer:step()
   run.steps = run.steps + 1
-  run.losses:narrow(1, run.steps, 1):copy_(loss:detach():reshape(1))
+  run.losses:narrow(1, run.steps, 1):copy_(loss:reshape(1))
 end
 
 local function stopped(task, run) return task.options.steps > 0 and run.steps >= task.options.steps end
@@ -243,8 +247,9 @@ end
 
 --- Trains, and returns the losses of all steps. task: script (an Experiment), options (parsed, of
 -- M.options), device, net, optimizer, scheduler (or nil; stepped after every epoch), n (number of
--- samples), loss(positions) (the mean loss of these samples), clip (maximum norm of the gradient,
--- or nil), report(epoch) (a text, after every epoch).
+-- samples), loss(positions) (the mean loss of these samples), parts (number of parts of a batch whose
+-- gradients are added, or nil), clip (maximum norm of the gradient, or nil), report(epoch) (a text,
+-- after every epoch; or nil).
 function M.fit(task)
   local options, device = task.options, task.device
   local per_epoch = (task.n + options['batch-size'] - 1) // options['batch-size']

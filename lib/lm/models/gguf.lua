@@ -55,7 +55,7 @@ function M.configuration(file)
     vocab_size = build.number(file, 'the vocabulary', file:info('token_embd.weight')[1]), dim = dim, layers = read 'block_count', heads = heads,
     kv_heads = read('attention.head_count_kv', heads), head_dim = read('attention.key_length', dim // heads), hidden = read 'feed_forward_length',
     context = read 'context_length', norm_eps = read(traits.norm == 'layer' and 'attention.layer_norm_epsilon' or 'attention.layer_norm_rms_epsilon', nil, true),
-    rope_halves = family ~= 'llama', tied = file.entries['output.weight'] == nil,
+    family = architectures[family] or family, rope_halves = family ~= 'llama', tied = file.entries['output.weight'] == nil,
     attention_cap = optional('attn_logit_softcapping', true), logit_cap = optional('final_logit_softcapping', true),
   }
   local function has(name) return file.entries[name] ~= nil end

@@ -553,8 +553,8 @@ typedef struct lt_core_services {
     lt_status (*refuse)(int device, int64_t bytes);
     /* call before opening a library; an error if it is not permitted */
     lt_status (*authorize_library)(const char *name);
-    /* records a synchronization that the user did not request */
-    void (*record_wait)(const char *cause, double seconds);
+    /* records a synchronization of a GPU that the user did not request */
+    void (*record_wait)(int device, const char *cause, double seconds);
     /* the running op, if it takes indices; else NULL (op_name.h) */
     const char *(*op_name)(void);
     bool (*allow_tf32)(void);             /* torch.backends.cuda.matmul.allow_tf32 */

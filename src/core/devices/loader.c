@@ -28,13 +28,11 @@ static void *loaded_library; /* of the GPU backend */
 
 static bool core_interrupted(void) { return lt_interrupted(); }
 
-static void core_record_wait(const char *cause, double seconds)
+static void core_record_wait(int device, const char *cause, double seconds)
 {
     lt_copy_cause previous = lt_copies_set_cause((lt_copy_cause){cause, true});
-    const lt_device_type type = lt_accelerator();
-    lt_device here = {(int8_t)type,
-                      lt_backends[type] != NULL ? (int8_t)lt_backends[type]->current_device() : 0};
-    lt_copies_record(here, lt_host, 0, seconds);
+    const lt_device gpu = {(int8_t)lt_accelerator(), (int8_t)device};
+    lt_copies_record(gpu, lt_host, 0, seconds);
     lt_copies_set_cause(previous);
 }
 

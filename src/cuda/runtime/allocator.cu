@@ -332,7 +332,8 @@ lt_status alloc_or_throw(int device, size_t nbytes, block **out)
             }
         }
         if (waited > 0)
-            lt_cuda_core->record_wait("GPU memory ran out: unused memory was given back", waited);
+            lt_cuda_core->record_wait(device, "GPU memory ran out: unused memory was given back",
+                                      waited);
         if (*out != nullptr || failed != LT_OK) return failed;
     }
     std::lock_guard<std::mutex> lock(c.mutex);

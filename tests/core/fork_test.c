@@ -14,54 +14,13 @@
 #include <unistd.h>
 
 #include "ltensor.h"
-#include "op/conv2d.h"
 #include "op/exp.h"
-#include "op/expand.h"
 #include "op/mm.h"
-#include "op/rand.h"
-#include "op/slogdet.h"
-#include "op/sum.h"
+
+#include "workload.h"
 
 #define LIMIT 60 /* seconds after which a child that hangs is ended by a signal */
 #define FORKS 50 /* with each number of threads */
-
-static void need(lt_status status)
-{
-    if (status == LT_OK) return;
-    fprintf(stderr, "%s\n", lt_error_message());
-    abort();
-}
-
-static lt_tensor *random_of(int ndim, const int64_t *sizes)
-{
-    lt_dims dims = {.n = ndim};
-    lt_tensor *t = NULL;
-    for (int i = 0; i < ndim; i++) dims.v[i] = sizes[i];
-    need(lt_rand(&dims, NULL, LT_FLOAT32, NULL, &t));
-    return t;
-}
-
-/* An elementwise loop and a product of our own, a convolution by oneDNN and a factorization by
- * OpenBLAS, all large enough for several threads. */
-static double compute(void)
-{
-    const lt_dims one = {2, {1, 1}}, zero = {2, {0, 0}};
-    lt_tensor *x = random_of(1, (int64_t[]){1000000}), *a = random_of(2, (int64_t[]){600, 600});
-    lt_tensor *images = random_of(4, (int64_t[]){4, 16, 24, 24}),
-              *kernels = random_of(4, (int64_t[]){16, 16, 3, 3});
-    lt_tensor *results[5] = {NULL};
-    need(lt_exp(x, &results[0]));
-    need(lt_mm(a, a, &results[1]));
-    need(lt_conv2d(images, kernels, NULL, &one, &zero, &one, 1, &results[2]));
-    need(lt_slogdet(a, &results[3], &results[4]));
-    const double e = ((const float *)lt_tensor_data(results[0]))[0];
-    for (int i = 0; i < 5; i++) lt_tensor_release(results[i]);
-    lt_tensor_release(x);
-    lt_tensor_release(a);
-    lt_tensor_release(images);
-    lt_tensor_release(kernels);
-    return e;
-}
 
 /* The child's exit status; 128 and the signal's number if a signal ended it. */
 static int run_in_child(void (*run)(void))
@@ -78,11 +37,7 @@ static int run_in_child(void (*run)(void))
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-static void compute_in_child(void)
-{
-    const double e = compute();
-    if (!(e >= 1 && e < 3)) _exit(2);
-}
+static void compute_in_child(void) { compute(600); }
 
 /* Its own children compute, too. */
 static void fork_again(void)
@@ -98,9 +53,9 @@ static void parent_and_child_compute_with_all_threads(void **state)
     for (int i = 0; i < 3; i++) {
         assert_int_equal(lt_set_num_threads(counts[i]), LT_OK);
         for (int turn = 0; turn < FORKS; turn++) {
-            compute();
+            compute(600);
             assert_int_equal(run_in_child(turn % 5 == 0 ? fork_again : compute_in_child), 0);
-            compute();
+            compute(600);
         }
     }
     assert_int_equal(lt_set_num_threads(before), LT_OK);
@@ -113,7 +68,7 @@ static atomic_bool stop;
 static void *compute_until_stopped(void *unused)
 {
     (void)unused;
-    while (!atomic_load(&stop)) compute();
+    while (!atomic_load(&stop)) compute(600);
     return NULL;
 }
 
@@ -216,14 +171,7 @@ static void the_caller_computes_alone_if_no_thread_can_be_started(void **state)
 
 /* ---- deadlines ------------------------------------------------------------------------------- */
 
-/* Adds up 2^40 numbers, which takes minutes. */
-static void compute_for_long(void)
-{
-    lt_tensor *one = random_of(1, (int64_t[]){1}), *many = NULL, *sum = NULL;
-    const lt_dims sizes = {2, {1 << 20, 1 << 20}};
-    need(lt_expand(one, &sizes, &many));
-    _exit(lt_sum(many, LT_DTYPE_NONE, &sum) == LT_ERR_DEADLINE ? 0 : 4);
-}
+static void reach_deadline(void) { _exit(compute_for_long() == LT_ERR_DEADLINE ? 0 : 4); }
 
 static void a_deadline_holds_in_the_child(void **state)
 {
@@ -233,7 +181,7 @@ static void a_deadline_holds_in_the_child(void **state)
     assert_int_equal(lt_context_new(&config, &context), LT_OK);
     lt_context *before = lt_context_enter(context);
     assert_int_equal(lt_context_set_deadline(context, 0.3), LT_OK);
-    assert_int_equal(run_in_child(compute_for_long), 0);
+    assert_int_equal(run_in_child(reach_deadline), 0);
     lt_context_enter(before);
     lt_context_release(context);
 }

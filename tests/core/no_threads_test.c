@@ -8,25 +8,11 @@
 
 #include "ltensor.h"
 #include "ltensor_threads.h"
-#include "op/conv2d.h"
 #include "op/exp.h"
-#include "op/expand.h"
-#include "op/mm.h"
-#include "op/rand.h"
-#include "op/slogdet.h"
-#include "op/sum.h"
 
 #include "expect.h"
 #include "tasks.h"
-
-static lt_tensor *random_of(int ndim, const int64_t *sizes)
-{
-    lt_dims dims = {.n = ndim};
-    lt_tensor *t = NULL;
-    for (int i = 0; i < ndim; i++) dims.v[i] = sizes[i];
-    assert_ok(lt_rand(&dims, NULL, LT_FLOAT32, NULL, &t));
-    return t;
-}
+#include "workload.h"
 
 static void no_object_of_the_library_calls_pthread_create(void **state)
 {
@@ -48,40 +34,22 @@ static void no_object_of_the_library_calls_pthread_create(void **state)
 static void operations_run_on_the_calling_thread(void **state)
 {
     (void)state;
-    const lt_dims one = {2, {1, 1}}, zero = {2, {0, 0}};
-    lt_tensor *x = random_of(1, (int64_t[]){1000000}), *a = random_of(2, (int64_t[]){1000, 1000});
-    lt_tensor *images = random_of(4, (int64_t[]){4, 16, 24, 24}),
-              *kernels = random_of(4, (int64_t[]){16, 16, 3, 3});
-    lt_tensor *results[5] = {NULL};
     assert_ok(lt_set_num_threads(8));
     assert_int_equal(lt_get_num_threads(), 1);
-    assert_ok(lt_exp(x, &results[0]));
-    assert_ok(lt_mm(a, a, &results[1]));
-    assert_ok(lt_conv2d(images, kernels, NULL, &one, &zero, &one, 1, &results[2]));
-    assert_ok(lt_slogdet(a, &results[3], &results[4]));
+    compute(1100);
     assert_int_equal(lt_threads_count(), 0);
     assert_int_equal(count_tasks(), 1);
-    for (int i = 0; i < 5; i++) lt_tensor_release(results[i]);
-    lt_tensor_release(x);
-    lt_tensor_release(a);
-    lt_tensor_release(images);
-    lt_tensor_release(kernels);
 }
 
 static void a_deadline_stops_an_operation(void **state)
 {
     (void)state;
     lt_context *context = NULL;
-    lt_tensor *one = random_of(1, (int64_t[]){1}), *many = NULL, *sum = NULL;
-    const lt_dims sizes = {2, {1 << 20, 1 << 20}};
     assert_ok(lt_context_new(NULL, &context));
     lt_context *before = lt_context_enter(context);
-    assert_ok(lt_expand(one, &sizes, &many));
     assert_ok(lt_context_set_deadline(context, 0.2));
-    assert_int_equal(lt_sum(many, LT_DTYPE_NONE, &sum), LT_ERR_DEADLINE);
+    assert_int_equal(compute_for_long(), LT_ERR_DEADLINE);
     lt_context_enter(before);
-    lt_tensor_release(many);
-    lt_tensor_release(one);
     lt_context_release(context);
 }
 

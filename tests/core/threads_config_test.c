@@ -16,33 +16,23 @@
 #include <sys/wait.h>
 
 #include "context/processors.h"
+#include "context/thread.h"
 #include "ltensor.h"
 #include "ltensor_threads.h"
 #include "op/add.h"
 #include "op/exp.h"
-#include "op/expand.h"
-#include "op/rand.h"
 #include "op/slogdet.h"
-#include "op/sum.h"
 
 #include "expect.h"
 #include "tasks.h"
+#include "workload.h"
 
 #define HOSTS 16 /* threads of the host */
 #define EACH  8  /* threads of an operation */
 
-static lt_tensor *random_of(int ndim, int64_t size)
-{
-    lt_dims dims = {.n = ndim};
-    lt_tensor *t = NULL;
-    for (int i = 0; i < ndim; i++) dims.v[i] = size;
-    assert_ok(lt_rand(&dims, NULL, LT_FLOAT32, NULL, &t));
-    return t;
-}
-
 static void elementwise(void)
 {
-    lt_tensor *x = random_of(1, 1000000), *y = NULL;
+    lt_tensor *x = random_of(1, (int64_t[]){1000000}), *y = NULL;
     assert_ok(lt_exp(x, &y));
     lt_tensor_release(x);
     lt_tensor_release(y);
@@ -51,7 +41,7 @@ static void elementwise(void)
 /* From 500 rows on OpenBLAS uses several threads, from 800 on the call runs on a thread of its own. */
 static void factorize(int64_t n)
 {
-    lt_tensor *a = random_of(2, n), *sign = NULL, *log = NULL;
+    lt_tensor *a = random_of(2, (int64_t[]){n, n}), *sign = NULL, *log = NULL;
     assert_ok(lt_slogdet(a, &sign, &log));
     lt_tensor_release(a);
     lt_tensor_release(sign);
@@ -200,21 +190,9 @@ static bool count_progress(void *calls)
     return true;
 }
 
-/* The sum of 2^40 numbers takes minutes. */
-static lt_status compute_for_long(void)
-{
-    lt_tensor *one = random_of(1, 1), *many = NULL, *sum = NULL;
-    const lt_dims sizes = {2, {1 << 20, 1 << 20}};
-    assert_ok(lt_expand(one, &sizes, &many));
-    const lt_status status = lt_sum(many, LT_DTYPE_NONE, &sum);
-    lt_tensor_release(one);
-    lt_tensor_release(many);
-    return status;
-}
-
 static lt_status compute_little_often(void)
 {
-    lt_tensor *one = random_of(1, 1), *sum = NULL;
+    lt_tensor *one = random_of(1, (int64_t[]){1}), *sum = NULL;
     lt_status status = LT_OK;
     while (status == LT_OK) {
         lt_tensor_release(sum);
@@ -445,6 +423,35 @@ static void the_quota_of_a_cgroup_limits_the_processors(void **state)
     assert_int_equal(system(command), 0);
 }
 
+/* ---- stacks ---------------------------------------------------------------------------------- */
+
+static void *stack_size(void *out)
+{
+    pthread_attr_t attributes;
+    assert_int_equal(pthread_getattr_np(pthread_self(), &attributes), 0);
+    assert_int_equal(pthread_attr_getstacksize(&attributes, out), 0);
+    assert_int_equal(pthread_attr_destroy(&attributes), 0);
+    return NULL;
+}
+
+/* The default of ulimit -s 256. */
+static void threads_have_a_large_stack_where_the_default_is_small(void **state)
+{
+    (void)state;
+    pthread_attr_t before, small;
+    pthread_t thread;
+    size_t size = 0;
+    assert_int_equal(pthread_getattr_default_np(&before), 0);
+    assert_int_equal(pthread_attr_init(&small), 0);
+    assert_int_equal(pthread_attr_setstacksize(&small, 256 << 10), 0);
+    assert_int_equal(pthread_setattr_default_np(&small), 0);
+    const bool started = lt_thread_start(&thread, stack_size, &size);
+    assert_int_equal(pthread_setattr_default_np(&before), 0);
+    assert_true(started);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(size, 8 << 20);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, restore, restore)
 
 int main(void)
@@ -459,6 +466,7 @@ int main(void)
         TEST(workers_run_on_the_processors_and_with_the_priority_of_the_configuration),
         TEST(a_thread_that_is_bound_to_a_processor_starts_workers_for_all),
         TEST(a_child_that_is_bound_to_a_processor_has_one_thread_by_default),
+        TEST(threads_have_a_large_stack_where_the_default_is_small),
         TEST(wrong_configurations_are_refused),
         TEST(the_quota_of_a_cgroup_limits_the_processors),
     };

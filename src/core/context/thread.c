@@ -53,6 +53,24 @@ void lt_signals_block(sigset_t *before)
 
 void lt_signals_restore(const sigset_t *before) { pthread_sigmask(SIG_SETMASK, before, NULL); }
 
+#ifndef LT_NO_THREADS
+/* fixed: bytes of address space; the limit that Linux sets for a process by default. A process or a
+ * C library with a lower limit (ulimit -s, musl) gives threads less than the 300 KB that a fused
+ * reduction needs. */
+#define STACK_SIZE ((size_t)8 << 20)
+
+static int create_thread(pthread_t *thread, void *(*run)(void *argument), void *argument)
+{
+    pthread_attr_t attributes;
+    int failure = pthread_attr_init(&attributes);
+    if (failure != 0) return failure;
+    failure = pthread_attr_setstacksize(&attributes, STACK_SIZE);
+    if (failure == 0) failure = pthread_create(thread, &attributes, run, argument);
+    pthread_attr_destroy(&attributes);
+    return failure;
+}
+#endif
+
 bool lt_thread_start(pthread_t *thread, void *(*run)(void *argument), void *argument)
 {
 #ifdef LT_NO_THREADS
@@ -66,7 +84,7 @@ bool lt_thread_start(pthread_t *thread, void *(*run)(void *argument), void *argu
         return false;
     }
     lt_signals_block(&before);
-    const int failure = pthread_create(thread, NULL, run, argument);
+    const int failure = create_thread(thread, run, argument);
     lt_signals_restore(&before);
     errno = failure;
     return failure == 0;

@@ -26,8 +26,8 @@ lt_thread_settings lt_thread_settings_get(void);
 /* Threads that are started later have these settings. */
 void lt_thread_settings_set(const lt_thread_settings *settings);
 
-/* Starts run(argument) on a new thread, which is joinable and blocks signals as lt_signals_block
- * does. False: the limit is 1, the build has no threads, or the system has no memory or no thread
+/* Starts run(argument) on a new thread, which is joinable, has a stack of 8 MiB and blocks signals as
+ * lt_signals_block does. False: the limit is 1, the build has no threads, or the system has no memory or no thread
  * left; errno is the reason. */
 bool lt_thread_start(pthread_t *thread, void *(*run)(void *argument), void *argument);
 

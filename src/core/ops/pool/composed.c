@@ -314,7 +314,7 @@ static lt_status fractional_max_pool(lt_scope *s, fractional *f, lt_tensor *inpu
 
 /* ---- the ops of 1, 2 and 3 dimensions -------------------------------------------------------- */
 
-#define COMPOSED_POOLS(n)                                                                          \
+#define LP_POOL(n)                                                                                 \
     lt_status lt_lp_pool##n##d_impl(lt_tensor *input, lt_scalar norm_type,                         \
                                     const lt_dims *kernel_size, const lt_dims *stride,             \
                                     bool ceil_mode, lt_tensor **out)                               \
@@ -323,7 +323,8 @@ static lt_status fractional_max_pool(lt_scope *s, fractional *f, lt_tensor *inpu
         lt_scope_open(&s, LT_COMPOSITE(lp_pool##n##d));                                            \
         const norm_pooling how = {n, norm_type, kernel_size, stride, ceil_mode};                   \
         return lp_pool(&s, &how, input, out);                                                      \
-    }                                                                                              \
+    }
+#define MAX_UNPOOL(n)                                                                              \
     lt_status lt_max_unpool##n##d_impl(                                                            \
         lt_tensor *input, lt_tensor *indices, const lt_dims *kernel_size, const lt_dims *stride,   \
         const lt_dims *padding, const lt_dims *output_size, lt_tensor **out)                       \
@@ -332,7 +333,8 @@ static lt_status fractional_max_pool(lt_scope *s, fractional *f, lt_tensor *inpu
         lt_scope s;                                                                                \
         lt_scope_open(&s, LT_COMPOSITE(max_unpool##n##d));                                         \
         return max_unpool(&s, &u, input, indices, out);                                            \
-    }                                                                                              \
+    }
+#define ADAPTIVE_MAX_POOL(n)                                                                       \
     lt_status lt_adaptive_max_pool##n##d_nn_impl(lt_tensor *self, const lt_dims *output_size,      \
                                                  lt_tensor **out)                                  \
     {                                                                                              \
@@ -341,12 +343,20 @@ static lt_status fractional_max_pool(lt_scope *s, fractional *f, lt_tensor *inpu
         lt_tensor_release(indices);                                                                \
         return LT_OK;                                                                              \
     }
-COMPOSED_POOLS(1)
-COMPOSED_POOLS(2)
-COMPOSED_POOLS(3)
-#undef COMPOSED_POOLS
+LP_POOL(1)
+LP_POOL(2)
+LP_POOL(3)
+MAX_UNPOOL(1)
+MAX_UNPOOL(2)
+MAX_UNPOOL(3)
+ADAPTIVE_MAX_POOL(1)
+ADAPTIVE_MAX_POOL(2)
+ADAPTIVE_MAX_POOL(3)
+#undef LP_POOL
+#undef MAX_UNPOOL
+#undef ADAPTIVE_MAX_POOL
 
-#define FRACTIONAL_POOLS(n)                                                                        \
+#define FRACTIONAL_MAX_POOL(n)                                                                     \
     lt_status lt_fractional_max_pool##n##d_impl(                                                   \
         lt_tensor *input, const lt_dims *kernel_size, const lt_dims *output_size,                  \
         const double *output_ratio, lt_tensor *random_samples, lt_tensor **out)                    \
@@ -356,7 +366,8 @@ COMPOSED_POOLS(3)
         lt_scope s;                                                                                \
         lt_scope_open(&s, LT_COMPOSITE(fractional_max_pool##n##d));                                \
         return fractional_max_pool(&s, &f, input, random_samples, out, NULL);                      \
-    }                                                                                              \
+    }
+#define FRACTIONAL_MAX_POOL_WITH_INDICES(n)                                                        \
     lt_status lt_fractional_max_pool##n##d_with_indices_impl(                                      \
         lt_tensor *input, const lt_dims *kernel_size, const lt_dims *output_size,                  \
         const double *output_ratio, lt_tensor *random_samples, lt_tensor **out_values,             \
@@ -368,6 +379,9 @@ COMPOSED_POOLS(3)
         lt_scope_open(&s, LT_COMPOSITE(fractional_max_pool##n##d_with_indices));                   \
         return fractional_max_pool(&s, &f, input, random_samples, out_values, out_indices);        \
     }
-FRACTIONAL_POOLS(2)
-FRACTIONAL_POOLS(3)
-#undef FRACTIONAL_POOLS
+FRACTIONAL_MAX_POOL(2)
+FRACTIONAL_MAX_POOL(3)
+FRACTIONAL_MAX_POOL_WITH_INDICES(2)
+FRACTIONAL_MAX_POOL_WITH_INDICES(3)
+#undef FRACTIONAL_MAX_POOL
+#undef FRACTIONAL_MAX_POOL_WITH_INDICES

@@ -1,5 +1,5 @@
 -- tokenizer_decoders.lua - the decoders of tokenizers: functions that change the list of the texts
--- of tokens, whose concatenation is the result. Names, arguments and results are those of Hugging
+-- of tokens. The concatenation of the list is the result. Names, arguments and results are those of Hugging
 -- Face's tokenizers.
 
 local C = require('torch')._C

@@ -1,5 +1,5 @@
 -- tokenizer_regex.lua - regular expressions of tokenizers. They are written for Oniguruma (Hugging
--- Face's tokenizers) and matched by PCRE2; the classes whose characters differ are rewritten.
+-- Face's tokenizers) and matched by PCRE2; character classes that differ are rewritten.
 
 local C = require('torch')._C
 

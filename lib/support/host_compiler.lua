@@ -1,5 +1,5 @@
 -- host_compiler.lua - shared libraries that the C compiler of the host makes when a program runs, for
--- torch.utils.cpp_extension and torch.kernel. They are kept in a folder of the cache whose name is
+-- torch.utils.cpp_extension and torch.kernel. They are kept in a folder of the cache. Its name is
 -- a hash of everything that determines them.
 
 local torch = require 'torch'

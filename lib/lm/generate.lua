@@ -1,5 +1,5 @@
--- generate.lua - the loops that continue texts by a language model: one text, whose tokens stay in the
--- model's cache for the next prompt, or several at once.
+-- generate.lua - the loops that continue texts by a language model: one text, which keeps its tokens in
+-- the model's cache for the next prompt, or several at once.
 
 local torch = require 'torch'
 local cache = require 'torch.lm.cache'

@@ -22,7 +22,7 @@ $(JOINED):
 SYMBOLS = $(LUA) scripts/symbols.lua $(VERSION) $(@:.map=)
 SYMBOL_SCRIPTS := scripts/symbols.lua scripts/source_files.lua
 RELEASED_HEADERS := $(wildcard tests/abi/*/*.h)
-LUA_HEADERS := include/ltensor_lua.h include/ltensor_script.h include/ltensor_model.h
+LUA_HEADERS := include/ltensor_lua.h include/ltensor_script.h include/ltensor_model.h include/ltensor_lm.h
 $(LUA_OBJ)/libltensor.map: $(OBJ)/ltensor.o $(LUA_OBJ)/ltensor_lua.o $(SYMBOL_SCRIPTS) $(RELEASED_HEADERS)
 	$(SYMBOLS) $(PUBLIC_HEADERS) -- $(OBJ)/ltensor.o $(LUA_OBJ)/ltensor_lua.o
 $(LUA_OBJ)/libltensor_lua.map: $(LUA_HEADERS) $(SYMBOL_SCRIPTS) $(RELEASED_HEADERS)

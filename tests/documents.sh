@@ -32,7 +32,9 @@ block() {
 "$BUILD/ltensor" --disable-cuda -e "local nn = torch.nn
     local Square = nn.Module:extend 'Square'
     function Square.forward(_, x) return x * x end
-    torch.onnx.export(Square(), torch.ones(3), '$folder/digits.onnx')"
+    torch.onnx.export(Square(), torch.ones(3), '$folder/digits.onnx')
+    local tiny = dofile 'tests/lua/support/tiny_llama.lua'
+    io.open('$folder/model.gguf', 'wb'):write((tiny.text(tiny.tokenizer())))"
 LTENSOR_SIM_GPUS=2 export LTENSOR_SIM_GPUS
 root=$PWD
 libraries="-L$root/$BUILD -Wl,-rpath,$root/$BUILD -lltensor_lua -lltensor -llua5.4 -lm"

@@ -22,7 +22,7 @@ expect() {
 }
 
 # ---- headers ----
-for header in ltensor.h ltensor_binding.h ltensor_device.h ltensor_files.h ltensor_host.h ltensor_messages.h ltensor_register.h ltensor_threads.h ltensor_plugin.h ltensor_ops.h ltensor_lua.h ltensor_script.h ltensor_model.h ltensor_prompt.h; do
+for header in ltensor.h ltensor_binding.h ltensor_device.h ltensor_files.h ltensor_host.h ltensor_messages.h ltensor_register.h ltensor_threads.h ltensor_plugin.h ltensor_ops.h ltensor_lua.h ltensor_script.h ltensor_model.h ltensor_lm.h ltensor_prompt.h; do
     echo "#include <$header>" >"$work/header.c"
     for compiler in 'gcc -std=c99' 'gcc -std=c11' 'g++ -x c++ -std=c++17' 'clang -std=c99' 'clang -std=c11' 'clang++ -x c++ -std=c++17'; do
         # shellcheck disable=SC2046,SC2086
@@ -93,6 +93,11 @@ run_examples() {
     expect 'the layer is kept in '
     "$prefix/bin/ltensor" -e "print(torch.load('$work/last.safetensors').weight.shape)" >"$work/out"
     expect 'torch.Size([2, 32])'
+    "$prefix/bin/ltensor" -e "local tiny = dofile 'tests/lua/support/tiny_llama.lua'
+      torch.manual_seed(5)
+      io.open('$work/tiny.gguf', 'wb'):write((tiny.text(tiny.tokenizer())))"
+    "$1/generate" "$work/tiny.gguf" abc >"$work/out"
+    expect '2 tokens were read and '
     "$1/ring" >"$work/out"
     expect 'moment 6: brightness 60, in the ring'
     expect 'the ring is given back'
@@ -110,7 +115,7 @@ for kind in '' -static; do
     mkdir "$work/examples$kind"
     for source in docs/examples/*.c docs/examples/*/*.c docs/examples/*.cpp; do
         name=$(basename "${source%.*}") package=ltensor
-        grep -q 'include.*ltensor_\(lua\|script\|model\)\.h' "$source" && package=ltensor_lua
+        grep -q 'include.*ltensor_\(lua\|script\|model\|lm\)\.h' "$source" && package=ltensor_lua
         case $source in *.cpp) compiler='c++ -std=c++17' ;; *) compiler='cc -std=c99' ;; esac
         # shellcheck disable=SC2046,SC2086
         $compiler -Wall -Wextra -pedantic -Werror "$source" $(pkg-config --cflags --libs "$package$kind") ${HOST_FLAGS-} -lm \

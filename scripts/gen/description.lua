@@ -118,7 +118,7 @@ end
 
 -- ---- the file -----------------------------------------------------------------------------------
 
-local library_of = { ['ltensor_lua.h'] = 'ltensor_lua', ['ltensor_script.h'] = 'ltensor_lua', ['ltensor_model.h'] = 'ltensor_lua',
+local library_of = { ['ltensor_lua.h'] = 'ltensor_lua', ['ltensor_script.h'] = 'ltensor_lua', ['ltensor_model.h'] = 'ltensor_lua', ['ltensor_lm.h'] = 'ltensor_lua',
   ['ltensor_prompt.h'] = 'ltensor_repl' }
 
 local version, out = arg[1], assert(arg[2], 'usage: description.lua VERSION OUT HEADER...')

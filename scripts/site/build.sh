@@ -17,7 +17,7 @@ mkdir -p "$site/reference/ops" "$site/reference/classes"
 
 $LUA scripts/gen/pages.lua "$BUILD/gen/ops_docs.lua" "$site/reference/ops"
 "$BUILD/ltensor" $here/classes.lua "$site/reference/classes" >"$site/classes"
-$LUA $here/header.lua "$site/reference/c.md" 'C: the headers' include/ltensor.h include/ltensor_binding.h include/ltensor_device.h include/ltensor_files.h include/ltensor_host.h include/ltensor_messages.h include/ltensor_register.h include/ltensor_threads.h include/ltensor_plugin.h include/ltensor_lua.h include/ltensor_script.h include/ltensor_model.h include/ltensor_prompt.h
+$LUA $here/header.lua "$site/reference/c.md" 'C: the headers' include/ltensor.h include/ltensor_binding.h include/ltensor_device.h include/ltensor_files.h include/ltensor_host.h include/ltensor_messages.h include/ltensor_register.h include/ltensor_threads.h include/ltensor_plugin.h include/ltensor_lua.h include/ltensor_script.h include/ltensor_model.h include/ltensor_lm.h include/ltensor_prompt.h
 $LUA $here/header.lua "$site/reference/c_ops.md" 'C: a function per op' "$BUILD/gen/ltensor_ops.h"
 cp $here/reference.md "$site/reference/README.md"
 {

@@ -6,14 +6,12 @@
  * freed when no other thread is inside lt_model_run. */
 #include "ltensor_model.h"
 
-#include <lualib.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "files/paths.h"
-#include "system/lua_versions.h"
+#include "interpreter.h"
 #include "memory/alloc.h"
 #include "plan.h"
 
@@ -28,9 +26,7 @@ typedef struct plan_entry {
 } plan_entry;
 
 struct lt_model {
-    lua_State *L;
-    lt_context *context; /* counts the interpreter's memory */
-    pthread_mutex_t lock;
+    lt_interpreter interpreter;
     lt_model_value *values; /* inputs, then outputs */
     int n_inputs, n_outputs;
     const char **names; /* of tensors; strings of the interpreter */
@@ -56,41 +52,17 @@ typedef struct model_request {
     lt_plan *plan;
 } model_request;
 
-#define STATE "ltensor.model" /* the field of the registry with the state of host.lua */
-
 /* ---- calling the interpreter ----------------------------------------------------------------- */
 
-/* Runs f protected, in this thread's context. The caller holds the lock or the only reference. */
 static lt_status guarded(lua_CFunction f, model_request *r)
 {
-    lua_State *L = r->model->L;
-    LT_TRY(lt_lua_set_context(L, lt_context_current()));
-    lua_settop(L, 0);
-    lua_pushcfunction(L, f);
-    lua_pushlightuserdata(L, r);
-    const int code = lt_lua_call_status(L, lua_pcall(L, 1, 0, 0));
-    lt_status status = LT_OK;
-    if (lt_interrupted())
-        status = lt_stopped();
-    else if (code == LUA_ERRMEM)
-        status = lt_error(LT_ERR_MEMORY, "not enough memory for the model's interpreter");
-    else if (code != LUA_OK) {
-        const char *text = lua_tostring(L, -1);
-        status = lt_error(LT_ERR_RUNTIME, "%s", text != NULL ? text : "the model raised an error");
-    }
-    lua_settop(L, 0);
-    return status;
+    return lt_interpreter_call(&r->model->interpreter, f, r);
 }
 
 /* Pushes a function of host.lua and the model's state. */
 static void push_host(lua_State *L, const char *function)
 {
-    lua_getglobal(L, "require");
-    lua_pushliteral(L, "torch.model.host");
-    lua_call(L, 1, 1);
-    lua_getfield(L, -1, function);
-    lua_remove(L, -2);
-    lua_getfield(L, LUA_REGISTRYINDEX, STATE);
+    lt_interpreter_push(L, "torch.model.host", function);
 }
 
 /* ---- loading --------------------------------------------------------------------------------- */
@@ -162,9 +134,7 @@ static void describe(lua_State *L, lt_model *model)
 static int open_model(lua_State *L)
 {
     model_request *r = lua_touserdata(L, 1);
-    luaL_openlibs(L);
-    luaL_requiref(L, "torch", luaopen_torch, 1);
-    lua_settop(L, 0);
+    lt_interpreter_open_libraries(L);
     push_host(L, "open");
     lua_pop(L, 1);
     if (r->path != NULL)
@@ -174,7 +144,7 @@ static int open_model(lua_State *L)
     lua_pushboolean(L, r->path == NULL);
     lua_call(L, 2, 1);
     describe(L, r->model);
-    lua_setfield(L, LUA_REGISTRYINDEX, STATE);
+    lt_interpreter_set_state(L);
     lt_lua_collect(L);
     return 0;
 }
@@ -184,11 +154,8 @@ static lt_status load(model_request *r, lt_model **out)
     lt_model *model = lt_mem_zalloc(sizeof *model);
     if (model == NULL) return LT_ERR_MEMORY;
     r->model = model;
-    pthread_mutex_init(&model->lock, NULL);
-    model->context = lt_context_retain(lt_context_current());
-    model->L = lt_lua_new_state(lt_lua_alloc, model->context);
-    lt_status status = model->L != NULL ? guarded(open_model, r)
-                                        : lt_error(LT_ERR_MEMORY, "not enough memory for a model");
+    lt_status status = lt_interpreter_new(&model->interpreter);
+    if (status == LT_OK) status = guarded(open_model, r);
     if (status == LT_OK)
         *out = model;
     else
@@ -238,9 +205,7 @@ void lt_model_release(lt_model *model)
     lt_mem_free(model->values);
     lt_mem_free(model->names);
     lt_mem_free(model->tensors);
-    if (model->L != NULL) lua_close(model->L);
-    lt_context_release(model->context);
-    pthread_mutex_destroy(&model->lock);
+    lt_interpreter_close(&model->interpreter);
     lt_mem_free(model);
 }
 
@@ -420,7 +385,7 @@ static lt_status interpret(lt_model *model, lt_tensor *const *inputs, lt_tensor 
     r.on = model->reason[0] == '\0';
     const lt_status status = guarded(run_program, &r);
     if (r.plan == NULL) return status;
-    lt_lua_collect(model->L);
+    lt_lua_collect(model->interpreter.L);
     if (status == LT_OK)
         add_plan(model, r.plan, inputs, results);
     else
@@ -433,11 +398,11 @@ static lt_status run_without_plan(lt_model *model, const lt_plan_call *call)
     bool done;
     lt_tensor **results = lt_mem_zarray(call->n_outputs + 1, sizeof *results);
     if (results == NULL) return LT_ERR_MEMORY;
-    pthread_mutex_lock(&model->lock);
+    pthread_mutex_lock(&model->interpreter.lock);
     /* Another thread may have recorded it. */
     lt_status status = run_plans(model, call, &done);
     if (status == LT_OK && !done) status = interpret(model, call->inputs, results);
-    pthread_mutex_unlock(&model->lock);
+    pthread_mutex_unlock(&model->interpreter.lock);
     if (status == LT_OK && !done) status = lt_plan_set_outputs(call, results);
     for (int i = 0; i < call->n_outputs; i++) lt_tensor_release(results[i]);
     lt_mem_free(results);
@@ -540,13 +505,13 @@ static int call_with_path(lua_State *L)
 static lt_status request_locked(lt_model *model, lua_CFunction f, model_request *r, bool renews)
 {
     r->model = model;
-    pthread_mutex_lock(&model->lock);
+    pthread_mutex_lock(&model->interpreter.lock);
     if (renews) {
         remove_plans(model, true);
         model->reason[0] = '\0';
     }
     const lt_status status = guarded(f, r);
-    pthread_mutex_unlock(&model->lock);
+    pthread_mutex_unlock(&model->interpreter.lock);
     return status;
 }
 

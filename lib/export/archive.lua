@@ -1,8 +1,13 @@
 -- archive.lua - the archive of a .pt2 file: its JSON and its tensors.
 --
--- A file is a zip archive: data/weights and data/constants contain the elements of each tensor as
--- an entry, with a .json that maps names to entries. Files may be untrusted: the text is bounded,
--- and the sizes and strides of a tensor must be within its entry.
+-- A file is a zip archive. PyTorch wrote three forms of it:
+-- - since 2.9: models/NAME.json is the program; data/weights and data/constants contain the elements
+--   of each tensor as an entry, with a .json that maps names to entries;
+-- - 2.8: models/NAME.json, and the tensors in data/weights/NAME.pt and data/constants/NAME.pt;
+-- - 2.5 to 2.7: serialized_exported_program.json, serialized_state_dict.pt, serialized_constants.pt.
+--
+-- Files may be untrusted: the text is bounded, and the sizes and strides of a tensor must be within
+-- its entry.
 
 local torch = require 'torch'
 local kinds = require 'torch.support.argument_kinds'
@@ -10,6 +15,7 @@ local kinds = require 'torch.support.argument_kinds'
 local M = {}
 
 local MAX_TEXT = 1 << 28 -- bytes of JSON
+local MAX_SAVED = 1 << 31 -- bytes of a file of torch.save in the archive
 local MAX_DEPTH = 64 -- dimensions of a tensor
 
 --- By the number of PyTorch's ScalarType, from 1.
@@ -80,18 +86,81 @@ local function read_tensor(archive, folder, name, description)
   return flat:as_strided(sizes, strides, offset):clone()
 end
 
--- All tensors of data/<kind>, by name.
+-- The key of the elements that a description names: tensors with the same key are one tensor.
+local function key_of(description)
+  local meta = description.tensor_meta
+  if type(meta) ~= 'table' or type(meta.sizes) ~= 'table' or type(meta.strides) ~= 'table' then return nil end
+  local parts = { tostring(description.path_name), tostring(meta.dtype), tostring((meta.storage_offset or {}).as_int) }
+  for _, list in ipairs { meta.sizes, meta.strides } do
+    for _, size in ipairs(list) do parts[#parts + 1] = tostring(type(size) == 'table' and size.as_int) end
+    parts[#parts + 1] = '/'
+  end
+  return table.concat(parts, ' ')
+end
+
+-- All tensors of data/<kind>, by name, and the set of names that need no gradient.
 local function read_tensors(archive, root, model, kind)
   local folder = ('%sdata/%s/'):format(root, kind)
   local entry = archive.by_name[('%s%s_%s_config.json'):format(folder, model, kind)]
-  if not entry then return {} end
-  local tensors = {}
-  for name, description in pairs(field(archive, json_of(archive, entry), 'config', 'table')) do
-    tensors[name] = read_tensor(archive, folder, name, description)
+  if not entry then return {}, {} end
+  local tensors, frozen, known = {}, {}, {}
+  local config, names = field(archive, json_of(archive, entry), 'config', 'table'), {}
+  for name in pairs(config) do names[#names + 1] = name end
+  table.sort(names)
+  for _, name in ipairs(names) do
+    local description = config[name]
+    local key = key_of(description)
+    tensors[name] = key and known[key] or read_tensor(archive, folder, name, description)
+    if key then known[key] = tensors[name] end
+    if type(description.tensor_meta) == 'table' and description.tensor_meta.requires_grad == false then frozen[name] = true end
   end
-  return tensors
+  return tensors, frozen
 end
 
-M.dtypes, M.Null, M.json_of, M.field, M.present, M.read_tensors = dtypes, Null, json_of, field, present, read_tensors
+-- ---- forms of the archive -----------------------------------------------------------------------
+
+-- Adds the tensors of a file of torch.save in the archive.
+local function add_saved(archive, entry, tensors, frozen)
+  if not entry or entry.size == 0 then return end
+  for name, value in pairs(torch.load(archive:text(entry, MAX_SAVED))) do
+    if torch.is_tensor(value) then
+      tensors[name], frozen[name] = value:detach(), value.dtype.is_floating_point and not value.requires_grad or nil
+    end
+  end
+end
+
+local function read_old(archive)
+  local order = archive.by_name['serialized_state_dict.pt']
+  if not order then archive:fail 'its program has no serialized_state_dict.pt' end
+  local tensors, frozen = {}, {}
+  add_saved(archive, order, tensors, frozen)
+  add_saved(archive, archive.by_name['serialized_constants.pt'], tensors, frozen)
+  return json_of(archive, archive.by_name['serialized_exported_program.json']), tensors, frozen
+end
+
+--- The program as JSON, its tensors by name, and the set of names that need no gradient.
+function M.read(archive)
+  if archive.by_name['serialized_exported_program.json'] then return read_old(archive) end
+  local entry, root, name, is_compiled
+  for _, candidate in ipairs(archive.entries) do
+    local before, found = candidate.name:match '^(.-)models/([^/]*)%.json$'
+    if before and not entry then entry, root, name = candidate, before, found end
+    is_compiled = is_compiled or candidate.name:find 'data/aotinductor/' ~= nil
+  end
+  if not entry and is_compiled then
+    archive:fail 'an AOTInductor package, which is machine code for PyTorch; save the exported program itself by torch.export.save'
+  end
+  if not entry then archive:fail 'no archive of torch.export as PyTorch 2.5 and later write it: it has neither models/NAME.json nor serialized_exported_program.json' end
+  local order = archive.by_name[root .. 'byteorder']
+  if order and archive:text(order, 100) ~= 'little' then archive:fail 'tensors in another order of bytes than little' end
+  local tensors, frozen = read_tensors(archive, root, name, 'weights')
+  for key, value in pairs((read_tensors(archive, root, name, 'constants'))) do tensors[key] = value end
+  for _, kind in ipairs { 'weights', 'constants' } do
+    add_saved(archive, archive.by_name[('%sdata/%s/%s.pt'):format(root, kind, name)], tensors, frozen)
+  end
+  return json_of(archive, entry), tensors, frozen
+end
+
+M.dtypes, M.Null, M.json_of, M.field, M.present = dtypes, Null, json_of, field, present
 
 return M

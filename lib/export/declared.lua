@@ -11,7 +11,7 @@ local M = {}
 
 -- Arguments that select the layout or device of results, which we choose.
 local ignored = { layout = true, device = true, pin_memory = true, memory_format = true, non_blocking = true, copy = true, implicit = true, cudnn_enabled = true,
-  cudnn_enable = true, generator = true }
+  cudnn_enable = true, generator = true, sparse_grad = true, driver = true, compute_mode = true, assume_unique = true }
 M.ignored = ignored
 
 local number = { int = true, Dim = true, Index = true, Scalar = true, float = true, ['Tensor|Scalar'] = true, Size = true, Dims = true }
@@ -45,18 +45,30 @@ M.from_zero = { Dim = place, Index = place, Dims = places, IndexTensor = tensor_
 
 -- ---- overloads ----------------------------------------------------------------------------------
 
+local synonyms = { train = 'training', size = 'shape', shape = 'size', sizes = 'size' }
+local reductions = { [0] = 'none', 'mean', 'sum' }
+
+-- The number of a loss's reduction as its name here.
+local function reduced(argument)
+  return { kind = 'string', name = argument.name, value = function(...) return reductions[argument.value(...)] end }
+end
+
 -- Assigns arguments to parameters: a list of { parameter's index = argument }; nil if the overload
 -- does not fit.
 local function match(overload, arguments)
   local at, bound = {}, {}
   for i, parameter in ipairs(overload) do at[parameter.name] = i end
   for k, argument in ipairs(arguments) do
-    local i = at[argument.name] or k == 1 and (argument.name == 'self' or argument.name == 'input') and 1 or nil
+    local i = at[argument.name] or at[synonyms[argument.name]]
     local parameter = i and overload[i]
+    if not i and argument.kind == 'tensor' and overload[k] and not bound[k] and kinds.tensor[overload[k].kind] then
+      i, parameter = k, overload[k] -- a tensor with another name in the same position
+    end
     if not parameter then
       if not ignored[argument.name] then return nil end
     elseif not ignored[argument.name] or parameter.kind ~= 'Device' then
-      if argument.kind ~= 'none' and not kinds[argument.kind][parameter.kind] then return nil end
+      if parameter.name == 'reduction' and parameter.kind == 'string' then argument = reduced(argument) end
+      if argument.kind ~= 'none' and not (kinds[argument.kind] and kinds[argument.kind][parameter.kind]) then return nil end
       bound[i] = argument
     end
   end

@@ -29,7 +29,7 @@ local INSTEAD = "In Python, write weights for torch.load with torch.save(model.s
 function M.refuse_exported(archive)
   for _, entry in ipairs(archive.entries) do
     if entry.name:find 'models/[^/]*%.json$' or entry.name:find 'serialized_exported_program%.json$' then
-      archive:fail('an archive of torch.export (.pt2), which is a program: torch.export.load reads it, as PyTorch 2.8 and later write it')
+      archive:fail('an archive of torch.export (.pt2), which is a program: torch.export.load reads it')
     end
   end
 end

@@ -4,53 +4,14 @@ local torch = require 'torch'
 local fails_with = require 'support.fails_with'
 local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
 local process = dofile(here .. 'support/process.lua')
-local zip = require 'torch.files.zip'
+local programs = dofile(here .. 'support/exported_program.lua')
 
 local folder
 setup(function() folder = process.run 'mktemp -d':gsub('\n$', '') end)
 teardown(function() os.execute('rm -rf ' .. process.quote(folder)) end)
 
--- ---- programs as JSON -----------------------------------------------------------------------------------------------------
-
-local function tensor(name) return ('{"as_tensor": {"name": "%s"}}'):format(name) end
-local function int(i) return ('{"as_int": %d}'):format(i) end
-local function node(target, inputs, outputs)
-  local texts = {}
-  for i = 1, #inputs, 2 do texts[#texts + 1] = ('{"name": "%s", "arg": %s, "kind": 1}'):format(inputs[i], inputs[i + 1]) end
-  return ('{"target": "%s", "name": "n", "inputs": [%s], "outputs": [%s]}'):format(target, table.concat(texts, ', '), table.concat(outputs, ', '))
-end
-
-local function meta(t)
-  local sizes, strides = {}, {}
-  for i = 1, t:dim() do sizes[i], strides[i] = int(t:size(i)), int(t:stride(i)) end
-  local code = t.dtype == torch.int64 and 5 or 7
-  return ('{"dtype": %d, "sizes": [%s], "strides": [%s], "storage_offset": {"as_int": 0}}'):format(code, table.concat(sizes, ', '), table.concat(strides, ', '))
-end
-
--- A file with these parameters { name, tensor }, inputs, nodes and results; change: edits the text of the program or of the description of tensors.
-local function file(program, change)
-  local path, weights, specs, outputs = folder .. '/program.pt2', {}, {}, {}
-  local writer <close> = zip.create(path)
-  for i, parameter in ipairs(program.parameters or {}) do
-    local name, value = parameter[1], parameter[2]
-    weights[i] = ('"%s": {"path_name": "weight_%d", "use_pickle": false, "tensor_meta": %s}'):format(name, i, meta(value))
-    specs[#specs + 1] = ('{"parameter": {"arg": {"name": "p_%s"}, "parameter_name": "%s"}}'):format(name:gsub('%.', '_'), name)
-    writer:add(('p/data/weights/weight_%d'):format(i), { torch._C.saved_form(value) }, 64)
-  end
-  for _, name in ipairs(program.inputs) do specs[#specs + 1] = ('{"user_input": {"arg": %s}}'):format(tensor(name)) end
-  for i, name in ipairs(program.outputs) do outputs[i] = ('{"user_output": {"arg": %s}}'):format(tensor(name)) end
-  local text = ('{"graph_module": {"graph": {"nodes": [%s]}, "signature": {"input_specs": [%s], "output_specs": [%s]}}}'):format(
-    table.concat(program.nodes, ', '), table.concat(specs, ', '), table.concat(outputs, ', '))
-  local description = ('{"config": {%s}}'):format(table.concat(weights, ', '))
-  if change then text, description = change(text, description) end
-  writer:add('p/data/weights/model_weights_config.json', { description }, 64)
-  writer:add('p/models/model.json', { text }, 64)
-  writer:add('p/byteorder', { 'little' }, 64)
-  writer:finish()
-  return path
-end
-
-local function aten(name, ...) return node('torch.ops.aten.' .. name, ...) end
+local tensor, int, node, aten = programs.tensor, programs.int, programs.node, programs.aten
+local function file(program, change) return programs.file(folder .. '/program.pt2', program, change) end
 
 local weight, bias = torch.tensor { { 1.0, 2 }, { 3, 4 }, { 5, 6 } }, torch.tensor { 0.5, 0, -0.5 }
 local linear = { parameters = { { 'head.weight', weight }, { 'head.bias', bias } }, inputs = { 'x' }, outputs = { 'y', 'best' },

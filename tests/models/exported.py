@@ -1,136 +1,331 @@
-"""Programs that torch.export saves, loaded and run by ltensor, beside PyTorch's results: as exported, and after run_decompositions().
+"""Programs that torch.export saves, loaded, run and trained by ltensor, beside PyTorch's results: as exported (training IR), and after
+run_decompositions() (inference IR).
 
-    python3 tests/models/exported.py LTENSOR
+    python3 tests/models/exported.py LTENSOR [--sets own,modules,operators,torchvision,timm,transformers,torchaudio] [--match PATTERN]
+        [--seconds LIMIT] [--parameters LIMIT] [--report FILE.tsv] [--forms exported,decomposed] [--verbose]
 
-Prints what differs by more than 1e-4; the exit code is 1 then. Needs numpy and PyTorch 2.8 or later.
+Outputs and buffers may differ by 1e-4 of their largest element, each parameter's gradient by 1e-3 of its. Prints what fails, a table of the
+sets, and a table of the operators that ltensor does not have, with the number of programs that need them. The exit code is 1 where a program
+fails. Needs numpy and PyTorch 2.8 or later; a set whose packages are absent is skipped by its name.
 """
+import argparse
+import collections
+import contextlib
+import copy
 import os
+import re
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import warnings
 
 import numpy
 import torch
-from torch import nn
-from torch.nn import functional as F
 from torch.utils import _pytree
 
-RUN = """
-local program, inputs, args = torch.export.load 'program.pt2', torch.load 'inputs.npz', {}
-for i = 1, COUNT do args[i] = inputs['input_' .. i] end
-local results = table.pack(program(table.unpack(args)))
-for i = 1, results.n do torch.save(results[i]:detach():contiguous(), ('output_%d.npy'):format(i)) end
-"""
+import networks
+
+SEED = 42  # of the operators that draw in PyTorch's own tests
+TOLERANCE, GRADIENT_TOLERANCE = 1e-4, 1e-3
+HALF_TOLERANCE = 3e-2  # of float16 and bfloat16, whose sums are rounded at other places
+FLOOR = 1e-3  # a gradient is compared within at least this part of the largest of its program
+BATCH, BATCH_BYTES = 40, 1 << 28  # programs, and bytes of programs, of a process
 
 
-class Images(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.first, self.norm, self.last = nn.Conv2d(3, 8, 3, stride=2, padding=1), nn.BatchNorm2d(8), nn.Linear(72, 10)
-        self.more = nn.Sequential(nn.InstanceNorm2d(8), nn.ReLU6(), nn.MaxPool2d(2), nn.GroupNorm(2, 8), nn.ConvTranspose2d(8, 8, 2, 2),
-                                  nn.Upsample(scale_factor=2), nn.AdaptiveAvgPool2d(4), nn.AvgPool2d(2, 1), nn.Flatten())
-
-    def forward(self, x):
-        return F.log_softmax(self.last(self.more(torch.relu(self.norm(self.first(x))))), -1)
+class Skipped(Exception):
+    """A model that PyTorch itself cannot build, run or export here, or beyond a limit."""
 
 
-class Recurrent(nn.Module):
-    def __init__(self, layer):
-        super().__init__()
-        self.layer = layer(6, 8, 2, batch_first=True, bidirectional=True)
+class Limit:
+    """Raises after so many seconds of a block."""
 
-    def forward(self, x):
-        return self.layer(x)
+    def __init__(self, seconds):
+        self.seconds = seconds
 
+    def __enter__(self):
+        def expire(*_):
+            raise Skipped(f"more than {self.seconds} s")
 
-class Words(nn.Module):
-    """With sizes that vary, lists and dicts, a tensor of its own, and a write into a view."""
+        signal.signal(signal.SIGALRM, expire)
+        signal.alarm(self.seconds)
 
-    def __init__(self):
-        super().__init__()
-        self.embedding, self.norm, self.own = nn.Embedding(11, 8), nn.LayerNorm(8), torch.tensor([1.0, 2.0])
-
-    def forward(self, words, extra):
-        n, length = words.shape
-        y = self.norm(self.embedding(words)).reshape(n, length * 8 // 2, 2) * self.own + torch.arange(length * 4).unsqueeze(-1)
-        values, places = y.topk(1, dim=1)
-        z = y.masked_fill(y > 3, 0.0)
-        z[:, 0] = 1
-        return {"a": values, "b": (places, y.argmax(1))}, z.to(torch.float64), extra["k"] + y.shape[1]
+    def __exit__(self, *_):
+        signal.alarm(0)
 
 
-class Parts(nn.Module):
-    def forward(self, x, i):
-        y = x.clone()
-        y[0, :] = 0
-        y[i, 1] += 1
-        return (x[i], x[:, ::2], x[-1:, 1:-1], x.gather(1, i[:, None].expand(-1, 2)), torch.where(x > 0, x, -x).cumsum(1), x.sort(1)[1],
-                F.pad(x, (1, 2)), torch.einsum("ij,kj->ik", x, x), x.index_select(0, i).std(0), *x.max(dim=1), torch.tril(x), torch.roll(x, 1, 0),
-                x.unflatten(1, (2, 2)), torch.stack([x, x], 0).mean((0, 2)), x.split([1, 3], 1)[1], torch.full((2,), 3.0) + x.norm(), y,
-                torch.arange(0, 4, 2), x.pow(2).clamp(min=0.1).rsqrt())
+# ---- PyTorch's results ----
 
 
-class Branches(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.layer = nn.Linear(3, 3)
-
-    def forward(self, x):
-        y = torch.cond(x.sum() > 0, lambda x: self.layer(x) + 1, lambda x: (x * 2).sin() - self.layer.bias, (x,))
-        return torch.cond(y.max() > 1, lambda y: torch.cond(y.min() > 0, torch.sin, torch.cos, (y,)), lambda y: y + 1, (y,))
-
-
-class Rounds(nn.Module):
-    def forward(self, i, x):
-        return torch._higher_order_ops.while_loop(lambda i, x: (i < 5) & (x.abs().max() < 100), lambda i, x: (i + 1, x * 1.5 + i), (i, x))
+def as_array(x):
+    x = x.detach()
+    if x.layout != torch.strided:
+        x = x.to_dense()
+    if x.is_floating_point() and x.dtype != torch.float64:
+        x = x.float()
+    return x.resolve_conj().resolve_neg().contiguous().numpy()
 
 
-def cases():
-    n, length = torch.export.Dim("n", min=2, max=20), torch.export.Dim("length", min=2, max=30)
-    yield "images", Images(), (torch.randn(2, 3, 16, 16),), {}
-    for layer in (nn.LSTM, nn.GRU, nn.RNN):
-        yield layer.__name__, Recurrent(layer), (torch.randn(3, 5, 6),), {}
-    yield "words", Words(), (torch.randint(0, 11, (3, 4)), {"k": torch.ones(2)}), {"dynamic_shapes": {"words": {0: n, 1: length}, "extra": {"k": None}}}
-    yield "parts", Parts(), (torch.randn(4, 4), torch.tensor([0, 2, 1, 3])), {}
-    yield "transformer", nn.TransformerEncoder(nn.TransformerEncoderLayer(16, 2, 32, batch_first=True), 2), (torch.randn(2, 5, 16),), {}
-    yield "branches", Branches(), (torch.randn(4, 3),), {}
-    yield "rounds", Rounds(), (torch.tensor(0), torch.randn(3)), {}
-    yield "activations", nn.Sequential(nn.GELU(), nn.Dropout(0.1), nn.SiLU(), nn.Hardswish(), nn.LeakyReLU(), nn.PReLU(), nn.Softplus(), nn.ELU()), (torch.randn(3, 8),), {}
+def weight_of(i, x):
+    """The factors of an output in the loss."""
+    dtype = x.dtype if x.dtype in (torch.float64, torch.complex64, torch.complex128) else torch.float32
+    return (torch.arange(x.numel(), dtype=torch.float64) * 0.7 + i).cos().reshape(x.shape).to(dtype)
 
 
-def check(ltensor, program, args, folder):
-    torch.export.save(program, os.path.join(folder, "program.pt2"))
-    inputs, wanted = _pytree.tree_leaves(args), _pytree.tree_leaves(program.module()(*args))
-    numpy.savez(os.path.join(folder, "inputs.npz"), **{f"input_{i + 1}": x.numpy() for i, x in enumerate(inputs)})
-    done = subprocess.run([ltensor, "--disable-cuda", "-e", RUN.replace("COUNT", str(len(inputs)))], cwd=folder, capture_output=True, text=True)
-    if done.returncode:
-        return done.stderr.splitlines()[0]
-    for i, x in enumerate(wanted):
-        got, x = numpy.load(os.path.join(folder, f"output_{i + 1}.npy")), x.detach().numpy()
-        if got.shape != x.shape or got.dtype != x.dtype:
-            return f"result {i + 1}: {got.dtype} {got.shape}, not {x.dtype} {x.shape}"
-        if not numpy.allclose(got, x, rtol=1e-4, atol=1e-4, equal_nan=True):
-            return f"result {i + 1} differs"
-    return None
+def reference(module, args, kwargs, with_inputs):
+    """The named arrays of a call, the weights of its outputs in the loss, and for each leaf of the arguments whether it has a gradient."""
+    args, kwargs = copy.deepcopy((args, kwargs))
+    leaves = _pytree.tree_leaves((args, kwargs))
+    gradients = [with_inputs and isinstance(x, torch.Tensor) and (x.is_floating_point() or x.is_complex()) for x in leaves]
+    for x, wanted in zip(leaves, gradients):
+        if wanted:
+            x.requires_grad_()
+    torch.manual_seed(SEED)
+    outputs = [x for x in _pytree.tree_leaves(module(*args, **kwargs)) if x is not None]
+    saved, weights, loss = {}, {}, 0
+    for i, x in enumerate(outputs, 1):
+        if isinstance(x, torch.Tensor):
+            saved[f"output {i}"] = as_array(x)
+            if x.requires_grad:
+                weights[i] = weight_of(i, x)
+                loss = loss + (x.to(weights[i].dtype) * weights[i]).sum()
+        elif isinstance(x, (bool, int, float)):
+            saved[f"output {i}"] = numpy.asarray(x)
+    if weights:
+        (loss.real if loss.is_complex() else loss).backward()
+    for name, parameter in module.named_parameters():
+        if parameter.grad is not None:
+            saved[f"gradient of {name}"] = as_array(parameter.grad)
+    for i, (x, wanted) in enumerate(zip(leaves, gradients), 1):
+        if wanted and x.grad is not None:
+            saved[f"gradient of input {i}"] = as_array(x.grad)
+    for name, buffer in module.named_buffers():
+        saved[f"buffer {name}"] = as_array(buffer)
+    return saved, weights, gradients
 
 
-def main(ltensor):
+def dtype_of(module, leaves):
+    return {x.dtype for x in [*module.parameters(), *(y for y in leaves if isinstance(y, torch.Tensor))]}
+
+
+# ---- programs ----
+
+
+class Job:
+    """A form of a case in a folder: what ltensor has to compute, and what it computed."""
+
+    def __init__(self, case, form, program, made, results):
+        self.case, self.form, self.problem, self.loaded = case, form, None, False
+        (module, args, kwargs, _), (saved, weights, gradients) = made, results
+        leaves, saved = _pytree.tree_leaves((args, kwargs)), dict(saved)
+        kinds = [type(spec.arg).__name__ for spec in program.graph_signature.input_specs if spec.kind.name == "USER_INPUT"]
+        kept = [i for i, kind in enumerate(kinds) if kind != "ConstantArgument"]
+        for place, i in enumerate(kept, 1):
+            name = f"gradient of input {i + 1}"
+            if name in saved:
+                saved[f"gradient of input {place}"] = saved.pop(name)
+        self.wanted = saved
+        self.halved = bool({torch.float16, torch.bfloat16} & dtype_of(module, leaves))
+        self.inputs = {
+            "leaves": [leaves[i].detach() if isinstance(leaves[i], torch.Tensor) else leaves[i] for i in kept],
+            "gradients": [gradients[i] for i in kept], "count": len(kept), "weights": weights, "seed": SEED}
+        self.program = program
+
+    def write(self, folder):
+        os.mkdir(folder)
+        torch.export.save(self.program, os.path.join(folder, "program.pt2"))
+        torch.save(self.inputs, os.path.join(folder, "inputs.pt"))
+        self.program = self.inputs = None
+        return os.path.getsize(os.path.join(folder, "program.pt2"))
+
+    def check(self, folder):
+        def path(name):
+            return os.path.join(folder, name)
+
+        self.loaded = os.path.exists(path("loaded.txt"))
+        if os.path.exists(path("problem.txt")):
+            with open(path("problem.txt")) as file:
+                self.problem = file.read().strip()
+        elif not os.path.exists(path("result.npz")):
+            self.problem = "ltensor ended without a result"
+        else:
+            with numpy.load(path("result.npz")) as got:
+                self.problem = self.difference(got)
+
+    def difference(self, got):
+        largest = max((abs(x).max() for name, x in self.wanted.items() if name.startswith("gradient") and x.size), default=0)
+        for name, wanted in self.wanted.items():
+            is_gradient = name.startswith("gradient")
+            if name not in got.files:
+                if is_gradient and not wanted.any():
+                    continue
+                return f"no {name}"
+            x = got[name]
+            if x.shape != wanted.shape or x.dtype != wanted.dtype:
+                return f"{name}: {x.dtype} {x.shape}, not {wanted.dtype} {wanted.shape}"
+            if self.case.is_random or not x.size:
+                continue
+            finite = numpy.isfinite(wanted)
+            if not numpy.array_equal(finite, numpy.isfinite(x)) or not numpy.array_equal(x[~finite], wanted[~finite], equal_nan=True):
+                return f"{name} differs where it is not finite"
+            wanted, x = wanted[finite].astype(complex if numpy.iscomplexobj(wanted) else float), x[finite]
+            scale = max(abs(wanted).max(initial=0), FLOOR * largest if is_gradient else 0)
+            tolerance = HALF_TOLERANCE if self.halved else GRADIENT_TOLERANCE if is_gradient else TOLERANCE
+            worst = abs(x - wanted).max(initial=0)
+            if not worst <= tolerance * max(scale, 1e-6):
+                return f"{name} differs by {worst / max(scale, 1e-6):.1e} of its largest element"
+        return None
+
+
+def results_of(module, args, kwargs, with_inputs):
+    try:
+        return reference(copy.deepcopy(module), args, kwargs, with_inputs)
+    except (RuntimeError, NotImplementedError):
+        if not with_inputs:
+            raise
+        return reference(copy.deepcopy(module), args, kwargs, False)  # its inputs cannot have gradients
+
+
+@contextlib.contextmanager
+def refused(what):
+    """An exception of the block as the reason to skip the case."""
+    try:
+        yield
+    except Skipped:
+        raise
+    except Exception as error:
+        lines = str(error).strip().splitlines() or [""]
+        raise Skipped(f"{what}: {type(error).__name__}: {lines[0]}") from error
+
+
+def add_jobs(case, limits, jobs):
+    """Builds, exports and runs a case; appends its forms to jobs. Raises Skipped."""
+    with Limit(limits.seconds):
+        torch.manual_seed(SEED)
+        with refused("cannot be made"):
+            made = module, args, kwargs, options = case.make()
+        parameters = sum(x.numel() for x in module.parameters())
+        if parameters > limits.parameters:
+            raise Skipped(f"{parameters / 1e6:.0f} million parameters")
+        with refused("PyTorch cannot run it"):
+            results = results_of(module, args, kwargs, case.with_inputs)
+        with refused("torch.export.export refuses it"):
+            program = torch.export.export(copy.deepcopy(module), *copy.deepcopy((args, kwargs)), **options)
+        for form in limits.forms:
+            if form not in case.forms:
+                continue
+            with refused("run_decompositions refuses it"):
+                shown = program if form == "exported" else program.run_decompositions()
+            jobs.append(Job(case, form, shown, made, results))
+
+
+class Runs:
+    """Collects jobs, runs them in few processes, and counts."""
+
+    def __init__(self, ltensor, verbose):
+        self.ltensor, self.verbose = os.path.abspath(ltensor), verbose
+        self.waiting, self.bytes, self.folder = [], 0, None
+        self.counts, self.missing, self.failed, self.rows = collections.defaultdict(collections.Counter), collections.defaultdict(set), 0, []
+
+    def add(self, job):
+        if not self.folder:
+            self.folder = tempfile.TemporaryDirectory()
+        folder = os.path.join(self.folder.name, str(len(self.waiting) + 1))
+        try:
+            with refused("torch.export.save refuses it"):
+                self.bytes += job.write(folder)
+        except Skipped as reason:
+            shutil.rmtree(folder)
+            return self.skip(job.case, str(reason))
+        self.waiting.append(job)
+        if len(self.waiting) >= BATCH or self.bytes > BATCH_BYTES:
+            self.flush()
+
+    def flush(self):
+        if not self.waiting:
+            return
+        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "exported.lua")
+        done = subprocess.run([self.ltensor, "--disable-cuda", script, self.folder.name], capture_output=True, text=True)
+        for i, job in enumerate(self.waiting, 1):
+            job.check(os.path.join(self.folder.name, str(i)))
+            if job.problem == "ltensor ended without a result" and done.stderr:
+                job.problem += ": " + done.stderr.splitlines()[0]
+            self.count(job)
+        self.folder.cleanup()
+        self.waiting, self.bytes, self.folder = [], 0, None
+
+    def count(self, job):
+        counts, name = self.counts[job.case.group], f"{job.case.name}{'' if job.form == 'exported' else ', ' + job.form}"
+        counts["tried"] += 1
+        counts["loaded"] += job.loaded
+        counts["equal"] += job.problem is None
+        if job.problem:
+            self.failed += 1
+            for operator in re.findall(r"['(]((?:torch|_operator|math|builtins)\.[\w.]+)[')]", job.problem) if not job.loaded else []:
+                self.missing[operator].add(name)
+            if self.verbose or job.case.group != "operators":
+                print(f"{job.case.group}: {name}: {shortened(job.problem)}", flush=True)
+        self.rows.append((job.case.group, name, "equal" if job.problem is None else "fails", shortened(job.problem or "")))
+
+    def skip(self, case, reason):
+        self.counts[case.group]["skipped"] += 1
+        self.rows.append((case.group, case.name, "skipped", reason))
+        if self.verbose or case.group != "operators":
+            print(f"{case.group}: {case.name}: skipped: {reason}", flush=True)
+
+
+def shortened(text):
+    return re.sub(r"/tmp/\S*/", "", " ".join(text.split("stack traceback:")[0].split()))[:400]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("ltensor")
+    parser.add_argument("--sets", default="own")
+    parser.add_argument("--match", default="")
+    parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--parameters", type=float, default=1.5e8)
+    parser.add_argument("--forms", default="exported,decomposed", type=lambda text: text.split(","))
+    parser.add_argument("--report")
+    parser.add_argument("--verbose", action="store_true")
+    options = parser.parse_args()
     warnings.filterwarnings("ignore")
-    torch.manual_seed(0)
-    failed = count = 0
-    for name, module, args, options in cases():
-        program = torch.export.export(module.eval(), args, **options)
-        for kind, form in (("", program), (", decomposed", program.run_decompositions())):
-            with tempfile.TemporaryDirectory() as folder:
-                problem = check(os.path.abspath(ltensor), form, args, folder)
-            count += 1
-            if problem:
-                failed += 1
-                print(f"{name}{kind}: {problem}")
-    print(f"{count - failed} of {count} programs of torch.export: run, equal")
-    return 1 if failed else 0
+    networks.Skipped = Skipped
+    runs = Runs(options.ltensor, options.verbose)
+    for group in options.sets.split(","):
+        started = time.time()
+        try:
+            cases = list(networks.sets[group]())
+        except ImportError as error:
+            print(f"{group}: skipped, {error}")
+            continue
+        for case in cases:
+            case.group = group
+            if not re.search(options.match, case.name):
+                continue
+            jobs = []
+            try:
+                add_jobs(case, options, jobs)
+            except Skipped as reason:
+                runs.skip(case, shortened(str(reason)))
+            for job in jobs:
+                runs.add(job)
+        runs.flush()
+        runs.counts[group]["seconds"] = round(time.time() - started)
+    print(f"{'set':14}{'programs':>9}{'loaded':>8}{'equal':>7}{'skipped':>9}{'seconds':>9}")
+    for group, counts in runs.counts.items():
+        print(f"{group:14}{counts['tried']:9}{counts['loaded']:8}{counts['equal']:7}{counts['skipped']:9}{counts['seconds']:9}")
+    if runs.missing:
+        print("operators that ltensor does not have, and the programs that need them:")
+    for operator, names in sorted(runs.missing.items(), key=lambda entry: -len(entry[1])):
+        print(f"{len(names):6}  {operator}  ({', '.join(sorted(names)[:3])})")
+    if options.report:
+        with open(options.report, "w") as file:
+            file.writelines("\t".join(row) + "\n" for row in runs.rows)
+    return 1 if runs.failed else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main())

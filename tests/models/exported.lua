@@ -1,0 +1,66 @@
+-- exported.lua - runs the programs of exported.py: FOLDER/1, FOLDER/2, ... each have program.pt2 and
+-- inputs.pt. Writes each program's outputs, gradients and buffers to result.npz, or the error to
+-- problem.txt; loaded.txt exists if it was loaded.
+
+local folder = arg[1]
+
+local function as_saved(x)
+  x = x:detach()
+  if x.layout ~= torch.strided then x = x:to_dense() end
+  if x.dtype.is_floating_point and x.dtype ~= torch.float64 then x = x:to(torch.float32) end
+  return x:contiguous():clone()
+end
+
+local function write(path, text)
+  local file <close> = assert(io.open(path, 'w'))
+  file:write(text)
+end
+
+local function loss_of(outputs, weights)
+  local loss
+  for i, weight in pairs(weights) do
+    local output = outputs[i]
+    if torch.is_tensor(output) and output.requires_grad then
+      local part = (output:to(weight.dtype) * weight):sum()
+      loss = loss and loss + part or part
+    end
+  end
+  return loss
+end
+
+local function run(at)
+  local job, saved = torch.load(at .. '/inputs.pt'), {}
+  local program = torch.export.load(at .. '/program.pt2')
+  write(at .. '/loaded.txt', '')
+  for i, leaf in ipairs(job.leaves) do
+    if job.gradients[i] then leaf:requires_grad_() end
+  end
+  torch.manual_seed(job.seed)
+  local outputs = table.pack(program(table.unpack(job.leaves, 1, job.count)))
+  for i = 1, outputs.n do
+    local output = outputs[i]
+    if torch.is_tensor(output) then saved['output ' .. i] = as_saved(output)
+    elseif type(output) == 'boolean' then saved['output ' .. i] = torch.tensor(output)
+    elseif type(output) == 'number' then saved['output ' .. i] = torch.tensor(output, { dtype = math.type(output) == 'integer' and torch.int64 or torch.float64 }) end
+  end
+  local loss = loss_of(outputs, job.weights)
+  if loss then (loss.dtype.is_complex and loss.real or loss):backward() end
+  for name, parameter in program:named_parameters() do
+    if parameter.grad then saved['gradient of ' .. name] = as_saved(parameter.grad) end
+  end
+  for i, leaf in ipairs(job.leaves) do
+    if job.gradients[i] and leaf.grad then saved['gradient of input ' .. i] = as_saved(leaf.grad) end
+  end
+  for name, buffer in program:named_buffers() do saved['buffer ' .. name] = as_saved(buffer) end
+  torch.save(saved, at .. '/result.npz')
+end
+
+for i = 1, math.maxinteger do
+  local at = ('%s/%d'):format(folder, i)
+  local inputs = io.open(at .. '/inputs.pt')
+  if not inputs then break end
+  inputs:close()
+  local ok, message = pcall(run, at)
+  if not ok then write(at .. '/problem.txt', tostring(message)) end
+  collectgarbage()
+end

@@ -5,7 +5,7 @@
  *
  * lt_block_unit<FORMAT> has the block's ELEMENTS and BYTES, RUNS per unit, UNITS per block and
  *   load(block, unit)  reads the unit; the block's alignment is that of its size in bytes, up to 16
- *   run(r)             run number r
+ *   run(r)             run number r; its `least` is 0 unless LEAST
  *   at(unit, r)        index in the block of the run's first element */
 #ifndef LT_CUDA_BLOCKS_CUH
 #define LT_CUDA_BLOCKS_CUH
@@ -33,16 +33,24 @@ static __device__ __forceinline__ float lt_small_float(uint32_t v)
     return lt_shifted_float(v) - 8388608.0f;
 }
 
-/* The elements of a run. */
-static __device__ __forceinline__ void lt_decode_run(const lt_block_run &run, float *y)
+/* level - bias of the elements of a run. */
+static __device__ __forceinline__ void lt_run_levels(const lt_block_run &run, float *y)
 {
     LT_UNROLLED
     for (int i = 0; i < 4; i++) {
         /* lt_shifted_float of byte i: the bytes i, 0, 0 and 0x4b */
         const float shifted = __uint_as_float(
             __byte_perm(run.levels, 0x4b000000u, 0x7440u | static_cast<unsigned>(i)));
-        y[i] = run.scale * (shifted - (8388608.0f + run.bias)) - run.least;
+        y[i] = shifted - (8388608.0f + run.bias);
     }
+}
+
+/* The elements of a run. */
+static __device__ __forceinline__ void lt_decode_run(const lt_block_run &run, float *y)
+{
+    lt_run_levels(run, y);
+    LT_UNROLLED
+    for (int i = 0; i < 4; i++) y[i] = run.scale * y[i] - run.least;
 }
 
 static __device__ __forceinline__ uint32_t lt_block_short(const uint8_t *at)
@@ -77,8 +85,9 @@ static __device__ __forceinline__ uint32_t lt_nibbles(uint32_t word, int number)
 
 /* ---- blocks of 32: unit t has elements 4 t to 4 t + 3 and those 16 further ------------------- */
 
-template <int BLOCK_BYTES> struct lt_small_unit {
+template <int BLOCK_BYTES, bool HAS_LEAST = false> struct lt_small_unit {
     static constexpr int ELEMENTS = 32, BYTES = BLOCK_BYTES, RUNS = 2, UNITS = 4;
+    static constexpr bool LEAST = HAS_LEAST;
     static __device__ __forceinline__ int at(int t, int r) { return 4 * t + 16 * r; }
 };
 
@@ -93,7 +102,7 @@ template <> struct lt_block_unit<LT_BLOCK_Q4_0> : lt_small_unit<18> {
     __device__ __forceinline__ lt_block_run run(int r) const { return {lt_nibbles(q, r), 8, d, 0}; }
 };
 
-template <> struct lt_block_unit<LT_BLOCK_Q4_1> : lt_small_unit<20> {
+template <> struct lt_block_unit<LT_BLOCK_Q4_1> : lt_small_unit<20, true> {
     uint32_t q;
     float d, m;
     __device__ __forceinline__ void load(const uint8_t *b, int t)
@@ -124,7 +133,7 @@ template <> struct lt_block_unit<LT_BLOCK_Q5_0> : lt_small_unit<22> {
     }
 };
 
-template <> struct lt_block_unit<LT_BLOCK_Q5_1> : lt_small_unit<24> {
+template <> struct lt_block_unit<LT_BLOCK_Q5_1> : lt_small_unit<24, true> {
     uint32_t q, high;
     float d, m;
     __device__ __forceinline__ void load(const uint8_t *b, int t)
@@ -181,19 +190,21 @@ template <> struct lt_block_unit<LT_BLOCK_IQ4_NL> : lt_block_unit<LT_BLOCK_Q4_0>
 
 /* ---- blocks of 256 --------------------------------------------------------------------------- */
 
-template <int BLOCK_BYTES> struct lt_large_unit {
+template <int BLOCK_BYTES, bool HAS_LEAST = false> struct lt_large_unit {
     static constexpr int ELEMENTS = 256, BYTES = BLOCK_BYTES, RUNS = 4, UNITS = 16;
+    static constexpr bool LEAST = HAS_LEAST;
 };
 
 /* Two bits per element: unit t has four elements of each of four groups of 32, in half t / 8. */
-template <int BLOCK_BYTES> struct lt_two_bit_unit : lt_large_unit<BLOCK_BYTES> {
+template <int BLOCK_BYTES, bool HAS_LEAST>
+struct lt_two_bit_unit : lt_large_unit<BLOCK_BYTES, HAS_LEAST> {
     static __device__ __forceinline__ int at(int t, int r)
     {
         return t / 8 * 128 + t % 8 * 4 + 32 * r;
     }
 };
 
-template <> struct lt_block_unit<LT_BLOCK_Q2_K> : lt_two_bit_unit<84> {
+template <> struct lt_block_unit<LT_BLOCK_Q2_K> : lt_two_bit_unit<84, true> {
     uint32_t q, scales[2]; /* in bytes 0 and 2 of each word: the scale and minimum of a run */
     float d, m;
     __device__ __forceinline__ void load(const uint8_t *b, int t)
@@ -215,7 +226,7 @@ template <> struct lt_block_unit<LT_BLOCK_Q2_K> : lt_two_bit_unit<84> {
     }
 };
 
-template <> struct lt_block_unit<LT_BLOCK_Q3_K> : lt_two_bit_unit<110> {
+template <> struct lt_block_unit<LT_BLOCK_Q3_K> : lt_two_bit_unit<110, false> {
     uint32_t q, high;
     uint32_t low[2], upper; /* bits of the scales, in bytes as in Q2_K; upper: of all four runs */
     float d;
@@ -240,7 +251,7 @@ template <> struct lt_block_unit<LT_BLOCK_Q3_K> : lt_two_bit_unit<110> {
 };
 
 /* Four bits per element: unit t has eight elements of each of groups 2 g and 2 g + 1, g = t / 4. */
-template <int BLOCK_BYTES> struct lt_four_bit_unit : lt_large_unit<BLOCK_BYTES> {
+template <int BLOCK_BYTES> struct lt_four_bit_unit : lt_large_unit<BLOCK_BYTES, true> {
     uint32_t q[2];
     float scale[2], least[2];
     static __device__ __forceinline__ int at(int t, int r)

@@ -16,22 +16,16 @@
 local torch = require 'torch'
 local attend = require 'torch.lm.attention'
 local gguf_names = require 'torch.lm.models.gguf'
-local quantized = require 'torch.lm.quantized'
 local rotary = require 'torch.lm.models.rotary'
+local weights = require 'torch.lm.models.weights'
 local nn = torch.nn
 local F = nn.functional
 
 -- ---- layers -------------------------------------------------------------------------------------
 
--- A layer; with config.uninitialized its parameters get their values later.
-local function new(config, class, ...)
-  if config.uninitialized then return nn.utils.skip_init(class, ...) end
-  return class(...)
-end
+local function linear(config, inputs, outputs, bias) return weights.new(config, nn.Linear, inputs, outputs, { bias = bias or false }) end
 
-local function linear(config, inputs, outputs, bias) return new(config, nn.Linear, inputs, outputs, { bias = bias or false }) end
-
-local function norm(config, width) return new(config, config.norm == 'layer' and nn.LayerNorm or nn.RMSNorm, width, { eps = config.norm_eps }) end
+local function norm(config, width) return weights.new(config, config.norm == 'layer' and nn.LayerNorm or nn.RMSNorm, width, { eps = config.norm_eps }) end
 
 local Attention = nn.Module:extend 'DecoderAttention'
 
@@ -110,8 +104,8 @@ local Decoder = nn.Module:extend 'Decoder'
 -- With config.uninitialized, the caller appends the layers.
 function Decoder:init(config)
   self.config = config
-  self.embedding = new(config, nn.Embedding, config.vocab_size, config.dim)
-  if #config.ropes == 0 then self.positions = new(config, nn.Embedding, config.context, config.dim) end
+  self.embedding = weights.new(config, nn.Embedding, config.vocab_size, config.dim)
+  if #config.ropes == 0 then self.positions = weights.new(config, nn.Embedding, config.context, config.dim) end
   self.layers = nn.ModuleList()
   for i = 1, config.uninitialized and 0 or config.layers do self.layers:append(Layer(config, i)) end
   self.norm = norm(config, config.dim)
@@ -149,56 +143,6 @@ end
 
 -- ---- weights ------------------------------------------------------------------------------------
 
--- Replaces the layer of a weight by one with the quantized weight and the layer's bias.
-local function put_quantized(parent, last, weight, scheme)
-  local old = parent[last]
-  parent[last] = (nn.Embedding:is_instance(old) and quantized.Embedding or quantized.Linear)(weight, scheme, old.bias)
-end
-
--- Reads the values of all parameters of a module. source: file with the methods info, stored, tensor
--- and _fail. locate(name): the tensor of a parameter, its first row (from 0) or nil, and its form in
--- the file: nil, 'transposed' or 'minus one'.
-local function fill(module, prefix, source, locate, dtype)
-  local names = {}
-  for name in module:named_parameters('', true, false) do names[#names + 1] = name end
-  for _, name in ipairs(names) do
-    local parameter = module:get_parameter(name)
-    local expected = parameter.shape
-    local tensor, first, form = locate(prefix .. name)
-    local transposed = form == 'transposed'
-    local shape = source:info(tensor)
-    local rows = shape[transposed and #shape or 1] or 0
-    local fits = #shape == #expected and (first and first + expected[1] <= rows or rows == expected[1])
-    if fits and #shape == 2 then fits = shape[transposed and 1 or 2] == expected[2] end
-    if not fits then
-      source:_fail("tensor '%s' has the shape [%s], the configuration requires %s[%s]", tensor, table.concat(shape, ', '),
-        first and ('rows from %d of '):format(first) or '', table.concat(expected, ', '))
-    end
-    local stored, format = source:stored(tensor)
-    local quantizes = type(format) == 'string'
-    if quantizes and dtype then stored, quantizes = source:tensor(tensor, dtype), false end
-    if transposed and #shape == 2 then stored = stored:t() end
-    if first then stored = stored:narrow(1, first + 1, expected[1]) end
-    if quantizes then
-      local path, last = name:match '^(.-)%.?([^.]+)%.weight$'
-      put_quantized(path == '' and module or module:get_submodule(path), last, stored, format)
-    else
-      stored = stored:to(dtype or torch.float32)
-      parameter.data = form == 'minus one' and stored + 1 or stored:contiguous()
-    end
-  end
-end
-
--- Raises an error for tensors that no parameter has: the model would differ from the file's.
-local function check_used(source, used, ignores)
-  local unused = {}
-  for name in pairs(source.entries) do
-    if not used[name] and not ignores(name) then unused[#unused + 1] = name end
-  end
-  table.sort(unused)
-  if unused[1] then source:_fail("tensor '%s' belongs to no parameter of this family of models (%d such tensors)", unused[1], #unused) end
-end
-
 local M = { Decoder = Decoder }
 
 --- A model with the weights of a file: in a dtype, or with dtype nil quantized weights as the file
@@ -206,22 +150,17 @@ local M = { Decoder = Decoder }
 --- names: models/gguf.lua or models/folder.lua.
 function M.load(source, names, dtype)
   local config = names.configuration(source)
-  local find, used = names.locate(source, config), {}
-  local function locate(name)
-    local tensor, first, form = find(name)
-    used[tensor] = true
-    return tensor, first, form
-  end
+  local reader = weights.Reader(source, names.locate(source, config), dtype)
   config.uninitialized = true
   local net = Decoder(config)
-  fill(net, '', source, locate, dtype)
+  reader:fill(net, '')
   for i = 1, config.layers do
     local layer = Layer(config, i)
-    fill(layer, ('layers.%d.'):format(i - 1), source, locate, dtype)
+    reader:fill(layer, ('layers.%d.'):format(i - 1))
     net.layers:append(layer)
   end
   config.uninitialized = nil
-  check_used(source, used, names.ignores)
+  reader:finish(names.ignores)
   return net:requires_grad_(false)
 end
 

@@ -1,14 +1,18 @@
--- load.lua - torch.lm.load(path): a language model and its tokenizer from a GGUF file.
+-- load.lua - torch.lm.load(path): a language model and its tokenizer from a GGUF file or a folder of
+-- Hugging Face's.
 --
 --   local model = torch.lm.load 'SmolLM2-135M-Instruct.Q4_1.gguf'
 --   for piece in model:generate('The capital of France is', { max_tokens = 20 }) do io.write(piece) end
 
 --[=[ arguments
-path: GGUF file.
+path: GGUF file, or folder with config.json, model.safetensors and tokenizer.json.
 dtype: Dtype of the weights in memory; nil: as in the file, quantized weights mapped.
 device: Device of the weights.
 context: Maximum number of tokens of a text, with its prompt; nil: that of the model.
 cache_dtype: Dtype of the stored keys and values: torch.float32, float16, bfloat16 or int8; nil: that of the activations.
+texts: Text, or a table of texts.
+batch_size: Number of texts that are computed together.
+normalize: Whether the vectors have the length 1.
 prompt: Text, or a table of token ids (from 0); or a table of such prompts.
 max_tokens: Maximum number of new tokens.
 temperature: Divisor of the logits; 0 chooses the most likely token.
@@ -27,11 +31,10 @@ context_shift: Number of tokens at the beginning that are kept when the context 
 local torch = require 'torch'
 local class = require 'torch.support.class'
 local declare = require 'torch.support.arguments'
+local embed = require 'torch.lm.embed'
 local fail = require 'torch.support.fail'
 local generate = require 'torch.lm.generate'
-local gguf = require 'torch.lm.gguf'
-local llama = require 'torch.lm.llama'
-local Tokenizer = require 'torch.lm.tokenizer'
+local open = require 'torch.lm.models.open'
 
 -- Names of special tokens that end a text or a turn of a dialogue.
 local end_tokens = {}
@@ -48,6 +51,7 @@ local LM = class.Object:extend 'LanguageModel'
 -- the seconds of prompt and generation, and why each text ended: 'stop', a token that ends texts or a
 -- stop text, or 'length'.
 function LM:generate(prompt, options)
+  if self.embedding then fail 'generate(): this model makes embeddings of texts; call embed()' end
   local next_piece, stats = generate.generate(self, prompt, options)
   self.stats = stats
   return next_piece
@@ -63,12 +67,23 @@ function LM:complete(prompt, options)
   return several and texts or texts[1]
 end
 
+-- ---- embeddings ---------------------------------------------------------------------------------
+
+--- The embeddings of texts, float32 [texts, dim], or of one text [dim], by a BERT-type encoder: texts
+-- of similar meaning have vectors with a large product. A text is cut off at the model's limit.
+function LM:embed(texts, options)
+  if not self.embedding then fail 'embed(): this model generates text; expected an encoder, such as all-MiniLM-L6-v2' end
+  if type(texts) == 'string' then return embed(self, { texts }, options)[1] end
+  return embed(self, texts, options)
+end
+
 -- ---- loading ------------------------------------------------------------------------------------
 
--- The set of ids after which a text ends: the tokenizer's, and those of turns and texts by the names
--- that are common.
-local function ends_of(tokenizer)
+-- The set of ids after which a text ends: the model's, the tokenizer's, and those of turns and texts
+-- by the names that are common.
+local function ends_of(tokenizer, list)
   local ends = {}
+  for _, id in ipairs(list) do ends[id] = true end
   if tokenizer.eos_token_id then ends[tokenizer.eos_token_id] = true end
   for _, id in ipairs(tokenizer.all_special_ids) do
     if end_tokens[tokenizer:id_to_token(id)] then ends[id] = true end
@@ -78,24 +93,26 @@ end
 
 local cache_dtypes = { [torch.float32] = true, [torch.float16] = true, [torch.bfloat16] = true, [torch.int8] = true }
 
---- Loads a model and its tokenizer. The files of the families Llama (with SmolLM2) and Qwen2 are
---- supported. On the CPU, quantized weights stay mapped: the system reads them from the file.
+--- Loads a model and its tokenizer: a GGUF file, or a folder of transformers or sentence-transformers.
+--- The families are Llama (SmolLM2, Mistral), Qwen2, Qwen3, Gemma 1 to 3, Phi-2, Phi-3, GPT-2, and the
+--- encoders BERT (MiniLM) and RoBERTa. On the CPU, quantized weights stay mapped: the system reads them from
+--- the file.
 function LM:init(path, options)
   local device = torch.device(options.device or 'cpu')
   if options.cache_dtype and not cache_dtypes[options.cache_dtype] then
     fail('load(): cache_dtype is %s, expected torch.float32, float16, bfloat16 or int8', tostring(options.cache_dtype))
   end
-  local file = gguf(path)
-  local net = llama.from_gguf(file, options.dtype):to(device)
-  self.net, self.tokenizer, self.metadata = net, Tokenizer(file.metadata), file.metadata
-  self.device, self.ends = device, ends_of(self.tokenizer)
+  local parts = open(path, options.dtype)
+  local net = parts.net:to(device)
+  self.net, self.tokenizer, self.metadata, self.name = net, parts.tokenizer, parts.metadata, parts.name
+  self.device, self.embedding, self.ends = device, parts.embedding, ends_of(self.tokenizer, parts.ends or {})
   self.context, self.cache_dtype = options.context or net.config.context, options.cache_dtype
   if self.context < 2 or self.context > net.config.context then
     fail('load(): context is %d, expected 2 to %d, the length for which the model was trained', self.context, net.config.context)
   end
 end
 
-function LM:__tostring() return ('LanguageModel(%s)'):format(self.metadata['general.name'] or self.metadata['general.architecture']) end
+function LM:__tostring() return ('LanguageModel(%s)'):format(self.name) end
 
 local choice = 'integer max_tokens=256, number temperature=0, integer top_k=0, number top_p=1, number min_p=0, number repetition_penalty=1, '
   .. 'number frequency_penalty=0, number presence_penalty=0, integer? seed, string|list? stop, any? allowed, integer? context_shift'
@@ -103,6 +120,7 @@ declare.methods(LM, ([[
   init(self, string path, *, dtype? dtype, device? device, integer? context, dtype? cache_dtype)
   generate(self, string|list prompt, *, %s)
   complete(self, string|list prompt, *, %s)
+  embed(self, string|list texts, *, integer batch_size=32, boolean normalize=true)
 ]]):format(choice, choice), nil, 'options')
 
 return LM

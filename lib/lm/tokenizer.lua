@@ -14,6 +14,7 @@
 --[=[ arguments
 source: Path of a tokenizer.json of Hugging Face, or the metadata of a GGUF file as a table.
 text: Text.
+max_length: Maximum number of ids; the tokens beyond it are left out. nil: unlimited.
 add_special_tokens: Whether the ids begin and end as the model expects, for example with a token for the beginning of a text.
 ids: List of token ids, or a tensor of one dimension with them.
 skip_special_tokens: Whether special tokens, such as the end of a text, are left out.
@@ -152,6 +153,10 @@ function Tokenizer:encode(text, options)
   local special = options.add_special_tokens
   if special then table.move(parts.before, 1, #parts.before, 1, out) end
   encode_into(parts, C.repair_utf8(text), out)
+  if options.max_length then
+    local most = math.max(0, options.max_length - (special and #parts.after or 0))
+    for i = #out, most + 1, -1 do out[i] = nil end
+  end
   if special then table.move(parts.after, 1, #parts.after, #out + 1, out) end
   return out
 end
@@ -279,7 +284,7 @@ declare.methods(Tokenizer, [[
   id_to_token(self, integer id)
 ]])
 declare.methods(Tokenizer, [[
-  encode(self, string text, *, boolean add_special_tokens=true)
+  encode(self, string text, *, boolean add_special_tokens=true, integer? max_length)
   decode(self, table|Tensor ids, *, boolean skip_special_tokens=false)
   stream(self, *, boolean skip_special_tokens=false)
 ]], nil, 'options')

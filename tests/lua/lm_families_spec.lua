@@ -1,5 +1,5 @@
 -- lm_families_spec.lua - decoder-only models of each family: logits of tiny models as transformers computes them, from folders of
--- Hugging Face and from GGUF files, with and without a cache; files that ltensor refuses.
+-- Hugging Face and from GGUF files, with and without a cache; encoders and their embeddings; files that ltensor refuses.
 
 local torch = require 'torch'
 local caches = require 'torch.lm.cache'
@@ -187,5 +187,74 @@ describe('a file of a decoder-only model #cpu', function()
     os.remove(path .. '/config.json')
     assert_fails('no config.json, expected', Folder, path .. '/')
     os.remove(path)
+  end)
+end)
+
+-- Writes a file into a folder.
+local function put(path, name, text)
+  local file = assert(io.open(path .. '/' .. name, 'w'))
+  file:write(text)
+  file:close()
+end
+
+-- A model with an encoder, its tokenizer and more files: texts by name.
+local function load_encoder(family, more)
+  local path = write_folder(family)
+  put(path, 'vocab.txt', '[PAD]\n[UNK]\n[CLS]\n[SEP]\n' .. ('abcdefghijklmnopqrst'):gsub('.', '%0\n'))
+  assert(os.execute(("mkdir '%s/1_Pooling'"):format(path)))
+  for name, text in pairs(more or {}) do put(path, name, text) end
+  local ok, model = pcall(torch.lm.load, path)
+  os.execute(("rm -r '%s'"):format(path))
+  if not ok then error(model, 0) end
+  return model
+end
+
+local modules = [==[[{"path": "", "type": "sentence_transformers.models.Transformer"}, {"path": "1_Pooling", "type": "sentence_transformers.models.Pooling"}]]==]
+
+describe('an encoder #cpu', function()
+  local texts = { 'n c s f f k b q a e', 'N C S' }
+
+  for _, family in ipairs(families.encoders) do
+    it('has the embeddings of transformers: ' .. family.title, function()
+      local model = load_encoder(family)
+      local expected = torch.tensor(family.vectors)
+      assert.is_true((model:embed(texts) - expected):abs():max():item() < 1e-5)
+      assert.is_true((model:embed(texts[2]) - expected[2]):abs():max():item() < 1e-5)
+      assert.is_true((model:embed({ texts[2], texts[1], texts[2] }, { batch_size = 1 }) - expected[torch.tensor { 2, 1, 2 }]):abs():max():item() < 1e-5)
+    end)
+  end
+
+  it('pools vectors as the folder requires, up to its maximum of tokens', function()
+    local family = families.encoders[1]
+    local net = load_encoder(family).net
+    local long = net(torch.tensor { { 2, 17, 6, 22, 9, 9, 14, 5, 20, 4, 8, 3 } })[1]
+    local short = net(torch.tensor { { 2, 17, 6, 22, 3 } })[1]
+    local function pooled(mode, more)
+      local settings = { ['modules.json'] = modules, ['1_Pooling/config.json'] = ('{"pooling_mode_%s": true, "pooling_mode_mean_tokens": false}'):format(mode) }
+      for name, text in pairs(more or {}) do settings[name] = text end
+      return load_encoder(family, settings):embed(texts, { normalize = false })
+    end
+    local function assert_close(expected, actual) assert.is_true((actual - expected):abs():max():item() < 1e-5) end
+    assert_close(torch.stack { long[1], short[1] }, pooled 'cls_token')
+    assert_close(torch.stack { long[-1], short[-1] }, pooled 'lasttoken')
+    assert_close(torch.stack { long:amax(1), short:amax(1) }, pooled 'max_tokens')
+    assert_close(torch.stack { long:sum(1) / math.sqrt(12), short:sum(1) / math.sqrt(5) }, pooled 'mean_sqrt_len_tokens')
+    assert_close(torch.stack { short[-1], short[-1] }, pooled('lasttoken', { ['sentence_bert_config.json'] = '{"max_seq_length": 5}' }))
+    assert_fails("the pooling 'weightedmean', expected cls", pooled, 'weightedmean_tokens')
+    assert_fails("a module of the type 'sentence_transformers.models.Dense'", pooled, 'cls_token', { ['modules.json'] = modules:gsub('Pooling"}', 'Dense"}') })
+  end)
+
+  it('makes no text, and a decoder no embeddings', function()
+    local model = load_encoder(families.encoders[1])
+    assert_fails('this model makes embeddings of texts; call embed()', model.generate, model, 'a')
+    assert_fails('embed(): text 2 is a number', model.embed, model, { 'a', 1 })
+    assert.same({ 0, 16 }, { table.unpack(model:embed({}).shape) })
+    local path = write_folder(case 'llama')
+    put(path, 'vocab.txt', '[PAD]\n[UNK]\n[CLS]\n[SEP]\na\n')
+    local decoder = torch.lm.load(path)
+    os.execute(("rm -r '%s'"):format(path))
+    assert_fails('this model generates text; expected an encoder', decoder.embed, decoder, 'a')
+    assert.equal(1, #decoder.tokenizer:encode('a', { add_special_tokens = false }))
+    assert.equal(2, #decoder.tokenizer:encode('a a a', { max_length = 2 }))
   end)
 end)

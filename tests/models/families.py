@@ -1,5 +1,5 @@
 """families.py - writes tests/lua/support/lm_families.lua: tiny models of each family of decoder-only
-models, with their logits by Hugging Face's library transformers. Weights are numbers that the spec
+models and of encoders, with their results by Hugging Face's library transformers. Weights are numbers that the spec
 computes, too (value_of), so that the file has names and shapes only.
 
     python3 tests/models/families.py > tests/lua/support/lm_families.lua
@@ -40,6 +40,12 @@ CASES = [
     ("phi3", transformers.Phi3Config, dict(head_dim=4, sliding_window=6), "phi3"),
     ("phi", transformers.PhiConfig, dict(head_dim=4, num_key_value_heads=4), "phi2"),
     ("gpt2", transformers.GPT2Config, dict(vocab_size=24, n_embd=16, n_layer=3, n_head=4, n_positions=32, n_inner=24, bos_token_id=1, eos_token_id=2), "gpt2"),
+]
+# A text with the tokens n c s f f k b q a e of [PAD] [UNK] [CLS] [SEP] a b c ..., and its beginning.
+TEXTS = [2, 17, 6, 22, 9, 9, 14, 5, 20, 4, 8, 3], [2, 17, 6, 22, 3]
+ENCODERS = [
+    ("bert", transformers.BertConfig, dict(pad_token_id=0)),
+    ("roberta", transformers.RobertaConfig, dict(pad_token_id=1)),
 ]
 # The fields of configurations that matter.
 SHOWN = r"model_type|vocab_size|hidden_(size|act|activation)$|intermediate|n_|num_|head_dim|max_|rms_|layer_norm_|rope_|tie|" \
@@ -86,7 +92,7 @@ def field(text):
 
 
 def main():
-    print("-- lm_families.lua - tiny models and their logits by transformers %s; written by tests/models/families.py." % transformers.__version__)
+    print("-- lm_families.lua - tiny models and their results by transformers %s; written by tests/models/families.py." % transformers.__version__)
     print("\nreturn {\n  ids = %s," % lua_list(map(str, IDS)))
     for title, kind, options, arch in CASES:
         fields = dict(options) if kind is transformers.GPT2Config else {**SMALL, **options}
@@ -109,7 +115,24 @@ def main():
         for row in (len(IDS) // 2, len(IDS) - 1):
             print("      %s," % lua_list("%.6g" % x for x in logits[row].tolist()))
         print("    },\n  },")
-    print("}")
+    print("  encoders = {")
+    for title, kind, options in ENCODERS:
+        config = kind(vocab_size=24, hidden_size=16, intermediate_size=24, num_hidden_layers=2, num_attention_heads=4, max_position_embeddings=16,
+                      type_vocab_size=2, **options)
+        config.tie_word_embeddings = False
+        model = transformers.AutoModel.from_config(config, add_pooling_layer=False).eval()
+        with torch.no_grad():
+            tensors = fill(model)
+            vectors = [model(torch.tensor([ids])).last_hidden_state[0].mean(0) for ids in TEXTS]
+        shown = {k: v for k, v in config.to_dict().items() if re.match(SHOWN + "|type_vocab|pad_token_id", k) and v is not None}
+        print("    {\n      title = '%s', config = %s,\n      tensors = {" % (title, field(json.dumps(shown))))
+        for name, shape in tensors.items():
+            print("        { '%s', %s }," % (name, lua_list(map(str, shape))))
+        print("      },\n      vectors = {")
+        for vector in vectors:
+            print("        %s," % lua_list("%.6g" % x for x in torch.nn.functional.normalize(vector, dim=0).tolist()))
+        print("      },\n    },")
+    print("  },\n}")
 
 
 main()

@@ -1,4 +1,4 @@
--- lm_families.lua - tiny models and their logits by transformers 5.24.0; written by tests/models/families.py.
+-- lm_families.lua - tiny models and their results by transformers 5.24.0; written by tests/models/families.py.
 
 return {
   ids = { 3, 17, 0, 22, 9, 9, 14, 5, 20, 1, 8, 11 },
@@ -298,6 +298,68 @@ return {
     logits = {
       { -1.94619, 1.29696, -0.304494, -1.47737, -2.06035, -0.307454, 0.963925, -1.00071, -0.432329, -0.558776, -0.915633, -0.675523, 2.68403, 0.12578, -0.474838, -0.634954, -0.0130914, 2.37175, -1.72362, 1.15383, 1.16419, -2.02504, 2.49487, 1.15981 },
       { -2.00743, 1.21605, -0.287246, -1.48532, -1.66345, -0.631543, -0.269871, -1.0662, -0.0268943, -0.27708, 0.0018007, 0.230375, 0.746982, -0.486546, -0.494652, -0.455137, 0.180452, 0.582206, -0.831059, 1.73168, -0.846911, -2.66757, 0.144776, 2.06834 },
+    },
+  },
+  encoders = {
+    {
+      title = 'bert', config = [==[{"vocab_size": 24, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 24, "hidden_act": "gelu", "max_position_embeddings": 16, "type_vocab_size": 2, "layer_norm_eps": 1e-12, "pad_token_id": 0, "tie_word_embeddings": false, "model_type": "bert"}]==],
+      tensors = {
+        { 'embeddings.LayerNorm.bias', { 16 } },
+        { 'embeddings.LayerNorm.weight', { 16 } },
+        { 'embeddings.position_embeddings.weight', { 16, 16 } },
+        { 'embeddings.token_type_embeddings.weight', { 2, 16 } },
+        { 'embeddings.word_embeddings.weight', { 24, 16 } },
+        { 'encoder.layer.%d.attention.output.LayerNorm.bias', { 16 } },
+        { 'encoder.layer.%d.attention.output.LayerNorm.weight', { 16 } },
+        { 'encoder.layer.%d.attention.output.dense.bias', { 16 } },
+        { 'encoder.layer.%d.attention.output.dense.weight', { 16, 16 } },
+        { 'encoder.layer.%d.attention.self.key.bias', { 16 } },
+        { 'encoder.layer.%d.attention.self.key.weight', { 16, 16 } },
+        { 'encoder.layer.%d.attention.self.query.bias', { 16 } },
+        { 'encoder.layer.%d.attention.self.query.weight', { 16, 16 } },
+        { 'encoder.layer.%d.attention.self.value.bias', { 16 } },
+        { 'encoder.layer.%d.attention.self.value.weight', { 16, 16 } },
+        { 'encoder.layer.%d.intermediate.dense.bias', { 24 } },
+        { 'encoder.layer.%d.intermediate.dense.weight', { 24, 16 } },
+        { 'encoder.layer.%d.output.LayerNorm.bias', { 16 } },
+        { 'encoder.layer.%d.output.LayerNorm.weight', { 16 } },
+        { 'encoder.layer.%d.output.dense.bias', { 16 } },
+        { 'encoder.layer.%d.output.dense.weight', { 16, 24 } },
+      },
+      vectors = {
+        { -0.0510368, -0.130549, -0.01746, -0.142204, 0.197047, 0.191888, -0.327213, 0.112392, -0.566689, 0.554179, -0.29313, -0.0591191, -0.0596741, 0.165592, 0.0155282, -0.124831 },
+        { -0.0395817, -0.160403, -0.0351602, -0.207076, 0.195226, 0.228299, -0.34041, 0.123778, -0.555179, 0.501633, -0.276083, -0.0894511, -0.0703121, 0.221897, 0.0330336, -0.08831 },
+      },
+    },
+    {
+      title = 'roberta', config = [==[{"vocab_size": 24, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 24, "hidden_act": "gelu", "max_position_embeddings": 16, "type_vocab_size": 2, "layer_norm_eps": 1e-12, "pad_token_id": 1, "tie_word_embeddings": false, "model_type": "roberta"}]==],
+      tensors = {
+        { 'embeddings.LayerNorm.bias', { 16 } },
+        { 'embeddings.LayerNorm.weight', { 16 } },
+        { 'embeddings.position_embeddings.weight', { 16, 16 } },
+        { 'embeddings.token_type_embeddings.weight', { 2, 16 } },
+        { 'embeddings.word_embeddings.weight', { 24, 16 } },
+        { 'encoder.layer.%d.attention.output.LayerNorm.bias', { 16 } },
+        { 'encoder.layer.%d.attention.output.LayerNorm.weight', { 16 } },
+        { 'encoder.layer.%d.attention.output.dense.bias', { 16 } },
+        { 'encoder.layer.%d.attention.output.dense.weight', { 16, 16 } },
+        { 'encoder.layer.%d.attention.self.key.bias', { 16 } },
+        { 'encoder.layer.%d.attention.self.key.weight', { 16, 16 } },
+        { 'encoder.layer.%d.attention.self.query.bias', { 16 } },
+        { 'encoder.layer.%d.attention.self.query.weight', { 16, 16 } },
+        { 'encoder.layer.%d.attention.self.value.bias', { 16 } },
+        { 'encoder.layer.%d.attention.self.value.weight', { 16, 16 } },
+        { 'encoder.layer.%d.intermediate.dense.bias', { 24 } },
+        { 'encoder.layer.%d.intermediate.dense.weight', { 24, 16 } },
+        { 'encoder.layer.%d.output.LayerNorm.bias', { 16 } },
+        { 'encoder.layer.%d.output.LayerNorm.weight', { 16 } },
+        { 'encoder.layer.%d.output.dense.bias', { 16 } },
+        { 'encoder.layer.%d.output.dense.weight', { 16, 24 } },
+      },
+      vectors = {
+        { -0.0604653, -0.154446, -0.0363669, -0.187893, 0.216742, 0.190648, -0.312213, 0.131052, -0.553509, 0.555658, -0.278266, -0.0741149, -0.0598021, 0.172258, 0.0182093, -0.0790847 },
+        { -0.0505461, -0.1485, -0.0432218, -0.209487, 0.218427, 0.220265, -0.359849, 0.12567, -0.513337, 0.550742, -0.297853, -0.0805472, -0.058442, 0.145558, 0.0227756, -0.0311519 },
+      },
     },
   },
 }

@@ -1,6 +1,7 @@
--- lm.lua - torch.lm, language models: load, gguf, lora, tokenizer; each part is loaded on first use.
+-- lm.lua - torch.lm, language models: load, gguf, lora, template, tokenizer; each part is loaded on
+-- first use.
 
-local where = { load = true, gguf = true, lora = true, tokenizer = true }
+local where = { load = true, gguf = true, lora = true, template = true, tokenizer = true }
 
 local lm = { __names = where }
 

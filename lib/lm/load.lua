@@ -11,6 +11,12 @@ device: Device of the weights.
 context: Maximum number of tokens of a text, with its prompt; nil: that of the model.
 cache_dtype: Dtype of the stored keys and values: torch.float32, float16, bfloat16 or int8; nil: that of the activations.
 texts: Text, or a table of texts.
+messages: List of messages, each a table with the texts `role` and `content`, and other fields that the template reads.
+add_generation_prompt: Whether the prompt ends with the beginning of the assistant's answer.
+tools: List of functions that the model can call, as JSON schemas in tables.
+tokenize: Whether token ids are returned, not a text.
+chat_template: Template; nil: that of the model.
+variables: Table of further values for the template by name, for example enable_thinking.
 batch_size: Number of texts that are computed together.
 normalize: Whether the vectors have the length 1.
 prompt: Text, or a table of token ids (from 0); or a table of such prompts.
@@ -29,9 +35,10 @@ context_shift: Number of tokens at the beginning that are kept when the context 
 ]=]
 
 local torch = require 'torch'
+local chat = require 'torch.lm.models.chat'
 local class = require 'torch.support.class'
 local declare = require 'torch.support.arguments'
-local embed = require 'torch.lm.embed'
+local embed = require 'torch.lm.models.embed'
 local fail = require 'torch.support.fail'
 local generate = require 'torch.lm.generate'
 local open = require 'torch.lm.models.open'
@@ -66,6 +73,14 @@ function LM:complete(prompt, options)
   for i, pieces in ipairs(texts) do texts[i] = table.concat(pieces) end
   return several and texts or texts[1]
 end
+
+-- ---- dialogues ----------------------------------------------------------------------------------
+
+--- The prompt of a dialogue, by the template in the model's files: token ids for generate(), or with
+-- tokenize = false a text. `model:generate(model:apply_chat_template({{role = 'user', content = 'Hi'}},
+-- {add_generation_prompt = true}))`. A text has its special tokens: encode it with add_special_tokens =
+-- false.
+function LM:apply_chat_template(messages, options) return chat(self, messages, options) end
 
 -- ---- embeddings ---------------------------------------------------------------------------------
 
@@ -105,6 +120,7 @@ function LM:init(path, options)
   local parts = open(path, options.dtype)
   local net = parts.net:to(device)
   self.net, self.tokenizer, self.metadata, self.name = net, parts.tokenizer, parts.metadata, parts.name
+  self.chat_template, self.special_tokens = parts.template, parts.special_tokens or {}
   self.device, self.embedding, self.ends = device, parts.embedding, ends_of(self.tokenizer, parts.ends or {})
   self.context, self.cache_dtype = options.context or net.config.context, options.cache_dtype
   if self.context < 2 or self.context > net.config.context then
@@ -120,6 +136,7 @@ declare.methods(LM, ([[
   init(self, string path, *, dtype? dtype, device? device, integer? context, dtype? cache_dtype)
   generate(self, string|list prompt, *, %s)
   complete(self, string|list prompt, *, %s)
+  apply_chat_template(self, list messages, *, boolean add_generation_prompt=false, list? tools, boolean tokenize=true, string? chat_template, table? variables)
   embed(self, string|list texts, *, integer batch_size=32, boolean normalize=true)
 ]]):format(choice, choice), nil, 'options')
 

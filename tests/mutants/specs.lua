@@ -4,7 +4,7 @@ local M = {}
 
 -- The first pattern that a path matches decides.
 local MAP = {
-  { '^src/core/own', 'own_test own own_lua_test catalog_test fork_test' }, { '^src/lua/own', 'own own_lua_test' }, { '^src/lua/model', 'model_lua_test models' }, { '^lib/model', 'models model_lua_test' }, { '^lib/lm', 'tokenizer lm llama gguf' },
+  { '^src/core/own', 'own_test own own_lua_test catalog_test fork_test' }, { '^src/lua/own', 'own own_lua_test' }, { '^src/lua/model', 'model_lua_test models' }, { '^lib/model', 'models model_lua_test' }, { '^lib/lm/template', 'chat_template' }, { '^lib/lm', 'tokenizer lm llama lm_families gguf' },
   { '^src/core/expression', 'kernel_elementwise formula_test' }, { '^src/lua/formula', 'kernel_elementwise' }, { '^src/lua/cuda/user_kernel', 'cuda_user_kernel' }, { '^src/cuda/sim/user', 'cuda_user_kernel' },
   { '^src/core/compile', 'compile compile_fused compile_reference deferred_test compile_graph' }, { '^src/core/cpu/compile', 'compile_fused compile_reference' }, { '^src/lua/compile', 'compile compile_graph' }, { '^lib/compile', 'compile compile_graph compile_programs' },
   { '^src/core/sparse', 'sparse sparse_test' }, { '^lib/sparse', 'sparse' }, { '^src/core/interop', 'dlpack arrow dlpack_test arrow_import_test arrow_export_test' }, { '^src/lua/interop', 'dlpack arrow arrow_lua_test' },

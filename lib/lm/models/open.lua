@@ -90,6 +90,30 @@ local function template_of(folder)
   end
 end
 
+-- The texts of special tokens by the names that templates have.
+local special_names = { 'bos_token', 'eos_token', 'unk_token', 'pad_token' }
+
+local function special_of_folder(folder)
+  local data, tokens = folder:json 'tokenizer_config.json' or {}, {}
+  for _, name in ipairs(special_names) do
+    local token = data[name]
+    if type(token) == 'table' then token = token.content end
+    tokens[name] = type(token) == 'string' and token or nil
+  end
+  return tokens
+end
+
+local gguf_ids = { bos_token = 'bos', eos_token = 'eos', unk_token = 'unknown', pad_token = 'padding' }
+
+local function special_of_gguf(data, tokenizer)
+  local tokens = {}
+  for _, name in ipairs(special_names) do
+    local id = data[('tokenizer.ggml.%s_token_id'):format(gguf_ids[name])]
+    tokens[name] = id and tokenizer:id_to_token(id) or nil
+  end
+  return tokens
+end
+
 -- The ids that end a text, in a list.
 local function ends_of(data)
   local ids = data.eos_token_id
@@ -104,7 +128,7 @@ local function open_folder(path, dtype)
     return { net = net, tokenizer = tokenizer_of(folder), metadata = data, name = data.model_type, embedding = embedding_of(folder, net.config.context) }
   end
   return { net = llama.load(folder, folder_names, dtype), tokenizer = tokenizer_of(folder), metadata = data, name = data.model_type,
-    template = template_of(folder), ends = ends_of(folder:json 'generation_config.json' or data) }
+    template = template_of(folder), special_tokens = special_of_folder(folder), ends = ends_of(folder:json 'generation_config.json' or data) }
 end
 
 local pooling_numbers = { [1] = 'mean', [2] = 'cls', [3] = 'last' }
@@ -115,6 +139,7 @@ local function open_gguf(path, dtype)
   local family = data['general.architecture']
   local parts = { tokenizer = Tokenizer(data), metadata = data, name = data['general.name'] or family, template = data['tokenizer.chat_template'], ends = {} }
   if family ~= 'bert' then
+    parts.special_tokens = special_of_gguf(data, parts.tokenizer)
     parts.net = llama.from_gguf(file, dtype)
     return parts
   end
@@ -125,7 +150,8 @@ local function open_gguf(path, dtype)
 end
 
 --- The parts of a model: net; tokenizer; metadata; name; and for models that generate text `ends`, a
---- list of ids, and `template`, the text of the template of dialogues or nil; for encoders `embedding`.
+--- list of ids, `template`, the text of the template of dialogues or nil, and special_tokens, texts by
+--- name; for encoders `embedding`.
 return function(path, dtype)
   if exists(path:gsub('/*$', '') .. '/config.json') then return open_folder(path, dtype) end
   return open_gguf(path, dtype)

@@ -224,6 +224,36 @@ describe('an encoder #cpu', function()
     end)
   end
 
+  it('has the embeddings of transformers, from a GGUF file', function()
+    local family, config = families.encoders[1], parsed(families.encoders[1].config)
+    local metadata = { { 'general.architecture', 8, 'bert' }, { 'bert.attention.layer_norm_epsilon', 6, config.layer_norm_eps }, { 'bert.pooling_type', 4, 1 } }
+    for name, value in pairs { embedding_length = config.hidden_size, block_count = 2, ['attention.head_count'] = 4, feed_forward_length = 24, context_length = 16 } do
+      metadata[#metadata + 1] = { 'bert.' .. name, 4, value }
+    end
+    local words, kinds = { of = 8, '[PAD]', '[UNK]', '[CLS]', '[SEP]' }, { of = 5, 3, 3, 3, 3 }
+    for letter in ('abcdefghijklmnopqrst'):gmatch '.' do words[#words + 1], kinds[#kinds + 1] = '\u{2581}' .. letter, 1 end
+    for name, value in pairs { model = 'bert', tokens = words, token_type = kinds, cls_token_id = 2, seperator_token_id = 3, unknown_token_id = 1 } do
+      metadata[#metadata + 1] = { 'tokenizer.ggml.' .. name, type(value) == 'table' and 9 or type(value) == 'string' and 8 or 4, value }
+    end
+    local names = {
+      ['embeddings.word_embeddings'] = 'token_embd', ['embeddings.position_embeddings'] = 'position_embd', ['embeddings.token_type_embeddings'] = 'token_types',
+      ['embeddings.LayerNorm'] = 'token_embd_norm', ['attention.self.query'] = 'attn_q', ['attention.self.key'] = 'attn_k', ['attention.self.value'] = 'attn_v',
+      ['attention.output.dense'] = 'attn_output', ['attention.output.LayerNorm'] = 'attn_output_norm', ['intermediate.dense'] = 'ffn_up',
+      ['output.dense'] = 'ffn_down', ['output.LayerNorm'] = 'layer_output_norm',
+    }
+    local tensors = {}
+    for i, entry in ipairs((tensors_of(family))) do
+      local layer, rest = entry[1]:match '^encoder%.layer%.(%d)%.(.*)$'
+      local path, part = (rest or entry[1]):match '^(.*)%.(%a+)$'
+      tensors[i] = { (layer and 'blk.' .. layer .. '.' or '') .. names[path] .. '.' .. part, table.move(entry[2].shape, 1, #entry[2].shape, 1, {}), 0, files.bytes(entry[2]) }
+    end
+    local path = files.write(files.text(metadata, tensors))
+    local ok, model = pcall(torch.lm.load, path)
+    os.remove(path)
+    assert(ok, model)
+    assert.is_true((model:embed(texts) - torch.tensor(family.vectors)):abs():max():item() < 1e-5)
+  end)
+
   it('pools vectors as the folder requires, up to its maximum of tokens', function()
     local family = families.encoders[1]
     local net = load_encoder(family).net

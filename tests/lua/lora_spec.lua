@@ -194,6 +194,10 @@ describe('the files of an adapter #cpu', function()
     assert.is_truthy(file:read 'a':find('"target_modules": ["model.layers.0.self_attn.q_proj"]', 1, true))
     file:close()
     adapted(nn.Sequential(nn.Linear(3, 2)), { target_modules = { '0' }, r = 1 }):save_pretrained(folder .. '/c')
+    local fused = floats()
+    fused.config.family = 'phi3'
+    adapters = torch.lm.lora(fused)
+    fails_with("'layers.0.attention.q_proj' is a part of another layer in Hugging Face's model", adapters.save_pretrained, adapters, folder .. '/e')
     local state = torch.load(folder .. '/c/adapter_model.safetensors')
     assert.same({ 1, 3 }, { table.unpack(state['base_model.model.0.lora_A.weight'].shape) })
   end)
@@ -288,18 +292,20 @@ describe('a run of scripts/lora.lua #cpu #again', function()
     return content
   end
 
-  it('on a simulated GPU has the losses of the CPU', function()
-    local losses = {}
-    for device, options in pairs { cpu = '--disable-cuda', cuda = '--sim-gpus 1 --no-copies' } do
-      local _, message, status = process.run(('%s --dtype float32 --device %s --steps 4 --losses %s/%s'):format(
-        (command:gsub('%-%-disable%-cuda', options)), device, folder, device))
-      assert.equal(0, status, message)
-      losses[device] = {}
-      for loss in read(device):gmatch '%S+' do table.insert(losses[device], tonumber(loss)) end
-    end
-    assert.equal(4, #losses.cpu)
-    for step, loss in ipairs(losses.cpu) do assert.near(loss, losses.cuda[step], 1e-3) end
-  end)
+  for name, dtype in pairs { quantized = '', float = '--dtype float32' } do
+    it('with ' .. name .. ' weights has the losses of the CPU on a simulated GPU', function()
+      local losses = {}
+      for device, options in pairs { cpu = '--disable-cuda', cuda = '--sim-gpus 1 --no-copies' } do
+        local _, message, status = process.run(('%s %s --device %s --steps 4 --losses %s/%s'):format(
+          (command:gsub('%-%-disable%-cuda', options)), dtype, device, folder, device))
+        assert.equal(0, status, message)
+        losses[device] = {}
+        for loss in read(device):gmatch '%S+' do table.insert(losses[device], tonumber(loss)) end
+      end
+      assert.equal(4, #losses.cpu)
+      for step, loss in ipairs(losses.cpu) do assert.near(loss, losses.cuda[step], 1e-3) end
+    end)
+  end
 
   it('that is killed and resumed has the numbers of one that is not', function()
     local seed = os.time()

@@ -87,8 +87,10 @@ static int ready(lua_State *L)
 {
     struct pollfd wait[MAX_DESCRIPTORS];
     luaL_checktype(L, 1, LUA_TTABLE);
-    const int n = (int)luaL_len(L, 1);
-    luaL_argcheck(L, n <= MAX_DESCRIPTORS, 1, "too many descriptors");
+    const lua_Integer length = luaL_len(L, 1);
+    if (length < 0 || length > MAX_DESCRIPTORS)
+        return luaL_argerror(L, 1, "wrong number of descriptors");
+    const int n = (int)length;
     for (int i = 0; i < n; i++) {
         lua_geti(L, 1, i + 1);
         wait[i] = (struct pollfd){(int)luaL_checkinteger(L, -1), POLLIN, 0};

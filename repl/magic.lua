@@ -12,7 +12,7 @@ local errors = require 'repl.errors'
 local magic = {}
 local magics = {}
 
-for _, group in ipairs {'code', 'names', 'files', 'session', 'devices', 'debug', 'cells', 'help'} do
+for _, group in ipairs {'code', 'names', 'files', 'session', 'devices', 'debug', 'cells', 'lm', 'help'} do
   for name, entry in pairs(require('repl.magic.' .. group)) do magics[name] = entry end
 end
 

@@ -1,9 +1,10 @@
 -- manual.lua - generates the manual page, and completions for bash, zsh and fish, from the texts of
 -- --help: the program's, and those of its commands.
 --
--- Usage: { build/ltensor --help; build/ltensor generate --help; } | lua5.4 scripts/manual.lua VERSION
--- DATE FOLDER [docs/guide/README.md]: writes ltensor.1, ltensor.bash, _ltensor and ltensor.fish to the
--- folder; the guide's table of settings becomes the section ENVIRONMENT.
+-- Usage: for c in '' chat embed generate; do build/ltensor $c --help; done |
+-- lua5.4 scripts/manual.lua VERSION DATE FOLDER [docs/guide/README.md]: writes ltensor.1,
+-- ltensor.bash, _ltensor and ltensor.fish to the folder; the guide's table of settings becomes the
+-- section ENVIRONMENT.
 
 local version, date, folder, guide = table.unpack(arg)
 if not folder then error 'usage: manual.lua VERSION DATE FOLDER [GUIDE]' end

@@ -1,8 +1,9 @@
--- commands.lua - the program's commands for language models: `ltensor generate MODEL`. main(name,
--- arguments) runs one. May use the other modules of repl/lm; torch.lm through require.
+-- commands.lua - the program's commands for language models: `ltensor chat MODEL`, `ltensor embed
+-- MODEL`, `ltensor generate MODEL`. main(name, arguments) runs one. May use the other modules of repl/lm; torch.lm through require.
 
 local options = require 'repl.lm.options'
 local torch = require 'torch'
+local system = require 'repl.system'
 
 local commands = {}
 
@@ -45,15 +46,15 @@ local function dtype_of(name, value)
   return dtype
 end
 
---- The model of a file, by the values of options.
-function commands.load(path, values)
+-- The model of a file, by the values of options.
+local function load(path, values)
   if values.threads then torch.set_num_threads(values.threads) end
   return torch.lm.load(path, {device = values.device, dtype = dtype_of('--dtype', values.dtype), context = values.context,
     cache_dtype = dtype_of('--cache-dtype', values.cache_dtype)})
 end
 
---- The arguments of generate() among the values of options.
-function commands.sampling(values)
+-- The arguments of generate() among the values of options.
+local function sampling_of(values)
   local result = {}
   for _, option in ipairs(sampling) do
     local key = option[1]:sub(3):gsub('-', '_')
@@ -62,18 +63,16 @@ function commands.sampling(values)
   return result
 end
 
---- Writes the pieces of an iterator as they come. Returns false if a write fails, and the text.
-function commands.write(pieces)
-  local list = {}
+-- Writes the pieces of an iterator as they come. Returns false if a write fails.
+local function write_pieces(pieces)
   for piece in pieces do
-    list[#list + 1] = piece
-    if not (io.stdout:write(piece) and io.stdout:flush()) then return false, table.concat(list) end
+    if not (io.stdout:write(piece) and io.stdout:flush()) then return false end
   end
-  return io.stdout:write '\n' ~= nil, table.concat(list)
+  return io.stdout:write '\n' ~= nil and io.stdout:flush() ~= nil
 end
 
---- Writes the line of --stats to stderr.
-function commands.write_stats(stats)
+-- Writes the line of --stats to stderr.
+local function write_stats(stats)
   local function rate(n, seconds) return seconds > 0 and n / seconds or 0 end
   io.stderr:write(('prompt %d tokens %.1f tok/s, decode %d tokens %.1f tok/s\n'):format(stats.prompt_tokens,
     rate(stats.prompt_tokens, stats.prompt_seconds), stats.tokens, rate(stats.tokens - 1, stats.seconds)))
@@ -90,14 +89,71 @@ Continues a text by the language model of a GGUF file. The text follows --prompt
 stdin, without the newline at its end.]],
 joined({
   {'--prompt', 'TEXT', 'the text to continue'},
+  {'--chat', nil, "the text is a message: apply the model's chat template"},
 }, sampling, loading, {
   {'--stats', nil, 'write the numbers of tokens and tokens per second to stderr'},
 }, help),
 function(model, values)
   local prompt = values.prompt or io.read('a'):gsub('\n$', '')
-  local ok = commands.write(model:generate(prompt, commands.sampling(values)))
-  if values.stats then commands.write_stats(model.stats) end
+  if values.chat then prompt = model:apply_chat_template({{role = 'user', content = prompt}}, {add_generation_prompt = true}) end
+  local ok = write_pieces(model:generate(prompt, sampling_of(values)))
+  if values.stats then write_stats(model.stats) end
   return ok
+end}
+
+list.chat = {'ltensor chat MODEL [options]', [[
+Answers messages by the language model of a file or folder, a line each, until the end of stdin. Ctrl-C
+ends an answer.]],
+joined({
+  {'--system', 'TEXT', 'an instruction for the whole dialogue'},
+}, sampling, loading, help),
+function(model, values)
+  local chat, interrupt = require 'repl.lm.chat', require 'repl.interrupt'
+  local prompts = system.isatty(0) and system.isatty(1)
+  local function read()
+    if prompts then
+      io.stdout:write '> '
+      io.stdout:flush()
+    end
+    return io.read 'l'
+  end
+  interrupt.install()
+  local ok, result = pcall(chat.run, chat.new(model, sampling_of(values), values.system), read, write_pieces)
+  interrupt.restore()
+  if not ok then error(result, 0) end
+  return result
+end}
+
+-- Numbers of a list as JSON.
+local function json_of(numbers)
+  local parts = {}
+  for i, number in ipairs(numbers) do parts[i] = ('%.7g'):format(number) end
+  return '[' .. table.concat(parts, ', ') .. ']\n'
+end
+
+list.embed = {'ltensor embed MODEL [options]', [[
+Writes the embeddings of texts by an encoder such as all-MiniLM-L6-v2: a line of JSON, a list of
+numbers, for each --text, or else for each line of stdin.]],
+joined({
+  {'--text', 'TEXT', 'a text; may be repeated', 'texts'},
+  {'--npy', 'FILE', 'write the embeddings to a file of NumPy instead, a row for each text'},
+}, loading, help),
+function(model, values)
+  local texts = values.text
+  if not texts then
+    texts = {}
+    for line in io.lines() do texts[#texts + 1] = line end
+  end
+  if #texts == 0 then return true end
+  local rows = model:embed(texts)
+  if values.npy then
+    torch.save(rows, values.npy)
+    return true
+  end
+  for _, row in ipairs(rows:tolist()) do
+    if not io.stdout:write(json_of(row)) then return false end
+  end
+  return true
 end}
 
 -- Reads the arguments of a command: the values of options and the model; no model: --help was given.
@@ -124,7 +180,7 @@ function commands.main(name, arguments)
     return io.stdout:write('usage: ', command[1], '\n', command[2], '\n', options.describe(command[3])) ~= nil
   end
   local result
-  ok, result = pcall(function() return command[4](commands.load(path, values), values) end)
+  ok, result = pcall(function() return command[4](load(path, values), values) end)
   if not ok then return fail(name, result) end
   return result
 end

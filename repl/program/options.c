@@ -12,7 +12,8 @@
 const char options_help[] =
     "usage: ltensor [options] [script [args]]\n"
     "Lua with tensors. Without a script, starts the prompt or runs the script on stdin.\n"
-    "`ltensor generate MODEL` runs a language model; with --help, it lists its options.\n"
+    "`ltensor chat MODEL`, `ltensor generate MODEL` and `ltensor embed MODEL` run a language\n"
+    "model; with --help, they list their options.\n"
     "  -e code          run the string `code`\n"
     "  -l name          require library `name` into global `name`\n"
     "  -l g=name        require library `name` into global `g`\n"
@@ -41,7 +42,7 @@ const char options_help[] =
 
 static bool is_command(const char *word)
 {
-    static const char *const commands[] = {"generate"};
+    static const char *const commands[] = {"chat", "embed", "generate"};
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (strcmp(word, commands[i]) == 0) return true;
     return false;

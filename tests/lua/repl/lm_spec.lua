@@ -1,4 +1,4 @@
--- The commands of the program for language models. Needs PCRE2, as the tokenizer does.
+-- The commands of the program for language models, and %chat. Needs PCRE2, as the tokenizer does.
 
 local torch = require 'torch'
 local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
@@ -71,5 +71,54 @@ describe('ltensor generate #cpu', function()
     local out = process.run(('cd "$(mktemp -d)" && echo "print(1)" >generate && %s ./generate && %s -- generate && rm -r "$PWD"'):format(
       process.quote(process.ltensor), process.quote(process.ltensor)))
     assert.equal('1\n1\n', out)
+  end)
+end)
+
+describe('a dialogue with a language model #cpu', function()
+  local path, model
+
+  setup(function()
+    torch.manual_seed(5)
+    local metadata = tiny.tokenizer()
+    metadata[#metadata + 1] = { 'tokenizer.chat_template', 8, "{% for m in messages %}{{ m.role }}x{{ m.content }}y{% endfor %}" }
+    path = files.write((tiny.text(metadata)))
+    model = torch.lm.load(path)
+  end)
+  teardown(function() os.remove(path) end)
+
+  local function answer(text) return model:complete(text, { max_tokens = 5 }) end
+
+  it('answers lines of stdin', function()
+    local first = answer 'systemxzyuserxabcy'
+    local second = answer(('systemxzyuserxabcyassistantx%syuserxqy'):format(first))
+    local out, err, status = process.run(('printf "abc\\n\\nq\\n" | %s chat %s --max-tokens 5 --system z'):format(process.quote(process.ltensor), path))
+    assert.same({ first .. '\n' .. second .. '\n', '', 0 }, { out, err, status })
+  end)
+
+  it('forgets the oldest messages when the context is full', function()
+    local out, err = process.run(('yes abcabcabcabcabc | head -n 9 | %s chat %s --max-tokens 3'):format(process.quote(process.ltensor), path))
+    assert.equal('', err)
+    assert.equal(9, select(2, out:gsub('\n', '')))
+  end)
+
+  it('applies the template to a message with generate --chat', function()
+    assert.equal(answer 'userxabcy' .. '\n', (process.run(('%s generate %s --chat --prompt abc --max-tokens 5'):format(process.quote(process.ltensor), path))))
+  end)
+
+  it('is a magic of the prompt', function()
+    local out = process.run(('printf "m = torch.lm.load \'%s\'\\n%%%%chat m abc\\n%%%%chat\\n%%%%chat m\\n" | %s -i 2>&1'):format(path, process.quote(process.ltensor)))
+    assert.is_truthy(out:find(model:complete('userxabcy', { max_tokens = 8 }):sub(1, 8), 1, true), out)
+    assert.is_truthy(out:find('which model?', 1, true), out)
+    assert.is_truthy(out:find('no line can be read here: %chat model message', 1, true), out)
+  end)
+end)
+
+describe('ltensor embed #cpu', function()
+  it('explains an error of the model', function()
+    local path = files.write((tiny.text(tiny.tokenizer())))
+    local _, err, status = process.run(('%s embed %s --text a'):format(process.quote(process.ltensor), path))
+    os.remove(path)
+    assert.is_truthy(err:find('ltensor embed: embed(): this model generates text', 1, true), err)
+    assert.equal(1, status)
   end)
 end)

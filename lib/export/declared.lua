@@ -61,8 +61,9 @@ local function match(overload, arguments)
   for k, argument in ipairs(arguments) do
     local i = at[argument.name] or at[synonyms[argument.name]]
     local parameter = i and overload[i]
-    if not i and argument.kind == 'tensor' and overload[k] and not bound[k] and kinds.tensor[overload[k].kind] then
-      i, parameter = k, overload[k] -- a tensor with another name in the same position
+    local same = overload[k]
+    if not i and argument.kind == 'tensor' and same and not same.only_named and not bound[k] and kinds.tensor[same.kind] then
+      i, parameter = k, same -- a tensor with another name in the same position
     end
     if not parameter then
       if not ignored[argument.name] then return nil end

@@ -113,6 +113,13 @@ describe('operators of torch.export #cpu', function()
       assert.are.equal(5.25, loss(2):item())
     end)
 
+    it('an overload is not selected by its argument out', function()
+      local a, b = torch.tensor { 1.0, 5 }, torch.tensor { 3.0, 2 }
+      assert.same({ 1, 2 }, results_of(1, 'min.other', { 'self', tensor 'x1', 'other', tensor 'x2' }, a, b):tolist())
+      assert.same({ 3, 5 }, results_of(1, 'max.other', { 'self', tensor 'x1', 'other', tensor 'x2' }, a, b):tolist())
+      assert.same({ 3, 2 }, b:tolist())
+    end)
+
     it('a result that ltensor does not compute is an error where the program uses it', function()
       local weight, at, offsets = torch.ones(3, 2), torch.tensor { 0, 2 }, torch.tensor { 0 }
       local arguments = { 'weight', tensor 'x1', 'indices', tensor 'x2', 'offsets', tensor 'x3' }

@@ -1,4 +1,5 @@
 """The modules that exported.py exports, in sets: of this file, of torch.nn, of PyTorch's operators, and of packages."""
+import contextlib
 import importlib
 import re
 import sys
@@ -496,6 +497,8 @@ def timm_cases():
 def transformers_cases():
     import os
 
+    with contextlib.suppress(ImportError):
+        transformers_cases.library = declare_operators_of("torchvision")  # transformers imports it where it is installed
     os.environ["HF_HUB_OFFLINE"] = "1"
     import transformers
 
@@ -516,7 +519,10 @@ def transformers_cases():
         def make(name=name):
             config = getattr(transformers, name + "Config")
             accepted = config().to_dict()
-            model = getattr(transformers, name + "Model")(config(**{key: value for key, value in small.items() if key in accepted or key in ("attn_implementation", "return_dict", "pad_token_id", "use_cache")}))
+            options = {key: value for key, value in small.items() if key in accepted or key in ("attn_implementation", "return_dict", "pad_token_id", "use_cache")}
+            if config().is_encoder_decoder:
+                del options["return_dict"]  # some read the encoder's results by name
+            model = getattr(transformers, name + "Model")(config(**options))
             kwargs = {"input_ids": torch.randint(3, 99, (2, 8))}
             if getattr(model.config, "is_encoder_decoder", False):
                 kwargs["decoder_input_ids"] = torch.randint(3, 99, (2, 6))

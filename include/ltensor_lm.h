@@ -50,9 +50,10 @@ LT_INLINE lt_lm_config lt_lm_config_defaults(void)
     return config;
 }
 
-/* New: the model of a GGUF file. config: NULL for the defaults. LT_ERR_IO, LT_ERR_PERMISSION: the
- * file cannot be read; LT_ERR_RUNTIME: it is damaged, or of a kind that the library does not have
- * (the message has the reason). */
+/* New: the model of a GGUF file, or of a folder with config.json, safetensors and tokenizer.json.
+ * config: NULL for the defaults. LT_ERR_IO, LT_ERR_PERMISSION: the file cannot be read;
+ * LT_ERR_RUNTIME: it is damaged, or of a kind that the library does not have (the message has the
+ * reason). */
 LT_API lt_status lt_lm_load(const char *path, const lt_lm_config *config, lt_lm **out);
 /* Do not call it while a thread is in another call for the model. */
 LT_API void lt_lm_release(lt_lm *model);

@@ -196,6 +196,8 @@ static void test_errors(void **state)
     assert_int_equal(lt_lm_load("/nowhere/model.gguf", NULL, &model), LT_ERR_IO);
     assert_int_equal(lt_lm_load("Makefile", NULL, &model), LT_ERR_RUNTIME);
     assert_non_null(strstr(lt_error_message(), "not a GGUF file"));
+    assert_int_equal(lt_lm_load("tests", NULL, &model), LT_ERR_RUNTIME); /* a folder */
+    assert_non_null(strstr(lt_error_message(), "Is a directory"));
     assert_null(model);
     model = load();
     assert_int_equal(lt_lm_generate(model, "", NULL, collect, &got, NULL), LT_ERR_RUNTIME);

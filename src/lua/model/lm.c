@@ -10,6 +10,7 @@
 #include "interpreter.h"
 #include "memory/alloc.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct lt_lm {
@@ -128,10 +129,13 @@ lt_status lt_lm_load(const char *path, const lt_lm_config *config, lt_lm **out)
     LT_REQUIRE(out);
     lm_request r = {.text = path, .config = lt_lm_config_defaults()};
     if (config != NULL) LT_TRY(copy_struct(&r.config, sizeof r.config, config, "lt_lm_config"));
-    int fd;
-    int64_t size;
-    LT_TRY(lt_open_to_read(path, &fd, &size)); /* for the status of a missing file */
-    close(fd);
+    struct stat kind;
+    if (stat(path, &kind) != 0 || !S_ISDIR(kind.st_mode)) {
+        int fd;
+        int64_t size;
+        LT_TRY(lt_open_to_read(path, &fd, &size)); /* for the status of a missing file */
+        close(fd);
+    }
     lt_lm *model = lt_mem_zalloc(sizeof *model);
     if (model == NULL) return LT_ERR_MEMORY;
     lt_status status = lt_interpreter_new(&model->interpreter);

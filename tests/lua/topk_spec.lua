@@ -48,3 +48,35 @@ describe('topk of short lines', function()
     end)
   end
 end)
+
+-- Candidates are collected for up to 1/128 of the elements, unless there are too many, as in lines that end with the best ones.
+describe('topk of long lines', function()
+  local seed = os.time() % 1000000
+
+  for _, dtype in ipairs { 'float32', 'float64', 'int32', 'int64' } do
+    it('is the beginning of the sorted line in any order of the elements, of ' .. dtype, function()
+      torch.manual_seed(seed)
+      local n = 20000
+      local random = (torch.rand(n, { dtype = torch.float64 }) * 6000):floor()
+      local few = random:clone()
+      few:narrow(1, 1, n - 40):fill_(3)
+      local lines = { random, random:sort(), -random:sort(), few }
+      if dtype:find 'float' then
+        lines[5] = random:clone()
+        for i = 1, n, 50 do lines[5][i] = special[i // 50 % #special + 1] end
+      end
+      for i, line in ipairs(lines) do
+        local x = line:to(torch[dtype])
+        for _, largest in ipairs { true, false } do
+          local sorted, places = x:sort(1, largest, { stable = true })
+          for _, k in ipairs { 33, 100, n // 128, n // 128 + 1 } do
+            local values, indices = x:topk(k, 1, largest)
+            local words = ('seed %d, line %d, %d, largest %s'):format(seed, i, k, largest)
+            assert.is_true(torch.equal(places:narrow(1, 1, k), indices), words)
+            assert.is_true(torch.allclose(sorted:narrow(1, 1, k):double(), values:double(), { equal_nan = true, rtol = 0, atol = 0 }), words)
+          end
+        end
+      end
+    end)
+  end
+end)

@@ -29,6 +29,9 @@
 /* tuning: requested elements; up to as many are found by one pass over the slice; topk of 24 of 400
  * takes 2.69 of its time with 16 (Zen 5, 2026-11-28) */
 #define FEW 32
+/* fixed: elements per requested element from which on candidates are collected in one pass, which then
+ * sorts at most a few of them */
+#define SOME 128
 /* fixed: bounds the memory for counts of parts */
 #define MOST_PARTS 64
 
@@ -210,6 +213,7 @@ typedef struct element_kind {
     lt_job extent, count, build[2]; /* for narrow and wide pairs, like the next one */
     void (*values[2])(const sort_line *l, int64_t from, int64_t n, void *out);
     void (*few)(const sort_line *l);
+    bool (*some)(sort_line *l);
 } element_kind;
 
 static const element_kind *sort_kind_of(lt_dtype read)
@@ -217,7 +221,7 @@ static const element_kind *sort_kind_of(lt_dtype read)
 #define KIND(s)                                                                                    \
     {                                                                                              \
         extent_##s, count_##s, {build_narrow_##s, build_wide_##s},                                 \
-            {values_narrow_##s, values_wide_##s}, few_##s                                          \
+            {values_narrow_##s, values_wide_##s}, few_##s, some_##s                                \
     }
     static const element_kind of_float = KIND(float), of_double = KIND(double);
     static const element_kind of_int = KIND(int), of_long = KIND(long);
@@ -399,13 +403,12 @@ static void sort_line_at(const sort_job *j, char *memory, int64_t line)
         l.x = memory;
         memory += n * 8;
     }
-    if (!j->one && j->wanted <= FEW) {
-        l.wide = true;
-        l.from = memory;
+    l.wide = true;
+    l.from = memory;
+    if (!j->one && j->wanted <= FEW)
         l.elements->few(&l);
-    } else {
+    else if (j->one || j->wanted > n / SOME || !l.elements->some(&l))
         sort_pairs(&l, memory);
-    }
     if (!lt_interrupted()) in_parts(&l, store_part);
 }
 

@@ -48,8 +48,8 @@ return {
   -- ---- quantized weights ---------------------------------------------------------------------------------------
   { 'dequantize_blocks(Tensor self, string scheme, *, Dtype? dtype=nil) -> Tensor', batch = 'front', variants = 'function', forward = 'constant',
     doc = 'The floats of quantized weights: rows of bytes (uint8) in the blocks of a GGUF file. `scheme` is the format: `\'q4_0\'`, `q4_1`, `q5_0`, `q5_1`, `q8_0`, `iq4_nl` (blocks of 32 elements), `q2_k`, `q3_k`, `q4_k`, `q5_k` or `q6_k` (256). The default dtype is float32.' },
-  { 'linear_blocks(Tensor input, Tensor weight, string scheme) -> Tensor', batch = 'loop', variants = 'function', forward = 'linear', constant = 'weight',
-    doc = 'linear with quantized weights: input times the transpose of `dequantize_blocks(weight, scheme)`, [out, in], without that matrix in memory. The input has floats, and gets a gradient. On a GPU, an input of a half type with more than eight rows is multiplied by weights that are rounded to its dtype.',
+  { 'linear_blocks(Tensor input, Tensor weight, string scheme, *, bool int8_input=false) -> Tensor', batch = 'loop', variants = 'function', forward = 'linear', constant = 'weight',
+    doc = 'linear with quantized weights: input times the transpose of `dequantize_blocks(weight, scheme)`, [out, in], without that matrix in memory. The input has floats, and gets a gradient. With `int8_input`, CPUs with AVX2 first round each 32 elements of an input that is not float64 to 255 values, multiples of their largest magnitude / 127, as llama.cpp does: 3 to 7 times as fast for one row; the result differs by 0.5 % of its norm. On a GPU, an input of a half type with more than eight rows is multiplied by weights that are rounded to its dtype.',
     grad = { input = '_linear_blocks_backward(grad, weight, scheme)' } },
   { '_linear_blocks_backward(Tensor grad_output, Tensor weight, string scheme) -> Tensor', batch = 'loop', variants = '', forward = 'linear', constant = 'weight',
     doc = 'The gradient of linear_blocks for its input.', grad = { grad_output = 'linear_blocks(grad, weight, scheme)' } },
@@ -115,6 +115,7 @@ copy: Whether a new tensor is returned even if nothing changes.
 to.other: Tensor with the dtype and device of the result.
 type_as.other: Tensor with the dtype of the result.
 scheme: Name of the block format of the quantized weights.
+linear_blocks.int8_input: Whether the input may be rounded to 8 bits, for speed.
 linear_blocks.weight: Quantized weights (uint8): a row of blocks for each output, [out, bytes].
 ]=],
 

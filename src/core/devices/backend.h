@@ -91,12 +91,13 @@ typedef struct lt_block_decode {
 
 /* out (m x rows) = in (m x columns) times the transpose of the quantized weight (rows x columns), of
  * one dtype, as in lt_block_decode. transposed: out (m x columns, float32) = in (m x rows) times the
- * weight. All dense; m, rows and columns are not 0. */
+ * weight. int8_input: the backend may quantize each 32 elements of `in` to bytes (CPU). All dense;
+ * m, rows and columns are not 0. */
 typedef struct lt_block_product {
     lt_block_format format;
     lt_dtype dtype;
     lt_device device;
-    bool transposed;
+    bool transposed, int8_input;
     int64_t m, rows, columns, elements, bytes;
     const uint8_t *weight;
     const void *in;

@@ -23,9 +23,10 @@ lt_pointwise_row lt_pointwise_loops[LT_PW_COUNT];
 #set, LT_KERNEL_FAMILIES(OF) lt_cast_##set, lt_rows_##set, lt_scan_##set, lt_sort_##set,   \
             lt_softmax_##set, lt_norm_##set, lt_attention_##set, lt_multiply_##set,                \
             lt_product_##set, lt_triangle_##set, lt_pool_##set, lt_direct_##set,                   \
-            lt_depthwise_##set, lt_csr_##set, lt_blocks_##set, lt_optim_##set, lt_cells_##set,     \
-            lt_fft_##set, lt_turn_##set, lt_reverse_##set, lt_resample_##set, lt_complex_##set,    \
-            lt_sample_##set, lt_locate_##set                                                       \
+            lt_depthwise_##set, lt_csr_##set, lt_blocks_##set, lt_block_bytes_##set,               \
+            lt_half_rows_##set, lt_optim_##set, lt_cells_##set, lt_fft_##set, lt_turn_##set,       \
+            lt_reverse_##set, lt_resample_##set, lt_complex_##set, lt_sample_##set,                \
+            lt_locate_##set                                                                        \
     }
 #if defined(__x86_64__)
 static const lt_cpu_loops sets[] = {SET_OF(baseline, OF_BASELINE), SET_OF(avx2, OF_AVX2),

@@ -241,6 +241,18 @@ typedef struct lt_product {
 } lt_product;
 typedef void (*lt_product_loop)(const lt_product *p);
 
+/* m inputs of n floats each times rows of n halves, `row` elements apart (vector/products/half_rows.c):
+ * out[r * out_row + j * out_input] = alpha times the product of row r and input j + beta times itself
+ * (not read if beta is 0). Rows [from, to). */
+typedef struct lt_half_product {
+    int64_t m, n, row, out_row, out_input;
+    float alpha, beta;
+    const void *rows;
+    const float *in;
+    void *out;
+} lt_half_product;
+typedef void (*lt_half_loop)(const lt_half_product *h, int64_t from, int64_t to);
+
 /* A lower triangle, or with `backward` an upper one; element (i, p) is a[i * a_row + p * a_column].
  * unit: the diagonal is 1 and is not read. */
 typedef struct lt_triangle {
@@ -327,6 +339,27 @@ typedef struct lt_block_loops {
     void (*rows)(const lt_block_product *p, int64_t from, int64_t to);
 } lt_block_loops;
 
+/* m rows of inputs as bytes, `blocks` blocks of 32 elements each: an element is scale * q with
+ * |q| <= 127. sum: scale times the sum of q; low and high: of the first and of the last 16. */
+typedef struct lt_input_scale {
+    float scale, sum, low, high;
+} lt_input_scale;
+typedef struct lt_block_inputs {
+    int64_t m, blocks;
+    int8_t *q;
+    lt_input_scale *scales;
+} lt_block_inputs;
+
+/* Products of quantized weights with such inputs (vector/products/block_bytes.c). quantize: rows
+ * [from, end) of floats. multiply: rows [from, to) of the weight; p->in is not used. `together`: rows
+ * that are multiplied together; `from` is a multiple. Both NULL without AVX2. */
+typedef struct lt_block_bytes_loops {
+    void (*quantize)(const float *x, lt_block_inputs *inputs, int64_t from, int64_t end);
+    void (*multiply)(const lt_block_product *p, const lt_block_inputs *inputs, int64_t from,
+                     int64_t to);
+    int64_t together;
+} lt_block_bytes_loops;
+
 /* Depthwise convolutions of float (each output channel reads one input channel), all contiguous.
  * takes: whether the arguments are supported. planes: output planes [from, to) of the batch. */
 typedef struct lt_depthwise_loops {
@@ -403,15 +436,17 @@ typedef struct lt_cpu_loops {
     const lt_depthwise_loops *depthwise; /* float */
     const lt_csr_loops *csr;             /* a single set */
     const lt_block_loops *blocks;        /* a single set */
-    const lt_optim_loop (*optim)[2];     /* float, double */
-    const lt_cell_loop (*cells)[2][2];   /* [cell][backward]: float, double */
-    const lt_fft_loops *fft;             /* float, double */
-    const lt_turn_loop *turn;            /* elements of 4 bytes, of 8 */
-    const lt_reverse_loop *reverse;      /* the same */
-    const lt_resample_loops *resample;   /* float, double */
-    const lt_complex_loops *complex;     /* ends with op -1 */
-    const lt_sample_loops *sample;       /* float, double */
-    const lt_locate_loop *locate;        /* by lt_locating */
+    const lt_block_bytes_loops *block_bytes;
+    const lt_half_loop *half_rows;     /* float16, bfloat16 */
+    const lt_optim_loop (*optim)[2];   /* float, double */
+    const lt_cell_loop (*cells)[2][2]; /* [cell][backward]: float, double */
+    const lt_fft_loops *fft;           /* float, double */
+    const lt_turn_loop *turn;          /* elements of 4 bytes, of 8 */
+    const lt_reverse_loop *reverse;    /* the same */
+    const lt_resample_loops *resample; /* float, double */
+    const lt_complex_loops *complex;   /* ends with op -1 */
+    const lt_sample_loops *sample;     /* float, double */
+    const lt_locate_loop *locate;      /* by lt_locating */
 } lt_cpu_loops;
 
 /* The selected set, filled in before main; `ltensor --version` prints its name. */
@@ -453,6 +488,8 @@ LT_KERNEL_FAMILIES(LT_DECLARE_FAMILY)
     extern const lt_depthwise_loops lt_depthwise_##isa[1];                                         \
     extern const lt_csr_loops lt_csr_##isa[1];                                                     \
     extern const lt_block_loops lt_blocks_##isa[1];                                                \
+    extern const lt_block_bytes_loops lt_block_bytes_##isa[1];                                     \
+    extern const lt_half_loop lt_half_rows_##isa[2];                                               \
     extern const lt_optim_loop lt_optim_##isa[LT_OPTIM_COUNT][2];                                  \
     extern const lt_cell_loop lt_cells_##isa[LT_CELLS][2][2];                                      \
     extern const lt_fft_loops lt_fft_##isa[2];                                                     \

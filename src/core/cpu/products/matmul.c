@@ -269,7 +269,70 @@ static void convert_matrix(typed_matrix to, typed_matrix from, int64_t rows, int
                                             (int64_t[]){to_size, from_size}, columns, NULL);
 }
 
-/* Half types: one matrix of the batch at a time, in float. */
+/* ---- few rows of halves ---------------------------------------------------------------------- */
+
+typedef struct half_job {
+    const lt_half_product *h;
+    lt_half_loop loop;
+    int64_t rows, piece;
+} half_job;
+
+static void multiply_half_rows(const void *context, int64_t i)
+{
+    const half_job *j = context;
+    const int64_t from = i * j->piece, to = from + j->piece;
+    j->loop(j->h, from, to < j->rows ? to : j->rows);
+}
+
+/* A has few rows and B few or more that are contiguous, or the other way round. */
+static bool has_few_inputs(const lt_gemm *g)
+{
+    const bool rows_of_a = g->m <= FEW && g->trans_b, rows_of_b = g->n <= FEW && !g->trans_a;
+    return g->row_bias == NULL && g->k > 0 && (rows_of_a || rows_of_b);
+}
+
+static lt_status multiply_few_halves(const lt_gemm *g)
+{
+    const bool of_a = g->m <= FEW && g->trans_b; /* the inputs are the rows of A */
+    const int64_t inputs = of_a ? g->m : g->n, rows = of_a ? g->n : g->m;
+    /* steps of the inputs in elements: from one to the next, and within one */
+    const int64_t ld = of_a ? g->lda : g->ldb;
+    const bool contiguous = of_a ? !g->trans_a : g->trans_b;
+    const int64_t next = contiguous ? ld : 1, step = contiguous ? 1 : ld;
+    const int threads = lt_cpu_threads_for(rows * g->k * (1 + inputs) / 4);
+    const int64_t piece = (rows + 4 * threads - 1) / (4 * threads);
+    lt_scratch scratch;
+    lt_status status = LT_OK;
+    float *in = lt_scratch_alloc(&scratch, lt_mul_sat(inputs, g->k), sizeof *in);
+    if (in == NULL) return LT_ERR_MEMORY;
+    lt_half_product h = {inputs,
+                         g->k,
+                         of_a ? g->ldb : g->lda,
+                         of_a ? 1 : g->ldc,
+                         of_a ? g->ldc : 1,
+                         (float)g->alpha,
+                         (float)g->beta,
+                         NULL,
+                         in,
+                         NULL};
+    const half_job job = {&h, lt_loops.half_rows[g->dtype == LT_BFLOAT16], rows, piece};
+    for (int64_t b = 0; b < g->batch && status == LT_OK; b++) {
+        const char *from = of_a ? at(g->a, b * g->batch_a, 2) : at(g->b, b * g->batch_b, 2);
+        for (int64_t j = 0; j < inputs; j++)
+            lt_loops.cast[LT_FLOAT32][g->dtype](
+                (char *[]){(char *)(in + j * g->k), (char *)from + j * next * 2},
+                (int64_t[]){sizeof *in, step * 2}, g->k, NULL);
+        h.rows = of_a ? at(g->b, b * g->batch_b, 2) : at(g->a, b * g->batch_a, 2);
+        h.out = (char *)g->c + b * g->batch_c * 2;
+        status = lt_parallel_for((rows + piece - 1) / piece, threads, multiply_half_rows, &job);
+    }
+    lt_scratch_free(&scratch, in);
+    return status;
+}
+
+/* ---- halves ---------------------------------------------------------------------------------- */
+
+/* One matrix of the batch at a time, in float. */
 static lt_status multiply_halves(const lt_gemm *g)
 {
     const int64_t rows_a = g->trans_a ? g->k : g->m, cols_a = g->trans_a ? g->m : g->k;
@@ -315,5 +378,6 @@ lt_status lt_cpu_gemm(const lt_gemm *g)
         return lt_error(LT_ERR_RUNTIME, "\"addmm_impl_cpu_\" not implemented for 'Bool'");
     if (lt_dtype_is_int(g->dtype)) return multiply_integers(g);
     if (g->dtype == LT_FLOAT32 || g->dtype == LT_FLOAT64) return multiply_floats(g);
+    if (has_few_inputs(g)) return multiply_few_halves(g);
     return lt_cpu_tiles_accept(g) ? lt_cpu_tiles_gemm(g) : multiply_halves(g);
 }

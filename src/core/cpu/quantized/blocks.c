@@ -1,4 +1,5 @@
-/* blocks.c - quantized weights on the CPU: threads over the loops of vector/products/blocks.c. */
+/* blocks.c - quantized weights on the CPU: threads over the loops of vector/products/blocks.c and
+ * block_bytes.c. */
 #include "cpu/common/loops.h"
 #include "cpu/common/scratch.h"
 #include "cpu/common/threads.h"
@@ -97,8 +98,61 @@ static lt_status multiply_by_tiles(const lt_block_product *p)
     return status;
 }
 
+/* ---- inputs that are quantized to bytes ------------------------------------------------------ */
+
+typedef struct bytes_job {
+    const lt_block_product *p;
+    lt_block_inputs *inputs;
+    int64_t piece; /* rows: of the weight, or of the inputs */
+} bytes_job;
+
+static void quantize_piece(const void *context, int64_t i)
+{
+    const bytes_job *j = context;
+    const int64_t from = i * j->piece, end = from + j->piece;
+    lt_loops.block_bytes[0].quantize(j->p->in, j->inputs, from, end < j->p->m ? end : j->p->m);
+}
+
+static void multiply_bytes_piece(const void *context, int64_t i)
+{
+    const bytes_job *j = context;
+    const int64_t from = i * j->piece, to = from + j->piece;
+    lt_loops.block_bytes[0].multiply(j->p, j->inputs, from, to < j->p->rows ? to : j->p->rows);
+}
+
+static lt_status quantize_inputs(const lt_block_product *p, lt_block_inputs *inputs)
+{
+    const int threads = lt_cpu_threads_for(p->m * p->columns);
+    const int64_t piece = (p->m + threads - 1) / threads;
+    const bytes_job j = {p, inputs, piece};
+    return lt_parallel_for((p->m + piece - 1) / piece, threads, quantize_piece, &j);
+}
+
+static lt_status multiply_bytes(const lt_block_product *p)
+{
+    const int64_t blocks = p->columns / 32, together = lt_loops.block_bytes[0].together;
+    lt_scratch scratch;
+    lt_input_scale *scales =
+        lt_scratch_alloc(&scratch, lt_mul_sat(p->m, blocks), sizeof(lt_input_scale) + 32);
+    if (scales == NULL) return LT_ERR_MEMORY;
+    lt_block_inputs inputs = {p->m, blocks, (int8_t *)(scales + p->m * blocks), scales};
+    /* a vector instruction decodes or multiplies several elements */
+    const int threads = lt_cpu_threads_for(p->rows * p->columns * (2 + p->m) / 4);
+    const int64_t piece =
+        (p->rows + 4 * threads * together - 1) / (4 * threads * together) * together;
+    const bytes_job j = {p, &inputs, piece};
+    lt_status status = quantize_inputs(p, &inputs);
+    if (status == LT_OK)
+        status = lt_parallel_for((p->rows + piece - 1) / piece, threads, multiply_bytes_piece, &j);
+    lt_scratch_free(&scratch, scales);
+    return status;
+}
+
+/* ---- all products ----------------------------------------------------------------------------- */
+
 lt_status lt_cpu_block_product(const lt_block_product *p)
 {
+    if (p->int8_input && lt_loops.block_bytes[0].multiply != NULL) return multiply_bytes(p);
     const bool few = p->m <= LT_BLOCK_PRODUCT_ROWS && !p->transposed;
     return few ? multiply_few(p) : multiply_by_tiles(p);
 }

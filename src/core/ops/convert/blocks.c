@@ -95,22 +95,29 @@ done:
 
 /* ---- products -------------------------------------------------------------------------------- */
 
+typedef struct block_linear {
+    lt_block_format format;
+    bool transposed, int8_input;
+    int64_t columns; /* of the weight, in elements */
+} block_linear;
+
 /* All dense; transposed: in has an element per row of the weight, out is float32. */
-static lt_status multiply_dense(lt_block_format format, bool transposed, const lt_tensor *in,
-                                const lt_tensor *weight, int64_t columns, lt_tensor *out)
+static lt_status multiply_dense(const block_linear *b, const lt_tensor *in, const lt_tensor *weight,
+                                lt_tensor *out)
 {
     if (out->numel == 0) return LT_OK;
     if (in->numel == 0) return lt_fill_value(out, lt_scalar_from_int(0));
     return lt_backend_of(weight)->block_product(&(lt_block_product){
-        .format = format,
+        .format = b->format,
         .dtype = (lt_dtype)in->dtype,
         .device = weight->device,
-        .transposed = transposed,
+        .transposed = b->transposed,
+        .int8_input = b->int8_input,
         .m = out->numel / out->sizes[out->ndim - 1],
         .rows = weight->sizes[0],
-        .columns = columns,
-        .elements = formats[format].elements,
-        .bytes = formats[format].bytes,
+        .columns = b->columns,
+        .elements = formats[b->format].elements,
+        .bytes = formats[b->format].bytes,
         .weight = (const uint8_t *)lt_data(weight),
         .in = lt_data(in),
         .out = lt_data(out),
@@ -118,21 +125,21 @@ static lt_status multiply_dense(lt_block_format format, bool transposed, const l
 }
 
 /* input times the transpose of the weight, or, transposed, times the weight; not for float64. */
-static lt_status multiply(lt_block_format format, bool transposed, lt_tensor *input,
-                          lt_tensor *weight, int64_t columns, lt_tensor **out)
+static lt_status multiply_blocks(const block_linear *b, lt_tensor *input, lt_tensor *weight,
+                                 lt_tensor **out)
 {
     const lt_dtype dtype = (lt_dtype)input->dtype, inner = dtype_for(weight, dtype);
     int64_t sizes[LT_MAX_DIMS];
     lt_tensor *wide = NULL, *in = NULL, *dense = NULL, *result = NULL;
     lt_status status = LT_OK;
     memcpy(sizes, input->sizes, sizeof sizes);
-    sizes[input->ndim - 1] = transposed ? columns : weight->sizes[0];
+    sizes[input->ndim - 1] = b->transposed ? b->columns : weight->sizes[0];
     LT_CHECK(lt_make_contiguous(weight, &dense));
     LT_CHECK(lt_to_dtype(input, inner, false, false, &wide));
     LT_CHECK(lt_make_contiguous(wide, &in));
-    LT_CHECK(
-        lt_tensor_new(transposed ? LT_FLOAT32 : inner, input->device, input->ndim, sizes, &result));
-    LT_CHECK(multiply_dense(format, transposed, in, dense, columns, result));
+    LT_CHECK(lt_tensor_new(b->transposed ? LT_FLOAT32 : inner, input->device, input->ndim, sizes,
+                           &result));
+    LT_CHECK(multiply_dense(b, in, dense, result));
     LT_CHECK(lt_to_dtype(result, dtype, false, false, out));
 done:
     lt_tensor_release(wide);
@@ -172,15 +179,14 @@ static lt_status multiply_in_double(lt_tensor *input, lt_tensor *weight, const c
 }
 
 lt_status lt_linear_blocks_impl(lt_tensor *input, lt_tensor *weight, const char *scheme,
-                                lt_tensor **out)
+                                bool int8_input, lt_tensor **out)
 {
-    lt_block_format format;
-    int64_t columns;
-    LT_TRY(find_format("linear_blocks", scheme, &format));
-    LT_TRY(check_blocks("linear_blocks", weight, format, &columns));
-    LT_TRY(check_linear(input, weight, columns));
+    block_linear b = {.int8_input = int8_input};
+    LT_TRY(find_format("linear_blocks", scheme, &b.format));
+    LT_TRY(check_blocks("linear_blocks", weight, b.format, &b.columns));
+    LT_TRY(check_linear(input, weight, b.columns));
     if (input->dtype == LT_FLOAT64) return multiply_in_double(input, weight, scheme, out);
-    return multiply(format, false, input, weight, columns, out);
+    return multiply_blocks(&b, input, weight, out);
 }
 
 /* ---- the gradient of the input --------------------------------------------------------------- */
@@ -199,11 +205,10 @@ static lt_status accumulate_in_double(lt_tensor *grad_output, lt_tensor *weight,
 lt_status lt__linear_blocks_backward_impl(lt_tensor *grad_output, lt_tensor *weight,
                                           const char *scheme, lt_tensor **out)
 {
-    lt_block_format format;
-    int64_t columns;
-    LT_TRY(find_format("linear_blocks", scheme, &format));
-    LT_TRY(check_blocks("linear_blocks", weight, format, &columns));
+    block_linear b = {.transposed = true};
+    LT_TRY(find_format("linear_blocks", scheme, &b.format));
+    LT_TRY(check_blocks("linear_blocks", weight, b.format, &b.columns));
     if (grad_output->dtype == LT_FLOAT64)
         return accumulate_in_double(grad_output, weight, scheme, out);
-    return multiply(format, true, grad_output, weight, columns, out);
+    return multiply_blocks(&b, grad_output, weight, out);
 }

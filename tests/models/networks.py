@@ -479,6 +479,7 @@ def torchvision_cases():
 
 
 def timm_cases():
+    timm_cases.library = declare_operators_of("torchvision")
     import timm
 
     families = {}

@@ -42,13 +42,29 @@ local function tokens_of_map(model)
   return tokens, last + 1
 end
 
+-- The score of a number in JSON, with the rounding of Hugging Face's tokenizers (serde_json): the
+-- digits as an integer, times or divided by a power of ten. Sums of scores that are equal otherwise
+-- depend on it.
+local function score_of(number)
+  if number == 0 or number - number ~= 0 then return number end
+  local text
+  for digits = 14, 16 do
+    text = ('%.' .. digits .. 'e'):format(number)
+    if tonumber(text) == number then break end
+  end
+  local whole, fraction, exponent = text:match '^(%-?%d)%.(%d-)0*e(.*)$'
+  local scale = tonumber(exponent) - #fraction
+  local significand = tonumber(whole .. fraction) + 0.0
+  return scale < 0 and significand / 10.0 ^ -scale or significand * 10.0 ^ scale
+end
+
 -- The tokens and scores of a list of { token, score }; scores by id.
 local function tokens_of_list(model)
   local tokens, scores = {}, {}
   local vocab = model:child 'vocab'
   for i, entry in ipairs(vocab.table) do
     if type(entry) ~= 'table' or type(entry[1]) ~= 'string' or type(entry[2]) ~= 'number' then vocab:refuse(i, 'a token with its score') end
-    tokens[i], scores[i - 1] = entry[1], entry[2]
+    tokens[i], scores[i - 1] = entry[1], score_of(entry[2])
   end
   if #tokens ~= #vocab.table then vocab:refuse(#tokens + 1, 'a token with its score') end
   return tokens, #tokens, scores

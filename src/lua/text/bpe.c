@@ -15,9 +15,7 @@
 #include "text.h"
 
 enum {
-    MAX_TOKENS = 1 << 26,
     MAX_AFFIX = 32,         /* bytes of a prefix or suffix of symbols */
-    MAX_WORD = 1 << 29,     /* bytes */
     SHORT_WORD = 128,       /* symbols that need no memory */
     ENTRIES_PER_SYMBOL = 3, /* of the heap: a pair each, and two for each merge */
     NONE = -1
@@ -50,25 +48,16 @@ static const char bpe_meta[] = "ltensor.Bpe";
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-static uint64_t mix(uint64_t h)
-{
-    h ^= h >> 32;
-    h *= UINT64_C(0xd6e8feb86659fd93);
-    h ^= h >> 32;
-    h *= UINT64_C(0xd6e8feb86659fd93);
-    return h ^ h >> 32;
-}
-
 static uint64_t hash_bytes(const bpe *b, const char *p, size_t n)
 {
     uint64_t h = b->seed ^ n, word;
     for (; n >= sizeof word; p += sizeof word, n -= sizeof word) {
         memcpy(&word, p, sizeof word);
-        h = mix(h ^ word);
+        h = lt_text_mix(h ^ word);
     }
     word = 0;
     memcpy(&word, p, n);
-    return mix(h ^ word);
+    return lt_text_mix(h ^ word);
 }
 
 /* The slot of the token with these bytes, or the free slot for it. */
@@ -90,7 +79,7 @@ static int32_t id_of(const bpe *b, const char *p, size_t n)
 static merge *find_merge(const bpe *b, int32_t left, int32_t right)
 {
     const uint64_t pair = (uint64_t)(uint32_t)left << 32 | (uint32_t)right;
-    for (uint64_t i = mix(b->seed ^ pair);; i++) {
+    for (uint64_t i = lt_text_mix(b->seed ^ pair);; i++) {
         merge *m = &b->merges[i & b->merge_mask];
         if (m->pair == pair || m->pair == NO_PAIR) return m;
     }
@@ -340,10 +329,10 @@ static int bpe_new(lua_State *L)
     lua_getfield(L, 3, "n");
     b->n = lua_tointeger(L, -1);
     lua_pop(L, 1);
-    if (b->n < 0 || b->n > MAX_TOKENS)
+    if (b->n < 0 || b->n > LT_TEXT_MAX_TOKENS)
         return lt_lua_error(L, "bpe: %I tokens, expected at most %d", (LUAI_UACINT)b->n,
-                            MAX_TOKENS);
-    b->seed = mix((uint64_t)(uintptr_t)b ^ (uint64_t)time(NULL) << 32);
+                            LT_TEXT_MAX_TOKENS);
+    b->seed = lt_text_mix((uint64_t)(uintptr_t)b ^ (uint64_t)time(NULL) << 32);
     read_options(L, b);
     add_tokens(L, b, 5);
     for (int i = 0; i < 256; i++) {
@@ -522,9 +511,9 @@ static int bpe_encode(lua_State *L)
     const char *word = lt_lua_check_lstring(L, 2, &n);
     word_encoding e = {b, symbols, heap, 0, 0};
     if (b->merges == NULL) return lt_lua_error(L, "bpe: the model is incomplete");
-    if (n > MAX_WORD)
+    if (n > LT_TEXT_MAX_WORD)
         return lt_lua_error(L, "bpe: a word of %I bytes, expected at most %d", (LUAI_UACINT)n,
-                            MAX_WORD);
+                            LT_TEXT_MAX_WORD);
     if (b->ignore_merges) {
         const int32_t id = id_of(b, word, n);
         if (id != NONE) {

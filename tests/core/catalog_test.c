@@ -28,6 +28,7 @@
  * grids, no positions of volumes and no pivots. */
 static const char *const unsuited[] = {"cuda",
                                        "dequantize_blocks",
+                                       "quantize_blocks",
                                        "linear_blocks",
                                        "sparse_compressed_tensor",
                                        "lstm",

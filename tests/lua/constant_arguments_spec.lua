@@ -185,7 +185,7 @@ for reason, names in pairs {
   ['the same on another device: cuda_spec.lua'] = 'cuda',
   ['the arguments are positions'] = 'segment_reduce',
   ['masks are bools'] = 'masked_normalize',
-  ['weights are bytes; gradcheck_spec.lua checks the input'] = 'dequantize_blocks linear_blocks',
+  ['weights are bytes; gradcheck_spec.lua checks the input'] = 'dequantize_blocks quantize_blocks linear_blocks',
   ['scale_factor is a list of numbers; gradcheck_spec.lua checks the input'] = 'interpolate upsample_nearest upsample_bilinear',
   ['the lengths are integers; gradcheck_spec.lua checks log_probs'] = 'ctc_loss',
   ['the samples select positions; gradcheck_spec.lua checks the input'] = [[fractional_max_pool2d fractional_max_pool3d

@@ -24,7 +24,7 @@ local without_vector = {
     to_sparse_compressed sparse_mask]],
   ['PyTorch has it on GPUs alone: sparse_spec.lua compares it with linalg.solve'] = 'sparse_solve',
   ['the signs of factors are free, linalg_spec.lua multiplies them'] = 'linalg_svd linalg_eigh',
-  ['PyTorch has no such weights: gguf_spec.lua compares them with ggml'] = 'dequantize_blocks linear_blocks',
+  ['PyTorch has no such weights: gguf_spec.lua and quantized_spec.lua compare them with ggml'] = 'dequantize_blocks quantize_blocks linear_blocks',
   ['optim_spec.lua compares the steps of optimizers'] = [[fused_sgd_ fused_adam_ fused_nadam_ fused_radam_ fused_adagrad_ fused_adadelta_
     fused_adamax_ fused_rmsprop_ fused_asgd_ fused_rprop_]],
   ['nn_recurrent_spec.lua compares them with the modules, which have vectors'] = 'lstm gru rnn_tanh rnn_relu lstm_cell gru_cell rnn_tanh_cell rnn_relu_cell recurrent_layer',

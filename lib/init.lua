@@ -22,6 +22,7 @@ require 'torch.support.functions'
 require 'torch.support.default_device'
 
 local parts = { amp = true, audio = true, distributed = true, distributions = true, export = true, fft = true, func = true, hub = true, kernel = 'compile.kernel', library = 'library.library', linalg = true, lm = 'lm.lm',
+  ao = 'quantized.ao', quantized = 'quantized.quantized',
   masked = true, nn = true, onnx = true, ops = 'library.ops', optim = true, profiler = true, random = true, serialization = 'files.safe_globals', signal = true, sparse = true, special = true, testing = true,
   threads = 'utils.threads', utils = true, vision = true }
 

@@ -7,6 +7,7 @@
 --           | dtype("float32") | device("cuda:1") | complex(float, float)
 --           | tensor("name in the file", "device", requires_grad)
 --           | sparse{"layout": string, ...}, the components of sparse_parts.lua
+--           | quantized{"packed": tensor, "scheme": string}, a torch.quantized.Tensor
 --
 -- Reading executes no code and is bounded by MAX_DEPTH.
 
@@ -142,6 +143,9 @@ function Writer:value(value, path, depth)
     self:put(('complex(%s, %s)'):format(float_text(value.real + 0.0), float_text(value.imag + 0.0)))
   elseif type(value) == 'table' then
     self:table(value, path, depth)
+  elseif torch.type(value) == 'QuantizedTensor' then
+    self:put 'quantized'
+    self:table({ packed = value.packed, scheme = value.scheme }, path, depth)
   else
     self:refuse(value, path)
   end
@@ -243,6 +247,12 @@ function Reader:sparse(depth)
   return made or self:fail(message)
 end
 
+function Reader:quantized(depth)
+  local parts = self:table(depth)
+  local ok, result = pcall(require 'torch.quantized.tensor', parts.packed, parts.scheme)
+  return ok and result or self:fail 'a quantized tensor of components that do not fit'
+end
+
 function Reader:tensor()
   local name = self:string()
   self:expect(',', "','")
@@ -275,6 +285,7 @@ function Reader:value(depth)
   if self:take 'ordered{' then return self:ordered(depth) end
   if self:take 'size{' then return self:size(depth) end
   if self:take 'sparse{' then return self:sparse(depth) end
+  if self:take 'quantized{' then return self:quantized(depth) end
   if self:take 'tensor%(' then return self:tensor() end
   if self:take 'dtype%(' then return self:made(1, dtype_of) end
   if self:take 'device%(' then return self:made(1, torch.device) end

@@ -11,13 +11,14 @@ dtype: Dtype of the result; float32 if absent.
 local torch = require 'torch'
 local class = require 'torch.support.class'
 local declare = require 'torch.support.arguments'
+local kinds = require 'torch.lm.gguf_types'
 local outside = require 'torch.files.outside'
 local ordered_dict = require 'torch.support.ordered_dict'
+local QuantizedTensor = require 'torch.quantized.tensor'
 local shown = require 'torch.support.printable_format'
 
 local PIECE = 1 << 20
 local MAX_HEADER = 1 << 28 -- bytes
-local MAX_DIMS = 4         -- of the format
 local MAX_NAME = 1 << 16   -- bytes
 
 -- ---- the header ---------------------------------------------------------------------------------
@@ -64,42 +65,29 @@ function Header:string(most)
   return text
 end
 
--- By the number of a type: how a value is read, and its bytes; a text has at least 8.
-local scalars = {
-  [0] = { '<B', 1 }, { '<b', 1 }, { '<I2', 2 }, { '<i2', 2 }, { '<I4', 4 }, { '<i4', 4 }, { '<f', 4 }, { 'bool', 1 }, { 'string', 8 }, { 'array', 12 },
-  { '<I8', 8 }, { '<i8', 8 }, { '<d', 8 },
-}
+local function kind_of(header, key, number) return kinds.values[number] or header:fail("the value of '%s' has the unknown type %d", key, number) end
 
-function Header:value(key, kind, depth)
-  local scalar = scalars[kind] or self:fail("the value of '%s' has the unknown type %d", key, kind)
-  local format, size = scalar[1], scalar[2]
-  if format == 'string' then return self:string(MAX_HEADER) end
-  if format == 'bool' then return self:number('<B', 1) ~= 0 end
-  if format ~= 'array' then return self:number(format, size) end
+-- Returns a value and the name of its type.
+function Header:value(key, number, depth)
+  local name, format, size = table.unpack(kind_of(self, key, number), 1, 3)
+  if name == 'string' then return self:string(MAX_HEADER), name end
+  if name == 'bool' then return self:number('<B', 1) ~= 0, name end
+  if name ~= 'array' then return self:number(format, size), name end
   if depth == 4 then self:fail("the value of '%s' has more than %d levels of arrays", key, depth) end
   local of, n = self:u32(), self:u64 'the length of an array'
-  local least = (scalars[of] or self:fail("the value of '%s' has the unknown type %d", key, of))[2]
+  local element, _, least = table.unpack(kind_of(self, key, of), 1, 3)
   if n > (self.size - self.start) // least then self:fail("the array '%s' has %d values, more than the file has bytes", key, n) end
   local list = {}
-  for i = 1, n do list[i] = self:value(key, of, depth + 1) end
-  return list
+  for i = 1, n do list[i], element = self:value(key, of, depth + 1) end
+  return list, '[' .. element .. ']'
 end
 
 -- ---- tensors ------------------------------------------------------------------------------------
 
--- By the number of a type: its dtype, or its scheme (torch.dequantize_blocks); elements and bytes of
--- a block.
-local types = {
-  [0] = { torch.float32, 1, 4 }, [1] = { torch.float16, 1, 2 }, [2] = { 'q4_0', 32, 18 }, [3] = { 'q4_1', 32, 20 }, [6] = { 'q5_0', 32, 22 },
-  [7] = { 'q5_1', 32, 24 }, [8] = { 'q8_0', 32, 34 }, [10] = { 'q2_k', 256, 84 }, [11] = { 'q3_k', 256, 110 }, [12] = { 'q4_k', 256, 144 },
-  [13] = { 'q5_k', 256, 176 }, [14] = { 'q6_k', 256, 210 }, [20] = { 'iq4_nl', 32, 18 }, [24] = { torch.int8, 1, 1 }, [25] = { torch.int16, 1, 2 },
-  [26] = { torch.int32, 1, 4 }, [27] = { torch.int64, 1, 8 }, [28] = { torch.float64, 1, 8 }, [30] = { torch.bfloat16, 1, 2 },
-}
-
 -- Reads the description of a tensor: its shape, in PyTorch's order, type, bytes and offset.
 local function read_entry(header)
   local name, ndim = header:string(MAX_NAME), header:u32()
-  if ndim > MAX_DIMS then header:fail("tensor '%s' has %d dimensions, at most %d are possible", name, ndim, MAX_DIMS) end
+  if ndim > kinds.MAX_DIMS then header:fail("tensor '%s' has %d dimensions, at most %d are possible", name, ndim, kinds.MAX_DIMS) end
   local shape, numel = {}, 1
   for i = ndim, 1, -1 do
     shape[i] = header:u64 'a size'
@@ -107,7 +95,7 @@ local function read_entry(header)
     numel = numel * shape[i]
   end
   local number, offset = header:u32(), header:u64 'an offset'
-  local kind = types[number] or header:fail("tensor '%s' has elements of type %d, which ltensor does not read", name, number)
+  local kind = kinds.tensors[number] or header:fail("tensor '%s' has elements of type %d, which ltensor does not read", name, number)
   local row = ndim > 0 and shape[ndim] or 1
   if row % kind[2] ~= 0 then header:fail("tensor '%s' has rows of %d elements, no multiple of a block of %s, %d", name, row, kind[1], kind[2]) end
   return name, { shape = shape, type = kind[1], row = row // kind[2] * kind[3], bytes = numel // kind[2] * kind[3], offset = offset }
@@ -148,7 +136,18 @@ function File:tensor(name, dtype)
   return stored:to(dtype or torch.float32)
 end
 
---- Opens a file: `metadata` has its values by name.
+--- All tensors by name, in the order of the file, mapped: those of block formats as
+-- torch.quantized.Tensor.
+function File:tensors()
+  local dict = ordered_dict.new()
+  for name in pairs(self.entries) do
+    local stored, format = self:stored(name)
+    dict[name] = type(format) == 'string' and QuantizedTensor(stored, format) or stored
+  end
+  return dict
+end
+
+--- Opens a file: `metadata` has its values by name, `types` the names of their types.
 function File:init(path)
   local file <close>, message = outside.open(path, 'rb')
   if not file then torch._C.raise(message) end
@@ -159,24 +158,23 @@ function File:init(path)
   local version = header:u32()
   if version ~= 2 and version ~= 3 then header:fail('version %d of GGUF; ltensor reads versions 2 and 3', version) end
   local tensors, values = header:u64 'the number of tensors', header:u64 'the number of values'
-  local metadata, entries = {}, ordered_dict.new()
+  local metadata, value_types, entries = {}, {}, ordered_dict.new()
   for _ = 1, values do
     local key = header:string(MAX_NAME)
-    metadata[key] = header:value(key, header:u32(), 1)
+    metadata[key], value_types[key] = header:value(key, header:u32(), 1)
   end
   for _ = 1, tensors do
     local name, entry = read_entry(header)
     if entries[name] then header:fail("tensor '%s' occurs twice", name) end
     entries[name] = entry
   end
-  local alignment = metadata['general.alignment'] or 32
-  if math.type(alignment) ~= 'integer' or alignment < 8 or alignment % 8 ~= 0 then header:fail('general.alignment is %s', tostring(alignment)) end
+  local alignment = kinds.alignment(metadata) or header:fail('general.alignment is %s', tostring(metadata['general.alignment']))
   local data = (header.start + header.at - 1 + alignment - 1) // alignment * alignment
   for name, entry in pairs(entries) do
     if entry.offset % alignment ~= 0 then header:fail("tensor '%s' begins at byte %d, no multiple of %d", name, entry.offset, alignment) end
     if entry.offset + entry.bytes > size - data then header:fail("tensor '%s' goes beyond the end of the file", name) end
   end
-  self.path, self.metadata, self.entries, self.data = path, metadata, entries, data
+  self.path, self.metadata, self.types, self.entries, self.data = path, metadata, value_types, entries, data
   self.bytes = torch.from_file(path, { size = size, dtype = torch.uint8 })
 end
 
@@ -188,5 +186,7 @@ declare.methods(File, [[
   stored(self, string name)
   tensor(self, string name, dtype? dtype)
 ]])
+
+rawset(File, 'save', declare.from_file('torch.lm.gguf_writer'))
 
 return File

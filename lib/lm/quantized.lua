@@ -1,9 +1,27 @@
--- quantized.lua - layers with quantized weights in the block formats of GGUF files.
+-- quantized.lua - layers with quantized weights (torch.quantized.Tensor). The input gets a gradient,
+-- the weights do not.
 
 local torch = require 'torch'
+local fail = require 'torch.support.fail'
+local QuantizedTensor = require 'torch.quantized.tensor'
 local nn = torch.nn
 
 local M = {}
+
+-- A state contains the scheme beside the bytes, which have no meaning without it.
+local function with_scheme(class)
+  function class:get_extra_state() return { scheme = self.scheme } end
+
+  function class:set_extra_state(state)
+    if type(state) ~= 'table' or state.scheme ~= self.scheme then
+      fail('load_state_dict(): a weight of the scheme %s does not fit a %s of the scheme %s; quantize the net with that scheme first',
+        tostring(type(state) == 'table' and state.scheme), class.__classname, self.scheme)
+    end
+  end
+
+  --- The weight as a torch.quantized.Tensor, which shares its memory.
+  function class:quantized_weight() return QuantizedTensor(self.weight, self.scheme) end
+end
 
 M.Linear = nn.Module:extend 'QuantizedLinear'
 
@@ -23,6 +41,7 @@ function M.Linear:forward(x)
 end
 
 function M.Linear:extra_repr() return ('out_features=%d, scheme=%s'):format(self.weight:size(1), self.scheme) end
+with_scheme(M.Linear)
 
 M.Embedding = nn.Module:extend 'QuantizedEmbedding'
 
@@ -35,5 +54,6 @@ end
 function M.Embedding:forward(positions) return torch.dequantize_blocks(self.weight[positions], self.scheme) end
 
 function M.Embedding:extra_repr() return ('num_embeddings=%d, scheme=%s'):format(self.weight:size(1), self.scheme) end
+with_scheme(M.Embedding)
 
 return M

@@ -1,0 +1,3 @@
+-- quantized.lua - torch.quantized: tensors of quantized weights.
+
+return { Tensor = require 'torch.quantized.tensor' }

@@ -80,7 +80,22 @@ local function program()
   return name
 end
 
+-- GGUF files: a tiny language model, and tensors of every type that is written; tokenizers of each kind.
+local function language_models()
+  local tiny = dofile(folder .. '/../lua/support/tiny_llama.lua')
+  keep('model.gguf', (tiny.text(tiny.tokenizer(), 'llama', tiny.q8_0)))
+  local tensors = { x = torch.randn(3, 64), half = torch.ones(4):half(), whole = torch.arange(5), scalar = torch.tensor(1.5) }
+  for _, scheme in ipairs { 'q4_0', 'q4_1', 'q5_0', 'q5_1', 'q8_0', 'q4_k' } do tensors[scheme] = torch.quantized.Tensor.quantize(torch.randn(2, 256), scheme) end
+  torch.lm.gguf.save('tensors.gguf', { metadata = { n = 1, words = { 'a', 'bc' }, nested = { { 1 }, { 2, 3 } }, x = 0.5 }, tensors = tensors })
+  keep('tensors.gguf', read 'tensors.gguf')
+  os.remove 'tensors.gguf'
+  for _, name in ipairs { 'bert', 'charsmap', 'clip', 'gpt2', 'llama2', 'llama3', 'roberta', 'unigram' } do
+    keep(name .. '.tokenizer', read(stored .. 'tokenizers/' .. name .. '.json'))
+  end
+end
+
 local function collect()
+  torch.manual_seed(1) -- a line alone gives the same files
   for name in io.popen('ls ' .. "'" .. stored:gsub("'", "'\\''") .. "'"):lines() do
     if name:find '%.pt$' or name:find '%.np[yz]$' or name:find '%.png$' or name:find '%.jpe?g$' then keep(name, read(stored .. name)) end
   end
@@ -105,6 +120,7 @@ local function collect()
   local path = program()
   keep('program.pt2', read(path))
   os.remove(path)
+  language_models()
   keep('images.gz', '') -- made from images.idx when it is asked for
 end
 
@@ -256,11 +272,12 @@ local readers = {
   csv = { 'return data.csv.read(%s)', "return data.csv.read(%s, {separator = ';'})", "return data.csv.read(%s, {separator = 'blanks', comment = '#', skip = 1})",
     'return data.csv.read(%s, {header = false})' },
   txt = { 'return data.text.read_lines(%s)', 'return data.text.tokenize(data.text.read_lines(%s))' },
+  gguf = { 'return every_tensor(%s)', 'return generated(%s)', 'return tokens(torch.lm.gguf(%s).metadata)' }, tokenizer = { 'return tokens(%s)' },
   idx = { 'return data.idx.read(%s)' }, gz = { 'return data.idx.read(%s)', 'return data.csv.read(%s)' },
   md = { 'return notebook(%s)' }, ipynb = { 'return notebook(%s)' }, history = { 'return history(%s)' },
 }
 -- Those that are drawn, the names of others left out where FUZZ_FORMATS has some.
-local SUFFIXES = { 'pt', 'pt', 'pt', 'pt2', 'pt2', 'npy', 'npy', 'npz', 'safetensors', 'safetensors', 'json', 'onnx', 'onnx', 'onnx', 'png', 'png', 'jpg', 'jpg', 'csv', 'txt', 'idx', 'gz', 'md', 'ipynb', 'history' }
+local SUFFIXES = { 'pt', 'pt', 'pt', 'pt2', 'pt2', 'npy', 'npy', 'npz', 'safetensors', 'safetensors', 'json', 'gguf', 'gguf', 'tokenizer', 'tokenizer', 'onnx', 'onnx', 'onnx', 'png', 'png', 'jpg', 'jpg', 'csv', 'txt', 'idx', 'gz', 'md', 'ipynb', 'history' }
 
 if os.getenv 'FUZZ_FORMATS' then
   SUFFIXES = {}
@@ -283,6 +300,30 @@ function M.names.touched(value, seen)
     for _, entry in pairs(value) do M.names.touched(entry, seen) end
   end
   return value
+end
+
+-- The tensors of a GGUF file, and the file again.
+function M.names.every_tensor(path)
+  local file = torch.lm.gguf(path)
+  local tensors = file:tensors()
+  for name, tensor in pairs(tensors) do
+    if tensor:numel() < 100000 then file:tensor(name):sum() end
+  end
+  torch.lm.gguf.save('again.gguf', { metadata = file.metadata, types = file.types, tensors = tensors })
+end
+
+-- A text that a language model of the file makes.
+function M.names.generated(path) return torch.lm.load(path):complete('abcab', { max_tokens = 3 }) end
+
+local TEXT = 'Hello  world!\n\u{e9}\u{4f60}\u{1f642} <|endoftext|> it\'s 123 [MASK]\u{301}'
+
+-- The ids of a text, and their text.
+function M.names.tokens(source)
+  local tokenizer = torch.lm.tokenizer(source)
+  local ids = tokenizer:encode(TEXT)
+  local stream = tokenizer:stream()
+  for _, id in ipairs(ids) do stream(id) end
+  return tokenizer:decode(ids), tokenizer:token_to_id 'a', tokenizer:id_to_token(0)
 end
 
 -- A notebook as --cells reads it, and the next one that is written of it, without running a cell.

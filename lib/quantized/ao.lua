@@ -1,5 +1,5 @@
--- ao.lua - torch.ao.quantization: quantizes the weights of a net. Activations stay floats, so the
--- error is that of the weights.
+-- ao.lua - torch.ao.quantization: quantizes the weights of a net. With gradients, the
+-- error is that of the weights; without, inputs are rounded to 8 bits, too (lib/lm/quantized.lua).
 --
 --   torch.ao.quantization.quantize_(net, 'int8')
 

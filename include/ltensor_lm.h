@@ -33,7 +33,7 @@ typedef struct lt_lm lt_lm;
 typedef struct lt_lm_config {
     size_t size;          /* sizeof(lt_lm_config) in the caller */
     lt_dtype dtype;       /* of the weights; LT_DTYPE_NONE: as in the file, quantized ones mapped */
-    lt_device device;     /* of the weights; a GPU needs a dtype */
+    lt_device device;     /* of the weights */
     int64_t context;      /* maximum number of tokens of a text; 0: that of the model */
     lt_dtype cache_dtype; /* of the stored keys and values: LT_FLOAT32, LT_FLOAT16, LT_BFLOAT16 or
                              LT_INT8; LT_DTYPE_NONE: that of the activations */

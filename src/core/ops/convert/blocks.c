@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "devices/backend.h"
-#include "dtypes/block_sizes.h"
 #include "dtypes/dtype.h"
 #include "error.h"
 #include "op/_linear_blocks_backward.h"
@@ -13,24 +12,12 @@
 #include "op/matmul.h"
 #include "op/to.h"
 #include "ops/common.h"
+#include "ops/convert/block_formats.h"
 #include "tensor.h"
-
-static const struct {
-    const char *name;
-    int elements, bytes; /* of a block */
-} formats[LT_BLOCK_FORMATS] = {
-#define DESCRIBE(NAME, name, elements, bytes) [LT_BLOCK_##NAME] = {#name, elements, bytes},
-    LT_EACH_BLOCK_FORMAT(DESCRIBE)
-#undef DESCRIBE
-};
 
 static lt_status find_format(const char *op, const char *scheme, lt_block_format *out)
 {
-    for (int f = 0; f < LT_BLOCK_FORMATS; f++)
-        if (strcmp(scheme, formats[f].name) == 0) {
-            *out = (lt_block_format)f;
-            return LT_OK;
-        }
+    if (lt_find_block_format(scheme, out)) return LT_OK;
     return lt_error(LT_ERR_TYPE,
                     "%s(): unknown scheme '%.20s'; use q4_0, q4_1, q5_0, q5_1, q8_0, "
                     "q2_k, q3_k, q4_k, q5_k, q6_k or iq4_nl",
@@ -41,7 +28,8 @@ static lt_status find_format(const char *op, const char *scheme, lt_block_format
 static lt_status check_blocks(const char *op, const lt_tensor *t, lt_block_format format,
                               int64_t *columns)
 {
-    const int64_t bytes = formats[format].bytes, row = t->ndim > 0 ? t->sizes[t->ndim - 1] : 1;
+    const int64_t bytes = lt_block_formats[format].bytes,
+                  row = t->ndim > 0 ? t->sizes[t->ndim - 1] : 1;
     if (t->dtype != LT_UINT8)
         return lt_error(LT_ERR_TYPE, "%s(): quantized weights are bytes (uint8), got %s", op,
                         lt_dtype_name((lt_dtype)t->dtype));
@@ -49,8 +37,8 @@ static lt_status check_blocks(const char *op, const lt_tensor *t, lt_block_forma
         return lt_error(LT_ERR_TYPE,
                         "%s(): a row has %lld bytes, which is no multiple of a block of %s, %lld "
                         "bytes",
-                        op, (long long)row, formats[format].name, (long long)bytes);
-    *columns = row / bytes * formats[format].elements;
+                        op, (long long)row, lt_block_formats[format].name, (long long)bytes);
+    *columns = row / bytes * lt_block_formats[format].elements;
     return LT_OK;
 }
 
@@ -80,9 +68,9 @@ lt_status lt_dequantize_blocks_impl(lt_tensor *self, const char *scheme, lt_dtyp
             .format = format,
             .dtype = (lt_dtype)result->dtype,
             .device = self->device,
-            .blocks = bytes->numel / formats[format].bytes,
-            .elements = formats[format].elements,
-            .bytes = formats[format].bytes,
+            .blocks = bytes->numel / lt_block_formats[format].bytes,
+            .elements = lt_block_formats[format].elements,
+            .bytes = lt_block_formats[format].bytes,
             .in = (const uint8_t *)lt_data(bytes),
             .out = lt_data(result),
         }));
@@ -116,8 +104,8 @@ static lt_status multiply_dense(const block_linear *b, const lt_tensor *in, cons
         .m = out->numel / out->sizes[out->ndim - 1],
         .rows = weight->sizes[0],
         .columns = b->columns,
-        .elements = formats[b->format].elements,
-        .bytes = formats[b->format].bytes,
+        .elements = lt_block_formats[b->format].elements,
+        .bytes = lt_block_formats[b->format].bytes,
         .weight = (const uint8_t *)lt_data(weight),
         .in = lt_data(in),
         .out = lt_data(out),

@@ -14,6 +14,7 @@
 #include "op/quantize_blocks.h"
 #include "op/to.h"
 #include "ops/common.h"
+#include "ops/convert/block_formats.h"
 #include "tensor.h"
 
 /* Writes a number as float16. */
@@ -193,36 +194,26 @@ static bool is_finite(const float *x, int64_t n)
     return sum == 0;
 }
 
-/* The formats that are written. */
-typedef enum written_format { Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q4_K, WRITTEN } written_format;
-
-static const struct {
-    const char *name;
-    int elements, bytes; /* of a block */
-} formats[WRITTEN] = {
-    [Q4_0] = {"q4_0", 32, 18}, [Q4_1] = {"q4_1", 32, 20}, [Q5_0] = {"q5_0", 32, 22},
-    [Q5_1] = {"q5_1", 32, 24}, [Q8_0] = {"q8_0", 32, 34}, [Q4_K] = {"q4_k", 256, 144},
-};
-
-static void encode_block(written_format format, const float *x, uint8_t *b)
+static void encode_block(lt_block_format format, const float *x, uint8_t *b)
 {
-    if (!is_finite(x, formats[format].elements)) { /* d is the first number in each format */
-        memset(b, 0, (size_t)formats[format].bytes);
+    if (!is_finite(x,
+                   lt_block_formats[format].elements)) { /* d is the first number in each format */
+        memset(b, 0, (size_t)lt_block_formats[format].bytes);
         put_half(b, NAN);
         return;
     }
     switch (format) {
-    case Q4_0: encode_symmetric(x, 8, b, b + 2, NULL); return;
-    case Q5_0: encode_symmetric(x, 16, b, b + 6, b + 2); return;
-    case Q4_1: encode_range(x, 15, b, b + 4, NULL); return;
-    case Q5_1: encode_range(x, 31, b, b + 8, b + 4); return;
-    case Q8_0: encode_q8_0(x, b); return;
+    case LT_BLOCK_Q4_0: encode_symmetric(x, 8, b, b + 2, NULL); return;
+    case LT_BLOCK_Q5_0: encode_symmetric(x, 16, b, b + 6, b + 2); return;
+    case LT_BLOCK_Q4_1: encode_range(x, 15, b, b + 4, NULL); return;
+    case LT_BLOCK_Q5_1: encode_range(x, 31, b, b + 8, b + 4); return;
+    case LT_BLOCK_Q8_0: encode_q8_0(x, b); return;
     default: encode_q4_k(x, b); return;
     }
 }
 
 typedef struct encode_job {
-    written_format format;
+    lt_block_format format;
     int64_t blocks;
     const float *in;
     uint8_t *out;
@@ -241,29 +232,26 @@ static void encode_blocks(void *argument, int index)
         const int64_t from = atomic_fetch_add(&j->next, PIECE);
         if (from >= j->blocks) return;
         for (int64_t k = from; k < from + PIECE && k < j->blocks; k++)
-            encode_block(j->format, j->in + k * formats[j->format].elements,
-                         j->out + k * formats[j->format].bytes);
+            encode_block(j->format, j->in + k * lt_block_formats[j->format].elements,
+                         j->out + k * lt_block_formats[j->format].bytes);
     }
 }
 
 /* ---- the op ---------------------------------------------------------------------------------- */
 
-static lt_status find_written(const char *scheme, written_format *out)
+static lt_status find_written(const char *scheme, lt_block_format *out)
 {
-    for (int f = 0; f < WRITTEN; f++)
-        if (strcmp(scheme, formats[f].name) == 0) {
-            *out = (written_format)f;
-            return LT_OK;
-        }
+    if (lt_find_block_format(scheme, out) && (*out <= LT_BLOCK_Q8_0 || *out == LT_BLOCK_Q4_K))
+        return LT_OK;
     return lt_error(LT_ERR_TYPE,
                     "quantize_blocks(): the scheme '%.20s' is not written; use q4_0, q4_1, q5_0, "
                     "q5_1, q8_0 or q4_k",
                     scheme);
 }
 
-static lt_status check_floats(const lt_tensor *t, written_format format)
+static lt_status check_floats(const lt_tensor *t, lt_block_format format)
 {
-    const int64_t elements = formats[format].elements,
+    const int64_t elements = lt_block_formats[format].elements,
                   row = t->ndim > 0 ? t->sizes[t->ndim - 1] : 1;
     if (t->device.type != LT_CPU)
         return lt_error(LT_ERR_TYPE, "quantize_blocks() runs on the CPU, the tensor is on a GPU; "
@@ -275,13 +263,13 @@ static lt_status check_floats(const lt_tensor *t, written_format format)
         return lt_error(LT_ERR_TYPE,
                         "quantize_blocks(): a row has %lld elements, which is no multiple of a "
                         "block of %s, %lld elements; pad the rows or use another scheme",
-                        (long long)row, formats[format].name, (long long)elements);
+                        (long long)row, lt_block_formats[format].name, (long long)elements);
     return LT_OK;
 }
 
 lt_status lt_quantize_blocks_impl(lt_tensor *self, const char *scheme, lt_tensor **out)
 {
-    written_format format;
+    lt_block_format format;
     int64_t sizes[LT_MAX_DIMS];
     lt_tensor *wide = NULL, *floats = NULL, *result = NULL;
     lt_status status = LT_OK;
@@ -289,13 +277,13 @@ lt_status lt_quantize_blocks_impl(lt_tensor *self, const char *scheme, lt_tensor
     LT_TRY(check_floats(self, format));
     memcpy(sizes, self->sizes, sizeof sizes);
     sizes[self->ndim - 1] =
-        sizes[self->ndim - 1] / formats[format].elements * formats[format].bytes;
+        sizes[self->ndim - 1] / lt_block_formats[format].elements * lt_block_formats[format].bytes;
     LT_CHECK(lt_to_dtype(self, LT_FLOAT32, false, false, &wide));
     LT_CHECK(lt_make_contiguous(wide, &floats));
     LT_CHECK(lt_tensor_new(LT_UINT8, self->device, self->ndim, sizes, &result));
     encode_job j = {
         .format = format,
-        .blocks = floats->numel / formats[format].elements,
+        .blocks = floats->numel / lt_block_formats[format].elements,
         .in = (const float *)(void *)lt_data(floats),
         .out = (uint8_t *)lt_data(result),
     };

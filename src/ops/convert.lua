@@ -163,7 +163,7 @@ dequantize_blocks
 quantize_blocks
     row = torch.quantize_blocks(torch.linspace(-1, 1, 32), 'q8_0')
     torch.dequantize_blocks(row, 'q8_0')[{ {1, 4} }]
-    --> tensor([-1.0001, -0.9370, -0.8740, -0.8032])
+    --> tensor([-0.9999, -0.9370, -0.8740, -0.8031])
 linear_blocks
     row = torch.cat{torch.tensor{0.5}:half():view(torch.uint8), torch.arange(32):to(torch.uint8)}
     torch.linear_blocks(torch.ones(32), row:unsqueeze(1), 'q8_0')

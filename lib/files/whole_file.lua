@@ -3,6 +3,7 @@
 
 local fail = require 'torch.support.fail'
 local outside = require 'torch.files.outside'
+local torch = require 'torch'
 
 local PIECE = 1 << 20
 
@@ -29,6 +30,16 @@ function M.read(path, max_bytes)
     end
     pieces[#pieces + 1] = piece
   end
+end
+
+--- The object in a JSON file, with null as an absent value; nil: it has none, and the reason in
+--- parentheses.
+function M.json_object(path, max_bytes)
+  local text = M.read(path, max_bytes)
+  if not utf8.len(text) then return nil, ' (not UTF-8)' end
+  local value, problem = torch._C.read_json(text, function() return {} end, nil)
+  if type(value) == 'table' then return value end
+  return nil, problem and ' (' .. problem .. ')' or ''
 end
 
 return M

@@ -149,19 +149,7 @@ local M = { Decoder = Decoder }
 --- has them, mapped, and the others in float32. source: torch.lm.gguf or models/checkpoint.lua;
 --- names: models/gguf.lua or models/folder.lua.
 function M.load(source, names, dtype)
-  local config = names.configuration(source)
-  local reader = weights.Reader(source, names.locate(source, config), dtype)
-  config.uninitialized = true
-  local net = Decoder(config)
-  reader:fill(net, '')
-  for i = 1, config.layers do
-    local layer = Layer(config, i)
-    reader:fill(layer, ('layers.%d.'):format(i - 1))
-    net.layers:append(layer)
-  end
-  config.uninitialized = nil
-  reader:finish(names.ignores)
-  return net:requires_grad_(false)
+  return weights.load(source, names, names.configuration(source), dtype, Decoder, Layer)
 end
 
 --- The same from a GGUF file.

@@ -105,10 +105,8 @@ end
 -- ---- loading ------------------------------------------------------------------------------------
 
 local function read_config(path)
-  local text = whole_file.read(path, MAX_CONFIG)
-  local value, problem = nil, 'not UTF-8'
-  if utf8.len(text) then value, problem = torch._C.read_json(text, function() return {} end, nil) end
-  if type(value) ~= 'table' then fail('from_pretrained(): %s has no JSON object%s', path, problem and ' (' .. problem .. ')' or '') end
+  local value, reason = whole_file.json_object(path, MAX_CONFIG)
+  if not value then fail('from_pretrained(): %s has no JSON object%s', path, reason) end
   return value
 end
 

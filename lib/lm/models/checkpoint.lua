@@ -21,10 +21,8 @@ end
 function Folder:json(name)
   local path = self.path .. name
   if not exists(path) then return nil end
-  local text = whole_file.read(path, MAX_JSON)
-  local value, problem, position = nil, 'not UTF-8', 1
-  if utf8.len(text) then value, problem, position = torch._C.read_json(text, function() return {} end, nil) end
-  if position or type(value) ~= 'table' then self:_fail('no JSON object in %s%s', name, problem and ' (' .. problem .. ')' or '') end
+  local value, reason = whole_file.json_object(path, MAX_JSON)
+  if not value then self:_fail('no JSON object in %s%s', name, reason) end
   return value
 end
 

@@ -149,18 +149,7 @@ function M.load(source, dtype)
   local names = source.metadata and gguf or folder
   local config = names.configuration(source)
   if config.dim % config.heads ~= 0 then source:_fail('a dimension of %d, no multiple of %d heads', config.dim, config.heads) end
-  local reader = weights.Reader(source, names.locate(source), dtype)
-  config.uninitialized = true
-  local net = Encoder(config)
-  reader:fill(net, '')
-  for i = 1, config.layers do
-    local layer = Layer(config)
-    reader:fill(layer, ('layers.%d.'):format(i - 1))
-    net.layers:append(layer)
-  end
-  config.uninitialized = nil
-  reader:finish(names.ignores)
-  return net:requires_grad_(false)
+  return weights.load(source, names, config, dtype, Encoder, Layer)
 end
 
 return M

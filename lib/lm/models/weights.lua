@@ -33,7 +33,6 @@ local function check_shape(self, tensor, shape, expected, first, transposed)
 end
 
 local Reader = class.Object:extend 'WeightReader'
-M.Reader = Reader
 
 --- dtype: of the parameters; nil: quantized weights as the file has them, mapped, and the others in
 --- float32.
@@ -76,6 +75,23 @@ function Reader:finish(ignores)
   end
   table.sort(unused)
   if unused[1] then self.source:_fail("tensor '%s' belongs to no parameter of this family of models (%d such tensors)", unused[1], #unused) end
+end
+
+--- A net without gradients, with the weights of a file. names: functions locate(source, config) and
+--- ignores(name); Net(config), to which the layers Layer(config, i) are appended.
+function M.load(source, names, config, dtype, Net, Layer)
+  local reader = Reader(source, names.locate(source, config), dtype)
+  config.uninitialized = true
+  local net = Net(config)
+  reader:fill(net, '')
+  for i = 1, config.layers do
+    local layer = Layer(config, i)
+    reader:fill(layer, ('layers.%d.'):format(i - 1))
+    net.layers:append(layer)
+  end
+  config.uninitialized = nil
+  reader:finish(names.ignores)
+  return net:requires_grad_(false)
 end
 
 return M

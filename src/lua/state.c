@@ -28,7 +28,7 @@
  * So one waits for a few results, unless these are large, lest an operand of the next ops ages. */
 #define YOUNG_RESULTS 4
 /* bytes; less garbage causes no full collection: a small program often doubles its memory */
-#define SPARE_BYTES ((int64_t)32 << 20)
+#define SPARE_BYTES ((int64_t)16 << 20)
 /* bytes; garbage fills at most half of the memory below a limit, which counts as at least this */
 #define MIN_ROOM ((int64_t)2 << 20)
 

@@ -20,7 +20,7 @@
 #include "workload.h"
 
 #define LIMIT 60 /* seconds after which a child that hangs is ended by a signal */
-#define FORKS 50 /* with each number of threads */
+#define FORKS 20 /* with each number of threads */
 
 /* The child's exit status; 128 and the signal's number if a signal ended it. */
 static int run_in_child(void (*run)(void))

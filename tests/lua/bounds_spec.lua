@@ -52,7 +52,7 @@ describe('a huge number #cpu', function()
 
   it('as any integer argument of an op is answered within two seconds', function() answered('bounds.lua', 2000) end)
 
-  it('as any integer argument of a function or constructor in Lua is answered within two seconds', function()
+  it('as any integer argument of a function or constructor in Lua is answered within two seconds #again', function()
     answered('declared_bounds.lua', 1200)
   end)
 end)

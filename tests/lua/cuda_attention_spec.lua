@@ -44,7 +44,7 @@ describe('attention #cpu', function()
     assert.equal(calls('', halves, '{}'), calls('', halves, '{}', old))
   end)
 
-  it('uses our kernels for arguments that cuDNN does not support', function()
+  it('uses our kernels for arguments that cuDNN does not support #again', function()
     for _, tensors in ipairs { 'half(2, 4, 8, 12), half(2, 4, 8, 12), half(2, 4, 8, 12)', 'half(2, 4, 8, 160), half(2, 4, 8, 160), half(2, 4, 8, 160)',
       'half(2, 4, 1, 16), half(2, 4, 8, 16), half(2, 4, 8, 16)',
       'torch.randn(2, 4, 8, 16):cuda(), torch.randn(2, 4, 8, 16):cuda(), torch.randn(2, 4, 8, 16):cuda()' } do

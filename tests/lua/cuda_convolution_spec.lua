@@ -81,7 +81,7 @@ describe('a convolution by cuDNN #cpu', function()
     assert.equal(calls(backward, old) + 3, calls(backward))
   end)
   -- One that is refused at each call instead would ask for memory at each.
-  it('the best engine with a workspace that fits into memory is used', function()
+  it('the best engine with a workspace that fits into memory is used #again', function()
     local function rounds(memory)
       local function all(n)
         local _, count = run(([[

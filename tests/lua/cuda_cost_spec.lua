@@ -66,7 +66,7 @@ describe('the runtime calls #cpu of an operation', function()
     assert.equal(each(1, body:format '{w}'), each(1, body:format '{w, v}'))
   end)
 
-  it('of an optimizer are one launch for hundreds of tensors', function()
+  it('of an optimizer are one launch for hundreds of tensors #again', function()
     local body = [[
       if not optimizer then
         local parameters = {}

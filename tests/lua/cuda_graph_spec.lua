@@ -40,7 +40,7 @@ io.stdout:write(first and 'done' or 'error', ' ', second and 'done' or 'error')
 ]]
 
 describe('a capture and its replay #cpu', function()
-  it('survive the failure of any call of the runtime', function()
+  it('survive the failure of any call of the runtime #again', function()
     local n, undisturbed = 0, 0
     repeat -- until the call that would fail comes after the end
       n = n + 1

@@ -114,11 +114,11 @@ describe('work on two streams', function()
 end)
 
 describe('memory that another stream uses', function()
-  it('may be handed out too early #race', function()
+  it('may be handed out too early #race #again', function()
     assert.is_true(goes_wrong((REUSED_MEMORY:gsub('RECORD', ''))))
   end)
 
-  it('is kept by record_stream', function()
+  it('is kept by record_stream #again', function()
     for seed = 1, 2 do assert.equal(0, wrong_sums(REUSED_MEMORY:gsub('RECORD', 'A:record_stream(s)'), seed)) end
   end)
 end)

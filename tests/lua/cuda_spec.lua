@@ -353,7 +353,7 @@ describe('the ledger of copies', function()
 end)
 
 describe('simulated GPUs', function()
-  it('do not keep a program that ends while a kernel goes on', function()
+  it('do not keep a program that ends while a kernel goes on #again', function()
     local _, errors, status = process.lua([[
       local y = torch.ones({ 5, 1 }, { device = 'cuda' }):expand(5, 2 ^ 40 | 0):norm(2, 2)
       local soon = torch.time() + 0.5

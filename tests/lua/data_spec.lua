@@ -325,7 +325,7 @@ describe('workers', function()
     end
   end)
 
-  it('give batches as they are ready with in_order = false, each of them once', function()
+  it('give batches as they are ready with in_order = false, each of them once #again', function()
     local Slow = data.Dataset:extend('Slow')
     function Slow:__len() return 8 end
     function Slow:__getitem(i)

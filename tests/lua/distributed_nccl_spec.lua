@@ -90,7 +90,7 @@ for i, mpi in ipairs(ranks.installed()) do
       ]])
     end)
 
-    it('NCCL operations follow the order of streams', function()
+    it('NCCL operations follow the order of streams #again', function()
       for seed = 1, 3 do
         all_well(2, [[
           local x = torch.zeros(1000, gpu)
@@ -147,7 +147,7 @@ for i, mpi in ipairs(ranks.installed()) do
       ]])
     end)
 
-    it('an error names the ranks with different dtypes or numbers of elements', function()
+    it('an error names the ranks with different dtypes or numbers of elements #again', function()
       local function mismatch(code, ...)
         local _, errors, status = run(2, code)
         assert.is_true(status ~= 0 and status ~= 124, errors)

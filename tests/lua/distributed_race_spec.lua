@@ -5,7 +5,7 @@ local ranks = require 'support.ranks'
 
 for i, mpi in ipairs(ranks.installed()) do
   describe(('#cpu %sthe two threads of a rank, on '):format(i > 1 and '#again ' or '') .. mpi, function()
-    it('share works and records', function()
+    it('share works and records #again', function()
       local output, errors, status = ranks.run(mpi, 2, [[
         local partner, group = 1 - rank, dist.new_group()
         for i = 1, 50 do
@@ -31,7 +31,7 @@ for i, mpi in ipairs(ranks.installed()) do
       assert.equal('all well\n', output)
     end)
 
-    it('both threads of a rank report the same failure', function()
+    it('both threads of a rank report the same failure #again', function()
       local _, errors, status = ranks.run(mpi, 2, [[
         dist.barrier()
         local works = {}

@@ -350,7 +350,7 @@ describe('padding with elements of the tensor', function()
 end)
 
 describe('linspace', function()
-  it('counts both halves from their own end, of any number of steps', function()
+  it('counts both halves from their own end, of any number of steps #again', function()
     for _, n in ipairs { 1, 2, 3, 4, 5, 1023, 2048, 2051, 200001 } do
       local first, last = -0.3, 0.7
       local x, step = torch.linspace(first, last, n, { dtype = torch.float64, device = device }):tolist(), n > 1 and (last - first) / (n - 1) or 0

@@ -106,7 +106,7 @@ describe('softmax regression #cpu', function()
     return tonumber(output:match 'test acc ([%d.]+)[^\n]*\n$'), output, message
   end
 
-  it('reaches 83% on Fashion-MNIST in five epochs, quietly when not on a terminal', function()
+  it('reaches 83% on Fashion-MNIST in five epochs, quietly when not on a terminal #again', function()
     local accuracy, output, message = train '--epochs 5'
     assert.is_true(accuracy >= 0.83, output)
     assert.equal('', message)
@@ -118,7 +118,7 @@ describe('softmax regression #cpu', function()
     assert.equal((train(options)), (train(options)))
   end)
 
-  it('runs on a simulated GPU without implicit copies in the loop', function()
+  it('runs on a simulated GPU without implicit copies in the loop #again', function()
     local output, message, status = process.run(process.quote(process.ltensor)
       .. ' --sim-gpus 1 scripts/softmax_regression.lua --device cuda --epochs 1 --batch-size 1000')
     assert.equal(0, status, message)

@@ -76,7 +76,7 @@ describe('peak resident memory #rss #cpu', function()
   bounded('of small temporaries',
     'local a = torch.rand(2, 3) for i = 1, 1000000 do local b = a + a end')
 
-  it('of saving 50,000 tiny tensors is a small multiple of the file #lua54', function()
+  it('of saving 50,000 tiny tensors is a small multiple of the file #lua54 #again', function()
     for suffix, most in pairs { ['.pt'] = 4, ['.npz'] = 4 } do
       local path = os.tmpname() .. suffix
       local code = ([[

@@ -254,7 +254,7 @@ describe('any and all over an empty list of dims', function()
 end)
 
 describe('a sort of many short lines', function()
-  it('is that of each, stable both ways, nan the largest', function()
+  it('is that of each, stable both ways, nan the largest #again', function()
     torch.manual_seed(1)
     for _, name in ipairs { 'float32', 'float64', 'int32', 'int64', 'float16' } do
       for _, n in ipairs { 1, 2, 10, 31, 32, 33, 64, 65, 129 } do

@@ -203,7 +203,7 @@ local probe = io.open '/usr/share/datasets/fashion-mnist/train-images-idx3-ubyte
 if probe then
   probe:close()
   describe('lenet on Fashion-MNIST #cpu', function()
-    it('has the losses of PyTorch for the same seed, 100 steps long', function()
+    it('has the losses of PyTorch for the same seed, 100 steps long #again', function()
       local expected = dofile(here .. '../reference/training.lua')
       local _, message, status = process.run(('%s --disable-cuda %sscripts/lenet.lua --steps 100 --losses %s'):format(
         process.quote(process.ltensor), here .. '../../', file 'lenet'))
@@ -241,7 +241,7 @@ describe('a checkpoint #cpu', function()
     assert.truthy(message:find('^mlp: ', 1), message)
   end)
 
-  it('is whole whenever the run is killed, and the run ends with the same numbers', function()
+  it('is whole whenever the run is killed, and the run ends with the same numbers #again', function()
     local seed = os.time()
     math.randomseed(seed)
     local arguments = small .. '--epochs 60 --save-every 1 --checkpoint ' .. file 'c3'

@@ -317,7 +317,7 @@ describe('long work', function()
   before_each(function() state = terminal.new_folder() end)
   after_each(function() terminal.remove_folder(state) end)
 
-  it('stops at Ctrl-C in C code #pty', function()
+  it('stops at Ctrl-C in C code #pty #again', function()
     for _, cell in ipairs {
       'local a = torch.randn(2500, 2500) while true do a:matmul(a) end',
       'torch.randn(400000000)',
@@ -343,13 +343,13 @@ expect Out[2]: 2.0
 ]], 'LTENSOR_SIM_GPUS=1')
   end)
 
-  it('of a pattern stops at Ctrl-C #pty', function()
+  it('of a pattern stops at Ctrl-C #pty #again', function()
     for _, call in ipairs {'find(p)', 'match(p)', 'gsub(p, "")', 'gmatch(p)()'} do
       follow(("send print('be' .. 'gun'); p = ('a*'):rep(30) .. 'b'; ('a'):rep(40):%s\\r\nexpect begun\nsleep 200\nsend \\x03\nwithin 5000\nexpect interrupted\nexpect In [2]: \n"):format(call))
     end
   end)
 
-  it('in a __gc that has no end stops at Ctrl-C, and so does a hook #pty #lua54', function()
+  it('in a __gc that has no end stops at Ctrl-C, and so does a hook #pty #lua54 #again', function()
     for _, cell in ipairs {
       'setmetatable({}, {__gc = function() print("be" .. "gun") while true do pcall(print) end end}); collectgarbage()',
       'coroutine.wrap(function() setmetatable({}, {__gc = function() print("be" .. "gun") while true do end end}); collectgarbage() end)()',
@@ -359,7 +359,7 @@ expect Out[2]: 2.0
     end
   end)
 
-  it('work that does not stop is reported after a second and ended by the third Ctrl-C #pty', function()
+  it('work that does not stop is reported after a second and ended by the third Ctrl-C #pty #again', function()
     local out = follow [[
 send print('be' .. 'gun') io.popen("trap '' INT; exec sleep 15"):close()\r
 expect begun
@@ -374,7 +374,7 @@ wait
     assert.equal('signal 2\n', out)
   end)
 
-  it('survives many Ctrl-C within a moment, as a key that is held down sends them #pty', function()
+  it('survives many Ctrl-C within a moment, as a key that is held down sends them #pty #again', function()
     follow [[
 send local a = torch.randn(2500, 2500) print('be' .. 'gun') while true do a:matmul(a) end\r
 expect begun

@@ -202,7 +202,7 @@ describe('the menu of completions #pty #cpu', function()
     assert.equal('In [2]: torch.', shown:match '[^\n]*$')
   end)
 
-  it('leaves a cell of several lines whole if the only candidate is typed completely', function()
+  it('leaves a cell of several lines whole if the only candidate is typed completely #again', function()
     local cell = 'send if torch then\\r\nexpect ...: \nsend print(1)\\r\nsend end\\r\nexpect In [2]: \n'
     for tabs = 1, 3 do
       assert.equal('In [2]: if torch then\n   ...:   print(1)\n   ...: end', rows_after(cell .. 'send \\e[A\\e[B\\e[B\\x05' .. ('\\t'):rep(tabs) .. '\n'))
@@ -210,7 +210,7 @@ describe('the menu of completions #pty #cpu', function()
     end
   end)
 
-  it('leaves a suggestion of several lines whole, however often Tab is pressed', function()
+  it('leaves a suggestion of several lines whole, however often Tab is pressed #again', function()
     local cell = 'send if torch then\\r\nexpect ...: \nsend print(1)\\r\nsend end\\r\nexpect In [2]: \n'
     local suggested = 'In [2]: if torch then\n   ...:   print(1)\n   ...: end'
     for _, rows in ipairs {24, 9} do

@@ -70,7 +70,7 @@ send \e[A
     assert.truthy(shown[2].text:find('   ...: x10 = 1$'))
   end)
 
-  it('draws itself anew after the width has changed and after Ctrl-L', function()
+  it('draws itself anew after the width has changed and after Ctrl-L #again', function()
     local shown = screens(follow([[
 send local a = 'a long line that does not fit into forty columns'
 sleep 200

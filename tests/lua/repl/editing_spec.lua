@@ -93,7 +93,7 @@ expect Out[5]: 6
 ]]
   end)
 
-  it('edits a cell of several lines in vi mode', function()
+  it('edits a cell of several lines in vi mode #again', function()
     follow [[
 send %config editing vi\r
 expect In [2]: 
@@ -113,7 +113,7 @@ expect In [4]:
 ]]
   end)
 
-  it('does not do the last change for ever when its motion is the key for that', function()
+  it('does not do the last change for ever when its motion is the key for that #again', function()
     follow [[
 send %config editing vi\r
 expect In [2]: 
@@ -131,7 +131,7 @@ expect In [3]:
 ]]
   end)
 
-  it('vi command mode moves to earlier lines of the cell, and its motions stay in a line', function()
+  it('vi command mode moves to earlier lines of the cell, and its motions stay in a line #again', function()
     follow [[
 send %config editing vi\r
 expect In [2]: 
@@ -177,7 +177,7 @@ expect <i>In [2]:
     os.remove(path)
   end)
 
-  it('takes the editing mode from the inputrc', function()
+  it('takes the editing mode from the inputrc #again', function()
     local path = os.tmpname()
     local file = assert(io.open(path, 'w'))
     file:write 'set editing-mode vi\n'
@@ -271,7 +271,7 @@ expect Out[4]: 'first_of_all = 1'
     file:close()
   end)
 
-  it('goes on after it was stopped', function()
+  it('goes on after it was stopped #again', function()
     follow [[
 send !(sleep 1; kill -STOP $PPID; sleep 0.5; kill -CONT $PPID; echo 'stop''ped') &\r
 expect In [2]: 

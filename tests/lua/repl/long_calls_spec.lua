@@ -139,7 +139,7 @@ describe('long calls that Ctrl-C can stop #cpu', function()
   before_each(function() state = terminal.new_folder() end)
   after_each(function() terminal.remove_folder(state) end)
 
-  it('stop at Ctrl-C #pty', function()
+  it('stop at Ctrl-C #pty #again', function()
     for _, cell in ipairs {
       't = {} for i = 1, 1e6 do t[i] = i * 7919 % 1000003 end print("be" .. "gun") while true do t[1] = -t[1] table.sort(t) table.sort(t, math.ult) end',
       's = ("x"):rep(1e6) print("be" .. "gun") while true do ("%s%q"):format(s, s):upper():reverse() end',

@@ -67,7 +67,7 @@ describe('a notebook typed at the prompt #pty #cpu', function()
 
   for _, name in ipairs {'use-gpu', 'exercises', 'data-parallel', 'cuda-semantics'} do
     for _, gpus in ipairs {0, 2} do
-      it(('shows what is stored: %s with %d GPUs'):format(name, gpus), function()
+      it(('shows what is stored: %s with %d GPUs #again'):format(name, gpus), function()
         local cells = markdown.parse(read(folder .. name .. '.md')).cells
         local shown = type_cells(cells, gpus)
         assert.equal(#cells, #shown)

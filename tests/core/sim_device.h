@@ -18,7 +18,7 @@ extern "C" {
 
 inline cudaStream_t new_stream()
 {
-    cudaStream_t stream;
+    cudaStream_t stream = nullptr;
     OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     return stream;
 }

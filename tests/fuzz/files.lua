@@ -27,6 +27,7 @@ end
 -- ---- originals: those of tests/files and some that are made here ------------------------------------------------------
 
 local originals, by_suffix = {}, {}
+local header_sizes = {} -- of GGUF files, in bytes
 
 local function keep(name, content)
   local suffix = name:match '%.(%w+)$'
@@ -80,15 +81,19 @@ local function program()
   return name
 end
 
--- GGUF files: a tiny language model, and tensors of every type that is written; tokenizers of each kind.
+-- GGUF files: a tiny language model, an encoder, and tensors of every type that is written; tokenizers of each kind.
 local function language_models()
   local tiny = dofile(folder .. '/../lua/support/tiny_llama.lua')
-  keep('model.gguf', (tiny.text(tiny.tokenizer(), 'llama', tiny.q8_0)))
+  write('model.gguf', (tiny.text(tiny.tokenizer(), 'llama', tiny.q8_0)))
+  write('encoder.gguf', dofile(folder .. '/../lua/support/family_tensors.lua').encoder_gguf())
   local tensors = { x = torch.randn(3, 64), half = torch.ones(4):half(), whole = torch.arange(5), scalar = torch.tensor(1.5) }
   for _, scheme in ipairs { 'q4_0', 'q4_1', 'q5_0', 'q5_1', 'q8_0', 'q4_k' } do tensors[scheme] = torch.quantized.Tensor.quantize(torch.randn(2, 256), scheme) end
   torch.lm.gguf.save('tensors.gguf', { metadata = { n = 1, words = { 'a', 'bc' }, nested = { { 1 }, { 2, 3 } }, x = 0.5 }, tensors = tensors })
-  keep('tensors.gguf', read 'tensors.gguf')
-  os.remove 'tensors.gguf'
+  for _, name in ipairs { 'model.gguf', 'encoder.gguf', 'tensors.gguf' } do
+    header_sizes[name] = torch.lm.gguf(name).data
+    keep(name, read(name))
+    os.remove(name)
+  end
   for _, name in ipairs { 'bert', 'charsmap', 'clip', 'gpt2', 'llama2', 'llama3', 'roberta', 'unigram' } do
     keep(name .. '.tokenizer', read(stored .. 'tokenizers/' .. name .. '.json'))
   end
@@ -225,6 +230,26 @@ local function inside_png(s)
   return s:sub(1, chunk.at - 1) .. ('>I4'):pack(#body - 4) .. body .. ('>I4'):pack(torch._C.crc32(body) & 0xffffffff) .. s:sub(chunk.at + 12 + chunk.n)
 end
 
+-- The header of a GGUF file, its first `size` bytes, is damaged in place, so that its tensors stay within the file.
+local function inside_header(s, size)
+  for _ = 1, random(3) do s = damage[random(3)](s:sub(1, size)):sub(1, size) .. s:sub(size + 1) end
+  return s
+end
+
+-- A value of a JSON text is replaced by another one; the text stays JSON in most cases.
+local function inside_json(s)
+  local vocabulary = s:find('"vocab"', 1, true) or #s -- the longest part: most damage is before it
+  local at = random(random(4) == 1 and #s or vocabulary)
+  local from, to = s:find('[:,[]%s*"[^"\\]*"', at)
+  local number_from, number_to = s:find('[:,[]%s*[%w.+-]+', at)
+  if not from or number_from and number_from < from then from, to = number_from, number_to end
+  if not from then return s end
+  local value = pick { '-1', '0', '1', '2147483648', '9223372036854775807', '1e308', '0.5', 'null', 'true', 'false', '""', '"a"', '"\u{120}"', '"(?:"', '[]', '{}', '[[1]]',
+    '{"type": "Sequence"}', '"' .. ('(a*)*'):rep(20) .. '"', '"' .. ('x'):rep(5000) .. '"', s:sub(from + 1, to) .. ', ' .. s:sub(from + 1, to) }
+  local other = s:match('[:,[]%s*("[^"\\]*")', random(#s))
+  return s:sub(1, from) .. (random(2) == 1 and other or value) .. s:sub(to + 1)
+end
+
 local function gzipped(s)
   return '\x1f\x8b\8\0\0\0\0\0\0\3' .. torch._C.deflate(s) .. ('<I4I4'):pack(torch._C.crc32(s) & 0xffffffff, #s & 0xffffffff)
 end
@@ -252,6 +277,10 @@ function M.names.mutant(name, seed)
     text = inside_png(text)
   elseif depth == 1 and suffix == 'onnx' then -- in place, since the lengths of all messages around it count
     for _ = 1, random(3) do text = damage[random(3)](text):sub(1, #text) end
+  elseif depth == 1 and suffix == 'gguf' then
+    text = inside_header(text, header_sizes[name])
+  elseif depth == 1 and suffix == 'tokenizer' then
+    for _ = 1, random(3) do text = inside_json(text) end
   else
     text = damaged(text, suffix, random(4))
   end
@@ -312,8 +341,12 @@ function M.names.every_tensor(path)
   torch.lm.gguf.save('again.gguf', { metadata = file.metadata, types = file.types, tensors = tensors })
 end
 
--- A text that a language model of the file makes.
-function M.names.generated(path) return torch.lm.load(path):complete('abcab', { max_tokens = 3 }) end
+-- A text that a language model of the file makes, or the embedding of an encoder.
+function M.names.generated(path)
+  local model = torch.lm.load(path)
+  if model.embedding then return model:embed { 'a b', 'c' } end
+  return model:complete('abcab', { max_tokens = 3 })
+end
 
 local TEXT = 'Hello  world!\n\u{e9}\u{4f60}\u{1f642} <|endoftext|> it\'s 123 [MASK]\u{301}'
 

@@ -8,7 +8,8 @@ local folder_names = require 'torch.lm.models.folder'
 local llama = require 'torch.lm.llama'
 local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
 local files = dofile(here .. 'support/gguf.lua')
-local families = dofile(here .. 'support/lm_families.lua')
+local family_tensors = dofile(here .. 'support/family_tensors.lua')
+local families = family_tensors.families
 
 local function case(title)
   for _, family in ipairs(families) do
@@ -17,37 +18,13 @@ local function case(title)
   error('no case ' .. title)
 end
 
-local function parsed(json) return (torch._C.read_json(json, function() return {} end, nil)) end
-
--- The n elements of tensor number `tensor`, as value_of in tests/models/families.py.
-local function values_of(tensor, n)
-  local h = torch.arange(0, n) * 2654435761 + (tensor * 40503 + 12345) & 0xFFFFFFFF
-  h = (h ~ (h >> 15)) * 2246822519 & 0xFFFFFFFF
-  return (h ~ (h >> 13)):double() / 2 ^ 32 - 0.5
-end
-
--- The tensors of a case: list of { name in the folder, value, name in the GGUF file }, and the configuration.
-local function tensors_of(family)
-  local config, list = parsed(family.config), {}
-  local layers = config.num_hidden_layers or config.n_layer
-  for _, entry in ipairs(family.tensors) do
-    local name, shape, other = table.unpack(entry)
-    local add = #shape == 1 and name:find 'weight$' and not config.model_type:find '^gemma' and 1 or 0
-    for layer = 0, name:find('%d', 1, true) and layers - 1 or 0 do
-      local value = values_of(#list + 1, shape[1] * (shape[2] or 1)) + add
-      list[#list + 1] = { name:format(layer), value:float():view(shape), other and other:format(layer) }
-    end
-  end
-  return list, config
-end
-
 -- A new folder with a model; returns its path. config: text of config.json.
 local function write_folder(family, config)
   local path = os.tmpname()
   os.remove(path)
   assert(os.execute(("mkdir '%s'"):format(path)))
   local state = {}
-  for _, entry in ipairs((tensors_of(family))) do state[entry[1]] = entry[2] end
+  for _, entry in ipairs((family_tensors.tensors(family))) do state[entry[1]] = entry[2] end
   torch.save(state, path .. '/model.safetensors')
   local file = assert(io.open(path .. '/config.json', 'w'))
   file:write(config or family.config)
@@ -65,7 +42,7 @@ end
 
 -- The bytes of a GGUF file with a case's model, as llama.cpp's script converts it.
 local function gguf_text(family, more)
-  local list, config = tensors_of(family)
+  local list, config = family_tensors.tensors(family)
   local arch, heads, kv = family.arch, config.num_attention_heads or config.n_head, config.num_key_value_heads
   local metadata = { { 'general.architecture', 8, arch } }
   local function add(key, kind, value)
@@ -103,7 +80,7 @@ local function gguf_text(family, more)
     end
     if arch:find '^gemma' and name:find 'norm' then value = value + 1 end
     if arch == 'gpt2' and value:dim() == 2 and name:find '^blk' then value = value:t():contiguous() end
-    tensors[i] = { name, table.move(value.shape, 1, #value.shape, 1, {}), 0, files.bytes(value) }
+    tensors[i] = family_tensors.gguf_entry(name, value)
   end
   return files.text(metadata, tensors)
 end
@@ -225,33 +202,11 @@ describe('an encoder #cpu', function()
   end
 
   it('has the embeddings of transformers, from a GGUF file', function()
-    local family, config = families.encoders[1], parsed(families.encoders[1].config)
-    local metadata = { { 'general.architecture', 8, 'bert' }, { 'bert.attention.layer_norm_epsilon', 6, config.layer_norm_eps }, { 'bert.pooling_type', 4, 1 } }
-    for name, value in pairs { embedding_length = config.hidden_size, block_count = 2, ['attention.head_count'] = 4, feed_forward_length = 24, context_length = 16 } do
-      metadata[#metadata + 1] = { 'bert.' .. name, 4, value }
-    end
-    local words, kinds = { of = 8, '[PAD]', '[UNK]', '[CLS]', '[SEP]' }, { of = 5, 3, 3, 3, 3 }
-    for letter in ('abcdefghijklmnopqrst'):gmatch '.' do words[#words + 1], kinds[#kinds + 1] = '\u{2581}' .. letter, 1 end
-    for name, value in pairs { model = 'bert', tokens = words, token_type = kinds, cls_token_id = 2, seperator_token_id = 3, unknown_token_id = 1 } do
-      metadata[#metadata + 1] = { 'tokenizer.ggml.' .. name, type(value) == 'table' and 9 or type(value) == 'string' and 8 or 4, value }
-    end
-    local names = {
-      ['embeddings.word_embeddings'] = 'token_embd', ['embeddings.position_embeddings'] = 'position_embd', ['embeddings.token_type_embeddings'] = 'token_types',
-      ['embeddings.LayerNorm'] = 'token_embd_norm', ['attention.self.query'] = 'attn_q', ['attention.self.key'] = 'attn_k', ['attention.self.value'] = 'attn_v',
-      ['attention.output.dense'] = 'attn_output', ['attention.output.LayerNorm'] = 'attn_output_norm', ['intermediate.dense'] = 'ffn_up',
-      ['output.dense'] = 'ffn_down', ['output.LayerNorm'] = 'layer_output_norm',
-    }
-    local tensors = {}
-    for i, entry in ipairs((tensors_of(family))) do
-      local layer, rest = entry[1]:match '^encoder%.layer%.(%d)%.(.*)$'
-      local path, part = (rest or entry[1]):match '^(.*)%.(%a+)$'
-      tensors[i] = { (layer and 'blk.' .. layer .. '.' or '') .. names[path] .. '.' .. part, table.move(entry[2].shape, 1, #entry[2].shape, 1, {}), 0, files.bytes(entry[2]) }
-    end
-    local path = files.write(files.text(metadata, tensors))
+    local path = files.write(family_tensors.encoder_gguf())
     local ok, model = pcall(torch.lm.load, path)
     os.remove(path)
     assert(ok, model)
-    assert.is_true((model:embed(texts) - torch.tensor(family.vectors)):abs():max():item() < 1e-5)
+    assert.is_true((model:embed(texts) - torch.tensor(families.encoders[1].vectors)):abs():max():item() < 1e-5)
   end)
 
   it('pools vectors as the folder requires, up to its maximum of tokens', function()

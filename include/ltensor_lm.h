@@ -50,7 +50,8 @@ LT_INLINE lt_lm_config lt_lm_config_defaults(void)
     return config;
 }
 
-/* New: the model of a GGUF file, or of a folder with config.json, safetensors and tokenizer.json.
+/* New: the model of a GGUF file, or of a folder with config.json, safetensors and tokenizer.json: a
+ * model that generates text, or an encoder for lt_lm_embed.
  * config: NULL for the defaults. LT_ERR_IO, LT_ERR_PERMISSION: the file cannot be read;
  * LT_ERR_RUNTIME: it is damaged, or of a kind that the library does not have (the message has the
  * reason). */
@@ -121,6 +122,32 @@ typedef struct lt_lm_result {
  *   error are valid. */
 LT_API lt_status lt_lm_generate(lt_lm *model, const char *prompt, const lt_lm_options *options,
                                 lt_lm_callback callback, void *user, lt_lm_result *result);
+
+/* How the vectors of texts are computed, initialized by lt_lm_embed_defaults. */
+typedef struct lt_lm_embed_options {
+    size_t size;        /* sizeof(lt_lm_embed_options) in the caller */
+    int64_t batch_size; /* texts that are computed together; 32 */
+    bool normalize;     /* whether the vectors have the length 1; true */
+} lt_lm_embed_options;
+
+LT_INLINE lt_lm_embed_options lt_lm_embed_defaults(void)
+{
+    lt_lm_embed_options options;
+    options.size = sizeof options;
+    options.batch_size = 32;
+    options.normalize = true;
+    return options;
+}
+
+/* New: the embeddings of n texts, float32 [n, dim] on the model's device, without gradients; row i is
+ * the vector of texts[i]. The products of rows of length 1 are the cosines of their angles. Longer
+ * texts than the model's maximum are cut off.
+ * - options: NULL for the defaults. n: 0 or more; texts: may be NULL if n is 0.
+ * - LT_ERR_RUNTIME: the model generates text, a text has no tokens (the message counts texts from 1),
+ *   or an option is out of its range. LT_ERR_MEMORY, LT_ERR_INTERRUPTED, LT_ERR_DEADLINE as in
+ *   ltensor.h; *out is unchanged then. */
+LT_API lt_status lt_lm_embed(lt_lm *model, const char *const *texts, int64_t n,
+                             const lt_lm_embed_options *options, lt_tensor **out);
 
 /* New: the token ids of a text, from 0, an int64 tensor [n]; with the tokens that begin a text if
  * the model expects them. */

@@ -34,7 +34,9 @@ block() {
     function Square.forward(_, x) return x * x end
     torch.onnx.export(Square(), torch.ones(3), '$folder/digits.onnx')
     local tiny = dofile 'tests/lua/support/tiny_llama.lua'
-    io.open('$folder/model.gguf', 'wb'):write((tiny.text(tiny.tokenizer())))"
+    io.open('$folder/model.gguf', 'wb'):write((tiny.text(tiny.tokenizer())))
+    local family = dofile 'tests/lua/support/family_tensors.lua'
+    io.open('$folder/all-MiniLM-L6-v2', 'wb'):write(family.encoder_gguf())"
 LTENSOR_SIM_GPUS=2 export LTENSOR_SIM_GPUS
 root=$PWD
 libraries="-L$root/$BUILD -Wl,-rpath,$root/$BUILD -lltensor_lua -lltensor -llua5.4 -lm"

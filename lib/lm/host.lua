@@ -16,6 +16,9 @@ function M.stats(model)
   return stats.prompt_tokens, stats.tokens, stats.prompt_seconds, stats.seconds, stats.finish
 end
 
+--- The embeddings of a list of texts. options: as of embed.
+function M.embed(model, texts, options) return model:embed(texts, options) end
+
 function M.tokenize(model, text) return torch.tensor(model.tokenizer:encode(text), { dtype = torch.int64 }) end
 
 function M.detokenize(model, ids) return model.tokenizer:decode(ids, { skip_special_tokens = true }) end

@@ -136,7 +136,7 @@ Writes the embeddings of texts by an encoder such as all-MiniLM-L6-v2: a line of
 numbers, for each --text, or else for each line of stdin.]],
 joined({
   {'--text', 'TEXT', 'a text; may be repeated', 'texts'},
-  {'--npy', 'FILE', 'write the embeddings to a file of NumPy instead, a row for each text'},
+  {'--npy', 'FILE.npy', 'write the embeddings to a file of NumPy instead, a row for each text'},
 }, loading, help),
 function(model, values)
   local texts = values.text
@@ -144,7 +144,7 @@ function(model, values)
     texts = {}
     for line in io.lines() do texts[#texts + 1] = line end
   end
-  if #texts == 0 then return true end
+  if values.npy and not values.npy:find '%.npy$' then error(("'--npy': the name '%s' does not end in .npy"):format(values.npy), 0) end
   local rows = model:embed(texts)
   if values.npy then
     torch.save(rows, values.npy)

@@ -1,6 +1,5 @@
 /* header_lua_test.c - every function of ltensor_script.h and ltensor_lua.h: with memory that ends
- * at any of its requests, and with NULL for each of its pointers. Lua collects and asks again when
- * it gets no memory: here there is none then, either. */
+ * at any of its requests, and with NULL for each of its pointers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,11 +13,10 @@
 #include "ltensor_model.h"
 #include "ltensor_script.h"
 
-#include "failing.h"
+#include "ending.h"
 #include "system/lua_versions.h"
 
 #define COUNT(array) (int)(sizeof(array) / sizeof *(array))
-#define MOST_POINTS  60 /* at which the memory ends; more requests are taken by steps */
 
 static const lt_device cpu = {LT_CPU, 0};
 static const int64_t three[] = {3};
@@ -51,27 +49,12 @@ static void close_all(void)
     lt_tensor_release(x);
 }
 
-/* Memory ends at the first request of a call, at a later one, ... ; how often it then failed. */
+static void clear_stack(void) { lua_settop(L, 0); }
+
 static int end_anywhere(const char *name, lt_status (*call)(void))
 {
-    int failures = 0;
     open_all();
-    int64_t before = requests;
-    if (call() != LT_OK) complain("%s: %s\n", name, lt_error_message());
-    const int64_t most = requests - before, step = most / MOST_POINTS + 1;
-    for (int64_t n = 1; n <= most; n += step) {
-        lt_error_set(LT_OK, "%s", "");
-        none_from = requests + n;
-        const lt_status status = call();
-        none_from = 0;
-        lua_settop(L, 0);
-        const bool told = status != LT_ERR_MEMORY || strstr(lt_error_message(), "memory") != NULL;
-        if ((status != LT_OK && status != LT_ERR_MEMORY) || !told)
-            complain("%s: no memory from request %lld of %lld on: status %d, %s\n", name,
-                     (long long)n, (long long)most, (int)status, lt_error_message());
-        failures += status != LT_OK;
-    }
-    if (call() != LT_OK) complain("%s: not usable afterwards: %s\n", name, lt_error_message());
+    const int failures = end_at_requests(name, call, clear_stack, 60);
     close_all();
     return failures;
 }

@@ -1,5 +1,5 @@
-/* lm_lua_test.c - lt_lm: texts equal the ones of Lua, callbacks end them, limits and interrupts of
- * contexts hold, errors. Needs PCRE2, as the tokenizer does. */
+/* lm_lua_test.c - lt_lm: texts and vectors equal the ones of Lua, callbacks end texts, limits and
+ * interrupts of contexts hold, errors. Needs PCRE2, as the tokenizer does. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <time.h>
@@ -19,10 +20,10 @@
 
 #include "expect.h"
 
-static char path[] = "/tmp/ltensor-lm-XXXXXX";
+static char path[] = "/tmp/ltensor-lm-XXXXXX", encoder_path[] = "/tmp/ltensor-lm-XXXXXX";
 static lt_script *lua;
 
-/* Writes the file of a small random Llama (tests/lua/support/tiny_llama.lua). */
+/* Writes the files of a small random Llama (tests/lua/support/tiny_llama.lua) and of an encoder. */
 static const char prelude[] =
     "debug.sethook()\n"
     "local tiny = dofile 'tests/lua/support/tiny_llama.lua'\n"
@@ -30,6 +31,13 @@ static const char prelude[] =
     "local file = assert(io.open(path, 'wb'))\n"
     "file:write((tiny.text(tiny.tokenizer())))\n"
     "file:close()\n"
+    "file = assert(io.open(encoder_path, 'wb'))\n"
+    "file:write(dofile('tests/lua/support/family_tensors.lua').encoder_gguf())\n"
+    "file:close()\n"
+    "function vectors(normalize)\n"
+    "  local encoder = torch.lm.load(encoder_path)\n"
+    "  return encoder:embed({'n c s f f k b q a e', 'N C S', 'a'}, {normalize = normalize})\n"
+    "end\n"
     "local model = torch.lm.load(path)\n"
     "function text(prompt, stop)\n"
     "  return model:complete(prompt, {max_tokens = 20, stop = stop ~= '' and stop or nil})\n"
@@ -43,14 +51,16 @@ static const char prelude[] =
 static int set_up(void **state)
 {
     (void)state;
-    const int fd = mkstemp(path);
-    lt_value name = lt_value_string(path);
+    const int fd = mkstemp(path), encoder_fd = mkstemp(encoder_path);
+    const lt_value name = lt_value_string(path), encoder_name = lt_value_string(encoder_path);
     lt_script_config config = lt_script_defaults();
     config.trusted = true;
-    assert_true(fd >= 0);
+    assert_true(fd >= 0 && encoder_fd >= 0);
     close(fd);
+    close(encoder_fd);
     assert_ok(lt_script_new(&config, &lua));
     assert_ok(lt_script_set(lua, "path", &name));
+    assert_ok(lt_script_set(lua, "encoder_path", &encoder_name));
     assert_ok(lt_script_load(lua, prelude, sizeof prelude - 1, "prelude", NULL, NULL));
     return 0;
 }
@@ -60,6 +70,7 @@ static int tear_down(void **state)
     (void)state;
     lt_script_release(lua);
     remove(path);
+    remove(encoder_path);
     return 0;
 }
 
@@ -164,6 +175,79 @@ static void test_tokens(void **state)
     assert_ok(lt_lm_detokenize(model, ids, NULL, 0, &length));
     assert_int_equal(length, 4);
     lt_tensor_release(ids);
+    lt_lm_release(model);
+}
+
+static const char *const texts[] = {"n c s f f k b q a e", "N C S", "a"};
+
+static lt_lm *load_encoder(void)
+{
+    lt_lm *model = NULL;
+    assert_ok(lt_lm_load(encoder_path, NULL, &model));
+    return model;
+}
+
+/* The vectors of the texts equal those of Lua. */
+static void check_vectors(lt_lm *model, const lt_lm_embed_options *options, bool normalized)
+{
+    lt_tensor *vectors = NULL;
+    lt_value normalize = lt_value_bool(normalized), expected = lt_value_none();
+    int n = 1;
+    assert_ok(lt_lm_embed(model, texts, 3, options, &vectors));
+    assert_ok(lt_script_call(lua, "vectors", &normalize, 1, &expected, &n));
+    assert_int_equal(lt_tensor_dtype(vectors), LT_FLOAT32);
+    assert_int_equal(lt_tensor_ndim(vectors), 2);
+    assert_int_equal(lt_tensor_sizes(vectors)[0], 3);
+    assert_int_equal(lt_tensor_sizes(vectors)[1], 16);
+    assert_false(lt_tensor_requires_grad(vectors));
+    const float *got = lt_tensor_data(vectors), *wanted = lt_tensor_data(expected.v.tensor);
+    for (int i = 0; i < 3 * 16; i++) assert_true(fabsf(got[i] - wanted[i]) < 1e-5f);
+    lt_value_release(&expected);
+    lt_tensor_release(vectors);
+}
+
+static void test_vectors_equal_those_of_lua(void **state)
+{
+    (void)state;
+    lt_tensor *none = NULL;
+    lt_lm *model = load_encoder();
+    lt_lm_embed_options options = lt_lm_embed_defaults();
+    check_vectors(model, NULL, true);
+    options.batch_size = 1;
+    check_vectors(model, &options, true);
+    options.normalize = false;
+    check_vectors(model, &options, false);
+    assert_ok(lt_lm_embed(model, NULL, 0, NULL, &none));
+    assert_int_equal(lt_tensor_sizes(none)[0], 0);
+    assert_int_equal(lt_tensor_sizes(none)[1], 16);
+    lt_tensor_release(none);
+    lt_lm_release(model);
+}
+
+static void test_errors_of_embeddings(void **state)
+{
+    (void)state;
+    const char *const with_null[] = {"a", NULL};
+    lt_tensor *vectors = NULL;
+    lt_lm_embed_options options = lt_lm_embed_defaults();
+    collected got = {"", 0, 0};
+    lt_lm *model = load();
+    assert_fails(lt_lm_embed(model, texts, 3, NULL, &vectors), LT_ERR_RUNTIME,
+                 "this model generates text; expected an encoder");
+    lt_lm_release(model);
+    model = load_encoder();
+    assert_fails(lt_lm_generate(model, "a", NULL, collect, &got, NULL), LT_ERR_RUNTIME,
+                 "this model makes embeddings of texts");
+    options.batch_size = 0;
+    assert_fails(lt_lm_embed(model, texts, 3, &options, &vectors), LT_ERR_RUNTIME,
+                 "batch_size is 0, expected 1 or more");
+    options.size = 3;
+    assert_fails(lt_lm_embed(model, texts, 3, &options, &vectors), LT_ERR_TYPE,
+                 "the size in lt_lm_embed_options is 3");
+    assert_fails(lt_lm_embed(model, texts, -1, NULL, &vectors), LT_ERR_TYPE,
+                 "lt_lm_embed(): n is -1, expected 0 or more");
+    assert_fails(lt_lm_embed(model, with_null, 2, NULL, &vectors), LT_ERR_TYPE, "'texts'");
+    assert_null(vectors);
     lt_lm_release(model);
 }
 
@@ -335,6 +419,8 @@ int main(void)
         cmocka_unit_test(test_texts_equal_those_of_lua),
         cmocka_unit_test(test_a_callback_ends_the_text),
         cmocka_unit_test(test_tokens),
+        cmocka_unit_test(test_vectors_equal_those_of_lua),
+        cmocka_unit_test(test_errors_of_embeddings),
         cmocka_unit_test(test_a_model_is_loaded_as_configured),
         cmocka_unit_test(test_errors),
         cmocka_unit_test(test_null_and_sizes_are_errors),

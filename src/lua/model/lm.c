@@ -25,7 +25,10 @@ typedef struct lm_request {
     lt_lm_callback callback;
     void *user;
     lt_lm_result result;
-    lt_tensor *ids;
+    const char *const *texts;
+    int64_t n_texts;
+    lt_lm_embed_options embed_options;
+    lt_tensor *tensor; /* ids, or vectors */
     char *buffer;
     size_t length;
 } lm_request;
@@ -227,6 +230,51 @@ lt_status lt_lm_generate(lt_lm *model, const char *prompt, const lt_lm_options *
     return status;
 }
 
+/* ---- embeddings ------------------------------------------------------------------------------ */
+
+static void push_embed_options(lua_State *L, const lt_lm_embed_options *options)
+{
+    lua_newtable(L);
+    set_integer_option(L, "batch_size", options->batch_size);
+    lua_pushboolean(L, options->normalize);
+    lua_setfield(L, -2, "normalize");
+}
+
+static int embed(lua_State *L)
+{
+    lm_request *r = lua_touserdata(L, 1);
+    lua_settop(L, 0);
+    push_host(L, "embed");
+    lua_newtable(L);
+    for (int64_t i = 0; i < r->n_texts; i++) {
+        lua_pushstring(L, r->texts[i]);
+        lua_rawseti(L, -2, i + 1);
+    }
+    push_embed_options(L, &r->embed_options);
+    lua_call(L, 3, 1);
+    r->tensor = lt_tensor_retain(lt_lua_get(L, -1));
+    return 0;
+}
+
+lt_status lt_lm_embed(lt_lm *model, const char *const *texts, int64_t n,
+                      const lt_lm_embed_options *options, lt_tensor **out)
+{
+    LT_REQUIRE(model);
+    if (n != 0) LT_REQUIRE(texts);
+    LT_REQUIRE(out);
+    if (n < 0)
+        return lt_error(LT_ERR_TYPE, "lt_lm_embed(): n is %lld, expected 0 or more", (long long)n);
+    for (int64_t i = 0; i < n; i++)
+        if (texts[i] == NULL) return lt_null_argument("lt_lm_embed", "texts");
+    lm_request r = {.texts = texts, .n_texts = n, .embed_options = lt_lm_embed_defaults()};
+    if (options != NULL)
+        LT_TRY(
+            copy_struct(&r.embed_options, sizeof r.embed_options, options, "lt_lm_embed_options"));
+    const lt_status status = call_locked(model, embed, &r);
+    if (status == LT_OK) *out = r.tensor;
+    return status;
+}
+
 /* ---- tokens ---------------------------------------------------------------------------------- */
 
 static int tokenize(lua_State *L)
@@ -236,7 +284,7 @@ static int tokenize(lua_State *L)
     push_host(L, "tokenize");
     lua_pushstring(L, r->text);
     lua_call(L, 2, 1);
-    r->ids = lt_tensor_retain(lt_lua_get(L, -1));
+    r->tensor = lt_tensor_retain(lt_lua_get(L, -1));
     return 0;
 }
 
@@ -247,7 +295,7 @@ lt_status lt_lm_tokenize(lt_lm *model, const char *text, lt_tensor **out)
     LT_REQUIRE(out);
     lm_request r = {.text = text};
     const lt_status status = call_locked(model, tokenize, &r);
-    if (status == LT_OK) *out = r.ids;
+    if (status == LT_OK) *out = r.tensor;
     return status;
 }
 
@@ -257,7 +305,7 @@ static int detokenize(lua_State *L)
     size_t n, size = r->length;
     lua_settop(L, 0);
     push_host(L, "detokenize");
-    lt_lua_push(L, r->ids);
+    lt_lua_push(L, r->tensor);
     lua_call(L, 2, 1);
     const char *text = lua_tolstring(L, -1, &n);
     r->length = n;
@@ -274,7 +322,7 @@ lt_status lt_lm_detokenize(lt_lm *model, lt_tensor *ids, char *buffer, size_t si
     LT_REQUIRE(model);
     LT_REQUIRE(ids);
     if (size > 0) LT_REQUIRE(buffer);
-    lm_request r = {.ids = ids, .buffer = buffer, .length = size};
+    lm_request r = {.tensor = ids, .buffer = buffer, .length = size};
     const lt_status status = call_locked(model, detokenize, &r);
     if (status == LT_OK && length != NULL) *length = r.length;
     return status;

@@ -114,11 +114,58 @@ describe('a dialogue with a language model #cpu', function()
 end)
 
 describe('ltensor embed #cpu', function()
-  it('explains an error of the model', function()
-    local path = files.write((tiny.text(tiny.tokenizer())))
-    local _, err, status = process.run(('%s embed %s --text a'):format(process.quote(process.ltensor), path))
-    os.remove(path)
-    assert.is_truthy(err:find('ltensor embed: embed(): this model generates text', 1, true), err)
+  local path, model
+
+  setup(function()
+    path = files.write(dofile(here .. '../support/family_tensors.lua').encoder_gguf())
+    model = torch.lm.load(path)
+  end)
+  teardown(function() os.remove(path) end)
+
+  local function run(arguments, before) return process.run(('%s %s embed %s'):format(before or '', process.quote(process.ltensor), arguments)) end
+
+  -- The numbers of lines of JSON, each a list.
+  local function read_rows(out)
+    local rows = {}
+    for line in out:gmatch '[^\n]+' do rows[#rows + 1] = torch._C.read_json(line, function() return {} end, nil) end
+    return torch.tensor(rows)
+  end
+
+  it('writes a line of numbers for each text', function()
+    local expected = model:embed { 'n c s', 'a b' }
+    local out, err, status = run(path .. " --text 'n c s' --text 'a b'")
+    assert.same({ '', 0, 2 }, { err, status, select(2, out:gsub('\n', '')) })
+    assert.is_true(read_rows(out):allclose(expected, { atol = 1e-6 }))
+    assert.equal(out, (run('--threads 1 -- ' .. path, "printf 'n c s\\na b' |"))) -- without a newline at the end
+  end)
+
+  it('writes a file of NumPy with --npy', function()
+    local file = os.tmpname()
+    assert.same({ '', '', 0 }, { run(('%s --text a --npy %s.npy'):format(path, file)) })
+    assert.is_true(torch.load(file .. '.npy'):equal(model:embed { 'a' }))
+    assert.same({ '', '', 0 }, { run(('%s --npy %s.npy </dev/null'):format(path, file)) })
+    assert.same({ 0, 16 }, { table.unpack(torch.load(file .. '.npy').shape) })
+    os.remove(file .. '.npy')
+    os.remove(file)
+  end)
+
+  it('writes nothing for no text', function() assert.same({ '', '', 0 }, { run(path .. ' </dev/null') }) end)
+
+  it('explains errors of the model and of the options', function()
+    local decoder = files.write((tiny.text(tiny.tokenizer())))
+    for arguments, message in pairs {
+      [decoder .. ' --text a'] = 'embed(): this model generates text',
+      [path .. ' --text a --npy /tmp/vectors'] = "'--npy': the name '/tmp/vectors' does not end in .npy",
+      [path .. ' --prompt a'] = "'--prompt': unrecognized option; ltensor embed --help lists the options",
+      ['/nowhere/model.gguf --text a'] = '/nowhere/model.gguf: No such file or directory',
+    } do
+      local out, err, status = run(arguments)
+      assert.same({ '', 1 }, { out, status })
+      assert.equal('ltensor embed: ' .. message, err:sub(1, #message + 15))
+    end
+    os.remove(decoder)
+    local _, err, status = run(path .. ' --text a >/dev/full')
     assert.equal(1, status)
+    assert.is_truthy(err:find('ltensor: the output on stdout is incomplete: ', 1, true), err)
   end)
 end)

@@ -113,6 +113,17 @@ describe('torch.lm.tokenizer', function()
     local part = '\u{1100}\u{1161}\u{11A8}\u{ac00}e\u{301}'
     assert.equal(('\u{ac01}\u{ac00}\u{e9}'):rep(9000), tokenizer:decode(tokenizer:encode(part:rep(9000))))
   end)
+
+  it('takes memory for the length of a text that it normalizes', function()
+    collectgarbage()
+    collectgarbage 'stop'
+    local before = collectgarbage 'count'
+    local text = torch._C.unicode_map('e\u{301}', 'NFC')
+    local kilobytes = collectgarbage 'count' - before
+    collectgarbage 'restart'
+    assert.equal('\u{e9}', text)
+    assert.is_true(kilobytes < 10, kilobytes .. ' KB')
+  end)
 end)
 
 describe('GGUF metadata', function()

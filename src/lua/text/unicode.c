@@ -281,7 +281,7 @@ static int unicode_map(lua_State *L)
                                    "which was not found; install Debian's package libutf8proc2 or "
                                    "libutf8proc3");
     }
-    const ptrdiff_t room = 18 * (PIECE + 4);
+    const ptrdiff_t room = 18 * (n < PIECE ? (ptrdiff_t)n : PIECE);
     int32_t *points =
         m->map == NULL ? lua_newuserdatauv(L, ((size_t)room + 1) * sizeof *points, 0) : NULL;
     luaL_buffinit(L, &b);

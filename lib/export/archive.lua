@@ -25,11 +25,16 @@ local dtypes = { torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64,
 
 local Null = {}
 
-local function json_of(archive, entry)
-  local text = archive:text(entry, MAX_TEXT)
-  if not utf8.len(text) then archive:fail("entry '%s' is no UTF-8", entry.name) end
+-- The value of a JSON text; name: the text's name in errors. Without a name, nil if it is no JSON.
+local function decode(archive, text, name)
+  if not utf8.len(text) then return name and archive:fail('%s is no UTF-8', name) end
   local value, what, position = torch._C.read_json(text, function() return {} end, Null)
-  if position then archive:fail("entry '%s' is no JSON at byte %d%s", entry.name, position, what and ': ' .. what or '') end
+  if not position then return value end
+  return name and archive:fail('%s is no JSON at byte %d%s', name, position, what and ': ' .. what or '')
+end
+
+local function json_of(archive, entry)
+  local value = decode(archive, archive:text(entry, MAX_TEXT), ("entry '%s'"):format(entry.name))
   if type(value) ~= 'table' then archive:fail("entry '%s' is no object of JSON", entry.name) end
   return value
 end
@@ -161,6 +166,6 @@ function M.read(archive)
   return json_of(archive, entry), tensors, frozen
 end
 
-M.dtypes, M.Null, M.json_of, M.field, M.present = dtypes, Null, json_of, field, present
+M.dtypes, M.Null, M.decode, M.json_of, M.field, M.present = dtypes, Null, decode, json_of, field, present
 
 return M

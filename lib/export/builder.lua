@@ -3,6 +3,8 @@
 
 local archives = require 'torch.export.archive'
 local control = require 'torch.export.control'
+local custom = require 'torch.export.custom'
+local effects = require 'torch.export.effects'
 local operators = require 'torch.export.operators'
 local resolve = require 'torch.export.resolve'
 local torch = require 'torch'
@@ -118,6 +120,7 @@ local readers = {
     if x.as_bool ~= nil and x.as_bool ~= Null then return 'bool', constant(x.as_bool) end
     return 'bool', self:read(node, x.as_name)
   end,
+  as_operator = function(_, _, x) return 'operator', constant(x) end,
   as_graph = function(self, node, x) return 'graph', constant(self:body(field(self.archive, x, 'graph', 'table'), node.where)) end,
   as_memory_format = function() return 'none', constant(nil) end, as_layout = function() return 'none', constant(nil) end,
   as_device = function() return 'none', constant(nil) end, -- a program runs on the device of its inputs
@@ -189,25 +192,32 @@ end
 
 local NO_OPERATOR = 'an operator that ltensor does not have'
 
+-- The function of an operator's values, or nil and the reason.
+local function operator_call(target, arguments, wants)
+  local op = target:match '^torch%.ops%.aten%.([%w_]+)%.[%w_]+$'
+  if op then return resolve.call(op, arguments, wants) end
+  return custom.call(target, arguments)
+end
+
 -- The function of a node from its target, or nil and the reason.
 function Builder:function_of(node, arguments)
   local target = node.op
-  local op = target:match '^torch%.ops%.aten%.([%w_]+)%.[%w_]+$'
-  if op then
-    local wants = {}
-    for i, slot in ipairs(node.outputs) do wants[i] = slot ~= 0 end
-    local plain, reason = resolve.call(op, arguments, wants)
-    return plain and function(_, ...) return plain(...) end, reason or NO_OPERATOR
-  end
-  local control_name = target:match '^torch%.ops%.higher_order%.([%w_]+)$'
-  if control.operators[control_name] then
-    local problem = control.problem(control_name, arguments)
+  local higher = target:match '^torch%.ops%.higher_order%.([%w_]+)$'
+  if control.operators[higher] then
+    local problem = control.problem(higher, arguments)
     node.takes_frame = true
-    return not problem and control_call(control.operators[control_name], arguments), problem
+    return not problem and control_call(control.operators[higher], arguments), problem
   end
   local number = target:match '^_operator%.(%w+)$' or target:match '^math%.(%w+)$' or target:match '^torch%.sym_(%w+)$'
     or target:match '^torch%._sym_(%w+)$' or target:match '^builtins%.(%w+)$'
-  return number and operators.numbers[number] and numbers(operators.numbers[number], arguments), NO_OPERATOR
+  if number then return operators.numbers[number] and numbers(operators.numbers[number], arguments), NO_OPERATOR end
+  if not target:find '^torch%.ops%.' then return nil, NO_OPERATOR end
+  local wants = {}
+  for i, slot in ipairs(node.outputs) do wants[i] = slot ~= 0 end
+  local plain, reason
+  if effects[higher] then plain, reason = effects[higher](operator_call, arguments, wants)
+  else plain, reason = operator_call(target, arguments, wants) end
+  return plain and function(_, ...) return plain(...) end, reason or NO_OPERATOR
 end
 
 function Builder:add(proto)

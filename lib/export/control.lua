@@ -39,11 +39,24 @@ local function stacked(rows, count)
   return results
 end
 
--- The length of a loop over the first dimension. Without elements, the results would have no shape.
+-- The number of rows, the elements of the first dimension.
 local function length_of(list)
-  local n = list[1] and list[1]:size(1) or 0
-  if n == 0 then error('a loop over 0 elements; ltensor needs at least one', 0) end
-  return n
+  if not list[1] then error('a loop over no tensors', 0) end
+  return list[1]:size(1)
+end
+
+-- A row of zeros of each tensor: in a loop over 0 rows, its results have the sizes of the loop's.
+local function zero_row(list)
+  local row = {}
+  for k, x in ipairs(list) do row[k] = x:new_zeros(table.move(x.shape, 2, x:dim(), 1, {})) end
+  return row
+end
+
+-- The results without rows of a loop whose results for one row are these.
+local function without_rows(row, count)
+  local results = {}
+  for k = 1, count do results[k] = row[k]:unsqueeze(1):narrow(1, 1, 0) end
+  return results
 end
 
 --- By operator: fn(frame, values of the arguments...) -> results.
@@ -57,12 +70,21 @@ M.operators = {
 
   map_impl = function(frame, body, rows, more)
     local results = {}
+    if length_of(rows) == 0 then
+      local row = table.pack(call(body, frame, joined(zero_row(rows), more)))
+      return table.unpack(without_rows(row, row.n))
+    end
     for i = 1, length_of(rows) do results[i] = table.pack(call(body, frame, joined(each_at(rows, i), more))) end
     return table.unpack(stacked(results, results[1].n))
   end,
 
   scan = function(frame, body, carried, rows, more)
     local n, results = #carried, {}
+    if length_of(rows) == 0 then
+      local all = table.pack(call(body, frame, joined(carried, zero_row(rows), more)))
+      local row = table.move(all, n + 1, all.n, 1, {})
+      return table.unpack(joined(carried, without_rows(row, #row)))
+    end
     for i = 1, length_of(rows) do
       local all = table.pack(call(body, frame, joined(carried, each_at(rows, i), more)))
       carried, results[i] = table.move(all, 1, n, 1, {}), table.move(all, n + 1, all.n, 1, {})
@@ -72,6 +94,7 @@ M.operators = {
 
   associative_scan = function(frame, body, rows, more)
     local results = {}
+    if length_of(rows) == 0 then return table.unpack(rows) end
     for i = 1, length_of(rows) do
       local row = each_at(rows, i)
       results[i] = i == 1 and row or table.pack(call(body, frame, joined(results[i - 1], row, more)))

@@ -28,5 +28,6 @@ local function asserted(condition, message)
 end
 function M.named._assert_scalar(a) asserted(a.self, a.assert_msg) end
 M.named._assert_async = M.named._assert_scalar
+function M.named._print(a) print(a.s or a[1]) end
 
 return M

@@ -5,13 +5,14 @@
 
 local torch = require 'torch'
 local archives = require 'torch.export.archive'
+local arguments = require 'torch.export.arguments'
 local Builder = require 'torch.export.builder'
 local class = require 'torch.support.class'
 local fail = require 'torch.support.fail'
-local kinds = require 'torch.support.argument_kinds'
 local nn = require 'torch.nn'
 local parts = require 'torch.support.module_tree'
 local run = require 'torch.onnx.run'
+local trees = require 'torch.export.tree'
 local zip = require 'torch.files.zip'
 
 local field, present = archives.field, archives.present
@@ -43,6 +44,16 @@ local function value_name(argument)
   return one and (one.name or one.as_name)
 end
 
+-- The value of an argument that is constant; nil for None.
+local function constant_of(argument)
+  for _, form in ipairs { 'as_int', 'as_float', 'as_bool', 'as_string' } do
+    if present(argument[form]) ~= nil then return argument[form] end
+  end
+end
+
+-- Tokens order operators with effects, as the nodes' order does.
+local TOKEN = { false }
+
 -- frozen: names of parameters without gradient. Names of one tensor are one parameter.
 local function add_inputs(self, model, specs, tensors, frozen)
   local fields, parameters = class.fields(model), {}
@@ -67,11 +78,21 @@ local function add_inputs(self, model, specs, tensors, frozen)
     elseif spec.user_input then
       local argument = field(self.archive, spec.user_input, 'arg', 'table')
       local name = value_name(argument)
-      if name then table.insert(fields.inputs, { name = name, slot = self:slot(name), is_number = not present(argument.as_tensor) })
+      if name then
+        local input = { name = name, slot = self:slot(name), is_number = not present(argument.as_tensor) }
+        table.insert(fields.inputs, input)
+        table.insert(fields.leaves, input)
       elseif not next(argument) or present(argument.as_custom_obj) then
         self.archive:fail 'an input that is an object of Python: export the program with tensors and numbers'
+      else
+        table.insert(fields.leaves, { constant = constant_of(argument) })
       end
-    elseif not spec.constant_input then
+    elseif spec.constant_input then
+      local constant = spec.constant_input
+      table.insert(fields.leaves, { name = constant.name, constant = constant_of(field(self.archive, constant, 'value', 'table')) })
+    elseif spec.token then
+      self.constants[#self.constants + 1] = { name = '', slot = self:slot(field(self.archive, spec.token, 'arg', 'table').name), fields = TOKEN, key = 1 }
+    else
       self.archive:fail('an input of the kind %s, which ltensor does not support', tostring(next(spec)))
     end
   end
@@ -92,13 +113,15 @@ local function add_outputs(self, model, specs)
       local argument = field(self.archive, what, 'arg', 'table')
       local form, value = next(argument)
       if kind == 'loss_output' then form, value = 'as_tensor', argument end
-      if constants_of_results[form] then table.insert(fields.outputs, { name = tostring(value), value = value })
-      elseif form ~= 'as_none' then
-        local name = kind == 'loss_output' and value.name or value_name(argument)
+      fields.results.n = fields.results.n + 1
+      if form ~= 'as_none' then
+        local name = constants_of_results[form] and tostring(value) or kind == 'loss_output' and value.name or value_name(argument)
         if not name then self.archive:fail("a result that is a %s, which ltensor does not support", tostring(form)) end
-        table.insert(fields.outputs, { name = name })
+        local output = { name = name, value = constants_of_results[form] and value }
+        table.insert(fields.outputs, output)
+        fields.results[fields.results.n] = output
       end
-    else
+    elseif kind ~= 'token' then
       self.archive:fail('a result of the kind %s, which ltensor does not support', tostring(kind))
     end
   end
@@ -106,64 +129,32 @@ end
 
 -- ---- calls --------------------------------------------------------------------------------------
 
--- Checks the sizes of an input. known: the sizes of symbols so far.
-local function check_sizes(model, input, value, known)
-  if not input.sizes then return end
-  if value:dim() ~= #input.sizes then
-    fail("the program's input '%s' has %d dimensions, not %d", input.name, #input.sizes, value:dim())
-  end
-  for i, expected in ipairs(input.sizes) do
-    local size, symbol = value:size(i), input.symbols[i]
-    if expected >= 0 and size ~= expected then
-      fail("size %d of the program's input '%s' is fixed to %d, but got %d; export the program with a dynamic size", i, input.name, expected, size)
-    end
-    if symbol then
-      local range = model.ranges[symbol]
-      if range and (range.min and size < range.min or range.max and size > range.max) then
-        fail("size %d of the program's input '%s' is from %s to %s, but got %d", i, input.name, range.min or 0, range.max or 'any', size)
-      end
-      if known[symbol] and known[symbol] ~= size then
-        fail("size %d of the program's input '%s' equals another size of the inputs, %d, but got %d", i, input.name, known[symbol], size)
-      end
-      known[symbol] = size
-    end
-  end
+local function value_of(frame, output)
+  if output.slot then return frame[output.slot] end
+  return output.value
 end
 
-local function frame_of(model, ...)
-  local frame, n, first = {}, select('#', ...), ...
-  local named = n == 1 and kinds.is_named(first) and next(first) ~= nil and first
-  if not named and n ~= #model.inputs then fail('the program expects %d inputs, but got %d', #model.inputs, n) end
-  local known, sizes = {}, {}
-  for i, input in ipairs(model.inputs) do
-    local value
-    if named then value = named[input.name] else value = (select(i, ...)) end
-    if input.is_number then
-      if type(value) ~= 'number' and type(value) ~= 'boolean' then fail("the program's input '%s' must be a number, not %s", input.name, kinds.described(value)) end
-    else
-      if not torch.is_tensor(value) then fail("the program's input '%s' must be a Tensor, not %s", input.name, kinds.described(value)) end
-      check_sizes(model, input, value, sizes)
-    end
-    frame[input.slot], known[input.name] = value, true
-  end
-  for name in pairs(named or {}) do
-    if not known[name] then fail("the program has no input '%s'", name) end
-  end
-  for _, value in ipairs(model._graph.constants) do frame[value.slot] = value.fields[value.key] end
-  return frame
-end
-
-local function results(frame, outputs, i)
+local function flat_results(frame, outputs, i)
   local output = outputs[i]
   if not output then return end
-  local value = output.value
-  if output.slot then value = frame[output.slot] end
-  return value, results(frame, outputs, i + 1)
+  return value_of(frame, output), flat_results(frame, outputs, i + 1)
 end
 
--- The program's results, in their order.
+-- The results as the exported module returns them: a tuple is several values.
+local function results(model, frame)
+  local tree = model.out_tree
+  if not tree then return flat_results(frame, model.outputs, 1) end
+  local leaves = {}
+  for i = 1, model.results.n do leaves[i] = model.results[i] and value_of(frame, model.results[i]) end
+  local value = trees.unflatten(tree, leaves, 1)
+  if tree.is_tuple then return table.unpack(value, 1, #tree) end
+  return value
+end
+
+--- The program's results. The arguments are the ones of the exported module, or the tensors and
+-- numbers in them in order, or a table of these by name.
 function Program:forward(...)
-  local frame, at = frame_of(self, ...), {}
+  local frame, at = arguments.frame_of(self, ...), {}
   local inputs = {}
   for _, change in ipairs(self.changes) do
     if change.is_input then inputs[change] = frame[change.target] end
@@ -179,7 +170,7 @@ function Program:forward(...)
     if by_autograd then target:copy_(frame[change.slot])
     else torch.no_grad(function() target:copy_(frame[change.slot]) end) end
   end
-  return results(frame, self.outputs, 1)
+  return results(self, frame)
 end
 
 function Program:extra_repr()
@@ -197,6 +188,14 @@ local function ranges_of(program)
   return ranges
 end
 
+-- Sets the trees of nested arguments and results, from the signature of the whole module.
+local function add_trees(archive, fields, modules)
+  local whole = type(modules) == 'table' and type(modules[1]) == 'table' and present(modules[1].signature)
+  if type(whole) ~= 'table' or modules[1].fqn ~= '' then return end
+  fields.in_tree, fields.out_tree = trees.read(archive, whole.in_spec, #fields.leaves), trees.read(archive, whole.out_spec, fields.results.n)
+  fields.argument_names = type(whole.forward_arg_names) == 'table' and whole.forward_arg_names or nil
+end
+
 local function read_program(archive)
   local program, tensors, frozen = archives.read(archive)
   local module = field(archive, program, 'graph_module', 'table')
@@ -205,8 +204,10 @@ local function read_program(archive)
   local model = Program()
   local fields = class.fields(model)
   fields.inputs, fields.outputs, fields.changes, fields.ranges = {}, {}, {}, ranges_of(program)
+  fields.leaves, fields.results = {}, { n = 0 }
   add_inputs(self, model, field(archive, signature, 'input_specs', 'table'), tensors, frozen)
   add_outputs(self, model, field(archive, signature, 'output_specs', 'table'))
+  add_trees(archive, fields, module.module_call_graph)
   for _, list in ipairs { fields.inputs, fields.outputs } do
     for _, value in ipairs(list) do describe(value, graph.tensor_values) end
   end

@@ -15,11 +15,14 @@ local out_names = {}
 for name in ('out out0 out1 out2 out3 out4 values indices min max max_values min_indices mantissa exponent hist bin_edges Q R U S V Vh L info LU pivots P LD X M a tau sign '
   .. 'logabsdet eigenvalues eigenvectors eigvals eigvecs solution residuals rank singular_values inverse result'):gmatch '%S+' do out_names[name] = true end
 
--- Calls with a table of the named arguments; `wants` says for each result whether the program uses it.
+-- Calls with a table of the named arguments; one without a name is under its number. `wants` states for
+-- each result whether the program uses it.
 local function by_name(fn, arguments, wants)
+  local keys = {}
+  for i, argument in ipairs(arguments) do keys[i] = argument.name == '' and i or argument.name end
   return function(...)
     local given = { wants = wants }
-    for _, argument in ipairs(arguments) do given[argument.name] = argument.value(...) end
+    for i, argument in ipairs(arguments) do given[keys[i]] = argument.value(...) end
     return fn(given)
   end
 end
@@ -86,12 +89,12 @@ local function copy_of_view(op, arguments, wants)
 end
 
 -- `uniform`, `zero`: the in-place form of a copy of the first argument.
-local function functional(op, arguments)
+local function functional(op, arguments, wants)
   local first = arguments[1]
   if not first or first.kind ~= 'tensor' then return nil end
   local list = table.move(arguments, 1, #arguments, 1, {})
   list[1] = { name = first.name, kind = first.kind, value = function(...) return first.value(...):clone() end }
-  return (declared.call(op .. '_', list))
+  return (direct(op .. '_', list, wants))
 end
 
 -- `special_erf`: functions of torch.special, with their arguments in PyTorch's order.

@@ -2,6 +2,7 @@
 -- functions.
 
 local torch = require 'torch'
+local class = require 'torch.support.class'
 local fail = require 'torch.support.fail'
 local record = require 'torch.model.record'
 local save = require 'torch.model.save'
@@ -46,6 +47,7 @@ function M.open(source, is_bytes)
   elseif #start >= 2 and start:find '^[\8\18\26\34\42\50\58\66]' then kind, load = 'onnx', require('torch.onnx.model').load
   else fail('lt_model_load: %s is neither an ONNX model, nor a program of torch.export (.pt2), nor safetensors with a graph', what) end
   local model = load(source, nil, is_bytes, given)
+  if kind == 'pt2' then class.fields(model).out_tree = nil end -- results in their order, not nested
   local state = { model = model, inputs = described_list(model.inputs), outputs = described_list(model.outputs), parameters = {}, kind = kind }
   state.versions, state.skeleton = save.versions_of(model), given and source or is_bytes and save.skeleton(kind, model, source, true) or nil
   state.source = state.skeleton or source

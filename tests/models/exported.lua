@@ -4,6 +4,13 @@
 
 local folder = arg[1]
 
+-- The operators of networks.py.
+local library = torch.library.Library 'ltensor_tests'
+library:define 'bump(Tensor(a!) x, float by) -> ()'
+library:impl('bump', function(x, by) x:add_(by) end)
+library:define 'scaled(Tensor x, float k, int[] dims, float more=0.5) -> (Tensor, Tensor)'
+library:impl('scaled', function(x, k, dims, more) return x * k, x + #dims + more end)
+
 local function as_saved(x)
   x = x:detach()
   if x.layout ~= torch.strided then x = x:to_dense() end
@@ -28,6 +35,23 @@ local function loss_of(outputs, weights)
   return loss
 end
 
+-- The arguments from tables of the numbers of leaves; 0: nil.
+local function nested(tree, leaves)
+  if type(tree) == 'number' then return leaves[tree] end
+  local value = {}
+  for key, part in pairs(tree) do value[key] = nested(part, leaves) end
+  return value
+end
+
+-- Adds the outputs at the places of their numbers to a list.
+local function add_outputs(places, value, outputs)
+  if type(places) == 'number' then
+    outputs[places] = value
+    return
+  end
+  for key, part in pairs(places) do add_outputs(part, value[key], outputs) end
+end
+
 local function run(at)
   local job, saved = torch.load(at .. '/inputs.pt'), {}
   local program = torch.export.load(at .. '/program.pt2')
@@ -36,9 +60,15 @@ local function run(at)
     if job.gradients[i] then leaf:requires_grad_() end
   end
   torch.manual_seed(job.seed)
-  local outputs = table.pack(program(table.unpack(job.leaves, 1, job.count)))
-  for i = 1, outputs.n do
-    local output = outputs[i]
+  local args = nested(job.args, job.leaves)
+  local n = #job.args
+  if next(job.kwargs) ~= nil then
+    n = n + 1
+    args[n] = nested(job.kwargs, job.leaves)
+  end
+  local outputs = {}
+  add_outputs(job.places, table.pack(program(table.unpack(args, 1, n))), outputs)
+  for i, output in pairs(outputs) do
     if torch.is_tensor(output) then saved['output ' .. i] = as_saved(output)
     elseif type(output) == 'boolean' then saved['output ' .. i] = torch.tensor(output)
     elseif type(output) == 'number' then saved['output ' .. i] = torch.tensor(output, { dtype = math.type(output) == 'integer' and torch.int64 or torch.float64 }) end

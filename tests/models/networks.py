@@ -1,4 +1,5 @@
 """The modules that exported.py exports, in sets: of this file, of torch.nn, of PyTorch's operators, and of packages."""
+import collections
 import contextlib
 import importlib
 import re
@@ -7,6 +8,7 @@ import sys
 import torch
 from torch import nn
 from torch.nn import functional as F
+from torch.utils import _pytree
 
 
 class Case:
@@ -247,7 +249,52 @@ class Attention(nn.Module):
         return F.scaled_dot_product_attention(q, k, v, mask, **self.options)
 
 
+class Ordered(nn.Module):
+    """Operators with effects, which the inference IR orders by tokens."""
+
+    def forward(self, x):
+        torch.ops.aten._print("")
+        return x * 2
+
+
+Point = collections.namedtuple("Point", "u v")
+
+
+class Classes(nn.Module):
+    """Dicts, ordered dicts, lists and named tuples of values."""
+
+    def forward(self, rows, points, **named):
+        return collections.OrderedDict(b=rows[0] + rows[1], a=Point(points["p"].u * 2, [named["k"], {0: rows[1]}]))
+
+
+class Own(nn.Module):
+    """Operators that a program defines; exported.lua defines them in Lua."""
+
+    def forward(self, x):
+        y = x.clone()
+        torch.ops.ltensor_tests.bump(y[1:], 2.0)
+        a, b = torch.ops.ltensor_tests.scaled(y, 3.0, [0, 1])
+        return a + b, y
+
+
+def define_own_operators():
+    if hasattr(torch.ops.ltensor_tests, "bump"):
+        return
+    _pytree._register_namedtuple(Point, serialized_type_name="networks.Point")
+
+    @torch.library.custom_op("ltensor_tests::bump", mutates_args=("x",))
+    def bump(x: torch.Tensor, by: float) -> None:
+        x.add_(by)
+
+    @torch.library.custom_op("ltensor_tests::scaled", mutates_args=())
+    def scaled(x: torch.Tensor, k: float, dims: list[int], more: float = 0.5) -> tuple[torch.Tensor, torch.Tensor]:
+        return x * k, x + len(dims) + more
+
+    scaled.register_fake(lambda x, k, dims, more=0.5: (torch.empty_like(x), torch.empty_like(x)))
+
+
 def own_cases():
+    define_own_operators()
     Dim, r = torch.export.Dim, torch.randn
     n, length = Dim("n", min=2, max=20), Dim("length", min=2, max=30)
 
@@ -267,6 +314,9 @@ def own_cases():
     yield of("buffers", Counter, r(4, 3))
     yield of("changed inputs", Mutated, r(2, 3), torch.zeros(2, 2))
     yield of("nested", Nested, ((r(2), r(2)), r(3)), {"k": [r(2)], "m": r(2)}, kwargs={"scale": r(2)})
+    yield of("effects", Ordered, r(3))
+    yield of("classes", Classes, [r(2), r(2)], {"p": Point(r(2), r(2))}, kwargs={"k": r(2)})
+    yield of("own operators", Own, r(3, 2))
     yield of("sizes", Sizes, r(5, 4), r(3, 4), options={"dynamic_shapes": {"x": {0: Dim.AUTO}, "y": {0: Dim.AUTO}}})
     yield of("a number", Numbers, r(3, 6), 4, options={"dynamic_shapes": {"x": None, "n": Dim.DYNAMIC}})
     yield of("elements", Elements, r(4, 3), torch.tensor([True, False, True, True]), torch.tensor(3))
@@ -380,27 +430,25 @@ def module_cases():
 
 
 class Call(nn.Module):
-    def __init__(self, op, constants, places):
+    """process: PyTorch's function of the results that are unique, such as U @ V.mH of singular vectors, whose signs are not."""
+
+    def __init__(self, op, constants, places, process):
         super().__init__()
-        self.op, self.constants, self.places = op, constants, places
+        self.op, self.constants, self.places, self.process = op, constants, places, process
 
     def forward(self, *tensors):
-        from torch.utils import _pytree
-
         leaves, spec = list(self.constants[0]), self.constants[1]
         for place, tensor in zip(self.places, tensors):
             leaves[place] = tensor
         args, kwargs = _pytree.tree_unflatten(leaves, spec)
-        return self.op(*args, **kwargs)
+        return self.process(self.op(*args, **kwargs))
 
 
 def call_of(op, sample):
-    from torch.utils import _pytree
-
     leaves, spec = _pytree.tree_flatten(((sample.input, *sample.args), sample.kwargs))
     places = [place for place, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor)]
     tensors = tuple(leaves[place].detach() for place in places)
-    return Call(op.op, ([None if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves], spec), places), tensors, {}, {}
+    return Call(op.op, ([None if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves], spec), places, sample.output_process_fn_grad), tensors, {}, {}
 
 
 def operator_cases(samples=3):
@@ -471,7 +519,7 @@ def torchvision_cases():
             if name in ("googlenet", "inception_v3"):
                 options["init_weights"] = False
             video = name in ("mc3_18", "r3d_18", "r2plus1d_18", "s3d") or name.startswith(("mvit", "swin3d"))
-            shape = (1, 3, 16, 224, 224) if name.startswith("mvit") else (1, 3, 16, 64, 64) if video else (1, 3, size, size)
+            shape = (1, 3, 16, 224, 224) if name.startswith("mvit") else (1, 3, 16, 64, 64) if video else (2, 3, size, size)
             network = models.get_model(name, weights=None, **options)
             return randomized(network.eval()), (torch.randn(*shape),), {}, {}
 

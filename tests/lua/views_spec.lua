@@ -192,3 +192,28 @@ describe('a rolled tensor', function()
     assert.is_true(torch.equal(turned:contiguous():roll({ 2, 1 }, { 1, 2 }), turned:roll({ 2, 1 }, { 1, 2 })))
   end)
 end)
+
+describe('a result that an operation computes as a view of a temporary tensor', function()
+  local x, w = torch.randn({ 2, 4, 6, 6 }, { device = device }), torch.randn({ 9, 4 }, { device = device })
+  local cases = {
+    embedding = function(t) return torch.embedding(t, torch.tensor({ { 1, 2 }, { 3, 9 } }, { device = device })) end,
+    put = function(t) return torch.put(t, torch.tensor({ 1 }, { device = device }), torch.tensor({ 2.0 }, { device = device })) end,
+    median = function(t) return (t:median(1)) end,
+    pixel_shuffle = function(_, t) return torch.nn.functional.pixel_shuffle(t, 2) end,
+    pixel_unshuffle = function(_, t) return torch.nn.functional.pixel_unshuffle(t, 2) end,
+    fft2 = function(_, t) return torch.fft.fft2(t) end,
+  }
+  for name, op in pairs(cases) do
+    it('can change in place, also with a gradient: ' .. name, function()
+      local function gradients(change)
+        local a, b = w:clone():requires_grad_(), x:clone():requires_grad_()
+        change(op(a, b)):abs():sum():backward()
+        return a.grad or b.grad
+      end
+      local expected = gradients(function(y) return y * 2 end)
+      assert.is_true(torch.allclose(expected, gradients(function(y) return y:mul_(2) end)))
+      local free, factor = torch.no_grad(op, w, x), torch.ones(1, { device = device }):requires_grad_()
+      assert.is_true(free:mul_(factor).requires_grad)
+    end)
+  end
+end)

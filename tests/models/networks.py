@@ -526,19 +526,48 @@ def torchvision_cases():
         yield Case(name, make)
 
 
+# The smallest model of each of timm's files, and of large families another one. deepseek_vit, gemma4_vit, mobilenetv5, nasnet, pnasnet, qwen3_vit
+# and vgg have none below 85 million parameters.
+TIMM = ("beit_base_patch16_224 eca_botnext26ts_256 mobileone_s0 cait_xxs24_224 coat_tiny convit_tiny convmixer_1024_20_ks9_p14 convnext_atto_rms cpubone_nano "
+        "crossvit_tiny_240 csatv2 cs3darknet_focus_s cspnext_tiny davit_tiny deit_tiny_patch16_224 densenet121 dla46_c dla60x_c dpn48b edgenext_xx_small "
+        "efficientformer_l1 efficientformerv2_s0 mobilenetv2_035 efficientvim_m1 efficientvit_b0 efficientvit_m0 vit_tiny_patch16_dinov3_qkvb fasternet_t0 "
+        "fastvit_mci0 focalnet_tiny_srf gcvit_xxtiny ghostnet_050 hardcorenas_b hgnetv2_b0 hiera_tiny_224 sam2_hiera_tiny hrnet_w18_small iformer_t "
+        "inception_next_atto inception_resnet_v2 inception_v3 inception_v4 lcnetv2_small levit_128s lowformer_b0 mambaout_femto maxvit_pico_rw_256 caformer_s18 "
+        "gmlp_ti16_224 mobilenetv3_small_050 mobilevit_xxs mvitv2_tiny naflexvit_base_patch16_parfac_gap nest_tiny nextvit_small nf_regnet_b0 pit_xs_224 "
+        "pvt_v2_b0 rdnet_tiny regnetx_002 repghostnet_050 repvit_m0_9 res2next50 resnest14d resnet10t resnetv2_18 rexnet_100 selecsls60 legacy_seresnet18 "
+        "sequencer2d_s shvit_s1 skresnet18 starnet_s050 swiftformer_xs swin_tiny_patch4_window7_224 swinv2_tiny_window16_256 swinv2_cr_tiny_224 tiny_vit_5m_224 "
+        "tnt_s_legacy_patch16_224 tresnet_m twins_svt_small visformer_tiny vit_tiny_patch16_224 vit_tiny_r_s16_p8_224 vit_srelpos_small_patch16_224 "
+        "samvit_base_patch16_224 vitamin_small_224 volo_d1_224 ese_vovnet19b_slim_dw legacy_xception xception41p xcit_nano_12_p8_224 repvgg_a0 resnext26ts "
+        "cspresnet50 deit3_small_patch16_224 efficientnet_b0 eva02_tiny_patch14_224 ghostnetv2_100 ghostnetv3_050 gmixer_12_224 resmlp_12_224 mixer_s16_224 "
+        "lcnet_035 mobilenetv4_conv_small_035 mobilevitv2_050 resnetblur18 seresnet50 convnextv2_atto poolformer_s12 convformer_s18 nf_resnet26 "
+        "twins_pcpvt_small coatnet_pico_rw_224 resnetv2_50x1_bit coat_lite_tiny regnety_002 gernet_s ").split()
+
+
+def timm_network(timm, name):
+    """The network and images of the least size that it accepts."""
+    for size in (64, 96, 128, 160, None):
+        try:
+            network = timm.create_model(name, pretrained=False, **({"img_size": size} if size else {}))
+        except TypeError:
+            network = timm.create_model(name, pretrained=False)
+        except (AssertionError, RuntimeError, ValueError):
+            continue
+        images = torch.randn(2, 3, size, size) if size else torch.randn(2, *network.default_cfg["input_size"])
+        with contextlib.suppress(AssertionError, RuntimeError, ValueError), torch.no_grad():
+            network.eval()(images)
+            return network, images
+    raise ValueError(name)
+
+
 def timm_cases():
     timm_cases.library = declare_operators_of("torchvision")
     import timm
 
-    families = {}
-    for name in timm.list_models():
-        families.setdefault(timm.models._registry.get_arch_name(name) and re.match(r"[a-z]+", name)[0] + "/" + timm.models._registry._model_to_module[name], name)
-    for family, name in sorted(families.items()):
+    for name in TIMM:
 
         def make(name=name):
-            network = timm.create_model(name, pretrained=False)
-            size = network.default_cfg.get("input_size", (3, 224, 224)) if hasattr(network, "default_cfg") else (3, 224, 224)
-            return randomized(network.eval()), (torch.randn(1, *size),), {}, {}
+            network, images = timm_network(timm, name)
+            return randomized(network.eval()), (images,), {}, {}
 
         yield Case(name, make)
 
@@ -554,7 +583,7 @@ def transformers_cases():
     small = dict(hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=48, vocab_size=99, max_position_embeddings=64, num_key_value_heads=2, d_model=32, encoder_layers=2,
                  decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4, encoder_ffn_dim=48, decoder_ffn_dim=48, d_kv=8, d_ff=48, num_layers=2, num_heads=4, n_layer=2,
                  n_head=4, n_embd=32, n_positions=64, dim=32, hidden_dim=48, n_heads=4, n_layers=2, embedding_size=16, head_dim=8, image_size=32, patch_size=8, pad_token_id=0, bos_token_id=1,
-                 eos_token_id=2, decoder_start_token_id=1, use_cache=False, return_dict=False, sliding_window=8, num_experts=4, num_local_experts=4, num_experts_per_tok=2,
+                 eos_token_id=2, decoder_start_token_id=1, use_cache=False, sliding_window=8, num_experts=4, num_local_experts=4, num_experts_per_tok=2,
                  moe_intermediate_size=24, attn_implementation="eager", layer_types=None, ffn_dim=48, word_embed_proj_dim=32, rotary_dim=4)
     texts = ("Albert Bart Bert BertGeneration BigBird Biogpt BioGpt Blenderbot BlenderbotSmall Bloom Camembert CodeGen Cohere ConvBert CTRL Deberta DebertaV2 DistilBert Electra Ernie "
              "Falcon FNet Funnel Gemma Gemma2 Glm GPT2 GPTBigCode GPTNeo GPTNeoX GPTJ Granite Helium IBert LayoutLM Llama Longformer Luke M2M100 Marian MBart MegatronBert Mistral Mixtral MobileBert "
@@ -568,10 +597,15 @@ def transformers_cases():
         def make(name=name):
             config = getattr(transformers, name + "Config")
             accepted = config().to_dict()
-            options = {key: value for key, value in small.items() if key in accepted or key in ("attn_implementation", "return_dict", "pad_token_id", "use_cache")}
-            if config().is_encoder_decoder:
-                del options["return_dict"]  # some read the encoder's results by name
-            model = getattr(transformers, name + "Model")(config(**options))
+            options = {key: value for key, value in small.items() if key in accepted or key in ("attn_implementation", "pad_token_id", "use_cache")}
+            kind = getattr(transformers, name + "Model", None) or getattr(transformers, name + "Encoder")
+            if "attention_types" in accepted:
+                options["attention_types"] = [[["global", "local"], 1]]
+            if name == "SqueezeBert":
+                options["embedding_size"] = options["hidden_size"]
+            model = kind(config(**options))
+            if hasattr(model, "set_default_language"):
+                model.set_default_language("en_XX")
             kwargs = {"input_ids": torch.randint(3, 99, (2, 8))}
             if getattr(model.config, "is_encoder_decoder", False):
                 kwargs["decoder_input_ids"] = torch.randint(3, 99, (2, 6))
@@ -585,10 +619,10 @@ def transformers_cases():
         def make(name=name):
             config = getattr(transformers, name[:-5] + "Config")
             accepted = config().to_dict()
-            model = getattr(transformers, name)(config(return_dict=False, **{key: value for key, value in small.items() if key in accepted and key not in ("hidden_dim", "return_dict", "patch_size", "num_heads", "head_dim", "image_size")}))
+            model = getattr(transformers, name)(config(**{key: value for key, value in small.items() if key in accepted and key not in ("hidden_dim", "patch_size", "num_heads", "head_dim", "image_size") and not isinstance(accepted[key], list)}))
             size = getattr(model.config, "image_size", 64)
             size = size if isinstance(size, int) else 64
-            return randomized(model.eval()), (torch.randn(1, 3, size, size),), {}, {"strict": False}
+            return randomized(model.eval()), (torch.randn(2, 3, size, size),), {}, {"strict": False}
 
         yield Case(name, make)
 

@@ -10,6 +10,7 @@ void lt_scope_open(lt_scope *s, bool records)
 {
     s->status = LT_OK;
     s->n = 0;
+    s->made = 0;
     s->records = records;
     s->together = false;
     s->recorded_before = records ? true : lt_set_grad_enabled(false);
@@ -25,10 +26,36 @@ void lt_scope_open_together(lt_scope *s, bool records, const lt_tensor *like)
     s->together = s->status == LT_OK;
 }
 
+static int32_t refs_of(const lt_tensor *t)
+{
+    return atomic_load_explicit(&t->refs, memory_order_relaxed);
+}
+
+/* Without its base, a result that is a view of a temporary is as the results of kernels: autograd
+ * permits to change it in place. */
+static void drop_base(lt_tensor *t)
+{
+    if (t->view_base == NULL || lt_is_batched(t) || refs_of(t->view_base) != 1) return;
+    lt_tensor_release(t->view_base);
+    t->view_base = NULL;
+    t->flags &= ~LT_FLAG_NO_GRAD_VIEW;
+}
+
 lt_status lt_scope_close(lt_scope *s)
 {
     if (!s->records) lt_set_grad_enabled(s->recorded_before);
-    while (s->n > 0) lt_tensor_release(s->held[--s->n]);
+    int views = 0; /* results that are views */
+    for (int i = 0; i < s->n; i++) {
+        lt_tensor *t = s->held[i];
+        if (s->made >> i & 1 && t->flags & LT_FLAG_NO_GRAD_VIEW && refs_of(t) > 1)
+            s->held[views++] = t;
+        else
+            lt_tensor_release(t);
+    }
+    for (s->n = 0; views > 0; views--) {
+        drop_base(s->held[views - 1]);
+        lt_tensor_release(s->held[views - 1]);
+    }
     if (s->together) {
         const lt_status status = lt_trace_close();
         if (s->status == LT_OK) s->status = status;
@@ -93,7 +120,10 @@ lt_tensor *lt_scope_hold(lt_scope *s, lt_status status, lt_tensor *t)
     if (s->status == LT_OK && s->n == LT_SCOPE_TENSORS)
         s->status =
             lt_error(LT_ERR_RUNTIME, "a formula holds at most %d temporaries", LT_SCOPE_TENSORS);
-    if (s->status == LT_OK) return s->held[s->n++] = t;
+    if (s->status == LT_OK) {
+        if (t != NULL && refs_of(t) == 1) s->made |= UINT64_C(1) << s->n;
+        return s->held[s->n++] = t;
+    }
     lt_tensor_release(t);
     return NULL;
 }

@@ -11,6 +11,7 @@ typedef struct lt_scope {
     lt_status status;
     int n;
     bool records, recorded_before, together;
+    uint64_t made; /* bit i: held[i] was made by its step; otherwise it is another reference */
     lt_tensor *held[LT_SCOPE_TENSORS];
 } lt_scope;
 
@@ -22,7 +23,8 @@ void lt_scope_open(lt_scope *s, bool records);
  * host, that memory bandwidth limits them, they are fused when the scope is closed
  * (compile/trace.h). */
 void lt_scope_open_together(lt_scope *s, bool records, const lt_tensor *like);
-/* Frees the temporaries; returns the status of the formula. */
+/* Frees the temporaries; returns the status of the formula. A result that is a view of a temporary
+ * is then a tensor without a base. */
 lt_status lt_scope_close(lt_scope *s);
 /* Closes; on success *out is a new reference to result. */
 lt_status lt_scope_return(lt_scope *s, lt_tensor *result, lt_tensor **out);

@@ -72,9 +72,9 @@ $(OBJ)/src/cuda/%.sim.o: src/cuda/%.cu
 
 # -fsanitize=thread makes the compiler call a function at each access; sim/check implements these functions instead of
 # ThreadSanitizer. GCC only: clang does not accept the launch bounds of templates. Aggregates stay whole, so that an
-# access has its width.
+# access has its width. Link-time optimization would move the compilation to the link, which lacks the option.
 CHECK_FLAGS := -Og -g1 -fsanitize=thread --param tsan-instrument-func-entry-exit=0 -fno-tree-sra \
-               -fsanitize=float-cast-overflow -DLT_SIM_CHECKED
+               -fsanitize=float-cast-overflow -fno-lto -DLT_SIM_CHECKED
 CHECK_CXX := $(if $(findstring clang,$(CXX)),g++,$(CXX))
 # The simulator shares their functions of std::string, which must not be checked while a kernel runs.
 $(patsubst %,$(OBJ)/src/cuda/kernels/compile/%.checked.o,cache plan programs source user_kernel): \

@@ -11,6 +11,7 @@
 #include "context/interrupt.h"
 #include "compile/deferred.h"
 #include "internal.h"
+#include "lock.h"
 #include "memory/alloc.h"
 
 static lt_status copy_array(const void *from, int64_t n, size_t size, const void **out)
@@ -87,7 +88,7 @@ lt_status lt_work_begin(lt_ranks *g, const lt_comm_call *call, lt_work **out)
         world->incoming = w;
     world->incoming_last = w;
     pthread_cond_signal(&world->given);
-    pthread_mutex_unlock(&world->lock);
+    lt_unlock(&world->lock);
     lt_world_step(world);
     *out = w;
     return LT_OK;
@@ -106,7 +107,7 @@ static void sleep_until_change(lt_world *world, lt_work *w)
     }
     pthread_mutex_lock(&world->lock);
     if (!lt_work_ended(w, &unused)) pthread_cond_timedwait(&world->changed, &world->lock, &until);
-    pthread_mutex_unlock(&world->lock);
+    lt_unlock(&world->lock);
 }
 
 static lt_status wait_for_work(lt_work *w, double seconds)
@@ -146,7 +147,7 @@ lt_status lt_work_wait(lt_work *w, double seconds)
     pthread_mutex_lock(&world->lock);
     atomic_fetch_add(&world->waiting, 1);
     pthread_cond_signal(&world->given); /* wake the progress thread */
-    pthread_mutex_unlock(&world->lock);
+    lt_unlock(&world->lock);
     status = wait_for_work(w, seconds);
     LT_ASSERT(world->waiting > 0, "%d threads wait", world->waiting);
     atomic_fetch_sub(&world->waiting, 1);

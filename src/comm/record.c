@@ -6,6 +6,7 @@
 #include "context/clock.h"
 #include "dtypes/dtype.h"
 #include "internal.h"
+#include "lock.h"
 
 static const char *const reductions[LT_REDUCTIONS] = {"SUM", "AVG",  "PRODUCT", "MIN",
                                                       "MAX", "BAND", "BOR",     "BXOR"};
@@ -91,5 +92,5 @@ void lt_world_describe(lt_world *world, char *buffer, size_t n)
         shown++;
     }
     if (world->n_records == 0 && used < n) snprintf(buffer + used, n - used, ", none before");
-    pthread_mutex_unlock(&world->lock);
+    lt_unlock(&world->lock);
 }

@@ -17,6 +17,7 @@
 #include "context/interrupt.h"
 #include "context/thread.h"
 #include "internal.h"
+#include "lock.h"
 #include "memory/alloc.h"
 
 /* ---- active works ---------------------------------------------------------------------------- */
@@ -36,7 +37,7 @@ static void end_work(lt_world *world, lt_work *w, lt_status status, const char *
     lt_record_end(world, w, state);
     atomic_store_explicit(&w->state, (int)state, memory_order_release);
     pthread_cond_broadcast(&world->changed);
-    pthread_mutex_unlock(&world->lock);
+    lt_unlock(&world->lock);
     if (w->request == NULL) {
         lt_work_release(w);
     } else { /* the engine still uses its buffers */
@@ -75,7 +76,7 @@ static void fail(lt_world *world, lt_status status, const char *reason, bool tel
     pthread_mutex_lock(&world->lock);
     snprintf(world->reason, sizeof world->reason, "%s", reason);
     world->failed = status;
-    pthread_mutex_unlock(&world->lock);
+    lt_unlock(&world->lock);
     if (tell) lt_control_broadcast(world, 'F', reason);
     for (lt_ranks *g = &world->all; g != NULL; g = after(world, g)) {
         fail_list(world, &g->first);
@@ -130,7 +131,7 @@ static void take_in(lt_world *world, bool *moved)
     pthread_mutex_lock(&world->lock);
     lt_work *w = world->incoming;
     world->incoming = world->incoming_last = NULL;
-    pthread_mutex_unlock(&world->lock);
+    lt_unlock(&world->lock);
     while (w != NULL) {
         lt_work *next = w->next;
         lt_ranks *g = w->group;
@@ -226,7 +227,7 @@ static void world_sleep(lt_world *world, double since)
     pthread_mutex_lock(&world->lock);
     if (world->incoming == NULL && (busy || !world->ending))
         pthread_cond_timedwait(&world->given, &world->lock, &until);
-    pthread_mutex_unlock(&world->lock);
+    lt_unlock(&world->lock);
 }
 
 /* 1: all other ranks have ended successfully; 0: some have not ended; -1: one has failed. */
@@ -293,7 +294,7 @@ static void *progress(void *given)
     world->failed = status;
     if (status != LT_OK) snprintf(world->reason, sizeof world->reason, "%s", lt_error_message());
     pthread_cond_broadcast(&world->changed);
-    pthread_mutex_unlock(&world->lock);
+    lt_unlock(&world->lock);
     double since = lt_clock();
     while (status == LT_OK && !world->ending) {
         if (lt_world_pass(world))
@@ -305,7 +306,7 @@ static void *progress(void *given)
     pthread_mutex_lock(&world->lock);
     world->gone = true;
     pthread_cond_broadcast(&world->changed);
-    pthread_mutex_unlock(&world->lock);
+    lt_unlock(&world->lock);
     return NULL;
 }
 
@@ -324,7 +325,7 @@ static void at_exit(int status, void *unused)
     world->exit_status = status;
     pthread_cond_signal(&world->given);
     while (world->joined && !world->gone) pthread_cond_wait(&world->changed, &world->lock);
-    pthread_mutex_unlock(&world->lock);
+    lt_unlock(&world->lock);
     /* Launchers report the exit status of the rank that ends first, so a rank that ends early must
      * not report success. */
     if (status == 0 && world->joined && others_end(world) < 0) _exit(1);
@@ -364,7 +365,7 @@ static lt_status wait_for_others(lt_world *world, double timeout)
         pthread_cond_timedwait(&world->changed, &world->lock, &slice);
     }
     const bool joined = world->joined;
-    pthread_mutex_unlock(&world->lock);
+    lt_unlock(&world->lock);
     if (joined)
         return world->failed == LT_OK ? LT_OK : lt_error(world->failed, "%.900s", world->reason);
     if (lt_interrupted()) return lt_stopped();
@@ -428,7 +429,7 @@ lt_status lt_world_open(const char *backend, double timeout, lt_world **out)
     status = engine->threaded ? open_threaded(world, timeout)
                               : open_inline(world, lt_fake_hub_new(size));
 done:
-    pthread_mutex_unlock(&lock);
+    lt_unlock(&lock);
     if (status == LT_OK) *out = world;
     return status;
 }

@@ -9,6 +9,7 @@
 #include "api/callables.h"
 #include "context/fork.h"
 #include "error.h"
+#include "lock.h"
 #include "memory/alloc.h"
 #include "own/own_op.h"
 
@@ -65,7 +66,7 @@ static const lt_op *registered_handle_of(const char *name)
         *handle = (registered_handle){.op.name = name, .next = handles.first};
         handles.first = handle;
     }
-    pthread_mutex_unlock(&handles.lock);
+    lt_unlock(&handles.lock);
     return handle != NULL ? &handle->op : NULL;
 }
 

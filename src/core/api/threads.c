@@ -9,6 +9,7 @@
 #include "context/watch.h"
 #include "error.h"
 #include "libraries/openmp.h"
+#include "lock.h"
 
 /* Held while the configuration changes, so that threads with earlier settings end only once. */
 static pthread_mutex_t configuring = PTHREAD_MUTEX_INITIALIZER;
@@ -64,7 +65,7 @@ lt_status lt_threads_configure(const lt_thread_config *given)
     lt_pool_renew();
     lt_watch_renew();
     lt_openmp_end_team();
-    pthread_mutex_unlock(&configuring);
+    lt_unlock(&configuring);
     return LT_OK;
 }
 

@@ -11,6 +11,7 @@
 #include "assertion.h"
 #include "autograd/internal.h"
 #include "context/fork.h"
+#include "lock.h"
 #include "user_index.h"
 #include "devices/backend.h"
 #include "devices/device.h"
@@ -53,7 +54,7 @@ static void accumulator_destroy(lt_node *node)
     LT_ASSERT(leaf->autograd != NULL);
     pthread_mutex_lock(lock_of(leaf));
     if (leaf->autograd->accumulator == node) leaf->autograd->accumulator = NULL;
-    pthread_mutex_unlock(lock_of(leaf));
+    lt_unlock(lock_of(leaf));
     lt_tensor_release(leaf);
 }
 
@@ -89,7 +90,7 @@ lt_status lt_accumulator_of(lt_tensor *leaf, lt_node **out)
     if (autograd->accumulator != NULL) {
         pthread_mutex_lock(lock_of(leaf));
         node = living_accumulator(autograd);
-        pthread_mutex_unlock(lock_of(leaf));
+        lt_unlock(lock_of(leaf));
     }
     if (node == NULL) {
         LT_TRY(lt_node_new(&lt_accumulator_class, 1, 0, &node));
@@ -99,7 +100,7 @@ lt_status lt_accumulator_of(lt_tensor *leaf, lt_node **out)
         pthread_mutex_lock(lock_of(leaf));
         lt_node *other = living_accumulator(autograd);
         if (other == NULL) autograd->accumulator = node;
-        pthread_mutex_unlock(lock_of(leaf));
+        lt_unlock(lock_of(leaf));
         if (other != NULL) {
             lt_node_release(node);
             node = other;

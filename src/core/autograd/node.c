@@ -13,6 +13,7 @@
 #include "devices/copies.h"
 #include "dtypes/dtype.h"
 #include "error.h"
+#include "lock.h"
 #include "memory/alloc.h"
 #include "op/conj.h"
 
@@ -21,7 +22,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 LT_HOLD_ACROSS_FORK(lock)
 
 void lt_autograd_lock(void) { pthread_mutex_lock(&lock); }
-void lt_autograd_unlock(void) { pthread_mutex_unlock(&lock); }
+void lt_autograd_unlock(void) { lt_unlock(&lock); }
 
 bool lt_grad_enabled(void) { return lt_tls.grad_mode; }
 

@@ -12,6 +12,7 @@
 #include "autograd/autograd.h"
 #include "context/fork.h"
 #include "error.h"
+#include "lock.h"
 #include "memory/alloc.h"
 #include "tensor.h"
 #include "op/clone.h"
@@ -49,7 +50,7 @@ static lt_status pack_copy(lt_saved_hooks *hooks, lt_tensor *t, int64_t *packed)
     e->next = c->first;
     if (c->first != NULL) c->first->previous = e;
     c->first = e;
-    pthread_mutex_unlock(&c->lock);
+    lt_unlock(&c->lock);
     *packed = (int64_t)(intptr_t)e;
     return LT_OK;
 }
@@ -79,7 +80,7 @@ static void entry_release(struct lt_saved_copies *c, copy_entry *e)
     if (last && e->previous != NULL) e->previous->next = e->next;
     if (last && e->next != NULL) e->next->previous = e->previous;
     if (last && c->first == e) c->first = e->next;
-    pthread_mutex_unlock(&c->lock);
+    lt_unlock(&c->lock);
     if (!last) return;
     lt_tensor_release(e->tensor);
     lt_mem_free(e);
@@ -107,7 +108,7 @@ static copy_entry *next_in(struct lt_saved_copies *c, const lt_storage *storage)
     copy_entry *e = c->first;
     while (e != NULL && e->tensor->storage != storage) e = e->next;
     if (e != NULL) e->refs++;
-    pthread_mutex_unlock(&c->lock);
+    lt_unlock(&c->lock);
     return e;
 }
 
@@ -122,7 +123,7 @@ static void replace_original(struct lt_saved_copies *c, lt_tensor *original, lt_
         e->tensor = lt_tensor_retain(copy);
         e->version = tensor_version(copy);
     }
-    pthread_mutex_unlock(&c->lock);
+    lt_unlock(&c->lock);
     lt_tensor_release(original);
 }
 

@@ -17,6 +17,7 @@
 #include "context.h"
 #include "error.h"
 #include "interrupt.h"
+#include "lock.h"
 #include "thread.h"
 #include "memory/alloc.h"
 #include "memory/block.h"
@@ -93,7 +94,7 @@ static void *run_detached_thread(void *argument)
     j->done = true;
     const bool alone = j->left;
     pthread_cond_signal(&j->ended);
-    pthread_mutex_unlock(&j->lock);
+    lt_unlock(&j->lock);
     lt_tls.context = &lt_process_context; /* the caller may free the job now */
     if (alone) {
         job_free(j);
@@ -176,7 +177,7 @@ static bool wait_for_detached(detached_job *j)
         j->left = true;
         atomic_fetch_add(&left, 1);
     }
-    pthread_mutex_unlock(&j->lock);
+    lt_unlock(&j->lock);
     return done;
 }
 

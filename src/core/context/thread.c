@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "fork.h"
+#include "lock.h"
 
 #ifdef LT_NO_THREADS
 #define LIMIT 1
@@ -29,7 +30,7 @@ lt_thread_settings lt_thread_settings_get(void)
 {
     pthread_mutex_lock(&shared.mutex);
     const lt_thread_settings settings = shared.settings;
-    pthread_mutex_unlock(&shared.mutex);
+    lt_unlock(&shared.mutex);
     return settings;
 }
 
@@ -39,7 +40,7 @@ void lt_thread_settings_set(const lt_thread_settings *settings)
     shared.settings = *settings;
     if (shared.settings.limit > LIMIT) shared.settings.limit = LIMIT;
     atomic_store(&limit, shared.settings.limit);
-    pthread_mutex_unlock(&shared.mutex);
+    lt_unlock(&shared.mutex);
 }
 
 void lt_signals_block(sigset_t *before)

@@ -20,6 +20,7 @@
 #include "assertion.h"
 #include "clock.h"
 #include "fork.h"
+#include "lock.h"
 #include "ltensor.h"
 #include "thread.h"
 
@@ -78,7 +79,7 @@ int lt_pool_workers(void)
 {
     pthread_mutex_lock(&pool.mutex);
     const int n = pool.workers;
-    pthread_mutex_unlock(&pool.mutex);
+    lt_unlock(&pool.mutex);
     return n;
 }
 
@@ -114,7 +115,7 @@ static void wait_for_state(pool_worker *w, int state)
     atomic_fetch_add(&w->sleepers, 1);
     while (atomic_load(&w->state) != state) pthread_cond_wait(&w->changed, &w->mutex);
     atomic_fetch_sub(&w->sleepers, 1);
-    pthread_mutex_unlock(&w->mutex);
+    lt_unlock(&w->mutex);
 }
 
 /* Sequentially consistent with wait_for_state: either the waiter sees the new state, or this thread
@@ -126,7 +127,7 @@ static void set_state(pool_worker *w, int state)
     if (atomic_load(&w->sleepers) == 0) return;
     pthread_mutex_lock(&w->mutex);
     pthread_cond_broadcast(&w->changed);
-    pthread_mutex_unlock(&w->mutex);
+    lt_unlock(&w->mutex);
 }
 
 static bool change_state(pool_worker *w, int from, int to)
@@ -217,7 +218,7 @@ void lt_pool_renew(void)
     for (const pool_worker *w = idle; w != NULL; w = w->next) pool.workers--;
     pool.idle = NULL;
     pool.generation++;
-    pthread_mutex_unlock(&pool.mutex);
+    lt_unlock(&pool.mutex);
     end_workers(idle);
 }
 
@@ -243,7 +244,7 @@ static pool_worker *borrow(int n)
         end = &w->next;
     }
     *end = NULL;
-    pthread_mutex_unlock(&pool.mutex);
+    lt_unlock(&pool.mutex);
     return first;
 }
 
@@ -266,7 +267,7 @@ static void give_back(pool_worker *first)
     }
     *end = pool.idle;
     pool.idle = first;
-    pthread_mutex_unlock(&pool.mutex);
+    lt_unlock(&pool.mutex);
     if (stale != NULL) end_workers(stale);
 }
 

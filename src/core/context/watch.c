@@ -12,6 +12,7 @@
 #include "assertion.h"
 #include "clock.h"
 #include "fork.h"
+#include "lock.h"
 #include "thread.h"
 
 static struct {
@@ -75,7 +76,7 @@ static void *run_watch_thread(void *unused)
             pthread_cond_wait(&watch.changed, &watch.lock);
         }
     }
-    pthread_mutex_unlock(&watch.lock);
+    lt_unlock(&watch.lock);
     return NULL;
 }
 
@@ -129,7 +130,7 @@ static void watch_in_child(void)
     watch.call_time = INFINITY; /* memory/block.c requests it again with the next block */
     make_condition();
     start_watch();
-    pthread_mutex_unlock(&watch.lock);
+    lt_unlock(&watch.lock);
 }
 
 void lt_watch_renew(void)
@@ -139,13 +140,13 @@ void lt_watch_renew(void)
     if (ends) {
         watch.ending = true;
         pthread_cond_signal(&watch.changed);
-        pthread_mutex_unlock(&watch.lock);
+        lt_unlock(&watch.lock);
         pthread_join(watch.thread, NULL);
         pthread_mutex_lock(&watch.lock);
         watch.running = watch.ending = false;
     }
     start_watch();
-    pthread_mutex_unlock(&watch.lock);
+    lt_unlock(&watch.lock);
 }
 
 void lt_watch_poll_deadline(lt_context *c)
@@ -153,7 +154,7 @@ void lt_watch_poll_deadline(lt_context *c)
     if (!atomic_load(&is_polled)) return;
     pthread_mutex_lock(&watch.lock);
     set_late_flag(c, lt_clock());
-    pthread_mutex_unlock(&watch.lock);
+    lt_unlock(&watch.lock);
 }
 
 bool lt_watch_poll(lt_context *c)
@@ -169,7 +170,7 @@ bool lt_watch_poll(lt_context *c)
         else
             atomic_fetch_and(&c->flags, ~(uint32_t)LT_CONTEXT_PROGRESS);
     }
-    pthread_mutex_unlock(&watch.lock);
+    lt_unlock(&watch.lock);
     return due;
 }
 
@@ -192,7 +193,7 @@ void lt_watch_deadline(lt_context *c, double seconds)
     c->deadline = now + seconds;
     set_expired_flags(c, now); /* a deadline in the past takes effect at once */
     start_watch();
-    pthread_mutex_unlock(&watch.lock);
+    lt_unlock(&watch.lock);
 }
 
 void lt_watch_call(double (*f)(void), double seconds)
@@ -201,7 +202,7 @@ void lt_watch_call(double (*f)(void), double seconds)
     watch.call = f;
     watch.call_time = lt_clock() + seconds;
     start_watch();
-    pthread_mutex_unlock(&watch.lock);
+    lt_unlock(&watch.lock);
 }
 
 void lt_watch_progress(lt_context *c)
@@ -210,7 +211,7 @@ void lt_watch_progress(lt_context *c)
     enlist(c);
     c->next_progress = lt_clock() + c->progress_seconds;
     start_watch();
-    pthread_mutex_unlock(&watch.lock);
+    lt_unlock(&watch.lock);
 }
 
 void lt_unwatch(lt_context *c)
@@ -221,5 +222,5 @@ void lt_unwatch(lt_context *c)
     LT_ASSERT((*at == c) == c->watched, "watched %d", c->watched);
     if (*at == c) *at = c->next_watched;
     c->watched = false;
-    pthread_mutex_unlock(&watch.lock);
+    lt_unlock(&watch.lock);
 }

@@ -12,6 +12,7 @@
 #include "context/context.h"
 #include "context/profile.h"
 #include "error.h"
+#include "lock.h"
 #include "memory/alloc.h"
 #include "tensor.h"
 
@@ -146,7 +147,7 @@ void lt_copies_record(lt_device from, lt_device to, int64_t bytes, double waited
             entry = *e;
         }
     }
-    pthread_mutex_unlock(&c->lock);
+    lt_unlock(&c->lock);
     /* after unlocking: a host's log function may itself copy */
     if (shown) note(&entry, bytes, waited);
 }
@@ -158,7 +159,7 @@ void lt_copies_reset(void)
     lt_mem_free(c->copies);
     c->copies = NULL;
     c->n_copies = c->room_for_copies = 0;
-    pthread_mutex_unlock(&c->lock);
+    lt_unlock(&c->lock);
 }
 
 lt_status lt_copies_list(const char *cause, lt_copy_entry **out, int64_t *n)
@@ -177,7 +178,7 @@ lt_status lt_copies_list(const char *cause, lt_copy_entry **out, int64_t *n)
         *out = copy;
         *n = kept;
     }
-    pthread_mutex_unlock(&c->lock);
+    lt_unlock(&c->lock);
     return status;
 }
 

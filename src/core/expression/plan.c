@@ -10,6 +10,7 @@
 #include "devices/backend.h"
 #include "error.h"
 #include "expression.h"
+#include "lock.h"
 #include "memory/alloc.h"
 
 enum { CONSTANT = -1, COMPUTED = -2 };
@@ -168,7 +169,7 @@ lt_status lt_formula_keep_plan(lt_formula *f, const lt_formula_key *key, const l
     old = f->plans[f->next_plan];
     f->plans[f->next_plan] = plan;
     f->next_plan = (f->next_plan + 1) % LT_FORMULA_PLANS;
-    pthread_mutex_unlock(&f->lock);
+    lt_unlock(&f->lock);
     release_plan(old);
     return LT_OK;
 }
@@ -185,7 +186,7 @@ static lt_formula_plan *plan_of(lt_formula *f, const lt_formula_key *key)
             plan = f->plans[i];
             atomic_fetch_add_explicit(&plan->refs, 1, memory_order_relaxed);
         }
-    pthread_mutex_unlock(&f->lock);
+    lt_unlock(&f->lock);
     return plan;
 }
 

@@ -10,6 +10,7 @@
 #include "assertion.h"
 #include "context/fork.h"
 #include "error.h"
+#include "lock.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* held while a library is loaded */
 
@@ -23,7 +24,7 @@ lt_status lt_library_need(lt_library *library)
     pthread_mutex_lock(&lock);
     if (!atomic_load_explicit(&library->tried, memory_order_relaxed)) library->load(library);
     atomic_store_explicit(&library->tried, true, memory_order_release);
-    pthread_mutex_unlock(&lock);
+    lt_unlock(&lock);
     return LT_OK;
 }
 

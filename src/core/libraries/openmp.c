@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "context/thread.h"
+#include "lock.h"
 
 /* Iterations that a waiting thread of GCC's runtime spins before it sleeps: some microseconds, as
  * the thread pool's. */
@@ -64,7 +65,7 @@ void *lt_openmp_dlopen(const char *name, lt_openmp *runtime)
 static void *until_unlocked(void *mutex)
 {
     pthread_mutex_lock(mutex);
-    pthread_mutex_unlock(mutex);
+    lt_unlock(mutex);
     return NULL;
 }
 
@@ -78,7 +79,7 @@ bool lt_openmp_can_start(int n)
     if (n > LT_MOST_THREADS) return false;
     pthread_mutex_lock(&mutex);
     while (started < n - 1 && lt_thread_start(&threads[started], until_unlocked, &mutex)) started++;
-    pthread_mutex_unlock(&mutex);
+    lt_unlock(&mutex);
     for (int i = 0; i < started; i++) pthread_join(threads[i], NULL);
     if (started == n - 1) largest_team = n;
     return largest_team == n;

@@ -24,6 +24,7 @@
 #include "error.h"
 #include "freelist.h"
 #include "limit.h"
+#include "lock.h"
 #include "ltensor_device.h"
 #include "system.h"
 
@@ -169,7 +170,7 @@ static void *reuse_block(int bin, int end, size_t *n)
         cache_remove(block);
         *n = block->size;
     }
-    pthread_mutex_unlock(&cache.lock);
+    lt_unlock(&cache.lock);
     return block;
 }
 
@@ -197,7 +198,7 @@ static double trim_idle_blocks(void)
         cache.timed = false;
         seconds = INFINITY;
     }
-    pthread_mutex_unlock(&cache.lock);
+    lt_unlock(&cache.lock);
     if (evicted) trim_heap();
     return seconds;
 }
@@ -212,21 +213,21 @@ static void shrink_cache_to_limit(void)
     const int64_t room = limit - atomic_load_explicit(&use->live, memory_order_relaxed);
     pthread_mutex_lock(&cache.lock);
     shrink_cache(room > 0 ? (size_t)room : 0);
-    pthread_mutex_unlock(&cache.lock);
+    lt_unlock(&cache.lock);
 }
 
 void lt_block_trim(void)
 {
     pthread_mutex_lock(&cache.lock);
     shrink_cache(0);
-    pthread_mutex_unlock(&cache.lock);
+    lt_unlock(&cache.lock);
 }
 
 size_t lt_block_cached(void)
 {
     pthread_mutex_lock(&cache.lock);
     const size_t bytes = cache.bytes;
-    pthread_mutex_unlock(&cache.lock);
+    lt_unlock(&cache.lock);
     return bytes;
 }
 
@@ -239,7 +240,7 @@ lt_status lt_memory_set_cache_limit(int64_t bytes)
     pthread_mutex_lock(&cache.lock);
     atomic_store_explicit(&cache.max_bytes, (size_t)bytes, memory_order_relaxed);
     shrink_cache((size_t)bytes);
-    pthread_mutex_unlock(&cache.lock);
+    lt_unlock(&cache.lock);
     return LT_OK;
 }
 
@@ -255,7 +256,7 @@ int64_t lt_memory_trim(void)
     pthread_mutex_lock(&cache.lock);
     const int64_t bytes = (int64_t)cache.bytes;
     shrink_cache(0);
-    pthread_mutex_unlock(&cache.lock);
+    lt_unlock(&cache.lock);
     lt_freelist_trim();
     trim_heap();
     return bytes;
@@ -387,7 +388,7 @@ static void return_block(void *p, size_t capacity)
     cache_insert(bin, p, capacity);
     const bool starts_timer = !cache.timed && cache.bytes >= IDLE_BYTES;
     if (starts_timer) cache.timed = true;
-    pthread_mutex_unlock(&cache.lock);
+    lt_unlock(&cache.lock);
     if (starts_timer) lt_watch_call(trim_idle_blocks, IDLE_SECONDS);
 }
 

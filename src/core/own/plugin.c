@@ -7,6 +7,7 @@
 
 #include "context/context.h"
 #include "error.h"
+#include "lock.h"
 #include "memory/alloc.h"
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -133,6 +134,6 @@ lt_status lt_plugin_load(const char *path)
     } else {
         dlclose(library); /* counts the references */
     }
-    pthread_mutex_unlock(&lock);
+    lt_unlock(&lock);
     return status;
 }

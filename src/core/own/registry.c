@@ -9,6 +9,7 @@
 #include "assertion.h"
 #include "context/fork.h"
 #include "error.h"
+#include "lock.h"
 #include "memory/alloc.h"
 #include "own/own_op.h"
 
@@ -62,7 +63,7 @@ static void end_scope(lt_context_ending *ending)
     pthread_mutex_lock(&lock);
     while (*at != scope) at = &(*at)->next;
     *at = scope->next;
-    pthread_mutex_unlock(&lock);
+    lt_unlock(&lock);
     for (int i = 0; i < scope->n; i++) lt_own_release(scope->ops[i]);
     lt_mem_free(scope->ops);
     lt_mem_free(scope);
@@ -194,7 +195,7 @@ lt_status lt_own_register(const lt_op_definition *definition, const void *owner,
             status = refuse_name(op->name);
         else
             status = add_op(scope_here(context), op);
-        pthread_mutex_unlock(&lock);
+        lt_unlock(&lock);
     }
     lt_context_return(outer);
     if (status != LT_OK) {
@@ -211,7 +212,7 @@ lt_own_op *lt_own_find(const char *name, const void *owner)
     pthread_mutex_lock(&lock);
     lt_own_op *op = find_here(name, owner);
     if (op != NULL) lt_own_retain(op);
-    pthread_mutex_unlock(&lock);
+    lt_unlock(&lock);
     return op;
 }
 
@@ -240,7 +241,7 @@ bool lt_own_remove(const char *name, const void *owner)
         for (own_scope *scope = scopes; name == NULL && scope != NULL && op == NULL;
              scope = scope->next)
             op = take_out(scope, NULL, owner);
-        pthread_mutex_unlock(&lock);
+        lt_unlock(&lock);
         if (op == NULL) return found;
         lt_own_release(op); /* calls the release function of the host */
         found = true;
@@ -256,7 +257,7 @@ const lt_own_op *lt_own_of_info(const lt_op_info *info)
     for (const own_scope *scope = scopes; scope != NULL && found == NULL; scope = scope->next)
         for (int i = 0; i < scope->n; i++)
             if (&scope->ops[i]->callable.info == info) found = scope->ops[i];
-    pthread_mutex_unlock(&lock);
+    lt_unlock(&lock);
     return found;
 }
 
@@ -282,7 +283,7 @@ int lt_op_registered_count(void)
     pthread_mutex_lock(&lock);
     const own_scope *scope = scope_of(lt_tls.context);
     const int n = process_scope.n + (scope != NULL && scope != &process_scope ? scope->n : 0);
-    pthread_mutex_unlock(&lock);
+    lt_unlock(&lock);
     return n;
 }
 
@@ -296,7 +297,7 @@ const lt_op_info *lt_op_registered_at(int i)
     else if (scope != NULL && scope != &process_scope && i >= process_scope.n &&
              i - process_scope.n < scope->n)
         info = &scope->ops[i - process_scope.n]->callable.info;
-    pthread_mutex_unlock(&lock);
+    lt_unlock(&lock);
     return info;
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "autograd/autograd.h"
+#include "lock.h"
 #include "saturating.h"
 #include "context/context.h"
 #include "context/interrupt.h"
@@ -34,7 +35,7 @@ lt_print_options lt_print_settings(lt_context *c)
 {
     pthread_mutex_lock(&c->lock);
     const lt_print_options options = c->print;
-    pthread_mutex_unlock(&c->lock);
+    lt_unlock(&c->lock);
     return options;
 }
 
@@ -42,7 +43,7 @@ void lt_print_set(lt_context *c, const lt_print_options *options)
 {
     pthread_mutex_lock(&c->lock);
     c->print = *options;
-    pthread_mutex_unlock(&c->lock);
+    lt_unlock(&c->lock);
 }
 
 /* ---- text ------------------------------------------------------------------------------------ */

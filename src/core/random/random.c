@@ -10,6 +10,7 @@
 #include "assertion.h"
 #include "context/context.h"
 #include "error.h"
+#include "lock.h"
 
 #define MT_M 397
 
@@ -138,7 +139,7 @@ lt_generator *lt_default_generator(lt_device device)
     if (c->ready[i] == LT_GENERATOR_ABSENT) lt_generator_init(g, device);
     if (c->ready[i] != LT_GENERATOR_SEEDED) lt_generator_seed(g, c->seed);
     c->ready[i] = LT_GENERATOR_SEEDED;
-    pthread_mutex_unlock(&c->lock);
+    lt_unlock(&c->lock);
     return g;
 }
 
@@ -149,7 +150,7 @@ void lt_manual_seed(uint64_t seed)
     c->seed = seed;
     for (int i = 0; i < 1 + LT_MAX_DEVICES; i++) /* seeded anew when next requested */
         if (c->ready[i] == LT_GENERATOR_SEEDED) c->ready[i] = LT_GENERATOR_STALE;
-    pthread_mutex_unlock(&c->lock);
+    lt_unlock(&c->lock);
 }
 
 uint64_t lt_initial_seed(void)
@@ -157,6 +158,6 @@ uint64_t lt_initial_seed(void)
     lt_context *c = lt_tls.context;
     pthread_mutex_lock(&c->lock);
     uint64_t seed = c->seed;
-    pthread_mutex_unlock(&c->lock);
+    lt_unlock(&c->lock);
     return seed;
 }

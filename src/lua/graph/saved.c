@@ -13,6 +13,7 @@
 #include "call.h"
 #include "callback.h"
 #include "context/fork.h"
+#include "lock.h"
 #include "memory/alloc.h"
 
 struct lt_saved_values {
@@ -42,7 +43,7 @@ void lt_lua_give_up(lt_lua_state *s, int number)
     }
     /* If the list cannot grow, the value stays until the interpreter ends. */
     if (values->n < values->capacity) values->unused[values->n++] = number;
-    pthread_mutex_unlock(&values->lock);
+    lt_unlock(&values->lock);
 }
 
 void lt_lua_forget_saved(lua_State *L, lt_lua_state *s)
@@ -52,7 +53,7 @@ void lt_lua_forget_saved(lua_State *L, lt_lua_state *s)
     for (;;) {
         pthread_mutex_lock(&values->lock);
         const int number = values->n > 0 ? values->unused[--values->n] : LUA_NOREF;
-        pthread_mutex_unlock(&values->lock);
+        lt_unlock(&values->lock);
         if (number == LUA_NOREF) return;
         luaL_unref(L, LUA_REGISTRYINDEX, number);
     }

@@ -8,6 +8,7 @@
 #include "error.h"
 #include "files/paths.h"
 #include "interpreter.h"
+#include "lock.h"
 #include "memory/alloc.h"
 
 #include <sys/stat.h>
@@ -54,7 +55,7 @@ static lt_status call_locked(lt_lm *model, lua_CFunction f, lm_request *r)
 {
     pthread_mutex_lock(&model->interpreter.lock);
     const lt_status status = lt_interpreter_call(&model->interpreter, f, r);
-    pthread_mutex_unlock(&model->interpreter.lock);
+    lt_unlock(&model->interpreter.lock);
     return status;
 }
 
@@ -222,7 +223,7 @@ lt_status lt_lm_generate(lt_lm *model, const char *prompt, const lt_lm_options *
     pthread_mutex_lock(&model->interpreter.lock);
     lt_status status = lt_interpreter_call(&model->interpreter, generate, &r);
     if (status == LT_OK) status = lt_interpreter_call(&model->interpreter, read_stats, &r);
-    pthread_mutex_unlock(&model->interpreter.lock);
+    lt_unlock(&model->interpreter.lock);
     if (result != NULL) {
         r.result.size = result->size;
         *result = r.result;

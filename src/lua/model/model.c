@@ -12,6 +12,7 @@
 
 #include "files/paths.h"
 #include "interpreter.h"
+#include "lock.h"
 #include "memory/alloc.h"
 #include "plan.h"
 
@@ -402,7 +403,7 @@ static lt_status run_without_plan(lt_model *model, const lt_plan_call *call)
     /* Another thread may have recorded it. */
     lt_status status = run_plans(model, call, &done);
     if (status == LT_OK && !done) status = interpret(model, call->inputs, results);
-    pthread_mutex_unlock(&model->interpreter.lock);
+    lt_unlock(&model->interpreter.lock);
     if (status == LT_OK && !done) status = lt_plan_set_outputs(call, results);
     for (int i = 0; i < call->n_outputs; i++) lt_tensor_release(results[i]);
     lt_mem_free(results);
@@ -511,7 +512,7 @@ static lt_status request_locked(lt_model *model, lua_CFunction f, model_request 
         model->reason[0] = '\0';
     }
     const lt_status status = guarded(f, r);
-    pthread_mutex_unlock(&model->interpreter.lock);
+    lt_unlock(&model->interpreter.lock);
     return status;
 }
 

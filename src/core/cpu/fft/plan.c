@@ -10,6 +10,7 @@
 #include "context/fork.h"
 #include "cpu/common/sizes.h"
 #include "error.h"
+#include "lock.h"
 #include "slice.h"
 #include "memory/alloc.h"
 
@@ -299,7 +300,7 @@ lt_status lt_fft_plan_acquire(int64_t n, bool is_double, bool real, lt_fft_plan 
     pthread_mutex_lock(&lock);
     lt_fft_plan *p = find_cached_plan(n, is_double, real);
     if (p != NULL) p->users++, p->used = ++clock_of_uses;
-    pthread_mutex_unlock(&lock);
+    lt_unlock(&lock);
     if (p != NULL) {
         *out = p;
         return LT_OK;
@@ -315,7 +316,7 @@ lt_status lt_fft_plan_acquire(int64_t n, bool is_double, bool real, lt_fft_plan 
     }
     p->users++;
     p->used = ++clock_of_uses;
-    pthread_mutex_unlock(&lock);
+    lt_unlock(&lock);
     plan_free(dropped);
     *out = p;
     return LT_OK;
@@ -325,6 +326,6 @@ void lt_fft_plan_release(lt_fft_plan *p)
 {
     pthread_mutex_lock(&lock);
     const bool last = --p->users == 0 && !p->cached;
-    pthread_mutex_unlock(&lock);
+    lt_unlock(&lock);
     if (last) plan_free(p);
 }

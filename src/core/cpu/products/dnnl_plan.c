@@ -17,6 +17,7 @@
 #include "memory/alloc.h"
 
 #include "dnnl_versions.h"
+#include "lock.h"
 
 bool lt_dnnl_multiplies_int8(void) { return lt_processor.avx512_vnni && lt_dnnl_found(); }
 
@@ -291,7 +292,7 @@ lt_status lt_dnnl_plan_get(const lt_dnnl_convolution_shape *k, lt_dnnl_plan **ou
         atomic_fetch_add(&p->refs, 1);
         *out = p;
     }
-    pthread_mutex_unlock(&lock);
+    lt_unlock(&lock);
     return p == NULL ? LT_ERR_MEMORY : LT_OK;
 }
 

@@ -12,6 +12,7 @@
 #include "context/interrupt.h"
 #include "devices/copies.h"
 #include "error.h"
+#include "lock.h"
 #include "memory/alloc.h"
 #include "memory/idle.h"
 #include "op/to.h"
@@ -273,7 +274,7 @@ static bool find_lists(const lt_resizing *how, lt_dtype dtype, lt_device device,
         cache[i].used = lt_clock();
         for (int k = 0; k < LT_TAP_LISTS; k++) lists[k] = lt_tensor_retain(cache[i].lists[k]);
     }
-    pthread_mutex_unlock(&lock);
+    lt_unlock(&lock);
     return found;
 }
 
@@ -289,7 +290,7 @@ static void release_idle(double seconds)
             old = cache[i];
             cache[i].used = 0;
         }
-        pthread_mutex_unlock(&lock);
+        lt_unlock(&lock);
         if (old.used > 0) release_lists(old.lists);
     }
 }
@@ -308,7 +309,7 @@ static void keep_lists(const lt_resizing *how, lt_dtype dtype, lt_device device,
     cache[oldest] = kept;
     const bool is_first = !is_registered;
     is_registered = true;
-    pthread_mutex_unlock(&lock);
+    lt_unlock(&lock);
     if (is_first) lt_idle_register(release_idle);
     if (old.used > 0) release_lists(old.lists);
 }

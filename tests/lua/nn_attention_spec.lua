@@ -40,6 +40,10 @@ describe('nn.MultiheadAttention', function()
     local x = torch.ones(3, 2, 4)
     fails_with('embed_dim must be divisible by num_heads', nn.MultiheadAttention, 5, 2)
     fails_with('was expecting embedding dimension of 4, but got 3', attention, torch.ones(3, 2, 3), x, x)
+    fails_with('query should be unbatched 2D or batched 3D tensor but received 1-D query tensor', attention, torch.ones(4), x, x)
+    local sizes = 'For batched (3-D) `query`, expected `key` and `value` to be 3-D but found %d-D and %d-D tensors respectively'
+    fails_with(sizes:format(2, 3), attention, x, x[1], x)
+    fails_with(sizes:format(3, 2), attention, x, x, x[1])
     fails_with('The shape of the 2D attn_mask is torch.Size([2, 3]), but should be (3, 3).', attention, x, x, x,
       { attn_mask = torch.zeros(2, 3) })
     fails_with('expecting key_padding_mask shape of (2, 3), but got torch.Size([3, 2])', attention, x, x, x,

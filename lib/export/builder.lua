@@ -5,7 +5,9 @@ local archives = require 'torch.export.archive'
 local control = require 'torch.export.control'
 local custom = require 'torch.export.custom'
 local effects = require 'torch.export.effects'
+local kinds = require 'torch.export.kinds'
 local operators = require 'torch.export.operators'
+local optimize = require 'torch.onnx.optimize'
 local resolve = require 'torch.export.resolve'
 local torch = require 'torch'
 
@@ -46,7 +48,7 @@ function Builder:slot(name)
 end
 
 -- Adds the value of this name to the node's inputs; returns a function that selects it from the
--- values of the inputs.
+-- values of the inputs. A reader returns such a function, and true if its result is constant.
 function Builder:read(node, name)
   if not self.slots[name] then self.archive:fail("%s: its input '%s' is made by no node before it", node.where, tostring(name)) end
   node.inputs[#node.inputs + 1] = self.slots[name]
@@ -54,7 +56,7 @@ function Builder:read(node, name)
   return function(...) return (select(at, ...)) end
 end
 
-local function constant(value) return function() return value end end
+local function constant(value) return function() return value end, true end
 
 -- A list of functions as a function of a list.
 local function all_of(list, n)
@@ -76,9 +78,14 @@ function Builder:size_of(node, x)
 end
 
 function Builder:list_of(node, list, each)
-  local values, n = {}, 0
-  for i, x in ipairs(list) do values[i], n = each(x), i end
-  return all_of(values, n)
+  local values, n, all_constant = {}, 0, true
+  for i, x in ipairs(list) do
+    local value, is_constant = each(x)
+    values[i], n, all_constant = value, i, all_constant and is_constant
+  end
+  local read = all_of(values, n)
+  if all_constant then return constant(read()) end
+  return read
 end
 
 -- JSON has no numbers for these.
@@ -110,7 +117,10 @@ local readers = {
   end,
   as_complex = function(_, _, x) return 'float', constant(torch.complex(float_of(x.real), float_of(x.imag))) end,
   as_sym_int = function(self, node, x) return 'integer', self:size_of(node, x) end,
-  as_sym_float = function(self, node, x) return 'float', x.as_float and constant(float_of(x.as_float)) or self:read(node, x.as_name) end,
+  as_sym_float = function(self, node, x)
+    if x.as_float then return 'float', constant(float_of(x.as_float)) end
+    return 'float', self:read(node, x.as_name)
+  end,
   as_sym_ints = function(self, node, x) return 'list', self:list_of(node, x, function(size) return self:size_of(node, size) end) end,
   as_scalar_type = function(self, node, x)
     if not dtypes[x] then self.archive:fail('%s: elements of type %s, which ltensor does not have', node.where, tostring(x)) end
@@ -134,8 +144,8 @@ function Builder:argument(node, input)
       if type(value) ~= 'table' and (key:find 'tensor' or key:find 's$' and key ~= 'as_bools') then
         self.archive:fail("%s: a damaged argument '%s'", node.where, name)
       end
-      local kind, read = reader(self, node, value)
-      return { name = name, kind = kind, value = read }
+      local kind, read, is_constant = reader(self, node, value)
+      return { name = name, kind = kind, value = read, is_constant = is_constant, at = kind == 'tensor' and #node.inputs or nil }
     end
   end
   self.archive:fail("%s: its argument '%s' is a %s, which ltensor does not support", node.where, name, tostring(next(given)))
@@ -190,11 +200,12 @@ function Builder:check_missing()
   self.archive:fail('%s: %s%s', first.where, first.reason, #others > 0 and '; the program also needs ' .. table.concat(others, ', ') or '')
 end
 
+local ATEN = '^torch%.ops%.aten%.([%w_]+)%.[%w_]+$'
 local NO_OPERATOR = 'an operator that ltensor does not have'
 
 -- The function of an operator's values, or nil and the reason.
 local function operator_call(target, arguments, wants)
-  local op = target:match '^torch%.ops%.aten%.([%w_]+)%.[%w_]+$'
+  local op = target:match(ATEN)
   if op then return resolve.call(op, arguments, wants) end
   return custom.call(target, arguments)
 end
@@ -223,7 +234,7 @@ end
 function Builder:add(proto)
   local target = field(self.archive, proto, 'target', 'string')
   local node = { op = target, where = ("node '%s' (%s)"):format(tostring(present(proto.name) or '?'), target), inputs = {}, outputs = {}, attributes = {} }
-  if operators.none[target:match '^torch%.ops%.aten%.([%w_]+)%.[%w_]+$'] then return end
+  if operators.none[target:match(ATEN)] then return end
   local arguments = {}
   for i, input in ipairs(field(self.archive, proto, 'inputs', 'table')) do arguments[i] = self:argument(node, input) end
   self:outputs(node, field(self.archive, proto, 'outputs', 'table'))
@@ -239,40 +250,28 @@ function Builder:add(proto)
   end or call
   -- A node that only writes to its input has no output; an unused slot keeps the form of a node.
   if #node.outputs == 0 then node.outputs[1] = 0 end
+  local op = target:match(ATEN)
+  if op and not target:find '%.[%w_]*out$' then kinds.describe(node, op, arguments) else node.has_effect = true end
   self.nodes[#self.nodes + 1] = node
-end
-
--- Where each value is read last.
-function Builder.mark_done(graph, keeps)
-  local seen = {}
-  for i = #graph.nodes, 1, -1 do
-    local node = graph.nodes[i]
-    node.done, node.own_done = {}, {}
-    for _, list in ipairs { node.inputs, node.outputs } do
-      for _, slot in ipairs(list) do
-        if slot ~= 0 and not seen[slot] and not keeps[slot] then node.done[#node.done + 1] = slot end
-        seen[slot] = true
-      end
-    end
-  end
 end
 
 -- A graph inside of a node. How deep they are nested is bounded by the reader of JSON.
 function Builder:body(proto, where)
   local inner = Builder.new(self.archive, proto, field(self.archive, proto, 'outputs', 'table'), self)
-  local graph, keeps = { nodes = inner.nodes, constants = {}, captures = {}, inputs = {}, outputs = {} }, {}
+  local graph = { nodes = inner.nodes, constants = {}, captures = {}, inputs = {}, outputs = {}, known = {} }
   local function name_of(value)
     local one = present(value.as_tensor) or present(value.as_sym_int) or present(value.as_sym_float) or present(value.as_sym_bool)
     return one and (one.name or one.as_name) or self.archive:fail('%s: a graph of values that are neither tensors nor numbers', where)
   end
   for i, input in ipairs(field(self.archive, proto, 'inputs', 'table')) do graph.inputs[i] = { slot = inner:slot(name_of(input)) } end
+  graph.fixed = inner.size
   for _, node in ipairs(field(self.archive, proto, 'nodes', 'table')) do inner:add(node) end
   for i, output in ipairs(field(self.archive, proto, 'outputs', 'table')) do
     local name = name_of(output)
     local slot = inner.slots[name] or self.archive:fail("%s: its result '%s' is made by no node", where, tostring(name))
-    graph.outputs[i], keeps[slot] = { slot = slot }, true
+    graph.outputs[i] = { slot = slot }
   end
-  Builder.mark_done(graph, keeps)
+  optimize(graph)
   return graph
 end
 

@@ -7,6 +7,7 @@
 local torch = require 'torch'
 local declarations = require 'torch.support.declarations'
 
+local unpack = table.unpack
 local M = {}
 
 -- Arguments that select the layout or device of results, which we choose.
@@ -50,7 +51,7 @@ local reductions = { [0] = 'none', 'mean', 'sum' }
 
 -- The number of a loss's reduction as its name here.
 local function reduced(argument)
-  return { kind = 'string', name = argument.name, value = function(...) return reductions[argument.value(...)] end }
+  return { kind = 'string', name = argument.name, is_constant = argument.is_constant, value = function(...) return reductions[argument.value(...)] end }
 end
 
 -- Assigns arguments to parameters: a list of { parameter's index = argument }; nil if the overload
@@ -89,11 +90,67 @@ local function to_zero(kinds_of_results, results)
   for i, kind in ipairs(kinds_of_results) do
     if kind == 'IndexTensor' and results[i] ~= nil then results[i] = results[i] - 1 end
   end
-  return table.unpack(results, 1, results.n)
+  return unpack(results, 1, results.n)
+end
+
+-- ---- calls --------------------------------------------------------------------------------------
+
+-- The arguments of a call, in positions as far as there are no gaps, the others by their names in a
+-- table at the end; and their number. Each is each(parameter, i), or absent if this is nil.
+local function arranged(overload, each)
+  local args, named, n, open = {}, nil, 0, true
+  for i, parameter in ipairs(overload) do
+    local value = each(parameter, i)
+    if value ~= nil then
+      open = open and n == i - 1 and not parameter.only_named
+      if open then
+        n = i
+        args[n] = value
+      else
+        named = named or {}
+        named[parameter.name] = value
+      end
+    end
+  end
+  if named then
+    n = n + 1
+    args[n] = named
+  end
+  return args, n
+end
+
+local TENSOR = {} -- stands for a tensor that the call reads
+
+-- The call if its first arguments are the tensors that the node reads, in their order, and the others
+-- are constant: the constants are arranged once. Otherwise nil.
+local function leading(fn, overload, bound)
+  local tensors, all = 0, true
+  local args, n = arranged(overload, function(parameter, i)
+    local argument = bound[i]
+    if not argument then return nil end
+    if argument.at then
+      tensors = tensors + 1
+      all = all and not M.from_zero[parameter.kind] and argument.at == tensors
+      return TENSOR
+    end
+    all = all and argument.is_constant
+    local value = all and argument.value()
+    local shift = M.from_zero[parameter.kind]
+    if value ~= nil and shift then return shift(value) end
+    return value
+  end)
+  for i = 1, tensors do all = all and args[i] == TENSOR end
+  if not all or tensors == 0 or tensors > 3 then return nil end
+  local rest, m = table.move(args, tensors + 1, n, 1, {}), n - tensors
+  local forms = m == 0 and { function(a) return fn(a) end, function(a, b) return fn(a, b) end, function(a, b, c) return fn(a, b, c) end }
+    or { function(a) return fn(a, unpack(rest, 1, m)) end, function(a, b) return fn(a, b, unpack(rest, 1, m)) end,
+      function(a, b, c) return fn(a, b, c, unpack(rest, 1, m)) end }
+  return forms[tensors]
 end
 
 --- A function of a node's arguments, a list of { name =, kind =, value = a function of the values
--- that the node reads }; nil and a reason if no op accepts them.
+-- that the node reads, is_constant = it reads none, at = of a tensor: the number of the value that it
+-- reads }; nil and a reason if no op accepts them.
 function M.call(op, arguments)
   local known = false
   for _, in_nn in ipairs { false, true } do
@@ -103,31 +160,18 @@ function M.call(op, arguments)
       if bound then
         local fn, shifts = function_of(op, in_nn), false
         for _, kind in ipairs(overload.results) do shifts = shifts or kind == 'IndexTensor' end
-        return function(...)
-          local args, named, n, open = {}, nil, 0, true
-          for i, parameter in ipairs(overload) do
-            local argument = bound[i]
-            local value = argument and argument.value(...)
-            if value ~= nil then
-              local shift = M.from_zero[parameter.kind]
-              if shift then value = shift(value) end
-              open = open and n == i - 1 and not parameter.only_named
-              if open then
-                n = i
-                args[n] = value
-              else
-                named = named or {}
-                named[parameter.name] = value
-              end
-            end
-          end
-          if named then
-            n = n + 1
-            args[n] = named
-          end
-          if not shifts then return fn(table.unpack(args, 1, n)) end
-          return to_zero(overload.results, table.pack(fn(table.unpack(args, 1, n))))
+        local call = leading(fn, overload, bound) or function(...)
+          local values = table.pack(...)
+          local args, n = arranged(overload, function(parameter, i)
+            local value = bound[i] and bound[i].value(unpack(values, 1, values.n))
+            local shift = value ~= nil and M.from_zero[parameter.kind]
+            if shift then return shift(value) end
+            return value
+          end)
+          return fn(unpack(args, 1, n))
         end
+        if not shifts then return call end
+        return function(...) return to_zero(overload.results, table.pack(call(...))) end
       end
     end
   end

@@ -10,6 +10,7 @@ local Builder = require 'torch.export.builder'
 local class = require 'torch.support.class'
 local fail = require 'torch.support.fail'
 local nn = require 'torch.nn'
+local optimize = require 'torch.onnx.optimize'
 local parts = require 'torch.support.module_tree'
 local run = require 'torch.onnx.run'
 local trees = require 'torch.export.tree'
@@ -211,19 +212,18 @@ local function read_program(archive)
   for _, list in ipairs { fields.inputs, fields.outputs } do
     for _, value in ipairs(list) do describe(value, graph.tensor_values) end
   end
+  local fixed = self.size -- inputs and tensors stay while the program runs
   for _, proto in ipairs(field(archive, graph, 'nodes', 'table')) do self:add(proto) end
   self:check_missing()
-  fields._graph = { nodes = self.nodes, constants = self.constants, size = self.size }
-  local keeps = {}
+  local graph_outputs = {}
   for _, list in ipairs { fields.outputs, fields.changes } do
     for _, value in ipairs(list) do
       if value.value == nil then
         value.slot = self.slots[value.made or value.name] or archive:fail("its result '%s' is made by no node", tostring(value.name))
-        keeps[value.slot] = true
+        table.insert(graph_outputs, value)
       end
     end
   end
-  for _, value in ipairs(self.constants) do keeps[value.slot] = true end
   for _, change in ipairs(fields.changes) do
     for _, value in ipairs(self.constants) do
       if value.name == change.name and not change.is_input then change.fields, change.key = value.fields, value.key end
@@ -233,7 +233,9 @@ local function read_program(archive)
     end
     if not change.fields and not change.target then archive:fail("its program changes '%s', which it does not have", change.name) end
   end
-  Builder.mark_done(fields._graph, keeps)
+  fields._graph = { nodes = self.nodes, constants = self.constants, inputs = fields.inputs, outputs = graph_outputs, captures = {}, known = {}, size = self.size, fixed = fixed }
+  optimize(fields._graph)
+  fields._graph.constants = self.constants -- a saved file has unused ones, too
   return model:eval()
 end
 

@@ -10,16 +10,21 @@ local MOST = 1 << 16 -- elements of a result that is kept, unless it is a view o
 
 local of_sizes = { Shape = true, Size = true }
 
--- Values that are read outside of the graph's own nodes.
+-- Values that are read outside of the graph's own nodes or written in place, and values of which these
+-- may be views.
 local function exposed_of(graph)
   local exposed = {}
   for _, output in ipairs(graph.outputs) do exposed[output.slot] = true end
-  for _, node in ipairs(graph.nodes) do
+  for i = #graph.nodes, 1, -1 do
+    local node = graph.nodes[i]
     for _, body in pairs(node.attributes) do
       if type(body) == 'table' and body.captures then
         for _, capture in ipairs(body.captures) do exposed[capture.outer] = true end
       end
     end
+    local passes = node.writes
+    for _, slot in ipairs(node.outputs) do passes = passes or exposed[slot] and node.makes ~= 'memory' end
+    for _, slot in ipairs(passes and node.inputs or {}) do exposed[slot] = true end
   end
   return exposed
 end
@@ -33,10 +38,10 @@ function M.mark(graph)
   for _, input in ipairs(graph.inputs) do kinds[input.slot] = nil end
   local products = {} -- right operands of matrix products
   for _, node in ipairs(graph.nodes) do
-    if node.domain == '' and node.op == 'MatMul' then products[node.inputs[2] or 0] = true end
+    if node.kind == 'product' then products[node.inputs[2] or 0] = true end
   end
   for _, node in ipairs(graph.nodes) do
-    local from, all = {}, #node.inputs > 0 and not node.takes_frame and not node.is_random and #node.outputs == 1
+    local from, all = {}, (#node.inputs > 0 or node.is_fixed) and not node.has_effect and not node.takes_frame and not node.is_random and #node.outputs == 1
     for i, slot in ipairs(node.inputs) do
       from[i] = kinds[slot]
       all = all and (slot == 0 or kinds[slot] ~= nil)
@@ -45,7 +50,7 @@ function M.mark(graph)
     local sizes_alone = node.domain == '' and of_sizes[node.op]
     if (all or sizes_alone) and not exposed[node.outputs[1]] then
       node.derived = sizes_alone and 'sizes' or 'values'
-      node.is_factor = node.domain == '' and node.op == 'Transpose' and products[node.outputs[1]]
+      node.is_factor = node.kind == 'transposition' and products[node.outputs[1]]
       kinds[node.outputs[1]] = 'derived'
     end
   end

@@ -1,17 +1,20 @@
--- fuse.lua - fuses nodes of a graph (graph.lua) for calls without gradients: a convolution and its
--- batch normalization, a product and its bias, and activations and sums that can overwrite an input
--- without other uses.
+-- fuse.lua - fuses nodes of a graph (optimize.lua) for calls without gradients: a convolution and its
+-- batch normalization, a product and its bias, a product with the sigmoid of the same value, and
+-- activations and sums that can overwrite an input without other uses. Marks the values that are
+-- released at their last use.
 --
 -- The decision is made in each call: with gradients, the nodes run one after the other, so all
 -- parameters are trained as in the file. Folded weights are cached in the node, beside the
 -- parameters, until one of these is replaced or changed.
+--
+-- By kind, a node has the operands:
+-- - convolution: x, weight, bias (0: none); fn(node, x, weight, bias)
+-- - batch_norm: x, scale, shift, mean, variance (0: no scale, no shift); the node's eps
+-- - product, sum, multiplication: a, b
+-- - sigmoid: x
 
 local torch = require 'torch'
 local kept = require 'torch.onnx.kept'
-local values = require 'torch.onnx.values'
-
--- Operators that return new memory without aliases.
-local makes_new = { Conv = true, Gemm = true, MatMul = true, Add = true, Sub = true, Mul = true, BatchNormalization = true, MaxPool = true, AveragePool = true }
 
 -- Counts the reads of each value; outputs and captured values can be read at any time.
 local function count_uses(graph)
@@ -37,15 +40,15 @@ end
 
 -- ---- a convolution and its normalization --------------------------------------------------------
 
--- (W x + b - mean) / sqrt(variance + epsilon) * scale + shift is a convolution again.
+-- (W x + b - mean) / sqrt(variance + eps) * scale + shift is a convolution again.
 local function folded(node, weight, bias, scale, shift, mean, variance)
-  local list = { weight, scale, shift, mean, variance, bias }
-  if not kept.holds(node, list) then
-    local factor = scale / torch.sqrt(variance + (node.norm.attributes.epsilon or 1e-5))
+  if not kept.holds(node, weight, mean, variance, bias, scale, shift) then
+    local factor = torch.rsqrt(variance + node.norm.eps)
+    if scale then factor = factor * scale end
     local shape = { factor:size(1) }
     for d = 2, weight:dim() do shape[d] = 1 end
     node.weight = (weight * factor:view(shape)):detach()
-    node.bias = (shift + ((bias or 0) - mean) * factor):detach()
+    node.bias = (((bias or 0) - mean) * factor + (shift or 0)):detach()
   end
   return node.weight, node.bias
 end
@@ -58,33 +61,21 @@ local function conv_norm(node, x, weight, bias, scale, shift, mean, variance)
   return node.conv.fn(node.conv, x, folded(node, weight, bias, scale, shift, mean, variance))
 end
 
--- ---- a product and its bias ---------------------------------------------------------------------
+-- ---- elementwise operators ----------------------------------------------------------------------
 
 local function product_bias(node, a, b, bias)
   if b:dim() == 2 and a:dim() >= 2 and bias:dim() == 1 and bias:size(1) == b:size(2) and a.dtype.is_floating_point then return torch.linear(a, b:t(), bias) end
   return node.sum.fn(node.sum, node.product.fn(node.product, a, b), bias)
 end
 
--- ---- in-place operators -------------------------------------------------------------------------
-
--- An operator of one value that calls an in-place method.
-local function in_place(method)
-  return function(node, x)
-    if x.requires_grad or not x.dtype.is_floating_point then return node.plain(node, x) end
-    return x[method](x)
-  end
-end
-local unary_in_place = { Relu = in_place 'relu_', Sigmoid = in_place 'sigmoid_', Tanh = in_place 'tanh_' }
-
-local function clip_in_place(node, x, low, high)
-  if x.requires_grad then return node.plain(node, x, low, high) end
-  return x:clamp_ { min = low and values.number(node, 2, low), max = high and values.number(node, 3, high) }
+local function silu(node, x)
+  if not x.dtype.is_floating_point then return node.multiplication.fn(node.multiplication, x, node.sigmoid.fn(node.sigmoid, x)) end
+  return torch.nn.functional.silu(x)
 end
 
--- Whether a Clip has bounds, and all that it has are numbers of the file.
-local function clips_by_numbers(node)
-  local low, high = node.inputs[2] or 0, node.inputs[3] or 0
-  return node.version >= 11 and (low ~= 0 or high ~= 0) and (low == 0 or node.known[2] ~= nil) and (high == 0 or node.known[3] ~= nil)
+local function silu_in_place(node, x)
+  if x.requires_grad or not x.dtype.is_floating_point then return node.plain(node, x) end
+  return torch.nn.functional.silu(x, true)
 end
 
 local function add_in_place(node, a, b)
@@ -93,12 +84,6 @@ local function add_in_place(node, a, b)
 end
 
 -- ---- the pass -----------------------------------------------------------------------------------
-
--- The only node that reads a node's result, or nil.
-local function only_reader(uses, readers, node)
-  if #node.outputs ~= 1 or uses[node.outputs[1]] ~= 1 then return nil end
-  return readers[node.outputs[1]]
-end
 
 local function merged_done(first, second, between)
   local done = {}
@@ -113,7 +98,7 @@ end
 -- Replaces two nodes by one at the position of the first, where all inputs are available.
 local function joined(first, second, inputs, more)
   local node = { op = second.op, domain = '', version = second.version, name = second.name, where = second.where, inputs = inputs, outputs = second.outputs,
-    attributes = {}, known = {}, done = merged_done(first, second, first.outputs[1]) }
+    attributes = {}, known = {}, done = merged_done(first, second, first.outputs[1]), makes = 'memory' }
   for key, value in pairs(more) do node[key] = value end
   return node
 end
@@ -126,70 +111,85 @@ local function all_constant(constants, node, from)
   return true
 end
 
--- ---- values that are let go where they are used last --------------------------------------------
+-- By the kinds of a node and of the only reader of its result: the node that replaces both, or nil.
+local joins = {
+  ['convolution batch_norm'] = function(conv, norm, constants)
+    if norm.inputs[1] ~= conv.outputs[1] or not all_constant(constants, conv, 2) or not all_constant(constants, norm, 2) then return nil end
+    return joined(conv, norm, { conv.inputs[1], conv.inputs[2], conv.inputs[3] or 0, table.unpack(norm.inputs, 2, 5) }, { fn = conv_norm, conv = conv, norm = norm })
+  end,
+  ['product sum'] = function(product, sum, constants)
+    local bias = sum.inputs[sum.inputs[1] == product.outputs[1] and 2 or 1]
+    if not constants[bias] then return nil end
+    return joined(product, sum, { product.inputs[1], product.inputs[2], bias }, { fn = product_bias, product = product, sum = sum })
+  end,
+  ['sigmoid multiplication'] = function(sigmoid, multiplication)
+    local x = multiplication.inputs[multiplication.inputs[1] == sigmoid.outputs[1] and 2 or 1]
+    if x ~= sigmoid.inputs[1] then return nil end
+    return joined(sigmoid, multiplication, { x }, { fn = silu, in_place = silu_in_place, sigmoid = sigmoid, multiplication = multiplication })
+  end,
+}
 
--- Operators that return a new tensor and keep no reference to their inputs, so that an input
--- without other readers can be released.
-local gives_another = {}
-for name in ([[Conv Gemm MatMul Add Sub Mul Div BatchNormalization MaxPool AveragePool GlobalAveragePool Relu LeakyRelu PRelu Sigmoid Tanh Erf Sqrt Softmax
-  LayerNormalization Reshape Transpose Flatten Concat]]):gmatch '%S+' do gives_another[name] = true end
+-- The constants of a graph.
+local function constants_of(graph)
+  local constants = {}
+  for _, constant in ipairs(graph.constants) do constants[constant.slot] = true end
+  for _, input in ipairs(graph.inputs) do
+    if (graph.ir_version or 0) >= 4 then constants[input.slot] = nil end -- a caller may pass another value
+  end
+  return constants
+end
+
+-- ---- values that are let go where they are used last --------------------------------------------
 
 -- own_done[i]: true if the i-th value that ends at a node is a tensor without other references. A
 -- value that is overwritten is the result.
 local function mark_let_go(graph, uses)
   local seen, own = {}, {}
   for _, node in ipairs(graph.nodes) do
-    local alone = node.domain == '' and not node.derived and #node.outputs == 1 and not node.takes_frame and (gives_another[node.op] or node.is_in_place)
+    local writes = node.writes or node.is_in_place
+    local alone = not node.derived and (node.makes == 'memory' or node.makes == 'tensor')
+    local first = node.inputs[1]
+    local own_first = own[first]
     for i, slot in ipairs(node.inputs) do
       seen[slot] = (seen[slot] or 0) + 1
-      if not alone or node.is_in_place and i == 1 then own[slot] = nil end
+      if not alone and not node.writes or writes and i == 1 then own[slot] = nil end
     end
     node.own_done = {}
     for i, slot in ipairs(node.done) do node.own_done[i] = own[slot] and seen[slot] == uses[slot] or false end
-    if alone then own[node.outputs[1]] = true end
+    if writes then own[node.outputs[1]] = own_first and seen[first] == uses[first]
+    elseif alone then
+      for _, slot in ipairs(node.outputs) do own[slot] = true end
+    end
   end
 end
 
-local function trains(norm) return norm.attributes.training_mode == 1 or norm.version < 7 and norm.attributes.is_test == 0 end
-
 --- Fuses the nodes of a graph without dead nodes.
 return function(graph)
-  local uses, readers, constants, gone, makers = count_uses(graph), {}, {}, {}, {}
-  for _, constant in ipairs(graph.constants) do constants[constant.slot] = true end
-  for _, input in ipairs(graph.inputs) do
-    if graph.ir_version >= 4 then constants[input.slot] = nil end -- a caller may pass another value
-  end
+  local uses, readers, constants, gone, makers = count_uses(graph), {}, constants_of(graph), {}, {}
+  local epoch, epochs = 0, {} -- nodes between which no value is written in place
   for _, node in ipairs(graph.nodes) do
     for _, slot in ipairs(node.inputs) do readers[slot] = node end
+    if node.has_effect then epoch = epoch + 1 end
+    epochs[node] = epoch
   end
   local nodes = {}
   for _, node in ipairs(graph.nodes) do
-    local reader = not gone[node] and not node.derived and node.domain == '' and only_reader(uses, readers, node)
-    local op = reader and reader.domain == '' and reader.op
-    if op == 'BatchNormalization' and node.op == 'Conv' and #reader.outputs == 1 and not trains(reader) and reader.inputs[1] == node.outputs[1]
-      and all_constant(constants, node, 2) and all_constant(constants, reader, 2) then
+    local result = #node.outputs == 1 and node.outputs[1]
+    local reader = not gone[node] and not node.derived and result and uses[result] == 1 and readers[result]
+    local join = reader and node.kind and reader.kind and joins[node.kind .. ' ' .. reader.kind]
+    local replacement = join and #reader.outputs == 1 and epochs[node] == epochs[reader] and join(node, reader, constants)
+    if replacement then
       gone[reader] = true
-      node = joined(node, reader, { node.inputs[1], node.inputs[2], node.inputs[3] or 0, table.unpack(reader.inputs, 2, 5) },
-        { fn = conv_norm, conv = node, norm = reader })
-    elseif op == 'Add' and node.op == 'MatMul' and #reader.inputs == 2 then
-      local bias = reader.inputs[reader.inputs[1] == node.outputs[1] and 2 or 1]
-      if constants[bias] then
-        gone[reader] = true
-        node = joined(node, reader, { node.inputs[1], node.inputs[2], bias }, { fn = product_bias, product = node, sum = reader })
-      end
+      if node.kind == 'sigmoid' then uses[node.inputs[1]] = uses[node.inputs[1]] - 1 end
+      node = replacement
     end
     if not gone[node] then
       nodes[#nodes + 1] = node
-      if #node.outputs == 1 then makers[node.outputs[1]] = node.domain == '' and not node.derived and makes_new[node.op] end
       local first = node.inputs[1]
-      if node.domain == '' and not node.derived and makers[first] and uses[first] == 1 then
-        local fn = unary_in_place[node.op] or node.op == 'Clip' and clips_by_numbers(node) and clip_in_place
-          or node.op == 'Add' and not node.sum and add_in_place
-        if fn then
-          node.plain, node.fn, node.is_in_place = node.fn, fn, true
-          makers[node.outputs[1]] = true
-        end
-      end
+      local reuses = not node.derived and makers[first] and uses[first] == 1
+      if #node.outputs == 1 then makers[node.outputs[1]] = not node.derived and (node.makes == 'memory' or node.writes and reuses) end
+      local fn = reuses and (node.in_place or node.kind == 'sum' and add_in_place)
+      if fn then node.plain, node.fn, node.is_in_place = node.fn, fn, true end
     end
   end
   graph.nodes = nodes

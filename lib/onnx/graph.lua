@@ -6,13 +6,13 @@
 -- body (of If, Loop, Scan) uses of the enclosing graph. A node is { op =, domain =, version =, name
 -- =, inputs = { slots, 0 for an absent one }, outputs =, attributes =, known = { [input] = value of
 -- a constant one }, fn =, done = { slots with their last use here } }. Calls of the model's
--- functions are inlined. Dead nodes are removed; nodes with constant inputs and small results are
--- evaluated here.
+-- functions are inlined. Nodes with constant inputs and small results are evaluated here; optimize.lua
+-- has the other passes.
 
 local torch = require 'torch'
-local derived = require 'torch.onnx.derived'
-local fuse = require 'torch.onnx.fuse'
+local kinds = require 'torch.onnx.kinds'
 local ops = require 'torch.onnx.ops'
+local optimize = require 'torch.onnx.optimize'
 local tensors = require 'torch.onnx.tensors'
 
 local M = {}
@@ -167,6 +167,7 @@ local function add_node(self, scope, proto, versions, given)
     if problem then self:fail('%s: %s', where, problem) end
   end
   if op == 'BatchNormalization' then graph.statistics[inputs[4]], graph.statistics[inputs[5]] = true, true end
+  kinds.describe(node)
   graph.nodes[#graph.nodes + 1] = node
   M.fold(self, graph, node)
 end
@@ -210,43 +211,6 @@ function M.fold(self, graph, node)
     graph.known[slot] = value
     graph.constants[#graph.constants + 1] = { slot = slot, value = value }
   end
-end
-
--- Removes dead nodes, then dead constants, and records the last use of each value.
-local function sweep(graph)
-  local used, kept = {}, {}
-  for _, output in ipairs(graph.outputs) do used[output.slot] = true end
-  for i = #graph.nodes, 1, -1 do
-    local node = graph.nodes[i]
-    local wanted = false
-    for _, slot in ipairs(node.outputs) do wanted = wanted or used[slot] end
-    if wanted then
-      node.done = {}
-      local function use(slot)
-        if slot ~= 0 and not used[slot] then
-          used[slot] = true
-          if slot > graph.fixed then node.done[#node.done + 1] = slot end
-        end
-      end
-      for _, slot in ipairs(node.outputs) do
-        if slot ~= 0 and not used[slot] then node.done[#node.done + 1] = slot end
-      end
-      for _, slot in ipairs(node.inputs) do use(slot) end
-      for _, body in pairs(node.attributes) do
-        if type(body) == 'table' and body.captures then
-          for _, capture in ipairs(body.captures) do use(capture.outer) end
-        end
-      end
-      kept[#kept + 1] = node
-    end
-  end
-  graph.nodes = {}
-  for i = #kept, 1, -1 do table.insert(graph.nodes, kept[i]) end
-  local constants = {}
-  for _, constant in ipairs(graph.constants) do
-    if used[constant.slot] then constants[#constants + 1] = constant end
-  end
-  graph.constants = constants
 end
 
 -- ---- graphs -------------------------------------------------------------------------------------
@@ -294,9 +258,7 @@ function build_graph(self, proto, parent, given, where)
     if not slot or slot == 0 then self:fail("%s: its output '%s' is made by no node", where, output.name or '') end
     graph.outputs[i] = { name = output.name, slot = slot, type = output.type }
   end
-  sweep(graph)
-  derived.mark(graph)
-  fuse(graph)
+  optimize(graph)
   self.depth = self.depth - 1
   return graph
 end

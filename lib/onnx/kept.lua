@@ -15,16 +15,21 @@ function M.records(...)
   return false
 end
 
---- True if the cache of `holder` is valid for the tensors in `list`; otherwise records them.
-function M.holds(holder, list)
-  local seen = holder.seen
+--- True if the cache of `holder` is valid for these tensors (nil: none); otherwise records them.
+function M.holds(holder, ...)
+  local seen, n = holder.seen, select('#', ...)
   local same = seen ~= nil and seen.inference == torch.is_inference_mode_enabled() -- backward cannot use inference tensors
-  for i, tensor in ipairs(list) do
-    same = same and seen[i] == tensor and seen.version[i] == torch._C.version_of(tensor) and seen.place[i] == tensor:data_ptr()
+  for i = 1, n do
+    local tensor = select(i, ...)
+    if not same then break end
+    same = rawequal(seen[i], tensor) and (tensor == nil or seen.version[i] == torch._C.version_of(tensor) and seen.place[i] == tensor:data_ptr())
   end
   if same then return true end
-  seen = table.move(list, 1, #list, 1, { version = {}, place = {}, inference = torch.is_inference_mode_enabled() })
-  for i, tensor in ipairs(list) do seen.version[i], seen.place[i] = torch._C.version_of(tensor), tensor:data_ptr() end
+  seen = { version = {}, place = {}, inference = torch.is_inference_mode_enabled() }
+  for i = 1, n do
+    local tensor = select(i, ...)
+    if tensor ~= nil then seen[i], seen.version[i], seen.place[i] = tensor, torch._C.version_of(tensor), tensor:data_ptr() end
+  end
   holder.seen = seen
   return false
 end

@@ -38,9 +38,9 @@ local function held_of(node, i, weight, zero)
   local on_host = weight.device.type == 'cpu' and not torch.is_autocast_enabled 'cpu'
   if not node.known[i] or not on_host then return nil end
   local held = node.held
-  if not held or not kept.holds(held, { weight, zero }) then
+  if not held or not kept.holds(held, weight, zero) then
     held = {}
-    kept.holds(held, { weight, zero })
+    kept.holds(held, weight, zero)
     node.held = held
   end
   return held

@@ -74,7 +74,7 @@ local function own_weights(node, d, order, hidden, W, R, B)
   node.own = node.own or {}
   local own = node.own[d] or {}
   node.own[d] = own
-  if not kept.holds(own, { W, R, B }) then
+  if not kept.holds(own, W, R, B) then
     own.weights = make()
     for i, t in pairs(own.weights) do own.weights[i] = t:detach() end
   end

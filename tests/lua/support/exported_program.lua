@@ -27,7 +27,7 @@ local function quoted(text) return ('"%s"'):format(text:gsub('[\\"]', '\\%0')) e
 --- A value by its name, or by its JSON.
 function M.argument(name) return name:sub(1, 1) == '{' and name or M.tensor(name) end
 
---- Writes a file with these parameters { name, tensor, entry = number of another one }, inputs, nodes and results. As JSON: specs, more
+--- Writes a file with these parameters { name, tensor, entry = number of another one, is_buffer = }, inputs, nodes and results. As JSON: specs, more
 -- input_specs; changes, more output_specs; values, tensor_values; ranges, range_constraints; trees, a signature. change: edits the text of the program or of the
 -- description of tensors.
 function M.file(path, program, change)
@@ -36,7 +36,8 @@ function M.file(path, program, change)
   for i, parameter in ipairs(program.parameters or {}) do
     local name, value = parameter[1], parameter[2]
     weights[i] = ('"%s": {"path_name": "weight_%d", "use_pickle": false, "tensor_meta": %s}'):format(name, parameter.entry or i, meta(value))
-    specs[#specs + 1] = ('{"parameter": {"arg": {"name": "p_%s"}, "parameter_name": "%s"}}'):format(name:gsub('%.', '_'), name)
+    local kind = parameter.is_buffer and 'buffer' or 'parameter'
+    specs[#specs + 1] = ('{"%s": {"arg": {"name": "p_%s"}, "%s_name": "%s"}}'):format(kind, name:gsub('%.', '_'), kind, name)
     writer:add(('p/data/weights/weight_%d'):format(i), { torch._C.saved_form(value) }, 64)
   end
   for _, spec in ipairs(program.specs or {}) do specs[#specs + 1] = spec end

@@ -1,8 +1,9 @@
 -- custom.lua - operators of other namespaces than ATen's: operations that the program defined by
--- torch.library or loaded from a plugin (torch.ops). Numbers reach them as they are in the file:
--- dimensions and positions count from 0.
+-- torch.library or loaded from a plugin (torch.ops), otherwise the ones of ops/packages.lua. Numbers
+-- reach them as they are in the file: dimensions and positions count from 0.
 
 local torch = require 'torch'
+local packages = require 'torch.export.ops.packages'
 
 local M = {}
 
@@ -21,12 +22,24 @@ local function bind(declared, arguments)
   return bound
 end
 
+local function by_name(fn, arguments)
+  return function(...)
+    local given = {}
+    for _, argument in ipairs(arguments) do given[argument.name] = argument.value(...) end
+    return fn(given)
+  end
+end
+
 --- The function of a node of the operator `target`, torch.ops.NAMESPACE.NAME.OVERLOAD; nil and the
 -- reason if it is not defined here.
 function M.call(target, arguments)
   local space, name, overload = target:match '^torch%.ops%.([%w_]+)%.([%w_]+)%.([%w_]+)$'
   local qualname = space and ('%s::%s'):format(space, name)
-  if not qualname or overload ~= 'default' or not torch._C.own_list()[qualname] then return nil, UNDEFINED end
+  if not qualname or overload ~= 'default' then return nil, UNDEFINED end
+  if not torch._C.own_list()[qualname] then
+    if packages[qualname] then return by_name(packages[qualname], arguments) end
+    return nil, UNDEFINED
+  end
   local declared = torch._C.own_arguments(qualname)
   local bound, reason = bind(declared, arguments)
   if not bound then return nil, reason end

@@ -117,6 +117,20 @@ describe('operators of other namespaces in torch.export #cpu', function()
       nodes = { node('torch.ops.exported_spec.few.default', { 'x', tensor 'x', 'dims', '{"as_ints": [0]}' }, { tensor 'y' }) } })
   end)
 
+  it('of torchvision and transformers are known', function()
+    local function of(name, arguments) return load { inputs = { 'a', 'b', 'c' }, outputs = { 'y' }, nodes = { node('torch.ops.' .. name .. '.default', arguments, { tensor 'y' }) } } end
+    local grouped = of('transformers.grouped_mm_fallback', { 'input', tensor 'a', 'weight', tensor 'b', 'offs', tensor 'c' })
+    local rows, weights = torch.tensor { { 1.0, 2 }, { 3, 4 }, { 5, 6 }, { 7, 8 } }, torch.tensor { { { 1.0 }, { 0 } }, { { 9 }, { 9 } }, { { 0 }, { 1 } } }:requires_grad_()
+    local y = grouped(rows, weights, torch.tensor { 1, 1, 3 })
+    assert.same({ { 1 }, { 4 }, { 6 }, { 0 } }, y:tolist())
+    y:sum():backward()
+    assert.same({ { { 1 }, { 2 } }, { { 0 }, { 0 } }, { { 8 }, { 10 } } }, weights.grad:tolist())
+    assert.same({ 0, 1 }, grouped(rows:narrow(1, 1, 0), weights, torch.tensor { 0, 0, 0 }).shape)
+    local kept = of('torchvision.nms', { 'dets', tensor 'a', 'scores', tensor 'b', 'iou_threshold', '{"as_float": 0.5}' })
+    local boxes = torch.tensor { { 0.0, 0, 2, 2 }, { 0, 0, 2, 2.2 }, { 5, 5, 6, 6 } }
+    assert.same({ 1, 2 }, kept(boxes, torch.tensor { 0.5, 0.9, 0.3 }, rows):tolist())
+  end)
+
   local function functionalized(...)
     return load { inputs = { 'x' }, outputs = { 'x', 'y' }, nodes = { node('torch.ops.higher_order.auto_functionalized_v2',
       { '', '{"as_operator": "torch.ops.exported_spec.bump.default"}', 'by', '{"as_float": 2.0}', '_all_bases', '{"as_tensors": [{"name": "x"}]}', '_x_base_index', int(0), ... },

@@ -632,15 +632,15 @@ def torchaudio_cases():
 
     makers = {
         "Conformer": lambda: (models.Conformer(16, 4, 32, 2, 7), (torch.randn(2, 10, 16), torch.tensor([10, 8]))),
-        "ConvTasNet": lambda: (models.ConvTasNet(2, 16, 32, 16, 16, 3, 2, 2), (torch.randn(1, 1, 200),)),
+        "ConvTasNet": lambda: (models.ConvTasNet(2, 16, 32, 3, 16, 16, 2, 2), (torch.randn(1, 1, 200),)),
         "DeepSpeech": lambda: (models.DeepSpeech(16, 32, 8), (torch.randn(1, 1, 12, 16),)),
         "Emformer": lambda: (models.Emformer(16, 4, 32, 2, 4, right_context_length=1), (torch.randn(2, 9, 16), torch.tensor([9, 9]))),
         "Tacotron2": lambda: (models.Tacotron2(n_symbol=10), (torch.randint(0, 10, (1, 6)), torch.tensor([6]), torch.randn(1, 80, 7), torch.tensor([7]))),
         "Wav2Letter": lambda: (models.Wav2Letter(8, "mfcc", 16), (torch.randn(1, 16, 200),)),
         "WaveRNN": lambda: (models.WaveRNN([2, 3], 16, 6, n_res_block=2, n_rnn=16, n_fc=16, kernel_size=5, n_freq=8, n_hidden=8, n_output=8), (torch.randn(1, 1, 6 * 4), torch.randn(1, 1, 8, 8))),
-        "wav2vec2": lambda: (models.wav2vec2_model("group_norm", [(16, 10, 5), (16, 3, 2)], False, 32, 0.0, 8, 4, 2, 4, 0.0, 0.0, 48, 0.0, 0.0, False, 0.0, None), (torch.randn(1, 400),)),
-        "HuBERT": lambda: (models.wav2vec2_model("layer_norm", [(16, 10, 5), (16, 3, 2)], True, 32, 0.0, 8, 4, 2, 4, 0.0, 0.0, 48, 0.0, 0.0, True, 0.0, 10), (torch.randn(1, 400),)),
-        "HDemucs": lambda: (models.HDemucs(["a", "b"], nfft=512, depth=4, channels=8), (torch.randn(1, 2, 4096),)),
+        "wav2vec2": lambda: (models.wav2vec2_model("group_norm", [(16, 10, 5), (16, 3, 2)], False, 32, 0.0, 8, 4, 2, 4, 0.0, 48, 0.0, 0.0, False, 0.0, None), (torch.randn(1, 400),)),
+        "HuBERT": lambda: (models.wav2vec2_model("layer_norm", [(16, 10, 5), (16, 3, 2)], True, 32, 0.0, 8, 4, 2, 4, 0.0, 48, 0.0, 0.0, True, 0.0, 10), (torch.randn(1, 400),)),
+        "HDemucs": lambda: (models.HDemucs(["a", "b"], nfft=1024, depth=5, channels=8), (torch.randn(1, 2, 8192),)),
         "RNNT": lambda: (models.emformer_rnnt_base(16), (torch.randn(1, 8, 80), torch.tensor([8], dtype=torch.int32), torch.randint(0, 16, (1, 3), dtype=torch.int32), torch.tensor([3], dtype=torch.int32))),
         "SquimObjective": lambda: (models.squim_objective_base(), (torch.randn(1, 4000),)),
     }

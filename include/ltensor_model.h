@@ -91,9 +91,10 @@ LT_API lt_status lt_model_set_training(lt_model *model, bool on);
  * selects the format:
  * - .onnx: the file of a model that was loaded from an ONNX file, otherwise the operations that
  *   torch.onnx.export writes; the message names the ones that it cannot write.
- * - .pt2: the file of a program that was loaded from a .pt2 file.
+ * - .pt2: the program of a model that was loaded from a .pt2 file, otherwise the operations that
+ *   torch.export.export writes, for PyTorch 2.13.
  * - .safetensors: the tensors by their names, and the graph.
- * The file from which the model was loaded must still exist, unless it was in memory. */
+ * An ONNX file from which the model was loaded must still exist, unless it was in memory. */
 LT_API lt_status lt_model_save(lt_model *model, const char *path);
 
 /* Writes the parameters and buffers alone; the suffix selects the format, as for torch.save: .pt and

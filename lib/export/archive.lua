@@ -33,11 +33,14 @@ local function decode(archive, text, name)
   return name and archive:fail('%s is no JSON at byte %d%s', name, position, what and ': ' .. what or '')
 end
 
-local function json_of(archive, entry)
-  local value = decode(archive, archive:text(entry, MAX_TEXT), ("entry '%s'"):format(entry.name))
-  if type(value) ~= 'table' then archive:fail("entry '%s' is no object of JSON", entry.name) end
+--- The object of the text of an entry.
+function M.parsed(archive, entry, text)
+  local value = decode(archive, text, ("entry '%s'"):format(entry))
+  if type(value) ~= 'table' then archive:fail("entry '%s' is no object of JSON", entry) end
   return value
 end
+
+local function json_of(archive, entry) return M.parsed(archive, entry.name, archive:text(entry, MAX_TEXT)) end
 
 -- A field of JSON that must be of a type.
 local function field(archive, object, name, kind)
@@ -140,10 +143,11 @@ local function read_old(archive)
   local tensors, frozen = {}, {}
   add_saved(archive, order, tensors, frozen)
   add_saved(archive, archive.by_name['serialized_constants.pt'], tensors, frozen)
-  return json_of(archive, archive.by_name['serialized_exported_program.json']), tensors, frozen
+  return archive:text(archive.by_name['serialized_exported_program.json'], MAX_TEXT), tensors, frozen, 'serialized_exported_program.json'
 end
 
---- The program as JSON, its tensors by name, and the set of names that need no gradient.
+--- The program as a text of JSON, its tensors by name, the set of names that need no
+-- gradient, and the name of the program's entry.
 function M.read(archive)
   if archive.by_name['serialized_exported_program.json'] then return read_old(archive) end
   local entry, root, name, is_compiled
@@ -163,7 +167,7 @@ function M.read(archive)
   for _, kind in ipairs { 'weights', 'constants' } do
     add_saved(archive, archive.by_name[('%sdata/%s/%s.pt'):format(root, kind, name)], tensors, frozen)
   end
-  return json_of(archive, entry), tensors, frozen
+  return archive:text(entry, MAX_TEXT), tensors, frozen, entry.name
 end
 
 M.dtypes, M.Null, M.decode, M.json_of, M.field, M.present = dtypes, Null, decode, json_of, field, present

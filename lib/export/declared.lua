@@ -19,7 +19,7 @@ local number = { int = true, Dim = true, Index = true, Scalar = true, float = tr
 local list = { Size = true, Dims = true, ['int[]'] = true, ['Scalar[]'] = true, ['Tensor|Scalar'] = true }
 local kinds = {
   tensor = { Tensor = true, IndexTensor = true, ['Tensor|Scalar'] = true }, tensors = { ['Tensor[]'] = true, ['IndexTensor[]'] = true },
-  integer = number, float = { Scalar = true, float = true, ['Tensor|Scalar'] = true }, list = list, bool = { bool = true, Scalar = true },
+  integer = number, float = { Scalar = true, float = true, ['Tensor|Scalar'] = true }, list = list, bool = { bool = true, Scalar = true, ['Tensor|Scalar'] = true },
   string = { string = true }, dtype = { Dtype = true },
 }
 
@@ -46,7 +46,7 @@ M.from_zero = { Dim = place, Index = place, Dims = places, IndexTensor = tensor_
 
 -- ---- overloads ----------------------------------------------------------------------------------
 
-local synonyms = { train = 'training', size = 'shape', shape = 'size', sizes = 'size' }
+M.synonyms = { train = 'training', size = 'shape', shape = 'size', sizes = 'size' }
 local reductions = { [0] = 'none', 'mean', 'sum' }
 
 -- The number of a loss's reduction as its name here.
@@ -60,7 +60,7 @@ local function match(overload, arguments)
   local at, bound = {}, {}
   for i, parameter in ipairs(overload) do at[parameter.name] = i end
   for k, argument in ipairs(arguments) do
-    local i = at[argument.name] or at[synonyms[argument.name]]
+    local i = at[argument.name] or at[M.synonyms[argument.name]]
     local parameter = i and overload[i]
     local same = overload[k]
     if not i and argument.kind == 'tensor' and same and not same.only_named and not bound[k] and kinds.tensor[same.kind] then

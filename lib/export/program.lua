@@ -8,10 +8,12 @@ local archives = require 'torch.export.archive'
 local arguments = require 'torch.export.arguments'
 local Builder = require 'torch.export.builder'
 local class = require 'torch.support.class'
+local declare = require 'torch.support.arguments'
 local fail = require 'torch.support.fail'
 local nn = require 'torch.nn'
 local optimize = require 'torch.onnx.optimize'
 local parts = require 'torch.support.module_tree'
+local readable = require 'torch.export.readable'
 local run = require 'torch.onnx.run'
 local trees = require 'torch.export.tree'
 local zip = require 'torch.files.zip'
@@ -33,6 +35,7 @@ local function describe(value, declared)
   value.dtype, value.sizes, value.symbols = archives.dtypes[meta.dtype], {}, {}
   for i, size in ipairs(meta.sizes) do
     local symbol = type(size) == 'table' and type(size.as_expr) == 'table' and size.as_expr.expr_str
+    symbol = type(symbol) == 'string' and symbol:match "^Symbol%('([%w_]+)'[^()]*%)$" or symbol
     value.sizes[i] = type(size) == 'table' and math.tointeger(size.as_int) or -1
     if type(symbol) == 'string' and symbol:find '^[%a_][%w_]*$' then value.symbols[i] = symbol end
   end
@@ -65,12 +68,13 @@ local function add_inputs(self, model, specs, tensors, frozen)
     local at, key = parts.place(model, Part, name)
     if value_kind == 'parameter' then
       local has_grad = not frozen[name] and (value.dtype.is_floating_point or value.dtype.is_complex)
-      parameters[value] = parameters[value] or nn.Parameter(value, { requires_grad = has_grad })
+      local is_shared = torch._C.is_parameter(value) -- of an exported module
+      parameters[value] = parameters[value] or is_shared and value or nn.Parameter(value, { requires_grad = has_grad })
       at:register_parameter(key, parameters[value])
     else
       at:register_buffer(key, value, persistent)
     end
-    self.constants[#self.constants + 1] = { name = name, slot = slot, fields = class.fields(at), key = key }
+    self.constants[#self.constants + 1] = { name = name, slot = slot, fields = class.fields(at), key = key, kind = value_kind, is_saved = persistent ~= false }
   end
   for _, spec in ipairs(specs) do
     if spec.parameter then keep(spec.parameter, 'parameter_name', 'parameter')
@@ -174,6 +178,15 @@ function Program:forward(...)
   return results(self, frame)
 end
 
+--- The graph as text: the arguments, one line for each node, the results. It is printed, too, unless
+--- print_output is false.
+function Program:print_readable(print_output)
+  local text = torch._C.printable(readable.graph(self._text))
+  if print_output then print(text) end
+  return text
+end
+declare.methods(Program, 'print_readable(self, boolean print_output=true)')
+
 function Program:extra_repr()
   local names = {}
   for i, input in ipairs(self.inputs) do names[i] = input.name end
@@ -197,13 +210,14 @@ local function add_trees(archive, fields, modules)
   fields.argument_names = type(whole.forward_arg_names) == 'table' and whole.forward_arg_names or nil
 end
 
-local function read_program(archive)
-  local program, tensors, frozen = archives.read(archive)
+local function build(archive, text, tensors, frozen, entry)
+  local program = archives.parsed(archive, entry, text)
   local module = field(archive, program, 'graph_module', 'table')
   local signature, graph = field(archive, module, 'signature', 'table'), field(archive, module, 'graph', 'table')
   local self = Builder.new(archive, graph, field(archive, signature, 'output_specs', 'table'))
   local model = Program()
   local fields = class.fields(model)
+  fields._text, fields.graph_signature = text, readable.signature(signature)
   fields.inputs, fields.outputs, fields.changes, fields.ranges = {}, {}, {}, ranges_of(program)
   fields.leaves, fields.results = {}, { n = 0 }
   add_inputs(self, model, field(archive, signature, 'input_specs', 'table'), tensors, frozen)
@@ -236,7 +250,26 @@ local function read_program(archive)
   fields._graph = { nodes = self.nodes, constants = self.constants, inputs = fields.inputs, outputs = graph_outputs, captures = {}, known = {}, size = self.size, fixed = fixed }
   optimize(fields._graph)
   fields._graph.constants = self.constants -- a saved file has unused ones, too
+  -- PyTorch's program is no module; a submodule of the program may have this name.
+  if fields.module == nil then fields.module = function(self) return self end end
   return model:eval()
+end
+
+local MAX_SAMPLES = 1 << 24 -- bytes of sample inputs that a program keeps for torch.export.save
+
+local function read_program(archive)
+  local model = build(archive, archives.read(archive))
+  for _, entry in ipairs(archive.entries) do
+    if entry.name:find 'data/sample_inputs/[^/]*%.pt$' and entry.size <= MAX_SAMPLES then class.fields(model)._samples = archive:text(entry, MAX_SAMPLES) end
+  end
+  return model
+end
+
+--- The program of a text of JSON, and its tensors by name.
+function M.build(text, tensors)
+  local source = { path = 'torch.export.export' }
+  function source.fail(_, format, ...) fail('%s: ' .. format, source.path, ...) end
+  return torch._C.within_budget(#text, nil, build, source, text, tensors, {}, 'the program')
 end
 
 --- As torch.export.load. given: tensors by name, for the ones without an entry.

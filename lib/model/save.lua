@@ -1,5 +1,5 @@
--- save.lua - writes a model of host.lua to a file: the file that it was loaded from with the current
--- parameters and buffers, or by torch.onnx.export.
+-- save.lua - writes a model of host.lua to a file with its current parameters and buffers: an ONNX file
+-- as the one that it was loaded from, others by torch.onnx.export and torch.export.
 --
 -- A safetensors file with a graph has the tensors by their names, and in the tensor 'ltensor.model' the
 -- bytes of an ONNX model or a .pt2 file without their elements.
@@ -69,16 +69,16 @@ local function onnx_pieces(source, is_bytes, by_name, drops)
   return pieces
 end
 
-local function program_bytes(source, by_name)
+local function program_bytes(model)
   local writer = require('torch.files.zip').create_in_memory()
-  check_written(by_name, require 'torch.export.rewrite'(source, writer, by_name, true))
+  require('torch.export.save').write(model, writer, 'model', true)
   return writer:text()
 end
 
 --- The file without elements, from a path or the content of a file (is_bytes).
 function M.skeleton(kind, model, source, is_bytes)
+  if kind == 'pt2' then return program_bytes(model) end
   local by_name = tensors_of { model = model, versions = M.versions_of(model) }
-  if kind == 'pt2' then return program_bytes(source, by_name) end
   return table.concat(onnx_pieces(source, is_bytes, by_name, true))
 end
 
@@ -115,10 +115,12 @@ function savers.onnx(state, path)
 end
 
 function savers.pt2(state, path)
-  if state.kind ~= 'pt2' then fail('lt_model_save: %s: ltensor writes .pt2 files of models that it loaded from one; save this model as .onnx', path) end
-  local by_name = tensors_of(state)
-  local writer <close> = require('torch.files.zip').create(path)
-  check_written(by_name, require 'torch.export.rewrite'(state.source, writer, by_name, false))
+  local program = state.model
+  if state.kind ~= 'pt2' then
+    local args, options = example_inputs(state)
+    program = require 'torch.export.write.program'(state.model, args, nil, { dynamic_shapes = options.dynamic_axes }, options.input_names)
+  end
+  require('torch.export.save').save(program, path)
 end
 
 function savers.safetensors(state, path)

@@ -11,11 +11,13 @@ local kinds = require 'torch.support.argument_kinds'
 local messages = require 'torch.onnx.messages'
 local operators = require 'torch.onnx.export.operators'
 local record = require 'torch.onnx.export.record'
+local recordings_of = require 'torch.onnx.export.recordings'
 local symbols = require 'torch.onnx.export.symbols'
 local tensors = require 'torch.onnx.tensors'
 local versions = require 'torch.onnx.export.versions'
 
 local OLDEST, NEWEST, DEFAULT = versions.OLDEST, 23, 18 -- operator set versions
+local FORM = { caller = 'torch.onnx.export' } -- of the recordings
 
 -- ---- options ------------------------------------------------------------------------------------
 
@@ -58,32 +60,7 @@ local function dynamic_sizes(axes, inputs, output_names)
   return sizes
 end
 
--- Groups dimensions by name: dimensions with one name have one size.
-local function by_name(sizes, inputs)
-  local list, found = {}, {}
-  for _, size in ipairs(sizes) do
-    local one = found[size.name]
-    local n = inputs[size.position].shape[size.axis]
-    if not one then
-      one = { name = size.name, input = inputs[size.position].name, axis = size.axis, places = {}, values = { n } }
-      found[size.name] = one
-      list[#list + 1] = one
-    elseif one.values[1] ~= n then
-      fail("torch.onnx.export: the dynamic size '%s' is %d in input '%s' and %d in '%s'", size.name, one.values[1], one.input, n, inputs[size.position].name)
-    end
-    table.insert(one.places, size)
-  end
-  return list
-end
-
--- ---- recordings ---------------------------------------------------------------------------------
-
--- The tensor with `n` entries along a dimension: truncated, or repeated cyclically.
-local function resized(tensor, dim, n)
-  local size = tensor:size(dim)
-  return tensor:index_select(dim, torch.arange(n, { dtype = torch.int64, device = tensor.device }) % size + 1)
-end
-
+-- The arguments with other tensors.
 local function replaced(args, new, at)
   local copy = { n = args.n }
   for key, value in pairs(args) do
@@ -98,37 +75,6 @@ local function replaced(args, new, at)
     end
   end
   return copy
-end
-
--- Makes the recordings that symbols.lua needs.
-local function record_all(module, args, names, sizes_of)
-  local recordings = { record.record(module, args, names) }
-  local inputs = recordings[1].inputs
-  local sizes = by_name(sizes_of(inputs), inputs)
-  local function again(changed)
-    local tensors_of = {}
-    for i, input in ipairs(inputs) do tensors_of[i] = input.tensor end
-    for s, size in ipairs(sizes) do
-      local n = size.values[1] + (changed[s] or 0)
-      table.insert(size.values, n)
-      for _, place in ipairs(size.places) do tensors_of[place.position] = resized(tensors_of[place.position], place.axis, n) end
-    end
-    local recording = record.record(module, replaced(args, tensors_of, { 0 }), names)
-    if #recording.calls ~= #recordings[1].calls or #recording.values ~= #recordings[1].values or #recording.outputs ~= #recordings[1].outputs then
-      fail 'torch.onnx.export: the module does other operations where the sizes of the inputs differ, which a graph cannot; leave dynamic_axes out'
-    end
-    recordings[#recordings + 1] = recording
-  end
-  -- Changes sizes by a few entries: down, since larger inputs may be rejected, unless the size
-  -- could become 1, which may broadcast.
-  local function by(s, amount) return sizes[s].values[1] >= 4 and -amount or amount end
-  local all = {}
-  for s = 1, #sizes do
-    again { [s] = by(s, 1) }
-    all[s] = by(s, 2)
-  end
-  if #sizes > 0 then again(all) end
-  return recordings, sizes
 end
 
 -- ---- writing ------------------------------------------------------------------------------------
@@ -281,7 +227,9 @@ return function(module, args, path, options)
   local _ <close> = setmetatable({}, { __close = function()
     for child, mode in pairs(training) do child.training = mode end
   end })
-  local recordings, sizes = record_all(module, args, all, function(inputs) return dynamic_sizes(axes, inputs, output_names) end)
+  local function sizes_of(inputs) return dynamic_sizes(axes, inputs, output_names) end
+  local function call(tensors_of) return record.record(module, tensors_of and replaced(args, tensors_of, { 0 }) or args, all, FORM) end
+  local recordings, sizes = recordings_of(call, sizes_of, FORM.caller)
   check_names('output_names', options.output_names, #recordings[1].outputs)
   local graph = graphs.new(recordings, sizes, opset)
   for _, input in ipairs(recordings[1].inputs) do

@@ -55,7 +55,7 @@ return function(module, inputs)
   kinds.check('add_graph', 'input_to_model', inputs, 'table')
   local names = {}
   for i in ipairs(record.flatten(inputs, {})) do names[i] = 'input_' .. i end
-  local recording, root = record.record(module, inputs, names), torch.type(module)
+  local recording, root = record.record(module, inputs, names, { caller = 'add_graph' }), torch.type(module)
   local nodes, name_of, counts = {}, {}, {}
 
   local function named(value)

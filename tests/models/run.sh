@@ -86,5 +86,6 @@ if has facenet-pytorch 2.6.0 facenet_pytorch/data/pnet.pt && has scikit-image 0.
         compare mtcnn "$folder/result.npz" "$folder/pixels.npy"
 fi
 if "$python" tests/models/exported.py "$program"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+if "$python" tests/models/saved.py "$program"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

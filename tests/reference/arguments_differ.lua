@@ -92,7 +92,7 @@ return {
   ]] },
   { reason = [[arguments of PyTorch's own implementation, or out of use, are not known]], names = [[
     torch.compile torch.save torch.autograd.gradcheck torch.autograd.gradgradcheck
-    torch.utils.checkpoint.checkpoint torch.cuda.graph torch.random.fork_rng torch.onnx.export torch.export.load torch.hub.load torch.func.jacrev
+    torch.utils.checkpoint.checkpoint torch.cuda.graph torch.random.fork_rng torch.onnx.export torch.export.export torch.export.load torch.export.save torch.hub.load torch.func.jacrev
     torch.nn.parallel.DistributedDataParallel torch.distributed.barrier torch.distributed.broadcast_object_list torch.distributed.init_process_group
     torch.distributed.monitored_barrier torch.distributed.new_group
   ]] },

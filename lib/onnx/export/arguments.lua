@@ -14,10 +14,11 @@ local function is_number(x) return type(x) == 'number' end
 local function is_integer(x) return math.type(x) == 'integer' end
 local function is_list(x) return type(x) == 'table' and not record.is_value(x) end
 local function is_scalar(x) return is_number(x) or type(x) == 'boolean' or torch.type(x) == 'complex' end
+local function is_index(x) return record.is_value(x) and not x.tensor.dtype.is_floating_point end
 local function either(a, b) return function(x) return a(x) or b(x) end end
 
 local fits = {
-  Tensor = record.is_value, IndexTensor = record.is_value, ['Tensor|Scalar'] = either(record.is_value, is_scalar), Scalar = is_scalar,
+  Tensor = record.is_value, IndexTensor = is_index, ['Tensor|Scalar'] = either(record.is_value, is_scalar), Scalar = is_scalar,
   ['Tensor[]'] = is_list, ['IndexTensor[]'] = is_list, ['Scalar[]'] = is_list, Size = either(is_list, is_integer), Dims = either(is_list, is_integer),
   int = is_integer, Dim = is_integer, Index = is_integer, float = is_number, bool = function(x) return type(x) == 'boolean' end,
   string = function(x) return type(x) == 'string' end, Dtype = function(x) return torch.type(x) == 'dtype' end,

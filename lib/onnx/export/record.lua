@@ -5,12 +5,17 @@
 -- control flow (loops, conditions, higher-order functions) is resolved, and the recording is
 -- linear.
 --
--- A recording is { calls =, values =, inputs =, outputs = }. A value is a tensor at one time: {
--- tensor =, shape =, dtype =, kind = 'input' | 'parameter' | 'buffer' | 'constant' | 'result', name
--- =, varies =, learned = true if it depends on an input, a parameter or a buffer; version = }. An
--- in-place operation creates a new value of the same tensor. A call is { op =, in_nn =, args =
--- packed list with values instead of tensors, results = values, is_list =, where = the module's
--- path }.
+-- A recording is { calls =, values =, inputs =, outputs =, results = packed list of the module's }. A
+-- value is a tensor at one time: { tensor =, shape =, dtype =, kind = 'input' | 'parameter' |
+-- 'buffer' | 'constant' | 'result', name =, varies =, learned = true if it depends on an input, a
+-- parameter or a buffer; version = }. An in-place operation creates a new value of the same tensor. A
+-- call is { op =, in_nn =, args = packed list with values instead of tensors, results = values,
+-- is_list =, where = the module's path, no_grad = true if it was executed without gradients }.
+--
+-- A form of a recording is { caller = the function that its messages name, in_place = true if the
+-- recording keeps views and in-place operations: x[...] = value is a call, a tensor has one value at
+-- all times, and the module runs with gradients, which calls of no_grad switch off; flatten =
+-- function(x, list), which appends the tensors in a value }.
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
@@ -40,9 +45,12 @@ end
 -- The current value of a tensor. A tensor from outside is a constant with its current elements.
 local function value_of(self, tensor)
   local value = self.of_tensor[tensor]
-  if value and value.version == torch._C.version_of(tensor) then return value end
+  if value and (self.in_place or value.version == torch._C.version_of(tensor)) then return value end
   if value and (value.varies or value.learned) then
     fail('torch.onnx.export: %s: a tensor that it uses was changed through another one that shares its memory; ONNX has no such values', self.where())
+  end
+  if self.foreign[tensor] then
+    fail("%s: %s: '%s' is no operation of the library, and its result depends on the inputs; a recording cannot have it", self.caller, self.where(), self.foreign[tensor])
   end
   value = new_value(self, tensor, 'constant')
   value.constant = tensor:detach():clone()
@@ -116,16 +124,18 @@ local function results_in(stack)
   return table.move(stack, first + 1, stack.n, 1, { n = stack.n - first })
 end
 
--- The arguments or results of the function for which a debug hook, which calls this one, runs.
-local function transferred(event)
+-- The arguments or results of the function for which a debug hook, which calls this one, runs. between:
+-- the number of functions between the hook and this one (0).
+local function transferred(event, between)
+  local level = 3 + (between or 0)
   if _VERSION == 'Lua 5.3' then
-    local stack = stack_of(3)
+    local stack = stack_of(level)
     return event == 'return' and results_in(stack) or stack
   end
-  local info = debug.getinfo(3, 'r')
+  local info = debug.getinfo(level, 'r')
   local list = { n = info.ntransfer }
   for i = 1, list.n do
-    local _, value = debug.getlocal(3, info.ftransfer + i - 1)
+    local _, value = debug.getlocal(level, info.ftransfer + i - 1)
     list[i] = value
   end
   return list
@@ -151,6 +161,39 @@ local function add_call(self, call, results)
   table.insert(self.calls, call)
 end
 
+-- ---- other functions ----------------------------------------------------------------------------
+
+-- Whether a value of the recording that depends on an input is among the arguments.
+local function receives_input(self, args)
+  for i = 1, args.n do
+    local value = torch.is_tensor(args[i]) and self.of_tensor[args[i]]
+    if value and value.varies then return true end
+  end
+  return false
+end
+
+-- A call of a C function that is no operation: its new tensors may depend on inputs.
+local function begin_foreign(self, f)
+  local args = transferred('call', 1)
+  if f == torch._C['function'] then
+    fail("%s: %s: '%s' is an autograd.Function; a program cannot have its derivative in Lua: write it with differentiable operations", self.caller, self.where(),
+      tostring(args[1]))
+  end
+  if receives_input(self, args) then self.suspects[f] = debug.getinfo(3, 'n').name or '?' end
+end
+
+local function end_foreign(self, f)
+  local results = transferred('return', 1)
+  for i = 1, results.n do
+    if torch.is_tensor(results[i]) and not self.of_tensor[results[i]] then self.foreign[results[i]] = self.suspects[f] end
+  end
+end
+
+-- x[...] = value, which has no results.
+local function add_assignment(self, args)
+  table.insert(self.calls, { op = 'index_assign', args = args, results = {}, where = self.where(), no_grad = not torch.is_grad_enabled() })
+end
+
 local function hook_of(self)
   local pending, pending_f
   return function(event)
@@ -158,16 +201,21 @@ local function hook_of(self)
     if info.what ~= 'C' then return end
     local f = info.func
     if event == 'return' then
+      if self.suspects[f] then end_foreign(self, f) end
       if f ~= pending_f then return end
       pending_f = nil
       return add_call(self, pending, transferred(event))
     end
     local entry = entry_of(f)
-    if not entry then return end
+    if not entry then
+      if self.in_place then begin_foreign(self, f) end
+      return
+    end
     local args = transferred(event)
     if entry.op == 'index' and type(args[2]) == 'string' and args[2]:find '^_*%a[%w_]*$' and args[2] ~= 'None' and not self.fields[args[2]] then return end
     for i = 1, args.n do args[i] = recorded(self, args[i], 1) end
     if entry.op == 'index_assign' then
+      if self.in_place then return add_assignment(self, args) end
       if any(args, 'varies') or any(args, 'learned') then
         fail('torch.onnx.export: %s: ONNX has no equivalent of x[...] = value; use torch.where or torch.cat', self.where())
       end
@@ -175,11 +223,11 @@ local function hook_of(self)
     end
     if entry.reads then
       if any(args, 'varies') then
-        fail("torch.onnx.export: %s: '%s' reads numbers that depend on the inputs, and computations in Lua with them cannot be recorded", self.where(), entry.reads)
+        fail("%s: %s: '%s' reads numbers that depend on the inputs, and computations in Lua with them cannot be recorded", self.caller, self.where(), entry.reads)
       end
       return
     end
-    pending, pending_f = { op = entry.op, in_nn = entry.in_nn, args = args, where = self.where() }, f
+    pending, pending_f = { op = entry.op, in_nn = entry.in_nn, args = args, where = self.where(), no_grad = not torch.is_grad_enabled() }, f
   end
 end
 
@@ -226,16 +274,19 @@ local function with_own_ops()
   return setmetatable({}, { __close = function() ops.__recording = ops.__recording - 1 end })
 end
 
-function M.record(module, args, names)
+function M.record(module, args, names, form)
   local stack = {}
-  local self = setmetatable({ of_tensor = {}, values = {}, calls = {}, inputs = {}, outputs = {},
+  local self = setmetatable({ of_tensor = {}, foreign = {}, suspects = {}, values = {}, calls = {}, inputs = {}, outputs = {}, caller = form.caller, in_place = form.in_place,
     fields = { T = true, mT = true, data = true, H = true, mH = true } }, Recorder)
   function self.where() return stack[#stack] or 'the module' end
-  if debug.gethook() then fail 'torch.onnx.export: a call cannot be recorded while the program is stopped by a hook (a time limit, a debugger)' end
+  if debug.gethook() then fail('%s: a call cannot be recorded while the program is stopped by a hook (a time limit, a debugger)', self.caller) end
   for name, tensor in module:named_parameters() do new_value(self, tensor, 'parameter', { name = name, learned = true }) end
   for name, tensor in module:named_buffers() do new_value(self, tensor, 'buffer', { name = name, learned = true }) end
-  for i, tensor in ipairs(flatten(args, {})) do
-    if self.of_tensor[tensor] then fail("torch.onnx.export: input '%s' is the same tensor as '%s'", names[i], self.of_tensor[tensor].name) end
+  local flat = form.flatten or flatten
+  local given = {}
+  for i = 1, args.n or #args do flat(args[i], given) end
+  for i, tensor in ipairs(given) do
+    if self.of_tensor[tensor] then fail("%s: input '%s' is the same tensor as '%s'", self.caller, names[i], self.of_tensor[tensor].name) end
     self.inputs[i] = new_value(self, tensor, 'input', { name = names[i], varies = true })
   end
   local results
@@ -246,17 +297,18 @@ function M.record(module, args, names)
   end)
   do
     local _ <close> = follow(module, stack)
-    local _ <close> = torch.no_grad()
+    local _ <close> = torch.set_grad_enabled(self.in_place == true)
     local _ <close> = without_cudnn()
     local _ <close> = with_own_ops()
     local ok, message = coroutine.resume(thread)
     if not ok then error(message, 0) end
-    if coroutine.status(thread) ~= 'dead' then fail 'torch.onnx.export: the module yields, which cannot be recorded' end
+    if coroutine.status(thread) ~= 'dead' then fail('%s: the module yields, which cannot be recorded', self.caller) end
   end
+  self.results = results
   for i = 1, results.n do
-    for _, tensor in ipairs(flatten(results[i], {})) do table.insert(self.outputs, value_of(self, tensor)) end
+    for _, tensor in ipairs(flat(results[i], {})) do table.insert(self.outputs, value_of(self, tensor)) end
   end
-  if #self.outputs == 0 then fail 'torch.onnx.export: the module returns no tensors' end
+  if #self.outputs == 0 then fail('%s: the module returns no tensors', self.caller) end
   return self
 end
 

@@ -1,0 +1,88 @@
+-- composed.lua - writes functions that ATen composes of other operators.
+
+local M = {}
+
+-- An operator of a value, whose result has its dtype and the given shape, or its own.
+local function step(g, target, arguments, like, shape)
+  local result = g:made(like, nil, shape)
+  g:call_operator(target, arguments, { result })
+  return result
+end
+
+-- ---- activations --------------------------------------------------------------------------------
+
+function M.softsign(g, a, call)
+  local x = a.self or a.input
+  local size = step(g, 'add.Scalar', { self = step(g, 'abs.default', { self = x }, x), other = 1 }, x)
+  g:call_operator('div.Tensor', { self = x, other = size }, { call.results[1] })
+end
+
+function M.tanhshrink(g, a, call)
+  local x = a.self or a.input
+  g:call_operator('sub.Tensor', { self = x, other = step(g, 'tanh.default', { self = x }, x) }, { call.results[1] })
+end
+
+function M.softmin(g, a, call)
+  local x = a.self or a.input
+  local dim = a.dim or (#x.shape == 0 or #x.shape == 1 or #x.shape == 3) and 1 or 2
+  g:call_operator('softmax.int', { self = step(g, 'neg.default', { self = x }, x), dim = dim > 0 and dim - 1 or dim, dtype = a.dtype }, { call.results[1] })
+end
+
+-- ---- norms of slices ----------------------------------------------------------------------------
+
+function M.normalize(g, a, call)
+  local x = a.input or a.self
+  local dims, shape = {}, g:shape(x)
+  for i, dim in ipairs(type(a.dim) == 'table' and a.dim or { a.dim }) do
+    dims[i] = dim > 0 and dim - 1 or dim
+    shape[dims[i] < 0 and #shape + 1 + dims[i] or dims[i] + 1] = 1
+  end
+  local norm = step(g, 'linalg_vector_norm.default', { self = x, ord = a.p, dim = dims, keepdim = true }, x, shape)
+  local bounded = step(g, 'clamp_min.default', { self = norm, min = a.eps }, norm)
+  g:call_operator('div.Tensor', { self = x, other = bounded }, { call.results[1] })
+end
+
+-- x / (k + alpha * mean of the squares of `size` neighbouring channels) ^ beta.
+function M.local_response_norm(g, a, call)
+  local x = a.input or a.self
+  local shape = g:shape(x)
+  local wide = { shape[1], 1, shape[2], 1, 1 }
+  wide[4] = shape[3] or 1
+  for d = 4, #shape do wide[5] = wide[5] * shape[d] end
+  local padded = table.move(wide, 1, 5, 1, {})
+  padded[3] = wide[3] + a.size - 1
+  local square = step(g, 'mul.Tensor', { self = x, other = x }, x)
+  square = step(g, 'reshape.default', { self = square, shape = wide }, x, wide)
+  square = step(g, 'constant_pad_nd.default', { self = square, pad = { 0, 0, 0, 0, a.size // 2, (a.size - 1) // 2 } }, x, padded)
+  local mean = step(g, 'avg_pool3d.default', { self = square, kernel_size = { a.size, 1, 1 }, stride = { 1, 1, 1 } }, x, wide)
+  mean = step(g, 'reshape.default', { self = mean, shape = shape }, x)
+  mean = step(g, 'add.Scalar', { self = step(g, 'mul.Scalar', { self = mean, other = a.alpha }, x), other = a.k }, x)
+  g:call_operator('div.Tensor', { self = x, other = step(g, 'pow.Tensor_Scalar', { self = mean, exponent = a.beta }, x) }, { call.results[1] })
+end
+
+-- ---- losses, pooling ----------------------------------------------------------------------------
+
+function M.kl_div(g, a, call)
+  if a.reduction ~= 'batchmean' then return false end
+  local x = a.input or a.self
+  local sum = step(g, 'kl_div.default', { self = x, target = a.target, reduction = 2, log_target = a.log_target }, call.results[1])
+  local batch = g:shape(x)[1]
+  if type(batch) ~= 'number' then g:fail "reduction 'batchmean' of a dynamic batch; use 'sum'" end
+  g:call_operator('div.Scalar', { self = sum, other = batch }, { call.results[1] })
+end
+
+-- The values at their positions in zeros of the result's shape.
+local function unpool(n)
+  return function(g, a, call)
+    local y, x = call.results[1], a.input or a.self
+    local size, indices = {}, { json = { as_tensor = { name = g:positions(a.indices) } } }
+    local shape = g:shape(y)
+    for i = 1, n do size[i] = shape[#shape - n + i] end
+    g:call_operator(('max_unpool%dd.default'):format(n), { self = x, indices = indices, output_size = size }, { y })
+  end
+end
+M.max_unpool2d, M.max_unpool3d = unpool(2), unpool(3)
+
+for name, write in pairs(M) do M['nn.' .. name] = write end
+
+return M

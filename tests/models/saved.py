@@ -1,0 +1,87 @@
+"""Networks that ltensor saves by torch.export.save, loaded, run and trained by PyTorch, beside ltensor's results.
+
+    python3 tests/models/saved.py LTENSOR
+
+Outputs and buffers may differ by 1e-5 of their largest element, each parameter's gradient by 1e-4 of its. A step of an optimizer must change
+the loss, and the trained program must survive PyTorch's own save and load. Prints a line for each network; the exit code is 1 where one fails.
+Needs numpy and PyTorch 2.9 or later.
+"""
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy
+import torch
+from torch.utils import _pytree
+
+TOLERANCE, GRADIENT_TOLERANCE = 1e-5, 1e-4
+
+
+def weight_of(i, x):
+    """The factors of an output in the loss, as in saved.lua."""
+    return (torch.arange(x.numel(), dtype=torch.float64) * 0.7 + i).cos().reshape(x.shape).to(x.dtype)
+
+
+def distance(a, b):
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return float("inf")
+    a, b = a.astype(numpy.float64), b.astype(numpy.float64)
+    return float(numpy.abs(a - b).max(initial=0) / max(numpy.abs(b).max(initial=0), 1))
+
+
+def loss_of(outputs):
+    return sum((y * weight_of(i, y)).sum() for i, y in enumerate(outputs, 1) if y.requires_grad)
+
+
+def check(folder, name):
+    """The largest differences of outputs and buffers, and of gradients."""
+    expected = numpy.load(folder / f"{name}.npz")
+    program = torch.export.load(folder / f"{name}.pt2")
+    module = program.module()
+    inputs = [torch.from_numpy(expected[f"input {i + 1}"]) for i in range(sum(1 for key in expected if key.startswith("input ")))]
+    args, kwargs = _pytree.tree_unflatten(inputs, program.call_spec.in_spec)
+    outputs = _pytree.tree_leaves(module(*args, **kwargs))
+    worst = max(distance(y.detach().numpy(), expected[f"output {i}"]) for i, y in enumerate(outputs, 1))
+    assert f"output {len(outputs) + 1}" not in expected, "an output is missing"
+    loss = loss_of(outputs)
+    loss.backward()
+    gradients = {f"gradient of {key}": p.grad for key, p in module.named_parameters() if p.grad is not None}
+    missing = {key for key in expected if key.startswith("gradient of ")} ^ set(gradients)
+    assert not missing, f"gradients here or there only: {missing}"
+    steepest = max(distance(g.numpy(), expected[key]) for key, g in gradients.items())
+    for key, buffer in module.named_buffers():
+        if f"buffer {key}" in expected:
+            worst = max(worst, distance(buffer.numpy(), expected[f"buffer {key}"]))
+    torch.optim.SGD(module.parameters(), lr=0.05).step()
+    assert not torch.equal(loss_of(_pytree.tree_leaves(module(*args, **kwargs))), loss), "a step of the optimizer does not change the loss"
+    torch.export.save(program, folder / "again.pt2")
+    again = _pytree.tree_leaves(torch.export.load(folder / "again.pt2").module()(*args, **kwargs))
+    assert len(again) == len(outputs), "PyTorch's copy has other outputs"
+    program.run_decompositions()
+    return worst, steepest
+
+
+def main():
+    failed = 0
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        problems = subprocess.run([sys.argv[1], pathlib.Path(__file__).parent / "saved.lua", folder], check=True, capture_output=True, text=True).stdout
+        if problems:
+            failed += 1
+            print(problems, end="")
+        names = sorted(path.stem for path in folder.glob("*.npz"))
+        for name in names:
+            try:
+                outputs, gradients = check(folder, name)
+                problem = "" if outputs <= TOLERANCE and gradients <= GRADIENT_TOLERANCE else "differs"
+            except Exception as error:  # of any kind: the other networks follow
+                outputs = gradients = float("nan")
+                problem = f"{type(error).__name__}: {error}"
+            failed += problem != ""
+            print(f"saved {name:20} outputs {outputs:.1e}  gradients {gradients:.1e}  {problem}")
+    sys.exit(failed > 0)
+
+
+if __name__ == "__main__":
+    main()

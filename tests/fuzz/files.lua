@@ -81,11 +81,39 @@ local function program()
   return name
 end
 
+-- Folders of language models: by name a list of { file, text }, of which one is damaged, and `save`, which writes the weights before
+-- the first use.
+local folders = {}
+
+local function model_folder(name, families, family, more)
+  folders[name] = { { 'config.json', family.config }, { 'config.json', family.config }, { 'vocab.txt', '[PAD]\n[UNK]\n[CLS]\n[SEP]\n' .. ('abcdefghijklmnopqrst'):gsub('.', '%0\n') },
+    { 'tokenizer_config.json', '{"bos_token": "a", "unk_token": {"content": "[UNK]"}, "chat_template": [{"name": "default", "template": "{{ messages[0].content }}"}]}' } }
+  table.move(more, 1, #more, #folders[name] + 1, folders[name])
+  folders[name].save = function()
+    local state = {}
+    for _, entry in ipairs((families.tensors(family))) do state[entry[1]] = entry[2] end
+    os.execute(('mkdir -p %s/1_Pooling'):format(name))
+    torch.save(state, name .. '/model.safetensors')
+  end
+  keep(name, family.config)
+end
+
+local function model_folders(families)
+  local decoder = { { 'generation_config.json', '{"eos_token_id": [3, 4], "bos_token_id": 2}' } }
+  local encoder = { { 'sentence_bert_config.json', '{"max_seq_length": 8, "do_lower_case": false}' },
+    { 'modules.json', '[{"path": "", "type": "models.Transformer"}, {"path": "1_Pooling", "type": "models.Pooling"}, {"path": "2", "type": "models.Normalize"}]' },
+    { '1_Pooling/config.json', '{"pooling_mode_cls_token": true, "pooling_mode_mean_tokens": false, "pooling_mode_max_tokens": false}' } }
+  for i, family in ipairs(families.families) do model_folder(('decoder%d.folder'):format(i), families, family, decoder) end
+  for i, family in ipairs(families.families.encoders) do model_folder(('encoder%d.folder'):format(i), families, family, encoder) end
+end
+
 -- GGUF files: a tiny language model, an encoder, and tensors of every type that is written; tokenizers of each kind.
 local function language_models()
   local tiny = dofile(folder .. '/../lua/support/tiny_llama.lua')
   write('model.gguf', (tiny.text(tiny.tokenizer(), 'llama', tiny.q8_0)))
-  write('encoder.gguf', dofile(folder .. '/../lua/support/family_tensors.lua').encoder_gguf())
+  local families = dofile(folder .. '/../lua/support/family_tensors.lua')
+  model_folders(families)
+  write('encoder.gguf', families.encoder_gguf())
   local tensors = { x = torch.randn(3, 64), half = torch.ones(4):half(), whole = torch.arange(5), scalar = torch.tensor(1.5) }
   for _, scheme in ipairs { 'q4_0', 'q4_1', 'q5_0', 'q5_1', 'q8_0', 'q4_k' } do tensors[scheme] = torch.quantized.Tensor.quantize(torch.randn(2, 256), scheme) end
   torch.lm.gguf.save('tensors.gguf', { metadata = { n = 1, words = { 'a', 'bc' }, nested = { { 1 }, { 2, 3 } }, x = 0.5 }, tensors = tensors })
@@ -254,6 +282,22 @@ local function gzipped(s)
   return '\x1f\x8b\8\0\0\0\0\0\0\3' .. torch._C.deflate(s) .. ('<I4I4'):pack(torch._C.crc32(s) & 0xffffffff, #s & 0xffffffff)
 end
 
+-- Writes the files of a model's folder, one of them damaged.
+local function damage_folder(name)
+  local files = folders[name]
+  if files.save then files.save() end
+  files.save = nil
+  for _, file in ipairs(files) do write(name .. '/' .. file[1], file[2]) end
+  local path, text = table.unpack(pick(files))
+  if random(4) == 1 then
+    text = damaged(text, 'folder', random(2))
+  else
+    for _ = 1, random(2) do text = inside_json(text) end
+  end
+  write(name .. '/' .. path, text)
+  return name
+end
+
 --- Writes the damaged file; its path.
 function M.names.mutant(name, seed)
   if not next(originals) then collect() end
@@ -265,6 +309,7 @@ function M.names.mutant(name, seed)
   end
   for _ = 1, 4 do random(2) end
   local suffix = name:match '%.(%w+)$'
+  if suffix == 'folder' then return damage_folder(name) end
   local text = originals[name]
   local depth = random(2)
   if name == 'images.gz' then
@@ -302,11 +347,12 @@ local readers = {
     'return data.csv.read(%s, {header = false})' },
   txt = { 'return data.text.read_lines(%s)', 'return data.text.tokenize(data.text.read_lines(%s))' },
   gguf = { 'return every_tensor(%s)', 'return generated(%s)', 'return tokens(torch.lm.gguf(%s).metadata)' }, tokenizer = { 'return tokens(%s)' },
+  folder = { 'return generated(%s)' },
   idx = { 'return data.idx.read(%s)' }, gz = { 'return data.idx.read(%s)', 'return data.csv.read(%s)' },
   md = { 'return notebook(%s)' }, ipynb = { 'return notebook(%s)' }, history = { 'return history(%s)' },
 }
 -- Those that are drawn, the names of others left out where FUZZ_FORMATS has some.
-local SUFFIXES = { 'pt', 'pt', 'pt', 'pt2', 'pt2', 'npy', 'npy', 'npz', 'safetensors', 'safetensors', 'json', 'gguf', 'gguf', 'tokenizer', 'tokenizer', 'onnx', 'onnx', 'onnx', 'png', 'png', 'jpg', 'jpg', 'csv', 'txt', 'idx', 'gz', 'md', 'ipynb', 'history' }
+local SUFFIXES = { 'pt', 'pt', 'pt', 'pt2', 'pt2', 'npy', 'npy', 'npz', 'safetensors', 'safetensors', 'json', 'gguf', 'gguf', 'tokenizer', 'tokenizer', 'folder', 'onnx', 'onnx', 'onnx', 'png', 'png', 'jpg', 'jpg', 'csv', 'txt', 'idx', 'gz', 'md', 'ipynb', 'history' }
 
 if os.getenv 'FUZZ_FORMATS' then
   SUFFIXES = {}
@@ -345,6 +391,7 @@ end
 function M.names.generated(path)
   local model = torch.lm.load(path)
   if model.embedding then return model:embed { 'a b', 'c' } end
+  if model.chat_template then model:apply_chat_template { { role = 'user', content = 'a b' } } end
   return model:complete('abcab', { max_tokens = 3 })
 end
 

@@ -155,6 +155,8 @@ describe('a file of a decoder-only model #cpu', function()
     assert_fails('intermediate_size is 1099511627776', changed('llama', '"intermediate_size": 24', '"intermediate_size": 1099511627776'))
     assert_fails('4 heads of queries, no multiple of 3 heads', changed('llama', '"num_key_value_heads": 2', '"num_key_value_heads": 3'))
     assert_fails('a rotary embedding of 7 elements', changed('llama', '"head_dim": 8', '"head_dim": 7'))
+    assert_fails('partial_rotary_factor is 1e+300, expected at most 1', changed('phi', '"partial_rotary_factor": [%d.]+', '"partial_rotary_factor": 1e300'))
+    assert_fails('max_window_layers is table', changed('qwen2', '"max_window_layers": 1, "layer_types": %[.-%]', '"max_window_layers": []'))
   end)
 
   it('is refused without a configuration or tensors', function()
@@ -226,7 +228,18 @@ describe('an encoder #cpu', function()
     assert_close(torch.stack { long:sum(1) / math.sqrt(12), short:sum(1) / math.sqrt(5) }, pooled 'mean_sqrt_len_tokens')
     assert_close(torch.stack { short[-1], short[-1] }, pooled('lasttoken', { ['sentence_bert_config.json'] = '{"max_seq_length": 5}' }))
     assert_fails("the pooling 'weightedmean', expected cls", pooled, 'weightedmean_tokens')
+    assert_fails('a module that is the number 3, expected an object', pooled, 'cls_token', { ['modules.json'] = '[3]' })
+    assert_fails('no config.json in the folder nil of the pooling', pooled, 'cls_token', { ['modules.json'] = modules:gsub('"1_Pooling"', 'null') })
     assert_fails("a module of the type 'sentence_transformers.models.Dense'", pooled, 'cls_token', { ['modules.json'] = modules:gsub('Pooling"}', 'Dense"}') })
+  end)
+
+  it('is refused with a padding that is no token', function()
+    local roberta
+    for _, family in ipairs(families.encoders) do
+      if family.config:find 'pad_token_id' then roberta = family end
+    end
+    local config = roberta.config:gsub('"pad_token_id": %d+', '"pad_token_id": "1"')
+    assert_fails('pad_token_id is 1, expected an integer from 0 to 14', load_encoder, roberta, { ['config.json'] = config })
   end)
 
   it('makes no text, and a decoder no embeddings', function()

@@ -83,7 +83,11 @@ function folder.configuration(source)
     source:_fail("position embeddings of the type '%s', which ltensor does not support", tostring(data.position_embedding_type))
   end
   if data.model_type ~= 'bert' then
-    config.first_position = math.tointeger(data.pad_token_id or 1) + 1
+    local padding = data.pad_token_id or 1
+    if math.type(padding) ~= 'integer' or padding < 0 or padding > config.context - 2 then
+      source:_fail('pad_token_id is %s, expected an integer from 0 to %d', tostring(padding), config.context - 2)
+    end
+    config.first_position = padding + 1
     config.context = config.context - config.first_position
   end
   return config

@@ -35,7 +35,9 @@ local fused = {
 
 -- The rotary embedding of the settings rope_theta, rope_type and others.
 local function rope_of(folder, config, settings, base, partial)
-  local dim = math.floor(config.head_dim * build.number(folder, 'partial_rotary_factor', settings.partial_rotary_factor or partial or 1, true))
+  partial = build.number(folder, 'partial_rotary_factor', settings.partial_rotary_factor or partial or 1, true)
+  if partial > 1 then folder:_fail('partial_rotary_factor is %s, expected at most 1', tostring(partial)) end
+  local dim = math.floor(config.head_dim * partial)
   local rope = { base = build.number(folder, 'rope_theta', settings.rope_theta or base or 10000.0, true), dim = dim }
   local kind = settings.rope_type or settings.type or 'default'
   local function read(name) return build.number(folder, name, settings[name], true) end
@@ -62,15 +64,16 @@ local function ropes(folder, config, data, traits)
 end
 
 -- By layer, whether it has a window; nil: as all models of the family.
-local function window_of(config, data, family)
+local function window_of(folder, config, data, family)
   if type(data.layer_types) == 'table' then
     local list = {}
     for i = 1, config.layers do list[i] = data.layer_types[i] == 'sliding_attention' end
     return list
   end
   if family ~= 'qwen2' and family ~= 'qwen3' or not data.use_sliding_window then return nil end
-  local list = {}
-  for i = 1, config.layers do list[i] = i > (data.max_window_layers or config.layers) end
+  local list, first = {}, data.max_window_layers or config.layers
+  if type(first) ~= 'number' then folder:_fail('max_window_layers is %s, expected an integer', tostring(first)) end
+  for i = 1, config.layers do list[i] = i > first end
   return list
 end
 
@@ -112,7 +115,7 @@ function M.configuration(folder)
   config.mlp_bias, config.output_bias = has((locate 'layers.0.mlp.down_proj.bias')), has 'lm_head.bias'
   config.ropes = ropes(folder, config, data, traits)
   local options = { window = data.sliding_window and data.use_sliding_window ~= false and read 'sliding_window' or nil, tensors = folder.count }
-  options.window_of = window_of(config, data, family)
+  options.window_of = window_of(folder, config, data, family)
   return build.complete(folder, config, traits, options)
 end
 

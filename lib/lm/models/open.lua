@@ -67,9 +67,11 @@ local function embedding_of(folder, context)
   if math.type(limits.max_seq_length) == 'integer' and limits.max_seq_length > 2 then how.max_tokens = math.min(context, limits.max_seq_length) end
   how.lower = limits.do_lower_case == true
   for _, module in ipairs(folder:json 'modules.json' or {}) do
+    if type(module) ~= 'table' then folder:_fail('a module that is the %s %s, expected an object', type(module), tostring(module)) end
     local kind = tostring(module.type):match '[^.]*$'
     if kind == 'Pooling' then
-      local data = outside.path_inside(folder.path .. 'modules.json', tostring(module.path) .. '/config.json') and folder:json(module.path .. '/config.json')
+      local name = tostring(module.path) .. '/config.json'
+      local data = outside.path_inside(folder.path .. 'modules.json', name) and folder:json(name)
       how.pooling = pooling_of(folder, data or folder:_fail('no config.json in the folder %s of the pooling', tostring(module.path)))
     elseif kind ~= 'Transformer' and kind ~= 'Normalize' then
       folder:_fail("a module of the type '%s', expected Transformer, Pooling or Normalize", tostring(module.type))

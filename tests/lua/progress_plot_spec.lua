@@ -142,6 +142,14 @@ describe('torch.utils.plot', function()
     assert.not_equal(saved(plot.lines { rows[1] }), saved(plot.lines(rows)))
   end)
 
+  it('draws a line of the grid at each number of the vertical axis', function()
+    local text = saved(plot.lines { 0, 1, 4, 9 })
+    local _, lines = text:gsub('<line ', '')
+    local _, numbers = text:gsub('text%-anchor="end"', '')
+    assert.equal(numbers, lines)
+    assert.is_true(lines >= 4)
+  end)
+
   it('draws series over numbers of their own', function()
     local rows = { { 0, 1, 4 }, { 9, 4 } }
     local text = saved(plot.lines({ { 1, 2, 3 }, { 1, 3 } }, rows))

@@ -1,7 +1,7 @@
-"""Exported networks (models.py) as .pt2 and as ONNX in ltensor, beside eager PyTorch and ONNX Runtime: a Markdown table of milliseconds of a
-call and of the growth of memory after loading, in MB.
+"""Exported networks (models.py) as .pt2 in C (lt_model_run) and Lua and as ONNX in Lua, beside eager PyTorch and ONNX Runtime: Markdown tables of
+milliseconds of a call, and of the growth of the largest memory after loading in MB, with the whole memory in parentheses.
 
-    beside.py LTENSOR THREADS [--match PATTERN] [--rounds 12] [--folder FOLDER]
+    beside.py BUILD THREADS [--match PATTERN] [--rounds 12] [--folder FOLDER]
 
 Each has a process of its own; their calls alternate, the other processes are stopped meanwhile, and the minimum of all calls counts. With one
 thread it is of processor time, otherwise by the clock. --folder keeps the files of the models. Needs numpy, torch, onnx and onnxruntime, and
@@ -25,13 +25,20 @@ def memory(name):
     return float(re.search(name + r":\s*(\d+)", open("/proc/self/status").read())[1]) / 1024
 
 
-def serve(kind, path, threads, inputs):
-    """PyTorch's and ONNX Runtime's counterpart of model.lua."""
+def serve(kind, path, threads, inputs, build):
+    """The counterpart of model.lua for C, PyTorch and ONNX Runtime."""
     import numpy
 
-    x = numpy.load(inputs)["x"]
+    x, result = numpy.load(inputs)["x"], numpy.load(inputs)["y"]
     start = time.perf_counter()
-    if kind == "torch":
+    if kind == "c":
+        sys.path.insert(0, os.path.join(HERE, "../onnx"))
+        from latency import Ltensor
+
+        call, reason = Ltensor(build, int(threads)).prepare(path, [x], [result])
+        if reason:
+            raise RuntimeError(reason)
+    elif kind == "torch":
         import torch
 
         import models
@@ -62,7 +69,7 @@ def serve(kind, path, threads, inputs):
             call()
             times.append(f"{(time.perf_counter() - start) * 1e3},{(time.process_time() - busy) * 1e3}")
         print(*times, flush=True)
-    print(memory("VmHWM") - loaded)
+    print(f"{memory('VmHWM') - loaded:.1f} ({memory('VmHWM'):.0f})")
 
 
 class Child:
@@ -85,7 +92,7 @@ class Child:
     def end(self):
         self.process.send_signal(signal.SIGCONT)
         self.process.stdin.close()
-        grown = float(self.process.stdout.readline())
+        grown = self.process.stdout.readline().strip()
         self.process.wait()
         return grown
 
@@ -102,15 +109,16 @@ def write(name, folder):
         module, x = models.make(name)
         with torch.no_grad(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
+            y = module(x)
             torch.export.save(torch.export.export(module, (x,)), pt2)
             torch.onnx.export(module, (x,), onnx, dynamo=False, opset_version=18)
-        numpy.savez(inputs, x=x.numpy())
+        numpy.savez(inputs, x=x.numpy(), y=y.numpy())
     return pt2, onnx, inputs
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("ltensor")
+    parser.add_argument("build")
     parser.add_argument("threads", type=int)
     parser.add_argument("--match", default="")
     parser.add_argument("--rounds", type=int, default=12)
@@ -121,16 +129,18 @@ def main():
     if options.folder:
         os.makedirs(options.folder, exist_ok=True)
     print(f"{options.threads} threads. Load before: {os.getloadavg()[0]:.1f}\n")
-    print("| network | .pt2 | ONNX | PyTorch | ONNX Runtime | .pt2 / PyTorch | .pt2 / ORT | ONNX / ORT | MB: .pt2 | ONNX | PyTorch | ORT |\n|---|" + "---:|" * 11, flush=True)
-    ratios, threads = ([], [], []), str(options.threads)
+    print("| network | C | Lua | ONNX in Lua | PyTorch | ONNX Runtime | C / PyTorch | C / ORT | Lua / ORT | ONNX / ORT |\n|---|" + "---:|" * 9, flush=True)
+    ratios, threads, memories = ([], [], [], []), str(options.threads), []
     with tempfile.TemporaryDirectory() as temporary:
         for name in models.makers:
             if not re.search(options.match, name):
                 continue
             pt2, onnx, inputs = write(name, options.folder or temporary)
-            script = os.path.join(HERE, "model.lua")
-            children = [Child(options.ltensor, "--disable-cuda", script, pt2, threads, inputs), Child(options.ltensor, "--disable-cuda", script, onnx, threads, inputs),
-                        Child(sys.executable, __file__, "serve", "torch", name, threads, inputs), Child(sys.executable, __file__, "serve", "onnx", onnx, threads, inputs)]
+            lua = (os.path.join(options.build, "ltensor"), "--disable-cuda", os.path.join(HERE, "model.lua"))
+            commands = [(*lua, pt2, threads, inputs), (*lua, onnx, threads, inputs)]
+            served = (("c", pt2), ("torch", name), ("onnx", onnx))
+            commands += [(sys.executable, __file__, "serve", kind, path, threads, inputs, options.build) for kind, path in served]
+            children = [Child(*commands[i]) for i in (2, 0, 1, 3, 4)]
             for child in children:
                 child.run(3)
             n = max(2, int(20 / max(min(child.clock) for child in children)))
@@ -138,13 +148,18 @@ def main():
                 for child in children:
                     child.run(n)
             times = [min(child.busy if options.threads == 1 else child.clock) for child in children]
-            grown = [child.end() for child in children]
-            pairs = (times[0] / times[2], times[0] / times[3], times[1] / times[3])
+            memories.append([name, *[child.end() for child in children][1:]])
+            c, program, graph, eager, runtime = times
+            pairs = (c / eager, c / runtime, program / runtime, graph / runtime)
             for list_, ratio in zip(ratios, pairs):
                 list_.append(ratio)
-            print("| " + " | ".join([name, *(f"{x:.3f}" for x in times), *(f"{x:.2f}" for x in pairs), *(f"{x:.1f}" for x in grown)]) + " |", flush=True)
-    means = [f"{math.exp(statistics.mean(map(math.log, list_))):.2f}" for list_ in ratios]
-    print(f"\nGeometric means: {means[0]} of PyTorch's time; {means[1]} (.pt2) and {means[2]} (ONNX) of ONNX Runtime's. Load after: {os.getloadavg()[0]:.1f}")
+            print("| " + " | ".join([name, *(f"{x:.3f}" for x in times), *(f"{x:.2f}" for x in pairs)]) + " |", flush=True)
+    means = (f"{math.exp(statistics.mean(map(math.log, list_))):.2f}" for list_ in ratios)
+    print("| geometric mean | | | | | | " + " | ".join(means) + " |")
+    print("\n| MB | Lua | ONNX in Lua | PyTorch | ONNX Runtime |\n|---|" + "---:|" * 4)
+    for row in memories:
+        print("| " + " | ".join(row) + " |")
+    print(f"\nLoad after: {os.getloadavg()[0]:.1f}")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 -- model.lua - runs a .pt2 or ONNX model for beside.py: loads it, then for each line "n" on its input runs it n times and prints the
 -- milliseconds of each, by the clock and of processor time; at the end of the input it prints the growth of the largest memory in MB
--- after loading. The first line has the milliseconds of loading.
+-- after loading, and this memory. The first line has the milliseconds of loading.
 --
 --   ltensor model.lua MODEL THREADS INPUTS.npz
 
@@ -32,4 +32,4 @@ for line in io.lines() do
   print(table.concat(times, ' '))
   io.stdout:flush()
 end
-print(memory 'VmHWM' - loaded)
+print(('%.1f (%.0f)'):format(memory 'VmHWM' - loaded, memory 'VmHWM'))

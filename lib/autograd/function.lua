@@ -457,6 +457,7 @@ local function once_differentiable(backward)
   end
 end
 
--- level_of and apply_batched: for own operations (lib/library/ops.lua).
-return { Function = Function, once_differentiable = declare.declare('once_differentiable(function fn)', once_differentiable), level_of = level_of,
+-- level_of and apply_batched: for own operations (lib/library/ops.lua); apply: for recorders, which
+-- refuse it.
+return { Function = Function, apply = apply, once_differentiable = declare.declare('once_differentiable(function fn)', once_differentiable), level_of = level_of,
   apply_batched = apply_batched }

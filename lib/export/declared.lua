@@ -136,7 +136,7 @@ local function leading(fn, overload, bound)
     all = all and argument.is_constant
     local value = all and argument.value()
     local shift = M.from_zero[parameter.kind]
-    if value ~= nil and shift then return shift(value) end
+    if all and value ~= nil and shift then return shift(value) end
     return value
   end)
   for i = 1, tensors do all = all and args[i] == TENSOR end

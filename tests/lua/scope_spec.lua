@@ -92,6 +92,7 @@ local CLOSES = {
   ['lib/autograd/graph.lua'] = { 1, 'a guard around one of scope.lua' },
   ['lib/autograd/scope.lua'] = { 3, 'scope.lua itself' },
   ['lib/d2l/performance.lua'] = { 1, 'prints a time' },
+  ['lib/export/write/program.lua'] = { 1, 'the module that is recorded must not yield' },
   ['lib/files/zip.lua'] = { 2, FILE },
   ['lib/lua53/scope.lua'] = { 1, 'calls the __close of others' },
   ['lib/onnx/export.lua'] = { 1, 'the module that is recorded must not yield' },

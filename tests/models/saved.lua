@@ -1,5 +1,6 @@
 -- saved.lua - exports networks for saved.py: FOLDER/NAME.pt2, and FOLDER/NAME.npz with the inputs, and the outputs, gradients and buffers that
--- the network has here after one call.
+-- the network has here after one call. Networks with dynamic sizes are called with other sizes than they are exported with.
+-- Then trains FOLDER/python.pt2, which Python has saved, by one step on the inputs of FOLDER/python.npz, and saves it as FOLDER/trained.pt2.
 
 local folder = arg[1]
 local F = nn.functional
@@ -102,6 +103,26 @@ function networks.nested()
   return Nested(), { torch.randn(3, 4), { list = { torch.randn(3, 4), torch.randn(4) } } }, { mask = torch.rand(3, 4):gt(0.3) }
 end
 
+local Sequence = nn.Module:extend 'Sequence'
+function Sequence:init()
+  self.embedding, self.rnn, self.attention = nn.Embedding(20, 8), nn.GRU(8, 8, { batch_first = true }), nn.MultiheadAttention(8, 2, { batch_first = true })
+  self.places = nn.Parameter(torch.randn(16, 8))
+end
+function Sequence:forward(words, mask)
+  local x = self.embedding(words) + self.places[{ { 1, words:size(2) } }]
+  local y = self.rnn(x)
+  local z = self.attention(y, y, y, { need_weights = false })
+  return z * mask:unsqueeze(3), torch.arange(words:size(2)) * 2, z:reshape(words:size(1) * words:size(2), 8), words:new_zeros(words:size(1), 2 * words:size(2) + 1)
+end
+function networks.dynamic()
+  return Sequence(), { torch.randint(1, 21, { 3, 7 }), torch.rand(3, 7) }, nil,
+    { shapes = { words = { 'batch', 'length' }, mask = { 'batch', 'length' } }, args = { torch.randint(1, 21, { 4, 5 }), torch.rand(4, 5) } }
+end
+function networks.dynamic_batch()
+  return nn.Sequential(nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(36, 3)), { torch.randn(6, 1, 8, 8) }, nil,
+    { shapes = { x = { 'n' } }, args = { torch.randn(5, 1, 8, 8) } }
+end
+
 -- ---- one network --------------------------------------------------------------------------------
 
 local function weight_of(i, x) return ((torch.arange(x:numel(), { dtype = torch.float64 }) * 0.7 + i):cos()):reshape(x.shape):to(x.dtype) end
@@ -120,11 +141,12 @@ end
 
 local function write(name)
   torch.manual_seed(7)
-  local net, args, kwargs = networks[name]()
+  local net, args, kwargs, dynamic = networks[name]()
   local saved = {}
-  for i, x in ipairs(leaves({ args, kwargs or {} }, {})) do saved['input ' .. i] = x end
-  local program = torch.export.export(net, args, kwargs or {})
+  local program = torch.export.export(net, args, kwargs or {}, { dynamic_shapes = dynamic and dynamic.shapes })
   torch.export.save(program, ('%s/%s.pt2'):format(folder, name))
+  if dynamic then args = dynamic.args end
+  for i, x in ipairs(leaves({ args, kwargs or {} }, {})) do saved['input ' .. i] = x end
   if kwargs then args[#args + 1] = kwargs end
   local loss
   for i, y in ipairs(leaves(table.pack(net(table.unpack(args))), {})) do
@@ -137,6 +159,15 @@ local function write(name)
   torch.save(saved, ('%s/%s.npz'):format(folder, name))
 end
 
+local function train()
+  local given = torch.load(folder .. '/python.npz')
+  local program = torch.export.load(folder .. '/python.pt2')
+  local optimizer = torch.optim.SGD(program:parameters(), { lr = 0.1 })
+  program(given.x):square():mean():backward()
+  optimizer:step()
+  torch.export.save(program, folder .. '/trained.pt2')
+end
+
 local names = {}
 for name in pairs(networks) do names[#names + 1] = name end
 table.sort(names)
@@ -144,3 +175,5 @@ for _, name in ipairs(names) do
   local ok, message = xpcall(write, debug.traceback, name)
   if not ok then print(name, message) end
 end
+local ok, message = xpcall(train, debug.traceback)
+if not ok then print('python', message) end

@@ -3,7 +3,8 @@
     python3 tests/models/saved.py LTENSOR
 
 Outputs and buffers may differ by 1e-5 of their largest element, each parameter's gradient by 1e-4 of its. A step of an optimizer must change
-the loss, and the trained program must survive PyTorch's own save and load. Prints a line for each network; the exit code is 1 where one fails.
+the loss, and the trained program must survive PyTorch's own save and load. "python" is a program of PyTorch that ltensor trains and saves: its
+parameters are compared. Prints a line for each network; the exit code is 1 where one fails.
 Needs numpy and PyTorch 2.9 or later.
 """
 import pathlib
@@ -62,18 +63,42 @@ def check(folder, name):
     return worst, steepest
 
 
+def network():
+    return torch.nn.Sequential(torch.nn.Conv2d(1, 4, 3), torch.nn.BatchNorm2d(4), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(144, 2))
+
+
+def write_python(folder):
+    """A program that Python exports, which ltensor trains by one step; returns the module after the same step."""
+    torch.manual_seed(1)
+    module, x = network().train(), torch.randn(5, 1, 8, 8)
+    program = torch.export.export(module, (x,), dynamic_shapes=({0: torch.export.Dim("batch", min=1, max=64)},))
+    torch.export.save(program, folder / "python.pt2")
+    numpy.savez(folder / "python.npz", x=x.numpy())
+    module(x).square().mean().backward()
+    torch.optim.SGD(module.parameters(), lr=0.1).step()
+    return module
+
+
+def check_python(folder, module):
+    """The largest differences of outputs, and of parameters and buffers, of the program that ltensor has trained."""
+    program = torch.export.load(folder / "trained.pt2")
+    trained, x = program.module(), torch.randn(3, 1, 8, 8)
+    state = max(distance(value.detach().numpy(), module.state_dict()[name].numpy()) for name, value in program.state_dict.items() if "num" not in name)
+    return distance(trained(x).detach().numpy(), module(x).detach().numpy()), state
+
+
 def main():
     failed = 0
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
+        module = write_python(folder)
         problems = subprocess.run([sys.argv[1], pathlib.Path(__file__).parent / "saved.lua", folder], check=True, capture_output=True, text=True).stdout
         if problems:
             failed += 1
             print(problems, end="")
-        names = sorted(path.stem for path in folder.glob("*.npz"))
-        for name in names:
+        for name in sorted(path.stem for path in folder.glob("*.npz")):
             try:
-                outputs, gradients = check(folder, name)
+                outputs, gradients = check_python(folder, module) if name == "python" else check(folder, name)
                 problem = "" if outputs <= TOLERANCE and gradients <= GRADIENT_TOLERANCE else "differs"
             except Exception as error:  # of any kind: the other networks follow
                 outputs = gradients = float("nan")

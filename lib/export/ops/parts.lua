@@ -49,7 +49,7 @@ local function expanded(a)
   for i = 1, a.self:dim() do
     local at = a.indices[i]
     if at and (at.dtype == torch.bool or at.dtype == torch.uint8) then
-      for _, part in ipairs(at:to(torch.bool):nonzero({ as_tuple = true })) do indices[#indices + 1] = part - 1 end
+      for _, part in ipairs { at:to(torch.bool):nonzero { as_tuple = true } } do indices[#indices + 1] = part - 1 end
     else
       indices[#indices + 1] = at or false
     end

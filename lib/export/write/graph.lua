@@ -163,8 +163,8 @@ function Graph:constant(tensor) return self:constant_value(tensor).name_in_graph
 
 -- In a scope of no_grad, an operand that may require grad is detached.
 local function detached(self, value, name)
-  local requires_grad = value.tensor and value.tensor.requires_grad
-  if not self.call or not self.call.no_grad or self.call.op == 'detach' or not requires_grad then return name end
+  local may_need = value.varies and value.dtype.is_floating_point or value.tensor and value.tensor.requires_grad
+  if not self.call or not self.call.no_grad or self.call.op == 'detach' or not may_need then return name end
   value.detached = value.detached or self:node('detach.default', { { name = 'self', arg = { as_tensor = { name = name } } } }, { self:made(value) })
   return value.detached
 end

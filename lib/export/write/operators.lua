@@ -5,6 +5,7 @@
 -- positions count from 1, sizes that vary are symbols; the names of the results are stored in
 -- call.results. Functions of torch.nn.functional only are named 'nn.<name>'.
 
+local torch = require 'torch'
 local arguments = require 'torch.onnx.export.arguments'
 local json = require 'torch.support.json_text'
 local schemas = require 'torch.export.write.schemas'
@@ -49,7 +50,7 @@ local function argument(graph, entry)
   if kind == 'IndexTensor' then return { as_tensor = { name = graph:positions(value, has_negative[graph.call.op]) } } end
   if kind == 'IndexTensor[]' then
     local list = json.list {}
-    for i, x in ipairs(value) do list[i] = { name = graph:positions(x) } end
+    for i, x in ipairs(value) do list[i] = { name = x.dtype == torch.bool and graph:name(x) or graph:positions(x, true) } end
     return { as_tensors = list }
   end
   return graph:argument(entry.parameter, value)

@@ -103,10 +103,10 @@ local function keeping_state(module)
   end })
 end
 
--- A copy of an input that requires grad and may be changed in place.
+-- A copy of an input, which may be changed in place.
 local function copied(tensor)
   local copy = tensor:detach():clone()
-  return tensor.dtype.is_floating_point and copy:requires_grad_():clone() or copy
+  return tensor.requires_grad and copy:requires_grad_():clone() or copy
 end
 
 local function record_call(module, call, names, shapes)

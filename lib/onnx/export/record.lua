@@ -18,6 +18,7 @@
 -- function(x, list), which appends the tensors in a value }.
 
 local torch = require 'torch'
+local apply_own = require('torch.autograd.function').apply
 local fail = require 'torch.support.fail'
 
 local M = {}
@@ -175,10 +176,6 @@ end
 -- A call of a C function that is no operation: its new tensors may depend on inputs.
 local function begin_foreign(self, f)
   local args = transferred('call', 1)
-  if f == torch._C['function'] then
-    fail("%s: %s: '%s' is an autograd.Function; a program cannot have its derivative in Lua: write it with differentiable operations", self.caller, self.where(),
-      tostring(args[1]))
-  end
   if receives_input(self, args) then self.suspects[f] = debug.getinfo(3, 'n').name or '?' end
 end
 
@@ -198,8 +195,13 @@ local function hook_of(self)
   local pending, pending_f
   return function(event)
     local info = debug.getinfo(2, 'fS')
-    if info.what ~= 'C' then return end
     local f = info.func
+    if f == apply_own and self.in_place and event ~= 'return' then
+      local _, class = debug.getlocal(2, 1)
+      fail("%s: %s: '%s' is an autograd.Function; a program cannot have its derivative in Lua: write it with differentiable operations", self.caller, self.where(),
+        class.__classname)
+    end
+    if info.what ~= 'C' then return end
     if event == 'return' then
       if self.suspects[f] then end_foreign(self, f) end
       if f ~= pending_f then return end

@@ -71,6 +71,12 @@ function M.kl_div(g, a, call)
   g:call_operator('div.Scalar', { self = sum, other = batch }, { call.results[1] })
 end
 
+-- A number of each of three dimensions.
+local function three(x)
+  local list = type(x) == 'table' and x or { x }
+  return #list == 1 and { list[1], list[1], list[1] } or list
+end
+
 -- The values at their positions in zeros of the result's shape.
 local function unpool(n)
   return function(g, a, call)
@@ -78,7 +84,9 @@ local function unpool(n)
     local size, indices = {}, { json = { as_tensor = { name = g:positions(a.indices) } } }
     local shape = g:shape(y)
     for i = 1, n do size[i] = shape[#shape - n + i] end
-    g:call_operator(('max_unpool%dd.default'):format(n), { self = x, indices = indices, output_size = size }, { y })
+    local arguments = { self = x, indices = indices, output_size = size }
+    if n == 3 then arguments.stride, arguments.padding = three(a.stride or a.kernel_size), three(a.padding) end
+    g:call_operator(('max_unpool%dd.default'):format(n), arguments, { y })
   end
 end
 M.max_unpool2d, M.max_unpool3d = unpool(2), unpool(3)

@@ -77,11 +77,15 @@ M['nn.embedding_bag'] = function(g, a, call)
   if offsets then offsets = { json = { as_tensor = { name = g:positions(offsets) } } }
   else -- rows of equal length
     local shape = g:shape(input)
-    if torch.is_tensor(shape[1]) or type(shape[1]) ~= 'number' then g:fail 'bags of a dynamic number; pass offsets' end
+    if type(shape[1]) ~= 'number' or type(shape[2]) ~= 'number' then g:fail 'bags of a dynamic number; pass offsets' end
     offsets = { json = { as_tensor = { name = g:constant(torch.arange(0, shape[1] * shape[2], shape[2])) } } }
     local flat = g:made(input, torch.int64, { shape[1] * shape[2] })
     g:call_operator('reshape.default', { self = { json = indices.json }, shape = { shape[1] * shape[2] } }, { flat })
     indices = flat
+    if a.per_sample_weights then
+      local weights = { self = a.per_sample_weights, shape = { shape[1] * shape[2] } }
+      a.per_sample_weights = changed(g, 'reshape.default', weights, weights.shape)
+    end
   end
   renormalize(g, a, indices)
   local y = call.results[1]
@@ -103,6 +107,7 @@ M['nn.interpolate'] = function(g, a, call)
     local target = ('adaptive_avg_pool%dd.default'):format(n)
     return g:call_operator(target, { self = a.input, output_size = table.move(g:shape(call.results[1]), 3, n + 2, 1, {}) }, { call.results[1] })
   end
+  if not name then g:fail("the mode '%s'; ATen has nearest, nearest-exact, linear, bilinear, trilinear, bicubic and area", a.mode) end
   local arguments = { input = a.input }
   if a.size or a.recompute_scale_factor or record.is_value(a.scale_factor) then arguments.output_size = table.move(g:shape(call.results[1]), 3, n + 2, 1, {})
   else

@@ -37,12 +37,32 @@ function M.norm(g, a, call)
 end
 
 function M.unique(g, a, call)
-  local y, inverse, counts = call.results[1], call.results[2], call.results[3]
+  local y = call.results[1]
+  local inverse = a.return_inverse and call.results[2] or nil
+  local counts = a.return_counts and call.results[inverse and 3 or 2] or nil
   local positions = g:made(y, torch.int64)
   local arguments = { self = a.self, sorted = a.sorted, return_inverse = inverse ~= nil, return_counts = counts ~= nil }
   if a.dim then arguments.dim = a.dim > 0 and a.dim - 1 or a.dim end
   g:call_operator(a.dim and 'unique_dim.default' or '_unique2.default', arguments, { y, positions, counts or g:made(positions) })
   if inverse then inverse.zero_name = positions.name_in_graph end
+end
+
+-- A number of dimensions: the last ones of one operand and the first ones of the other.
+function M.tensordot(g, a, call)
+  if not a.dims then return false end
+  local last, first, n = {}, {}, #a.self.shape
+  for i = 1, a.dims do last[i], first[i] = n - a.dims + i - 1, i - 1 end
+  g:call_operator('tensordot.default', { self = a.self, other = a.other, dims_self = last, dims_other = first }, { call.results[1] })
+end
+
+-- The reader of `stft`, an operator with two forms, needs the padding.
+function M.stft(g, a, call)
+  local result = call.results[1]
+  local arguments = {}
+  for _, name in ipairs { 'self', 'n_fft', 'hop_length', 'win_length', 'window', 'center', 'pad_mode', 'normalized', 'onesided', 'return_complex' } do arguments[name] = a[name] end
+  arguments.self = a.self or a.input
+  if a.align_to_window then return false end
+  g:call_operator('stft.center', arguments, { result })
 end
 
 -- Parts end before positions, which count from 1.

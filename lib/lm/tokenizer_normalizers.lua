@@ -89,20 +89,21 @@ end
 
 function kinds.Replace(node) return replacer(node:child 'pattern', node:string 'content') end
 
--- Characters that SentencePiece's rules nmt remove, and replace by a space.
-local removed, blanks = {}, {}
-local function add_range(set, first, last, value)
-  for c = first, last or first do set[utf8.char(c)] = value end
+-- The texts of SentencePiece's rules nmt by characters: removed, or replaced by a space.
+local nmt = {}
+local function add_range(first, last, text)
+  for c = first, last or first do nmt[utf8.char(c)] = text end
 end
-for _, range in ipairs { { 1, 8 }, { 0x0B }, { 0x0E, 0x1F }, { 0x7F }, { 0x8F }, { 0x9F } } do add_range(removed, range[1], range[2], '') end
+for _, range in ipairs { { 1, 8 }, { 0x0B }, { 0x0E, 0x1F }, { 0x7F }, { 0x8F }, { 0x9F } } do add_range(range[1], range[2], '') end
 for _, range in ipairs { { 9, 10 }, { 12, 13 }, { 0x1680 }, { 0x200B, 0x200F }, { 0x2028, 0x2029 }, { 0x2581 }, { 0xFEFF }, { 0xFFFD } } do
-  add_range(blanks, range[1], range[2], ' ')
+  add_range(range[1], range[2], ' ')
 end
 
+-- Matches these characters, and others that begin with the same bytes.
+local NMT_PATTERN = '[\1-\x1F\x7F\xC2\xE1\xE2\xEF][\x80-\xBF]*'
+
 function kinds.Nmt()
-  return function(text)
-    return (text:gsub(utf8.charpattern, function(char) return removed[char] or blanks[char] end))
-  end
+  return function(text) return (text:gsub(NMT_PATTERN, nmt)) end
 end
 
 local digits = {}

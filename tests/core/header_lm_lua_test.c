@@ -24,8 +24,9 @@ static int set_up(void **state)
     static const char text[] =
         "debug.sethook()\n"
         "local function write(path, text)\n"
-        "  local file <close> = assert(io.open(path, 'wb'))\n"
+        "  local file = assert(io.open(path, 'wb'))\n"
         "  file:write(text)\n"
+        "  file:close()\n"
         "end\n"
         "local tiny = dofile 'tests/lua/support/tiny_llama.lua'\n"
         "write(path, (tiny.text(tiny.tokenizer())))\n"

@@ -94,15 +94,26 @@ forward(args_0: f32[2, 3], args_1: f32[2, 3])
     return add, cat]], program:print_readable(false))
   end)
 
+  it('arguments behind an absent one are named, required ones are nil', function()
+    local program = export(function(x) return x:std(1, { correction = 0 }), F.batch_norm(x, nil, nil, nil, nil, true), x:t() end, torch.rand(2, 3))
+    assert.are.equal([[
+forward(x: f32[2, 3])
+    std: f32[3] = torch.ops.aten.std.correction(x, [0], correction = 0)
+    batch_norm: f32[2, 3] = torch.ops.aten.batch_norm.default(x, nil, nil, nil, nil, true, 0.1, 1e-05, false)
+    t: f32[3, 2] = torch.ops.aten.t.default(x)
+    return std, batch_norm, t]], program:print_readable(false))
+    assert.are.equal('[{"as_int": 1}, {"as_int": 3}]', program._text:match '"t": {.-"strides": (%b[])')
+  end)
+
   it('inputs have the names of forward, parts of nested ones their keys', function()
     local Class = nn.Module:extend 'Class'
-    function Class:forward(x, parts, options) return x + parts.list[1] * parts.list[2] - options.scale end
-    local program = torch.export.export(Class(), { torch.rand(2), { list = { torch.rand(2), torch.rand(2) } } }, { scale = torch.rand(2) })
-    assert.same({ 'x', 'parts_list_0', 'parts_list_1', 'scale' }, program.graph_signature.user_inputs)
+    function Class:forward(x, parts, options) return x + parts.list[1] * parts.list[2] - options.scale + 0 * options.a + 0 * options.z end
+    local program = torch.export.export(Class(), { torch.rand(2), { list = { torch.rand(2), torch.rand(2) } } }, { scale = torch.rand(2), z = torch.rand(2), a = torch.rand(2) })
+    assert.same({ 'x', 'parts_list_0', 'parts_list_1', 'a', 'scale', 'z' }, program.graph_signature.user_inputs)
     local a, b, c, d = torch.rand(2), torch.rand(2), torch.rand(2), torch.rand(2)
-    assert_close(a + b * c - d, program(a, b, c, d))
-    assert_close(a + b * c - d, program(a, { list = { b, c } }, { scale = d }))
-    assert_close(a + b * c - d, reloaded(program) { x = a, parts_list_0 = b, parts_list_1 = c, scale = d })
+    assert_close(a + b * c - d, program(a, b, c, a, d, a))
+    assert_close(a + b * c - d, program(a, { list = { b, c } }, { scale = d, a = a, z = a }))
+    assert_close(a + b * c - d, reloaded(program) { x = a, parts_list_0 = b, parts_list_1 = c, scale = d, a = a, z = a })
   end)
 
   it('numbers, strings and nil among inputs and results are constants', function()
@@ -137,6 +148,18 @@ forward(args_0: f32[2, 3], args_1: f32[2, 3])
     assert.are.equal(1, program.num_batches_tracked:item())
   end)
 
+  it('a norm that is called for its statistics alone is kept', function()
+    local Class = nn.Module:extend 'Class'
+    function Class:init() self.norm = nn.BatchNorm1d(3) end
+    function Class:forward(x)
+      self.norm(x)
+      return x * 2
+    end
+    local program = torch.export.export(Class(), torch.rand(4, 3))
+    program(torch.ones(4, 3))
+    assert_close(torch.full({ 3 }, 0.1), program.norm.running_mean)
+  end)
+
   it('dropout draws in training and does nothing in evaluation', function()
     local net, x = nn.Dropout(0.5), torch.ones(1000)
     assert.is_true(torch.export.export(net, x)(x):eq(0):sum():item() > 300)
@@ -150,7 +173,7 @@ forward(args_0: f32[2, 3], args_1: f32[2, 3])
       x[{ { 2, 3 }, 2 }] = x[{ { 1, 2 }, 3 }]
       x['..., -1'] = x['1, :-2:2'][1] * 2
       x[x:gt(0.9)] = 0
-      return x, x[{ -1, { 1, -1, 2 } }], x[torch.newaxis], x[{ torch.tensor { 3, 1 }, {}, }], x[{ {}, torch.tensor { 2, -1 } }], x[x:gt(0.5)], x['2:, None'], x.T
+      return x, x[{ -1, { 1, -1, 2 } }], x[{ { 1, -2 } }], x[torch.newaxis], x[{ torch.tensor { 3, 1 }, {}, }], x[{ {}, torch.tensor { 2, -1 } }], x[x:gt(0.5)], x['2:, None'], x.T
     end, torch.rand(3, 3))
   end)
 
@@ -291,7 +314,19 @@ describe('torch.export.save #cpu', function()
     assert_close(program(x), again(x))
   end)
 
-  it('keeps names of one tensor, frozen parameters and buffers that are not saved', function()
+  it('keeps two names of one parameter, which is stored once', function()
+    local w = torch.rand(2, 2)
+    local path = programs.file(folder .. '/tied.pt2', { parameters = { { 'a', w }, { 'b', w, entry = 1 } }, inputs = { 'x' }, outputs = { 'y' }, nodes = {
+      programs.aten('linear.default', { 'input', programs.tensor 'x', 'weight', programs.tensor 'p_a' }, { programs.tensor 'z' }),
+      programs.aten('linear.default', { 'input', programs.tensor 'z', 'weight', programs.tensor 'p_b' }, { programs.tensor 'y' }) } })
+    local again = reloaded(torch.export.load(path))
+    assert.are.equal(1, #again:parameters())
+    local archive <close> = require('torch.files.zip').open(folder .. '/program.pt2')
+    assert.is_nil(archive.by_name['program/data/weights/weight_1'])
+    assert.is_not_nil(archive.by_name['program/data/weights/weight_0'])
+  end)
+
+  it('keeps frozen parameters and buffers that are not saved', function()
     local net = nn.Module:extend 'Net' ()
     net.a, net.b = nn.Parameter(torch.rand(2)), nn.Parameter(torch.rand(2), { requires_grad = false })
     net:register_buffer('c', torch.rand(2))
@@ -301,6 +336,10 @@ describe('torch.export.save #cpu', function()
     assert.is_false(again.b.requires_grad)
     assert.is_true(again.a.requires_grad)
     assert.same({ 'd' }, again.graph_signature.non_persistent_buffers)
+    local archive <close> = require('torch.files.zip').open(folder .. '/program.pt2')
+    local config = archive:text(archive.by_name['program/data/weights/model_weights_config.json'], 1 << 20)
+    assert.are.equal('true', config:match '"a": {"is_param": (%a+)')
+    assert.are.equal('false', config:match '"c": {"is_param": (%a+)')
     assert.same({ 'lifted_tensor_0' }, again.graph_signature.lifted_tensor_constants)
     local twice = reloaded(again)
     assert_close(net(torch.ones(2)), twice(torch.ones(2)))

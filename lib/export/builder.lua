@@ -221,7 +221,10 @@ function Builder:function_of(node, arguments)
   end
   local number = target:match '^_operator%.(%w+)$' or target:match '^math%.(%w+)$' or target:match '^torch%.sym_(%w+)$'
     or target:match '^torch%._sym_(%w+)$' or target:match '^builtins%.(%w+)$'
-  if number then return operators.numbers[number] and numbers(operators.numbers[number], arguments), NO_OPERATOR end
+  if number then
+    node.makes = 'number'
+    return operators.numbers[number] and numbers(operators.numbers[number], arguments), NO_OPERATOR
+  end
   if not target:find '^torch%.ops%.' then return nil, NO_OPERATOR end
   local wants = {}
   for i, slot in ipairs(node.outputs) do wants[i] = slot ~= 0 end
@@ -251,7 +254,7 @@ function Builder:add(proto)
   -- A node that only writes to its input has no output; an unused slot keeps the form of a node.
   if #node.outputs == 0 then node.outputs[1] = 0 end
   local op = target:match(ATEN)
-  if op and not target:find '%.[%w_]*out$' then kinds.describe(node, op, arguments) else node.has_effect = true end
+  if op and not target:find '%.[%w_]*out$' then kinds.describe(node, op, arguments) else node.has_effect = not node.makes or nil end
   self.nodes[#self.nodes + 1] = node
 end
 

@@ -19,6 +19,7 @@ declare('memory', [[conv1d conv2d conv3d convolution conv_transpose1d conv_trans
   embedding index_select gather cat stack clone constant_pad_nd scaled_dot_product_attention upsample_nearest2d upsample_bilinear2d pixel_shuffle]])
 declare('tensor', [[view _unsafe_view reshape permute transpose t unsqueeze squeeze select slice narrow expand unbind split split_with_sizes chunk unflatten detach]])
 declare('value', 'flatten to _to_copy contiguous alias')
+declare('number', 'sym_size sym_numel sym_stride sym_storage_offset')
 
 local kinds = { matmul = 'product', mm = 'product', mul = 'multiplication', sigmoid = 'sigmoid' }
 

@@ -159,7 +159,8 @@ local function mark_let_go(graph, uses)
   local seen, own = {}, {}
   for _, node in ipairs(graph.nodes) do
     local writes = node.writes or node.is_in_place
-    local alone = not node.derived and (node.makes == 'memory' or node.makes == 'tensor')
+    local makes_tensor = not node.derived and (node.makes == 'memory' or node.makes == 'tensor')
+    local alone = makes_tensor or node.makes == 'number' or node.derived == 'sizes'
     local first = node.inputs[1]
     local own_first = own[first]
     for i, slot in ipairs(node.inputs) do
@@ -169,7 +170,7 @@ local function mark_let_go(graph, uses)
     node.own_done = {}
     for i, slot in ipairs(node.done) do node.own_done[i] = own[slot] and seen[slot] == uses[slot] or false end
     if writes then own[node.outputs[1]] = own_first and seen[first] == uses[first]
-    elseif alone then
+    elseif makes_tensor then
       for _, slot in ipairs(node.outputs) do own[slot] = true end
     end
   end

@@ -4,7 +4,7 @@
 --
 -- A loader describes its nodes for them:
 -- - makes: 'memory' if the results are new memory, 'tensor' if they are new tensors, possibly views of
---   an input, 'value' if the result may be an input itself; nil: unknown.
+--   an input, 'value' if the result may be an input itself, 'number' if it is no tensor; nil: unknown.
 -- - has_effect: true if the node has other effects than its results, or if these do not depend on the
 --   inputs alone.
 -- - writes: true for an in-place operator, whose result is its first input; it has an effect.

@@ -217,7 +217,11 @@ describe('values of an exported program #cpu', function()
   it('are released at their last use', function()
     local nodes, previous = {}, 'x'
     for i = 1, 8 do
-      nodes[i] = aten('cos.default', { 'self', tensor(previous) }, { tensor('y' .. i) })
+      local size = ('{"as_sym_int": {"as_name": "n%d"}}'):format(i)
+      table.insert(nodes, aten('sym_size.int', { 'self', tensor(previous), 'dim', int(0) }, { size }))
+      table.insert(nodes, programs.node('_operator.mul', { 'a', size, 'b', int(1) }, { ('{"as_sym_int": {"as_name": "m%d"}}'):format(i) }))
+      table.insert(nodes, aten('cos.default', { 'self', tensor(previous) }, { tensor('c' .. i) }))
+      table.insert(nodes, aten('view.default', { 'self', tensor('c' .. i), 'size', ('{"as_sym_ints": [{"as_name": "m%d"}]}'):format(i) }, { tensor('y' .. i) }))
       previous = 'y' .. i
     end
     local model = load { inputs = { 'x' }, outputs = { previous }, nodes = nodes }

@@ -312,7 +312,8 @@ class Runs:
     def __init__(self, options):
         self.ltensor, self.verbose, self.limits = os.path.abspath(options.ltensor), options.verbose, options
         self.waiting, self.bytes, self.folder = [], 0, None
-        self.counts, self.missing, self.failed, self.rows = collections.defaultdict(collections.Counter), collections.defaultdict(set), 0, []
+        self.counts, self.missing, self.failed = collections.defaultdict(collections.Counter), collections.defaultdict(set), 0
+        self.report = open(options.report, "w", buffering=1) if options.report else None  # noqa: SIM115
 
     def add(self, job):
         if not self.folder:
@@ -367,11 +368,15 @@ class Runs:
                 self.missing[operator].add(name)
             if self.verbose or job.case.group != "operators":
                 print(f"{job.case.group}: {name}: {shortened(job.problem)}", flush=True)
-        self.rows.append((job.case.group, name, "fails" if job.problem else "rounded" if job.rounded else "equal", shortened(job.problem or job.rounded or "")))
+        self.note(job.case, name, "fails" if job.problem else "rounded" if job.rounded else "equal", job.problem or job.rounded or "")
+
+    def note(self, case, name, state, text):
+        if self.report:
+            self.report.write("\t".join((case.group, name, state, shortened(text))) + "\n")
 
     def skip(self, case, reason):
         self.counts[case.group]["skipped"] += 1
-        self.rows.append((case.group, case.name, "skipped", reason))
+        self.note(case, case.name, "skipped", reason)
         if self.verbose or case.group != "operators":
             print(f"{case.group}: {case.name}: skipped: {reason}", flush=True)
 
@@ -422,9 +427,6 @@ def main():
         print("operators that ltensor does not have, and the programs that need them:")
     for operator, names in sorted(runs.missing.items(), key=lambda entry: -len(entry[1])):
         print(f"{len(names):6}  {operator}  ({', '.join(sorted(names)[:3])})")
-    if options.report:
-        with open(options.report, "w") as file:
-            file.writelines("\t".join(row) + "\n" for row in runs.rows)
     return 1 if runs.failed else 0
 
 

@@ -292,6 +292,25 @@ static void test_errors(void **state)
     lt_lm_release(model);
 }
 
+/* As a program does that was compiled with the header of a later version. */
+static void test_a_larger_result_keeps_its_size_and_its_end(void **state)
+{
+    (void)state;
+    struct {
+        lt_lm_result result;
+        char later[8];
+    } larger = {.result = {.size = sizeof larger}, .later = "unknown"};
+    collected got = {"", 0, 0};
+    lt_lm_options options = lt_lm_options_defaults();
+    lt_lm *model = load();
+    options.max_tokens = 2;
+    assert_ok(lt_lm_generate(model, "abc", &options, collect, &got, &larger.result));
+    assert_int_equal(larger.result.tokens, 2);
+    assert_int_equal(larger.result.size, sizeof larger);
+    assert_string_equal(larger.later, "unknown");
+    lt_lm_release(model);
+}
+
 static void test_null_and_sizes_are_errors(void **state)
 {
     (void)state;
@@ -423,6 +442,7 @@ int main(void)
         cmocka_unit_test(test_errors_of_embeddings),
         cmocka_unit_test(test_a_model_is_loaded_as_configured),
         cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_a_larger_result_keeps_its_size_and_its_end),
         cmocka_unit_test(test_null_and_sizes_are_errors),
         cmocka_unit_test(test_a_deadline_holds),
         cmocka_unit_test(test_a_memory_limit_holds),

@@ -23,4 +23,4 @@ site: all
 DATE = $(shell date -u -d @$(EPOCH) +%Y-%m-%d)
 $(BUILD)/shell/ltensor.1: $(PROGRAM) scripts/manual.lua docs/guide/README.md
 	@mkdir -p $(@D)
-	for command in '' chat embed generate; do $(RUN) $(PROGRAM) $$command --help; done | $(LUA) scripts/manual.lua $(VERSION) $(DATE) $(@D) docs/guide/README.md
+	for command in '' build chat embed generate; do $(RUN) $(PROGRAM) $$command --help; done | $(LUA) scripts/manual.lua $(VERSION) $(DATE) $(@D) docs/guide/README.md

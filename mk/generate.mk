@@ -22,7 +22,8 @@ $(GENERATED): $(GEN_STAMP) ;
 # embed.lua reads.
 op_modules = $(1)/ops_docs.lua=torch.ops_docs:packed $(1)/ops_scripted.lua=torch.ops_scripted:compiled \
              $(GEN)/plugin_headers.lua=torch.plugin_headers:packed \
-             $(GEN)/formula_headers.lua=torch.formula_headers:packed
+             $(GEN)/formula_headers.lua=torch.formula_headers:packed \
+             $(GEN)/c_source_parts.lua=torch.c_source_parts:packed
 
 # The headers for plugins as a module, for torch.utils.cpp_extension.
 PLUGIN_HEADERS := $(CORE_HEADERS) include/ltensor_plugin.h
@@ -38,6 +39,12 @@ $(GEN)/formula_headers.lua: $(FORMULA_HEADERS) scripts/gen/header_texts.lua
 	@mkdir -p $(GEN)
 	$(LUA) scripts/gen/header_texts.lua $(FORMULA_HEADERS) >$@
 
+# The functions of programs that are written as C source, for lib/c_source.
+C_SOURCE_PARTS := $(sort $(wildcard src/c_source/*.c))
+$(GEN)/c_source_parts.lua: $(C_SOURCE_PARTS) scripts/gen/header_texts.lua
+	@mkdir -p $(GEN)
+	$(LUA) scripts/gen/header_texts.lua $(C_SOURCE_PARTS) >$@
+
 # The description of the C interface, for generators of bindings.
 $(GEN)/ltensor.json: $(GEN_STAMP) $(wildcard include/*.h) lib/support/json_string.lua
 	$(LUA) scripts/gen/description.lua $(VERSION) $@ $(sort $(wildcard include/*.h))
@@ -49,7 +56,8 @@ $(BUILD)/ltensor-ffi.lua: $(GEN)/ltensor.json $(FFI_PARTS) $(FFI_SCRIPTS)
 	$(LUA) scripts/gen/ffi.lua $< $(SONAME) $@ $(FFI_PARTS)
 
 EMBED_SCRIPTS := $(addprefix scripts/,embed.lua embed_args.lua source_files.lua) repl/program/close_scopes.lua repl/lexer.lua
-$(LUA_OBJ)/gen/embedded_lib.c: $(LIB_LUA) $(GEN)/ops_docs.lua $(GEN)/ops_scripted.lua $(GEN)/plugin_headers.lua $(GEN)/formula_headers.lua \
+$(LUA_OBJ)/gen/embedded_lib.c: $(LIB_LUA) $(GEN)/ops_docs.lua $(GEN)/ops_scripted.lua \
+                               $(addprefix $(GEN)/,plugin_headers.lua formula_headers.lua c_source_parts.lua) \
                                $(EMBED_SCRIPTS) $(LUA_OBJ)/flags_of_lua
 	@mkdir -p $(@D)
 	TARGET_LUA=$(TARGET_LUA) $(LUA) scripts/embed.lua $@ lib $$($(LUA) scripts/embed_args.lua lib $(LIB_LUA)) $(call op_modules,$(GEN))

@@ -38,7 +38,7 @@ $(MIN_GEN)/ops: $(OPS) FORCE
 	@mkdir -p $(MIN_GEN)/op $(MIN_OBJ)
 	@cmp -s $(OPS) $@ || cp $(OPS) $@
 
-$(MIN_STAMP): $(MIN_GEN)/ops $(GEN_STAMP) $(GEN)/plugin_headers.lua $(GEN)/formula_headers.lua $(FFI_PARTS) $(FFI_SCRIPTS)
+$(MIN_STAMP): $(MIN_GEN)/ops $(GEN_STAMP) $(addprefix $(GEN)/,plugin_headers.lua formula_headers.lua c_source_parts.lua) $(FFI_PARTS) $(FFI_SCRIPTS)
 	LT_OPS=$< $(LUA) scripts/gen/headers.lua $(MIN_GEN)
 	LT_OPS=$< $(LUA) scripts/gen/cpp.lua $(MIN_GEN)
 	LT_OPS=$< $(LUA) scripts/gen/calls.lua $(MIN_GEN)

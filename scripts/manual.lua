@@ -1,7 +1,7 @@
 -- manual.lua - generates the manual page, and completions for bash, zsh and fish, from the texts of
 -- --help: the program's, and those of its commands.
 --
--- Usage: for c in '' chat embed generate; do build/ltensor $c --help; done |
+-- Usage: for c in '' build chat embed generate; do build/ltensor $c --help; done |
 -- lua5.4 scripts/manual.lua VERSION DATE FOLDER [docs/guide/README.md]: writes ltensor.1,
 -- ltensor.bash, _ltensor and ltensor.fish to the folder; the guide's table of settings becomes the
 -- section ENVIRONMENT.

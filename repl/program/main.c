@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "allocator.h"
+#include "app.h"
 #include "launch.h"
 #include "ltensor_lua.h"
 #include "system/lua_versions.h"
@@ -386,6 +387,21 @@ static bool run_script(lua_State *L, const char *path)
     return report(L, call(L, nargs, 0));
 }
 
+/* Runs the script inside of the executable (repl/bundle/app.lua) with the arguments. */
+static bool run_app(lua_State *L, int argc, char **argv)
+{
+    modules_push_function(L, "repl.bundle.app", "open");
+    if (!report(L, call(L, 0, 2))) return false;
+    lua_pushvalue(L, -2);
+    const int status = load_text(L, lua_tostring(L, -2));
+    if (status == LUA_ERRSYNTAX) return report_refused(L);
+    for (int i = 1; i < argc; i++) {
+        luaL_checkstack(L, 1, "too many arguments");
+        lua_pushstring(L, argv[i]);
+    }
+    return report(L, call(L, argc - 1, 0));
+}
+
 static bool run_cells(lua_State *L, const options *o, const char *path)
 {
     modules_push_function(L, "repl.notebook", "main");
@@ -426,10 +442,11 @@ static bool run_kernel(lua_State *L, const options *o, int argc, char **argv)
     return report(L, call(L, 3, 0));
 }
 
-/* Runs a command for language models with the arguments after its name. */
+/* Runs a command with the arguments after its name. */
 static bool run_command(lua_State *L, int argc, char **argv)
 {
-    modules_push_function(L, "repl.lm.commands", "main");
+    const char *module = strcmp(argv[0], "build") == 0 ? "repl.bundle.command" : "repl.lm.commands";
+    modules_push_function(L, module, "main");
     lua_pushstring(L, argv[0]);
     lua_newtable(L);
     for (int i = 1; i < argc; i++) {
@@ -486,6 +503,7 @@ static bool has_simulated_gpus(void)
 static bool run_program(lua_State *L, const options *o, int argc, char **argv)
 {
     bool prompts = o->interactive && !o->cells; /* even if -e or -l failed */
+    if (o->app) return run_app(L, argc, argv);
     if (o->simulates && !o->doctor && !has_simulated_gpus()) return false;
     if (!o->ignore_environment && !run_init(L) && !prompts) return false;
     if (o->has_code && !run_code_options(L, argv, o->first) && !prompts) return false;
@@ -538,9 +556,9 @@ static int protected_main(lua_State *L)
 
 int main(int argc, char **argv)
 {
-    options o;
+    options o = {.app = app_is_inside()};
     const char *bad = NULL;
-    const char *problem = options_parse(&argc, argv, &o, &bad);
+    const char *problem = o.app ? NULL : options_parse(&argc, argv, &o, &bad);
     if (problem) {
         fprintf(stderr, "%s: '%s': %s; ltensor --help lists the options\n", program, bad, problem);
         return EXIT_FAILURE;

@@ -1,9 +1,9 @@
 /* options.c - the command line of the program.
  *
  * Short options are lua's, with lua's rules: they end at the first other argument, at `-` (stdin)
- * or after `--`. If that argument is the name of a command, the rest belongs to it (repl/lm). Long
- * options are our own and may be mixed with them; in --cells mode they may also follow the notebook.
- * Includes the C library only. */
+ * or after `--`. If that argument is the name of a command, the rest belongs to it (repl/lm,
+ * repl/bundle). Long options are our own and may be mixed with them; in --cells mode they may also
+ * follow the notebook. Includes the C library only. */
 #include "options.h"
 
 #include <stdlib.h>
@@ -13,7 +13,8 @@ const char options_help[] =
     "usage: ltensor [options] [script [args]]\n"
     "Lua with tensors. Without a script, starts the prompt or runs the script on stdin.\n"
     "`ltensor chat MODEL`, `ltensor generate MODEL` and `ltensor embed MODEL` run a language\n"
-    "model; with --help, they list their options.\n"
+    "model, `ltensor build` writes C source of a model, or an executable of a script; with\n"
+    "--help, they list their options.\n"
     "  -e code          run the string `code`\n"
     "  -l name          require library `name` into global `name`\n"
     "  -l g=name        require library `name` into global `g`\n"
@@ -42,7 +43,7 @@ const char options_help[] =
 
 static bool is_command(const char *word)
 {
-    static const char *const commands[] = {"chat", "embed", "generate"};
+    static const char *const commands[] = {"build", "chat", "embed", "generate"};
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (strcmp(word, commands[i]) == 0) return true;
     return false;

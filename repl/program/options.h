@@ -8,11 +8,12 @@ typedef struct options {
     bool version, help, interactive, ignore_environment;
     bool has_code; /* -e, -l or -W given; main.c executes them in order from argv */
     bool cells, check, write, doctor;
+    bool app;       /* a script is inside of the executable: there are no options */
     bool simulates; /* --sim-gpus with more than 0 GPUs */
     bool dap;       /* debug for a client */
     int dap_port;   /* on this port; 0: on stdin and stdout */
     int kernel;     /* index in argv of the arguments of --kernel; 0: none */
-    int command;    /* index in argv of the name of a command for language models; 0: none */
+    int command;    /* index in argv of the name of a command; 0: none */
     int nproc;      /* ranks to start; 0: run in this process */
     int restarts;   /* maximum number of restarts */
     int script;     /* index in argv of the script or notebook; 0: none */

@@ -216,6 +216,16 @@ static int modified(lua_State *L)
     return 1;
 }
 
+/* make_executable(path): for each reader of the file */
+static int make_executable(lua_State *L)
+{
+    const char *path = luaL_checkstring(L, 1);
+    struct stat status;
+    const bool ok = stat(path, &status) == 0 &&
+                    chmod(path, status.st_mode | ((status.st_mode & 0444) >> 2)) == 0;
+    return luaL_fileresult(L, ok, path);
+}
+
 /* set_environment(name, value) */
 static int set_environment(lua_State *L)
 {
@@ -233,6 +243,7 @@ int luaopen_repl_system(lua_State *L)
                                          {"append", append_locked},
                                          {"change_directory", change_directory},
                                          {"working_directory", working_directory},
+                                         {"make_executable", make_executable},
                                          {"modified", modified},
                                          {"real_path", real_path},
                                          {"program_folder", program_folder},

@@ -8,7 +8,7 @@ describe('the text of --help', function()
   os.remove(folder)
   os.execute('mkdir -p ' .. folder)
   local help = process.run(process.quote(process.ltensor) .. ' --help')
-  local commands = {'chat', 'embed', 'generate'}
+  local commands = {'build', 'chat', 'embed', 'generate'}
   local command_help = {}
   for i, name in ipairs(commands) do command_help[i] = process.run(('%s %s --help'):format(process.quote(process.ltensor), name)) end
   local file = assert(io.open(folder .. '/help', 'w'))

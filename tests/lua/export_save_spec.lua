@@ -197,6 +197,14 @@ forward(x: f32[2, 3])
     end, torch.randn(2, 4, 3))
   end)
 
+  it('losses and pooling that ATen does not have are composed', function()
+    assert_same(function(x, y)
+      local labels = y:gt(0.5):float()
+      return F.gaussian_nll_loss(x, y, y:square()), F.gaussian_nll_loss(x, y, y, { full = true, reduction = 'none' }), F.multilabel_soft_margin_loss(x, labels),
+        F.multilabel_soft_margin_loss(x, labels, { reduction = 'none', weight = y[1] }), F.lp_pool1d(y, 2, 2), F.lp_pool2d(y:unsqueeze(1), 3, 2, { stride = 1 })
+    end, torch.randn(4, 6), torch.rand(4, 6))
+  end)
+
   it('numbers on the left of an operator stay there', function()
     assert_same(function(x) return 1 / x, 2 - x, 2 ^ x, 7 % x, torch.where(x:gt(1), x, 0), torch.where(x:gt(1), 1.0, x), torch.complex(1, 2) * x, x + true end, torch.rand(3) + 0.5)
   end)

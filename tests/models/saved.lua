@@ -123,6 +123,18 @@ function networks.dynamic_batch()
     { shapes = { x = { 'n' } }, args = { torch.randn(5, 1, 8, 8) } }
 end
 
+-- The modules with which the export of ONNX is tried, in evaluation.
+local here = debug.getinfo(1, 'S').source:match '^@(.*/)' or './'
+for _, case in ipairs(dofile(here .. '../onnx/exported.lua')) do
+  local name, make = table.unpack(case)
+  if name ~= 'activations of hostile numbers' then -- PyTorch's gelu(inf) is nan
+    networks['module ' .. name:gsub('[^%w]+', '_')] = function()
+      local module, args = table.unpack(make(), 1, 2)
+      return module:eval(), torch.is_tensor(args) and { args } or args
+    end
+  end
+end
+
 -- ---- one network --------------------------------------------------------------------------------
 
 local function weight_of(i, x) return ((torch.arange(x:numel(), { dtype = torch.float64 }) * 0.7 + i):cos()):reshape(x.shape):to(x.dtype) end
@@ -153,7 +165,7 @@ local function write(name)
     saved['output ' .. i] = y:detach():clone()
     if y.requires_grad then loss = (loss or 0) + (y * weight_of(i, y)):sum() end
   end
-  loss:backward()
+  if loss then loss:backward() end
   for key, p in net:named_parameters() do saved['gradient of ' .. key] = p.grad end
   for key, b in net:named_buffers() do saved['buffer ' .. key] = b end
   torch.save(saved, ('%s/%s.npz'):format(folder, name))

@@ -71,6 +71,64 @@ function M.kl_div(g, a, call)
   g:call_operator('div.Scalar', { self = sum, other = batch }, { call.results[1] })
 end
 
+-- Stores the loss of elements, or their mean or sum, as the result of the call.
+local function reduce(g, a, call, target, arguments)
+  local y = call.results[1]
+  if a.reduction == 'none' then return g:call_operator(target, arguments, { y }) end
+  local like = arguments.self
+  g:call_operator(a.reduction .. '.default', { self = step(g, target, arguments, like) }, { y })
+end
+
+-- The logarithm of the variance and the squared error divided by it; the variance is at least eps, but
+-- its gradient is not cut.
+function M.gaussian_nll_loss(g, a, call)
+  local x, var = a.input, a.var
+  if type(var) == 'number' then g:fail 'a variance that is a number; pass a tensor' end
+  for d, size in ipairs(x.shape) do
+    if #var.shape ~= #x.shape or var.shape[d] ~= size or a.target.shape[d] ~= size then g:fail 'a target or a variance of another shape than the input; expand it' end
+  end
+  var = step(g, 'clone.default', { self = var }, var)
+  g:call_operator('clamp_min_.default', { self = step(g, 'detach.default', { self = var }, var), min = a.eps }, { g:made(var) })
+  local distance = step(g, 'sub.Tensor', { self = x, other = a.target }, x)
+  local square = step(g, 'div.Tensor', { self = step(g, 'square.default', { self = distance }, x), other = var }, x)
+  local sum = step(g, 'add.Tensor', { self = step(g, 'log.default', { self = var }, x), other = square }, x)
+  if a.full then sum = step(g, 'add.Scalar', { self = sum, other = math.log(2 * math.pi) }, x) end
+  reduce(g, a, call, 'mul.Scalar', { self = sum, other = 0.5 })
+end
+
+function M.multilabel_soft_margin_loss(g, a, call)
+  local x, y = a.input, a.target
+  local function log_sigmoid(value) return step(g, 'log_sigmoid.default', { self = value }, x) end
+  local hits = step(g, 'mul.Tensor', { self = y, other = log_sigmoid(x) }, x)
+  local misses = step(g, 'mul.Tensor', { self = step(g, 'rsub.Scalar', { self = y, other = 1 }, y), other = log_sigmoid(step(g, 'neg.default', { self = x }, x)) }, x)
+  local sum = step(g, 'neg.default', { self = step(g, 'add.Tensor', { self = hits, other = misses }, x) }, x)
+  if a.weight then sum = step(g, 'mul.Tensor', { self = sum, other = a.weight }, x) end
+  local shape = g:shape(x)
+  table.remove(shape)
+  if a.reduction == 'none' then return g:call_operator('mean.dim', { self = sum, dim = { -1 } }, { call.results[1] }) end
+  local rows = step(g, 'mean.dim', { self = sum, dim = { -1 } }, x, shape)
+  g:call_operator(a.reduction .. '.default', { self = rows }, { call.results[1] })
+end
+
+-- The norm of the elements of a window, without the sign of their sum.
+local function lp_pool(n)
+  return function(g, a, call)
+    local x, y, p = a.input or a.self, call.results[1], a.norm_type
+    local kernel, stride, count = {}, {}, 1
+    for i = 1, n do
+      kernel[i] = #a.kernel_size == 1 and a.kernel_size[1] or a.kernel_size[i]
+      stride[i] = a.stride and (#a.stride == 1 and a.stride[1] or a.stride[i]) or kernel[i]
+      count = count * kernel[i]
+    end
+    local mean = step(g, ('avg_pool%dd.default'):format(n), { self = step(g, 'pow.Tensor_Scalar', { self = x, exponent = p }, x), kernel_size = kernel, stride = stride,
+      ceil_mode = a.ceil_mode }, x, g:shape(y))
+    local size = step(g, 'relu.default', { self = step(g, 'abs.default', { self = mean }, mean) }, mean)
+    size = step(g, 'mul.Tensor', { self = step(g, 'sign.default', { self = mean }, mean), other = size }, mean)
+    g:call_operator('pow.Tensor_Scalar', { self = step(g, 'mul.Scalar', { self = size, other = count }, mean), exponent = 1 / p }, { y })
+  end
+end
+M.lp_pool1d, M.lp_pool2d, M.lp_pool3d = lp_pool(1), lp_pool(2), lp_pool(3)
+
 -- A number of each of three dimensions.
 local function three(x)
   local list = type(x) == 'table' and x or { x }

@@ -65,7 +65,7 @@ local function texts_of(machine, dtype, bytes)
         return utf8.char(point)
       end)
     end
-    texts[#texts + 1] = text:gsub('\0+$', '')
+    texts[#texts + 1] = text:match '^.*[^\0]' or '' -- linear, unlike '\0+$'
   end
   return texts
 end

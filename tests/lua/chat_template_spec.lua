@@ -87,6 +87,12 @@ describe('a hostile template', function()
     } do assert_fails(message, rendered, template) end
   end)
 
+  it('removes space before a tag in linear time', function()
+    local text = 'a' .. (' '):rep(200000) .. 'b'
+    assert.equal(text, rendered(text .. ' {%- if false %}{% endif %}'))
+    assert.equal('', rendered((' '):rep(200000) .. '{%- if false %}{% endif %}'))
+  end)
+
   it('stops loops in loops #again', function()
     local loop = '{% for i in range(100000) %}'
     assert_fails('more than 3000000 steps', rendered, loop .. loop .. '{% endfor %}{% endfor %}')

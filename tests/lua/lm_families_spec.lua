@@ -228,6 +228,8 @@ describe('an encoder #cpu', function()
     assert_close(torch.stack { long:sum(1) / math.sqrt(12), short:sum(1) / math.sqrt(5) }, pooled 'mean_sqrt_len_tokens')
     assert_close(torch.stack { short[-1], short[-1] }, pooled('lasttoken', { ['sentence_bert_config.json'] = '{"max_seq_length": 5}' }))
     assert_fails("the pooling 'weightedmean', expected cls", pooled, 'weightedmean_tokens')
+    local word = ('a'):rep(200000) -- a pattern that is not linear takes minutes
+    assert_fails("a module of the type 'aaa", pooled, 'cls_token', { ['modules.json'] = ('[{"type": "%s"}]'):format(word .. '.' .. word) })
     assert_fails('a module that is the number 3, expected an object', pooled, 'cls_token', { ['modules.json'] = '[3]' })
     assert_fails('no config.json in the folder nil of the pooling', pooled, 'cls_token', { ['modules.json'] = modules:gsub('"1_Pooling"', 'null') })
     assert_fails("a module of the type 'sentence_transformers.models.Dense'", pooled, 'cls_token', { ['modules.json'] = modules:gsub('Pooling"}', 'Dense"}') })

@@ -148,6 +148,15 @@ describe('a damaged file #cpu', function()
     end)
   end
 
+  it('with zeros inside a long text of NumPy is read in linear time', function()
+    serialization.add_safe_globals { 'numpy' }
+    local text = ('\0'):rep(200000) .. 'a'
+    local ok, value = unpickle.load('\x80\2' .. array .. '(K\1(K\1tcnumpy\ndtype\n(X\7\0\0\0S200001\x89\x88tR\x89B' .. ('<I4'):pack(#text) .. text .. 'tb.',
+      pt_globals.make(), error)
+    assert.is_true(ok, value)
+    assert.equal(text, value[1])
+  end)
+
   it('a damaged file with an ever growing key is an error', function()
     local tuple = 'K\1\x85' .. ('2\x86'):rep(40) -- each twice in the next
     local ok, message = unpickle.load('\x80\2}' .. tuple .. 'K\1s.', pt_globals.make(), error)

@@ -68,7 +68,7 @@ local function embedding_of(folder, context)
   how.lower = limits.do_lower_case == true
   for _, module in ipairs(folder:json 'modules.json' or {}) do
     if type(module) ~= 'table' then folder:_fail('a module that is the %s %s, expected an object', type(module), tostring(module)) end
-    local kind = tostring(module.type):match '[^.]*$'
+    local kind = tostring(module.type):gsub('^.*%.', '')
     if kind == 'Pooling' then
       local name = tostring(module.path) .. '/config.json'
       local data = outside.path_inside(folder.path .. 'modules.json', name) and folder:json(name)

@@ -81,7 +81,7 @@ end
 
 -- A text before a tag, with the space that the tag removes left out. first: the text begins a line.
 local function before_tag(text, sign, opener, first)
-  if sign == '-' then return (text:gsub('%s+$', '')) end
+  if sign == '-' then return text:match '^.*%S' or '' end -- linear, unlike '%s+$'
   if sign == '+' or opener == '{{' then return text end
   local head, line = text:match '^(.*\n)([ \t\v\f]*)$'
   if line then return head end

@@ -35,13 +35,25 @@ local function mark(statements)
   return list
 end
 
+-- Whether a statement reads other elements of a buffer than the one that it computes: the transposed
+-- matrix, a row that is broadcast.
+local function reads_elsewhere(statement, buffer)
+  for i = 1, statement.args.n do
+    local place = statement.args[i]
+    if type(place) == 'table' and root(place.buffer) == buffer then
+      if place.offset ~= 0 or not places.is_dense(place) or places.numel(place.shape) ~= buffer.numel then return true end
+    end
+  end
+  return false
+end
+
 -- Lets a statement that may write to its operand do so where the operand ends there.
 local function join(statements)
   for i, statement in ipairs(statements) do
     if statement.in_place then
       local x, y = root(statement.in_place[1].buffer), statement.in_place[2].buffer
       local fits = x.kind == 'arena' and y.kind == 'arena' and x ~= y and x.numel == y.numel and x.dtype == y.dtype and statement.in_place[1].offset == 0
-      if fits and x.last == i and y.first == i then
+      if fits and x.last == i and y.first == i and not reads_elsewhere(statement, x) then
         y.same, x.last = x, y.last
       end
     end

@@ -176,6 +176,23 @@ describe('C source of programs #cpu', function()
     assert.truthy(header:find('int net_run(const float *in_x, float *out_v20);', 1, true), header)
   end)
 
+  it('does not overwrite an operand that a statement reads in another order', function()
+    local tensor, int = programs.tensor, programs.int
+    local model = program('', {}, { values = '"x": {"dtype": 7, "sizes": [{"as_int": 3}, {"as_int": 3}]}', nodes = {
+      programs.aten('sin.default', { 'self', tensor 'x' }, { tensor 'a' }),
+      programs.aten('transpose.int', { 'self', tensor 'a', 'dim0', int(0), 'dim1', int(1) }, { tensor 'b' }),
+      programs.aten('sub.Tensor', { 'self', tensor 'a', 'other', tensor 'b' }, { tensor 'c' }),
+      programs.aten('select.int', { 'self', tensor 'c', 'dim', int(0), 'index', int(1) }, { tensor 'd' }),
+      programs.aten('mul.Tensor', { 'self', tensor 'c', 'other', tensor 'd' }, { tensor 'e' }),
+      programs.aten('exp.default', { 'self', tensor 'e' }, { tensor 'y' }) } })
+    local x = torch.arange(9, { dtype = torch.float32 }):view(3, 3)
+    build('order', model)
+    local expected = results_of(model, { x })
+    local results, message = c_program.run(folder, 'order', 'cc' .. WARNINGS, { x }, expected)
+    assert(results, message)
+    assert.is_true(c_program.difference(results, expected) < 1e-5)
+  end)
+
   it('describes the arguments in the header and names the nodes in the source', function()
     local source, header = generate(program('relu.default', { 'self', programs.tensor 'x' }), { name = 'net', header = 'net.h' })
     assert.truthy(header:find(' * - in_x: float[2][3], an input\n * - out_y: float[2][3], an output\n', 1, true), header)

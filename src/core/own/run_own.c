@@ -273,7 +273,7 @@ static lt_status prepare_writes(const lt_own_op *op, const lt_own_values *given)
                            : NULL;
         if (t == NULL) continue;
         LT_TRY(lt_prepare_write(t));
-        LT_TRY(lt_check_inplace(t));
+        if (lt_grad_mode_on()) LT_TRY(lt_check_inplace(t));
         if (lt_grad_mode_on() && lt_requires_grad(t))
             return lt_error(LT_ERR_RUNTIME,
                             "%s(): argument '%s' is written in place and requires grad, but the "

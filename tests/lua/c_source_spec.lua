@@ -193,6 +193,14 @@ describe('C source of programs #cpu', function()
     assert.is_true(c_program.difference(results, expected) < 1e-5)
   end)
 
+  it('compiles without warnings where an input is not read', function()
+    local sizes = '"x": {"dtype": 7, "sizes": [{"as_int": 2}]}, "unread": {"dtype": 7, "sizes": [{"as_int": 1}]}'
+    local model, inputs = program('exp.default', { 'self', programs.tensor 'x' }, { inputs = { 'x', 'unread' }, values = sizes }), { torch.tensor { 0.0, 1 }, torch.zeros(1) }
+    build('unread', model)
+    local results, message = c_program.run(folder, 'unread', 'cc' .. WARNINGS, inputs, results_of(model, inputs))
+    assert(results, message)
+  end)
+
   it('describes the arguments in the header and names the nodes in the source', function()
     local source, header = generate(program('relu.default', { 'self', programs.tensor 'x' }), { name = 'net', header = 'net.h' })
     assert.truthy(header:find(' * - in_x: float[2][3], an input\n * - out_y: float[2][3], an output\n', 1, true), header)

@@ -28,7 +28,7 @@ local fail = require 'torch.support.fail'
 local outside = require 'torch.files.outside'
 local plain_number = require 'torch.files.plain_number'
 local scope = require 'torch.autograd.scope'
-local quoted = require 'torch.support.json_string'
+local quoted = require 'torch.files.json_string'
 local C = torch._C
 
 local M = require 'torch.profiler.schedule'

@@ -46,7 +46,7 @@ $(GEN)/c_source_parts.lua: $(C_SOURCE_PARTS) scripts/gen/header_texts.lua
 	$(LUA) scripts/gen/header_texts.lua $(C_SOURCE_PARTS) >$@
 
 # The description of the C interface, for generators of bindings.
-$(GEN)/ltensor.json: $(GEN_STAMP) $(wildcard include/*.h) lib/support/json_string.lua
+$(GEN)/ltensor.json: $(GEN_STAMP) $(wildcard include/*.h) lib/files/json_string.lua
 	$(LUA) scripts/gen/description.lua $(VERSION) $@ $(sort $(wildcard include/*.h))
 
 # The binding for LuaJIT, beside the libraries that it opens.

@@ -5,7 +5,7 @@
 
 local torch = require 'torch'
 local archives = require 'torch.export.archive'
-local json = require 'torch.support.json_text'
+local json = require 'torch.files.json_text'
 local zip = require 'torch.files.zip'
 
 local ALIGNMENT = 64 -- fixed: bytes, of the elements in PyTorch's archives

@@ -7,7 +7,7 @@
 
 local torch = require 'torch'
 local shown = require 'torch.support.printable_format'
-local quoted = require 'torch.support.json_string'
+local quoted = require 'torch.files.json_string'
 local outside = require 'torch.files.outside'
 local whole_file = require 'torch.files.whole_file'
 

@@ -5,7 +5,7 @@
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
 local folder_names = require 'torch.lm.models.folder'
-local json_string = require 'torch.support.json_string'
+local json_string = require 'torch.files.json_string'
 local llama = require 'torch.lm.llama'
 local nn = require 'torch.nn'
 local outside = require 'torch.files.outside'

@@ -6,7 +6,7 @@
 -- written here, because Jupyter indents by one space and cJSON by tabs, and because 64-bit integers
 -- do not fit into doubles.
 
-local quoted = require 'torch.support.json_string'
+local quoted = require 'torch.files.json_string'
 local torch = require 'torch'
 
 local json = {}

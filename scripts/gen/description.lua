@@ -11,7 +11,7 @@ local described = require 'described'
 local functions = require 'functions'
 local names_of = require 'names'
 local scalar_forms = require 'scalar_forms'
-local quoted = dofile 'lib/support/json_string.lua'
+local quoted = dofile 'lib/files/json_string.lua'
 
 -- ---- JSON ---------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@
 local torch = require 'torch'
 local archives = require 'torch.export.archive'
 local fail = require 'torch.support.fail'
-local json = require 'torch.support.json_text'
+local json = require 'torch.files.json_text'
 local record = require 'torch.onnx.export.record'
 local schemas = require 'torch.export.write.schemas'
 local symbols = require 'torch.onnx.export.symbols'

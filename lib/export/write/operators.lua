@@ -7,7 +7,7 @@
 
 local torch = require 'torch'
 local arguments = require 'torch.onnx.export.arguments'
-local json = require 'torch.support.json_text'
+local json = require 'torch.files.json_text'
 local schemas = require 'torch.export.write.schemas'
 local symbols = require 'torch.onnx.export.symbols'
 

@@ -5,7 +5,7 @@
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
 local graphs = require 'torch.export.write.graph'
-local json = require 'torch.support.json_text'
+local json = require 'torch.files.json_text'
 local operators = require 'torch.export.write.operators'
 local programs = require 'torch.export.program'
 local record = require 'torch.onnx.export.record'

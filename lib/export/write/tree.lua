@@ -4,7 +4,7 @@
 
 local torch = require 'torch'
 local fail = require 'torch.support.fail'
-local json = require 'torch.support.json_text'
+local json = require 'torch.files.json_text'
 
 local M = {}
 

@@ -4,7 +4,7 @@
 -- names in order. `null` is JSON's null. JSON has no infinities and nan: they are errors.
 
 local plain_number = require 'torch.files.plain_number'
-local quoted = require 'torch.support.json_string'
+local quoted = require 'torch.files.json_string'
 
 local M = {}
 

@@ -403,6 +403,14 @@ describe('operators', function()
     assert_equal(wanted, fused({ between(a:transpose(2, 3)), between(b:transpose(2, 3)) }, { transBatchA = 1, transA = 1, transBatchB = 1, transB = 1 }), 1e-5)
   end)
 
+  it('Hardmax marks the first of the largest numbers', function()
+    local x = tensor { { 1, 3, 3 }, { 5, 2, 4 } }
+    assert_equal(tensor { { 0, 1, 0 }, { 1, 0, 0 } }, (compute('Hardmax', { x }, { axis = 1 }, 13)))
+    assert_equal(tensor { { 0, 1, 0 }, { 1, 0, 1 } }, (compute('Hardmax', { x }, { axis = 0 }, 13)))
+    -- Until opset 13 the dimensions from the axis on were one.
+    assert_equal(tensor { { 0, 0, 0 }, { 1, 0, 0 } }, (compute('Hardmax', { x }, { axis = 0 }, 11)))
+  end)
+
   describe('of com.microsoft on quantized values', function()
     local function q(op, inputs, attributes) return (compute(op, inputs, attributes, 17, 1, 'com.microsoft')) end
     local s, z = tensor(0.25), tensor(10, torch.uint8)

@@ -102,6 +102,49 @@ for _, name in ipairs { 'attention', 'convolution', 'recurrent', 'mixer' } do
   end
 end
 
+-- ---- operations ---------------------------------------------------------------------------------
+
+local Call = nn.Module:extend 'Call'
+function Call:init(fn) self.fn = fn end
+function Call:forward(...) return self.fn(...) end
+
+-- Groups of operations: a function that returns their results, and its inputs.
+local operations = {
+  activations = { function(x)
+    return torch.stack { F.relu6(x), F.hardtanh(x), F.hardsigmoid(x), F.hardswish(x), F.silu(x), F.mish(x), F.softplus(x), F.elu(x), F.selu(x), F.celu(x, 0.7),
+      F.leaky_relu(x, 0.2), F.softsign(x), F.logsigmoid(x), F.hardshrink(x), F.softshrink(x), F.tanhshrink(x), F.gelu(x, { approximate = 'tanh' }), F.gelu(x), x:abs():log1p(), x:sin(), x:floor(),
+      x:clamp(-0.5, 0.5), x:erf(), x:sign(), x:exp(), x:tanh() }
+  end, { 3, 7 } },
+  arithmetic = { function(x, y)
+    return x + y, x - 2 * y, 3 - x, x / y, torch.maximum(x, y), torch.minimum(x, y), torch.where(x:gt(y), x, y), x:masked_fill(x:gt(0), -1), x:lt(0), torch.remainder(x, 0.7),
+      torch.lerp(x, y, 0.3), x:abs() ^ 1.5, (x * 3):to(torch.int64) // 2, (x * 3):to(torch.int64):float()
+  end, { 4, 1, 5 }, { 3, 5 } },
+  reductions = { function(x)
+    return x:sum(), x:mean { 1, 3 }, x:amax(2), x:amin { 1, 2 }, x:argmax(2), x:var(2), x:std(3), x:prod(3), x:cumsum(2), x:softmax(2), x:log_softmax(1), x:logsumexp(2),
+      torch.linalg.vector_norm(x, 2, 3), x:gt(0):any(2), x:gt(-9):all()
+  end, { 3, 4, 5 } },
+  moves = { function(x)
+    return x:permute(3, 1, 2):reshape(5, 12), x[{ { 2, 3 }, { 1, 4, 2 } }]:contiguous(), x:flip { 2 }, x:roll(2, 3), x:unfold(3, 3, 1) * 1, x:chunk(2, 2)[2] + 0, torch.cat({ x, x:flip { 1 } }, 3),
+      torch.stack({ x, x * 2 }, 2), x:index_select(2, torch.tensor { 3, 1 }), F.pad(x, { 1, 2, 0, 1 }), F.pad(x, { 1, 1 }, 'constant', 3), F.pad(x, { 1, 1 }, 'reflect'),
+      x:transpose(1, 3) - x:permute(3, 2, 1), x:tril()
+  end, { 3, 4, 5 } },
+  windows = { function(x, w)
+    return F.max_pool2d(x, 3, 2, 1, 1, true), F.avg_pool2d(x, 3, 2, 1), F.avg_pool2d(x, 3, 2, 1, false, false), F.adaptive_avg_pool2d(x, { 3, 2 }), F.adaptive_max_pool2d(x, { 2, 3 }),
+      F.conv2d(x, w, nil, 2, 2, 2, 2), F.conv_transpose2d(x, w, nil, 2, 1, 1, 1), F.max_pool1d(x[1], 2), F.conv1d(x:flatten(3), w[{ {}, {}, 1 }]:repeat_interleave(2, 2)),
+      F.group_norm(x, 2), F.instance_norm(x), F.interpolate(x, { scale_factor = 2 })
+  end, { 2, 4, 9, 7 }, { 4, 2, 3, 3 } },
+  products = { function(x, y, v)
+    return x:matmul(y), x:matmul(y[1]), x[1]:matmul(y[1]), x:matmul(v), torch.einsum('bij,bjk->ibk', x, y), torch.outer(v, v), v:dot(v), torch.bmm(x, y)
+  end, { 2, 5, 4 }, { 2, 4, 3 }, { 4 } },
+}
+for name, entry in pairs(operations) do
+  nets['operations_' .. name] = function()
+    local inputs = {}
+    for i = 2, #entry do inputs[i - 1] = torch.randn(entry[i]) end
+    return torch.export.export(Call(entry[1]):eval(), inputs), inputs
+  end
+end
+
 -- ---- comparison ---------------------------------------------------------------------------------
 
 -- Writes the C source of a model to the folder; returns the number of floats of its weights.
@@ -150,7 +193,8 @@ end
 describe('C source of programs #cpu', function()
   it('gives the results of a program of ONNX, compiled by cc without warnings', function() check('mlp', { 'cc' }) end)
 
-  for _, name in ipairs { 'mlp', 'lenet', 'resnet', 'recurrent', 'transformer', 'pt2_attention', 'pt2_convolution', 'pt2_recurrent', 'pt2_mixer' } do
+  for _, name in ipairs { 'mlp', 'lenet', 'resnet', 'recurrent', 'transformer', 'pt2_attention', 'pt2_convolution', 'pt2_recurrent', 'pt2_mixer', 'operations_activations', 'operations_arithmetic',
+    'operations_reductions', 'operations_moves', 'operations_windows', 'operations_products' } do
     it(('of %s gives its results by gcc and clang, with and without sanitizers #again'):format(name), function()
       local compilers = { 'gcc -O3', 'gcc -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all' }
       if has 'clang' then table.move({ 'clang -O3', 'clang -O1 -fsanitize=undefined -fsanitize-trap=undefined' }, 1, 2, 3, compilers) end

@@ -83,6 +83,11 @@ local function matmul(b, args, call)
 end
 for _, name in ipairs { 'matmul', 'mm', 'bmm', 'mv', 'dot' } do M.ops[name] = matmul end
 
+function M.ops.outer(b, args, call)
+  local x, z, dtype = as_matrix(b:place(args.self), true), as_matrix(b:place(args.vec2 or args.other), false), call.results[1].dtype
+  return elementwise.combine(b, 'mul', 'a * b', { x, z }, { dtype, dtype }, elementwise.shape_of(call), dtype)
+end
+
 -- ---- sums of products ---------------------------------------------------------------------------
 
 -- The place with the labels of its dimensions in the order of a string; labels that it lacks have size 1.

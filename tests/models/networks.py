@@ -441,7 +441,8 @@ class Call(nn.Module):
         for place, tensor in zip(self.places, tensors):
             leaves[place] = tensor
         args, kwargs = _pytree.tree_unflatten(leaves, spec)
-        return self.process(self.op(*args, **kwargs))
+        result = self.process(self.op(*args, **kwargs))
+        return tuple(result) if isinstance(result, tuple) else result  # torch.export.save refuses torch.return_types
 
 
 def call_of(op, sample):

@@ -100,7 +100,7 @@ local function record_program(module, sizes)
   local ok, recording = pcall(record.record, module, args, names, { caller = CALLER })
   fields.out_tree = tree
   restore()
-  if not ok then error((tostring(recording):gsub('^.-' .. CALLER .. ': ', ''):gsub('^.-torch%.onnx%.export: ', '')), 0) end
+  if not ok then error((tostring(recording):gsub('^.-' .. CALLER .. ': ', '')), 0) end
   for _, value in ipairs(recording.values) do
     local is_state = value.kind == 'parameter' or value.kind == 'buffer'
     if is_state and torch._C.version_of(value.tensor) ~= value.version then error(("the program changes '%s'; C source has no state"):format(value.name), 0) end

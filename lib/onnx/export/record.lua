@@ -48,7 +48,7 @@ local function value_of(self, tensor)
   local value = self.of_tensor[tensor]
   if value and (self.in_place or value.version == torch._C.version_of(tensor)) then return value end
   if value and (value.varies or value.learned) then
-    fail('torch.onnx.export: %s: a tensor that it uses was changed through another one that shares its memory; ONNX has no such values', self.where())
+    fail('%s: %s: a tensor that it uses was changed through another one that shares its memory; a recording has no such values', self.caller, self.where())
   end
   if self.foreign[tensor] then
     fail("%s: %s: '%s' is no operation of the library, and its result depends on the inputs; a recording cannot have it", self.caller, self.where(), self.foreign[tensor])
@@ -219,7 +219,7 @@ local function hook_of(self)
     if entry.op == 'index_assign' then
       if self.in_place then return add_assignment(self, args) end
       if any(args, 'varies') or any(args, 'learned') then
-        fail('torch.onnx.export: %s: ONNX has no equivalent of x[...] = value; use torch.where or torch.cat', self.where())
+        fail('%s: %s: x[...] = value has no equivalent; use torch.where or torch.cat', self.caller, self.where())
       end
       return
     end

@@ -106,6 +106,12 @@ describe('operators of torch.export #cpu', function()
       assert.is_true(torch.equal(torch.erf(x), results_of(1, 'special_erf.default', { 'self', tensor 'x1' }, x)))
     end)
 
+    it('the ends of linspace and logspace are numbers or tensors', function()
+      local ends = { 'start', tensor 'x1', 'end', '{"as_int": 4}', 'steps', '{"as_int": 3}' }
+      assert.same({ 2, 3, 4 }, results_of(1, 'linspace.Tensor_Scalar', ends, torch.tensor(2.0)):tolist())
+      assert.same({ 4, 8, 16 }, results_of(1, 'logspace.Tensor_Scalar', { 'base', '{"as_float": 2.0}', table.unpack(ends) }, torch.tensor(2.0)):tolist())
+    end)
+
     it('a reduction is a number', function()
       local function loss(i) return results_of(1, 'mse_loss.default', { 'self', tensor 'x1', 'target', tensor 'x2', 'reduction', int(i) }, x, torch.zeros(3)) end
       assert.same({ 1, 0.25, 4 }, loss(0):tolist())

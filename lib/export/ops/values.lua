@@ -27,6 +27,9 @@ end
 -- ---- new tensors --------------------------------------------------------------------------------
 
 function named.arange(a) return torch.arange(a.start or 0, a['end'], a.step or 1, { dtype = a.dtype }) end
+local function number(x) return torch.is_tensor(x) and x:item() or x end
+function named.linspace(a) return torch.linspace(number(a.start), number(a['end']), a.steps, { dtype = a.dtype }) end
+function named.logspace(a) return torch.logspace(number(a.start), number(a['end']), a.steps, { base = a.base or 10, dtype = a.dtype }) end
 function named.scalar_tensor(a) return torch.tensor(a.s, { dtype = a.dtype }) end
 function named.empty(a) return torch.zeros(a.size, { dtype = a.dtype }) end
 function named.empty_strided(a)

@@ -1,6 +1,6 @@
 """Writes lib/export/write/overloads.lua: ATen's overloads for the operations of ltensor, with which torch.export.export names nodes.
 
-    ltensor tests/reference/operation_names.lua | python tests/reference/aten_overloads.py
+    ltensor tests/reference/generator/operation_names.lua | python tests/reference/aten_overloads.py
 
 The standard input has the names of ltensor's operations, one a line. MORE are the ones that the writers of lib/export/write name themselves.
 """

@@ -126,6 +126,8 @@ local function compare(call)
     fail(host_ok and 'fails on the GPU only: ' .. tostring(on_device) or 'fails on the CPU only: ' .. tostring(host))
   end
   if not host_ok then return false end
+  -- The segments of lengths that are not checked, such as negative ones, depend on the steps of a search.
+  if call.op.name == 'segment_reduce' and call.text:find('unsafe = true', 1, true) then return true end
   -- Which elements a NaN or infinity reaches depends on the order of a transform's steps.
   if call.op.name:find '^fft_' and self and not torch.isfinite(self):all():item() then return true end
   local tied = self and has_repeats(self)

@@ -42,7 +42,7 @@ end
 
 -- tuning: products per element of a convolution whose norm is folded. With more, a norm takes less than
 -- 1 % of the convolution's time, and a folded weight takes memory: without this limit, calls of a
--- ResNet-18 take 62 instead of 39 MB, and the same time (Zen 5, 2026-11-29)
+-- ResNet-18 take 62 instead of 39 MB, and the same time (Zen 4, 2026-11-29)
 local MOST_PRODUCTS = 2000
 
 -- Whether folding pays for the weight of a constant.

@@ -79,13 +79,7 @@ end
 --- The sizes of a value: a list of numbers and symbols.
 function Graph:shape(value)
   if value.is_made then return value.shape end
-  local shape = {}
-  for d = 1, #value.shape do
-    local values = {}
-    for k, recording in ipairs(self.recordings) do values[k] = recording.values[value.id].shape[d] end
-    shape[d] = symbols.number(values)
-  end
-  return shape
+  return symbols.shape(self.recordings, value)
 end
 
 local function contiguous(shape)

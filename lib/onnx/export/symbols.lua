@@ -28,6 +28,17 @@ function M.at(x, k)
   return x
 end
 
+--- The sizes of a value of the recordings: a list of numbers and symbols.
+function M.shape(recordings, value)
+  local shape = {}
+  for d = 1, #value.shape do
+    local values = {}
+    for k, recording in ipairs(recordings) do values[k] = recording.values[value.id].shape[d] end
+    shape[d] = M.number(values)
+  end
+  return shape
+end
+
 -- Arithmetic of symbols and numbers, in every recording.
 for name, f in pairs {
   __add = function(a, b) return a + b end, __sub = function(a, b) return a - b end, __mul = function(a, b) return a * b end,

@@ -1,38 +1,20 @@
 -- index.lua - writes x[...], x[...] = value, and the choice of elements by conditions and positions.
 
 local torch = require 'torch'
+local index_text = require 'torch.onnx.export.index_text'
 local record = require 'torch.onnx.export.record'
 
 local M = {}
 
 -- ---- the parts of an index ----------------------------------------------------------------------
 
-local function number_of(g, text)
-  if text == '' then return nil end
-  return math.tointeger(tonumber(text)) or g:fail("the index '%s' is not supported; pass numbers or tables", text)
-end
-
--- An index written as a string, in the form of a table.
-local function parsed(g, text)
-  local list = {}
-  for part in (text .. ','):gmatch '%s*(.-)%s*,' do
-    if part == 'None' or part == '...' then list[#list + 1] = part
-    elseif part:find ':' then
-      local first, last, step = part:match '^(%-?%d*):(%-?%d*):?(%-?%d*)$'
-      if not first then g:fail("the index '%s' is not supported; pass numbers or tables", text) end
-      list[#list + 1] = { number_of(g, first), number_of(g, last), number_of(g, step), is_slice = true }
-    else
-      list[#list + 1] = number_of(g, part)
-    end
-  end
-  return list
-end
-
 local function is_symbol(x) return type(x) == 'table' and getmetatable(x) ~= nil and not record.is_value(x) end
 
 -- The entries of an index, one for each dimension.
 local function entries_of(g, key)
-  if type(key) == 'string' then return parsed(g, key) end
+  if type(key) == 'string' then
+    return index_text(key, function(text) g:fail("the index '%s' is not supported; pass numbers or tables", text) end)
+  end
   if type(key) ~= 'table' or record.is_value(key) or is_symbol(key) then return { key } end
   return key
 end

@@ -3,6 +3,7 @@
 
 local torch = require 'torch'
 local convolution = require 'torch.onnx.export.ops.convolution'
+local index_text = require 'torch.onnx.export.index_text'
 local record = require 'torch.onnx.export.record'
 local shape = require 'torch.onnx.export.ops.shape'
 local tensors = require 'torch.onnx.tensors'
@@ -156,28 +157,6 @@ end
 
 local fields = { T = 'reversed', mT = 'adjoint', H = 'reversed', mH = 'adjoint' }
 
-local function number_of(g, text)
-  if text == '' then return nil end
-  return math.tointeger(tonumber(text)) or g:fail("the index '%s'", text)
-end
-
--- An index written as a string, in the form of a table.
-local function parsed(g, text)
-  local list = {}
-  for part in (text .. ','):gmatch '%s*(.-)%s*,' do
-    if part == 'None' or part == '...' then
-      list[#list + 1] = part
-    elseif part:find ':' then
-      local first, last, step = part:match '^(%-?%d*):(%-?%d*):?(%-?%d*)$'
-      if not first then g:fail("the index '%s'", text) end
-      list[#list + 1] = { number_of(g, first), number_of(g, last), number_of(g, step), is_slice = true }
-    else
-      list[#list + 1] = number_of(g, part)
-    end
-  end
-  return list
-end
-
 -- Converts bounds from 1 with both ends included to ONNX's bounds from 0 without the last.
 local function bounds(g, entry)
   local first = g:map(function(at) return at > 0 and at - 1 or at end, entry[1] or 1)
@@ -187,7 +166,9 @@ end
 
 -- The entries of an index, one for each dimension.
 local function entries_of(g, key)
-  if type(key) == 'string' then return parsed(g, key) end
+  if type(key) == 'string' then
+    return index_text(key, function(text) g:fail("the index '%s'", text) end)
+  end
   if type(key) ~= 'table' or record.is_value(key) then return { key } end
   if getmetatable(key) ~= nil and #key == 0 then return { key } end -- a symbol
   return key

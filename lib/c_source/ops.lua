@@ -11,7 +11,7 @@ for _, file in ipairs { 'elementwise', 'moves', 'products', 'reduce', 'layers' }
   for name, write in pairs(require('torch.c_source.ops.' .. file).ops) do writers[name] = writers[name] or write end
 end
 
--- Operations whose arguments have no declaration.
+-- Operations without a declaration of their arguments.
 local raw = { recurrent_layer = true, index = true }
 
 -- An in-place operation gives a new value, as the operation without the underscore does.

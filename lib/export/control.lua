@@ -52,7 +52,7 @@ local function zero_row(list)
   return row
 end
 
--- The results without rows of a loop whose results for one row are these.
+-- The results of a loop over 0 rows, from these results for one row.
 local function without_rows(row, count)
   local results = {}
   for k = 1, count do results[k] = row[k]:unsqueeze(1):narrow(1, 1, 0) end

@@ -18,7 +18,7 @@ local M = {}
 
 local function device_of(device) return { type = device.type, index = device.type == 'cpu' and json.null or device.index or 0 } end
 
---- The description of a tensor, whose elements are stored contiguously.
+--- The description of a tensor; its elements are stored contiguously.
 local function meta_of(tensor)
   local sizes, strides, step = json.list {}, json.list {}, 1
   for d = tensor.ndim, 1, -1 do

@@ -158,7 +158,7 @@ end
 
 local function padding(n, alignment) return ('\0'):rep(-n % alignment) end
 
---- Writes a GGUF file. tensors: a table or an OrderedDict such as a state_dict, whose order is kept.
+--- Writes a GGUF file. tensors: a table or an OrderedDict such as a state_dict; its order is kept.
 --- To convert a file: `file = torch.lm.gguf(path)`, then
 --- `save(other, {metadata = file.metadata, types = file.types, tensors = file:tensors(), dtype = 'q8_0'})`.
 local function save(path, options)

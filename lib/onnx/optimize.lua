@@ -7,7 +7,7 @@
 --   an input, 'value' if the result may be an input itself, 'number' if it is no tensor; nil: unknown.
 -- - has_effect: true if the node has other effects than its results, or if these do not depend on the
 --   inputs alone.
--- - writes: true for an in-place operator, whose result is its first input; it has an effect.
+-- - writes: true for an in-place operator; its result is its first input, and it has an effect.
 -- - kind: 'convolution', 'batch_norm' (with given statistics), 'product' (of matrices), 'sum' and
 --   'multiplication' (of two tensors), 'sigmoid', 'transposition'. The inputs are then the operands in
 --   the order of fuse.lua.

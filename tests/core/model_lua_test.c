@@ -18,6 +18,7 @@
 #include "ltensor_ops.h"
 #include "ltensor_script.h"
 
+#include "difference.h"
 #include "expect.h"
 
 /* ---- an allocator that counts ---------------------------------------------------------------- */
@@ -139,21 +140,6 @@ static lt_model *load(const char *name)
     lt_model *model = NULL;
     assert_ok(lt_model_load(path_of(name), &model));
     return model;
-}
-
-static double difference(lt_tensor *a, lt_tensor *b)
-{
-    assert_int_equal(lt_tensor_numel(a), lt_tensor_numel(b));
-    assert_int_equal(lt_tensor_dtype(a), lt_tensor_dtype(b));
-    lt_tensor *d = NULL, *size = NULL, *most = NULL;
-    assert_ok(lt_sub(a, b, lt_scalar_from_int(1), &d));
-    assert_ok(lt_abs(d, &size));
-    assert_ok(lt_max(size, &most));
-    const double result = item(most);
-    lt_tensor_release(d);
-    lt_tensor_release(size);
-    lt_tensor_release(most);
-    return result;
 }
 
 static void run(lt_model *model, lt_tensor **inputs, lt_tensor **outputs)

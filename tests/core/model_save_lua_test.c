@@ -14,6 +14,7 @@
 #include "ltensor_ops.h"
 #include "ltensor_script.h"
 
+#include "difference.h"
 #include "expect.h"
 
 static char folder[] = "/tmp/ltensor-saved-XXXXXX";
@@ -52,19 +53,6 @@ static void descend(lt_model *model)
         assert_ok(lt_tensor_set_grad(p, NULL));
     }
     lt_set_grad_enabled(true);
-}
-
-static double difference(lt_tensor *a, lt_tensor *b)
-{
-    lt_tensor *d = NULL, *size = NULL, *most = NULL;
-    assert_ok(lt_sub(a, b, lt_scalar_from_int(1), &d));
-    assert_ok(lt_abs(d, &size));
-    assert_ok(lt_max(size, &most));
-    const double result = item(most);
-    lt_tensor_release(d);
-    lt_tensor_release(size);
-    lt_tensor_release(most);
-    return result;
 }
 
 /* Trains the model of a file, saves it, and continues with both. */

@@ -2,7 +2,7 @@
 
 local M = {}
 
--- An operator of a value, whose result has its dtype and the given shape, or its own.
+-- An operator of a value; the result has its dtype, and the given shape or its own.
 local function step(g, target, arguments, like, shape)
   local result = g:made(like, nil, shape)
   g:call_operator(target, arguments, { result })

@@ -69,37 +69,20 @@ static void a_thread_that_has_done_its_part_takes_from_others(void **state)
     assert_int_equal(r.ended, JOBS);
 }
 
-/* Two jobs that follow each other have begun before either ends. */
-static void follow(const void *context, int64_t job)
-{
-    record *r = *(record *const *)context;
-    atomic_store(&r->begun[job], 1);
-    if (job < 2) wait_for(r, &r->begun[1 - job], 1);
-}
-
-static void jobs_are_handed_out_in_their_order(void **state)
-{
-    (void)state;
-    record r = {.late = 0}, *at = &r;
-    assert_int_equal(lt_parallel_for_dynamic(JOBS, 2, follow, &at), LT_OK);
-    assert_int_equal(r.late, 0);
-}
-
 static void once(const void *context, int64_t job)
 {
     record *r = *(record *const *)context;
     atomic_fetch_add(&r->begun[job], 1);
 }
 
-static void each_way_does_each_job_once(void **state)
+static void each_job_runs_once(void **state)
 {
     (void)state;
     for (int threads = 1; threads <= 200; threads += threads < 4 ? 1 : 49)
         for (int64_t jobs = 0; jobs <= JOBS; jobs++) {
             record r = {.late = 0}, *at = &r;
             assert_int_equal(lt_parallel_for(jobs, threads, once, &at), LT_OK);
-            assert_int_equal(lt_parallel_for_dynamic(jobs, threads, once, &at), LT_OK);
-            for (int job = 0; job < JOBS; job++) assert_int_equal(r.begun[job], job < jobs ? 2 : 0);
+            for (int job = 0; job < JOBS; job++) assert_int_equal(r.begun[job], job < jobs);
         }
 }
 
@@ -129,7 +112,7 @@ static void a_pool_of_the_host_runs_all_tasks(void **state)
     const int workers = lt_pool_workers();
     assert_int_equal(lt_set_thread_pool(&pool), LT_OK);
     assert_int_equal(lt_parallel_for(JOBS, 8, once, &at), LT_OK);
-    assert_int_equal(lt_parallel_for_dynamic(JOBS, 2, once, &at), LT_OK);
+    assert_int_equal(lt_parallel_for(JOBS, 2, once, &at), LT_OK);
     assert_int_equal(lt_set_thread_pool(NULL), LT_OK);
     for (int job = 0; job < JOBS; job++) assert_int_equal(r.begun[job], 2);
     assert_int_equal(l.calls, 2);
@@ -192,8 +175,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_thread_begins_with_its_own_part),
         cmocka_unit_test(a_thread_that_has_done_its_part_takes_from_others),
-        cmocka_unit_test(jobs_are_handed_out_in_their_order),
-        cmocka_unit_test(each_way_does_each_job_once),
+        cmocka_unit_test(each_job_runs_once),
         cmocka_unit_test(a_pool_of_the_host_runs_all_tasks),
         cmocka_unit_test(a_loop_inside_a_loop_runs_on_its_thread),
         cmocka_unit_test(callers_share_the_workers),

@@ -167,6 +167,32 @@ describe('large convolutions', function()
     end
   end)
 
+  it('of one image with few channels are the same by rows on any number of threads', function()
+    if device ~= 'cpu' then return end
+    local before = torch.get_num_threads()
+    for _, case in ipairs {
+      { x = { 8, 41, 40 }, w = { 16, 8, 3, 3 }, options = { padding = 1 } },
+      { x = { 8, 64, 33 }, w = { 10, 8, 5, 3 }, options = { padding = { 2, 0 }, stride = 2 } },
+      { x = { 16, 30, 40 }, w = { 32, 4, 3, 3 }, options = { padding = 4, dilation = 4, groups = 4 } },
+      { x = { 12, 3, 200 }, w = { 16, 12, 3, 3 }, options = { padding = { 2, 1 } } },
+      { x = { 8, 4000 }, w = { 12, 8, 9 }, options = { padding = 4, stride = 3 } },
+      { x = { 8, 9, 20, 20 }, w = { 8, 8, 3, 3, 3 }, options = { padding = 1 } },
+    } do
+      local d = #case.x - 1
+      torch.manual_seed(d)
+      local x, w, b = torch.randn(1, table.unpack(case.x)), torch.randn(table.unpack(case.w)), torch.randn(case.w[1])
+      local conv = F['conv' .. d .. 'd']
+      local wanted = conv(x:double(), w:double(), b:double(), case.options)
+      for threads = 1, 6 do
+        torch.set_num_threads(threads)
+        local ok, y = pcall(conv, x, w, b, case.options)
+        torch.set_num_threads(before)
+        assert(ok, y)
+        assert_near(y, wanted, ('%s on %d threads'):format(table.concat(case.x, 'x'), threads))
+      end
+    end
+  end)
+
   -- One image that the library gets by some of its channels and some of their rows.
   it('large convolutions of one image agree with float64 #again', function()
     if device ~= 'cpu' then return end
@@ -239,10 +265,20 @@ describe('a convolution of 8-bit integers', function()
         assert.is_true(torch.equal(wanted, y), name .. ' ' .. table.concat(c[1], ' '))
       end
     end
+    local x = torch.randint(0, 256, { 1, 8, 64, 64 }, { dtype = torch.uint8, device = device })
+    local w = torch.randint(-128, 128, { 16, 8, 3, 3 }, { dtype = torch.int8, device = device })
+    local wanted = F.conv2d(x:double(), w:double()):to(torch.int32)
+    local before = torch.get_num_threads()
+    for threads = 1, 4 do
+      torch.set_num_threads(threads)
+      local y = torch._C._int8_convolution(x, w, { 1, 1 }, { 1, 1 }, 1)
+      torch.set_num_threads(before)
+      assert.is_true(torch.equal(wanted, y), threads .. ' threads')
+    end
     -- The largest sums: an instruction that adds in 16 bits would show here.
-    local x = torch.full({ 1, 600, 3 }, 255, { dtype = torch.uint8, device = device })
-    local w = torch.full({ 2, 600, 1 }, -128, { dtype = torch.int8, device = device })
-    assert.is_true(torch._C._int8_convolution(x, w, { 1 }, { 1 }, 1):eq(-255 * 128 * 600):all():item())
+    local most = torch.full({ 1, 600, 3 }, 255, { dtype = torch.uint8, device = device })
+    local least = torch.full({ 2, 600, 1 }, -128, { dtype = torch.int8, device = device })
+    assert.is_true(torch._C._int8_convolution(most, least, { 1 }, { 1 }, 1):eq(-255 * 128 * 600):all():item())
   end)
 
   it('refuses other dtypes', function()

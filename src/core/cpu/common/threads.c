@@ -79,25 +79,16 @@ static void run_ranges(void *argument, int index)
     lt_tls = own;
 }
 
-static lt_status run_loop(int64_t jobs, int threads, int n, lt_job run, const void *context)
+lt_status lt_parallel_for(int64_t jobs, int threads, lt_job run, const void *context)
 {
     if (threads <= 1 || jobs <= 1 || lt_pool_busy()) {
         for (int64_t job = 0; job < jobs && !lt_interrupted(); job++) run(context, job);
     } else {
+        const int n = threads < MOST_RANGES ? threads : MOST_RANGES;
         job_range ranges[MOST_RANGES];
         loop l = {ranges, n, run, context, lt_tls.context};
         set_ranges(ranges, n, jobs);
         lt_pool_run(threads < jobs ? threads : (int)jobs, run_ranges, &l);
     }
     return lt_interrupted() ? lt_stopped() : LT_OK;
-}
-
-lt_status lt_parallel_for(int64_t jobs, int count, lt_job run, const void *context)
-{
-    return run_loop(jobs, count, count < MOST_RANGES ? count : MOST_RANGES, run, context);
-}
-
-lt_status lt_parallel_for_dynamic(int64_t jobs, int count, lt_job run, const void *context)
-{
-    return run_loop(jobs, count, 1, run, context);
 }

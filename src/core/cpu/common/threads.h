@@ -42,8 +42,4 @@ int64_t lt_cpu_piece(int64_t n, int64_t most, int threads);
 typedef void (*lt_job)(const void *context, int64_t job);
 lt_status lt_parallel_for(int64_t jobs, int threads, lt_job run, const void *context);
 
-/* Dynamic schedule: threads take the next job in order; for consecutive jobs that read the same
- * data, or jobs of different length (pieces of one product: 1/14 faster). */
-lt_status lt_parallel_for_dynamic(int64_t jobs, int threads, lt_job run, const void *context);
-
 #endif

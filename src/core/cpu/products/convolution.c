@@ -307,60 +307,6 @@ static lt_status by_images(lt_conv_part part, const lt_conv *c, void *x, void *w
     return status;
 }
 
-/* Splits the result of one image into rows along its first dimension larger than 1. The input rows
- * that they need are copied. */
-static lt_status by_rows(const lt_conv *c, const char *x, void *w, char *y, const void *bias,
-                         bool *done)
-{
-    const int d = c->out[0] > 1 ? 0 : c->out[1] > 1 ? 1 : 2;
-    const int64_t size = (int64_t)lt_dtype_size(c->dtype),
-                  reach = (c->kernel[d] - 1) * c->dilation[d] + 1;
-    const int64_t x_row = lt_volume(c->in) / c->in[d] * size,
-                  y_row = lt_volume(c->out) / c->out[d] * size;
-    const int64_t least = c->out[d] / (work_of(c) / LT_INTERRUPT_WORK + 1),
-                  piece = least > 0 ? least : 1;
-    const int64_t seen = (piece - 1) * c->stride[d] + reach,
-                  most = seen < c->in[d] ? seen : c->in[d];
-    const int64_t y_at = c->in_channels * most * x_row;
-    size_t capacity;
-    lt_conv some = *c;
-    lt_status status = LT_OK;
-    char *room = lt_block_array(y_at + c->out_channels * piece * y_row, 1, &capacity);
-    if (room == NULL) return LT_ERR_MEMORY;
-    *done = true;
-    for (int64_t r = 0; r < c->out[d] && status == LT_OK && *done; r += piece) {
-        const int64_t rows = c->out[d] - r < piece ? c->out[d] - r : piece,
-                      from = r * c->stride[d] - c->padding[d];
-        const int64_t to = from + (rows - 1) * c->stride[d] + reach, first = from > 0 ? from : 0;
-        some.out[d] = rows;
-        some.in[d] = (to < c->in[d] ? to : c->in[d]) - first;
-        some.padding[d] = first - from;
-        *done = some.in[d] > 0; /* false if there is only padding */
-        for (int64_t i = 0; i < c->in_channels && *done; i++)
-            memcpy(room + i * some.in[d] * x_row, x + (i * c->in[d] + first) * x_row,
-                   (size_t)(some.in[d] * x_row));
-        if (lt_interrupted()) status = lt_stopped();
-        if (status == LT_OK && *done)
-            status = lt_dnnl_convolution(LT_CONV_Y, &some,
-                                         &(lt_conv_operands){room, w, room + y_at, bias},
-                                         lt_get_num_threads(), done);
-        for (int64_t o = 0; o < c->out_channels && status == LT_OK && *done; o++)
-            memcpy(y + (o * c->out[d] + r) * y_row, room + y_at + o * rows * y_row,
-                   (size_t)(rows * y_row));
-    }
-    lt_block_free(room, capacity);
-    return status;
-}
-
-/* Whether by_rows supports the arguments: it requires contiguous rows along the dimension that it
- * splits. */
-static bool has_rows(lt_conv_part part, const lt_conv *c)
-{
-    return part == LT_CONV_Y && c->batch == 1 &&
-           (c->out[0] > 1 || (c->in[0] == 1 && (c->out[1] > 1 || c->in[1] == 1))) &&
-           lt_volume(c->out) > 1;
-}
-
 /* Splits the input channels, for the gradient by the image or the weights. The weights of a part
  * are not contiguous, so they are copied. */
 static lt_status by_in_channels(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y,
@@ -420,9 +366,7 @@ static lt_status by_channels(lt_conv_part part, const lt_conv *c, void *x, void 
         if (lt_interrupted()) return lt_stopped();
         void *of_w = (char *)w + o * w_channel, *of_y = (char *)y + o * y_channel;
         const void *of_bias = bias != NULL ? (const char *)bias + o * size : NULL;
-        if (work_of(&some) > LT_INTERRUPT_WORK && has_rows(part, &some))
-            status = by_rows(&some, x, of_w, of_y, of_bias, done);
-        else if (work_of(&some) > LT_INTERRUPT_WORK && has_in_channels(part, &some))
+        if (work_of(&some) > LT_INTERRUPT_WORK && has_in_channels(part, &some))
             status = by_in_channels(part, &some, x, of_w, of_y, done);
         else
             status = lt_dnnl_convolution(part, &some, &(lt_conv_operands){x, of_w, of_y, of_bias},
@@ -441,11 +385,10 @@ static lt_status in_pieces(lt_conv_part part, const lt_conv *c, void *x, void *w
     if (work_of(c) > LT_INTERRUPT_WORK && part != LT_CONV_X && c->groups == 1 &&
         c->out_channels > LT_LANES)
         return by_channels(part, c, x, w, y, bias, done);
-    if (work_of(c) > LT_INTERRUPT_WORK && has_rows(part, c)) return by_rows(c, x, w, y, bias, done);
     if (work_of(c) > LT_INTERRUPT_WORK && has_in_channels(part, c))
         return by_in_channels(part, c, x, w, y, done);
     return lt_dnnl_convolution(part, c, &(lt_conv_operands){x, w, y, bias},
-                               lt_cpu_threads_for(work_of(c) / 8), done);
+                               lt_cpu_threads_for(work_of(c) / LT_PRODUCT_COST), done);
 }
 
 /* Uses oneDNN if it is faster; *done: whether it computed the result. */
@@ -478,7 +421,7 @@ static void run_planes(const void *context, int64_t i)
 static lt_status by_planes(const lt_conv *c, const void *x, const void *w, void *y,
                            const void *bias)
 {
-    const int threads = lt_cpu_threads_for(work_of(c) / 8);
+    const int threads = lt_cpu_threads_for(work_of(c));
     const int64_t planes = c->batch * c->out_channels,
                   wanted = 4 * threads + work_of(c) / LT_INTERRUPT_STEP;
     const planes_job j = {c, x, w, bias, y, wanted < planes ? wanted : planes};
@@ -492,9 +435,8 @@ static lt_status convolve_batch(lt_conv_part part, const lt_conv *c, void *x, vo
 {
     bool done = false;
     if (lt_direct_wins(part, c))
-        return lt_direct_convolution(
-            part, c, lt_cpu_threads_for(y_count(c) * c->in_channels * lt_volume(c->kernel) / 8), x,
-            w, y, bias);
+        return lt_direct_convolution(part, c, lt_cpu_threads_for(work_of(c) / LT_PRODUCT_COST), x,
+                                     w, y, bias);
     if (part == LT_CONV_Y && lt_loops.depthwise[0].takes(c)) return by_planes(c, x, w, y, bias);
     if (c->dtype == LT_FLOAT32) LT_TRY(by_library(part, c, x, w, y, bias, &done));
     return done ? LT_OK : by_columns(part, c, x, w, y, bias);
@@ -507,7 +449,7 @@ lt_status lt_cpu_int8_convolution(const lt_conv *c, const void *x, const void *w
     if (!lt_dnnl_multiplies_int8()) return LT_OK;
     return lt_dnnl_convolution(LT_CONV_Y, c,
                                &(lt_conv_operands){.x = (void *)x, .w = (void *)w, .y = y},
-                               lt_cpu_threads_for(work_of(c) / 8), done);
+                               lt_cpu_threads_for(work_of(c) / LT_PRODUCT_COST), done);
 }
 
 lt_status lt_cpu_convolution(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y,

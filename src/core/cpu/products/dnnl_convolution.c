@@ -4,7 +4,7 @@
  *
  * The parts are images, or channels of the result if the weights are larger than the images: a
  * thread with some of the images reorders all weights, one with some of the channels reorders all
- * images. The gradients by the weights of groups of images are added in an order that depends on
+ * images. A single image with few channels is partitioned by rows of its result. The gradients by the weights of groups of images are added in an order that depends on
  * the sizes alone. */
 #include "dnnl_convolution.h"
 
@@ -16,24 +16,27 @@
 #include "cpu/common/threads.h"
 #include "dnnl_plan.h"
 #include "dtypes/dtype.h"
+#include "error.h"
 #include "cpu/common/scratch.h"
 #include "saturating.h"
 #include "cpu/common/sizes.h"
 
-typedef enum partition_axis { WHOLE, IMAGES, OUT_CHANNELS, IN_CHANNELS } partition_axis;
+typedef enum partition_axis { WHOLE, IMAGES, OUT_CHANNELS, IN_CHANNELS, ROWS } partition_axis;
 
 typedef struct dnnl_job {
     const lt_conv *c;
     lt_conv_part part;
     partition_axis axis;
-    int64_t n, size;  /* number of parts; images or channels of each except the last */
+    int64_t n, size;  /* number of parts; images, channels or rows of each except the last */
+    int row_dim;      /* the spatial dimension of ROWS */
     char *arrays[3];  /* x, w, y */
     int64_t steps[3]; /* bytes between parts of an array */
+    int64_t above;    /* bytes of x that the padding before the first of the ROWS would take */
     const char *bias;
     int64_t bias_step;
     /* the partial sums of all parts but the first, to be added to it; NULL: parts of one array */
     char *sums;
-    lt_dnnl_plan *plan, *last; /* of each part but the last; of the last one */
+    lt_dnnl_plan *plans[3]; /* of the first part, of those between, of the last one */
     char *room;
     size_t room_bytes; /* per thread */
     _Atomic bool failed;
@@ -56,6 +59,23 @@ static int64_t y_size(const lt_conv *c)
 
 static int64_t divide_up(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
+static int64_t work_of(const lt_conv *c)
+{
+    return y_count(c) * (c->in_channels / c->groups) * lt_volume(c->kernel);
+}
+
+/* The first spatial dimension along which the result has rows, each a contiguous part of a channel;
+ * -1: none. */
+static int row_dim(lt_conv_part part, const lt_conv *c)
+{
+    if (part != LT_CONV_Y || c->batch != 1) return -1;
+    for (int d = 0; d < 3; d++) {
+        if (c->out[d] > 1) return d;
+        if (c->in[d] > 1) return -1;
+    }
+    return -1;
+}
+
 /* The axis of the result's channels; WHOLE: too few to partition. */
 static partition_axis channel_axis(lt_conv_part part, const lt_conv *c)
 {
@@ -64,14 +84,64 @@ static partition_axis channel_axis(lt_conv_part part, const lt_conv *c)
     return part == LT_CONV_X ? IN_CHANNELS : OUT_CHANNELS;
 }
 
-/* Partial sums of half precision are not added up: such gradients are not split by images. */
+/* Partial sums of half precision are not added up: such gradients are not split by images. Long
+ * work is split by rows, as short as interrupts require. */
 static partition_axis choose_axis(lt_conv_part part, const lt_conv *c)
 {
     const partition_axis channels = channel_axis(part, c);
+    if (row_dim(part, c) >= 0 && (channels == WHOLE || work_of(c) > LT_INTERRUPT_WORK)) return ROWS;
     const bool by_images = c->batch > 1 && !(part == LT_CONV_W && c->dtype != LT_FLOAT32);
     const bool heavy = w_count(c) * 8 > (part == LT_CONV_X ? y_count(c) : x_count(c));
     if (channels != WHOLE && (heavy || !by_images)) return channels;
     return by_images ? IMAGES : WHOLE;
+}
+
+/* The geometry of part i of ROWS: its rows of the result and the rows of the image that they need,
+ * without padding. */
+static lt_conv rows_of_part(const dnnl_job *j, int64_t i)
+{
+    const int d = j->row_dim;
+    lt_conv c = *j->c;
+    const int64_t from = i * j->size * c.stride[d] - c.padding[d], left = c.out[d] - i * j->size;
+    c.out[d] = left < j->size ? left : j->size;
+    const int64_t to = from + (c.out[d] - 1) * c.stride[d] + (c.kernel[d] - 1) * c.dilation[d] + 1;
+    const int64_t first = from > 0 ? from : 0, end = to < c.in[d] ? to : c.in[d];
+    c.in[d] = end - first;
+    c.padding[d] = first - from;
+    return c;
+}
+
+/* Whether one plan serves all parts of ROWS between the first and the last one, as none of them
+ * has padding, and whether the others read the image. */
+static bool rows_are_regular(const dnnl_job *j)
+{
+    const lt_conv *c = j->c;
+    const int d = j->row_dim;
+    const lt_conv first = rows_of_part(j, 0), last = rows_of_part(j, j->n - 1);
+    if (first.in[d] <= 0 || last.in[d] <= 0) return false;
+    if (j->size * c->stride[d] < c->padding[d]) return false;
+    const int64_t end = ((j->n - 1) * j->size - 1) * c->stride[d] - c->padding[d] +
+                        (c->kernel[d] - 1) * c->dilation[d] + 1;
+    return j->n < 3 || end <= c->in[d];
+}
+
+static void set_rows(dnnl_job *j, int threads)
+{
+    const lt_conv *c = j->c;
+    const int d = j->row_dim = row_dim(j->part, c);
+    const bool last = of_integers(c); /* layout: channels last */
+    const int64_t parts = work_of(c) / LT_INTERRUPT_WORK + 1,
+                  x_row = lt_volume(c->in) / c->in[d] * (last ? c->in_channels : 1) *
+                          (int64_t)lt_dtype_size(c->dtype);
+    j->size = divide_up(c->out[d], parts > threads ? parts : threads);
+    j->n = divide_up(c->out[d], j->size);
+    j->steps[0] = j->size * c->stride[d] * x_row;
+    j->steps[2] =
+        j->size * (lt_volume(c->out) / c->out[d]) * (last ? c->out_channels : 1) * y_size(c);
+    j->above = c->padding[d] * x_row;
+    if (j->n == 1 || rows_are_regular(j)) return;
+    j->axis = WHOLE;
+    j->size = j->n = 1;
 }
 
 static void set_parts(dnnl_job *j, int threads)
@@ -81,6 +151,10 @@ static void set_parts(dnnl_job *j, int threads)
     const bool last = of_integers(c); /* layout: channels last */
     int64_t total = 1, parts = threads, unit = 1;
     j->axis = choose_axis(j->part, c);
+    if (j->axis == ROWS) {
+        set_rows(j, threads);
+        return;
+    }
     if (j->axis == IMAGES) {
         total = c->batch;
         parts = j->part == LT_CONV_W
@@ -108,15 +182,26 @@ static void set_parts(dnnl_job *j, int threads)
     j->bias_step *= j->size;
 }
 
-/* The plan of a part of `size` images or channels. */
-static lt_status plan_part(const dnnl_job *j, int64_t size, lt_dnnl_plan **out)
+/* The number of images or channels of part i. */
+static int64_t size_of_part(const dnnl_job *j, int64_t i)
 {
-    const lt_conv *c = j->c;
+    const int64_t total = j->axis == IMAGES         ? j->c->batch
+                          : j->axis == OUT_CHANNELS ? j->c->out_channels
+                          : j->axis == IN_CHANNELS  ? j->c->in_channels
+                                                    : 1;
+    return i == j->n - 1 ? total - i * j->size : j->size;
+}
+
+static lt_status plan_part(const dnnl_job *j, int64_t i, lt_dnnl_plan **out)
+{
+    const lt_conv of_part = j->axis == ROWS ? rows_of_part(j, i) : *j->c, *c = &of_part;
+    const int64_t size = size_of_part(j, i);
     lt_dnnl_convolution_shape s;
     memset(&s, 0, sizeof s);
     s.part = j->part, s.bias = j->bias != NULL;
     s.x_channels = c->in_channels, s.y_channels = c->out_channels,
     s.w_channels = c->in_channels / c->groups;
+    s.x_plane = lt_volume(j->c->in), s.y_plane = lt_volume(j->c->out);
     s.conv.dtype = c->dtype, s.conv.groups = c->groups;
     s.conv.batch = j->axis == IMAGES ? size : c->batch;
     s.conv.in_channels = j->axis == IN_CHANNELS ? size : c->in_channels;
@@ -129,23 +214,22 @@ static lt_status plan_part(const dnnl_job *j, int64_t size, lt_dnnl_plan **out)
     return lt_dnnl_plan_get(&s, out);
 }
 
-static int64_t total_of(const dnnl_job *j)
-{
-    return j->axis == IMAGES         ? j->c->batch
-           : j->axis == OUT_CHANNELS ? j->c->out_channels
-           : j->axis == IN_CHANNELS  ? j->c->in_channels
-                                     : 1;
-}
+/* The index of the plan of part i. */
+static int plan_index(const dnnl_job *j, int64_t i) { return i == j->n - 1 ? 2 : i > 0; }
 
-static lt_status set_plans(dnnl_job *j)
+/* *found: whether the library supports all parts. */
+static lt_status set_plans(dnnl_job *j, bool *found)
 {
-    lt_status status = plan_part(j, j->size, &j->plan);
-    if (status == LT_OK && j->plan != NULL)
-        status = plan_part(j, total_of(j) - (j->n - 1) * j->size, &j->last);
-    if (status != LT_OK || j->last == NULL) return status;
-    const size_t of_plan = lt_dnnl_plan_scratch_bytes(j->plan),
-                 of_last = lt_dnnl_plan_scratch_bytes(j->last);
-    j->room_bytes = of_plan > of_last ? of_plan : of_last;
+    const int64_t parts[] = {0, 1, j->n - 1};
+    *found = true;
+    for (int p = 0; p < 3 && *found; p++) {
+        if (plan_index(j, parts[p]) != p) continue;
+        LT_TRY(plan_part(j, parts[p], &j->plans[p]));
+        *found = j->plans[p] != NULL;
+        if (!*found) break;
+        const size_t bytes = lt_dnnl_plan_scratch_bytes(j->plans[p]);
+        if (bytes > j->room_bytes) j->room_bytes = bytes;
+    }
     return LT_OK;
 }
 
@@ -154,11 +238,12 @@ static void run_convolution_part(const void *context, int64_t i)
     dnnl_job *j = (dnnl_job *)(uintptr_t)context;
     void *arrays[3];
     for (int a = 0; a < 3; a++) arrays[a] = j->arrays[a] + i * j->steps[a];
+    if (i > 0) arrays[0] = (char *)arrays[0] - j->above;
     if (j->sums != NULL && i > 0)
         arrays[1] = j->sums + (i - 1) * w_count(j->c) * (int64_t)sizeof(float);
     const char *bias = j->bias != NULL ? j->bias + i * j->bias_step : NULL;
     char *room = j->room + (size_t)lt_pool_index() * j->room_bytes;
-    if (!lt_dnnl_plan_run(i == j->n - 1 ? j->last : j->plan, arrays, bias, room))
+    if (!lt_dnnl_plan_run(j->plans[plan_index(j, i)], arrays, bias, room))
         atomic_store(&j->failed, true);
 }
 
@@ -204,12 +289,12 @@ lt_status lt_dnnl_convolution(lt_conv_part part, const lt_conv *c, const lt_conv
         .c = c, .part = part, .arrays = {arrays->x, arrays->w, arrays->y}, .bias = arrays->bias};
     *done = false;
     set_parts(&j, threads);
-    lt_status status = set_plans(&j);
-    if (status == LT_OK && j.last != NULL) {
+    bool found;
+    lt_status status = set_plans(&j, &found);
+    if (status == LT_OK && found) {
         status = run_parts(&j, threads);
         *done = status == LT_OK && !j.failed;
     }
-    lt_dnnl_plan_release(j.plan);
-    lt_dnnl_plan_release(j.last);
+    for (int p = 0; p < 3; p++) lt_dnnl_plan_release(j.plans[p]);
     return status;
 }

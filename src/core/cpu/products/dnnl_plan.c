@@ -133,19 +133,21 @@ static dnnl_data_type_t dnnl_type_of(const key *k, int array)
                                                            : dnnl_s8;
 }
 
-/* Strides of a part of a contiguous array that has `channels` in dimension `at`. */
-static void dense_strides(int ndim, const dnnl_dims_t dims, int at, int64_t channels,
+/* Strides of a part of a contiguous array that has `channels` of `plane` elements in dimension
+ * `at`. */
+static void dense_strides(int ndim, const dnnl_dims_t dims, int at, int64_t channels, int64_t plane,
                           dnnl_dims_t strides)
 {
     int64_t stride = 1;
     for (int d = ndim; d-- > 0;) {
+        if (d == at) stride = plane;
         strides[d] = stride;
         stride *= d == at ? channels : dims[d];
     }
 }
 
 /* The same for images with channels last. */
-static void channels_last_strides(int ndim, const dnnl_dims_t dims, int64_t channels,
+static void channels_last_strides(int ndim, const dnnl_dims_t dims, int64_t channels, int64_t plane,
                                   dnnl_dims_t strides)
 {
     int64_t stride = channels;
@@ -154,20 +156,22 @@ static void channels_last_strides(int ndim, const dnnl_dims_t dims, int64_t chan
         strides[d] = stride;
         stride *= dims[d];
     }
-    strides[0] = stride;
+    strides[0] = channels * plane;
 }
 
 /* The layout of an array in its tensor: integer images have channels last. */
 static bool plain_layout(layout *made, const key *k, int array, int ndim, const dnnl_dims_t dims)
 {
     dnnl_dims_t strides;
+    const int64_t channels = array == X_ARRAY ? k->x_channels : k->y_channels,
+                  plane = array == X_ARRAY ? k->x_plane : k->y_plane;
     if (array == W_ARRAY)
-        dense_strides(ndim, dims, k->conv.groups > 1 ? 2 : 1, k->w_channels, strides);
+        dense_strides(ndim, dims, k->conv.groups > 1 ? 2 : 1, k->w_channels,
+                      lt_volume(k->conv.kernel), strides);
     else if (of_integers(k))
-        channels_last_strides(ndim, dims, array == X_ARRAY ? k->x_channels : k->y_channels,
-                              strides);
+        channels_last_strides(ndim, dims, channels, plane, strides);
     else
-        dense_strides(ndim, dims, 1, array == X_ARRAY ? k->x_channels : k->y_channels, strides);
+        dense_strides(ndim, dims, 1, channels, plane, strides);
     return layout_make_strided(made, ndim, dims, dnnl_type_of(k, array), strides);
 }
 

@@ -11,7 +11,7 @@
  * (VNNI). */
 bool lt_dnnl_multiplies_int8(void);
 
-/* The shape of a convolution; its arrays may be some channels of larger contiguous ones. Compared
+/* The shape of a convolution; its arrays may be some channels or rows of larger contiguous ones. Compared
  * bytewise: clear it with memset first. */
 typedef struct lt_dnnl_convolution_shape {
     lt_conv conv;
@@ -19,6 +19,7 @@ typedef struct lt_dnnl_convolution_shape {
     int32_t bias;                   /* boolean */
     int64_t x_channels, y_channels; /* of the whole images */
     int64_t w_channels;             /* input channels per group of the whole weights */
+    int64_t x_plane, y_plane;       /* elements of a channel of the whole images */
 } lt_dnnl_convolution_shape;
 
 typedef struct lt_dnnl_plan lt_dnnl_plan;

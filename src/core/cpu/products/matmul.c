@@ -81,38 +81,71 @@ static bool gathers(const lt_product *p)
     return p->m >= 2 * LT_PRODUCT_ROWS && p->n > 4 * COLUMNS;
 }
 
-/* Chooses the chunks: rows of A fit into the packing memory, a chunk is short enough for
- * interrupts, and there are enough chunks for the threads. Splits the dimension that causes less
- * repeated packing. */
-static void cut(floats *f, int64_t batch, int threads)
+/* Estimated time of the thread with most chunks, in the unit of `duration`. Each chunk packs its
+ * columns of B and its rows of A; elements that are not contiguous at one k are transposed, rows of A
+ * in blocks of LT_PRODUCT_ROWS, which takes twice the time of columns of B. */
+static int64_t busiest(const floats *f, int64_t pieces, int threads)
 {
     const lt_product *p = &f->whole;
+    const int64_t sums = 4 * f->rows * ((f->columns + 15) / 16),
+                  of_b = p->b_column == 1 ? f->columns / 8 : 2 * f->columns,
+                  of_a = !gathers(p)     ? 0
+                         : p->a_row == 1 ? f->rows / 8
+                                         : 4 * f->rows;
+    return (pieces + threads - 1) / threads * p->k * (sums + of_b + of_a);
+}
+
+static void set_parts(floats *f, int64_t row_parts, int64_t col_parts)
+{
+    const lt_product *p = &f->whole;
+    f->rows = part_length(p->m, row_parts, 4);
+    f->columns = part_length(p->n, col_parts, COLUMNS);
+    f->row_pieces = (p->m + f->rows - 1) / f->rows;
+    f->col_pieces = (p->n + f->columns - 1) / f->columns;
+}
+
+/* Splits the product into chunks with at most `most` rows, so that the threads have equally long
+ * work. */
+static void balance(floats *f, int64_t batch, int threads, int64_t most)
+{
+    const int64_t least = (f->whole.m + most - 1) / most;
+    int64_t best = INT64_MAX, row_parts = least, col_parts = 1;
+    for (int64_t parts = threads; parts <= 4 * threads; parts *= 2)
+        for (int64_t rows = 1; rows <= parts; rows++) {
+            if (parts % rows != 0) continue;
+            set_parts(f, least * rows, parts / rows);
+            const int64_t time = busiest(f, batch * f->row_pieces * f->col_pieces, threads);
+            if (time >= best) continue;
+            best = time;
+            row_parts = least * rows, col_parts = parts / rows;
+        }
+    set_parts(f, row_parts, col_parts);
+}
+
+/* Chooses the chunks: rows of A fit into the packing memory, a chunk is short enough for
+ * interrupts, and there are enough chunks for the threads. */
+static void cut(floats *f, int64_t batch, int threads)
+{
     const int64_t most =
         lt_processor.l2 / 8 * 5 / f->size / LT_PRODUCT_DEPTH / LT_PRODUCT_ROWS * LT_PRODUCT_ROWS;
-    int64_t row_parts = (p->m + most - 1) / most, col_parts = 1;
-    const int64_t wanted = threads == 1 ? 1 : batch >= 4 * threads ? 1 : 2 * threads;
-    for (;;) {
-        f->rows = part_length(p->m, row_parts, 4);
-        f->columns = part_length(p->n, col_parts, COLUMNS);
-        f->row_pieces = (p->m + f->rows - 1) / f->rows;
-        f->col_pieces = (p->n + f->columns - 1) / f->columns;
-        const bool enough = batch * f->row_pieces * f->col_pieces >= wanted &&
-                            f->rows * f->columns <= LT_INTERRUPT_WORK / (p->k + 1);
+    if (threads > 1 && batch < 4 * threads)
+        balance(f, batch, threads, most);
+    else
+        set_parts(f, (f->whole.m + most - 1) / most, 1);
+    while (f->rows * f->columns > LT_INTERRUPT_WORK / (f->whole.k + 1)) {
         const bool by_columns =
             f->columns > COLUMNS && (f->columns > f->rows || f->rows <= LT_PRODUCT_ROWS);
-        if (enough || (!by_columns && f->rows <= LT_PRODUCT_ROWS)) return;
-        if (by_columns)
-            col_parts = f->col_pieces * 2;
-        else
-            row_parts = f->row_pieces * 2;
+        if (!by_columns && f->rows <= LT_PRODUCT_ROWS) return;
+        set_parts(f, f->row_pieces * (by_columns ? 1 : 2), f->col_pieces * (by_columns ? 2 : 1));
     }
 }
 
+/* Chunks of the same rows follow each other, so that a thread reads few rows of A. */
 static void run_matmul_piece(const void *context, int64_t index)
 {
     const floats *f = context;
-    const int64_t row = index % f->row_pieces * f->rows, rest = index / f->row_pieces;
-    const int64_t column = rest % f->col_pieces * f->columns, n = rest / f->col_pieces;
+    const int64_t column = index % f->col_pieces * f->columns, rest = index / f->col_pieces;
+    const int64_t row = rest % f->row_pieces * f->rows, n = rest / f->row_pieces;
     lt_product p = f->whole;
     p.a = (const char *)p.a + n * f->batch_a + row * p.a_row * f->size;
     p.b = (const char *)p.b + n * f->batch_b + column * p.b_column * f->size;
@@ -188,10 +221,7 @@ static lt_status multiply_floats(const lt_gemm *g)
         if (f.room == NULL) return LT_ERR_MEMORY;
     }
     const int64_t pieces = g->batch * f.row_pieces * f.col_pieces;
-    /* static schedule for large batches: later loops find the matrices in the same caches */
-    const lt_status status = g->batch >= 2 * f.threads
-                                 ? lt_parallel_for(pieces, f.threads, run_matmul_piece, &f)
-                                 : lt_parallel_for_dynamic(pieces, f.threads, run_matmul_piece, &f);
+    const lt_status status = lt_parallel_for(pieces, f.threads, run_matmul_piece, &f);
     if (f.room != NULL) lt_scratch_free(&scratch, f.room);
     return status;
 }

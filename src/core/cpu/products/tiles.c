@@ -245,7 +245,7 @@ lt_status lt_cpu_tiles_gemm(const lt_gemm *g)
     }
     lt_status status = lt_parallel_for(of_a + of_b, threads, fill_job, &p);
     if (status == LT_OK)
-        status = lt_parallel_for_dynamic(g->batch * p.rows * p.columns, threads, multiply_job, &p);
+        status = lt_parallel_for(g->batch * p.rows * p.columns, threads, multiply_job, &p);
     lt_block_free(p.a.tiles, capacity);
     return status;
 }

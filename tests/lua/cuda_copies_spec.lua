@@ -102,6 +102,9 @@ describe('the ledger', function()
     y:copy_(x)
     x:cpu()
     assert.same({ 'copy_ cuda:0>cpu 16', 'to cpu>cuda:0 16', 'to cuda:0>cpu 16' }, causes())
+    local all, seconds = cuda.copies(), 0
+    for _, entry in ipairs(all) do seconds = seconds + entry.seconds end
+    assert.same({ 3, 48, seconds }, { all.count, all.bytes, all.seconds })
   end)
 
   with_gpus(2, 'has copies between devices, which nobody waits for', function()

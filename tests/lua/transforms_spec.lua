@@ -251,6 +251,11 @@ describe('functional_call', function()
       assert.truthy(message:find('Unexpected key(s): other.', 1, true))
     end
     assert.equal(16.0, func.functional_call(layer, values, x, { strict = false }):item())
+    for given, expected in pairs { [5] = 'a dict, or a list/tuple of dicts, but got number', [{ values, 5 }] = 'to be dictionaries' } do
+      local ok, message = pcall(func.functional_call, layer, given, x)
+      assert.is_false(ok)
+      assert.truthy(message:find(expected, 1, true), message)
+    end
     assert.is_false(pcall(func.functional_call, layer, { weight = values.weight }, x, { strict = true }))
   end)
 

@@ -13,9 +13,10 @@ PYTHON ?= python3
 ## bench-start: size and time of a small static program beside libtorch
 ## bench-cuda: the real GPU beside PyTorch, into docs/results
 ## ptx-report [PTX_ARCHS="75 90 100"]: registers, spills and accesses of the kernels that nvcc compiled
+## launch-cost [OP="a + b"]: instructions, locks and runtime calls of an op on a GPU, counted on a simulated one; needs valgrind
 ## book [BOOK="03 07"]: train the notebooks of docs/book in full; hours on a CPU
 .PHONY: bench bench-compile bench-programs bench-memory bench-fft bench-distributed bench-threads bench-start \
-        bench-cuda ptx-report ptx-objects book
+        bench-cuda ptx-report ptx-objects launch-cost book
 bench: all
 	@BUILD=$(BUILD) sh tests/bench/run.sh
 bench-compile: all
@@ -43,6 +44,13 @@ ptx-report:
 	+@BUILD=$(BUILD) NVCC="$(NVCC)" ARCHS="$(if $(filter yes,$(CUDA)),$(CUDA_ARCHS))" PTX_ARCHS="$(PTX_ARCHS)" \
 	  MAKE="$(MAKE)" LUA="$(LUA)" sh scripts/ptx/run.sh
 ptx-objects: $(CUDA_OBJ)
+
+$(BUILD)/launch_ops: tests/bench/launch/ops.c $(BUILD)/libltensor.so
+	$(CC) -O2 -std=gnu11 -Wall -Wextra -Iinclude -I$(GEN) $< -o $@ -L$(BUILD) -Wl,-rpath,'$$ORIGIN' -lltensor
+$(BUILD)/launch_membarrier.so: tests/bench/launch/membarrier.c
+	$(CC) -O2 -std=gnu11 -Wall -Wextra -fPIC -shared $< -o $@
+launch-cost: $(BUILD)/ltensor $(BUILD)/libltensor_sim.so $(BUILD)/launch_ops $(BUILD)/launch_membarrier.so
+	@$(LUA) tests/bench/launch/count.lua $(BUILD) "$(OP)"
 
 book: all
 	@BUILD=$(BUILD) sh scripts/book.sh $(BOOK)

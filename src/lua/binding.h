@@ -33,11 +33,11 @@ typedef struct lt_lua_state {
     lt_context *context; /* counted; the context in which this interpreter's scripts run */
     lua_State *main;     /* NULL after lua_close */
     lua_State *running;  /* the thread inside backward, on which hooks are called */
-    /* The collector's pace. last_minor: context->allocated at the last minor collection; results:
+    /* The collector's pace. last_minor: context->allocated, at the last minor collection; results:
      * made since then; in_use: the pressure (memory/pressure.h) that remained after the last full
      * collection, or less; generational: Lua's mode at the last collection; postponed: a due minor
      * collection was left to an open trace of torch.compile. */
-    uint64_t last_minor;
+    uint64_t last_minor[LT_PACES];
     int64_t results, in_use;
     bool generational, postponed;
     int64_t next_callback; /* id of the next hook or Function context */
@@ -116,19 +116,25 @@ static inline void lt_lua_look(lua_State *L)
 
 /* Runs the garbage collector when it is due (state.c). Call it before every result. */
 void lt_lua_run_collector(lua_State *L, lt_lua_state *s);
-/* It is due after so many bytes of results, or after so many small results: each uses 80 bytes of
- * Lua memory, freed one collection later. */
+/* It is due after so many bytes of results on the host, after so many (scaled) on devices, or after
+ * so many small results: each uses 80 bytes of Lua memory, freed one collection later. */
 #define LT_LUA_YOUNG_BYTES   ((int64_t)256 << 10)
+#define LT_LUA_DEVICE_BYTES  ((int64_t)2 << 20)
 #define LT_LUA_MINOR_RESULTS 16384
-static inline int64_t lt_lua_new_bytes(const lt_lua_state *s)
+/* pace: LT_PACE_HOST or LT_PACE_DEVICES */
+static inline int64_t lt_lua_new_bytes(const lt_lua_state *s, int pace)
 {
-    return (int64_t)(atomic_load_explicit(&s->context->allocated, memory_order_relaxed) -
-                     s->last_minor); /* negative after let_go */
+    return (int64_t)(atomic_load_explicit(&s->context->allocated[pace], memory_order_relaxed) -
+                     s->last_minor[pace]); /* negative after let_go */
+}
+static inline bool lt_lua_has_new_bytes(const lt_lua_state *s)
+{
+    return lt_lua_new_bytes(s, LT_PACE_HOST) >= LT_LUA_YOUNG_BYTES ||
+           lt_lua_new_bytes(s, LT_PACE_DEVICES) >= LT_LUA_DEVICE_BYTES;
 }
 static inline void lt_lua_pace(lua_State *L, lt_lua_state *s)
 {
-    if (++s->results >= LT_LUA_MINOR_RESULTS || lt_lua_new_bytes(s) >= LT_LUA_YOUNG_BYTES)
-        lt_lua_run_collector(L, s);
+    if (++s->results >= LT_LUA_MINOR_RESULTS || lt_lua_has_new_bytes(s)) lt_lua_run_collector(L, s);
 }
 
 /* Calls f, protected, with the argument as a light userdata: for callbacks from core during

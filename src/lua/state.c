@@ -1,13 +1,12 @@
 /* state.c - one interpreter's state, raising core's errors, and the collector's pace.
  *
  * Lua's collector counts a tensor as a few bytes. So that a loop over temporaries runs in bounded
- * memory, the binding also runs it by the bytes of tensors (memory/pressure.h), before a result is
- * made:
- * - a minor collection every LT_LUA_YOUNG_BYTES of results in generational mode, which the program
- *   and the scripts of ltensor_script.h select. It takes a microsecond and frees short-lived
- *   temporaries, so that the next results reuse memory that is in L2. In incremental mode, the
- *   default of a new state, a basic step of Lua's runs after each eighth of the garbage for a full
- *   collection.
+ * memory, the binding also runs it by the bytes of tensors (memory/pressure.h), before a result:
+ * - a minor collection every LT_LUA_YOUNG_BYTES of results, or LT_LUA_DEVICE_BYTES of a device's, in
+ *   generational mode, which the program and the scripts of ltensor_script.h select. It takes a
+ *   microsecond and frees short-lived temporaries, so that the next results reuse memory that is in
+ *   L2. In incremental mode, the default of a new state, a basic step of Lua's runs after each
+ *   eighth of the garbage for a full collection.
  * - a full collection when the tensors hold twice the bytes that remained after the last one.
  * A failed allocation runs a full collection before it is retried. */
 #include <stdio.h>
@@ -27,8 +26,7 @@
 /* Values that two minor collections find in use become old: minor collections no longer free them.
  * So one waits for a few results, unless these are large, lest an operand of the next ops ages. */
 #define YOUNG_RESULTS 4
-/* bytes; less garbage causes no full collection: a small program often doubles its memory */
-#define SPARE_BYTES ((int64_t)16 << 20)
+#define SPARE_BYTES   ((int64_t)16 << 20) /* less garbage causes no full collection */
 /* bytes; garbage fills at most half of the memory below a limit, which counts as at least this */
 #define MIN_ROOM ((int64_t)2 << 20)
 
@@ -117,7 +115,7 @@ lt_status lt_lua_set_context(lua_State *L, lt_context *context)
     if (s != NULL) {
         lt_context *before = s->context;
         s->context = lt_context_retain(context);
-        s->last_minor = 0; /* relative to the previous context */
+        memset(s->last_minor, 0, sizeof s->last_minor); /* relative to the previous context */
         s->in_use = 0;
         lt_context_release(before);
         return LT_OK;
@@ -320,13 +318,14 @@ static int let_go(lua_State *L)
     lt_box *box = lua_touserdata(L, 1);
     const lt_entry entry = lt_enter(L);
     const int64_t before = lt_mem_gc_pressure();
+    const int pace = t->device.type == LT_CPU ? LT_PACE_HOST : LT_PACE_DEVICES;
     LT_ASSERT(box->tag == &lt_box_tag && box->tensor == t);
     box->tensor = NULL;
     lt_tensor_release(t);
     const int64_t back = before - lt_mem_gc_pressure();
     if (back > 0)
-        atomic_fetch_sub_explicit(&lt_lua_state_current(L)->context->allocated, (uint64_t)back,
-                                  memory_order_relaxed);
+        atomic_fetch_sub_explicit(&lt_lua_state_current(L)->context->allocated[pace],
+                                  (uint64_t)back, memory_order_relaxed);
     lt_leave(entry);
     return 0;
 }
@@ -386,14 +385,15 @@ static int64_t max_garbage(const lt_lua_state *s)
 
 static bool minor_is_due(const lt_lua_state *s)
 {
-    const int64_t bytes = lt_lua_new_bytes(s);
+    const int64_t bytes = lt_lua_new_bytes(s, LT_PACE_HOST) + lt_lua_new_bytes(s, LT_PACE_DEVICES);
     return s->results >= LT_LUA_MINOR_RESULTS || bytes >= max_garbage(s) / 8 ||
-           (s->generational && s->results >= YOUNG_RESULTS && bytes >= LT_LUA_YOUNG_BYTES);
+           (s->generational && s->results >= YOUNG_RESULTS && lt_lua_has_new_bytes(s));
 }
 
 static void begin_period(lt_lua_state *s)
 {
-    s->last_minor = atomic_load_explicit(&s->context->allocated, memory_order_relaxed);
+    for (int i = 0; i < LT_PACES; i++)
+        s->last_minor[i] = atomic_load_explicit(&s->context->allocated[i], memory_order_relaxed);
     s->results = 0;
 }
 

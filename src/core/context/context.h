@@ -45,6 +45,9 @@ typedef struct lt_use {
 #define LT_USE_DEVICE(index) ((index) + 1)
 #define LT_USES              (LT_MAX_DEVICES + 1)
 
+/* Indices into lt_context.allocated. */
+enum { LT_PACE_HOST, LT_PACE_DEVICES, LT_PACES };
+
 /* The header of a module's data for one context. run frees the data when the context ends; the
  * calling thread is then in another context. */
 typedef struct lt_context_ending {
@@ -70,9 +73,9 @@ struct lt_context {
     _Atomic int sync_mode;         /* copies.h */
 
     /* memory */
-    /* total scaled bytes (memory/pressure.h) of all allocations, less the bytes freed by let_go;
-     * paces Lua's collector */
-    _Atomic uint64_t allocated;
+    /* total scaled bytes (memory/pressure.h) of all allocations on the host and on devices, less the
+     * bytes freed by let_go; pace Lua's collector */
+    _Atomic uint64_t allocated[LT_PACES];
     lt_use use[LT_USES];
 
     /* from the host's configuration */

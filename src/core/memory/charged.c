@@ -51,7 +51,7 @@ void *lt_charged_alloc(size_t n)
         lt_mem_limit_error(LT_USE_HOST, (int64_t)bytes);
         return NULL;
     }
-    atomic_fetch_add_explicit(&c->allocated, bytes, memory_order_relaxed);
+    atomic_fetch_add_explicit(&c->allocated[LT_PACE_HOST], bytes, memory_order_relaxed);
     return alloc_counted(bytes);
 }
 

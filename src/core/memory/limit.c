@@ -56,8 +56,9 @@ bool lt_mem_charge(int use, int64_t bytes)
         return false;
     }
     if (bytes > 0)
-        atomic_fetch_add_explicit(&c->allocated, (uint64_t)lt_mem_gc_scale(use, bytes),
-                                  memory_order_relaxed);
+        atomic_fetch_add_explicit(
+            &c->allocated[use == LT_USE_HOST ? LT_PACE_HOST : LT_PACE_DEVICES],
+            (uint64_t)lt_mem_gc_scale(use, bytes), memory_order_relaxed);
     return true;
 }
 

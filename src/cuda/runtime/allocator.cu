@@ -11,7 +11,11 @@
  * While a thread records a graph, it allocates from the graph's private pool, which the replays
  * reuse. Segments of a private pool serve nothing else and stay while a graph holds the pool.
  *
- * Freeing allocates no memory: each block owns the std::set node that puts it into the cache. */
+ * - Freeing allocates no memory: a block's neighbours in lists are members of it.
+ * - Allocating from the cache calls neither the runtime nor malloc, and takes the same time for
+ *   each size: it searches in lists by size (free_blocks.cuh), and takes the descriptor of a new
+ *   part of a block from those that merging left over. A thread that alone uses the device takes no
+ *   lock (owned_mutex.cuh). */
 #include "allocator.cuh"
 #include "assertion.h"
 #include "marks.cuh"
@@ -24,41 +28,56 @@
 
 lt_cuda_cache *const lt_cuda_caches = new lt_cuda_cache[LT_CUDA_MAX_DEVICES];
 
-bool lt_cuda_by_size::operator()(const lt_cuda_block *a, const lt_cuda_block *b) const
-{
-    if (a->pool != b->pool) return a->pool < b->pool;
-    if (a->stream != b->stream) return (uintptr_t)a->stream < (uintptr_t)b->stream;
-    if (a->size != b->size) return a->size < b->size;
-    return (uintptr_t)a->data < (uintptr_t)b->data;
-}
-
 namespace {
 
-constexpr size_t unit = 512;
+constexpr size_t unit = LT_CUDA_UNIT;
 constexpr size_t small_block = (size_t)1 << 20, small_segment = (size_t)2 << 20;
 constexpr size_t middle_block = (size_t)10 << 20, middle_segment = (size_t)20 << 20;
 constexpr size_t segment_unit = (size_t)2 << 20;
 
 using block = lt_cuda_block;
 using cache = lt_cuda_cache;
-using free_set = lt_cuda_free_set;
+using arena = lt_cuda_arena;
 using pending_event = lt_cuda_pending;
 cache *const caches = lt_cuda_caches;
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
+/* Counts a block and its bytes. */
+void add_block(cache &c, lt_memory_kind count, lt_memory_kind bytes, const block *b)
+{
+    c.tallies[count].add(b->arena->small, 1);
+    c.tallies[bytes].add(b->arena->small, (int64_t)b->size);
+}
+
+void remove_block(cache &c, lt_memory_kind count, lt_memory_kind bytes, const block *b)
+{
+    c.tallies[count].remove(b->arena->small, 1);
+    c.tallies[bytes].remove(b->arena->small, (int64_t)b->size);
+}
+
 /* Returns a block that is not in the cache; may throw. */
-block *new_block(int device, cudaStream_t stream, uint64_t pool, char *data, size_t size,
-                 bool small)
+block *new_block(cache &c, int device, arena *of, char *data, size_t size)
 {
     LT_ASSERT(size > 0 && size % unit == 0, "size %zu", size);
-    std::unique_ptr<block> b(new block(device, stream, size, small));
-    b->pool = pool;
+    block *b = c.spares;
+    if (b != nullptr)
+        c.spares = b->deferred;
+    else
+        b = new block;
+    b->deferred = b->previous = b->next = nullptr;
+    b->device = device;
+    b->arena = of;
     b->data = data;
-    free_set scratch;
-    scratch.insert(b.get());
-    b->place = scratch.extract(scratch.begin());
-    return b.release();
+    b->size = size;
+    LT_ASSERT(!b->used && b->pending == 0 && b->other_streams.empty() && !b->any_stream);
+    return b;
+}
+
+void recycle(cache &c, block *b)
+{
+    b->deferred = c.spares;
+    c.spares = b;
 }
 
 bool is_part(const block *b) { return b->previous != nullptr || b->next != nullptr; }
@@ -66,36 +85,29 @@ bool is_part(const block *b) { return b->previous != nullptr || b->next != nullp
 void put_back(cache &c, block *b)
 {
     LT_ASSERT(!b->used && b->pending == 0, "used %d, pending %d", b->used, b->pending);
-    LT_ASSERT(!b->place.empty(), "the block is in the cache");
-    free_set &pool = c.pool(b);
-    if (is_part(b))
-        lt_cuda_count_block(c, LT_MEMORY_INACTIVE_SPLIT, LT_MEMORY_INACTIVE_SPLIT_BYTES, b, 1);
-    b->place.value() = b;
-    pool.insert(std::move(b->place));
+    if (is_part(b)) add_block(c, LT_MEMORY_INACTIVE_SPLIT, LT_MEMORY_INACTIVE_SPLIT_BYTES, b);
+    b->arena->free.add(b);
 }
 
 void take_out(cache &c, block *b)
 {
-    LT_ASSERT(b->place.empty() && !b->used && b->pending == 0, "used %d, pending %d", b->used,
-              b->pending);
-    b->place = c.pool(b).extract(b);
-    LT_ASSERT(!b->place.empty(), "the block is not in the cache");
-    if (is_part(b))
-        lt_cuda_count_block(c, LT_MEMORY_INACTIVE_SPLIT, LT_MEMORY_INACTIVE_SPLIT_BYTES, b, -1);
+    LT_ASSERT(!b->used && b->pending == 0, "used %d, pending %d", b->used, b->pending);
+    b->arena->free.remove(b);
+    if (is_part(b)) remove_block(c, LT_MEMORY_INACTIVE_SPLIT, LT_MEMORY_INACTIVE_SPLIT_BYTES, b);
 }
 
 bool is_free(const block *b) { return b != nullptr && !b->used && b->pending == 0; }
 
 /* Merges b with the next block of its segment; neither may be in the cache. */
-void merge_next(block *b)
+void merge_next(cache &c, block *b)
 {
     block *right = b->next;
     LT_ASSERT(right->previous == b && right->data == b->data + b->size, "size %zu", b->size);
-    LT_ASSERT(right->stream == b->stream && right->pool == b->pool && right->small == b->small);
+    LT_ASSERT(right->arena == b->arena, "the blocks are of one segment");
     b->size += right->size;
     b->next = right->next;
     if (right->next != nullptr) right->next->previous = b;
-    delete right;
+    recycle(c, right);
 }
 
 void free_block(cache &c, block *b)
@@ -103,19 +115,21 @@ void free_block(cache &c, block *b)
     LT_ASSERT(!b->used && b->pending == 0, "used %d, pending %d", b->used, b->pending);
     LT_ASSERT(b->next == nullptr || b->next->previous == b);
     LT_ASSERT(b->previous == nullptr || b->previous->next == b);
-    lt_cuda_count_block(c, LT_MEMORY_ACTIVE, LT_MEMORY_ACTIVE_BYTES, b, -1);
+    remove_block(c, LT_MEMORY_ACTIVE, LT_MEMORY_ACTIVE_BYTES, b);
     /* Outside its recording, a block of a graph's pool is not marked as freed: replays on any
      * stream still use it. */
-    const bool recorded = b->pool != 0 && b->pool == lt_cuda_recording_pool(b->device);
-    if (b->pool == 0 || recorded) LT_MARK_GIVEN(b->device, b->stream, b->data, b->size, recorded);
+    const uint64_t pool = b->arena->pool;
+    const bool recorded = pool != 0 && pool == lt_cuda_recording_pool(b->device);
+    if (pool == 0 || recorded)
+        LT_MARK_GIVEN(b->device, b->arena->stream, b->data, b->size, recorded);
     if (is_free(b->next)) {
         take_out(c, b->next);
-        merge_next(b);
+        merge_next(c, b);
     }
     if (is_free(b->previous)) {
         block *left = b->previous;
         take_out(c, left);
-        merge_next(left);
+        merge_next(c, left);
         b = left;
     }
     put_back(c, b);
@@ -127,8 +141,8 @@ void split(cache &c, block *b, size_t size)
 {
     LT_ASSERT(size > 0 && size <= b->size, "%zu of %zu bytes", size, b->size);
     size_t rest = b->size - size;
-    if (b->small ? rest < unit : rest <= small_block) return;
-    block *tail = new_block(b->device, b->stream, b->pool, b->data + size, rest, b->small);
+    if (b->arena->small ? rest < unit : rest <= small_block) return;
+    block *tail = new_block(c, b->device, b->arena, b->data + size, rest);
     tail->previous = b;
     tail->next = b->next;
     if (b->next != nullptr) b->next->previous = tail;
@@ -201,30 +215,46 @@ void free_after_streams(cache &c, block *b)
 
 /* ---- segments -------------------------------------------------------------------------------- */
 
-/* Returns the pool's entirely free segments to the device. */
-void release_pool(cache &c, free_set &pool)
+/* Returns the entirely free segments of an arena to the device. */
+void release_segments(cache &c, arena *a)
 {
-    for (auto it = pool.begin(); it != pool.end();) {
-        block *b = *it;
-        if (is_part(b) || c.held.count(b->pool) != 0) {
-            ++it;
-            continue;
-        }
+    if (c.held.count(a->pool) != 0) return;
+    a->free.each([&](block *b) {
+        if (is_part(b)) return;
         LT_ASSERT(c.segments.count(b) == 1 && !b->used, "the block is no free segment");
+        a->free.remove(b);
         if (cudaFree(b->data) != cudaSuccess) (void)cudaGetLastError();
-        c.stats.device_frees++;
-        lt_cuda_count_block(c, LT_MEMORY_SEGMENTS, LT_MEMORY_RESERVED_BYTES, b, -1);
+        c.device_frees++;
+        remove_block(c, LT_MEMORY_SEGMENTS, LT_MEMORY_RESERVED_BYTES, b);
         c.segments.erase(b);
-        it = pool.erase(it);
+        a->segments--;
         delete b;
-    }
+    });
 }
 
 void release_cached(cache &c)
 {
     collect_pending(c, true);
-    release_pool(c, c.small);
-    release_pool(c, c.large);
+    for (auto it = c.arenas.begin(); it != c.arenas.end();) {
+        release_segments(c, it->second.get());
+        it = it->second->segments == 0 ? c.arenas.erase(it) : std::next(it);
+    }
+    c.recent[0] = c.recent[1] = nullptr;
+    while (c.spares != nullptr) {
+        block *const b = c.spares;
+        c.spares = b->deferred;
+        delete b;
+    }
+}
+
+/* The arena of a stream and pool for small or large blocks; may throw. */
+arena *find_arena(cache &c, cudaStream_t stream, uint64_t pool, bool small)
+{
+    arena *a = c.recent[small];
+    if (a != nullptr && a->stream == stream && a->pool == pool) return a;
+    auto &place = c.arenas[{stream, pool, small}];
+    if (place == nullptr) place.reset(new arena(stream, pool, small));
+    return c.recent[small] = place.get();
 }
 
 size_t segment_size(size_t size)
@@ -236,12 +266,11 @@ size_t segment_size(size_t size)
 
 /* Returns a new segment as one block, or null if memory ran out. Other failures set *failed. May
  * throw. */
-block *new_segment(cache &c, int device, cudaStream_t stream, uint64_t pool, size_t size,
-                   lt_status *failed)
+block *new_segment(cache &c, int device, arena *of, size_t size, lt_status *failed)
 {
     size_t bytes = segment_size(size);
     if (bytes > c.limit || (size_t)c.reserved() > c.limit - bytes) return nullptr;
-    std::unique_ptr<block> b(new_block(device, stream, pool, nullptr, bytes, size <= small_block));
+    std::unique_ptr<block> b(new_block(c, device, of, nullptr, bytes));
     *failed = lt_cuda_make_current(device);
     if (*failed != LT_OK) return nullptr;
     auto place = c.segments.insert(b.get()).first;
@@ -257,32 +286,23 @@ block *new_segment(cache &c, int device, cudaStream_t stream, uint64_t pool, siz
     }
     b->data = static_cast<char *>(data);
     LT_MARK_NEW(data, bytes);
-    c.stats.device_allocs++;
-    lt_cuda_count_block(c, LT_MEMORY_SEGMENTS, LT_MEMORY_RESERVED_BYTES, b.get(), 1);
+    c.device_allocs++;
+    of->segments++;
+    add_block(c, LT_MEMORY_SEGMENTS, LT_MEMORY_RESERVED_BYTES, b.get());
     return b.release();
-}
-
-/* Best fit among the free blocks of the stream and pool, removed from the cache; null if none fits.
- */
-block *find_block(cache &c, cudaStream_t stream, uint64_t pool, size_t size)
-{
-    block key(0, stream, size, size <= small_block);
-    key.pool = pool;
-    free_set &blocks = c.pool(&key);
-    auto it = blocks.lower_bound(&key);
-    if (it == blocks.end() || (*it)->stream != stream || (*it)->pool != pool) return nullptr;
-    block *b = *it;
-    take_out(c, b);
-    return b;
 }
 
 /* One attempt; the cache's mutex is held. */
 block *try_alloc(cache &c, int device, cudaStream_t stream, size_t size, lt_status *failed)
 {
     const uint64_t pool = lt_cuda_recording_pool(device);
-    if (pool == 0) collect_pending(c, false);
-    block *b = find_block(c, stream, pool, size);
-    if (b == nullptr) b = new_segment(c, device, stream, pool, size, failed);
+    if (pool == 0 && !c.pending.empty()) collect_pending(c, false);
+    arena *const of = find_arena(c, stream, pool, size <= small_block);
+    block *b = of->free.find(size);
+    if (b != nullptr)
+        take_out(c, b);
+    else
+        b = new_segment(c, device, of, size, failed);
     if (b == nullptr) return nullptr;
     try {
         split(c, b, size);
@@ -291,12 +311,11 @@ block *try_alloc(cache &c, int device, cudaStream_t stream, size_t size, lt_stat
         throw;
     }
     LT_ASSERT(!b->used && b->pending == 0 && b->size >= size, "%zu of %zu bytes", size, b->size);
-    LT_ASSERT(b->device == device && b->stream == stream && b->pool == pool, "device %d",
-              b->device);
+    LT_ASSERT(b->device == device && b->arena == of, "device %d", b->device);
     LT_ASSERT(b->other_streams.empty() && !b->any_stream && b->deferred == nullptr);
     b->used = true;
-    lt_cuda_count_block(c, LT_MEMORY_ALLOCATIONS, LT_MEMORY_ALLOCATED_BYTES, b, 1);
-    lt_cuda_count_block(c, LT_MEMORY_ACTIVE, LT_MEMORY_ACTIVE_BYTES, b, 1);
+    add_block(c, LT_MEMORY_ALLOCATIONS, LT_MEMORY_ALLOCATED_BYTES, b);
+    add_block(c, LT_MEMORY_ACTIVE, LT_MEMORY_ACTIVE_BYTES, b);
     return b;
 }
 
@@ -316,19 +335,19 @@ lt_status alloc_or_throw(int device, size_t nbytes, block **out)
         if (attempt == 2 && !lt_cuda_core->reclaim()) break;
         if (attempt > 0) LT_TRY(lt_cuda_make_current(device));
         {
-            std::lock_guard<std::mutex> lock(c.mutex);
+            std::lock_guard<lt_owned_mutex> lock(c.mutex);
             if (attempt > 0) {
                 const int64_t reserved = c.reserved();
                 const double start = lt_clock();
                 release_cached(c);
                 if (c.reserved() != reserved) waited = lt_clock() - start;
-                c.stats.retries += attempt == 1;
+                c.retries += attempt == 1;
             }
             *out = try_alloc(c, device, stream, size, &failed);
             if (*out != nullptr) {
                 (*out)->requested = nbytes;
-                LT_MARK_TAKEN(device, stream, (*out)->data, nbytes, (*out)->pool != 0);
-                lt_cuda_count(c, LT_MEMORY_REQUESTED_BYTES, (*out)->small, (int64_t)nbytes);
+                LT_MARK_TAKEN(device, stream, (*out)->data, nbytes, (*out)->arena->pool != 0);
+                c.tallies[LT_MEMORY_REQUESTED_BYTES].add((*out)->arena->small, (int64_t)nbytes);
             }
         }
         if (waited > 0)
@@ -336,8 +355,8 @@ lt_status alloc_or_throw(int device, size_t nbytes, block **out)
                                       waited);
         if (*out != nullptr || failed != LT_OK) return failed;
     }
-    std::lock_guard<std::mutex> lock(c.mutex);
-    c.stats.out_of_memory++;
+    std::lock_guard<lt_owned_mutex> lock(c.mutex);
+    c.out_of_memory++;
     return lt_cuda_out_of_memory(c, device, nbytes);
 }
 
@@ -390,10 +409,10 @@ void lt_cuda_free(int device, void *data, size_t capacity, void *handle)
     (void)capacity;
     cache &c = caches[device];
     lt_cuda_core->charge(device, -b->charged);
-    std::lock_guard<std::mutex> lock(c.mutex);
+    std::lock_guard<lt_owned_mutex> lock(c.mutex);
     LT_ASSERT(b->used && b->pending == 0, "the block was freed before; pending %d", b->pending);
-    lt_cuda_count_block(c, LT_MEMORY_ALLOCATIONS, LT_MEMORY_ALLOCATED_BYTES, b, -1);
-    lt_cuda_count(c, LT_MEMORY_REQUESTED_BYTES, b->small, -(int64_t)b->requested);
+    remove_block(c, LT_MEMORY_ALLOCATIONS, LT_MEMORY_ALLOCATED_BYTES, b);
+    c.tallies[LT_MEMORY_REQUESTED_BYTES].remove(b->arena->small, (int64_t)b->requested);
     if (c.recordings > 0 && (!b->other_streams.empty() || b->any_stream)) {
         b->pending = 1; /* keeps it from being merged */
         b->deferred = c.deferred;
@@ -406,7 +425,7 @@ void lt_cuda_free(int device, void *data, size_t capacity, void *handle)
 
 lt_status lt_cuda_pool_hold(int device, uint64_t pool)
 {
-    std::lock_guard<std::mutex> lock(caches[device].mutex);
+    std::lock_guard<lt_owned_mutex> lock(caches[device].mutex);
     try {
         caches[device].held[pool]++;
     } catch (const std::bad_alloc &) {
@@ -417,7 +436,7 @@ lt_status lt_cuda_pool_hold(int device, uint64_t pool)
 
 void lt_cuda_pool_drop(int device, uint64_t pool)
 {
-    std::lock_guard<std::mutex> lock(caches[device].mutex);
+    std::lock_guard<lt_owned_mutex> lock(caches[device].mutex);
     auto place = caches[device].held.find(pool);
     LT_ASSERT(place != caches[device].held.end() && place->second > 0, "pool %llu",
               (unsigned long long)pool);
@@ -427,7 +446,7 @@ void lt_cuda_pool_drop(int device, uint64_t pool)
 void lt_cuda_defer_frees(int device, bool on)
 {
     cache &c = caches[device];
-    std::lock_guard<std::mutex> lock(c.mutex);
+    std::lock_guard<lt_owned_mutex> lock(c.mutex);
     c.recordings += on ? 1 : -1;
     LT_ASSERT(c.recordings >= 0, "recordings %d", c.recordings);
     while (c.recordings == 0 && c.deferred != nullptr) {
@@ -446,9 +465,9 @@ void lt_cuda_record_stream(void *handle, uint64_t stream)
     block *b = static_cast<block *>(handle);
     if (b == nullptr) return;
     cudaStream_t other = (cudaStream_t)(uintptr_t)stream;
-    std::lock_guard<std::mutex> lock(caches[b->device].mutex);
+    std::lock_guard<lt_owned_mutex> lock(caches[b->device].mutex);
     LT_ASSERT(b->used, "the block was freed");
-    if (other == b->stream) return;
+    if (other == b->arena->stream) return;
     if (std::find(b->other_streams.begin(), b->other_streams.end(), other) !=
         b->other_streams.end())
         return;
@@ -465,7 +484,7 @@ void lt_cuda_empty_cache(void)
     for (int device = 0; device < lt_cuda_device_count(); device++) {
         cache &c = caches[device];
         cudaStream_t stream;
-        std::lock_guard<std::mutex> lock(c.mutex);
+        std::lock_guard<lt_owned_mutex> lock(c.mutex);
         if (c.reserved() == 0) continue; /* do not initialize an unused device */
         if (lt_cuda_enter(device, &stream) == LT_OK) release_cached(c);
     }
@@ -476,7 +495,7 @@ lt_status lt_cuda_set_memory_fraction(int device, double fraction)
 {
     size_t free, total;
     LT_TRY(lt_cuda_memory_info(device, &free, &total));
-    std::lock_guard<std::mutex> lock(caches[device].mutex);
+    std::lock_guard<lt_owned_mutex> lock(caches[device].mutex);
     caches[device].limit = fraction >= 1 ? SIZE_MAX : (size_t)((double)total * fraction);
     return LT_OK;
 }

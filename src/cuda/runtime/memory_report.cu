@@ -7,39 +7,40 @@
 
 /* ---- statistics ------------------------------------------------------------------------------ */
 
-static void add_to_count(lt_memory_count *count, int64_t change)
-{
-    count->current += change;
-    LT_ASSERT(count->current >= 0, "%lld after %lld", (long long)count->current, (long long)change);
-    count->peak = std::max(count->peak, count->current);
-    (change > 0 ? count->allocated : count->freed) += change > 0 ? change : -change;
-}
-
-void lt_cuda_count(lt_cuda_cache &c, lt_memory_kind kind, bool small, int64_t change)
-{
-    add_to_count(&c.stats.counts[kind][LT_POOL_ALL], change);
-    add_to_count(&c.stats.counts[kind][small ? LT_POOL_SMALL : LT_POOL_LARGE], change);
-}
-
-void lt_cuda_count_block(lt_cuda_cache &c, lt_memory_kind count, lt_memory_kind bytes,
-                         const lt_cuda_block *b, int sign)
-{
-    lt_cuda_count(c, count, b->small, sign);
-    lt_cuda_count(c, bytes, b->small, sign * (int64_t)b->size);
-}
-
 void lt_cuda_memory_stats(int device, lt_memory_stats *out)
 {
-    std::lock_guard<std::mutex> lock(lt_cuda_caches[device].mutex);
-    *out = lt_cuda_caches[device].stats;
+    lt_cuda_cache &c = lt_cuda_caches[device];
+    std::lock_guard<lt_owned_mutex> lock(c.mutex);
+    *out = {};
+    for (int kind = 0; kind < LT_MEMORY_KINDS; kind++) {
+        const lt_cuda_tally &t = c.tallies[kind];
+        lt_memory_count *const counts = out->counts[kind];
+        counts[LT_POOL_LARGE] = {t.current(false), 0, t.added[false], t.removed[false]};
+        counts[LT_POOL_SMALL] = {t.current(true), 0, t.added[true], t.removed[true]};
+        counts[LT_POOL_ALL] = {t.current(), 0, t.added[0] + t.added[1],
+                               t.removed[0] + t.removed[1]};
+        for (int pool = 0; pool < LT_POOLS; pool++) {
+            counts[pool].peak = t.peak[pool];
+            LT_ASSERT(counts[pool].current >= 0 && counts[pool].current <= counts[pool].peak,
+                      "%lld of %lld", (long long)counts[pool].current,
+                      (long long)counts[pool].peak);
+        }
+    }
+    out->retries = c.retries;
+    out->out_of_memory = c.out_of_memory;
+    out->device_allocs = c.device_allocs;
+    out->device_frees = c.device_frees;
 }
 
 void lt_cuda_reset_peak_stats(int device)
 {
     lt_cuda_cache &c = lt_cuda_caches[device];
-    std::lock_guard<std::mutex> lock(c.mutex);
-    for (auto &kind : c.stats.counts)
-        for (lt_memory_count &count : kind) count.peak = count.current;
+    std::lock_guard<lt_owned_mutex> lock(c.mutex);
+    for (lt_cuda_tally &t : c.tallies) {
+        t.peak[LT_POOL_LARGE] = t.current(false);
+        t.peak[LT_POOL_SMALL] = t.current(true);
+        t.peak[LT_POOL_ALL] = t.current();
+    }
 }
 
 /* ---- out of memory --------------------------------------------------------------------------- */
@@ -91,7 +92,7 @@ lt_status lt_cuda_out_of_memory(lt_cuda_cache &c, int device, size_t nbytes)
 {
     char limit[64] = "", largest[480];
     size_t free = 0, total = 0;
-    const int64_t allocated = c.stats.counts[LT_MEMORY_ALLOCATED_BYTES][LT_POOL_ALL].current;
+    const int64_t allocated = c.tallies[LT_MEMORY_ALLOCATED_BYTES].current();
     if (cudaMemGetInfo(&free, &total) != cudaSuccess) (void)cudaGetLastError();
     if (c.limit != SIZE_MAX)
         snprintf(limit, sizeof limit, " %s allowed;", bytes_text(c.limit).text);

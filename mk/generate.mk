@@ -15,7 +15,7 @@ $(GEN_STAMP): $(DECLARATIONS) $(SCRIPTED) $(GENERATORS) $(GEN_HASHED) src/core/c
 	@touch $@
 
 GENERATED := $(GEN_HEADERS) $(GEN_AUTOGRAD) $(GEN_BIND) $(GEN_CALLS) $(GEN)/ops_pointwise.c $(GEN)/ops_docs.lua \
-             $(GEN)/ops_scripted.lua $(SLEEF_NAMES)
+             $(GEN)/ops_scripted.lua $(SLEEF_NAMES) $(SLEEF_CALLS)
 $(GENERATED): $(GEN_STAMP) ;
 
 # Argument: a folder of generated sources. The two modules that describe the ops, in the form that

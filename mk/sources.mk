@@ -16,12 +16,14 @@ GEN_HASHED := $(addprefix src/core/,devices/backend.h devices/user_kernel.h devi
               devices/optim_rules.h devices/reduction.h iter.h random/random.h)
 GEN_STAMP := $(GEN)/.stamp
 SLEEF_NAMES := $(GEN)/sleef_names
+# arm64 calls SLEEF through functions that save registers.
+SLEEF_CALLS := $(if $(filter aarch64,$(MACHINE)),$(GEN)/sleef_calls.c)
 
 # ---- the library ----
 CORE_SRC := $(filter-out src/core/minimal/% src/core/cpu/vector/%,\
             $(wildcard $(addprefix src/core/,*.c */*.c */*/*.c)) $(wildcard src/comm/*.c))
 CORE_OBJ := $(CORE_SRC:%.c=$(OBJ)/%.o) $(OBJ)/gen/ops_pointwise.o $(GEN_AUTOGRAD:$(GEN)/%.c=$(OBJ)/gen/%.o) \
-            $(GEN_CALLS:$(GEN)/%.c=$(OBJ)/gen/%.o)
+            $(GEN_CALLS:$(GEN)/%.c=$(OBJ)/gen/%.o) $(SLEEF_CALLS:$(GEN)/%.c=$(OBJ)/gen/%.o)
 VECTOR_SRC := $(wildcard src/core/cpu/vector/*/*.c)
 VECTOR_OBJ := $(foreach i,$(ISAS),$(VECTOR_SRC:%.c=$(OBJ)/%.$(i).o))
 

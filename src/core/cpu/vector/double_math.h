@@ -17,7 +17,7 @@
 /* a b + c, with a single rounding where the instruction set has FMA. */
 static inline double vector_multiply_add(double a, double b, double c)
 {
-#ifdef __FMA__
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
     return __builtin_fma(a, b, c);
 #else
     return a * b + c;

@@ -4,7 +4,7 @@
 
 static inline float multiply_addf(float a, float b, float c)
 {
-#ifdef __FMA__
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
     return __builtin_fmaf(a, b, c);
 #else
     return a * b + c;

@@ -1,22 +1,31 @@
 /* vector_math.h - declares to gcc the vector versions of <math.h> functions, under the names of the
- * x86 vector ABI (_ZGVbN4v_sinf ...). SLEEF's libsleefgnuabi defines them for every instruction
- * set, with errors of at most 1 ULP, so that gcc vectorizes an "omp simd" loop that calls sinf.
- * clang has no such declaration and calls the scalar functions, and so does the amalgamation. Most
- * float functions are ours (float_math.h). Include this in kernel files only. */
+ * vector ABIs of x86 (_ZGVbN4v_sinf ...) and arm64 (_ZGVnN4v_sinf ...), so that gcc vectorizes an
+ * "omp simd" loop that calls sinf. Objects get SLEEF's functions instead of these names
+ * (scripts/gen/sleef.lua), with errors of at most 1 ULP. clang has no such declaration and calls
+ * the scalar functions, and so does the amalgamation. Most float functions are ours (float_math.h).
+ * Include this in kernel files only. */
 #ifndef LT_CPU_VECTOR_MATH_H
 #define LT_CPU_VECTOR_MATH_H
 
 #include <math.h>
 
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && !defined(LT_SINGLE_FILE)
+#if defined(__GNUC__) && !defined(__clang__) && !defined(LT_SINGLE_FILE) &&                        \
+    (defined(__x86_64__) || defined(__aarch64__))
 
-#define VECTOR_FORM __attribute__((simd("notinbranch"), const, nothrow))
+/* arm64 also has vectors of 8 bytes, for which SLEEF has no functions: the length is stated. */
+#if defined(__aarch64__)
+#define VECTOR_FORM(length) _Pragma(length) __attribute__((const, nothrow)) extern
+#else
+#define VECTOR_FORM(length) __attribute__((simd("notinbranch"), const, nothrow)) extern
+#endif
+#define VECTOR_FLOAT  VECTOR_FORM("omp declare simd notinbranch simdlen(4)") float
+#define VECTOR_DOUBLE VECTOR_FORM("omp declare simd notinbranch simdlen(2)") double
 #define VECTOR_UNARY(name)                                                                         \
-    VECTOR_FORM extern float name##f(float);                                                       \
-    VECTOR_FORM extern double name(double);
+    VECTOR_FLOAT name##f(float);                                                                   \
+    VECTOR_DOUBLE name(double);
 #define VECTOR_BINARY(name)                                                                        \
-    VECTOR_FORM extern float name##f(float, float);                                                \
-    VECTOR_FORM extern double name(double, double);
+    VECTOR_FLOAT name##f(float, float);                                                            \
+    VECTOR_DOUBLE name(double, double);
 
 VECTOR_UNARY(exp)
 VECTOR_UNARY(exp2)
@@ -49,6 +58,8 @@ VECTOR_BINARY(hypot)
 
 #undef VECTOR_UNARY
 #undef VECTOR_BINARY
+#undef VECTOR_FLOAT
+#undef VECTOR_DOUBLE
 #undef VECTOR_FORM
 
 #elif defined(__clang__)

@@ -147,7 +147,7 @@ static inline __attribute__((always_inline)) void by_parts_f64(char *const *ptrs
 /* For quotients below these limits, trunc(x / y) is exact, or too large by one if x / y was rounded
  * up to it. The remainder by a fused multiply-add is exact then; it is negative if one too many was
  * subtracted. */
-#if defined(__FMA__) || defined(__aarch64__)
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
 #define QUOTIENT_f32 0x1p22f
 #define QUOTIENT_f64 0x1p51
 #else

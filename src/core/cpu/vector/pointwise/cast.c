@@ -3,8 +3,10 @@
  * a wider one. Any number but 0 is true; nan is true. */
 #include "cpu/common/loops.h"
 
-#ifdef __F16C__
+#if defined(__F16C__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 typedef uint8_t b8;
@@ -194,7 +196,7 @@ CAST(f64, f16)
 CAST(f64, bf16)
 CAST(f64, f32)
 
-#ifdef __F16C__
+#if defined(__F16C__) || defined(__aarch64__)
 /* Eight elements per conversion instruction, the rest one at a time. */
 static inline __attribute__((always_inline)) void
 cast_eights(char *const *ptrs, const int64_t *strides, int64_t n, int64_t to_size,
@@ -210,6 +212,21 @@ cast_eights(char *const *ptrs, const int64_t *strides, int64_t n, int64_t to_siz
 CAST_AS(rest_f32_f16, f32, f16)
 CAST_AS(rest_f16_f32, f16, f32)
 
+#if defined(__aarch64__)
+static inline void widen_eight(void *out, const void *in)
+{
+    const uint16x8_t halves = vld1q_u16(in);
+    vst1q_f32(out, vcvt_f32_f16(vreinterpret_f16_u16(vget_low_u16(halves))));
+    vst1q_f32((float *)out + 4, vcvt_f32_f16(vreinterpret_f16_u16(vget_high_u16(halves))));
+}
+
+static inline void narrow_eight(void *out, const void *in)
+{
+    const float16x4_t low = vcvt_f16_f32(vld1q_f32(in)),
+                      high = vcvt_f16_f32(vld1q_f32((const float *)in + 4));
+    vst1q_u16(out, vcombine_u16(vreinterpret_u16_f16(low), vreinterpret_u16_f16(high)));
+}
+#else
 static inline void widen_eight(void *out, const void *in)
 {
     _mm256_storeu_ps(out, _mm256_cvtph_ps(_mm_loadu_si128(in)));
@@ -219,6 +236,7 @@ static inline void narrow_eight(void *out, const void *in)
 {
     _mm_storeu_si128(out, _mm256_cvtps_ph(_mm256_loadu_ps(in), _MM_FROUND_TO_NEAREST_INT));
 }
+#endif
 
 LOOP_HEAD(cast_f32_f16)
 {

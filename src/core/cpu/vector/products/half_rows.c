@@ -13,6 +13,11 @@
     _mm256_castsi256_ps(                                                                           \
         _mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)(from))), 16))
 #define LOAD_F16(from) _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(from)))
+#elif defined(__aarch64__)
+#define LOAD_BF16(from)                                                                            \
+    vreinterpretq_f32_u32(vshll_n_u16(vld1_u16((const uint16_t *)(const void *)(from)), 16))
+#define LOAD_F16(from)                                                                             \
+    vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16((const uint16_t *)(const void *)(from))))
 #else
 static inline lanes_f32 load_bf16(const lt_bfloat16 *from)
 {

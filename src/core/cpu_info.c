@@ -4,6 +4,8 @@
 #include <unistd.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
+#elif defined(__aarch64__) && defined(__linux__)
+#include <sys/auxv.h>
 #endif
 
 lt_cpu_info lt_processor;
@@ -36,6 +38,8 @@ static void read_instruction_sets(lt_cpu_info *cpu)
     cpu->avx512_vnni = __builtin_cpu_supports("avx512vnni");
     cpu->avx512_bf16 = __builtin_cpu_supports("avx512bf16");
     cpu->amx_bf16 = __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d & AMX_BF16) && (d & AMX_TILE);
+#elif defined(__aarch64__) && defined(__linux__)
+    cpu->arm_dot = (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0;
 #else
     (void)cpu;
 #endif

@@ -12,6 +12,7 @@ typedef struct lt_cpu_info {
     int64_t l1, l2, l3;
     /* Instruction sets of x86-64; false elsewhere. avx2 includes FMA; avx512 is F, DQ, BW, VL. */
     bool avx2, avx512, avx512_vnni, avx512_bf16, amx_bf16;
+    bool arm_dot; /* dot products of bytes on arm64 (FEAT_DotProd); false elsewhere */
 } lt_cpu_info;
 
 /* Constant after the library's constructors. */

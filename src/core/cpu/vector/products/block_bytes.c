@@ -1,13 +1,14 @@
 /* block_bytes.c - products of quantized weights with inputs that are quantized to bytes: each 32
  * elements of an input have a scale. The products of bytes are added in integers, and those of each
- * block in float. For processors with AVX2; with the VNNI instructions of AVX-512 where present. */
+ * block in float. For processors with AVX2 and for arm64; with the VNNI instructions of AVX-512 or arm64's
+ * dot products where present. */
 #include <math.h>
 #include <stdbool.h>
 
 #include "cpu/common/loops.h"
 #include "cpu_info.h"
 
-#if defined(__AVX2__)
+#if defined(__AVX2__) || defined(__aarch64__)
 
 #include "block_levels.h"
 
@@ -50,8 +51,8 @@ static void quantize(const float *x, lt_block_inputs *to, int64_t from, int64_t 
 
 /* ---- products of tiles ----------------------------------------------------------------------- */
 
-#if defined(__AVX512F__)
-enum { INPUTS = 4 }; /* fixed: as registers permit: 32 with AVX-512, otherwise 16 */
+#if defined(__AVX512F__) || defined(__aarch64__)
+enum { INPUTS = 4 }; /* fixed: as registers permit: 32 with AVX-512 and on arm64, otherwise 16 */
 #else
 enum { INPUTS = 2 };
 #endif
@@ -62,6 +63,57 @@ static bool has_small_levels(lt_block_format format)
     return format != LT_BLOCK_Q8_0 && format != LT_BLOCK_IQ4_NL;
 }
 
+#if defined(__aarch64__)
+/* Sums of four products of 16 bytes; u: below 128. */
+static inline int32x4_t dot_small_half(uint8x16_t u, int8x16_t y)
+{
+    const int8x16_t level = vreinterpretq_s8_u8(u);
+    const int16x8_t low = vmull_s8(vget_low_s8(level), vget_low_s8(y)),
+                    high = vmull_high_s8(level, y);
+    return vpaddq_s32(vpaddlq_s16(low), vpaddlq_s16(high));
+}
+
+static inline int32x4_t dot_any_half(uint8x16_t u, int8x16_t y)
+{
+    const int16x8_t low = vreinterpretq_s16_u16(vmovl_u8(vget_low_u8(u))),
+                    high = vreinterpretq_s16_u16(vmovl_high_u8(u)),
+                    y_low = vmovl_s8(vget_low_s8(y)), y_high = vmovl_high_s8(y);
+    const int32x4_t a = vpaddq_s32(vmull_s16(vget_low_s16(low), vget_low_s16(y_low)),
+                                   vmull_high_s16(low, y_low)),
+                    b = vpaddq_s32(vmull_s16(vget_low_s16(high), vget_low_s16(y_high)),
+                                   vmull_high_s16(high, y_high));
+    return vpaddq_s32(a, b);
+}
+
+#define BOTH_HALVES(name, ATTRIBUTES)                                                              \
+    static inline ATTRIBUTES block_dots name(block_bytes u, block_bytes y)                         \
+    {                                                                                              \
+        return (block_dots){{name##_half(u.val[0], vreinterpretq_s8_u8(y.val[0])),                 \
+                             name##_half(u.val[1], vreinterpretq_s8_u8(y.val[1]))}};               \
+    }
+BOTH_HALVES(dot_small, )
+BOTH_HALVES(dot_any, )
+
+/* clang declares these functions only if every processor of the build has the instruction. */
+#if !defined(__clang__)
+#define WITH_DOT __attribute__((target("arch=armv8.2-a+dotprod")))
+static inline WITH_DOT int32x4_t sdot_small_half(uint8x16_t u, int8x16_t y)
+{
+    return vdotq_s32(vdupq_n_s32(0), vreinterpretq_s8_u8(u), y);
+}
+
+/* u y = (u - 128) y - (-128) y */
+static inline WITH_DOT int32x4_t sdot_any_half(uint8x16_t u, int8x16_t y)
+{
+    const int8x16_t level = vreinterpretq_s8_u8(veorq_u8(u, vdupq_n_u8(128)));
+    return vsubq_s32(vdotq_s32(vdupq_n_s32(0), level, y),
+                     vdotq_s32(vdupq_n_s32(0), vdupq_n_s8(-128), y));
+}
+BOTH_HALVES(sdot_small, WITH_DOT)
+BOTH_HALVES(sdot_any, WITH_DOT)
+#endif
+#undef BOTH_HALVES
+#else
 static inline __m256i dot_small(__m256i u, __m256i y)
 {
     return _mm256_madd_epi16(_mm256_maddubs_epi16(u, y), _mm256_set1_epi16(1));
@@ -74,6 +126,7 @@ static inline __m256i dot_any(__m256i u, __m256i y)
                   odd = _mm256_madd_epi16(_mm256_srli_epi16(u, 8), _mm256_srai_epi16(y, 8));
     return _mm256_add_epi32(even, odd);
 }
+#endif
 
 /* A tile by n rows of inputs from number j, `blocks` blocks of 32 from number `first` of each row; the
  * results are added to out. */
@@ -99,6 +152,16 @@ typedef struct level_product {
 #define TARGET    __attribute__((target("avx512vnni,avx512vl")))
 #define DOT(u, y) _mm256_dpbusd_epi32(_mm256_setzero_si256(), u, y)
 #include "block_bytes.inc"
+#elif defined(WITH_DOT)
+#define OF(name)  small_dot_##name
+#define TARGET    WITH_DOT
+#define DOT(u, y) sdot_small(u, y)
+#include "block_bytes.inc"
+
+#define OF(name)  any_dot_##name
+#define TARGET    WITH_DOT
+#define DOT(u, y) sdot_any(u, y)
+#include "block_bytes.inc"
 #endif
 
 static void multiply_by_levels(lt_block_format format, const level_product *t)
@@ -106,6 +169,14 @@ static void multiply_by_levels(lt_block_format format, const level_product *t)
 #if defined(__AVX512F__)
     if (lt_processor.avx512_vnni) {
         vnni_tile(t);
+        return;
+    }
+#elif defined(WITH_DOT)
+    if (lt_processor.arm_dot) {
+        if (has_small_levels(format))
+            small_dot_tile(t);
+        else
+            any_dot_tile(t);
         return;
     }
 #endif
@@ -120,6 +191,10 @@ static bool multiply_one(lt_block_format format, const uint8_t *const *rows,
 {
 #if defined(__AVX512F__)
     if (lt_processor.avx512_vnni) return vnni_one_input(format, rows, x, out);
+#elif defined(WITH_DOT)
+    if (lt_processor.arm_dot)
+        return has_small_levels(format) ? small_dot_one_input(format, rows, x, out)
+                                        : any_dot_one_input(format, rows, x, out);
 #endif
     if (has_small_levels(format)) return small_one_input(format, rows, x, out);
     return any_one_input(format, rows, x, out);

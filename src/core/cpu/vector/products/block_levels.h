@@ -1,11 +1,10 @@
 /* block_levels.h - quantized weights (formulas/blocks.h) as integers: an element is d * level + m with
  * levels from 0 to 255 and one d and m for 16 elements. Every format has this form, so that one loop
- * multiplies all of them. For processors with AVX2. */
+ * multiplies all of them. */
 #ifndef LT_BLOCK_LEVELS_H
 #define LT_BLOCK_LEVELS_H
 
-#include <immintrin.h>
-
+#include "block_vectors.h"
 #include "dtypes/block_format.h"
 #include "formulas/blocks.h"
 
@@ -28,67 +27,38 @@ typedef struct block_scales {
     float d[16], m[16];
 } block_scales;
 
-static inline float half_at(const uint8_t *at)
-{
-    return _cvtsh_ss((unsigned short)(at[0] | at[1] << 8));
-}
-
 /* ---- blocks of 32: the levels as a vector ---------------------------------------------------- */
 
-static inline __m256i low_and_high_bits(const uint8_t *from)
+static inline block_bytes levels_q4_0(const uint8_t *b) { return low_and_high_bits(b + 2); }
+
+static inline block_bytes levels_q4_1(const uint8_t *b) { return low_and_high_bits(b + 4); }
+
+static inline block_bytes levels_q5_0(const uint8_t *b)
 {
-    const __m128i both = _mm_loadu_si128((const __m128i *)from);
-    return _mm256_and_si256(_mm256_set_m128i(_mm_srli_epi16(both, 4), both), _mm256_set1_epi8(15));
+    return either_bytes(low_and_high_bits(b + 6), fifth_bits(b + 2));
 }
 
-/* 16 in each byte with a bit in four bytes that is set. */
-static inline __m256i fifth_bits(const uint8_t *at)
+static inline block_bytes levels_q5_1(const uint8_t *b)
 {
-    const __m256i bytes = _mm256_shuffle_epi8(_mm256_set1_epi32((int)lt_block_bits(at)),
-                                              _mm256_setr_epi64x(0, 0x0101010101010101,
-                                                                 0x0202020202020202,
-                                                                 0x0303030303030303)),
-                  bit = _mm256_set1_epi64x((int64_t)0x8040201008040201);
-    return _mm256_and_si256(_mm256_cmpeq_epi8(_mm256_and_si256(bytes, bit), bit),
-                            _mm256_set1_epi8(16));
+    return either_bytes(low_and_high_bits(b + 8), fifth_bits(b + 4));
 }
 
-static inline __m256i levels_q4_0(const uint8_t *b) { return low_and_high_bits(b + 2); }
-
-static inline __m256i levels_q4_1(const uint8_t *b) { return low_and_high_bits(b + 4); }
-
-static inline __m256i levels_q5_0(const uint8_t *b)
+static inline block_bytes levels_q8_0(const uint8_t *b)
 {
-    return _mm256_or_si256(low_and_high_bits(b + 6), fifth_bits(b + 2));
+    return signed_to_unsigned(load_bytes(b + 2));
 }
 
-static inline __m256i levels_q5_1(const uint8_t *b)
+static inline block_bytes levels_iq4_nl(const uint8_t *b)
 {
-    return _mm256_or_si256(low_and_high_bits(b + 8), fifth_bits(b + 4));
-}
-
-static inline __m256i levels_q8_0(const uint8_t *b)
-{
-    return _mm256_xor_si256(_mm256_loadu_si256((const __m256i *)(b + 2)), _mm256_set1_epi8(-128));
-}
-
-static inline __m256i levels_iq4_nl(const uint8_t *b)
-{
-    const __m128i table = _mm_setr_epi8(1, 24, 45, 63, 79, 93, 106, 118, -127, -115, -103, -90, -75,
-                                        -59, -39, -15); /* lt_decode_iq4_nl's + 128 */
-    return _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(table), low_and_high_bits(b + 2));
+    /* lt_decode_iq4_nl's + 128 */
+    static const uint8_t table[16] = {1,   24,  45,  63,  79,  93,  106, 118,
+                                      129, 141, 153, 166, 181, 197, 217, 241};
+    return look_up_bytes(table, low_and_high_bits(b + 2));
 }
 
 /* The first elements: d and m, or d and d (then m is a multiple of d). */
-static inline __m128 scale_and_offset(const uint8_t *b)
-{
-    return _mm_cvtph_ps(_mm_cvtsi32_si128((int)lt_block_bits(b)));
-}
-
-static inline __m128 scale_twice(const uint8_t *b)
-{
-    return _mm_cvtph_ps(_mm_set1_epi16((short)(b[0] | b[1] << 8)));
-}
+static inline block_four scale_and_offset(const uint8_t *b) { return two_halves(b); }
+static inline block_four scale_twice(const uint8_t *b) { return half_twice(b); }
 
 /* ---- blocks of 256 --------------------------------------------------------------------------- */
 
@@ -175,12 +145,12 @@ static inline void levels_q6_k(const uint8_t *b, uint8_t *levels, block_scales *
 /* ---- tiles ----------------------------------------------------------------------------------- */
 
 /* Enters a block of 32 with number k of a row; both: d, m. */
-static inline void put_block(block_tile *t, int row, int64_t k, __m256i levels, __m128 both,
+static inline void put_block(block_tile *t, int row, int64_t k, block_bytes levels, block_four both,
                              float factor)
 {
-    _mm256_store_si256((__m256i *)(t->levels[row] + 32 * k), levels);
-    _mm256_store_ps(t->scales[row] + 8 * k, _mm256_broadcastss_ps(both));
-    t->offsets[2 * k][row] = factor * _mm_cvtss_f32(_mm_movehdup_ps(both));
+    store_bytes(t->levels[row] + 32 * k, levels);
+    store_eight(t->scales[row] + 8 * k, first_of(both));
+    t->offsets[2 * k][row] = factor * second_of(both);
     t->offsets[2 * k + 1][row] = t->offsets[2 * k][row];
 }
 
@@ -196,7 +166,7 @@ static inline void put_block(block_tile *t, int row, int64_t k, __m256i levels, 
 static inline void put_scales(block_tile *t, int row, int64_t at, const block_scales *s)
 {
     for (int group = 0; group < 16; group++) {
-        _mm_store_ps(t->scales[row] + at / 4 + 4 * group, _mm_set1_ps(s->d[group]));
+        store_four(t->scales[row] + at / 4 + 4 * group, all_four(s->d[group]));
         t->offsets[at / 16 + group][row] = s->m[group];
     }
 }

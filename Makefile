@@ -29,7 +29,7 @@ LUA_OBJ := $(BUILD)/obj
 .SECONDARY:
 
 # In order: a file uses variables of the files before it.
-PARTS := $(addprefix mk/,toolchain.mk sources.mk generate.mk objects.mk link.mk minimal.mk single.mk tests.mk docs.mk \
+PARTS := $(addprefix mk/,toolchain.mk sources.mk generate.mk objects.mk link.mk minimal.mk single.mk tests.mk arm64.mk docs.mk \
          packages.mk bench.mk)
 include $(PARTS)
 

@@ -10,7 +10,7 @@ TEST_TOOLS := $(patsubst tests/tools/%.c,$(BUILD)/tests/%,$(wildcard tests/tools
 FUZZ_TOOLS := $(patsubst tests/fuzz/%.c,$(BUILD)/tests/fuzz_%,$(wildcard tests/fuzz/*.c))
 
 .PHONY: test-programs python-host
-test-programs: $(C_TESTS) $(TEST_TOOLS) $(JUPYTER_TEST) $(BUILD)/tests/prompt_host python-host
+test-programs: $(C_TESTS) $(TEST_TOOLS) $(JUPYTER_TEST) $(BUILD)/tests/prompt_host $(if $(CROSS),,python-host)
 
 # The tests of internal functions link a library that exports all symbols.
 TEST_LIBRARY := $(BUILD)/tests/lib/libltensor_open.so

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the packages that ltensor needs: `scripts/deps.sh` for building, `scripts/deps.sh test`
 # also for the test suite, `scripts/deps.sh ci` also for make lint, make site and make deb;
-# `scripts/deps.sh deb` for make deb only.
+# `scripts/deps.sh deb` for make deb only; `scripts/deps.sh arm64` for make test-arm64.
 #
 # On Debian and Ubuntu, missing packages are installed with apt-get, through sudo if the user is not
 # root. On other systems, or without permission, the script prints the required packages. If nothing
@@ -31,6 +31,18 @@ test_packages='lua-busted libcmocka-dev dataset-fashion-mnist python3-dev python
 abigail-tools clang cmake libsuitesparse-dev luarocks libopenmpi-dev openmpi-bin libmpich-dev mpich
 lua5.1 lua5.3 liblua5.3-dev luajit libpcre2-8-0 libutf8proc-dev'
 
+# Libraries for arm64, beside those of this machine. libdnnl-dev is not one of them: it cannot be installed for both, its
+# header for this machine serves, and the library is opened by its name.
+arm64_packages() {
+    printf 'gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user-static lua-busted '
+    for package in $build_packages libcmocka-dev libdnnl2 libcxsparse3 libpcre2-8-0 libutf8proc2 lua-filesystem lua-system; do
+        case $package in
+            libdnnl-dev) ;;
+            lib* | *g-dev | nettle-dev | lua-*) printf '%s:arm64 ' "$package" ;;
+        esac
+    done
+}
+
 lapack_packages='libblas3 liblapack3 libblis4-openmp libflame1 libedit-dev'
 deb_packages='debhelper dpkg-dev libopenmpi-dev libmpich-dev'
 
@@ -40,8 +52,9 @@ case "${1-}" in
     test) wanted="$build_packages $test_packages" ;;
     ci) wanted="$build_packages $test_packages $deb_packages $lapack_packages lintian lua-check clang-format-14 mandoc mkdocs-material shellcheck
 lighttpd lighttpd-modules-lua gringo curl" ;;
+    arm64) wanted="$build_packages $(arm64_packages)" ;;
     *)
-        echo "usage: scripts/deps.sh [test|ci|deb]" >&2
+        echo "usage: scripts/deps.sh [test|ci|deb|arm64]" >&2
         exit 2
         ;;
 esac
@@ -82,8 +95,8 @@ fi
 # One dpkg-query for all packages. Unknown packages and removed packages with configuration files
 # ("deinstall ok config-files") are missing.
 # shellcheck disable=SC2086
-installed=$(dpkg-query -W -f '${Package} ${Status}\n' $wanted 2>/dev/null |
-    sed -n 's/^\([^ ]*\) .* ok installed$/\1/p' || true)
+installed=$(dpkg-query -W -f '${Package}:${Architecture} ${Status}\n' $wanted 2>/dev/null |
+    sed -n 's/^\([^ ]*\) .* ok installed$/\1/p' | sed "s/:all$//; s/:$(dpkg --print-architecture)$//" || true)
 missing=
 for package in $wanted; do
     case "
@@ -121,6 +134,7 @@ apt() {
 }
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
+case ${1-} in arm64) $as_root dpkg --add-architecture arm64 ;; esac
 # shellcheck disable=SC2086
 if ! { apt update && apt install -y --no-install-recommends $missing; } >"$log" 2>&1; then
     cat "$log" >&2

@@ -9,6 +9,8 @@
 #   checks  the specs on 2 simulated GPUs with each access checked (make checked), for each of SEEDS; SPECS: some of them
 #   cuda    the specs on the real GPU
 #   lua     the C tests of the binding and the specs of Lua's own features, for a build for another Lua (make LUA_NAME=lua5.3)
+#   emulated  the C tests and the specs on the CPU without #again, rss and speed, on an emulated processor (make test-arm64); SPECS:
+#           some specs alone. EXCLUDED: a file of suites to leave out, a line each, the reason after the name
 #   smoke   a few specs on the CPU and on 2 simulated GPUs, one notebook: for the tarball
 #   spec    the specs SPEC="reductions repl/keys" on the CPU, or on GPUS=1|2 simulated ones; FILTER: those of their tests whose
 #           titles match this pattern of Lua
@@ -176,9 +178,13 @@ notebooks() { # numbers of GPUs
     in_group=
 }
 
+# Whether the file $EXCLUDED has a line for a suite.
+is_excluded() { [ -n "${EXCLUDED-}" ] && grep -q "^$1 " "$EXCLUDED"; }
+
 c_tests() {
     in_group='C tests'
     for program in "$BUILD"/tests/*_test; do
+        ! is_excluded "$(basename "$program")" || continue
         # ThreadSanitizer does not know the locks of OpenBLAS and of its OpenMP runtime.
         case $mode$program in
             tsan*/context_* | tsan*/fork_*) options="TSAN_OPTIONS=$TSAN_OPTIONS ignore_noninstrumented_modules=1" ;;
@@ -349,6 +355,12 @@ case $mode in
             nn_modules data files hooks own formats printing repl/program repl/scopes repl/debug repl/dap repl/prompt repl/cells
             repl/echo repl/help repl/long_calls repl/conditions" LTENSOR_TEST_DEVICE=cpu
         ;;
+    emulated)
+        sample_sweeps
+        [ -n "${SPECS-}" ] || c_tests
+        EXCLUDE=--exclude-tags=again,rss,speed min_tests=0
+        specs "specs on the CPU, emulated" "${SPECS:-$(all_specs | grep -vxF "$(sed 's/ .*//' "$EXCLUDED")")}" LTENSOR_TEST_DEVICE=cpu
+        ;;
     smoke)
         smoke="views reductions autograd nn_modules files onnx repl/program"
         specs "specs on the CPU" "$smoke arguments random linalg" LTENSOR_TEST_DEVICE=cpu
@@ -357,7 +369,7 @@ case $mode in
         suite "use-gpu.md on 2 GPUs" "$LTENSOR_BIN" --sim-gpus 2 --cells --check $use_gpu
         ;;
     *)
-        echo "usage: tests/run.sh quick|ci|full|asan|tsan|checks|cuda|lua|smoke|spec" >&2
+        echo "usage: tests/run.sh quick|ci|full|asan|tsan|checks|cuda|lua|emulated|smoke|spec" >&2
         exit 2
         ;;
 esac

@@ -478,6 +478,9 @@ typedef lt_status (*any_function)(int64_t, int64_t, int64_t, int64_t, int64_t, i
 static void test_functions_refuse_null_everywhere(void **state)
 {
     (void)state;
+#if defined(__aarch64__)
+    skip(); /* structures are passed as pointers there, and 0 is none */
+#endif
     char path[4096 + sizeof "gen/ltensor_ops.h"];
     const ssize_t n = readlink("/proc/self/exe", path, 4096);
     assert_true(n > 0 && n < 4096);

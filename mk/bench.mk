@@ -12,11 +12,12 @@ PYTHON ?= python3
 ## bench-threads: threads of small ops, each in its own context
 ## bench-start: size and time of a small static program beside libtorch
 ## bench-cuda: the real GPU beside PyTorch, into docs/results
+## gpu-report [SIM=1]: test and measure a GPU in eight minutes, into docs/results; a dry run on simulated ones
 ## ptx-report [PTX_ARCHS="75 90 100"]: registers, spills and accesses of the kernels that nvcc compiled
 ## launch-cost [OP="a + b"]: instructions, locks and runtime calls of an op on a GPU, counted on a simulated one; needs valgrind
 ## book [BOOK="03 07"]: train the notebooks of docs/book in full; hours on a CPU
 .PHONY: bench bench-compile bench-programs bench-memory bench-fft bench-distributed bench-threads bench-start \
-        bench-cuda ptx-report ptx-objects launch-cost book
+        bench-cuda ptx-report ptx-objects launch-cost gpu-report book
 bench: all
 	@BUILD=$(BUILD) sh tests/bench/run.sh
 bench-compile: all
@@ -38,6 +39,9 @@ bench-start: all
 	@BUILD=$(BUILD) sh tests/bench/start/run.sh
 bench-cuda: all
 	@BUILD=$(BUILD) sh tests/bench/run_cuda.sh
+
+gpu-report: all $(BUILD)/tests/prompt_host $(TEST_TOOLS)
+	@SIM="$(SIM)" $(LUA) tests/gpu/report.lua $(BUILD)
 
 PTX_ARCHS ?= 75 90 100
 ptx-report:

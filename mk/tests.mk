@@ -101,7 +101,7 @@ SPEC_TARGETS = $(filter-out $(CUDA_BACKENDS),$(TARGETS)) $(TEST_TOOLS) $(BUILD)/
 ## deps: install the packages that building and testing needs
 ## test [SUITE=ci]: run all tests, on the CPU and on simulated GPUs, or the tests of .ci/run
 ## test LUA_NAME=lua5.3 [SUITE=lua]: run the C tests and the specs under another Lua, or a choice of specs
-## test SPEC=reductions [GPUS=0|1|2] [FILTER=title]: run one spec, or one of its tests
+## test SPEC=reductions [GPUS=0|1|2|real] [FILTER=title]: run one spec, or one of its tests
 ## check: run the fast tests
 ## lint: check Lua, shell scripts, formatting, the manual page and names in the documentation
 ## layers: check the direction of includes and of references between objects

@@ -12,8 +12,8 @@
 #   emulated  the C tests and the specs on the CPU without #again, rss and speed, on an emulated processor (make test-arm64); SPECS:
 #           some specs alone. EXCLUDED: a file of suites to leave out, a line each, the reason after the name
 #   smoke   a few specs on the CPU and on 2 simulated GPUs, one notebook: for the tarball
-#   spec    the specs SPEC="reductions repl/keys" on the CPU, or on GPUS=1|2 simulated ones; FILTER: those of their tests whose
-#           titles match this pattern of Lua
+#   spec    the specs SPEC="reductions repl/keys" on the CPU, on GPUS=1|2 simulated ones, or on GPUS=real or real:1, a real one;
+#           FILTER: those of their tests whose titles match this pattern of Lua
 #
 # A spec, a test program, a notebook is a suite: one process. A suite's log is shown only when it fails; the failures are listed once
 # more above the counts, after the slowest suites. Some suites run at the same time (LANES). Uses $BUILD (default build). BUSTED is the
@@ -299,6 +299,7 @@ run_checks() {
 run_spec() {
     case ${GPUS:-0} in
         0) LTENSOR_TEST_DEVICE=cpu ;;
+        real*) LTENSOR_TEST_DEVICE=cuda${GPUS#real} EXCLUDE=--exclude-tags=cpu GPUS=0 ;;
         1) LTENSOR_TEST_DEVICE=cuda EXCLUDE=--exclude-tags=cpu ;;
         *) LTENSOR_TEST_DEVICE=cuda:1 EXCLUDE=--exclude-tags=cpu ;;
     esac

@@ -115,6 +115,11 @@ do
   local side = dry and 16 or 16384
   local square, turned = a:view(side, -1), torch.empty(n // side, side, {device = device})
   row('copy of a transpose, 1 GiB', 'GB/s', rate(2, function() turned:copy_(square.T) end))
+  row('std, 1 GiB', 'GB/s', rate(1, function() return a:std() end))
+  row('var of rows, 1 GiB', 'GB/s', rate(1, function() return square:var(2) end))
+  row('logsumexp of rows, 1 GiB', 'GB/s', rate(1, function() return square:logsumexp(2) end))
+  row('softmax of rows, 1 GiB', 'GB/s', rate(2, function() return square:softmax(2) end))
+  row('log_softmax of rows, 1 GiB', 'GB/s', rate(2, function() return square:log_softmax(2) end))
 end
 
 -- ---- products ----

@@ -82,6 +82,11 @@ def memory():
         ("sum", 1, lambda: a.sum()),
         ("fill", 1, lambda: out.fill_(1.0)),
         ("copy of a transpose", 2, lambda: turned.copy_(square.T)),
+        ("std", 1, lambda: a.std()),
+        ("var of rows", 1, lambda: square.var(1)),
+        ("logsumexp of rows", 1, lambda: square.logsumexp(1)),
+        ("softmax of rows", 2, lambda: square.softmax(1)),
+        ("log_softmax of rows", 2, lambda: square.log_softmax(1)),
     ]:
         row(name + ", 1 GiB", "GB/s", tensors * n * 4 / measure(f) / 1e9)
 

@@ -4,7 +4,7 @@ Inductor compiles first; then, chain by chain, the two programs' calls alternate
 arrays lie differs from process to process and is worth twofold: so there are some processes of either, one after the other, and the median of their bests
 counts. First calls are those of the first, in which Inductor compiles; the others of PyTorch's find in a cache what it made.
 
-DEVICE: where they run (cpu).
+DEVICE: where they run (cpu). ROWS: a pattern; only chains with such names.
 
   beside.py LTENSOR [--elements 4000000] [--threads 2] [--rounds 5] [--processes 5]
 """
@@ -13,6 +13,7 @@ import argparse
 import json
 import os
 import platform
+import re
 import statistics
 import subprocess
 import sys
@@ -67,6 +68,7 @@ CHAINS = {
     "layer_norm of a sum": lambda: F.layer_norm(rows + more, (1000,)),
     "rms_norm of a sum": lambda: F.rms_norm(rows + more, (1000,), bias),
 }
+CHAINS = {name: chain for name, chain in CHAINS.items() if re.search(os.environ.get("ROWS", ""), name)}
 
 
 def milliseconds(function, calls):

@@ -23,38 +23,70 @@ static lt_tensor *rand_of(int64_t rows, int64_t columns)
     return t;
 }
 
-static lt_tensor *empty_of(int64_t bytes)
+static lt_tensor *a, *b, *m;
+static int64_t bytes;
+
+static lt_tensor *run_add(void)
+{
+    lt_tensor *out = NULL;
+    CHECK(lt_add(a, b, lt_scalar_from_int(1), &out));
+    return out;
+}
+static lt_tensor *run_add_(void)
+{
+    CHECK(lt_add_(a, b, lt_scalar_from_int(1)));
+    return NULL;
+}
+static lt_tensor *run_relu(void)
+{
+    lt_tensor *out = NULL;
+    CHECK(lt_relu(a, &out));
+    return out;
+}
+static lt_tensor *run_sum(void)
+{
+    lt_tensor *out = NULL;
+    CHECK(lt_sum(a, LT_DTYPE_NONE, &out));
+    return out;
+}
+static lt_tensor *run_mm(void)
+{
+    lt_tensor *out = NULL;
+    CHECK(lt_mm(m, m, &out));
+    return out;
+}
+static lt_tensor *run_empty(void)
 {
     const lt_dims sizes = {1, {bytes}};
-    lt_tensor *t = NULL;
-    CHECK(lt_empty(&sizes, LT_UINT8, &gpu, &t));
-    return t;
+    lt_tensor *out = NULL;
+    CHECK(lt_empty(&sizes, LT_UINT8, &gpu, &out));
+    return out;
 }
+
+static const struct op {
+    const char *name;
+    lt_tensor *(*run)(void);
+    int64_t bytes;
+} ops[] = {{"a + b", run_add, 0},
+           {"add_", run_add_, 0},
+           {"relu", run_relu, 0},
+           {"sum", run_sum, 0},
+           {"mm", run_mm, 0},
+           {"empty, 512 B", run_empty, 512},
+           {"empty, 1 MiB", run_empty, 1 << 20},
+           {"empty, 16 MiB", run_empty, 1 << 24}};
 
 int main(int argc, char **argv)
 {
     if (argc != 3) return 2;
-    const char *op = argv[1];
-    const lt_scalar one = lt_scalar_from_int(1);
-    lt_tensor *a = rand_of(2, 3), *b = rand_of(2, 3), *m = rand_of(5, 5);
-    const int64_t bytes = strcmp(op, "empty, 512 B") == 0   ? 512
-                          : strcmp(op, "empty, 1 MiB") == 0 ? 1 << 20
-                                                            : 1 << 24;
-    for (long i = atol(argv[2]); i > 0; i--) {
-        lt_tensor *out = NULL;
-        if (strcmp(op, "add_") == 0)
-            CHECK(lt_add_(a, b, one));
-        else if (strcmp(op, "a + b") == 0)
-            CHECK(lt_add(a, b, one, &out));
-        else if (strcmp(op, "relu") == 0)
-            CHECK(lt_relu(a, &out));
-        else if (strcmp(op, "sum") == 0)
-            CHECK(lt_sum(a, LT_DTYPE_NONE, &out));
-        else if (strcmp(op, "mm") == 0)
-            CHECK(lt_mm(m, m, &out));
-        else
-            out = empty_of(bytes);
-        lt_tensor_release(out);
-    }
+    size_t i = 0;
+    while (i < sizeof ops / sizeof *ops && strcmp(argv[1], ops[i].name) != 0) i++;
+    if (i == sizeof ops / sizeof *ops) return 2;
+    a = rand_of(2, 3), b = rand_of(2, 3), m = rand_of(5, 5);
+    bytes = ops[i].bytes;
+    for (long left = atol(argv[2]); left > 0; left--) lt_tensor_release(ops[i].run());
+    lt_tensor_release(a);
+    lt_tensor_release(b);
+    lt_tensor_release(m);
     return 0;
 }

@@ -14,6 +14,7 @@
 #include <deque>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <thread>
 
 namespace lt_sim {
@@ -178,15 +179,23 @@ void run_with_helpers(Grid &grid, int helpers)
     p.left.wait(lock, [&] { return grid.helpers == 0; });
 }
 
+/* The mark of a branch target at the begin of a function, and nop. */
+#if defined(__aarch64__)
+constexpr unsigned char branch_target[] = {0x5f, 0x24, 0x03, 0xd5},
+                        nop[] = {0x1f, 0x20, 0x03, 0xd5};
+#else
+constexpr unsigned char branch_target[] = {0xf3, 0x0f, 0x1e, 0xfa}, nop[] = {0x90};
+#endif
+
 /* The maximum number of threads from the kernel's __launch_bounds__, which is encoded as leading
  * nop instructions (cuda_runtime.h); 0 if unknown. */
 unsigned bounds(const Kernel &kernel)
 {
     const auto *code = static_cast<const unsigned char *>(kernel.site.code);
     if (!code) return 0;
-    if (code[0] == 0xf3 && code[1] == 0x0f) code += 4; /* endbr64 */
+    if (!memcmp(code, branch_target, sizeof branch_target)) code += sizeof branch_target;
     unsigned warps = 0;
-    while (code[warps] == 0x90) warps++;
+    while (!memcmp(code + warps * sizeof nop, nop, sizeof nop)) warps++;
     return warps * 32;
 }
 

@@ -147,9 +147,10 @@ void Checker::begin_launch(const Kernel &launched)
     for (const auto &device : runtime().devices)
         memory[memories++] =
             span_of(device->base.load(), device->base ? runtime().settings.memory : 0);
-    /* Excludes the frames above: they belong to the code that waits for the kernel, if that thread
-     * runs it. */
-    stack = {system_stack().begin, static_cast<const char *>(__builtin_frame_address(0))};
+    /* Excludes the frames above, from the end of this function's frame on: they belong to the code that
+     * waits for the kernel, if that thread runs it. __builtin_frame_address is the frame's other end on
+     * arm64. */
+    stack = {system_stack().begin, static_cast<const char *>(__builtin_dwarf_cfa())};
     runner = own_thread();
 }
 

@@ -18,7 +18,10 @@ static inline int64_t lt_split_limit()
 
 static inline bool lt_is_piece(const lt_iter *it)
 {
+    /* fixed: bytes of the largest element, complex128; the elements of `contiguous` are adjacent */
+    constexpr int64_t largest = 16;
     const int64_t limit = lt_split_limit();
+    if (it->contiguous && it->numel < limit / largest) return true;
     if (it->numel >= limit) return false;
     for (int k = 0; k < it->operands; k++) {
         int64_t bytes = 0;

@@ -46,14 +46,14 @@ cache *const caches = lt_cuda_caches;
 /* Counts a block and its bytes. */
 void add_block(cache &c, lt_memory_kind count, lt_memory_kind bytes, const block *b)
 {
-    c.tallies[count].add(b->arena->small, 1);
-    c.tallies[bytes].add(b->arena->small, (int64_t)b->size);
+    c.tallies[count].add(b->arena->kind, 1);
+    c.tallies[bytes].add(b->arena->kind, (int64_t)b->size);
 }
 
 void remove_block(cache &c, lt_memory_kind count, lt_memory_kind bytes, const block *b)
 {
-    c.tallies[count].remove(b->arena->small, 1);
-    c.tallies[bytes].remove(b->arena->small, (int64_t)b->size);
+    c.tallies[count].remove(b->arena->kind, 1);
+    c.tallies[bytes].remove(b->arena->kind, (int64_t)b->size);
 }
 
 /* Returns a block that is not in the cache; may throw. */
@@ -141,7 +141,7 @@ void split(cache &c, block *b, size_t size)
 {
     LT_ASSERT(size > 0 && size <= b->size, "%zu of %zu bytes", size, b->size);
     size_t rest = b->size - size;
-    if (b->arena->small ? rest < unit : rest <= small_block) return;
+    if (b->arena->small() ? rest < unit : rest <= small_block) return;
     block *tail = new_block(c, b->device, b->arena, b->data + size, rest);
     tail->previous = b;
     tail->next = b->next;
@@ -239,7 +239,7 @@ void release_cached(cache &c)
         release_segments(c, it->second.get());
         it = it->second->segments == 0 ? c.arenas.erase(it) : std::next(it);
     }
-    c.recent[0] = c.recent[1] = nullptr;
+    std::fill(std::begin(c.recent), std::end(c.recent), nullptr);
     while (c.spares != nullptr) {
         block *const b = c.spares;
         c.spares = b->deferred;
@@ -248,13 +248,13 @@ void release_cached(cache &c)
 }
 
 /* The arena of a stream and pool for small or large blocks; may throw. */
-arena *find_arena(cache &c, cudaStream_t stream, uint64_t pool, bool small)
+arena *find_arena(cache &c, cudaStream_t stream, uint64_t pool, lt_memory_pool kind)
 {
-    arena *a = c.recent[small];
+    arena *a = c.recent[kind];
     if (a != nullptr && a->stream == stream && a->pool == pool) return a;
-    auto &place = c.arenas[{stream, pool, small}];
-    if (place == nullptr) place.reset(new arena(stream, pool, small));
-    return c.recent[small] = place.get();
+    auto &place = c.arenas[{stream, pool, kind}];
+    if (place == nullptr) place.reset(new arena(stream, pool, kind));
+    return c.recent[kind] = place.get();
 }
 
 size_t segment_size(size_t size)
@@ -297,7 +297,8 @@ block *try_alloc(cache &c, int device, cudaStream_t stream, size_t size, lt_stat
 {
     const uint64_t pool = lt_cuda_recording_pool(device);
     if (pool == 0 && !c.pending.empty()) collect_pending(c, false);
-    arena *const of = find_arena(c, stream, pool, size <= small_block);
+    arena *const of =
+        find_arena(c, stream, pool, size <= small_block ? LT_POOL_SMALL : LT_POOL_LARGE);
     block *b = of->free.find(size);
     if (b != nullptr)
         take_out(c, b);
@@ -347,7 +348,7 @@ lt_status alloc_or_throw(int device, size_t nbytes, block **out)
             if (*out != nullptr) {
                 (*out)->requested = nbytes;
                 LT_MARK_TAKEN(device, stream, (*out)->data, nbytes, (*out)->arena->pool != 0);
-                c.tallies[LT_MEMORY_REQUESTED_BYTES].add((*out)->arena->small, (int64_t)nbytes);
+                c.tallies[LT_MEMORY_REQUESTED_BYTES].add((*out)->arena->kind, (int64_t)nbytes);
             }
         }
         if (waited > 0)
@@ -412,7 +413,7 @@ void lt_cuda_free(int device, void *data, size_t capacity, void *handle)
     std::lock_guard<lt_owned_mutex> lock(c.mutex);
     LT_ASSERT(b->used && b->pending == 0, "the block was freed before; pending %d", b->pending);
     remove_block(c, LT_MEMORY_ALLOCATIONS, LT_MEMORY_ALLOCATED_BYTES, b);
-    c.tallies[LT_MEMORY_REQUESTED_BYTES].remove(b->arena->small, (int64_t)b->requested);
+    c.tallies[LT_MEMORY_REQUESTED_BYTES].remove(b->arena->kind, (int64_t)b->requested);
     if (c.recordings > 0 && (!b->other_streams.empty() || b->any_stream)) {
         b->pending = 1; /* keeps it from being merged */
         b->deferred = c.deferred;

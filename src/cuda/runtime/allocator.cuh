@@ -18,14 +18,15 @@ struct lt_cuda_block;
 /* The free blocks of one stream, in one pool. */
 struct lt_cuda_arena {
     const cudaStream_t stream;
-    const uint64_t pool; /* private pool of graphs; 0: default pool */
-    const bool small;    /* its segments are for small blocks */
+    const uint64_t pool;       /* private pool of graphs; 0: default pool */
+    const lt_memory_pool kind; /* LT_POOL_SMALL: its segments are for small blocks */
     int segments = 0;
     lt_free_blocks<lt_cuda_block> free;
 
-    lt_cuda_arena(cudaStream_t stream, uint64_t pool, bool small)
-        : stream(stream), pool(pool), small(small)
+    lt_cuda_arena(cudaStream_t stream, uint64_t pool, lt_memory_pool kind)
+        : stream(stream), pool(pool), kind(kind)
     {}
+    bool small() const { return kind == LT_POOL_SMALL; }
 };
 
 struct lt_cuda_block {
@@ -51,30 +52,38 @@ struct lt_cuda_pending {
     lt_cuda_block *of;
 };
 
-/* A statistic: the totals of each pool (indexed by `small`), from which the current value follows,
- * and the maxima of the current value (indexed by lt_memory_pool). */
+/* A statistic of each pool and of all blocks, indexed by lt_memory_pool. Subtracting from the total
+ * `added` yields what was removed. */
 struct lt_cuda_tally {
-    int64_t added[2] = {}, removed[2] = {}, peak[LT_POOLS] = {};
+    int64_t current[LT_POOLS] = {}, peak[LT_POOLS] = {}, added[LT_POOLS] = {};
 
-    int64_t current(bool small) const { return added[small] - removed[small]; }
-    int64_t current() const { return current(false) + current(true); }
-    void add(bool small, int64_t n)
+    void add(lt_memory_pool pool, int64_t n)
     {
-        added[small] += n;
-        const int64_t own = current(small), all = own + current(!small);
-        int64_t &own_peak = peak[small ? LT_POOL_SMALL : LT_POOL_LARGE];
-        if (own > own_peak) own_peak = own;
-        if (all > peak[LT_POOL_ALL]) peak[LT_POOL_ALL] = all;
+        add_to(LT_POOL_ALL, n);
+        add_to(pool, n);
     }
-    void remove(bool small, int64_t n) { removed[small] += n; }
+    void remove(lt_memory_pool pool, int64_t n)
+    {
+        current[LT_POOL_ALL] -= n;
+        current[pool] -= n;
+    }
+
+  private:
+    void add_to(lt_memory_pool pool, int64_t n)
+    {
+        const int64_t now = current[pool] += n;
+        added[pool] += n;
+        if (now > peak[pool]) peak[pool] = now;
+    }
 };
 
 struct lt_cuda_cache {
     lt_owned_mutex mutex;
-    std::map<std::tuple<cudaStream_t, uint64_t, bool>, std::unique_ptr<lt_cuda_arena>> arenas;
-    lt_cuda_arena *recent[2] = {};      /* the last one used for large and for small blocks */
-    lt_cuda_block *spares = nullptr;    /* list of unused block descriptors */
-    std::set<lt_cuda_block *> segments; /* first block of each */
+    std::map<std::tuple<cudaStream_t, uint64_t, lt_memory_pool>, std::unique_ptr<lt_cuda_arena>>
+        arenas;
+    lt_cuda_arena *recent[LT_POOLS] = {}; /* the last one used for large and for small blocks */
+    lt_cuda_block *spares = nullptr;      /* list of unused block descriptors */
+    std::set<lt_cuda_block *> segments;   /* first block of each */
     std::vector<lt_cuda_pending> pending;
     lt_cuda_tally tallies[LT_MEMORY_KINDS];
     int64_t retries = 0, out_of_memory = 0, device_allocs = 0, device_frees = 0;
@@ -83,7 +92,7 @@ struct lt_cuda_cache {
     int recordings = 0;                /* number in progress */
     lt_cuda_block *deferred = nullptr; /* list of deferred frees */
 
-    int64_t reserved() const { return tallies[LT_MEMORY_RESERVED_BYTES].current(); }
+    int64_t reserved() const { return tallies[LT_MEMORY_RESERVED_BYTES].current[LT_POOL_ALL]; }
 };
 
 /* One per device; never destroyed, since tensors are freed until the process ends. */

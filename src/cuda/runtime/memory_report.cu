@@ -15,12 +15,9 @@ void lt_cuda_memory_stats(int device, lt_memory_stats *out)
     for (int kind = 0; kind < LT_MEMORY_KINDS; kind++) {
         const lt_cuda_tally &t = c.tallies[kind];
         lt_memory_count *const counts = out->counts[kind];
-        counts[LT_POOL_LARGE] = {t.current(false), 0, t.added[false], t.removed[false]};
-        counts[LT_POOL_SMALL] = {t.current(true), 0, t.added[true], t.removed[true]};
-        counts[LT_POOL_ALL] = {t.current(), 0, t.added[0] + t.added[1],
-                               t.removed[0] + t.removed[1]};
         for (int pool = 0; pool < LT_POOLS; pool++) {
-            counts[pool].peak = t.peak[pool];
+            counts[pool] = {t.current[pool], t.peak[pool], t.added[pool],
+                            t.added[pool] - t.current[pool]};
             LT_ASSERT(counts[pool].current >= 0 && counts[pool].current <= counts[pool].peak,
                       "%lld of %lld", (long long)counts[pool].current,
                       (long long)counts[pool].peak);
@@ -36,11 +33,8 @@ void lt_cuda_reset_peak_stats(int device)
 {
     lt_cuda_cache &c = lt_cuda_caches[device];
     std::lock_guard<lt_owned_mutex> lock(c.mutex);
-    for (lt_cuda_tally &t : c.tallies) {
-        t.peak[LT_POOL_LARGE] = t.current(false);
-        t.peak[LT_POOL_SMALL] = t.current(true);
-        t.peak[LT_POOL_ALL] = t.current();
-    }
+    for (lt_cuda_tally &t : c.tallies)
+        for (int pool = 0; pool < LT_POOLS; pool++) t.peak[pool] = t.current[pool];
 }
 
 /* ---- out of memory --------------------------------------------------------------------------- */
@@ -92,7 +86,7 @@ lt_status lt_cuda_out_of_memory(lt_cuda_cache &c, int device, size_t nbytes)
 {
     char limit[64] = "", largest[480];
     size_t free = 0, total = 0;
-    const int64_t allocated = c.tallies[LT_MEMORY_ALLOCATED_BYTES].current();
+    const int64_t allocated = c.tallies[LT_MEMORY_ALLOCATED_BYTES].current[LT_POOL_ALL];
     if (cudaMemGetInfo(&free, &total) != cudaSuccess) (void)cudaGetLastError();
     if (c.limit != SIZE_MAX)
         snprintf(limit, sizeof limit, " %s allowed;", bytes_text(c.limit).text);

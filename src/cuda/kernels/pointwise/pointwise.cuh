@@ -213,6 +213,7 @@ static void lt_pointwise_values(const lt_pointwise_call &call, A *a)
     const bool integral = !lt_is_floating(call.compute);
     for (int k = 0; k <= Shape::inputs; k++) {
         a->data[k] = it->host_scalar[k] ? nullptr : it->data[k];
+        a->value[k] = C{};
         if (!it->host_scalar[k]) continue;
         const bool condition = Shape::selects && k == 1;
         const C value = lt_load<C>(it->dtype[k], it->data[k]);
@@ -234,10 +235,11 @@ static bool lt_pointwise_fits(const lt_pointwise_call &call, bool tests, int64_t
                               int64_t *bytes)
 {
     const lt_iter *it = call.it;
+    const int64_t element = lt_element_size(call.compute);
     if (it->ndim > 1 && it->sizes[0] % together != 0) return false;
     for (int k = 0; k <= Shape::inputs; k++) {
         const bool boolean = k == 0 ? tests : Shape::selects && k == 1;
-        const int64_t size = lt_element_size(it->dtype[k]);
+        const int64_t size = boolean ? 1 : element;
         bytes[k] = 0;
         if (it->host_scalar[k]) continue;
         if (it->dtype[k] != (boolean ? LT_BOOL : call.compute)) return false;
@@ -252,24 +254,25 @@ static bool lt_pointwise_fits(const lt_pointwise_call &call, bool tests, int64_t
     return true;
 }
 
-/* n: elements per run, one run per thread; bytes: bytes per run of each operand. */
+/* n: elements per run, one run per thread; bytes: bytes per run of each operand, a power of 2 or 0.
+ */
 template <class Shape, class C>
 static lt_dense_operands<C, Shape::inputs> lt_dense_operands_of(const lt_pointwise_call &call,
                                                                 int n, const int64_t *bytes)
 {
     const lt_iter *it = call.it;
-    lt_dense_operands<C, Shape::inputs> a = {};
+    lt_dense_operands<C, Shape::inputs> a;
+    uintptr_t beyond = 0;
     lt_pointwise_values<Shape, C>(call, &a);
     a.n = static_cast<uint32_t>(it->numel);
-    a.aligned = true;
     for (int k = 0; k <= Shape::inputs; k++) {
         a.kind[k] = a.data[k] == nullptr     ? LT_DENSE_NUMBER
                     : bytes[k] == 0 && k > 0 ? LT_DENSE_ONE
                                              : LT_DENSE_VECTOR;
-        const uintptr_t vector = static_cast<uintptr_t>(lt_element_size(it->dtype[k]) * n);
-        if (a.kind[k] == LT_DENSE_VECTOR && reinterpret_cast<uintptr_t>(a.data[k]) % vector != 0)
-            a.aligned = false;
+        if (bytes[k] != 0)
+            beyond |= reinterpret_cast<uintptr_t>(a.data[k]) & static_cast<uintptr_t>(bytes[k] - 1);
     }
+    a.aligned = beyond == 0;
     a.places.of(it, n, bytes);
     return a;
 }

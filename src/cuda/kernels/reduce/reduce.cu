@@ -361,7 +361,9 @@ template <class Step, class C> static int64_t plan(const reduce_call &c, reducti
     if (a.results == 0) return 1;
 
     const bool threads = by_thread(c, a.count);
-    const int64_t team = threads ? 1 : lt_threads_for(a.count, 2 * ITEMS, BLOCK);
+    /* With enough results, a warp holds a row, without barriers. */
+    const int each = a.results * LT_WARP >= ENOUGH_THREADS ? ROW * lt_max_runs<C> : 2 * ITEMS;
+    const int64_t team = threads ? 1 : lt_threads_for(a.count, each, BLOCK);
     cut(&a,
         threads ? ENOUGH_THREADS / a.results : lt_enough_blocks<C> * block_of(team).y / a.results,
         team);

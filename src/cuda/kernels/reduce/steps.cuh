@@ -223,10 +223,17 @@ static __device__ __forceinline__ C lt_accumulate_rows(Index from, Index to, Ind
 {
     lt_accumulators<Step, C> totals(identity);
     const C shift = lt_slice_shift<Step, Index, C>(from < to, load);
+    Index i = from + first * LT_REDUCE_ROW;
+    C x[LT_REDUCE_ROW];
+    /* full runs, without a test per element */
     LT_NOT_UNROLLED
-    for (Index i = from + first * LT_REDUCE_ROW; i < to; i += LT_REDUCE_ROW * step) {
-        const int n = to - i < LT_REDUCE_ROW ? static_cast<int>(to - i) : LT_REDUCE_ROW;
-        C x[LT_REDUCE_ROW];
+    for (; i + LT_REDUCE_ROW <= to; i += LT_REDUCE_ROW * step) {
+        load(i, LT_REDUCE_ROW, x);
+        lt_shift_run<Step>(x, shift);
+        totals.take(x, LT_REDUCE_ROW, parameter);
+    }
+    if (i < to) {
+        const int n = static_cast<int>(to - i);
         load(i, n, x);
         lt_shift_run<Step>(x, shift);
         totals.take(x, n, parameter);

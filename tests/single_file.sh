@@ -25,7 +25,8 @@ mkdir -p "$root/tmp" "$root/src"
 cp "$single/ltensor.c" "$single/ltensor.h" "$root/src"
 PATH=/usr/bin:/bin copy "$(PATH=/usr/bin:/bin command -v gcc)" "$(PATH=/usr/bin:/bin command -v as)" "$compiler"
 cp -r --parents "$(gcc -print-file-name=include)" "$root"
-dpkg -L libc6-dev linux-libc-dev | grep '^/usr/include/.*\.h$' | xargs cp -L --parents -t "$root"
+machine=$(dpkg --print-architecture)
+dpkg -L "libc6-dev:$machine" "linux-libc-dev:$machine" | grep '^/usr/include/.*\.h$' | xargs cp -L --parents -t "$root"
 [ ! -e "$root/usr/include/zlib.h" ] || fail 'the chroot has more than the headers of the C library'
 enter="chroot $root"
 [ "$(id -u)" = 0 ] || enter="unshare -r $enter"

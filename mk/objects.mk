@@ -85,7 +85,8 @@ $(OBJ)/src/cuda/%.checked.o: src/cuda/%.cu
 	$(CHECK_CXX) $(CXXFLAGS_ALL) $(CHECK_FLAGS) -Isrc/cuda/sim/include -Isrc/cuda -x c++ -c $< -o $@
 
 # These functions run before each access of a kernel, and between the threads of a block.
-$(filter $(OBJ)/src/cuda/sim/check/%,$(SIM_RUNTIME_OBJ)) $(CHECK_OBJ) $(OBJ)/src/cuda/sim/fiber.o: private SIM_OPT := $(if $(SIM_OPT),-O2 -g1)
+$(filter $(OBJ)/src/cuda/sim/check/%,$(SIM_RUNTIME_OBJ)) $(CHECK_OBJ) \
+  $(addprefix $(OBJ)/src/cuda/sim/,fiber.o $(SIM_SWITCH)/switch.o): private SIM_OPT := $(if $(SIM_OPT),-O2 -g1)
 $(OBJ)/src/cuda/sim/%.o: src/cuda/sim/%.cpp
 	@mkdir -p $(@D)
 	@echo '  CXX $<'

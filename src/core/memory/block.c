@@ -31,8 +31,9 @@
 #define FIRST_BIN 10 /* the logarithm of SMALL */
 #define SMALL     ((size_t)1 << FIRST_BIN)
 #define MEDIUM    ((size_t)64 << 10) /* bytes: sixteen pages, so that rounding wastes at most 6 % */
-#define LARGEST   ((size_t)1 << 47)  /* bytes: the address space of a process */
-#define CLASSES   16                 /* sizes per power of two: rounding wastes at most 6 % */
+/* bytes: the address space of a process */
+#define LARGEST   ((size_t)(SIZE_MAX >> 31 > 1 ? INT64_C(1) << 47 : INT32_MAX))
+#define CLASSES   16 /* sizes per power of two: rounding wastes at most 6 % */
 #define BINS      (40 * CLASSES)
 #define HUGE_PAGE ((size_t)2 << 20)
 

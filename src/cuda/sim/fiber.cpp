@@ -1,5 +1,5 @@
-/* fiber.cpp - kernels with barriers or warp operations: each thread of a block runs on a fiber of
- * Boost.Context.
+/* fiber.cpp - kernels with barriers or warp operations: each thread of a block runs on a fiber
+ * (switch.h).
  *
  * - A Team runs one block at a time, on the OS thread that took it from the pool. The block's
  *   threads start one after the other on one fiber; the next starts on another fiber only when a
@@ -12,46 +12,22 @@
  * - A barrier opens when every thread has reached it or exited, as on a GPU. A warp operation
  *   completes when every lane of its mask that has not exited waits in one with the same mask; the
  *   last lane to arrive computes all results. If no thread can continue, the kernel fails with
- *   cudaErrorLaunchTimeout.
- *
- * Boost performs the context switch; this file announces it to the sanitizers. */
-#include "sanitizers.h"
+ *   cudaErrorLaunchTimeout. */
 #include "sim.h"
-
-#include <boost/context/detail/fcontext.hpp>
+#include "switch.h"
 
 #include <algorithm>
 #include <thread>
 
-#include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
 
 namespace lt_sim {
 
 namespace {
 
-using boost::context::detail::fcontext_t;
-using boost::context::detail::transfer_t;
-
 constexpr unsigned max_threads = 1024;
 constexpr int only_meet = -2; /* source of a lane that only synchronizes */
 constexpr int joins = -3;     /* source of a lane that passes an address to join() */
-constexpr size_t page = 4096;
-#if defined(LT_ASAN) || defined(LT_TSAN)
-constexpr size_t stack_size = 256 * 1024;
-#else
-constexpr size_t stack_size = 64 * 1024;
-#endif
-
-/* A target of a switch: a fiber, or the OS thread's own stack. */
-struct Place {
-    fcontext_t context = nullptr;
-    const void *stack_bottom = nullptr;
-    size_t stack_bytes = 0;
-    void *sanitizer = nullptr; /* ASan: fake stack; TSan: fiber */
-};
 
 struct Fiber : Place {
     char *memory = nullptr;
@@ -105,11 +81,10 @@ struct Team {
 
   private:
     Fiber *new_fiber();
-    void prepare(Fiber *fiber);
+    void prepare(Fiber *fiber) { lt_sim::prepare(*fiber, fiber->memory, fiber->number); }
     void make_ready(Fiber *fiber);
     Fiber *pick();
-    void switch_to(Place *from, Fiber *to);
-    void go_home(Fiber *from);
+    Place *enter(Fiber *fiber);
     void end_thread(unsigned thread);
     void open_barrier();
     bool complete(unsigned warp, unsigned mask);
@@ -120,96 +95,13 @@ struct Team {
     std::string waiting() const;
 };
 
-namespace {
-
-/* Always inlined: ThreadSanitizer counts calls and returns, and this call would return on another
- * fiber. */
-inline __attribute__((always_inline)) void leave(Place *from, Place *to)
-{
-#ifdef LT_ASAN
-    __sanitizer_start_switch_fiber(&from->sanitizer, to->stack_bottom, to->stack_bytes);
-#endif
-#ifdef LT_TSAN
-    __tsan_switch_to_fiber(to->sanitizer, 0);
-#endif
-    (void)from;
-    (void)to;
-}
-
-void arrive(Place *here)
-{
-#ifdef LT_ASAN
-    __sanitizer_finish_switch_fiber(here->sanitizer, nullptr, nullptr);
-#endif
-    (void)here;
-}
-
-/* The code that is switched to stores the context of the code that stopped, through the transfer's
- * data pointer. */
-void jump(Place *from, Place *to)
-{
-    leave(from, to);
-    transfer_t came = boost::context::detail::jump_fcontext(to->context, &from->context);
-    *static_cast<fcontext_t *>(came.data) = came.fctx;
-    arrive(from);
-}
-
-void fiber_main(transfer_t came)
-{
-    *static_cast<fcontext_t *>(came.data) = came.fctx;
-    arrive(context.team->current);
-    context.team->live();
-}
-
-/* The OS thread's own stack, described for the sanitizers. */
-Place own_stack()
-{
-    Place place;
-#ifdef LT_ASAN
-    pthread_attr_t attributes;
-    void *bottom;
-    if (!pthread_getattr_np(pthread_self(), &attributes)) {
-        if (!pthread_attr_getstack(&attributes, &bottom, &place.stack_bytes))
-            place.stack_bottom = bottom;
-        pthread_attr_destroy(&attributes);
-    }
-#endif
-#ifdef LT_TSAN
-    place.sanitizer = __tsan_get_current_fiber();
-#endif
-    return place;
-}
-
-} // namespace
-
-/* Stacks start at different offsets from a page boundary, else all their tops map to the same cache
- * sets. */
-void Team::prepare(Fiber *fiber)
-{
-    size_t colour = fiber->number % 32 * 128;
-    char *top = fiber->memory + page + stack_size - colour;
-    fiber->stack_bottom = fiber->memory + page;
-    fiber->stack_bytes = stack_size - colour;
-    fiber->context = boost::context::detail::make_fcontext(top, fiber->stack_bytes, fiber_main);
-#ifdef LT_ASAN
-    __asan_unpoison_memory_region(fiber->stack_bottom, stack_size);
-    fiber->sanitizer = nullptr;
-#endif
-#ifdef LT_TSAN
-    if (fiber->sanitizer) __tsan_destroy_fiber(fiber->sanitizer);
-    fiber->sanitizer = __tsan_create_fiber(0);
-#endif
-}
-
-/* Null if no memory is left for a stack. A guard page is below the stack. */
+/* Null if no memory is left for a stack. */
 Fiber *Team::new_fiber()
 {
-    void *memory = mmap(nullptr, stack_size + page, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) return nullptr;
-    mprotect(memory, page, PROT_NONE);
+    char *memory = new_stack();
+    if (!memory) return nullptr;
     auto *fiber = new Fiber;
-    fiber->memory = static_cast<char *>(memory);
+    fiber->memory = memory;
     fiber->number = (unsigned)fibers.size();
     prepare(fiber);
     fibers.push_back(fiber);
@@ -235,26 +127,23 @@ Fiber *Team::pick()
     return fiber;
 }
 
-void Team::switch_to(Place *from, Fiber *to)
+/* Makes a fiber the running one. Returns the place to switch to, which is the home for null. */
+Place *Team::enter(Fiber *fiber)
 {
-    current = to;
-    context.thread = to->index;
+    if (!fiber) return &home;
+    current = fiber;
+    context.thread = fiber->index;
     if (watcher) {
-        const char *bottom = static_cast<const char *>(to->stack_bottom);
-        watcher->stack = {bottom, bottom + to->stack_bytes};
+        const char *bottom = static_cast<const char *>(fiber->stack_bottom);
+        watcher->stack = {bottom, bottom + fiber->stack_bytes};
     }
-    jump(from, to);
+    return fiber;
 }
-
-void Team::go_home(Fiber *from) { jump(from, &home); }
 
 void Team::suspend()
 {
     Fiber *self = current;
-    if (Fiber *next = pick())
-        switch_to(self, next);
-    else
-        go_home(self);
+    leave_fiber(self, enter(pick()));
 }
 
 /* Main loop of a fiber: runs threads that have not started, until another fiber is ready. */
@@ -280,10 +169,7 @@ void Team::live()
             end_thread(thread);
         }
         idle.push_back(self);
-        if (ready_count)
-            switch_to(self, pick());
-        else
-            go_home(self);
+        leave_fiber(self, enter(ready_count ? pick() : nullptr));
     }
 }
 
@@ -291,14 +177,12 @@ void Team::live()
  * to it. */
 void Team::drop_thread()
 {
-    static thread_local Place gone;
     Fiber *self = current;
     self->busy = false;
     end_thread(self->thread);
     prepare(self);
     idle.push_back(self);
-    if (Fiber *next = pick()) switch_to(&gone, next);
-    jump(&gone, &home);
+    leave_for_ever(self, enter(pick()));
     __builtin_unreachable();
 }
 
@@ -496,7 +380,7 @@ void Team::run(const Kernel &with, const ThreadBody &thread_body)
         kernel->error = cudaErrorLaunchOutOfResources;
         return;
     }
-    switch_to(&home, first);
+    leave_home(&home, enter(first));
     if (ended == threads) return;
     fault_in_kernel("barrier", "", "the block's threads wait for each other for ever: %s",
                     waiting().c_str());
@@ -545,6 +429,8 @@ FiberPool &pool()
 }
 
 } // namespace
+
+void run_fiber() { context.team->live(); }
 
 void run_team(const Kernel &kernel, const ThreadBody &body)
 {

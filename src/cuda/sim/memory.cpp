@@ -32,11 +32,13 @@ bool reserve(Device &device)
         mmap(nullptr, s.memory, access, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (base == MAP_FAILED) return false;
     madvise(base, s.memory, MADV_DONTDUMP);
+#ifdef PKEY_DISABLE_ACCESS
     if (s.protect && (device.key = pkey_alloc(0, PKEY_DISABLE_ACCESS)) >= 0 &&
         pkey_mprotect(base, s.memory, PROT_READ | PROT_WRITE, device.key) != 0) {
         (void)pkey_free(device.key);
         device.key = -1;
     }
+#endif
     device.base = static_cast<char *>(base);
     reserved = true;
     device.unused[0] = s.memory;
@@ -87,10 +89,12 @@ void set_access(Device &device, bool open)
     std::lock_guard<std::mutex> gate(device.gate);
     std::lock_guard<std::mutex> lock(device.mutex);
     if (!device.base) return;
+#ifdef PKEY_DISABLE_ACCESS
     if (device.key >= 0) {
         (void)pkey_set(device.key, open ? 0 : PKEY_DISABLE_ACCESS);
         return;
     }
+#endif
     if (open ? device.running++ == 0 : --device.running == 0)
         mprotect(device.base, runtime().settings.memory, open ? PROT_READ | PROT_WRITE : PROT_NONE);
 }

@@ -48,7 +48,11 @@ size_t bytes(const char *name, size_t fallback)
 Settings read_settings()
 {
     Settings s;
-    long cores = std::max(1u, std::thread::hardware_concurrency());
+#ifdef LT_NO_THREADS
+    const long cores = 1;
+#else
+    const long cores = std::max(1u, std::thread::hardware_concurrency());
+#endif
     s.gpus = (int)number("LTENSOR_SIM_GPUS", 0, 0, max_devices);
     s.memory = bytes("LTENSOR_SIM_MEMORY", s.memory);
     s.threads = (int)number("LTENSOR_SIM_THREADS", std::min(cores, 4L), 1, 64);

@@ -4,6 +4,8 @@
  *   empty, or when the process exits.
  * - In a build with checks, items run one at a time. A thread that waits for an item runs it and
  *   the items before it; the stream's thread runs the others.
+ * - In a build without threads (THREADS=no), a call that waits for an item runs it and the items
+ *   before it, a query runs one item, and a long queue runs when the next item is submitted.
  * - Items of one stream run in order. Streams are ordered only by waits: by cudaStreamWaitEvent,
  *   and between the default stream and streams created without cudaStreamNonBlocking. A wait refers
  *   to an item that was queued before, so there are no cycles. */
@@ -26,6 +28,13 @@ constexpr int spins = 2000;
  * thread may run an item first, and the number of idle rounds before the thread sleeps. */
 constexpr std::chrono::milliseconds patience(2);
 constexpr int patient_rounds = 50;
+#ifdef LT_NO_THREADS
+constexpr bool threaded = false;
+#else
+constexpr bool threaded = true;
+#endif
+/* tuning: items of a queue without a thread, which bounds their memory */
+constexpr uint64_t longest_queue = 1000;
 
 std::atomic<unsigned> stream_count{0};
 std::mutex threads_mutex;
@@ -68,7 +77,7 @@ void put_off(CUstream_st *stream, const Work *work)
 
 void execute(CUstream_st *stream, Work *work)
 {
-    if (runtime().settings.seed) put_off(stream, work);
+    if (threaded && runtime().settings.seed) put_off(stream, work);
     if (work->waits)
         for (const Wait &wait : work->waits->list) sync(wait);
     if (stream->jitter) delay(stream);
@@ -142,6 +151,15 @@ void help(const Wait &wait)
         lock.unlock();
         run_taken(wait.stream, work);
     }
+}
+
+/* Runs the first item of a stream without a thread. */
+void advance(CUstream_st *stream)
+{
+    std::unique_lock<std::mutex> lock(stream->mutex);
+    Work *work = take(stream);
+    lock.unlock();
+    if (work) run_taken(stream, work);
 }
 
 /* The stream's mutex is held. */
@@ -218,6 +236,7 @@ cudaError_t run_work(Work &work)
 
 void demand(const Wait &wait)
 {
+    if (!threaded) advance(wait.stream);
     if (!runtime().settings.seed) return;
     std::lock_guard<std::mutex> lock(wait.stream->mutex);
     wait.stream->demand = std::max(wait.stream->demand, wait.number);
@@ -227,7 +246,8 @@ void demand(const Wait &wait)
 void sync(const Wait &wait)
 {
     demand(wait);
-    if (monitor) help(wait);
+    if (monitor || !threaded) help(wait);
+    if (!threaded) return;
     for (int i = 0; i < spins; i++) {
         if (is_done(wait)) return;
         pause();
@@ -273,10 +293,11 @@ uint64_t submit(CUstream_st *stream, Work *work, bool recorded)
         (stream->tail ? stream->tail->next : stream->head) = work;
         stream->tail = work;
         stream->last.store(number);
-        if (!stream->started) start_thread(stream);
+        if (threaded && !stream->started) start_thread(stream);
         wake = stream->asleep;
     }
     if (wake) stream->wake.notify_one();
+    if (!threaded && number - stream->done > longest_queue) help({stream, number});
     return number;
 }
 
@@ -288,7 +309,7 @@ CUstream_st *new_stream(Device &device, unsigned flags, int priority)
         std::lock_guard<std::mutex> lock(r.mutex);
         for (auto it = r.retired.begin(); it != r.retired.end() && !stream; ++it) {
             std::lock_guard<std::mutex> guard((*it)->mutex);
-            if ((*it)->started) continue;
+            if ((*it)->started || (*it)->head) continue;
             stream = *it;
             r.retired.erase(it);
             break;

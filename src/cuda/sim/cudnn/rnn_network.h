@@ -11,7 +11,7 @@
 #include "libraries/cudnn_rnn_api.h"
 #include "cudnn.h"
 
-#include <math.h>
+#include <cmath>
 
 struct cudnnRNNStruct {
     cudnnRNNMode_t cell;

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Installs the packages that ltensor needs: `scripts/deps.sh` for building, `scripts/deps.sh test`
 # also for the test suite, `scripts/deps.sh ci` also for make lint, make site and make deb;
-# `scripts/deps.sh deb` for make deb only; `scripts/deps.sh arm64` for make test-arm64.
+# `scripts/deps.sh deb` for make deb only; `scripts/deps.sh arm64` for make test-arm64; `scripts/deps.sh wasm` for make wasm
+# and make test-wasm.
 #
 # On Debian and Ubuntu, missing packages are installed with apt-get, through sudo if the user is not
 # root. On other systems, or without permission, the script prints the required packages. If nothing
@@ -44,6 +45,7 @@ arm64_packages() {
 }
 
 lapack_packages='libblas3 liblapack3 libblis4-openmp libflame1 libedit-dev'
+wasm_packages='emscripten nodejs chromium chromium-driver lua-busted'
 deb_packages='debhelper dpkg-dev libopenmpi-dev libmpich-dev'
 
 case "${1-}" in
@@ -53,8 +55,9 @@ case "${1-}" in
     ci) wanted="$build_packages $test_packages $deb_packages $lapack_packages lintian lua-check clang-format-14 mandoc mkdocs-material shellcheck
 lighttpd lighttpd-modules-lua gringo curl" ;;
     arm64) wanted="$build_packages $(arm64_packages)" ;;
+    wasm) wanted="$build_packages $wasm_packages" ;;
     *)
-        echo "usage: scripts/deps.sh [test|ci|deb|arm64]" >&2
+        echo "usage: scripts/deps.sh [test|ci|deb|arm64|wasm]" >&2
         exit 2
         ;;
 esac
@@ -108,7 +111,14 @@ $package
         *) missing="$missing $package" ;;
     esac
 done
-[ -n "$missing" ] || exit 0
+# The sources of Lua, zlib and cJSON for WebAssembly (mk/wasm.mk).
+fetch_sources() {
+    [ "$1" != wasm ] || sh "${0%/*}/wasm_sources.sh" "${XDG_CACHE_HOME:-$HOME/.cache}/ltensor/wasm"
+}
+if [ -z "$missing" ]; then
+    fetch_sources "${1-}"
+    exit 0
+fi
 
 if [ "${LTENSOR_DEPS-}" = check ]; then
     echo "ltensor: missing packages:$missing" >&2
@@ -141,3 +151,4 @@ if ! { apt update && apt install -y --no-install-recommends $missing; } >"$log" 
     echo "ltensor: could not install$missing" >&2
     exit 1
 fi
+fetch_sources "${1-}"

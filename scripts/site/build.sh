@@ -38,6 +38,15 @@ cp $here/reference.md "$site/reference/README.md"
 # shellcheck disable=SC2046
 $LUA $here/assemble.lua "$site/reference" "$site" $(find docs -type f | sort)
 cp -r $here/theme "$site/theme"
+# The examples run in the page if `make wasm` has built the program.
+if [ -f "$BUILD/wasm/ltensor.js" ]; then
+    cp "$BUILD/wasm/ltensor.js" "$site/theme/assets"
+else
+    echo "make site: without Run buttons: call make wasm first" >&2
+    sed -i '/play\.js/d' "$site/theme/main.html"
+    rm "$site/theme/assets/play.js" "$site/pages/play.md"
+    sed -i '/play\.md/d' "$site/mkdocs.yml"
+fi
 mkdocs build --quiet --strict --config-file "$site/mkdocs.yml"
 
 # The search index as a script, loaded by offline.js on pages that are opened as files.

@@ -181,7 +181,7 @@ forward(x: f32[2, 3])
     assert_same(function(x, at)
       local values, places = x:max(2)
       return x:gather(2, places:unsqueeze(2)), places, x:index_select(1, at), F.embedding(at, x), x:topk(2, 1), F.one_hot(at, 4), x:argmax(), values, x:take_along_dim(places:unsqueeze(2), 2),
-        x:index_put({ at }, x[1]), x:index_put({ x[1]:gt(0.5) }, torch.tensor(7.0)), x:index_put({ x:gt(0) }, x:reshape(9), true), torch.unique(at, { return_counts = true })
+        x:index_select(1, at:int()), x:index_put({ at }, x[1]), x:index_put({ x[1]:gt(0.5) }, torch.tensor(7.0)), x:index_put({ x:gt(0) }, x:reshape(9), true), torch.unique(at, { return_counts = true })
     end, torch.rand(3, 3), torch.tensor { 3, 1 })
   end)
 

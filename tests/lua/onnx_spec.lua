@@ -501,6 +501,12 @@ describe('operators', function()
     local labels, scores = ml('LinearClassifier', { points }, { coefficients = { 1.0, 0.0, 0.0, 4.0 }, intercepts = { 0.0, 0.0 }, classlabels_ints = { 7, 9 } }, 2)
     assert_equal(tensor({ 7, 7, 9 }, torch.int64), labels)
     assert_equal(tensor { { 1, 0 }, { 2, 0 }, { 2, 4 } }, scores)
+    -- the second of three classes has a leaf, the third has none
+    tree.class_treeids, tree.class_nodeids, tree.class_ids, tree.class_weights = { 0, 0, 0 }, { 1, 3, 4 }, { 0, 1, 0 }, { 1.0, 2.0, 3.0 }
+    tree.classlabels_int64s = { 4, 5, 6 }
+    labels, scores = ml('TreeEnsembleClassifier', { points }, tree, 2)
+    assert_equal(tensor({ 4, 5, 4 }, torch.int64), labels)
+    assert_equal(tensor { { 1, 0, 0 }, { 0, 2, 0 }, { 3, 0, 0 } }, scores)
   end)
 
   it('Resize lays results between elements', function()

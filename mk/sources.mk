@@ -20,8 +20,12 @@ SLEEF_NAMES := $(GEN)/sleef_names
 SLEEF_CALLS := $(if $(filter aarch64,$(MACHINE)),$(GEN)/sleef_calls.c)
 
 # ---- the library ----
-CORE_SRC := $(filter-out src/core/minimal/% src/core/cpu/vector/%,\
-            $(wildcard $(addprefix src/core/,*.c */*.c */*/*.c)) $(wildcard src/comm/*.c))
+# The services of the system: the files of its folder, and those of posix for the other services.
+SYSTEM ?= posix
+SYSTEM_SRC := $(foreach f,$(notdir $(wildcard src/core/system/posix/*.c)),\
+                $(firstword $(wildcard $(addprefix src/core/system/,$(SYSTEM)/$f posix/$f))))
+CORE_SRC := $(filter-out src/core/minimal/% src/core/cpu/vector/% src/core/system/%,\
+            $(wildcard $(addprefix src/core/,*.c */*.c */*/*.c)) $(wildcard src/comm/*.c)) $(SYSTEM_SRC)
 CORE_OBJ := $(CORE_SRC:%.c=$(OBJ)/%.o) $(OBJ)/gen/ops_pointwise.o $(GEN_AUTOGRAD:$(GEN)/%.c=$(OBJ)/gen/%.o) \
             $(GEN_CALLS:$(GEN)/%.c=$(OBJ)/gen/%.o) $(SLEEF_CALLS:$(GEN)/%.c=$(OBJ)/gen/%.o)
 VECTOR_SRC := $(wildcard src/core/cpu/vector/*/*.c)

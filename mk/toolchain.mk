@@ -42,6 +42,8 @@ NM ?= $(CROSS)nm
 # A cross build uses the target's libraries in Debian's multiarch folders.
 CROSS_PKG_PATH := /usr/lib/$(CROSS:-=)/pkgconfig:/usr/share/pkgconfig
 PKG_CONFIG ?= $(if $(CROSS),PKG_CONFIG_LIBDIR=$(CROSS_PKG_PATH) )pkg-config
+# The compiler for Windows, with the threads of POSIX.
+MINGW ?= x86_64-w64-mingw32-gcc-posix
 MACHINE := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
 CLANG := $(findstring clang,$(CC))
 

@@ -3,6 +3,8 @@
 -- - includes point one way: repl -> src/lua -> src/core, src/lua -> src/comm -> src/core, src/cuda
 --   -> src/core;
 -- - so do references between the objects of the build in arg[1] (default 'build');
+-- - core uses the system through src/core/system: only files of this folder include headers of the
+--   system, and no line elsewhere is under an #if for a system;
 -- - core has no include cycles (a source counts with its header), and few and small cycles of
 --   references;
 -- - files outside src/core/cpu use the CPU backend through its table;
@@ -58,6 +60,46 @@ for _, path in ipairs(files) do
         end
       end
     end
+  end
+end
+
+-- ---- the system ---------------------------------------------------------------------------------
+
+-- Headers that are not part of C11.
+local system_headers = { '^sys/', '^linux/', '^windows%.h$', '^malloc%.h$' }
+for name in ([[dirent dlfcn execinfo fcntl glob io link netdb poll process pthread pwd sched semaphore signal spawn termios
+  ucontext unistd xlocale]]):gmatch '%w+' do
+  system_headers[#system_headers + 1] = '^' .. name .. '%.h$'
+end
+
+-- The number of lines under an #if whose condition names a system.
+local function lines_for_systems(text)
+  local count, open, inside = 0, {}, 0
+  for line in text:gmatch '[^\n]+' do
+    local word, condition = line:match '^%s*#%s*(%l+)(.*)$'
+    if word == 'if' or word == 'ifdef' or word == 'ifndef' then
+      local names = condition:find '__linux__' or condition:find '_WIN32' or condition:find '__APPLE__' or
+        condition:find '__GLIBC__' or condition:find '__EMSCRIPTEN__' or condition:find '__MINGW' or condition:find '__unix__'
+      open[#open + 1] = names and 1 or 0
+      inside = inside + open[#open]
+    elseif word == 'endif' then
+      inside = inside - (table.remove(open) or 0)
+    elseif inside > 0 then
+      count = count + 1
+    end
+  end
+  return count
+end
+
+for _, path in ipairs(files) do
+  if path:find '^src/core/' and not path:find '^src/core/system/' then
+    for name in text_of[path]:gmatch '#%s*include%s*<([^>]+)>' do
+      for _, pattern in ipairs(system_headers) do
+        if name:find(pattern) then fault('%s includes %s: use a header of src/core/system', path, name) end
+      end
+    end
+    local count = lines_for_systems(text_of[path])
+    if count > 0 then fault('%s has %d lines for one system: move them to src/core/system', path, count) end
   end
 end
 

@@ -170,7 +170,7 @@ local function base_of(path) return (path:match '([^/]*)$':gsub('%.safetensors$'
 local OWN_FILE = '^%.%d+%.rank%-%d+%-of%-%d+%.safetensors$'
 
 -- Removes files beside an index with names of a checkpoint of this index, except these: files of
--- the previous checkpoint and of killed runs, including unfinished ones (core/files/atomic_file.h).
+-- the previous checkpoint and of killed runs, including unfinished ones (core/system/atomic_file.h).
 -- No rank writes any more.
 local function remove_others(path, files)
   local base, current = base_of(path), {}

@@ -7,7 +7,7 @@
 
 #include "assertion.h"
 #include "compile/trace.h"
-#include "context/clock.h"
+#include "system/clock.h"
 #include "context/interrupt.h"
 #include "compile/deferred.h"
 #include "internal.h"

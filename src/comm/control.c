@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "assertion.h"
-#include "context/clock.h"
+#include "system/clock.h"
 #include "internal.h"
 #include "memory/alloc.h"
 

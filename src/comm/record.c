@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "assertion.h"
-#include "context/clock.h"
+#include "system/clock.h"
 #include "dtypes/dtype.h"
 #include "internal.h"
 #include "lock.h"

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "assertion.h"
-#include "context/clock.h"
+#include "system/clock.h"
 #include "context/interrupt.h"
 #include "context/thread.h"
 #include "internal.h"

@@ -15,7 +15,6 @@
 
 #if LT_ASSERTIONS
 
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

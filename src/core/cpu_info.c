@@ -1,29 +1,25 @@
 /* cpu_info.c - see cpu_info.h. */
 #include "cpu_info.h"
 
-#include <unistd.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
-#elif defined(__aarch64__) && defined(__linux__)
-#include <sys/auxv.h>
 #endif
+
+#include "system/processors.h"
 
 lt_cpu_info lt_processor;
 
-static int64_t cache_size(int name, int64_t otherwise)
+static int64_t cache_size(int level, int64_t otherwise)
 {
-    const long bytes = sysconf(name);
+    const int64_t bytes = lt_cache_bytes(level);
     return bytes > 0 ? bytes : otherwise;
 }
 
 static void read_caches(lt_cpu_info *cpu)
 {
-    cpu->l1 = 32 << 10, cpu->l2 = 512 << 10, cpu->l3 = 8 << 20;
-#ifdef _SC_LEVEL1_DCACHE_SIZE /* glibc */
-    cpu->l1 = cache_size(_SC_LEVEL1_DCACHE_SIZE, cpu->l1);
-    cpu->l2 = cache_size(_SC_LEVEL2_CACHE_SIZE, cpu->l2);
-    cpu->l3 = cache_size(_SC_LEVEL3_CACHE_SIZE, cpu->l3);
-#endif
+    cpu->l1 = cache_size(1, 32 << 10);
+    cpu->l2 = cache_size(2, 512 << 10);
+    cpu->l3 = cache_size(3, 8 << 20);
 }
 
 static void read_instruction_sets(lt_cpu_info *cpu)
@@ -38,10 +34,8 @@ static void read_instruction_sets(lt_cpu_info *cpu)
     cpu->avx512_vnni = __builtin_cpu_supports("avx512vnni");
     cpu->avx512_bf16 = __builtin_cpu_supports("avx512bf16");
     cpu->amx_bf16 = __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d & AMX_BF16) && (d & AMX_TILE);
-#elif defined(__aarch64__) && defined(__linux__)
-    cpu->arm_dot = (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0;
 #else
-    (void)cpu;
+    cpu->arm_dot = lt_arm_has_dot();
 #endif
 }
 

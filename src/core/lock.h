@@ -3,9 +3,8 @@
 #ifndef LT_LOCK_H
 #define LT_LOCK_H
 
-#include <pthread.h>
-
 #include "assertion.h"
+#include "system/threads.h"
 
 static inline void lt_unlock(pthread_mutex_t *mutex)
 {

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #undef LT_OPS_BY_NAME /* as a host sees it: with every op */
-#include "context/clock.h"
+#include "system/clock.h"
 #include "contexts.h"
 #include "expect.h"
 #include "ltensor.h"

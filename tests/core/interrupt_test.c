@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "context/detached.h"
-#include "context/clock.h"
+#include "system/clock.h"
 #include "context/interrupt.h"
 #include "cpu/common/threads.h"
 #include "error.h"

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "context/clock.h"
+#include "system/clock.h"
 #include "expect.h"
 #include "ltensor_script.h"
 

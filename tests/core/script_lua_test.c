@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "ltensor_script.h"
-#include "context/clock.h"
+#include "system/clock.h"
 #include "expect.h"
 #include "memory/system.h"
 

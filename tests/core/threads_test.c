@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "context/clock.h"
+#include "system/clock.h"
 #include "cpu/common/threads.h"
 #include "ltensor.h"
 

@@ -2,7 +2,6 @@
  * call itself is in call.c. */
 #include "ltensor_binding.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +11,7 @@
 #include "lock.h"
 #include "memory/alloc.h"
 #include "own/own_op.h"
+#include "system/threads.h"
 
 const char *lt_status_name(lt_status status)
 {

@@ -8,10 +8,10 @@
 #include "devices/backend.h"
 #include "devices/device_type.h"
 #include "error.h"
-#include "files/atomic_file.h"
 #include "ltensor_host.h"
 #include "memory/alloc.h"
-#include "print/plain_locale.h"
+#include "system/atomic_file.h"
+#include "system/plain_locale.h"
 
 struct lt_profile {
     lt_profile_event *events; /* with the names of entries */
@@ -144,7 +144,7 @@ lt_status lt_profile_export(const lt_profile *profile, const char *path)
     LT_REQUIRE(profile);
     LT_REQUIRE(path);
     LT_TRY(lt_atomic_file_open(&file, path));
-    const locale_t before = lt_plain_locale_begin();
+    const lt_locale before = lt_plain_locale_begin();
     const lt_status status = write_trace(&file, profile);
     lt_plain_locale_end(before);
     if (status == LT_OK) return lt_atomic_file_commit(&file);

@@ -1,8 +1,6 @@
 /* threads.c - the functions of ltensor_threads.h, and lt_set_thread_pool. */
 #include "ltensor_threads.h"
 
-#include <unistd.h>
-
 #include "context/processors.h"
 #include "context/thread.h"
 #include "context/thread_pool.h"
@@ -30,19 +28,19 @@ static lt_status check_numbers(const lt_thread_config *c)
     return LT_OK;
 }
 
-static lt_status read_cpus(const lt_thread_config *config, cpu_set_t *cpus)
+static lt_status read_cpus(const lt_thread_config *config, lt_cpu_set *cpus)
 {
-    cpu_set_t permitted;
-    const bool known = sched_getaffinity(getpid(), sizeof permitted, &permitted) == 0;
-    CPU_ZERO(cpus);
+    lt_cpu_set permitted;
+    const bool known = lt_process_cpus(&permitted);
+    *cpus = (lt_cpu_set){0};
     for (int i = 0; i < config->n_cpus; i++) {
         const int cpu = config->cpus[i];
-        if (cpu < 0 || cpu >= CPU_SETSIZE || (known && !CPU_ISSET((size_t)cpu, &permitted)))
+        if (cpu < 0 || cpu >= LT_CPU_SET_SIZE || (known && !lt_cpu_set_has(&permitted, cpu)))
             return lt_error(LT_ERR_RUNTIME,
                             "lt_threads_configure(): cpu %d is not in the affinity mask of the "
                             "process, which has %d processors",
-                            cpu, known ? CPU_COUNT(&permitted) : CPU_SETSIZE);
-        CPU_SET((size_t)cpu, cpus);
+                            cpu, known ? lt_cpu_set_count(&permitted) : LT_CPU_SET_SIZE);
+        lt_cpu_set_add(cpus, cpu);
     }
     return LT_OK;
 }

@@ -10,6 +10,7 @@
 #include "api/features.h"
 #include "libraries/lapack.h"
 #include "libraries/library.h"
+#include "system/shared_library.h"
 
 #define TEXT_OF(x) #x
 #define DIGITS(x)  TEXT_OF(x)
@@ -46,7 +47,7 @@ static bool has_mpi(void)
     while (*name != '\0') {
         char engine[64];
         const size_t n = strcspn(name, " ");
-        snprintf(engine, sizeof engine, "libltensor_%.*s.so", (int)n, name);
+        snprintf(engine, sizeof engine, LT_PLUGIN_NAME("%.*s"), (int)n, name);
         if (lt_library_has_ours(engine)) return true;
         name += n + strspn(name + n, " ");
     }

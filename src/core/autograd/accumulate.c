@@ -5,13 +5,13 @@
  * graph owns the accumulator, the accumulator owns a reference to its leaf, and the leaf's pointer
  * to the accumulator is weak. The engine calls lt_accumulate_steal instead of apply, so the class
  * has no apply. */
-#include <pthread.h>
 #include <string.h>
 
 #include "assertion.h"
 #include "autograd/internal.h"
 #include "context/fork.h"
 #include "lock.h"
+#include "system/threads.h"
 #include "user_index.h"
 #include "devices/backend.h"
 #include "devices/device.h"

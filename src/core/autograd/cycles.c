@@ -10,9 +10,9 @@
  * that cannot be traversed count as additional ones, so no object in use is freed. */
 #include "assertion.h"
 #include "autograd/internal.h"
-#include "context/clock.h"
 #include "error.h"
 #include "memory/alloc.h"
+#include "system/clock.h"
 
 /* ---- candidates ------------------------------------------------------------------------------ */
 

@@ -3,7 +3,6 @@
  * A node, its edges and its input metadata are one allocation. Nodes are freed iteratively: freeing
  * one may release others (through its edges and saved tensors), which go to a per-thread queue
  * instead of recursing. */
-#include <pthread.h>
 #include <string.h>
 
 #include "assertion.h"
@@ -16,6 +15,7 @@
 #include "lock.h"
 #include "memory/alloc.h"
 #include "op/conj.h"
+#include "system/threads.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 

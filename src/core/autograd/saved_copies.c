@@ -6,14 +6,13 @@
  * may free graphs. */
 #include "autograd/saved_copies.h"
 
-#include <pthread.h>
-
 #include "assertion.h"
 #include "autograd/autograd.h"
 #include "context/fork.h"
 #include "error.h"
 #include "lock.h"
 #include "memory/alloc.h"
+#include "system/threads.h"
 #include "tensor.h"
 #include "op/clone.h"
 

@@ -14,8 +14,8 @@
 #include "dtypes/dtype.h"
 #include "error.h"
 #include "memory/alloc.h"
-#include "print/plain_locale.h"
 #include "pointwise_ops.h" /* generated from the declarations */
+#include "system/plain_locale.h"
 
 /* ---- formulas -------------------------------------------------------------------------------- */
 
@@ -272,7 +272,7 @@ lt_status lt_fusion_c_source(const lt_fusion *c, char **out)
     *out = NULL;
     if (stream == NULL) return LT_ERR_MEMORY;
     writer w = {.out = stream, .fusion = c};
-    const locale_t before = lt_plain_locale_begin();
+    const lt_locale before = lt_plain_locale_begin();
     const bool possible = put_loop(&w), written = ferror(stream) == 0;
     lt_plain_locale_end(before);
     lt_status status = fclose(stream) == 0 && written ? LT_OK : LT_ERR_MEMORY;

@@ -4,11 +4,11 @@
 #include "deferred.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
 #include "dtypes/dtype.h"
 #include "error.h"
 #include "memory/alloc.h"
+#include "system/memory.h"
 
 enum { FREED_VERSION = 1 << 30 };
 
@@ -27,7 +27,7 @@ typedef struct freed {
 static void freed_release(void *given)
 {
     freed *h = given;
-    if (h->pages != NULL) munmap(h->pages, h->bytes);
+    if (h->pages != NULL) lt_pages_free(h->pages, h->bytes);
     lt_mem_free(h);
     atomic_fetch_sub_explicit(&lt_deferred_storages, 1, memory_order_relaxed);
 }
@@ -75,11 +75,9 @@ static lt_status freed_new(const lt_freed_part *parts, int n, const char *reason
 static lt_status find_pages(freed *h, size_t bytes)
 {
     h->bytes = bytes > 0 ? bytes : 1;
-    void *pages = mmap(NULL, h->bytes, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (pages == MAP_FAILED)
+    h->pages = lt_addresses_reserve(h->bytes);
+    if (h->pages == NULL)
         return lt_error(LT_ERR_MEMORY, "no addresses are left for %zu bytes", h->bytes);
-    h->pages = pages;
     return LT_OK;
 }
 

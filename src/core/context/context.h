@@ -13,13 +13,13 @@
 #ifndef LT_CONTEXT_H
 #define LT_CONTEXT_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 #include "fork.h"
 #include "ltensor.h"
 #include "print/print_options.h"
 #include "random/generator.h"
+#include "system/threads.h"
 
 #define LT_MAX_DEVICES 64 /* per device type */
 

@@ -1,28 +1,28 @@
 /* detached.c - see detached.h. A job is freed by its last user: the caller after it has copied the
  * results, or the thread if the caller has abandoned the call. If the process exits while such a
  * thread runs, destructors of the libraries that the thread uses must not run: the process then
- * calls _exit. */
+ * calls lt_exit_now. */
 #include "detached.h"
 
-#include <dlfcn.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "assertion.h"
 #include "context.h"
 #include "error.h"
 #include "interrupt.h"
 #include "lock.h"
+#include "system/clock.h"
+#include "system/process.h"
+#include "system/shared_library.h"
+#include "system/threads.h"
 #include "thread.h"
 #include "memory/alloc.h"
 #include "memory/block.h"
 
-#define LOOK_NS 10000000 /* between two polls of the interrupt flag */
+#define POLL_SECONDS 0.01 /* between two polls of the interrupt flag */
 
 typedef struct detached_job {
     void (*call)(void *context);
@@ -46,27 +46,18 @@ static void detached_in_child(void) { atomic_store(&left, 0); }
 
 __attribute__((constructor)) static void register_fork_handlers(void)
 {
-    pthread_atfork(NULL, NULL, detached_in_child);
-}
-
-static int exit_status;
-
-static void note_status(int status, void *unused)
-{
-    (void)unused;
-    exit_status = status;
+    lt_at_fork(NULL, NULL, detached_in_child);
 }
 
 /* Runs after the program's exit handlers and before the destructors of the libraries that this one
  * links to. */
 __attribute__((destructor)) static void leave_at_once(void)
 {
-    if (lt_detached_count() == 0) return;
+    int status;
+    if (lt_detached_count() == 0 || !lt_exit_status(&status)) return;
     fflush(NULL);
-    _exit(exit_status);
+    lt_exit_now(status);
 }
-
-static void watch_exit(void) { on_exit(note_status, NULL); }
 
 static void job_free(detached_job *j)
 {
@@ -115,12 +106,8 @@ static lt_status job_new(void (*call)(void *context), const void *context, size_
     LT_ASSERT(n >= 0 && n <= LT_APART_ARRAYS, "%d arrays", n);
     detached_job *j = lt_mem_zalloc(sizeof *j);
     if (j == NULL) return LT_ERR_MEMORY;
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_mutex_init(&j->lock, NULL);
-    pthread_cond_init(&j->ended, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    lt_condition_init(&j->ended);
     j->call = call;
     j->n = n;
     lt_context_hold(j->context_of_caller = lt_tls.context);
@@ -150,28 +137,21 @@ static bool start_detached(detached_job *j)
     return true;
 }
 
-/* Keeps the library loaded after dlclose(): the thread still runs its code. Also registers the exit
+/* Keeps the library loaded after lt_shared_close(): the thread still runs its code. Also registers the exit
  * handler. */
 static void keep_loaded(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    Dl_info here;
-    pthread_once(&once, watch_exit);
-    if (dladdr((void *)(uintptr_t)&run_detached_thread, &here) != 0)
-        dlopen(here.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+    pthread_once(&once, lt_exit_status_record);
+    lt_shared_keep_own();
 }
 
 /* Waits until the call ends; false: interrupted, and the thread owns the job. */
 static bool wait_for_detached(detached_job *j)
 {
     pthread_mutex_lock(&j->lock);
-    while (!j->done && !lt_interrupted()) {
-        struct timespec until;
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_nsec += LOOK_NS;
-        if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
-        pthread_cond_timedwait(&j->ended, &j->lock, &until);
-    }
+    while (!j->done && !lt_interrupted())
+        lt_condition_wait_until(&j->ended, &j->lock, lt_clock() + POLL_SECONDS);
     const bool done = j->done;
     if (!done) {
         j->left = true;

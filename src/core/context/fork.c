@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+#include "system/process.h"
+
 static struct {
     pthread_mutex_t lock; /* no thread waits for another mutex while it holds this one */
     pthread_cond_t awaited_less;
@@ -106,5 +108,5 @@ static void run_child_handlers(void)
  * unlocked. */
 __attribute__((constructor(201))) static void register_fork_handlers(void)
 {
-    pthread_atfork(before_fork, in_parent, run_child_handlers);
+    lt_at_fork(before_fork, in_parent, run_child_handlers);
 }

@@ -10,8 +10,9 @@
 #ifndef LT_FORK_H
 #define LT_FORK_H
 
-#include <pthread.h>
 #include <stdbool.h>
+
+#include "system/threads.h"
 
 typedef struct lt_fork_entry {
     pthread_mutex_t *mutex;

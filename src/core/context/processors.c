@@ -4,13 +4,14 @@
 #include "processors.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "system/process.h"
+#include "system/processors.h"
+#include "system/threads.h"
 #include "thread.h"
 
 static _Atomic int default_threads; /* 0: not computed yet */
@@ -96,11 +97,9 @@ int lt_cgroup_quota(const char *membership, const char *mounts)
 int lt_processors_count(void)
 {
     const lt_thread_settings settings = lt_thread_settings_get();
-    cpu_set_t cpus = settings.cpus;
-    /* more processors than bits in a cpu_set_t: all that are online */
-    long n = sysconf(_SC_NPROCESSORS_ONLN);
-    if (settings.pinned || sched_getaffinity(getpid(), sizeof cpus, &cpus) == 0)
-        n = CPU_COUNT(&cpus);
+    lt_cpu_set cpus = settings.cpus;
+    const bool known = settings.pinned || lt_process_cpus(&cpus);
+    long n = known ? lt_cpu_set_count(&cpus) : lt_processors_online();
     const int quota = lt_cgroup_quota("/proc/self/cgroup", "/sys/fs/cgroup");
     if (quota > 0 && quota < n) n = quota;
     return n < 1 ? 1 : n < LT_MOST_THREADS ? (int)n : LT_MOST_THREADS;
@@ -123,5 +122,5 @@ void lt_processors_recount(void) { atomic_store(&default_threads, 0); }
 /* A server binds each of its forked processes to processors. */
 __attribute__((constructor)) static void register_fork_handlers(void)
 {
-    pthread_atfork(NULL, NULL, lt_processors_recount);
+    lt_at_fork(NULL, NULL, lt_processors_recount);
 }

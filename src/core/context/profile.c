@@ -7,10 +7,10 @@
 #include "assertion.h"
 #include "devices/backend.h"
 #include "devices/device_type.h"
-#include "clock.h"
 #include "error.h"
 #include "memory/alloc.h"
 #include "memory/limit.h"
+#include "system/clock.h"
 #include "tensor.h"
 
 _Thread_local bool lt_profiling;

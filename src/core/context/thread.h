@@ -1,12 +1,12 @@
-/* thread.h - starts the threads of the library: the only caller of pthread_create. Holds the
+/* thread.h - starts the threads of the library: the only caller of lt_thread_create. Holds the
  * configuration of ltensor_threads.h: limit, processors and niceness. */
 #ifndef LT_THREAD_H
 #define LT_THREAD_H
 
-#include <pthread.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdbool.h>
+
+#include "system/processors.h"
+#include "system/threads.h"
 
 /* Bounds of ltensor.h for the number of threads of an operation. */
 #define LT_MOST_THREADS 1024
@@ -14,7 +14,7 @@
 typedef struct lt_thread_settings {
     int limit;   /* maximum number of threads of an operation; 1: the library starts no thread */
     bool pinned; /* cpus is set */
-    cpu_set_t cpus;
+    lt_cpu_set cpus;
     int nice; /* added to the niceness of the process */
 } lt_thread_settings;
 
@@ -35,11 +35,5 @@ bool lt_thread_start(pthread_t *thread, void *(*run)(void *argument), void *argu
  * Processors: the configured ones, otherwise the ones of the process's first thread: the host's
  * thread that started this one may be bound to a single processor. */
 void lt_thread_use_settings(void);
-
-/* Blocks the signals of the process in the calling thread, so that the host's threads handle them.
- * Signals of a fault in the thread itself (SIGSEGV) stay deliverable: the host may report crashes.
- * Also applied around calls of libraries that start threads. */
-void lt_signals_block(sigset_t *before);
-void lt_signals_restore(const sigset_t *before);
 
 #endif

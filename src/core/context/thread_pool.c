@@ -18,10 +18,11 @@
 #include <stdlib.h>
 
 #include "assertion.h"
-#include "clock.h"
 #include "fork.h"
 #include "lock.h"
 #include "ltensor.h"
+#include "system/clock.h"
+#include "system/process.h"
 #include "thread.h"
 
 enum { EMPTY, POSTED, RUNNING };
@@ -230,7 +231,7 @@ static pool_worker *borrow(int n)
     pthread_mutex_lock(&pool.mutex);
     if (!pool.prepared) {
         pool.prepared = true;
-        pthread_atfork(NULL, NULL, pool_in_child);
+        lt_at_fork(NULL, NULL, pool_in_child);
     }
     for (int i = 0; i < n; i++) {
         pool_worker *w = pool.idle;

@@ -6,13 +6,14 @@
  * operations call lt_watch_poll at each check. */
 #include "watch.h"
 
-#include <dlfcn.h>
 #include <math.h>
 
 #include "assertion.h"
-#include "clock.h"
 #include "fork.h"
 #include "lock.h"
+#include "system/clock.h"
+#include "system/process.h"
+#include "system/shared_library.h"
 #include "thread.h"
 
 static struct {
@@ -69,24 +70,13 @@ static void *run_watch_thread(void *unused)
                 set_expired_flags(c, now);
             if (watch.call_time <= now) watch.call_time = now + watch.call();
         } else if (isfinite(next)) {
-            const double second = floor(next);
-            const struct timespec until = {(time_t)second, (long)((next - second) * 1e9)};
-            pthread_cond_timedwait(&watch.changed, &watch.lock, &until);
+            lt_condition_wait_until(&watch.changed, &watch.lock, next);
         } else {
             pthread_cond_wait(&watch.changed, &watch.lock);
         }
     }
     lt_unlock(&watch.lock);
     return NULL;
-}
-
-static void make_condition(void)
-{
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&watch.changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
 }
 
 LT_HOLD_ACROSS_FORK(watch.lock)
@@ -96,13 +86,11 @@ static void watch_in_child(void);
  * loaded. */
 static void prepare_watch(void)
 {
-    Dl_info here;
     if (watch.prepared) return;
     watch.prepared = true;
-    make_condition();
-    pthread_atfork(NULL, NULL, watch_in_child);
-    if (dladdr((void *)(uintptr_t)&run_watch_thread, &here) != 0)
-        dlopen(here.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+    lt_condition_init(&watch.changed);
+    lt_at_fork(NULL, NULL, watch_in_child);
+    lt_shared_keep_own();
 }
 
 /* The lock is held. */
@@ -128,7 +116,7 @@ static void watch_in_child(void)
     pthread_mutex_lock(&watch.lock);
     watch.running = watch.ending = false;
     watch.call_time = INFINITY; /* memory/block.c requests it again with the next block */
-    make_condition();
+    lt_condition_init(&watch.changed);
     start_watch();
     lt_unlock(&watch.lock);
 }

@@ -2,11 +2,9 @@
  * between devices takes microseconds, so a linear search from the newest entry is cheap. */
 #include "copies.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "assertion.h"
 #include "context/context.h"
@@ -14,6 +12,7 @@
 #include "error.h"
 #include "lock.h"
 #include "memory/alloc.h"
+#include "system/threads.h"
 #include "tensor.h"
 
 static _Thread_local lt_copy_cause current_cause;

@@ -2,6 +2,7 @@
 #include "device_type.h"
 
 #include "backend.h"
+#include "system/shared_library.h"
 
 const lt_device_type_info lt_device_types[LT_DEVICE_TYPES] = {
     [LT_CPU] = {.name = "cpu", .title = "CPU", .dlpack = 1, .dlpack_pinned = 1},
@@ -10,8 +11,8 @@ const lt_device_type_info lt_device_types[LT_DEVICE_TYPES] = {
                  .numbered = true,
                  .dlpack = 2,
                  .dlpack_pinned = 3,
-                 .older_library = "libltensor_cuda12.so",
-                 .simulated_library = "libltensor_sim.so",
+                 .older_library = LT_PLUGIN_NAME("cuda12"),
+                 .simulated_library = LT_PLUGIN_NAME("sim"),
                  .simulated_variable = "LTENSOR_SIM_GPUS",
                  .disabled_variable = "LTENSOR_DISABLE_CUDA"},
 };

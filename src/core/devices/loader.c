@@ -1,7 +1,5 @@
 /* loader.c - loads backends: the CUDA one, or the simulated one, when a GPU is first used. If that
  * fails, the error is stored and reported to the user. A loaded backend is never unloaded. */
-#include <dlfcn.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +9,8 @@
 #include "backend.h"
 #include "backend_abi.h"
 #include "copies.h"
+#include "system/shared_library.h"
+#include "system/threads.h"
 #include "user_index.h"
 #include "error.h"
 #include "device.h"
@@ -145,7 +145,7 @@ static bool are_simulated(const lt_device_type_info *type)
 static bool made_for_us(void *library, const char *name, char *reason, size_t n)
 {
     static const lt_backend_abi ours = LT_BACKEND_ABI_HERE;
-    const lt_backend_abi *theirs = dlsym(library, LT_BACKEND_ABI);
+    const lt_backend_abi *theirs = lt_shared_symbol(library, LT_BACKEND_ABI);
     if (theirs != NULL && theirs->size == ours.size && memcmp(theirs, &ours, sizeof ours) == 0)
         return true;
     char made_for[80] = "an unknown version";
@@ -163,10 +163,11 @@ static bool made_for_us(void *library, const char *name, char *reason, size_t n)
 static const lt_backend *open_backend(void *library, const char *name, char *reason, size_t n)
 {
     if (!made_for_us(library, name, reason, n)) {
-        dlclose(library);
+        lt_shared_close(library);
         return NULL;
     }
-    lt_backend_open_fn open = (lt_backend_open_fn)(uintptr_t)dlsym(library, LT_BACKEND_OPEN);
+    lt_backend_open_fn open =
+        (lt_backend_open_fn)(uintptr_t)lt_shared_symbol(library, LT_BACKEND_OPEN);
     snprintf(reason, n, "%s exports no %s", name, LT_BACKEND_OPEN);
     const lt_backend *backend = open != NULL ? open(&services, reason, n) : NULL;
     if (backend != NULL) loaded_library = library;
@@ -196,7 +197,7 @@ static const lt_backend *load_backend(const lt_device_type_info *type, const cha
     const char *name = simulated ? type->simulated_library : library_name;
     void *library = lt_library_open_ours(name);
     if (library == NULL) {
-        const char *error = dlerror(), *why = error != NULL ? error : "not found";
+        const char *why = lt_shared_error();
         if (simulated)
             snprintf(
                 reason, n,
@@ -216,7 +217,7 @@ static const lt_backend *load_backend(const lt_device_type_info *type, const cha
 static void load_type(const lt_library *self);
 /* The libraries of backends that are not linked into core. */
 static lt_library libraries[LT_DEVICE_TYPES] = {[LT_CUDA] =
-                                                    LT_LIBRARY("libltensor_cuda.so", load_type)};
+                                                    LT_LIBRARY(LT_PLUGIN_NAME("cuda"), load_type)};
 
 static void load_type(const lt_library *self)
 {
@@ -241,7 +242,7 @@ const lt_backend *lt_backend_probe(lt_device_type type)
 
 const lt_user_kernels *lt_backend_user_kernels(void)
 {
-    return loaded_library != NULL ? dlsym(loaded_library, LT_USER_KERNELS) : NULL;
+    return loaded_library != NULL ? lt_shared_symbol(loaded_library, LT_USER_KERNELS) : NULL;
 }
 
 const char *lt_backend_missing_reason(void)

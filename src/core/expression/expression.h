@@ -17,12 +17,12 @@
 #ifndef LT_EXPRESSION_H
 #define LT_EXPRESSION_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 #include "compile/fusion.h"
 #include "ltensor.h"
 #include "ltensor_kernel.h"
+#include "system/threads.h"
 #include "tensor.h"
 
 enum {

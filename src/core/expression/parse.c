@@ -15,8 +15,8 @@
 #include "error.h"
 #include "expression.h"
 #include "memory/alloc.h"
-#include "print/plain_locale.h"
 #include "similar_name.h"
+#include "system/plain_locale.h"
 
 #include "formula_functions.h" /* generated from the declarations */
 

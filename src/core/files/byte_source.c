@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "assertion.h"
 #include "context/context.h"
@@ -13,6 +12,7 @@
 #include "ltensor_files.h"
 #include "memory/alloc.h"
 #include "paths.h"
+#include "system/files.h"
 #include "tensor.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
@@ -74,7 +74,7 @@ void lt_byte_source_close(lt_byte_source *s)
     end_inflating(s);
     lt_mem_free(s->buffer);
     s->buffer = NULL;
-    if (s->fd >= 0) close(s->fd);
+    if (s->fd >= 0) lt_fd_close(s->fd);
     s->fd = -1, s->memory = NULL, s->reader = NULL;
 }
 
@@ -129,10 +129,7 @@ static lt_status read_raw(lt_byte_source *s, void *to, int64_t n, int64_t *got)
         *got = n;
         return LT_OK;
     }
-    ssize_t count;
-    do {
-        count = pread(s->fd, to, (size_t)n, (off_t)s->at);
-    } while (count < 0 && errno == EINTR);
+    const int64_t count = lt_fd_read_at(s->fd, to, (size_t)n, s->at);
     if (count < 0) return DAMAGED(s, "%s", strerror(errno));
     if (count == 0) return DAMAGED(s, "%s", "the file became shorter while it was read");
     s->at += count;

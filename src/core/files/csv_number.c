@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "print/plain_locale.h"
+#include "system/plain_locale.h"
 
 /* A decimal number as it is written: digits * 10^exponent. */
 typedef struct decimal {

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include "context/interrupt.h"
@@ -11,6 +10,7 @@
 #include "memory/alloc.h"
 #include "memory/budget.h"
 #include "paths.h"
+#include "system/files.h"
 
 enum { FIRST_BYTES = 1 << 18 };
 
@@ -119,7 +119,7 @@ static lt_status csv_open(lt_csv_reader *r)
     LT_TRY(lt_open_to_read(r->path, &fd, &size));
     r->file = gzdopen(fd, "rb");
     if (r->file == NULL) {
-        close(fd);
+        lt_fd_close(fd);
         return lt_error(LT_ERR_MEMORY, "%s: out of memory", r->path);
     }
     gzbuffer(r->file, 1 << 17);

@@ -12,8 +12,6 @@
  */
 #include "image.h"
 
-#include <dlfcn.h>
-#include <pthread.h>
 #include <string.h>
 #include <zlib.h>
 
@@ -21,6 +19,8 @@
 #include "libraries/library.h"
 #include "memory/block.h"
 #include "saturating.h"
+#include "system/shared_library.h"
+#include "system/threads.h"
 #include "tensor.h"
 
 #if defined(__has_include)
@@ -82,15 +82,15 @@ static struct {
 static void load_png(const lt_library *self)
 {
     (void)self;
-    void *library = dlopen("libpng16.so.16", RTLD_LAZY | RTLD_LOCAL);
+    void *library = lt_shared_open(LT_SHARED_NAME("png16", "16"));
     if (library == NULL) return;
-    *(void **)&png.begin = dlsym(library, "png_image_begin_read_from_memory");
-    *(void **)&png.finish = dlsym(library, "png_image_finish_read");
-    *(void **)&png.free = dlsym(library, "png_image_free");
+    *(void **)&png.begin = lt_shared_symbol(library, "png_image_begin_read_from_memory");
+    *(void **)&png.finish = lt_shared_symbol(library, "png_image_finish_read");
+    *(void **)&png.free = lt_shared_symbol(library, "png_image_free");
     png.ready = png.begin != NULL && png.finish != NULL && png.free != NULL;
 }
 
-static lt_library png_library = LT_LIBRARY("libpng16.so.16", load_png);
+static lt_library png_library = LT_LIBRARY(LT_SHARED_NAME("png16", "16"), load_png);
 
 enum {
     SIGNATURE = 8,
@@ -206,19 +206,19 @@ static struct {
 static void load_jpeg(const lt_library *self)
 {
     (void)self;
-    void *library = dlopen("libturbojpeg.so.0", RTLD_LAZY | RTLD_LOCAL);
+    void *library = lt_shared_open(LT_SHARED_NAME("turbojpeg", "0"));
     if (library == NULL) return;
-    *(void **)&jpeg.init = dlsym(library, "tjInitDecompress");
-    *(void **)&jpeg.header = dlsym(library, "tjDecompressHeader3");
-    *(void **)&jpeg.decompress = dlsym(library, "tjDecompress2");
-    *(void **)&jpeg.message = dlsym(library, "tjGetErrorStr2");
-    *(void **)&jpeg.code = dlsym(library, "tjGetErrorCode");
-    *(void **)&jpeg.destroy = dlsym(library, "tjDestroy");
+    *(void **)&jpeg.init = lt_shared_symbol(library, "tjInitDecompress");
+    *(void **)&jpeg.header = lt_shared_symbol(library, "tjDecompressHeader3");
+    *(void **)&jpeg.decompress = lt_shared_symbol(library, "tjDecompress2");
+    *(void **)&jpeg.message = lt_shared_symbol(library, "tjGetErrorStr2");
+    *(void **)&jpeg.code = lt_shared_symbol(library, "tjGetErrorCode");
+    *(void **)&jpeg.destroy = lt_shared_symbol(library, "tjDestroy");
     jpeg.ready = jpeg.init != NULL && jpeg.header != NULL && jpeg.decompress != NULL &&
                  jpeg.message != NULL && jpeg.code != NULL && jpeg.destroy != NULL;
 }
 
-static lt_library jpeg_library = LT_LIBRARY("libturbojpeg.so.0", load_jpeg);
+static lt_library jpeg_library = LT_LIBRARY(LT_SHARED_NAME("turbojpeg", "0"), load_jpeg);
 
 /* A block of 64 samples takes at least one bit: 512 pixels per byte, and 4 times as many if the
  * file lacks the channel of full size. */

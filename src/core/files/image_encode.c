@@ -6,7 +6,6 @@
  */
 #include "image.h"
 
-#include <dlfcn.h>
 #include <limits.h>
 #include <string.h>
 
@@ -14,6 +13,7 @@
 #include "libraries/library.h"
 #include "memory/block.h"
 #include "saturating.h"
+#include "system/shared_library.h"
 #include "tensor.h"
 
 #if defined(__has_include)
@@ -53,13 +53,14 @@ static __typeof__(&png_image_free) png_release;
 static void load_png_writer(const lt_library *self)
 {
     (void)self;
-    void *library = dlopen("libpng16.so.16", RTLD_LAZY | RTLD_LOCAL);
+    void *library = lt_shared_open(LT_SHARED_NAME("png16", "16"));
     if (library == NULL) return;
-    *(void **)&png_release = dlsym(library, "png_image_free");
-    if (png_release != NULL) *(void **)&png_write = dlsym(library, "png_image_write_to_memory");
+    *(void **)&png_release = lt_shared_symbol(library, "png_image_free");
+    if (png_release != NULL)
+        *(void **)&png_write = lt_shared_symbol(library, "png_image_write_to_memory");
 }
 
-static lt_library png_writer = LT_LIBRARY("libpng16.so.16", load_png_writer);
+static lt_library png_writer = LT_LIBRARY(LT_SHARED_NAME("png16", "16"), load_png_writer);
 
 static lt_status write_png(encoding *e)
 {
@@ -114,18 +115,18 @@ static struct {
 static void load_jpeg_writer(const lt_library *self)
 {
     (void)self;
-    void *library = dlopen("libturbojpeg.so.0", RTLD_LAZY | RTLD_LOCAL);
+    void *library = lt_shared_open(LT_SHARED_NAME("turbojpeg", "0"));
     if (library == NULL) return;
-    *(void **)&jpeg.init = dlsym(library, "tjInitCompress");
-    *(void **)&jpeg.bound = dlsym(library, "tjBufSize");
-    *(void **)&jpeg.compress = dlsym(library, "tjCompress2");
-    *(void **)&jpeg.message = dlsym(library, "tjGetErrorStr2");
-    *(void **)&jpeg.destroy = dlsym(library, "tjDestroy");
+    *(void **)&jpeg.init = lt_shared_symbol(library, "tjInitCompress");
+    *(void **)&jpeg.bound = lt_shared_symbol(library, "tjBufSize");
+    *(void **)&jpeg.compress = lt_shared_symbol(library, "tjCompress2");
+    *(void **)&jpeg.message = lt_shared_symbol(library, "tjGetErrorStr2");
+    *(void **)&jpeg.destroy = lt_shared_symbol(library, "tjDestroy");
     jpeg.ready = jpeg.init != NULL && jpeg.bound != NULL && jpeg.compress != NULL &&
                  jpeg.message != NULL && jpeg.destroy != NULL;
 }
 
-static lt_library jpeg_writer = LT_LIBRARY("libturbojpeg.so.0", load_jpeg_writer);
+static lt_library jpeg_writer = LT_LIBRARY(LT_SHARED_NAME("turbojpeg", "0"), load_jpeg_writer);
 
 /* Colors are stored at half resolution (4:2:0), as by libjpeg's and torchvision's default. */
 static lt_status write_jpeg(encoding *e)

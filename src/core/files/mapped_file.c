@@ -3,14 +3,11 @@
 #include "mapped_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "assertion.h"
 #include "context/context.h"
+#include "system/files.h"
 #include "user_index.h"
 #include "error.h"
 #include "memory/alloc.h"
@@ -25,7 +22,7 @@ static void unmap(void *ctx)
 {
     mapping *m = ctx;
     LT_ASSERT((m->data == NULL) == (m->length == 0), "%zu bytes", m->length);
-    if (m->data != NULL) munmap(m->data, m->length);
+    if (m->data != NULL) lt_fd_unmap(m->data, m->length);
     lt_mem_free(m);
 }
 
@@ -40,26 +37,24 @@ static lt_status map_error(const char *what, const char *path, const char *how)
  * necessary. */
 static lt_status map_open(const char *path, bool shared, int64_t length, int *fd, bool *made)
 {
-    struct stat s;
-    /* Without O_NONBLOCK, opening a pipe would wait for its writer. */
-    const int flags = O_CLOEXEC | O_NONBLOCK | (shared ? O_RDWR : O_RDONLY);
+    lt_file_info info;
     *made = false;
-    *fd = open(path, flags);
+    *fd = shared ? lt_fd_open_update(path) : lt_fd_open_read(path);
     if (*fd < 0 && shared && errno == ENOENT) {
-        *fd = open(path, flags | O_CREAT | O_EXCL, 0600);
+        *fd = lt_fd_create_private(path);
         *made = *fd >= 0;
     }
     if (*fd < 0)
         return map_error("open", path, shared ? " in read-write mode" : " in read-only mode");
-    if (fstat(*fd, &s) != 0) return map_error("stat the", path, "");
-    if (!S_ISREG(s.st_mode))
+    if (!lt_fd_info(*fd, &info)) return map_error("stat the", path, "");
+    if (info.kind != LT_REGULAR_FILE)
         return lt_error(LT_ERR_IO, "file <%s> is not a regular file: it cannot be mapped", path);
-    if (length <= s.st_size) return LT_OK;
+    if (length <= info.size) return LT_OK;
     if (!shared)
         return lt_error(LT_ERR_IO,
                         "file <%s> size <%lld> is smaller than the required mapping size <%lld>",
-                        path, (long long)s.st_size, (long long)length);
-    return ftruncate(*fd, length) == 0 ? LT_OK : map_error("resize", path, " to the right size");
+                        path, (long long)info.size, (long long)length);
+    return lt_fd_resize(*fd, length) ? LT_OK : map_error("resize", path, " to the right size");
 }
 
 /* Rejects or repairs bytes other than 0 and 1, which are undefined behavior as bool. In a private
@@ -100,9 +95,8 @@ lt_status lt_tensor_from_file(const char *path, bool shared, int64_t numel, lt_d
     lt_status status;
     LT_CHECK(map_open(path, shared, length, &fd, &made));
     if (length > 0) {
-        void *data = mmap(NULL, (size_t)length, PROT_READ | PROT_WRITE,
-                          shared ? MAP_SHARED : MAP_PRIVATE, fd, 0);
-        if (data == MAP_FAILED) {
+        void *data = lt_fd_map(fd, (size_t)length, shared);
+        if (data == NULL) {
             const int code = errno;
             status = lt_error(LT_ERR_IO, "unable to mmap %lld bytes from file <%s>: %s (%d)",
                               (long long)length, path, strerror(code), code);
@@ -115,8 +109,8 @@ lt_status lt_tensor_from_file(const char *path, bool shared, int64_t numel, lt_d
     m = NULL;
     *out = result;
 done:
-    if (status != LT_OK && fd >= 0 && made) (void)unlink(path);
-    if (fd >= 0) close(fd);
+    if (status != LT_OK && fd >= 0 && made) (void)lt_path_remove(path);
+    if (fd >= 0) lt_fd_close(fd);
     if (m != NULL) unmap(m);
     return status;
 }

@@ -1,17 +1,14 @@
-/* paths.c - see paths.h. Includes POSIX and core's errors. */
+/* paths.c - see paths.h. Includes core's errors. */
 #include "paths.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "context/context.h"
 #include "error.h"
+#include "system/files.h"
 
 static lt_status path_error(const char *path)
 {
@@ -22,27 +19,26 @@ static lt_status path_error(const char *path)
 
 lt_status lt_open_to_read(const char *path, int *fd, int64_t *size)
 {
-    struct stat info;
+    lt_file_info info;
     LT_TRY(lt_authorize(LT_ACCESS_FILE_READ, path));
-    /* Without O_NONBLOCK, opening a pipe would wait for its writer. */
-    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    *fd = lt_fd_open_read(path);
     if (*fd < 0) return path_error(path);
     lt_status status = LT_OK;
-    if (fstat(*fd, &info) != 0) {
+    if (!lt_fd_info(*fd, &info)) {
         status = path_error(path);
-    } else if (S_ISDIR(info.st_mode)) {
+    } else if (info.kind == LT_FOLDER) {
         errno = EISDIR;
         status = path_error(path);
-    } else if (!S_ISREG(info.st_mode)) {
+    } else if (info.kind != LT_REGULAR_FILE) {
         status = lt_error(LT_ERR_IO, "%s: not a file", path);
         errno = 0;
     }
     if (status == LT_OK) {
-        *size = info.st_size;
+        *size = info.size;
         return LT_OK;
     }
     const int code = errno;
-    close(*fd);
+    lt_fd_close(*fd);
     errno = code;
     return status;
 }
@@ -50,12 +46,8 @@ lt_status lt_open_to_read(const char *path, int *fd, int64_t *size)
 lt_status lt_open_to_write(const char *path, bool append, int *fd)
 {
     LT_TRY(lt_authorize(LT_ACCESS_FILE_WRITE, path));
-    const int flags =
-        O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (append ? O_APPEND : O_TRUNC);
-    *fd = open(path, flags, 0666);
-    if (*fd < 0) return path_error(path);
-    fcntl(*fd, F_SETFL, append ? O_APPEND : 0); /* blocking writes: a reader exists */
-    return LT_OK;
+    *fd = append ? lt_fd_open_append(path) : lt_fd_open_write(path);
+    return *fd >= 0 ? LT_OK : path_error(path);
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */
@@ -63,13 +55,13 @@ lt_status lt_open_to_write(const char *path, bool append, int *fd)
 lt_status lt_remove_file(const char *path)
 {
     LT_TRY(lt_authorize(LT_ACCESS_FILE_REMOVE, path));
-    return unlink(path) == 0 ? LT_OK : path_error(path);
+    return lt_path_remove(path) ? LT_OK : path_error(path);
 }
 
 lt_status lt_make_folder(const char *path)
 {
     char partial[PATH_MAX];
-    struct stat info;
+    lt_file_info info;
     LT_TRY(lt_authorize(LT_ACCESS_FOLDER_MAKE, path));
     const size_t n = strlen(path);
     errno = ENAMETOOLONG;
@@ -79,27 +71,25 @@ lt_status lt_make_folder(const char *path)
         if (*p != '/' && *p != '\0') continue;
         const char end = *p;
         *p = '\0';
-        if (mkdir(partial, 0777) != 0 && errno != EEXIST) return path_error(path);
+        if (!lt_folder_make(partial)) return path_error(path);
         if (end == '\0') break;
         *p = end;
     }
-    if (stat(path, &info) != 0) return path_error(path);
+    if (!lt_path_info(path, &info)) return path_error(path);
     errno = ENOTDIR;
-    return S_ISDIR(info.st_mode) ? LT_OK : path_error(path);
+    return info.kind == LT_FOLDER ? LT_OK : path_error(path);
 }
 
 lt_status lt_list_folder(const char *path, lt_status (*each)(void *context, const char *name),
                          void *context)
 {
     LT_TRY(lt_authorize(LT_ACCESS_FILE_READ, path));
-    DIR *folder = opendir(path);
+    lt_folder *folder = lt_folder_open(path);
     if (folder == NULL) return path_error(path);
     lt_status status = LT_OK;
-    const struct dirent *entry;
-    while (status == LT_OK && (entry = readdir(folder)) != NULL)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            status = each(context, entry->d_name);
-    closedir(folder);
+    const char *name;
+    while (status == LT_OK && (name = lt_folder_next(folder)) != NULL) status = each(context, name);
+    lt_folder_close(folder);
     return status;
 }
 
@@ -146,19 +136,19 @@ bool lt_path_inside(const char *beside, const char *name, char path[PATH_MAX])
     snprintf(folder, sizeof folder, "%.*s", length, beside);
     if (length == 0) strcpy(folder, ".");
     /* without the folder, no file exists in it */
-    if (realpath(folder, real_folder) == NULL) return true;
+    if (!lt_path_real(folder, real_folder)) return true;
     /* If the path does not exist, resolve its nearest existing parent folder. */
     char existing[PATH_MAX];
     memcpy(existing, path, PATH_MAX);
-    while (realpath(existing, real) == NULL) {
-        struct stat info;
+    while (!lt_path_real(existing, real)) {
+        lt_file_info info;
         /* a dangling link: its target cannot be checked */
-        if (lstat(existing, &info) == 0 && S_ISLNK(info.st_mode)) return false;
+        if (lt_path_link_info(existing, &info) && info.kind == LT_LINK) return false;
         if (strcmp(existing, ".") == 0 || strcmp(existing, "/") == 0) return false;
         cut_to_folder(existing);
     }
     if (strcmp(real, real_folder) == 0 || is_below(real_folder, real)) return true;
-    if (realpath(beside, real_folder) == NULL) return false;
+    if (!lt_path_real(beside, real_folder)) return false;
     cut_to_folder(real_folder);
     return is_below(real_folder, real);
 }

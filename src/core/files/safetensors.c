@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "atomic_file.h"
 #include "context/interrupt.h"
+#include "system/atomic_file.h"
 #include "user_index.h"
 #include "error.h"
 #include "mapped_file.h"

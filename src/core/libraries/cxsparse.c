@@ -2,11 +2,10 @@
  * is used; it is the same in versions 3 and 4. */
 #include "cxsparse.h"
 
-#include <dlfcn.h>
-
 #include "dtypes/dtype.h"
 #include "error.h"
 #include "library.h"
+#include "system/shared_library.h"
 
 /* cs_dl and cs_cl; nz = -1: the matrix is in CSC. */
 typedef struct cs_matrix {
@@ -34,17 +33,17 @@ static struct {
 static bool find_routines(void *library, const char *transpose, const char *lusol,
                           const char *spfree, cs_routines *r)
 {
-    *(void **)&r->transpose = dlsym(library, transpose);
-    *(void **)&r->lusol = dlsym(library, lusol);
-    *(void **)&r->spfree = dlsym(library, spfree);
+    *(void **)&r->transpose = lt_shared_symbol(library, transpose);
+    *(void **)&r->lusol = lt_shared_symbol(library, lusol);
+    *(void **)&r->spfree = lt_shared_symbol(library, spfree);
     return r->transpose != NULL && r->lusol != NULL && r->spfree != NULL;
 }
 
 static void load_cxsparse(const lt_library *self)
 {
     (void)self;
-    void *library = dlopen("libcxsparse.so.4", RTLD_LAZY | RTLD_LOCAL);
-    if (library == NULL) library = dlopen("libcxsparse.so.3", RTLD_LAZY | RTLD_LOCAL);
+    void *library = lt_shared_open(LT_SHARED_NAME("cxsparse", "4"));
+    if (library == NULL) library = lt_shared_open(LT_SHARED_NAME("cxsparse", "3"));
     if (library == NULL) return;
     lib.ready =
         find_routines(library, "cs_dl_transpose", "cs_dl_lusol", "cs_dl_spfree", &lib.of_doubles) &&

@@ -1,13 +1,13 @@
 /* dnnl.c - see dnnl.h. */
 #include "dnnl.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "build_config.h" /* generated */
 #include "library.h"
+#include "system/shared_library.h"
 
 lt_dnnl_library lt_dnnl;
 
@@ -15,7 +15,7 @@ static bool find_functions(void *library)
 {
     bool complete = true;
 #define X(name, type, arguments)                                                                   \
-    *(void **)&lt_dnnl.name = dlsym(library, "dnnl_" #name);                                       \
+    *(void **)&lt_dnnl.name = lt_shared_symbol(library, "dnnl_" #name);                            \
     complete = complete && lt_dnnl.name != NULL;
     DNNL_FUNCTIONS(X)
     if (!complete) return false;
@@ -31,7 +31,7 @@ static bool find_functions(void *library)
 
 static bool open_dnnl(const char *file)
 {
-    void *library = lt_openmp_dlopen(file, &lt_dnnl.openmp);
+    void *library = lt_openmp_open(file, &lt_dnnl.openmp);
     if (library == NULL) return false;
     if (!find_functions(library) ||
         lt_dnnl.engine_create(&lt_dnnl.engine, dnnl_cpu, 0) != dnnl_success) {
@@ -56,10 +56,10 @@ static void load_dnnl(const lt_library *self)
         return;
     }
     if (strcmp(LT_BUILD_ONEDNN, "none") == 0 || open_dnnl(LT_BUILD_ONEDNN) ||
-        open_dnnl("libdnnl.so.3") || open_dnnl("libdnnl.so.2"))
+        open_dnnl(LT_SHARED_NAME("dnnl", "3")) || open_dnnl(LT_SHARED_NAME("dnnl", "2")))
         return;
     for (int minor = 20; minor >= 0; minor--) {
-        snprintf(file, sizeof file, "libdnnl.so.3.%d", minor);
+        snprintf(file, sizeof file, LT_SHARED_NAME("dnnl", "3.%d"), minor);
         if (open_dnnl(file)) return;
     }
 }

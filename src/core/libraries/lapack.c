@@ -4,7 +4,6 @@
  * program's startup time. A call that may take long runs on its own thread (detached.h). */
 #include "lapack.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 #include "context/detached.h"
@@ -17,6 +16,9 @@
 #include "library.h"
 #include "memory/alloc.h"
 #include "openmp.h"
+#include "system/process.h"
+#include "system/shared_library.h"
+#include "system/threads.h"
 
 #define KINDS 4
 
@@ -63,7 +65,7 @@ static void open_library(const lt_library *self)
 }
 
 /* The name for authorizers, whichever library is opened. */
-static lt_library lapack = LT_LIBRARY("libopenblas.so.0", open_library);
+static lt_library lapack = LT_LIBRARY(LT_SHARED_NAME("openblas", "0"), open_library);
 
 /* 0 if the routines can be called, else the reason as an info. */
 static int missing(void)
@@ -130,7 +132,7 @@ static void lapack_in_child(void)
 
 __attribute__((constructor)) static void register_fork_handlers(void)
 {
-    pthread_atfork(NULL, NULL, lapack_in_child);
+    lt_at_fork(NULL, NULL, lapack_in_child);
 }
 
 static void call_with(int threads, lapack_call *c)
@@ -149,7 +151,7 @@ static void call_with(int threads, lapack_call *c)
 static void call_routine(void *context)
 {
     lapack_call *c = context;
-    sigset_t before;
+    lt_signal_set before;
     if (c->threads == 1 || only_one_thread || lib.one_thread) {
         call_with(1, c);
         return;

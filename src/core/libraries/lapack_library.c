@@ -1,13 +1,14 @@
 /* lapack_library.c - see lapack_library.h. */
 #include "lapack_library.h"
 
-#include <dlfcn.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
+
+#include "system/memory.h"
+#include "system/process.h"
+#include "system/shared_library.h"
 
 /* The libraries in the order in which they are tried. libFLAME is the last: it resolves the BLAS
  * among the symbols of the whole process, so another library must provide them globally. */
@@ -18,16 +19,19 @@ typedef struct lapack_candidate {
 } lapack_candidate;
 
 static const lapack_candidate candidates[] = {
-    {"openblas", "libopenblas.so.0", NULL},    {"mkl", "libmkl_rt.so.3", NULL},
-    {"mkl", "libmkl_rt.so.2", NULL},           {"mkl", "libmkl_rt.so.1", NULL},
-    {"lapack", "liblapack.so.3", NULL},        {"flame", "libflame.so.1", "libblis.so.4"},
-    {"flame", "libflame.so.1", "libblas.so.3"}};
+    {"openblas", LT_SHARED_NAME("openblas", "0"), NULL},
+    {"mkl", LT_SHARED_NAME("mkl_rt", "3"), NULL},
+    {"mkl", LT_SHARED_NAME("mkl_rt", "2"), NULL},
+    {"mkl", LT_SHARED_NAME("mkl_rt", "1"), NULL},
+    {"lapack", LT_SHARED_NAME("lapack", "3"), NULL},
+    {"flame", LT_SHARED_NAME("flame", "1"), LT_SHARED_NAME("blis", "4")},
+    {"flame", LT_SHARED_NAME("flame", "1"), LT_SHARED_NAME("blas", "3")}};
 enum { CANDIDATES = sizeof candidates / sizeof *candidates };
 
 void *lt_lapack_library_symbol(const lt_lapack_library *library, const char *name)
 {
-    void *found = dlsym(library->handle, name);
-    return found == NULL && library->blas != NULL ? dlsym(library->blas, name) : found;
+    void *found = lt_shared_symbol(library->handle, name);
+    return found == NULL && library->blas != NULL ? lt_shared_symbol(library->blas, name) : found;
 }
 
 static void add_reason(lt_lapack_library *out, const char *text)
@@ -86,18 +90,17 @@ static void refuse(lt_lapack_library *out, const char *file, const char *symbol)
     char text[200];
     snprintf(text, sizeof text, "%s: it has no function %s", file, symbol);
     add_reason(out, text);
-    dlclose(out->handle);
+    lt_shared_close(out->handle);
     out->handle = NULL;
 }
 
 static void open_candidate(lt_lapack_library *out, const char *file, const char *blas,
                            const char *(*accept)(const lt_lapack_library *library))
 {
-    out->blas = blas != NULL ? dlopen(blas, RTLD_LAZY | RTLD_GLOBAL) : NULL;
-    if (blas == NULL || out->blas != NULL) out->handle = lt_openmp_dlopen(file, &out->openmp);
+    out->blas = blas != NULL ? lt_shared_open_global(blas) : NULL;
+    if (blas == NULL || out->blas != NULL) out->handle = lt_openmp_open(file, &out->openmp);
     if (out->handle == NULL) {
-        const char *error = dlerror();
-        add_reason(out, error != NULL ? error : file);
+        add_reason(out, lt_shared_error());
         return;
     }
     const char *absent = accept(out);
@@ -115,19 +118,18 @@ static void open_candidate(lt_lapack_library *out, const char *file, const char 
 static bool fits(lt_lapack_library *out)
 {
     enum { MB = 1 << 20, NEEDED = 300 };
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return true;
+    const uint64_t limit = lt_address_space_limit();
+    if (limit == UINT64_MAX) return true;
     out->one_thread = true;
-    void *room = mmap(NULL, (size_t)NEEDED * MB, PROT_NONE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (room != MAP_FAILED) {
-        munmap(room, (size_t)NEEDED * MB);
+    void *room = lt_addresses_reserve((size_t)NEEDED * MB);
+    if (room != NULL) {
+        lt_pages_free(room, (size_t)NEEDED * MB);
         return true;
     }
     snprintf(out->reason, sizeof out->reason,
              "OpenBLAS needs %d MB of address space, but the limit of the process is %llu MB: "
              "raise it (ulimit -v)",
-             NEEDED, (unsigned long long)limit.rlim_cur / MB);
+             NEEDED, (unsigned long long)limit / MB);
     return false;
 }
 

@@ -1,16 +1,16 @@
 /* library.c - see library.h. */
 #include "library.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "assertion.h"
 #include "context/fork.h"
 #include "error.h"
 #include "lock.h"
+#include "system/files.h"
+#include "system/shared_library.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* held while a library is loaded */
 
@@ -31,16 +31,9 @@ lt_status lt_library_need(lt_library *library)
 /* The folder of the program or library that contains this function, without the final slash. */
 static void own_directory(char *buffer, size_t n)
 {
-    Dl_info info;
-    buffer[0] = '\0';
-    if (dladdr((void *)&own_directory, &info) == 0 || info.dli_fname == NULL) return;
-    char *path = realpath(info.dli_fname, NULL);
-    if (path == NULL) path = realpath("/proc/self/exe", NULL);
-    if (path == NULL) return;
-    char *slash = strrchr(path, '/');
+    if (!lt_shared_own_path(buffer, n)) buffer[0] = '\0';
+    char *slash = strrchr(buffer, '/');
     if (slash != NULL) *slash = '\0';
-    snprintf(buffer, n, "%s", path);
-    free(path);
 }
 
 /* Stores the path of the library of this project; false: it does not exist, and the path is the
@@ -54,14 +47,14 @@ static bool find_ours(const char *name, char *path, size_t n)
                                     "%s/../../ltensor/%s"};
     if (dir != NULL) {
         snprintf(path, n, "%.3000s/%s", dir, name);
-        return access(path, F_OK) == 0;
+        return lt_path_exists(path);
     }
     for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
         snprintf(path, n, patterns[i], own, name);
 #pragma GCC diagnostic pop
-        if (access(path, F_OK) == 0) return true;
+        if (lt_path_exists(path)) return true;
     }
     snprintf(path, n, "%s/%s", own, name);
     return false;
@@ -76,7 +69,7 @@ bool lt_library_has_ours(const char *name)
 void *lt_library_open_ours(const char *name)
 {
     char path[4096];
-    (void)dlerror();                    /* clears the error of an earlier failure */
-    find_ours(name, path, sizeof path); /* if it does not exist, dlopen() reports the path */
-    return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    find_ours(name, path,
+              sizeof path); /* if it does not exist, lt_shared_error() reports the path */
+    return lt_shared_open_bound(path);
 }

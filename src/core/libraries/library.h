@@ -5,7 +5,7 @@
 #include "context/context.h"
 
 typedef struct lt_library {
-    const char *name; /* "libpng16.so.16": the name passed to the authorizer */
+    const char *name; /* LT_SHARED_NAME("png16", "16"): the name passed to the authorizer */
     void (*load)(const struct lt_library *self);
     _Atomic bool tried;
 } lt_library;
@@ -19,9 +19,9 @@ typedef struct lt_library {
  * context forbids it; another one may permit it. */
 lt_status lt_library_need(lt_library *library);
 
-/* Opens a library of this project by dlopen: in $LTENSOR_LIB_DIR if that is set; else in the folder
+/* Opens a library of this project with its functions resolved: in $LTENSOR_LIB_DIR if that is set; else in the folder
  * of the file that contains this code, or in lib/ltensor of its installation prefix. NULL:
- * dlerror() has the reason with the path. */
+ * lt_shared_error() has the reason with the path. */
 void *lt_library_open_ours(const char *name);
 
 /* Whether lt_library_open_ours finds the file. */

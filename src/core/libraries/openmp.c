@@ -1,14 +1,15 @@
 /* openmp.c - see openmp.h. */
 #include "openmp.h"
 
-#include <dlfcn.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
 #include "context/thread.h"
 #include "lock.h"
+#include "system/process.h"
+#include "system/shared_library.h"
+#include "system/threads.h"
 
 /* Iterations that a waiting thread of GCC's runtime spins before it sleeps: some microseconds, as
  * the thread pool's. */
@@ -30,34 +31,34 @@ void lt_openmp_end_team(void)
     largest_team = 0;
 }
 
-void *lt_openmp_dlopen(const char *name, lt_openmp *runtime)
+void *lt_openmp_open(const char *name, lt_openmp *runtime)
 {
     const bool chosen = getenv("OMP_WAIT_POLICY") != NULL || getenv("GOMP_SPINCOUNT") != NULL;
     if (!chosen) {
-        setenv("OMP_WAIT_POLICY", "passive", 1);
-        setenv("GOMP_SPINCOUNT", SPIN_COUNT, 1);
+        lt_variable_set("OMP_WAIT_POLICY", "passive");
+        lt_variable_set("GOMP_SPINCOUNT", SPIN_COUNT);
     }
     /* an OpenBLAS with threads of its own starts them when it is loaded */
     const bool alone = lt_thread_limit() == 1 && getenv("OPENBLAS_NUM_THREADS") == NULL;
-    sigset_t before;
-    if (alone) setenv("OPENBLAS_NUM_THREADS", "1", 1);
+    lt_signal_set before;
+    if (alone) lt_variable_set("OPENBLAS_NUM_THREADS", "1");
     lt_signals_block(&before);
-    void *library = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+    void *library = lt_shared_open(name);
     lt_signals_restore(&before);
-    if (alone) unsetenv("OPENBLAS_NUM_THREADS");
+    if (alone) lt_variable_set("OPENBLAS_NUM_THREADS", NULL);
     if (!chosen) { /* child processes of the host choose for themselves */
-        unsetenv("OMP_WAIT_POLICY");
-        unsetenv("GOMP_SPINCOUNT");
+        lt_variable_set("OMP_WAIT_POLICY", NULL);
+        lt_variable_set("GOMP_SPINCOUNT", NULL);
     }
     if (library == NULL) return NULL;
-    void *pause = dlsym(library, "omp_pause_resource_all");
-    *(void **)&runtime->set_num_threads = dlsym(library, "omp_set_num_threads");
-    *(void **)&runtime->get_max_threads = dlsym(library, "omp_get_max_threads");
+    void *pause = lt_shared_symbol(library, "omp_pause_resource_all");
+    *(void **)&runtime->set_num_threads = lt_shared_symbol(library, "omp_set_num_threads");
+    *(void **)&runtime->get_max_threads = lt_shared_symbol(library, "omp_get_max_threads");
     if (pause != NULL) {
         int (*known)(int kind) = atomic_load(&pause_all), (*found)(int kind);
         *(void **)&found = pause;
         atomic_store(&pause_all, found);
-        if (known == NULL) pthread_atfork(lt_openmp_end_team, NULL, NULL);
+        if (known == NULL) lt_at_fork(lt_openmp_end_team, NULL, NULL);
     }
     return library;
 }

@@ -13,11 +13,11 @@ typedef struct lt_openmp {
     int (*get_max_threads)(void);
 } lt_openmp;
 
-/* dlopen(name) with a short wait policy for an OpenMP runtime that comes with it, unless the
+/* lt_shared_open(name) with a short wait policy for an OpenMP runtime that comes with it, unless the
  * environment sets a policy (OMP_WAIT_POLICY, GOMP_SPINCOUNT). Fills *runtime; its functions are
  * NULL if the library has no OpenMP runtime. Called under the lock of lt_library_need. NULL:
- * dlerror() gives the reason. */
-void *lt_openmp_dlopen(const char *name, lt_openmp *runtime);
+ * lt_shared_error() gives the reason. */
+void *lt_openmp_open(const char *name, lt_openmp *runtime);
 
 /* Sets the number of threads that parallel regions of this thread use; returns the previous number
  * for a second call. Does nothing without a runtime. */

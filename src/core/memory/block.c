@@ -9,13 +9,10 @@
  * the system whenever a garbage collection frees many blocks at once. */
 #include "block.h"
 
-#include <malloc.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
 #include "alloc.h"
 #include "assertion.h"
@@ -27,15 +24,17 @@
 #include "lock.h"
 #include "ltensor_device.h"
 #include "system.h"
+#include "system/memory.h"
+#include "system/process.h"
+#include "system/threads.h"
 
 #define FIRST_BIN 10 /* the logarithm of SMALL */
 #define SMALL     ((size_t)1 << FIRST_BIN)
 #define MEDIUM    ((size_t)64 << 10) /* bytes: sixteen pages, so that rounding wastes at most 6 % */
 /* bytes: the address space of a process */
-#define LARGEST   ((size_t)(SIZE_MAX >> 31 > 1 ? INT64_C(1) << 47 : INT32_MAX))
-#define CLASSES   16 /* sizes per power of two: rounding wastes at most 6 % */
-#define BINS      (40 * CLASSES)
-#define HUGE_PAGE ((size_t)2 << 20)
+#define LARGEST ((size_t)(SIZE_MAX >> 31 > 1 ? INT64_C(1) << 47 : INT32_MAX))
+#define CLASSES 16 /* sizes per power of two: rounding wastes at most 6 % */
+#define BINS    (40 * CLASSES)
 
 /* A cached block serves requests up to this many classes smaller, which wastes at most a quarter.
  */
@@ -80,19 +79,15 @@ static size_t size_class(size_t n, int *bin)
 
 static void *system_block(size_t n)
 {
-    if (n <= MEDIUM) return aligned_alloc(64, n);
-    void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (p == MAP_FAILED) return NULL;
-    if (n >= 2 * HUGE_PAGE) madvise(p, n, MADV_HUGEPAGE);
-    return p;
+    return n <= MEDIUM ? lt_aligned_alloc(n) : lt_pages_alloc(n);
 }
 
 static void free_system_block(void *p, size_t n)
 {
     if (n <= MEDIUM)
-        free(p);
+        lt_aligned_free(p);
     else
-        munmap(p, n);
+        lt_pages_free(p, n);
 }
 
 /* ---- the cache: its lock is held ------------------------------------------------------------- */
@@ -178,9 +173,7 @@ static void *reuse_block(int bin, int end, size_t *n)
 /* Returns the free pages of malloc, which has the small blocks, to the system. */
 static void trim_heap(void)
 {
-#ifdef __GLIBC__
-    if (!lt_has_host_allocator()) malloc_trim(0);
-#endif
+    if (!lt_has_host_allocator()) lt_heap_trim();
 }
 
 /* Runs every IDLE_SECONDS while the cache is large: evicts the blocks that were freed before the
@@ -416,5 +409,5 @@ static void cache_in_child(void) { cache.timed = false; }
 
 __attribute__((constructor)) static void register_fork_handler(void)
 {
-    pthread_atfork(NULL, NULL, cache_in_child);
+    lt_at_fork(NULL, NULL, cache_in_child);
 }

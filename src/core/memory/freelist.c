@@ -2,13 +2,13 @@
  * thread's lists are freed when it ends. */
 #include "freelist.h"
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "assertion.h"
 #include "charged.h"
 #include "system.h"
+#include "system/threads.h"
 
 #define GRAIN      64 /* bytes: a cache line */
 #define LISTS      24 /* sizes below 1.5 KiB: a tensor with its storage and up to 1 KiB of data */

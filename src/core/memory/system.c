@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "error.h"
+#include "system/memory.h"
 
 lt_allocator lt_host_allocator;
 _Atomic int64_t lt_mem_fault_countdown;
@@ -87,7 +88,7 @@ void *lt_system_aligned_alloc(size_t n)
 {
     lt_system_mark_used();
     return lt_has_host_allocator() ? lt_host_allocator.take_block(lt_host_allocator.user, n)
-                                   : aligned_alloc(64, n);
+                                   : lt_aligned_alloc(n);
 }
 
 void lt_system_aligned_free(void *p, size_t n)
@@ -95,5 +96,5 @@ void lt_system_aligned_free(void *p, size_t n)
     if (lt_has_host_allocator())
         lt_host_allocator.give_block(lt_host_allocator.user, p, n);
     else
-        free(p);
+        lt_aligned_free(p);
 }

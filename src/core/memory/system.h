@@ -1,6 +1,6 @@
 /* system.h - the source of host memory: the C library, or the functions of lt_set_allocator().
  *
- * Every allocation of the library comes from here or from mmap() in block.c, so that a test can
+ * Every allocation of the library comes from here or from the pages of block.c, so that a test can
  * make each of them fail and each byte is counted. The rest of the library uses alloc.h, freelist.h
  * and block.h, and of this file only lt_mem_fail_after(). */
 #ifndef LT_MEMORY_SYSTEM_H

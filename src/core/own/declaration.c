@@ -12,7 +12,7 @@
 #include "error.h"
 #include "memory/alloc.h"
 #include "own/own_op.h"
-#include "print/plain_locale.h"
+#include "system/plain_locale.h"
 
 typedef struct own_type {
     const char *name, *alias; /* alias: PyTorch's; NULL: none */

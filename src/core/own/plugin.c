@@ -1,7 +1,6 @@
 /* plugin.c - lt_plugin_load: opens a shared object with own operations (ltensor_plugin.h). */
 #include "ltensor_plugin.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +8,7 @@
 #include "error.h"
 #include "lock.h"
 #include "memory/alloc.h"
+#include "system/shared_library.h"
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
@@ -72,8 +72,8 @@ LT_HOLD_ACROSS_FORK(lock)
 
 static lt_status check_version(void *library, const char *path)
 {
-    const lt_plugin_info *info = dlsym(library, "lt_plugin_declared");
-    if (info == NULL || dlsym(library, "lt_plugin_open") == NULL)
+    const lt_plugin_info *info = lt_shared_symbol(library, "lt_plugin_declared");
+    if (info == NULL || lt_shared_symbol(library, "lt_plugin_open") == NULL)
         return lt_error(LT_ERR_RUNTIME,
                         "%s is not a plugin: it exports no %s; include ltensor_plugin.h, and write "
                         "LT_PLUGIN_DECLARE behind lt_plugin_open",
@@ -101,7 +101,7 @@ static bool is_open(const void *library)
 /* Calls the entry point in the context of the process, where its operations are for all. */
 static lt_status open_plugin(void *library)
 {
-    const uintptr_t open = (uintptr_t)dlsym(library, "lt_plugin_open");
+    const uintptr_t open = (uintptr_t)lt_shared_symbol(library, "lt_plugin_open");
     const lt_context_outer outer = lt_context_visit(&lt_process_context);
     void **grown = lt_mem_rearray(opened, n_opened + 1, sizeof *grown);
     lt_status status = grown != NULL ? LT_OK : LT_ERR_MEMORY;
@@ -119,20 +119,19 @@ lt_status lt_plugin_load(const char *path)
     LT_REQUIRE(path);
     LT_TRY(lt_authorize(LT_ACCESS_LIBRARY, path));
     pthread_mutex_lock(&lock);
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void *library = lt_shared_open_bound(path);
     lt_status status = LT_OK;
     if (library == NULL) {
-        const char *reason = dlerror();
-        status = lt_error(LT_ERR_IO, "the plugin %s could not be loaded: %s", path,
-                          reason != NULL ? reason : "unknown error");
+        status =
+            lt_error(LT_ERR_IO, "the plugin %s could not be loaded: %s", path, lt_shared_error());
     } else if (!is_open(library)) {
         status = check_version(library, path);
         if (status == LT_OK)
             status = open_plugin(library); /* after a failure, it may have registered operations */
         else
-            dlclose(library);
+            lt_shared_close(library);
     } else {
-        dlclose(library); /* counts the references */
+        lt_shared_close(library); /* counts the references */
     }
     lt_unlock(&lock);
     return status;

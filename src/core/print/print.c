@@ -18,10 +18,10 @@
 #include "devices/copies.h"
 #include "dtypes/dtype.h"
 #include "error.h"
+#include "system/plain_locale.h"
 #include "user_index.h"
 #include "compile/deferred.h"
 #include "memory/alloc.h"
-#include "print/plain_locale.h"
 #include "sparse.h"
 #include "tensor.h"
 #include "op/_to_copy.h"
@@ -562,7 +562,7 @@ static lt_status write_tensor(printer *p, lt_tensor *t)
 lt_status lt_tensor_format(lt_tensor *t, char **out, size_t *n)
 {
     printer p = {.out = {.status = LT_OK}, .options = lt_print_settings(lt_tls.context)};
-    const locale_t before = lt_plain_locale_begin();
+    const lt_locale before = lt_plain_locale_begin();
     lt_status status = write_tensor(&p, t);
     lt_plain_locale_end(before);
     if (status != LT_OK) {

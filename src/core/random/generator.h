@@ -6,10 +6,9 @@
 #ifndef LT_GENERATOR_H
 #define LT_GENERATOR_H
 
-#include <pthread.h>
-
 #include "context/fork.h"
 #include "ltensor.h"
+#include "system/threads.h"
 
 #define LT_MT_N         624
 #define LT_DEFAULT_SEED 67280421310721u /* seed of a generator without manual_seed; PyTorch's */

@@ -4,13 +4,13 @@
 #include "random.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <string.h>
 
 #include "assertion.h"
 #include "context/context.h"
 #include "error.h"
 #include "lock.h"
+#include "system/threads.h"
 
 #define MT_M 397
 

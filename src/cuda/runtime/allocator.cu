@@ -24,7 +24,7 @@
 #include <memory>
 #include <new>
 
-#include "context/clock.h"
+#include "system/clock.h"
 
 lt_cuda_cache *const lt_cuda_caches = new lt_cuda_cache[LT_CUDA_MAX_DEVICES];
 

@@ -9,7 +9,7 @@
 #include <atomic>
 
 #include "assertion.h"
-#include "context/clock.h"
+#include "system/clock.h"
 #include "cuda.h"
 
 /* A copy between the host and a device. */

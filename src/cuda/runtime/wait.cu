@@ -8,7 +8,7 @@
 #include <sched.h>
 #include <time.h>
 
-#include "context/clock.h"
+#include "system/clock.h"
 #include "cuda.h"
 
 static void sleep_after(double waited)

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "files/atomic_file.h"
+#include "system/atomic_file.h"
 #include "binding.h"
 #include "files/byte_source.h"
 #include "files/saved_form.h"

@@ -12,7 +12,7 @@
 #include <zlib.h>
 
 #include "binding.h"
-#include "context/clock.h"
+#include "system/clock.h"
 #include "context/context.h"
 #include "files/gunzip.h"
 

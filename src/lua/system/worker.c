@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "binding.h"
-#include "context/clock.h"
+#include "system/clock.h"
 #include "context/interrupt.h"
 #include "error.h"
 

@@ -3,7 +3,6 @@
 #include "plan.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <string.h>
 
 #include "context/context.h"
@@ -13,6 +12,7 @@
 #include "lock.h"
 #include "slice.h"
 #include "memory/alloc.h"
+#include "system/threads.h"
 
 enum { CACHED = 32 }; /* fixed: maximum of cached plans */
 /* fixed: maximum of bytes of cached plans */

@@ -7,7 +7,6 @@
  * it concurrently. */
 #include "dnnl_plan.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -15,6 +14,7 @@
 #include "context/fork.h"
 #include "cpu_info.h"
 #include "memory/alloc.h"
+#include "system/threads.h"
 
 #include "dnnl_versions.h"
 #include "lock.h"

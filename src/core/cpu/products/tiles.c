@@ -13,8 +13,10 @@
 #include "dtypes/dtype.h"
 #include "memory/block.h"
 #include "saturating.h"
+#include "system/processors.h"
+#include "system/threads.h"
 
-#if defined(__x86_64__) && defined(__linux__) && defined(__has_include)
+#if defined(__x86_64__) && defined(__has_include)
 #if __has_include(<amxbf16intrin.h>)
 #define HAS_TILES
 #endif
@@ -22,9 +24,6 @@
 
 #ifdef HAS_TILES
 #include <immintrin.h>
-#include <pthread.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 /* fixed: rows of an AMX tile, and words of a row */
 #define SIDE  16
@@ -40,10 +39,7 @@ static bool available;
 
 static void request_tile_data(void)
 {
-    /* fixed: ARCH_REQ_XCOMP_PERM and XFEATURE_XTILEDATA of Linux */
-    enum { REQUEST_PERMISSION = 0x1023, TILE_DATA = 18 };
-    available = strcmp(lt_loops.isa, "avx512") == 0 && lt_processor.amx_bf16 &&
-                syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA) == 0;
+    available = strcmp(lt_loops.isa, "avx512") == 0 && lt_processor.amx_bf16 && lt_tiles_request();
 }
 
 bool lt_cpu_tiles_accept(const lt_gemm *g)

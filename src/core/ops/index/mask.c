@@ -1,9 +1,9 @@
 /* mask.c - filling and selecting by masks, the positions of non-zero elements, one-hot rows. Ops
  * with result sizes that depend on the data wait for the device and record this in the ledger. */
-#include "context/clock.h"
 #include "dims.h"
 #include "ops/compose.h"
 #include "devices/copies.h"
+#include "system/clock.h"
 #include "user_index.h"
 #include "dtypes/fits.h"
 #include "devices/transfer.h"

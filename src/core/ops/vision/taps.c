@@ -3,10 +3,8 @@
 #include "taps.h"
 
 #include <math.h>
-#include <pthread.h>
 
 #include "autograd/autograd.h"
-#include "context/clock.h"
 #include "context/context.h"
 #include "context/fork.h"
 #include "context/interrupt.h"
@@ -17,6 +15,8 @@
 #include "memory/idle.h"
 #include "op/to.h"
 #include "saturating.h"
+#include "system/clock.h"
+#include "system/threads.h"
 #include "tensor.h"
 
 #define PI 3.14159265358979323846

@@ -4,12 +4,12 @@
 #ifndef LT_OPENED_CJSON_H
 #define LT_OPENED_CJSON_H
 
-#include <dlfcn.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "error.h"
 #include "libraries/library.h"
+#include "system/shared_library.h"
 
 typedef struct cJSON {
     struct cJSON *next, *prev, *child;
@@ -56,18 +56,18 @@ static void open_json(const lt_library *self)
                                         "cJSON_Delete",
                                         "cJSON_free"};
     void *functions[sizeof names / sizeof *names];
-    void *library = dlopen(self->name, RTLD_NOW | RTLD_LOCAL);
+    void *library = lt_shared_open_bound(self->name);
     _Static_assert(sizeof functions == sizeof opened_json, "a name for each function");
     if (library == NULL) return;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if ((functions[i] = dlsym(library, names[i])) == NULL) return;
+        if ((functions[i] = lt_shared_symbol(library, names[i])) == NULL) return;
     memcpy(&opened_json, functions, sizeof functions);
 }
 
 /* Opens cJSON. LT_ERR_IO: it is not installed. */
 static lt_status lt_json_open(void)
 {
-    static lt_library json = LT_LIBRARY("libcjson.so.1", open_json);
+    static lt_library json = LT_LIBRARY(LT_SHARED_NAME("cjson", "1"), open_json);
     LT_TRY(lt_library_need(&json));
     if (opened_json.parse == NULL)
         return lt_error(LT_ERR_IO, "safetensors files need the library cJSON: libcjson.so.1 was "

@@ -1,6 +1,7 @@
-/* plain_locale.c - see plain_locale.h. */
-#include "plain_locale.h"
+/* plain_locale.c - see system/plain_locale.h. */
+#include "system/plain_locale.h"
 
+#include <locale.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -9,17 +10,17 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void create(void) { plain = newlocale(LC_ALL_MASK, "C", (locale_t)0); }
 
 /* glibc and musl have this locale without an allocation that could fail. */
-locale_t lt_plain_locale_begin(void)
+lt_locale lt_plain_locale_begin(void)
 {
     pthread_once(&once, create);
     return uselocale(plain);
 }
 
-void lt_plain_locale_end(locale_t before) { uselocale(before); }
+void lt_plain_locale_end(lt_locale before) { uselocale(before); }
 
 double lt_plain_strtod(const char *text, char **end)
 {
-    const locale_t before = lt_plain_locale_begin();
+    const lt_locale before = lt_plain_locale_begin();
     const double value = strtod(text, end);
     lt_plain_locale_end(before);
     return value;

@@ -6,12 +6,12 @@
 #ifndef LT_PLAIN_LOCALE_H
 #define LT_PLAIN_LOCALE_H
 
-#include <locale.h>
+typedef void *lt_locale; /* a locale of the system */
 
 /* Sets the locale "C" for the calling thread and returns the previous one for
  * lt_plain_locale_end. */
-locale_t lt_plain_locale_begin(void);
-void lt_plain_locale_end(locale_t before);
+lt_locale lt_plain_locale_begin(void);
+void lt_plain_locale_end(lt_locale before);
 
 /* strtod in the locale "C". */
 double lt_plain_strtod(const char *text, char **end);

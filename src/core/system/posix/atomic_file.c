@@ -1,5 +1,5 @@
-/* atomic_file.c - see atomic_file.h. Includes POSIX and core's errors. */
-#include "atomic_file.h"
+/* atomic_file.c - see system/atomic_file.h. Includes POSIX and core's errors. */
+#include "system/atomic_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

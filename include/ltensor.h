@@ -104,7 +104,7 @@ LT_API const char *lt_version(void);
  *   "int8"            oneDNN is installed and the processor has instructions for 8-bit products
  *   "mpi"             the library was built with an engine for Open MPI or MPICH
  *   "lapack"          LAPACK or OpenBLAS is installed (factorizations, solvers)
- *   "avx2", "avx512"  the processor runs kernels with these instructions
+ *   "avx2", "avx512", "neon"  the processor runs kernels with these instructions
  * False for other names and NULL, so you may query features of later versions. Loads the libraries
  * that it tests. */
 LT_API bool lt_has(const char *feature);

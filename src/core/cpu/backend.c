@@ -43,6 +43,9 @@ static bool cpu_has(const char *feature)
 {
     if (strcmp(feature, "onednn") == 0) return lt_dnnl_found();
     if (strcmp(feature, "int8") == 0) return lt_dnnl_multiplies_int8();
+#if defined(__aarch64__)
+    if (strcmp(feature, "neon") == 0) return true;
+#endif
     const bool avx512 = strcmp(lt_loops.isa, "avx512") == 0;
     if (strcmp(feature, "avx2") == 0) return avx512 || strcmp(lt_loops.isa, "avx2") == 0;
     return avx512 && strcmp(feature, "avx512") == 0;

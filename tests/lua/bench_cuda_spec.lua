@@ -47,6 +47,20 @@ describe('bench_cuda.lua #cpu', function()
   end)
 end)
 
+describe('the programs of make gpu-report #cpu #again', function()
+  local function run(command)
+    local output, message, status = process.run(('cd %s && %s --sim-gpus 2 --no-copies %s'):format(root, ltensor, command))
+    assert.equal(0, status, message)
+    return output
+  end
+
+  it('runs the kernels of each folder that is named', function()
+    assert.equal('reduce\ncompile\nproducts\n', run 'tests/gpu/kernels.lua reduce compile none products')
+  end)
+
+  it('decodes by a tiny model', function() assert.truthy(run('tests/gpu/decode.lua tiny'):find 'a token, bfloat16\tms\t%d') end)
+end)
+
 describe('report_cuda.lua #cpu', function()
   local folder
 

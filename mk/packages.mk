@@ -16,7 +16,7 @@
 MODULE_TARGETS := $(BUILD)/torch.so $(BUILD)/libltensor_sim.so $(CUDA_BACKENDS) $(ENGINES) $(GEN)/ltensor.json $(SHARED_GEN)
 install: $(if $(SHARED_GEN),$(MODULE_TARGETS),all docs $(if $(MINIMAL),,$(BUILD)/shell/ltensor.1))
 	@BUILD=$(RESULT) GEN=$(RESULT_GEN) VERSION=$(VERSION) SONAME=$(SONAME) DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" \
-	  LIBDIR="$(LIBDIR)" STRIP=$(STRIP) LIBS="$(CORE_LIBS)" LUA_LIBS="$(LUA_LIBS)" LUA_NAME=$(LUA_NAME) \
+	  LIBDIR="$(LIBDIR)" STRIP=$(STRIP) RUN="$(RUN)" LIBS="$(CORE_LIBS)" LUA_LIBS="$(LUA_LIBS)" LUA_NAME=$(LUA_NAME) \
 	  sh scripts/install$(if $(SHARED_GEN),_module).sh
 
 uninstall:
@@ -30,7 +30,7 @@ test-dist: dist
 	@sh tests/dist.sh dist/ltensor-$(VERSION)-x86_64-linux.tar.gz $(TESTS)
 
 deb:
-	@BUILD=$(BUILD) VERSION=$(VERSION) CUDA=$(CUDA) CUDA_ARCHS="$(CUDA_ARCHS)" REUSE=$(REUSE) sh packaging/deb.sh
+	@BUILD=$(BUILD) VERSION=$(VERSION) CUDA=$(CUDA) CUDA_ARCHS="$(CUDA_ARCHS)" REUSE=$(REUSE) CROSS=$(CROSS) sh packaging/deb.sh
 
 test-deb: deb
 	@VERSION=$(VERSION) sh tests/packages/deb.sh

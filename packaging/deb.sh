@@ -2,6 +2,7 @@
 # make deb: builds the Debian packages and their source package in dist/. Uses $BUILD, $VERSION.
 # CUDA=yes (requires nvcc) also builds ltensor-cuda, for CUDA_ARCHS. REUSE=1 uses the objects of
 # $BUILD, which is fast; without it they are compiled with Debian's flags, as for released packages.
+# CROSS=aarch64-linux-gnu- builds for that machine with the libraries of scripts/deps.sh arm64.
 # lintian, if installed, checks the packages.
 #
 # They are built in a copy of the sources with packaging/debian as debian/. Needs dpkg-dev and
@@ -21,11 +22,13 @@ cp -a packaging/debian "$source/debian"
 profiles=
 [ "${CUDA-no}" = no ] || profiles=pkg.ltensor.cuda
 export CUDA_ARCHS
+# Debian's libdnnl-dev cannot be installed for two machines, so dependencies of the build are not checked.
+[ -z "${CROSS-}" ] || set -- --host-type "${CROSS%-}" --no-check-builddeps
 [ -z "${REUSE-}" ] || export LTENSOR_OBJECTS="$PWD/$BUILD"
 # Build settings of the calling shell do not apply to packages.
 (
     cd "$source"
-    unset BUILD CUDA WERROR MAKEFLAGS MAKELEVEL MFLAGS CFLAGS CXXFLAGS CPPFLAGS LDFLAGS
+    unset BUILD CUDA CROSS WERROR MAKEFLAGS MAKELEVEL MFLAGS CFLAGS CXXFLAGS CPPFLAGS LDFLAGS
     DEB_BUILD_PROFILES=$profiles DEB_BUILD_OPTIONS="parallel=$(nproc)${DEB_BUILD_OPTIONS+ $DEB_BUILD_OPTIONS}" \
         dpkg-buildpackage --unsigned-source --unsigned-changes "$@"
 ) >"$folder/log" 2>&1 || { tail -n 60 "$folder/log" >&2; echo "deb: its output is in $folder/log" >&2; exit 1; }

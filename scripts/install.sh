@@ -72,7 +72,8 @@ if [ -f "$BUILD/ltensor" ]; then
     install_data "$BUILD/shell/ltensor.fish" fish/vendor_completions.d/ltensor.fish
 fi
 if [ -f "$BUILD/libltensor_jupyter.so" ]; then
-    "$BUILD/ltensor" --kernel install --prefix "$dest" >/dev/null
+    # shellcheck disable=SC2086
+    ${RUN-} "$BUILD/ltensor" --kernel install --prefix "$dest" >/dev/null
     kernel=$dest/share/jupyter/kernels/ltensor
     sed "s|\"/[^\"]*/ltensor\"|\"$PREFIX/bin/ltensor\"|" "$kernel/kernel.json" >"$kernel/kernel.json.new"
     mv "$kernel/kernel.json.new" "$kernel/kernel.json"

@@ -17,10 +17,11 @@ wasm:
 	$(MAKE) WASM=1 BUILD=$(WASM_BUILD) CLANG=clang CC=emcc CXX=em++ AR=emar OBJCOPY=true CUDA=no THREADS=no ASSERT=no WERROR= \
 	  OPT=-O2 CHEAP_OPT=-O1 SIM_OPT=-O1 LUA_CFLAGS= PACKED= ONEDNN=none $(WASM_BUILD)/ltensor.js
 
-## test-wasm: run the GPU chapter in headless Chromium, with 0, 1 and 2 simulated GPUs, and the specs of tests/wasm/specs.txt in node
+## test-wasm: run the GPU chapter in headless Chromium, with 0, 1 and 2 simulated GPUs, and specs in node
 .PHONY: test-wasm
 test-wasm: wasm
 	node tests/wasm/notebook.js docs/notebooks/use-gpu.md
+	$(if $(wildcard $(BUILD)/site/html/play.html),node tests/wasm/site.js $(BUILD)/site/html)
 	sh tests/wasm/specs.sh $(WASM_BUILD)
 
 ifdef WASM

@@ -5,6 +5,7 @@
 #define LT_SATURATING_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* The result of an overflow or of a negative operand. No tensor has this size and every allocation
@@ -24,6 +25,14 @@ static inline int64_t lt_add_sat(int64_t a, int64_t b)
 {
     int64_t sum;
     return a < 0 || b < 0 || __builtin_add_overflow(a, b, &sum) ? LT_TOO_MUCH : sum;
+}
+
+/* The bytes of n elements, or half of the address space, which no device has: a size_t of 32 bits
+ * holds less than an int64. */
+static inline size_t lt_bytes_sat(int64_t n, int64_t element_size)
+{
+    const int64_t bytes = lt_mul_sat(n, element_size);
+    return (uint64_t)bytes < SIZE_MAX / 2 ? (size_t)bytes : SIZE_MAX / 2;
 }
 
 /* a + b, a - b and a * b, saturated to int64. */

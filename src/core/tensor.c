@@ -281,7 +281,7 @@ lt_status lt_tensor_new(lt_dtype dtype, lt_device device, int ndim, const int64_
     LT_TRY(check_new("lt_tensor_new", dtype, ndim, sizes, out));
     LT_TRY(lt_check_sizes(ndim, sizes, &numel));
     if (device.type != LT_CPU) LT_TRY(lt_device_resolve(&device));
-    LT_TRY(home_new((size_t)(numel * lt_element_size(dtype)), device, true, &h));
+    LT_TRY(home_new(lt_bytes_sat(numel, lt_element_size(dtype)), device, true, &h));
     *out = tensor_at_home(h, dtype, ndim, sizes, numel);
     return LT_OK;
 }
@@ -289,7 +289,7 @@ lt_status lt_tensor_new(lt_dtype dtype, lt_device device, int ndim, const int64_
 lt_status lt_tensor_shaped(const lt_tensor *t, lt_dtype dtype, lt_tensor **out)
 {
     home *h;
-    LT_TRY(home_new((size_t)(t->numel * lt_element_size(dtype)), t->device, true, &h));
+    LT_TRY(home_new(lt_bytes_sat(t->numel, lt_element_size(dtype)), t->device, true, &h));
     *out = tensor_at_home(h, dtype, t->ndim, t->sizes, t->numel);
     return LT_OK;
 }

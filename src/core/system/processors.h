@@ -50,6 +50,11 @@ int64_t lt_cache_bytes(int level);
 /* Whether the system reports an arm64 processor with dot products of bytes. */
 bool lt_arm_has_dot(void);
 
+/* Systems that permit AMX tiles. On 64-bit Windows GCC's header does not assemble. */
+#if defined(__linux__)
+#define LT_SYSTEM_TILES
+#endif
+
 /* Requests the state of AMX tiles for the process. False: the system does not permit it. */
 bool lt_tiles_request(void);
 

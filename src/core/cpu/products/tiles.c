@@ -16,7 +16,7 @@
 #include "system/processors.h"
 #include "system/threads.h"
 
-#if defined(__x86_64__) && defined(__has_include)
+#if defined(__x86_64__) && defined(LT_SYSTEM_TILES) && defined(__has_include)
 #if __has_include(<amxbf16intrin.h>)
 #define HAS_TILES
 #endif

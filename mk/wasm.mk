@@ -31,7 +31,7 @@ CPPFLAGS += -Qunused-arguments -fno-pic -msimd128 -Isrc/cuda/sim/wasm/include \
 # Only these files catch exceptions: of the simulator's runtime, and bad_alloc of the backend's. Elsewhere they would
 # turn each call that may throw into a call through JavaScript.
 $(filter $(OBJ)/src/cuda/runtime/%,$(SIM_OBJ)) $(OBJ)/src/cuda/sim/launch.o: private CXXFLAGS += -fexceptions
-$(addprefix $(OBJ)/src/,core/context/detached.o comm/world.o cuda/sim/runtime.o) $(LUA_OBJ)/src/lua/caller.o: \
+$(addprefix $(OBJ)/src/,core/system/posix/process.o comm/world.o cuda/sim/runtime.o) $(LUA_OBJ)/src/lua/caller.o: \
   private CPPFLAGS += -include repl/web/system.h
 # The checks of users' kernels identify a thread by its pointer; there is one thread, and no compiler for these kernels.
 $(filter $(addprefix $(OBJ)/src/cuda/sim/,check/% user/%),$(SIM_OBJ)): private CXXFLAGS += -D__builtin_thread_pointer=pthread_self

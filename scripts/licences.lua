@@ -1,6 +1,6 @@
 -- licences.lua - compares the table of docs/licences.md with the libraries that ltensor uses, for
--- `make lint`: the names "lib*.so*" in the sources, the options -l of the Makefile's parts, and what
--- the files of the build need (the argument, a folder; readelf). A library without a row is an
+-- `make lint`: the names "lib*.so*" and LT_SHARED_NAME() in the sources, the options -l of the
+-- Makefile's parts, and the libraries that the files of the build need (the argument, a folder; readelf). A library without a row is an
 -- error, and so is a row whose library is not used.
 
 package.path = (arg[0]:match '^(.*)/' or '.') .. '/?.lua;' .. package.path
@@ -16,6 +16,7 @@ end
 
 for _, path in ipairs(source_files.c_files('src repl include', 'lua')) do
   for name in source_files.read(path):gmatch '["\'](lib[%w_+-]+)%.so[%w.%%]*["\']' do found(name, path) end
+  for name in source_files.read(path):gmatch 'LT_SHARED_NAME%("([%w_+-]+)"' do found('lib' .. name, path) end
 end
 
 for _, path in ipairs(source_files.lines_of "ls mk/*.mk | grep -v 'mk/tests\\.mk'") do

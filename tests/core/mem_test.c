@@ -591,11 +591,11 @@ static void bytes_of_a_large_device_weigh_less(void **state)
     lt_mem_set_device_size(large, INT64_C(80) << 30);
     lt_mem_set_device_size(little, INT64_C(2) << 30);
     assert_true(lt_mem_has_device_size(large));
-    const uint64_t allocated = lt_tls.context->allocated;
+    const uint64_t allocated = lt_tls.context->allocated[LT_PACE_DEVICES];
     assert_true(lt_mem_charge(large, 64 * megabyte) && lt_mem_charge(little, 64 * megabyte));
     assert_int_equal(lt_mem_live() - live, 128 * megabyte);
     assert_int_equal(lt_mem_gc_pressure() - before, 4 * megabyte + 64 * megabyte);
-    assert_int_equal(lt_tls.context->allocated - allocated, 4 * megabyte + 64 * megabyte);
+    assert_int_equal(lt_tls.context->allocated[LT_PACE_DEVICES] - allocated, 4 * megabyte + 64 * megabyte);
     assert_true(lt_mem_charge(large, -64 * megabyte) && lt_mem_charge(little, -64 * megabyte));
     assert_int_equal(lt_mem_gc_pressure(), before);
 }

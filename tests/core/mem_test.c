@@ -595,7 +595,8 @@ static void bytes_of_a_large_device_weigh_less(void **state)
     assert_true(lt_mem_charge(large, 64 * megabyte) && lt_mem_charge(little, 64 * megabyte));
     assert_int_equal(lt_mem_live() - live, 128 * megabyte);
     assert_int_equal(lt_mem_gc_pressure() - before, 4 * megabyte + 64 * megabyte);
-    assert_int_equal(lt_tls.context->allocated[LT_PACE_DEVICES] - allocated, 4 * megabyte + 64 * megabyte);
+    assert_int_equal(lt_tls.context->allocated[LT_PACE_DEVICES] - allocated,
+                     4 * megabyte + 64 * megabyte);
     assert_true(lt_mem_charge(large, -64 * megabyte) && lt_mem_charge(little, -64 * megabyte));
     assert_int_equal(lt_mem_gc_pressure(), before);
 }

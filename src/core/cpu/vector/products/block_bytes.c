@@ -86,7 +86,7 @@ static inline int32x4_t dot_any_half(uint8x16_t u, int8x16_t y)
 }
 
 #define BOTH_HALVES(name, ATTRIBUTES)                                                              \
-    static inline ATTRIBUTES block_dots name(block_bytes u, block_bytes y)                         \
+    static inline ATTRIBUTES block_dots name(byte_lanes u, byte_lanes y)                           \
     {                                                                                              \
         return (block_dots){{name##_half(u.val[0], vreinterpretq_s8_u8(y.val[0])),                 \
                              name##_half(u.val[1], vreinterpretq_s8_u8(y.val[1]))}};               \

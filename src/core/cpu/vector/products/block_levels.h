@@ -29,26 +29,26 @@ typedef struct block_scales {
 
 /* ---- blocks of 32: the levels as a vector ---------------------------------------------------- */
 
-static inline block_bytes levels_q4_0(const uint8_t *b) { return low_and_high_bits(b + 2); }
+static inline byte_lanes levels_q4_0(const uint8_t *b) { return low_and_high_bits(b + 2); }
 
-static inline block_bytes levels_q4_1(const uint8_t *b) { return low_and_high_bits(b + 4); }
+static inline byte_lanes levels_q4_1(const uint8_t *b) { return low_and_high_bits(b + 4); }
 
-static inline block_bytes levels_q5_0(const uint8_t *b)
+static inline byte_lanes levels_q5_0(const uint8_t *b)
 {
     return either_bytes(low_and_high_bits(b + 6), fifth_bits(b + 2));
 }
 
-static inline block_bytes levels_q5_1(const uint8_t *b)
+static inline byte_lanes levels_q5_1(const uint8_t *b)
 {
     return either_bytes(low_and_high_bits(b + 8), fifth_bits(b + 4));
 }
 
-static inline block_bytes levels_q8_0(const uint8_t *b)
+static inline byte_lanes levels_q8_0(const uint8_t *b)
 {
     return signed_to_unsigned(load_bytes(b + 2));
 }
 
-static inline block_bytes levels_iq4_nl(const uint8_t *b)
+static inline byte_lanes levels_iq4_nl(const uint8_t *b)
 {
     /* lt_decode_iq4_nl's + 128 */
     static const uint8_t table[16] = {1,   24,  45,  63,  79,  93,  106, 118,
@@ -145,7 +145,7 @@ static inline void levels_q6_k(const uint8_t *b, uint8_t *levels, block_scales *
 /* ---- tiles ----------------------------------------------------------------------------------- */
 
 /* Enters a block of 32 with number k of a row; both: d, m. */
-static inline void put_block(block_tile *t, int row, int64_t k, block_bytes levels, block_four both,
+static inline void put_block(block_tile *t, int row, int64_t k, byte_lanes levels, block_four both,
                              float factor)
 {
     store_bytes(t->levels[row] + 32 * k, levels);

@@ -1,5 +1,5 @@
-/* block_vectors.h - the vectors of products of quantized weights (block_bytes.c), with AVX2 and on arm64:
- * 32 bytes (block_bytes), the sums of products of four bytes (block_dots), sums of float, which totals
+/* block_vectors.h - the vectors of products of quantized weights (byte_lanes.c), with AVX2 and on arm64:
+ * 32 bytes (byte_lanes), the sums of products of four bytes (block_dots), sums of float, which totals
  * adds up (block_sums), and four floats (block_four). */
 #ifndef LT_BLOCK_VECTORS_H
 #define LT_BLOCK_VECTORS_H
@@ -12,34 +12,31 @@
 #if defined(__AVX2__)
 #include <immintrin.h>
 
-typedef __m256i block_bytes;
+typedef __m256i byte_lanes;
 typedef __m256i block_dots;
 typedef __m256 block_sums;
 typedef __m128 block_four;
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
-static inline block_bytes load_bytes(const void *from) { return _mm256_loadu_si256(from); }
-static inline void store_bytes(void *to, block_bytes v) { _mm256_storeu_si256(to, v); }
-static inline block_bytes either_bytes(block_bytes a, block_bytes b)
-{
-    return _mm256_or_si256(a, b);
-}
+static inline byte_lanes load_bytes(const void *from) { return _mm256_loadu_si256(from); }
+static inline void store_bytes(void *to, byte_lanes v) { _mm256_storeu_si256(to, v); }
+static inline byte_lanes either_bytes(byte_lanes a, byte_lanes b) { return _mm256_or_si256(a, b); }
 /* Adds 128 to signed bytes. */
-static inline block_bytes signed_to_unsigned(block_bytes v)
+static inline byte_lanes signed_to_unsigned(byte_lanes v)
 {
     return _mm256_xor_si256(v, _mm256_set1_epi8(-128));
 }
 
 /* The low halves of 16 bytes, then the high ones. */
-static inline block_bytes low_and_high_bits(const uint8_t *from)
+static inline byte_lanes low_and_high_bits(const uint8_t *from)
 {
     const __m128i both = _mm_loadu_si128((const __m128i *)from);
     return _mm256_and_si256(_mm256_set_m128i(_mm_srli_epi16(both, 4), both), _mm256_set1_epi8(15));
 }
 
 /* 16 in each byte with a bit in four bytes that is set. */
-static inline block_bytes fifth_bits(const uint8_t *at)
+static inline byte_lanes fifth_bits(const uint8_t *at)
 {
     const __m256i bytes = _mm256_shuffle_epi8(_mm256_set1_epi32((int)lt_block_bits(at)),
                                               _mm256_setr_epi64x(0, 0x0101010101010101,
@@ -51,7 +48,7 @@ static inline block_bytes fifth_bits(const uint8_t *at)
 }
 
 /* places: below 16 */
-static inline block_bytes look_up_bytes(const uint8_t *table, block_bytes places)
+static inline byte_lanes look_up_bytes(const uint8_t *table, byte_lanes places)
 {
     return _mm256_shuffle_epi8(
         _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)table)), places);
@@ -109,45 +106,45 @@ static inline block_four totals(const block_sums *v)
 #elif defined(__aarch64__)
 #include <arm_neon.h>
 
-typedef uint8x16x2_t block_bytes;
+typedef uint8x16x2_t byte_lanes;
 typedef int32x4x2_t block_dots;
 typedef float32x4_t block_sums;
 typedef float32x4_t block_four;
 
-static inline block_bytes load_bytes(const void *from)
+static inline byte_lanes load_bytes(const void *from)
 {
-    return (block_bytes){{vld1q_u8(from), vld1q_u8((const uint8_t *)from + 16)}};
+    return (byte_lanes){{vld1q_u8(from), vld1q_u8((const uint8_t *)from + 16)}};
 }
-static inline void store_bytes(uint8_t *to, block_bytes v)
+static inline void store_bytes(uint8_t *to, byte_lanes v)
 {
     vst1q_u8(to, v.val[0]);
     vst1q_u8(to + 16, v.val[1]);
 }
-static inline block_bytes either_bytes(block_bytes a, block_bytes b)
+static inline byte_lanes either_bytes(byte_lanes a, byte_lanes b)
 {
-    return (block_bytes){{vorrq_u8(a.val[0], b.val[0]), vorrq_u8(a.val[1], b.val[1])}};
+    return (byte_lanes){{vorrq_u8(a.val[0], b.val[0]), vorrq_u8(a.val[1], b.val[1])}};
 }
-static inline block_bytes signed_to_unsigned(block_bytes v)
+static inline byte_lanes signed_to_unsigned(byte_lanes v)
 {
     const uint8x16_t high = vdupq_n_u8(128);
-    return (block_bytes){{veorq_u8(v.val[0], high), veorq_u8(v.val[1], high)}};
+    return (byte_lanes){{veorq_u8(v.val[0], high), veorq_u8(v.val[1], high)}};
 }
-static inline block_bytes low_and_high_bits(const uint8_t *from)
+static inline byte_lanes low_and_high_bits(const uint8_t *from)
 {
     const uint8x16_t both = vld1q_u8(from);
-    return (block_bytes){{vandq_u8(both, vdupq_n_u8(15)), vshrq_n_u8(both, 4)}};
+    return (byte_lanes){{vandq_u8(both, vdupq_n_u8(15)), vshrq_n_u8(both, 4)}};
 }
-static inline block_bytes fifth_bits(const uint8_t *at)
+static inline byte_lanes fifth_bits(const uint8_t *at)
 {
     const uint8x16_t bit = vreinterpretq_u8_u64(vdupq_n_u64(0x8040201008040201)),
                      set = vdupq_n_u8(16), low = vcombine_u8(vdup_n_u8(at[0]), vdup_n_u8(at[1])),
                      high = vcombine_u8(vdup_n_u8(at[2]), vdup_n_u8(at[3]));
-    return (block_bytes){{vandq_u8(vtstq_u8(low, bit), set), vandq_u8(vtstq_u8(high, bit), set)}};
+    return (byte_lanes){{vandq_u8(vtstq_u8(low, bit), set), vandq_u8(vtstq_u8(high, bit), set)}};
 }
-static inline block_bytes look_up_bytes(const uint8_t *table, block_bytes places)
+static inline byte_lanes look_up_bytes(const uint8_t *table, byte_lanes places)
 {
     const uint8x16_t values = vld1q_u8(table);
-    return (block_bytes){{vqtbl1q_u8(values, places.val[0]), vqtbl1q_u8(values, places.val[1])}};
+    return (byte_lanes){{vqtbl1q_u8(values, places.val[0]), vqtbl1q_u8(values, places.val[1])}};
 }
 
 static inline block_four load_four(const float *from) { return vld1q_f32(from); }

@@ -46,6 +46,18 @@ void lt_thread_settings_set(const lt_thread_settings *settings)
  * C library with a lower limit (ulimit -s, musl) gives threads less than the 300 KB that a fused
  * reduction needs. */
 #define STACK_SIZE ((size_t)8 << 20)
+
+/* Starts run(argument) on a joinable thread. Returns 0 or a number of errno. */
+static int create(pthread_t *thread, void *(*run)(void *argument), void *argument)
+{
+    pthread_attr_t attributes;
+    int failure = pthread_attr_init(&attributes);
+    if (failure != 0) return failure;
+    failure = pthread_attr_setstacksize(&attributes, STACK_SIZE);
+    if (failure == 0) failure = pthread_create(thread, &attributes, run, argument);
+    pthread_attr_destroy(&attributes);
+    return failure;
+}
 #endif
 
 bool lt_thread_start(pthread_t *thread, void *(*run)(void *argument), void *argument)
@@ -61,7 +73,7 @@ bool lt_thread_start(pthread_t *thread, void *(*run)(void *argument), void *argu
         return false;
     }
     lt_signals_block(&before);
-    const int failure = lt_thread_create(thread, STACK_SIZE, run, argument);
+    const int failure = create(thread, run, argument);
     lt_signals_restore(&before);
     errno = failure;
     return failure == 0;

@@ -1,4 +1,4 @@
-/* thread.h - starts the threads of the library: the only caller of lt_thread_create. Holds the
+/* thread.h - starts the threads of the library: the only caller of pthread_create. Holds the
  * configuration of ltensor_threads.h: limit, processors and niceness. */
 #ifndef LT_THREAD_H
 #define LT_THREAD_H

@@ -5,7 +5,6 @@
 #define LT_SYSTEM_THREADS_H
 
 #include <pthread.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* Initializes a condition for lt_condition_wait_until. */
@@ -14,10 +13,6 @@ void lt_condition_init(pthread_cond_t *condition);
 /* Waits until the condition is signaled or until a time of lt_clock(); may return earlier. The
  * caller holds the mutex. */
 void lt_condition_wait_until(pthread_cond_t *condition, pthread_mutex_t *mutex, double time);
-
-/* Starts run(argument) on a joinable thread with a stack of `stack` bytes. Returns 0 or a number of
- * errno. */
-int lt_thread_create(pthread_t *thread, size_t stack, void *(*run)(void *argument), void *argument);
 
 /* The signals that a thread blocks: a sigset_t. */
 typedef struct lt_signal_set {

@@ -216,7 +216,10 @@ static int show_config(lua_State *L)
     const int threads = LT_INSIDE(L, lt_get_num_threads());
     const char *lapack = LT_INSIDE(L, lt_lapack_config());
     const char *onednn = LT_INSIDE(L, lt_dnnl_config());
-    const char *instructions = lt_has("avx512") ? "avx512" : lt_has("avx2") ? "avx2" : "baseline";
+    const char *instructions = lt_has("avx512") ? "avx512"
+                               : lt_has("avx2") ? "avx2"
+                               : lt_has("neon") ? "neon"
+                                                : "baseline";
     lua_pushfstring(L,
                     "CPU: %s instructions, %d thread%s\nBLAS: %s\noneDNN: %s\nGPU: %s\nMPI: %s\n"
                     "line editing: %s\n",

@@ -78,10 +78,13 @@ describe('--doctor', function()
     for _, path in ipairs { 'src/core/libraries/cxsparse.c', 'src/core/files/image.c', 'src/cuda/libraries/cublas_api.h',
       'src/cuda/libraries/cusolver_api.h', 'src/cuda/libraries/cudnn_api.h', 'src/cuda/libraries/cufft_api.h',
       'src/cuda/libraries/cusparse_api.h' } do
-      for name in contents(path):gmatch '"(lib[%w_]+%.so%.%d+)"' do
+      local function expect(name)
         n = n + 1
         assert.is_truthy(text:find("'" .. name .. "'", 1, true), path .. ' opens ' .. name)
       end
+      local source = contents(path)
+      for name in source:gmatch '"(lib[%w_]+%.so%.%d+)"' do expect(name) end
+      for name, version in source:gmatch 'LT_SHARED_NAME%("([%w_]+)", "(%d+)"%)' do expect(('lib%s.so.%s'):format(name, version)) end
     end
     assert.is_true(n >= 12)
   end)

@@ -17,17 +17,6 @@ void lt_condition_wait_until(pthread_cond_t *condition, pthread_mutex_t *mutex, 
     pthread_cond_timedwait_relative_np(condition, mutex, &until);
 }
 
-int lt_thread_create(pthread_t *thread, size_t stack, void *(*run)(void *argument), void *argument)
-{
-    pthread_attr_t attributes;
-    int failure = pthread_attr_init(&attributes);
-    if (failure != 0) return failure;
-    failure = pthread_attr_setstacksize(&attributes, stack);
-    if (failure == 0) failure = pthread_create(thread, &attributes, run, argument);
-    pthread_attr_destroy(&attributes);
-    return failure;
-}
-
 /* Windows calls handlers of Ctrl-C in a thread of their own. */
 void lt_signals_block(lt_signal_set *before) { (void)before; }
 

@@ -9,8 +9,8 @@
  * Results are deterministic: the partition depends on sizes only, and there are no atomic
  * additions. Shares are short enough that a float sum is as accurate as PyTorch's. Variance and
  * logsumexp take two steps; the results of the first are parameters of the second. Contiguous
- * elements that fit into a team's registers are read once for both; a variance of more of them joins
- * moments in one pass; others are read in two passes. */
+ * elements that fit into a team's registers are read once for both; others are read in two passes.
+ */
 #include <math.h>
 #include <stdlib.h>
 
@@ -26,7 +26,6 @@
 #include "kernels/element.cuh"
 #include "kernels/offsets.cuh"
 #include "kernels/split.cuh"
-#include "moments.cuh"
 #include "steps.cuh"
 
 enum {
@@ -214,37 +213,6 @@ static __global__ void __launch_bounds__(BLOCK) reduce_held(reduction<C> a, lt_t
     if (team.leads()) write_result<Second>(a, result, total, parameter);
 }
 
-/* Variance of contiguous elements: a block per result and share. */
-template <class C> static __global__ void __launch_bounds__(BLOCK) reduce_moments(reduction<C> a)
-{
-    using moments = lt_moments<C>;
-    __shared__ moments shared[lt_shared_for(BLOCK)];
-    const lt_thread_group<moments> team = {shared, static_cast<int>(threadIdx.x), BLOCK};
-    const int64_t result = blockIdx.x, from = blockIdx.y * a.share,
-                  to = from + a.share < a.count ? from + a.share : a.count;
-    const int64_t size = lt_element_size(a.in_dtype);
-    int64_t offset[2];
-    a.kept.at(result, offset);
-    const char *in = a.in + offset[1];
-    moments total = lt_accumulate_moments<C>(
-        from, to, static_cast<int64_t>(threadIdx.x), int64_t{BLOCK}, [&](int64_t i, int n, C *x) {
-            load_row<C, ROW>(a.in_dtype, in + i * size, x, n, a.aligned);
-        });
-    total =
-        lt_block_join(total, shared, [](moments x, moments y) { return lt_join_moments(x, y); });
-    const auto finish = [&](int64_t i, moments m) {
-        write_result<sum_square_off_step>(a, i, m.squares, C{0});
-    };
-    if (a.shares == 1) {
-        if (team.leads()) finish(result, total);
-        return;
-    }
-    moments *parts = reinterpret_cast<moments *>(a.parts);
-    if (team.leads()) lt_leave(parts + blockIdx.y * a.results + result, total);
-    if (team.last(a.counter, gridDim.x * gridDim.y))
-        lt_join_shares<moments_step>(team, parts, a.results, a.shares, finish);
-}
-
 template <class Step, class C>
 static __global__ void __launch_bounds__(BLOCK) join_parts(reduction<C> a)
 {
@@ -410,20 +378,6 @@ template <class Step, class C> static int64_t plan(const reduce_call &c, reducti
     return team;
 }
 
-/* Takes the memory of the parts, of `size` bytes, and for teams of threads a counter. */
-template <class C>
-static lt_status take_parts(const reduce_call &c, int64_t team, size_t size, reduction<C> *a,
-                            lt_cuda_scratch *parts)
-{
-    const int device = c.it->device.index;
-    if (a->shares == 1) return LT_OK;
-    const size_t bytes = (static_cast<size_t>(a->shares * a->results) * size + 3) / 4 * 4;
-    LT_TRY(parts->take(device, bytes + sizeof(unsigned)));
-    a->parts = parts->as<C>();
-    return team == 1 ? LT_OK
-                     : lt_cuda_counter(device, c.stream, parts->as<unsigned>(bytes), &a->counter);
-}
-
 /* first: output of a first pass; parameters: input of a second one. */
 template <class Step, class C>
 static lt_status launch_reduce(const reduce_call &c, C *first = nullptr, C *parameters = nullptr)
@@ -436,7 +390,13 @@ static lt_status launch_reduce(const reduce_call &c, C *first = nullptr, C *para
     a.first = first;
     a.parameters = parameters;
     if (first != nullptr) a.divisor = first_divisor<C>(c, a.count);
-    LT_TRY(take_parts(c, team, sizeof(C), &a, &parts));
+    if (a.shares > 1) {
+        const size_t bytes = (static_cast<size_t>(a.shares * a.results) * sizeof(C) + 3) / 4 * 4;
+        LT_TRY(parts.take(device, bytes + sizeof(unsigned)));
+        a.parts = parts.as<C>();
+        if (team > 1)
+            LT_TRY(lt_cuda_counter(device, c.stream, parts.as<unsigned>(bytes), &a.counter));
+    }
     if (c.producer != nullptr) return launch_fused_reduce<Step>(c, a, team);
     const dim3 block = block_of(team);
     if (team > 1) {
@@ -468,15 +428,6 @@ static lt_status run_held(const reduce_call &c, reduction<C> *a, int64_t team)
     return lt_cuda_launched(c.it->device.index, c.stream, "reduce");
 }
 
-template <class C> static lt_status run_moments(const reduce_call &c, reduction<C> *a)
-{
-    lt_cuda_scratch parts;
-    LT_TRY(take_parts(c, BLOCK, sizeof(lt_moments<C>), a, &parts));
-    if (c.producer != nullptr) return launch_fused_reduce<moments_step>(c, *a, BLOCK);
-    LT_LAUNCH_BARRIER(reduce_moments<C>, grid_of(*a, BLOCK), BLOCK, 0, c.stream, *a);
-    return lt_cuda_launched(c.it->device.index, c.stream, "reduce");
-}
-
 /* ---- entry ----------------------------------------------------------------------------------- */
 
 template <class C> static lt_status run_norm(const reduce_call &c)
@@ -501,8 +452,6 @@ template <class First, class Second, class C> static lt_status run_two(const red
         if (a.count <= team * ROW * lt_max_runs<C>)
             return run_held<First, Second, lt_max_runs<C>>(c, &a, team);
     }
-    if (std::is_same_v<Second, sum_square_off_step> && a.dense && team == BLOCK)
-        return run_moments(c, &a);
     LT_TRY(scratch.take(c.it->device.index, static_cast<size_t>(a.results) * sizeof(C)));
     LT_TRY((launch_reduce<First, C>(c, scratch.as<C>())));
     if (c.producer != nullptr && !*c.producer->done) return LT_OK;

@@ -48,7 +48,7 @@ void lt_thread_settings_set(const lt_thread_settings *settings)
 #define STACK_SIZE ((size_t)8 << 20)
 
 /* Starts run(argument) on a joinable thread. Returns 0 or a number of errno. */
-static int create(pthread_t *thread, void *(*run)(void *argument), void *argument)
+static int create_thread(pthread_t *thread, void *(*run)(void *argument), void *argument)
 {
     pthread_attr_t attributes;
     int failure = pthread_attr_init(&attributes);
@@ -73,7 +73,7 @@ bool lt_thread_start(pthread_t *thread, void *(*run)(void *argument), void *argu
         return false;
     }
     lt_signals_block(&before);
-    const int failure = create(thread, run, argument);
+    const int failure = create_thread(thread, run, argument);
     lt_signals_restore(&before);
     errno = failure;
     return failure == 0;

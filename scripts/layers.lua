@@ -72,7 +72,7 @@ for name in ([[dirent dlfcn execinfo fcntl glob io link netdb poll process pthre
   system_headers[#system_headers + 1] = '^' .. name .. '%.h$'
 end
 
--- The number of lines under an #if whose condition names a system.
+-- The number of lines under an #if that names a system.
 local function lines_for_systems(text)
   local count, open, inside = 0, {}, 0
   for line in text:gmatch '[^\n]+' do

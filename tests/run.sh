@@ -13,7 +13,7 @@
 #           some specs alone. EXCLUDED: a file of suites to leave out, a line each, the reason after the name
 #   smoke   a few specs on the CPU and on 2 simulated GPUs, one notebook: for the tarball
 #   spec    the specs SPEC="reductions repl/keys" on the CPU, on GPUS=1|2 simulated ones, or on GPUS=real or real:1, a real one;
-#           FILTER: those of their tests whose titles match this pattern of Lua
+#           FILTER: their tests with titles that match this pattern of Lua
 #
 # A spec, a test program, a notebook is a suite: one process. A suite's log is shown only when it fails; the failures are listed once
 # more above the counts, after the slowest suites. Some suites run at the same time (LANES). Uses $BUILD (default build). BUSTED is the

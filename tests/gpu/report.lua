@@ -68,7 +68,7 @@ local function report(title, command, seconds)
   return output, failure
 end
 
--- ---- what was checked before ---------------------------------------------------------------------------------
+-- ---- files that passed before ----------------------------------------------------------------------------------
 
 local checked = {}
 for line in (io.open(CHECKED) and io.lines(CHECKED) or function() end) do checked[line] = true end

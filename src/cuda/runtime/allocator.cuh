@@ -53,7 +53,7 @@ struct lt_cuda_pending {
 };
 
 /* A statistic of each pool and of all blocks, indexed by lt_memory_pool. Subtracting from the total
- * `added` yields what was removed. */
+ * `added` yields the removed bytes. */
 struct lt_cuda_tally {
     int64_t current[LT_POOLS] = {}, peak[LT_POOLS] = {}, added[LT_POOLS] = {};
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "columns.h"
+#include "convolution_sizes.h"
 #include "cpu/cpu.h"
 #include "direct.h"
 #include "dnnl_convolution.h"
@@ -28,15 +29,6 @@
  * convolution of 14400 takes 1.12 times as long by oneDNN, one of 17280 0.99 times (Zen 5,
  * 2026-11-28) */
 #define LITTLE 20000
-
-/* ---- sizes ----------------------------------------------------------------------------------- */
-
-static int64_t x_count(const lt_conv *c) { return c->batch * c->in_channels * lt_volume(c->in); }
-static int64_t y_count(const lt_conv *c) { return c->batch * c->out_channels * lt_volume(c->out); }
-static int64_t w_count(const lt_conv *c)
-{
-    return c->out_channels * (c->in_channels / c->groups) * lt_volume(c->kernel);
-}
 
 /* ---- matrix products with columns ------------------------------------------------------------ */
 
@@ -174,7 +166,7 @@ static void run_image(const void *context, int64_t n) { (void)do_image(context, 
 static void convolve_share(const void *context, int64_t t)
 {
     const convolution_job *j = context;
-    const int64_t n = w_count(j->c), from = t * j->c->batch / j->shares,
+    const int64_t n = lt_conv_w_count(j->c), from = t * j->c->batch / j->shares,
                   to = (t + 1) * j->c->batch / j->shares;
     convolution_job own = *j;
     own.threads = 1;
@@ -187,7 +179,7 @@ static void convolve_share(const void *context, int64_t t)
 /* The gradient by the weights. With a single partial sum, the products use the threads. */
 static lt_status sum_images(convolution_job *j)
 {
-    const int64_t n = w_count(j->c);
+    const int64_t n = lt_conv_w_count(j->c);
     char *w = j->w;
     lt_scratch scratch;
     lt_status status = LT_OK;
@@ -210,14 +202,14 @@ static int shares_of(const lt_conv *c, int64_t work)
 {
     int shares = lt_cpu_shares_for(work);
     if (shares > c->batch) shares = (int)c->batch;
-    while (shares > 1 && w_count(c) * shares > MOST_SUMS) shares /= 2;
+    while (shares > 1 && lt_conv_w_count(c) * shares > MOST_SUMS) shares /= 2;
     return shares;
 }
 
 /* The number of elements of the largest array that the products of one image access. */
 static int64_t largest_array(const convolution_job *j)
 {
-    int64_t n = w_count(j->c);
+    int64_t n = lt_conv_w_count(j->c);
     if (n < j->result) n = j->result;
     if (n < j->column / j->c->groups) n = j->column / j->c->groups;
     return n;
@@ -271,11 +263,6 @@ static bool products_win(lt_conv_part part, const lt_conv *c)
            (part == LT_CONV_X && c->in_channels / c->groups <= 4 && c->groups == 1);
 }
 
-static int64_t work_of(const lt_conv *c)
-{
-    return y_count(c) * (c->in_channels / c->groups) * lt_volume(c->kernel);
-}
-
 static lt_status in_pieces(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y,
                            const void *bias, bool *done);
 
@@ -284,9 +271,9 @@ static lt_status by_images(lt_conv_part part, const lt_conv *c, void *x, void *w
                            const void *bias, bool *done)
 {
     const int64_t size = (int64_t)lt_dtype_size(c->dtype),
-                  least = c->batch / (work_of(c) / LT_INTERRUPT_WORK + 1);
-    const int64_t piece = least > 0 ? least : 1, x_image = x_count(c) / c->batch * size,
-                  y_image = y_count(c) / c->batch * size;
+                  least = c->batch / (lt_conv_work(c) / LT_INTERRUPT_WORK + 1);
+    const int64_t piece = least > 0 ? least : 1, x_image = lt_conv_x_count(c) / c->batch * size,
+                  y_image = lt_conv_y_count(c) / c->batch * size;
     lt_widened sums = {NULL, 0};
     lt_conv some = *c;
     lt_status status = LT_OK;
@@ -294,14 +281,14 @@ static lt_status by_images(lt_conv_part part, const lt_conv *c, void *x, void *w
     if (part == LT_CONV_W && c->dtype != LT_FLOAT32)
         return lt_dnnl_convolution(part, c, &(lt_conv_operands){x, w, y, bias},
                                    lt_get_num_threads(), done);
-    if (part == LT_CONV_W) LT_TRY(lt_widen(&sums, c->dtype, NULL, w_count(c)));
+    if (part == LT_CONV_W) LT_TRY(lt_widen(&sums, c->dtype, NULL, lt_conv_w_count(c)));
     for (int64_t n = 0; n < c->batch && status == LT_OK && *done; n += piece) {
         some.batch = c->batch - n < piece ? c->batch - n : piece;
         void *to = part == LT_CONV_W && n > 0 ? sums.data : w;
         status = in_pieces(part, &some, (char *)x + n * x_image, to, (char *)y + n * y_image, bias,
                            done);
         if (to == sums.data && status == LT_OK && *done)
-            lt_loops.pool[0].sums(w, sums.data, 1, 1, w_count(c));
+            lt_loops.pool[0].sums(w, sums.data, 1, 1, lt_conv_w_count(c));
     }
     if (sums.data != NULL) lt_widened_free(&sums);
     return status;
@@ -313,7 +300,7 @@ static lt_status by_in_channels(lt_conv_part part, const lt_conv *c, void *x, vo
                                 bool *done)
 {
     const int64_t size = (int64_t)lt_dtype_size(c->dtype),
-                  least = c->in_channels / (work_of(c) / LT_INTERRUPT_WORK + 1);
+                  least = c->in_channels / (lt_conv_work(c) / LT_INTERRUPT_WORK + 1);
     const int64_t piece = least > LT_LANES ? least / LT_LANES * LT_LANES : LT_LANES;
     const int64_t kernel = lt_volume(c->kernel) * size, row = c->in_channels * kernel;
     size_t capacity;
@@ -354,10 +341,10 @@ static lt_status by_channels(lt_conv_part part, const lt_conv *c, void *x, void 
                              const void *bias, bool *done)
 {
     const int64_t size = (int64_t)lt_dtype_size(c->dtype),
-                  least = c->out_channels / (work_of(c) / LT_INTERRUPT_WORK + 1);
+                  least = c->out_channels / (lt_conv_work(c) / LT_INTERRUPT_WORK + 1);
     const int64_t piece = least > LT_LANES ? least / LT_LANES * LT_LANES : LT_LANES;
-    const int64_t w_channel = w_count(c) / c->out_channels * size,
-                  y_channel = y_count(c) / c->out_channels * size;
+    const int64_t w_channel = lt_conv_w_count(c) / c->out_channels * size,
+                  y_channel = lt_conv_y_count(c) / c->out_channels * size;
     lt_conv some = *c;
     lt_status status = LT_OK;
     *done = true;
@@ -366,7 +353,7 @@ static lt_status by_channels(lt_conv_part part, const lt_conv *c, void *x, void 
         if (lt_interrupted()) return lt_stopped();
         void *of_w = (char *)w + o * w_channel, *of_y = (char *)y + o * y_channel;
         const void *of_bias = bias != NULL ? (const char *)bias + o * size : NULL;
-        if (work_of(&some) > LT_INTERRUPT_WORK && has_in_channels(part, &some))
+        if (lt_conv_work(&some) > LT_INTERRUPT_WORK && has_in_channels(part, &some))
             status = by_in_channels(part, &some, x, of_w, of_y, done);
         else
             status = lt_dnnl_convolution(part, &some, &(lt_conv_operands){x, of_w, of_y, of_bias},
@@ -380,15 +367,15 @@ static lt_status in_pieces(lt_conv_part part, const lt_conv *c, void *x, void *w
                            const void *bias, bool *done)
 {
     if (lt_interrupted()) return lt_stopped();
-    if (work_of(c) > LT_INTERRUPT_WORK && c->batch > 1)
+    if (lt_conv_work(c) > LT_INTERRUPT_WORK && c->batch > 1)
         return by_images(part, c, x, w, y, bias, done);
-    if (work_of(c) > LT_INTERRUPT_WORK && part != LT_CONV_X && c->groups == 1 &&
+    if (lt_conv_work(c) > LT_INTERRUPT_WORK && part != LT_CONV_X && c->groups == 1 &&
         c->out_channels > LT_LANES)
         return by_channels(part, c, x, w, y, bias, done);
-    if (work_of(c) > LT_INTERRUPT_WORK && has_in_channels(part, c))
+    if (lt_conv_work(c) > LT_INTERRUPT_WORK && has_in_channels(part, c))
         return by_in_channels(part, c, x, w, y, done);
     return lt_dnnl_convolution(part, c, &(lt_conv_operands){x, w, y, bias},
-                               lt_cpu_threads_for(work_of(c) / LT_PRODUCT_COST), done);
+                               lt_cpu_threads_for(lt_conv_work(c) / LT_PRODUCT_COST), done);
 }
 
 /* Uses oneDNN if it is faster; *done: whether it computed the result. */
@@ -396,7 +383,7 @@ static lt_status by_library(lt_conv_part part, const lt_conv *c, void *x, void *
                             const void *bias, bool *done)
 {
     *done = false;
-    if (work_of(c) < LITTLE || products_win(part, c)) return LT_OK;
+    if (lt_conv_work(c) < LITTLE || products_win(part, c)) return LT_OK;
     return in_pieces(part, c, x, w, y, bias, done);
 }
 
@@ -421,9 +408,9 @@ static void run_planes(const void *context, int64_t i)
 static lt_status by_planes(const lt_conv *c, const void *x, const void *w, void *y,
                            const void *bias)
 {
-    const int threads = lt_cpu_threads_for(work_of(c));
+    const int threads = lt_cpu_threads_for(lt_conv_work(c));
     const int64_t planes = c->batch * c->out_channels,
-                  wanted = 4 * threads + work_of(c) / LT_INTERRUPT_STEP;
+                  wanted = 4 * threads + lt_conv_work(c) / LT_INTERRUPT_STEP;
     const planes_job j = {c, x, w, bias, y, wanted < planes ? wanted : planes};
     return lt_parallel_for(j.count, threads, run_planes, &j);
 }
@@ -435,8 +422,8 @@ static lt_status convolve_batch(lt_conv_part part, const lt_conv *c, void *x, vo
 {
     bool done = false;
     if (lt_direct_wins(part, c))
-        return lt_direct_convolution(part, c, lt_cpu_threads_for(work_of(c) / LT_PRODUCT_COST), x,
-                                     w, y, bias);
+        return lt_direct_convolution(part, c, lt_cpu_threads_for(lt_conv_work(c) / LT_PRODUCT_COST),
+                                     x, w, y, bias);
     if (part == LT_CONV_Y && lt_loops.depthwise[0].takes(c)) return by_planes(c, x, w, y, bias);
     if (c->dtype == LT_FLOAT32) LT_TRY(by_library(part, c, x, w, y, bias, &done));
     return done ? LT_OK : by_columns(part, c, x, w, y, bias);
@@ -449,7 +436,7 @@ lt_status lt_cpu_int8_convolution(const lt_conv *c, const void *x, const void *w
     if (!lt_dnnl_multiplies_int8()) return LT_OK;
     return lt_dnnl_convolution(LT_CONV_Y, c,
                                &(lt_conv_operands){.x = (void *)x, .w = (void *)w, .y = y},
-                               lt_cpu_threads_for(work_of(c) / LT_PRODUCT_COST), done);
+                               lt_cpu_threads_for(lt_conv_work(c) / LT_PRODUCT_COST), done);
 }
 
 lt_status lt_cpu_convolution(lt_conv_part part, const lt_conv *c, void *x, void *w, void *y,
@@ -463,7 +450,7 @@ lt_status lt_cpu_convolution(lt_conv_part part, const lt_conv *c, void *x, void 
     lt_conv f = *c;
     lt_widened wide[4] = {{NULL, 0}};
     void *const given[] = {x, w, y};
-    const int64_t counts[] = {x_count(c), w_count(c), y_count(c)};
+    const int64_t counts[] = {lt_conv_x_count(c), lt_conv_w_count(c), lt_conv_y_count(c)};
     const int result = part == LT_CONV_X ? 0 : part == LT_CONV_W ? 1 : 2;
     lt_status status = LT_OK;
     f.dtype = LT_FLOAT32;

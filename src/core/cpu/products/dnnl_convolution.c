@@ -14,6 +14,7 @@
 #include "context/interrupt.h"
 #include "cpu/common/loops.h"
 #include "cpu/common/threads.h"
+#include "convolution_sizes.h"
 #include "dnnl_plan.h"
 #include "dtypes/dtype.h"
 #include "error.h"
@@ -42,13 +43,6 @@ typedef struct dnnl_job {
     _Atomic bool failed;
 } dnnl_job;
 
-static int64_t x_count(const lt_conv *c) { return c->batch * c->in_channels * lt_volume(c->in); }
-static int64_t y_count(const lt_conv *c) { return c->batch * c->out_channels * lt_volume(c->out); }
-static int64_t w_count(const lt_conv *c)
-{
-    return c->out_channels * (c->in_channels / c->groups) * lt_volume(c->kernel);
-}
-
 static bool of_integers(const lt_conv *c) { return c->dtype == LT_UINT8 || c->dtype == LT_INT8; }
 
 /* Bytes of an element of y, which is int32 if the inputs are 8-bit integers. */
@@ -58,11 +52,6 @@ static int64_t y_size(const lt_conv *c)
 }
 
 static int64_t divide_up(int64_t n, int64_t by) { return (n + by - 1) / by; }
-
-static int64_t work_of(const lt_conv *c)
-{
-    return y_count(c) * (c->in_channels / c->groups) * lt_volume(c->kernel);
-}
 
 /* The first spatial dimension along which the result has rows, each a contiguous part of a channel;
  * -1: none. */
@@ -89,9 +78,11 @@ static partition_axis channel_axis(lt_conv_part part, const lt_conv *c)
 static partition_axis choose_axis(lt_conv_part part, const lt_conv *c)
 {
     const partition_axis channels = channel_axis(part, c);
-    if (row_dim(part, c) >= 0 && (channels == WHOLE || work_of(c) > LT_INTERRUPT_WORK)) return ROWS;
+    if (row_dim(part, c) >= 0 && (channels == WHOLE || lt_conv_work(c) > LT_INTERRUPT_WORK))
+        return ROWS;
     const bool by_images = c->batch > 1 && !(part == LT_CONV_W && c->dtype != LT_FLOAT32);
-    const bool heavy = w_count(c) * 8 > (part == LT_CONV_X ? y_count(c) : x_count(c));
+    const bool heavy =
+        lt_conv_w_count(c) * 8 > (part == LT_CONV_X ? lt_conv_y_count(c) : lt_conv_x_count(c));
     if (channels != WHOLE && (heavy || !by_images)) return channels;
     return by_images ? IMAGES : WHOLE;
 }
@@ -130,7 +121,7 @@ static void set_rows(dnnl_job *j, int threads)
     const lt_conv *c = j->c;
     const int d = j->row_dim = row_dim(j->part, c);
     const bool last = of_integers(c); /* layout: channels last */
-    const int64_t parts = work_of(c) / LT_INTERRUPT_WORK + 1,
+    const int64_t parts = lt_conv_work(c) / LT_INTERRUPT_WORK + 1,
                   x_row = lt_volume(c->in) / c->in[d] * (last ? c->in_channels : 1) *
                           (int64_t)lt_dtype_size(c->dtype);
     j->size = divide_up(c->out[d], parts > threads ? parts : threads);
@@ -158,15 +149,15 @@ static void set_parts(dnnl_job *j, int threads)
     if (j->axis == IMAGES) {
         total = c->batch;
         parts = j->part == LT_CONV_W
-                    ? lt_cpu_shares_for(w_count(c) * c->batch * lt_volume(c->out) / 32)
+                    ? lt_cpu_shares_for(lt_conv_w_count(c) * c->batch * lt_volume(c->out) / 32)
                 : threads > 1 ? 2 * threads
                               : 1;
-        j->steps[0] = x_count(c) / total * size;
-        j->steps[2] = y_count(c) / total * of_y;
+        j->steps[0] = lt_conv_x_count(c) / total * size;
+        j->steps[2] = lt_conv_y_count(c) / total * of_y;
     } else if (j->axis == OUT_CHANNELS) {
         total = c->out_channels;
         unit = LT_LANES;
-        j->steps[1] = w_count(c) / total * size;
+        j->steps[1] = lt_conv_w_count(c) / total * size;
         j->steps[2] = (last ? 1 : lt_volume(c->out)) * of_y;
         j->bias_step = size;
     } else if (j->axis == IN_CHANNELS) {
@@ -240,7 +231,7 @@ static void run_convolution_part(const void *context, int64_t i)
     for (int a = 0; a < 3; a++) arrays[a] = j->arrays[a] + i * j->steps[a];
     if (i > 0) arrays[0] = (char *)arrays[0] - j->above;
     if (j->sums != NULL && i > 0)
-        arrays[1] = j->sums + (i - 1) * w_count(j->c) * (int64_t)sizeof(float);
+        arrays[1] = j->sums + (i - 1) * lt_conv_w_count(j->c) * (int64_t)sizeof(float);
     const char *bias = j->bias != NULL ? j->bias + i * j->bias_step : NULL;
     char *room = j->room + (size_t)lt_pool_index() * j->room_bytes;
     if (!lt_dnnl_plan_run(j->plans[plan_index(j, i)], arrays, bias, room))
@@ -252,7 +243,7 @@ static void run_convolution_part(const void *context, int64_t i)
 static void add_block(const void *context, int64_t block)
 {
     const dnnl_job *j = context;
-    const int64_t count = w_count(j->c), at = block * LT_CPU_PIECE,
+    const int64_t count = lt_conv_w_count(j->c), at = block * LT_CPU_PIECE,
                   n = count - at < LT_CPU_PIECE ? count - at : LT_CPU_PIECE;
     for (int64_t i = 0; i < j->n - 1; i++)
         lt_loops.pool[0].sums((float *)(void *)j->arrays[1] + at,
@@ -268,14 +259,15 @@ static lt_status run_parts(dnnl_job *j, int threads)
     j->room = lt_scratch_alloc(&scratch, threads, j->room_bytes);
     if (j->room == NULL) return LT_ERR_MEMORY;
     if (j->part == LT_CONV_W && j->axis == IMAGES && j->n > 1) {
-        j->sums =
-            lt_block_array(lt_mul_sat(j->n - 1, w_count(j->c)), sizeof(float), &sums_capacity);
+        j->sums = lt_block_array(lt_mul_sat(j->n - 1, lt_conv_w_count(j->c)), sizeof(float),
+                                 &sums_capacity);
         if (j->sums == NULL) goto done;
     }
     status = lt_parallel_for(j->n, threads, run_convolution_part, j);
     if (status == LT_OK && j->sums != NULL)
-        status = lt_parallel_for(divide_up(w_count(j->c), LT_CPU_PIECE),
-                                 lt_cpu_threads_for((j->n - 1) * w_count(j->c)), add_block, j);
+        status =
+            lt_parallel_for(divide_up(lt_conv_w_count(j->c), LT_CPU_PIECE),
+                            lt_cpu_threads_for((j->n - 1) * lt_conv_w_count(j->c)), add_block, j);
 done:
     lt_scratch_free(&scratch, j->room);
     if (j->sums != NULL) lt_block_free(j->sums, sums_capacity);

@@ -4,9 +4,6 @@
 #include <locale.h>
 #include <pthread.h>
 #include <stdlib.h>
-#ifdef __APPLE__
-#include <xlocale.h>
-#endif
 
 static locale_t plain;
 static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -30,7 +30,7 @@ test-dist: dist
 	@sh tests/dist.sh dist/ltensor-$(VERSION)-x86_64-linux.tar.gz $(TESTS)
 
 deb:
-	@BUILD=$(BUILD) VERSION=$(VERSION) CUDA=$(CUDA) CUDA_ARCHS="$(CUDA_ARCHS)" REUSE=$(REUSE) CROSS=$(CROSS) sh packaging/deb.sh
+	@BUILD=$(BUILD) VERSION=$(VERSION) CUDA=$(CUDA) CUDA_ARCHS="$(CUDA_ARCHS)" REUSE=$(REUSE) ASSERT=$(ASSERT) CROSS=$(CROSS) sh packaging/deb.sh
 
 test-deb: deb
 	@VERSION=$(VERSION) sh tests/packages/deb.sh

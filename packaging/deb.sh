@@ -1,7 +1,8 @@
 #!/bin/sh
 # make deb: builds the Debian packages and their source package in dist/. Uses $BUILD, $VERSION.
-# CUDA=yes (requires nvcc) also builds ltensor-cuda, for CUDA_ARCHS. REUSE=1 uses the objects of
-# $BUILD, which is fast; without it they are compiled with Debian's flags, as for released packages.
+# CUDA=yes (requires nvcc) also builds ltensor-cuda, for CUDA_ARCHS. REUSE=1 is fast, for tests: it uses
+# the objects of $BUILD, with the assertions of $ASSERT, compresses little, and leaves the sources and headers
+# out of lintian's check; without it they are compiled with Debian's flags, as for released packages.
 # CROSS=aarch64-linux-gnu- builds for that machine with the libraries of scripts/deps.sh arm64.
 # lintian, if installed, checks the packages.
 #
@@ -24,7 +25,12 @@ profiles=
 export CUDA_ARCHS
 # Debian's libdnnl-dev cannot be installed for two machines, so dependencies of the build are not checked.
 [ -z "${CROSS-}" ] || set -- --host-type "${CROSS%-}" --no-check-builddeps
-[ -z "${REUSE-}" ] || export LTENSOR_OBJECTS="$PWD/$BUILD"
+if [ -n "${REUSE-}" ]; then
+    export ASSERT LTENSOR_OBJECTS="$PWD/$BUILD" DPKG_DEB_COMPRESSOR_LEVEL=1
+    set -- "$@" --source-option=-z1
+else
+    unset ASSERT
+fi
 # Build settings of the calling shell do not apply to packages.
 (
     cd "$source"
@@ -37,7 +43,10 @@ mkdir -p dist
 rm -f dist/ltensor-cuda*_"$VERSION"_*.deb # of a build with nvcc, before one without
 cp "$folder"/*_"$VERSION"* dist/
 if command -v lintian >/dev/null 2>&1; then
-    lintian --fail-on error,warning --allow-root "$folder"/ltensor_"$VERSION"_*.changes
+    checked=$(ls "$folder"/ltensor_"$VERSION"_*.changes)
+    [ -z "${REUSE-}" ] || checked=$(ls "$folder"/ltensor_"$VERSION"_*.deb "$folder"/libltensor0_"$VERSION"_*.deb)
+    # shellcheck disable=SC2086
+    lintian --fail-on error,warning --allow-root $checked
 else
     echo "deb: lintian is not installed: the packages were not checked"
 fi

@@ -159,7 +159,7 @@ newest=$(find "$root" -type f \( -name '*.so*' -o -path '*/bin/*' -o -path '*/bu
     sed -n 's/.*[( ]GLIBC_\(2\.[0-9.]*\).*/\1/p' | sort -Vu | tail -n 1)
 [ "$(printf '%s\n%s\n' "$newest" $glibc_limit | sort -V | tail -n 1)" = $glibc_limit ] ||
     fail "built here it needs glibc $newest; build where glibc is $glibc_limit or older"
-tar -C dist --format=gnu --owner=0 --group=0 --numeric-owner --mode=u+rw,go=rX --mtime="@$EPOCH" --sort=name -cf - "$name" | gzip -9n >"$root.tar.gz"
+tar -C dist --format=gnu --owner=0 --group=0 --numeric-owner --mode=u+rw,go=rX --mtime="@$EPOCH" --sort=name -cf - "$name" | gzip -6n >"$root.tar.gz"
 size=$(wc -c <"$root.tar.gz")
 [ "$size" -le $size_limit ] || fail "$root.tar.gz has $size bytes, more than $size_limit"
 echo "$root.tar.gz: $((size / 1000000)) MB, needs glibc $newest"

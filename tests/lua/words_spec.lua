@@ -81,7 +81,7 @@ local parts = {
 
 describe('wrong arguments of', function()
   for name, body in pairs(parts) do
-    it(name .. ' are told in words of ours', function()
+    it(name .. ' are told in words of ours #again', function()
       math.randomseed(seed)
       torch.manual_seed(0)
       local faults, looked = quietly(function() return prober.run(body, share) end)

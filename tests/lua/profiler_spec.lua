@@ -32,6 +32,22 @@ describe('the profiler', function()
     assert(row.memory >= 3 * 512 * 32 * 4, row.memory)
   end)
 
+  it('records a start for each event: in the order of the events, within the parent', function()
+    local x = torch.rand(64, 64, { device = device, requires_grad = true })
+    local prof = profiler.profile(function()
+      profiler.record_function('outer', function() x:mm(x):sum():backward() end)
+      return x:exp()
+    end)
+    local events, before = prof:events(), 0
+    assert(#events >= 5, #events)
+    for i, event in ipairs(events) do
+      assert(i == 1 and event.start >= 0 or event.start > before, ('%d: %s starts at %g after %g'):format(i, event.name, event.start, before))
+      before = event.start
+      local parent = events[event.parent]
+      if parent then assert(event.start + event.time <= parent.start + parent.time + 1e-9, event.name) end
+    end
+  end)
+
   it('gives the time on a GPU in seconds, as the others', function()
     if not on_gpu then return end
     local x = torch.rand(200, 200, { device = device })

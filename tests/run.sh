@@ -9,8 +9,8 @@
 #   checks  the specs on 2 simulated GPUs with each access checked (make checked), for each of SEEDS; SPECS: some of them
 #   cuda    the specs on the real GPU
 #   lua     the C tests of the binding and the specs of Lua's own features, for a build for another Lua (make LUA_NAME=lua5.3)
-#   emulated  the C tests and the specs on the CPU without #again, rss and speed, on an emulated processor (make test-arm64); SPECS:
-#           some specs alone. EXCLUDED: a file of suites to leave out, a line each, the reason after the name
+#   emulated  the C tests and the specs on the CPU without #again, rss, speed and native, on an emulated processor (make test-arm64);
+#           SPECS: some specs alone. EXCLUDED: a file of suites to leave out, a line each, the reason after the name
 #   smoke   a few specs on the CPU and on 2 simulated GPUs, one notebook: for the tarball
 #   spec    the specs SPEC="reductions repl/keys" on the CPU, on GPUS=1|2 simulated ones, or on GPUS=real or real:1, a real one;
 #           FILTER: their tests with titles that match this pattern of Lua
@@ -319,7 +319,8 @@ for _ in $(seq "$LANES"); do echo >&9; done
 use_gpu=docs/notebooks/use-gpu.md
 
 # Tags. rss, speed: sanitizers need memory and time of their own. plain: programs and libraries that are not built with them. cpu: the
-# same on each device. again: the work of other specs, once more in another way.
+# same on each device. again: the work of other specs, once more in another way. native: programs or system calls that an
+# emulator does not have.
 case $mode in
     quick)
         sample_sweeps
@@ -359,7 +360,7 @@ case $mode in
     emulated)
         sample_sweeps
         [ -n "${SPECS-}" ] || c_tests
-        EXCLUDE=--exclude-tags=again,rss,speed min_tests=0
+        EXCLUDE=--exclude-tags=again,rss,speed,native min_tests=0
         specs "specs on the CPU, emulated" "${SPECS:-$(all_specs | grep -vxF "$(sed 's/ .*//' "$EXCLUDED")")}" LTENSOR_TEST_DEVICE=cpu
         ;;
     smoke)

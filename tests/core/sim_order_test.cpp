@@ -18,6 +18,8 @@ extern "C" {
 #include <cmocka.h>
 }
 
+#include "emulated.h"
+
 #include <algorithm>
 #include <string>
 
@@ -84,10 +86,9 @@ int print_orders()
 /* This program, started again with these settings. */
 FILE *started(const char *settings, const char *what)
 {
-    char path[4096], command[4400];
-    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-    path[n] = '\0';
-    snprintf(command, sizeof command, "%s '%s' %s", settings, path, what);
+    char own[4200], command[4400];
+    write_own_command(own, sizeof own);
+    snprintf(command, sizeof command, "%s %s %s", settings, own, what);
     return popen(command, "r");
 }
 

@@ -22,6 +22,8 @@ extern "C" {
 #include <cmocka.h>
 }
 
+#include "emulated.h"
+
 #include <vector>
 
 #if defined(__SANITIZE_THREAD__)
@@ -693,7 +695,10 @@ int run_in_child(const Group &group)
         for (const char *name : settings) unsetenv(name);
         for (size_t i = 0; i < group.environment.size(); i += 2)
             setenv(group.environment[i], group.environment[i + 1], 1);
-        execl("/proc/self/exe", "sim_test", group.name, (char *)nullptr);
+        char own[4200], command[4300];
+        write_own_command(own, sizeof own);
+        snprintf(command, sizeof command, "%s %s", own, group.name);
+        execl("/bin/sh", "sh", "-c", command, (char *)nullptr);
         _exit(127);
     }
     int status;

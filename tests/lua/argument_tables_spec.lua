@@ -203,7 +203,7 @@ describe('functions in C that read their arguments by hand', function()
     assert.equal(torch.device 'cpu', torch.device { type = 'cpu' })
   end)
 
-  it('are declared where a host has removed the library debug', function()
+  it('are declared where a host has removed the library debug #native', function()
     local code = "debug = nil; local torch = require 'torch'; io.write(torch.ones(2):size { dim = 1 }, torch.Generator():manual_seed { seed = 7 }:initial_seed())"
     local path = os.tmpname()
     local file = assert(io.open(path, 'w'))

@@ -8,6 +8,8 @@ local root = here .. '../../'
 local build = os.getenv 'LTENSOR_BUILD' or root .. 'build'
 local programs = root .. 'docs/examples/training/'
 
+local compiler = os.getenv 'CC' or 'cc'
+
 local function exists(path)
   local file = io.open(path)
   if file then file:close() end
@@ -16,7 +18,7 @@ end
 
 -- Without a compiler or the library beside its headers, as in a tarball, the programs cannot be built.
 local can_build = exists(build .. '/libltensor.so') and exists(build .. '/gen/ltensor_ops.h')
-  and os.execute 'cc --version >/dev/null 2>&1'
+  and os.execute(compiler .. ' --version >/dev/null 2>&1')
 
 local function run(command)
   local output, message, status = process.run(command)
@@ -36,15 +38,15 @@ describe('a network trained in C #cpu', function()
 
   local function compile(name)
     if exists(folder .. '/' .. name) then return end
-    run(('cc -std=c99 -Wall -Wextra -pedantic -Werror %s %s -I%s -I%s -L%s -Wl,-rpath,%s -lltensor -lm -o %s'):format(
-      os.getenv 'LTENSOR_ASAN' and '-fsanitize=address,undefined' or '', quote(programs .. name .. '.c'), quote(root .. 'include'),
+    run(('%s -std=c99 -Wall -Wextra -pedantic -Werror %s %s -I%s -I%s -L%s -Wl,-rpath,%s -lltensor -lm -o %s'):format(
+      compiler, os.getenv 'LTENSOR_ASAN' and '-fsanitize=address,undefined' or '', quote(programs .. name .. '.c'), quote(root .. 'include'),
       quote(build .. '/gen'), quote(build), quote(build), file(name)))
   end
 
   -- The lines of both programs, which also write their parameters to NAME.c.safetensors and NAME.lua.safetensors.
   local function train(name, environment, device)
     compile(name)
-    local in_c = run(('%s%s %s %s'):format(environment, file(name), file(name .. '.c.safetensors'), device))
+    local in_c = run(('%s%s %s %s %s'):format(environment, process.emulator, file(name), file(name .. '.c.safetensors'), device))
     local in_lua = run(('%s%s --no-copies %s %s %s'):format(environment, quote(process.ltensor), quote(programs .. name .. '.lua'),
       file(name .. '.lua.safetensors'), device))
     return in_c, in_lua

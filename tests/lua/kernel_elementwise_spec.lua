@@ -183,7 +183,7 @@ describe('torch.kernel.elementwise', function()
       assert_same(x:lt(y), s)
     end)
 
-    it('names a compiler that is missing', function()
+    it('names a compiler that is missing #native', function()
       local _, message = process.lua("torch.kernel.elementwise('x * 3', {compile = true})(torch.ones(4))", '', 'CC=/no/compiler')
       assert.is_truthy(message:find("elementwise(): the C compiler '/no/compiler' was not found; install one (Debian: apt install gcc), or set CC to its path", 1, true), message)
     end)

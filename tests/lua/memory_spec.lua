@@ -191,7 +191,7 @@ describe("the collector's mode #cpu #lua54", function()
   end)
 
   if has_module then
-    it('require does not change the collector\'s mode in a plain interpreter #plain', function()
+    it('require does not change the collector\'s mode in a plain interpreter #plain #native', function()
       assert.equal('incremental\n', (run_plain 'print(collectgarbage "generational")'))
     end)
   end

@@ -167,14 +167,15 @@ of_nan['lobpcg'] = function(A) return torch.lobpcg(torch.block_diag { A, torch.e
 
 describe('a matrix with nan', function()
   for name, f in pairs(of_nan) do
-    it('gives nan or an error: ' .. name, function()
+    -- OpenBLAS for arm64 finds a pivot of zero in this matrix, and the condition of a singular matrix is infinite.
+    it('gives nan, infinity or an error: ' .. name, function()
       local results = table.pack(pcall(waited, function() return f(matrix()) end))
       local any = not results[1]
       for i = 2, results.n do
         local t = results[i]
-        if torch.is_tensor(t) and t.dtype ~= torch.int64 and t.dtype ~= torch.int32 then any = any or t:isnan():any():item() end
+        if torch.is_tensor(t) and t.dtype ~= torch.int64 and t.dtype ~= torch.int32 then any = any or not t:isfinite():all():item() end
       end
-      assert(any, 'numbers alone')
+      assert(any, 'finite numbers alone')
     end)
   end
 

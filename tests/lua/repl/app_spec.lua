@@ -12,9 +12,9 @@ local function write(name, text)
   assert(file:write(text))
 end
 
--- Runs a command in the folder, in which the program is $LT.
+-- Runs a command in the folder, in which the program is $LT and $RUN stands in front of programs that it wrote.
 local function run(command)
-  return process.run(('LT=$(realpath %s); cd %s; %s'):format(process.quote(process.ltensor), folder, command))
+  return process.run(('LT=$(realpath %s); RUN=%s; cd %s; %s'):format(process.quote(process.ltensor), process.quote(process.emulator), folder, command))
 end
 
 describe('a program of ltensor build #cpu', function()
@@ -27,13 +27,13 @@ print(outer.name, #net:parameters(), arg[0]:match '[^/]*$', arg[1], ...)]])
     write('parts/outer.lua', "return {name = require 'parts.inner'}")
     write('parts/inner.lua', "return 'inner'")
     assert.same({ '', '', 0 }, { run '$LT build main.lua net.pt2 -o app && rm -r parts net.pt2 main.lua' })
-    assert.same({ 'inner\t6\tapp\t--help\t--help\tx y\n', '', 0 }, { run "cd elsewhere; ../app --help 'x y'" })
+    assert.same({ 'inner\t6\tapp\t--help\t--help\tx y\n', '', 0 }, { run "cd elsewhere; $RUN ../app --help 'x y'" })
   end)
 
   it('reports an error with the line of the script and the status 1 #again', function()
     write('failing.lua', "local x = 1\nerror 'this fails'")
     run '$LT build failing.lua -o app'
-    local _, message, status = run './app'
+    local _, message, status = run '$RUN ./app'
     assert.equal(1, status)
     assert.truthy(message:find('failing.lua:2: this fails', 1, true), message)
   end)
@@ -42,7 +42,7 @@ print(outer.name, #net:parameters(), arg[0]:match '[^/]*$', arg[1], ...)]])
     write('computed.lua', "print(require('com' .. 'puted_part'))")
     write('computed_part.lua', 'return 7')
     run '$LT build computed.lua --module computed_part -o app && rm computed_part.lua'
-    assert.equal('7\t:program:\n', (run './app'))
+    assert.equal('7\t:program:\n', (run '$RUN ./app'))
     assert.same({ '', "ltensor build: '--module absent': no such module in package.path and package.cpath\n", 1 }, { run '$LT build computed.lua --module absent -o app2' })
   end)
 

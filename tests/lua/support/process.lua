@@ -5,6 +5,9 @@ local M = {}
 
 M.ltensor = os.getenv 'LTENSOR_BIN' or 'build/ltensor'
 
+-- The start of a shell command that runs a program which a test has built: empty, or an emulator of its processor.
+M.emulator = os.getenv 'LTENSOR_TEST_EMULATOR' or ''
+
 function M.quote(text)
   return "'" .. text:gsub("'", "'\\''") .. "'"
 end

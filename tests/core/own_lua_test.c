@@ -207,9 +207,8 @@ static void test_a_context_forbids_plugins_and_compilers(void **state)
     assert_raises(L,
                   "torch.utils.cpp_extension.load_inline{name = 'own_denied', c_sources = '', "
                   "functions = {}, build_directory = folder}",
-                  emulator() != NULL
-                      ? "the compiler '/nowhere/cc' failed"
-                      : "the C compiler '/nowhere/cc' was not found; install one");
+                  emulator() != NULL ? "the compiler '/nowhere/cc' failed"
+                                     : "the C compiler '/nowhere/cc' was not found; install one");
     unsetenv("CC");
     assert_string_equal(run(L, "return os.execute('rm -rf ' .. folder)"), "true");
     lua_close(L);

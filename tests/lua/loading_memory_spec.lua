@@ -60,7 +60,7 @@ describe('a file of a few bytes #cpu', function()
       initializers = { { 'long', torch.zeros(50000, { dtype = torch.int64 }) }, { 'axis', torch.tensor { 1 } } } })
     local problem, memory = outcome(('torch.onnx.load %q'):format(file))
     assert.equal('loaded', problem)
-    assert(memory < 400, ('%d MB were used'):format(memory))
+    assert(memory < 500, ('%d MB were used'):format(memory))
   end)
 
   it('of ONNX cannot name the elements of another file again and again', function()

@@ -17,7 +17,7 @@ PYTHON ?= python3
 ## launch-cost [OP="a + b"]: instructions, locks and runtime calls of an op on a GPU, counted on a simulated one; needs valgrind
 ## book [BOOK="03 07"]: train the notebooks of docs/book in full; hours on a CPU
 .PHONY: bench bench-compile bench-programs bench-memory bench-fft bench-distributed bench-threads bench-start \
-        bench-cuda ptx-report ptx-objects launch-cost gpu-report book
+        bench-cuda ptx-report ptx-objects launch-programs launch-cost gpu-report book
 bench: all
 	@BUILD=$(BUILD) sh tests/bench/run.sh
 bench-compile: all
@@ -53,8 +53,11 @@ $(BUILD)/launch_ops: tests/bench/launch/ops.c $(BUILD)/libltensor.so
 	$(CC) -O2 -std=gnu11 -Wall -Wextra -Iinclude -I$(GEN) $< -o $@ -L$(BUILD) -Wl,-rpath,'$$ORIGIN' -lltensor
 $(BUILD)/launch_membarrier.so: tests/bench/launch/membarrier.c
 	$(CC) -O2 -std=gnu11 -Wall -Wextra -fPIC -shared $< -o $@
-launch-cost: $(BUILD)/ltensor $(BUILD)/libltensor_sim.so $(BUILD)/launch_ops $(BUILD)/launch_membarrier.so
-	@$(LUA) tests/bench/launch/count.lua $(BUILD) "$(OP)"
+launch-programs: $(BUILD)/ltensor $(BUILD)/libltensor_sim.so $(BUILD)/launch_ops $(BUILD)/launch_membarrier.so
+# Without assertions, and the backend with -O2, as in a release for GPUs.
+launch-cost:
+	@$(SUBMAKE) BUILD=build-launch OPT="-O2 -g1" ASSERT=no CUDA=no launch-programs
+	@$(LUA) tests/bench/launch/count.lua build-launch "$(OP)"
 
 book: all
 	@BUILD=$(BUILD) sh scripts/book.sh $(BOOK)

@@ -135,6 +135,6 @@ GENCODE := $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
 # and later).
 COMPRESS := $(if $(filter yes,$(CUDA)),$(if $(findstring --compress-mode,$(shell $(NVCC) --help 2>&1)),\
   --compress-mode=size))
-# -O1 is for the host code, which launches kernels; kernels are always compiled with -O3.
-NVCCFLAGS := -std=c++17 -O1 -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra $(INCLUDES) $(COMPRESS) \
+# -O2 is for the host code, which launches kernels; kernels are always compiled with -O3.
+NVCCFLAGS := -std=c++17 -O2 -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra $(INCLUDES) $(COMPRESS) \
              $(if $(WERROR),-Werror all-warnings -Xcompiler -Werror) $(GENCODE) --threads 2

@@ -173,8 +173,9 @@ local function open_function(text, op, name, outputs, form)
       text:line('    lt_tensor *%s = (lt_tensor *)const_%s;', a.name, a.name)
     end
   end
+  text:line('    lt_thread *const here = lt_this_thread();\n    (void)here;')
   if op.name:sub(1, 1) ~= '_' then
-    text:line('    LT_PROFILE_CALL("%s");', form:match '^INPLACE' and not op.inplace_only and op.name .. '_' or op.name)
+    text:line('    LT_PROFILE_CALL(here, "%s");', form:match '^INPLACE' and not op.inplace_only and op.name .. '_' or op.name)
   end
   local indexes = false
   for _, a in ipairs(op.args) do
@@ -215,7 +216,7 @@ local function refused_arguments(op)
   for _, edge in ipairs(op.derivative.edges) do edges[edge.arg.name] = true end
   for _, a in ipairs(variable_args(op)) do
     if not edges[a.name] then
-      lines[#lines + 1] = ('    if (lt_grad_mode_on() && lt_requires_grad(%s)) return lt_refuse_grad_argument("%s", "%s");'):format(
+      lines[#lines + 1] = ('    if (here->grad_mode && lt_requires_grad(%s)) return lt_refuse_grad_argument("%s", "%s");'):format(
         a.name, (op.name:gsub('^_+', '')), a.name)
     end
   end
@@ -232,7 +233,7 @@ local function missing_derivative(op, written)
   for i, a in ipairs(args) do names[i] = a.name end
   for i, name in ipairs(written) do inexact[i] = forward.is_inexact(name, i) end
   if #names == 0 or #inexact == 0 then return nil end
-  return ('if (lt_grad_mode_on() && (%s) && (%s))\n        LT_CHECK(lt_no_derivative("%s", %d, (lt_tensor *const[]){%s}, %d, &node));'):format(
+  return ('if (here->grad_mode && (%s) && (%s))\n        LT_CHECK(lt_no_derivative("%s", %d, (lt_tensor *const[]){%s}, %d, &node));'):format(
     any_requires(args), table.concat(inexact, ' || '), (op.name:gsub('^_+', '')), #names, table.concat(names, ', '), #written)
 end
 
@@ -266,7 +267,7 @@ local function emit_plain(text, op)
     tensors = tensors and derivative.is_tensor(result.type)
   end
   local named = op.composite and op.grad_fn
-  if named then text:line('    const uint64_t before = lt_tls.last_node;') end
+  if named then text:line('    const uint64_t before = here->last_node;') end
   if not tensors and named then
     text:line('    LT_TRY(%s);', call_impl(op, outputs))
     text:line('    for (int64_t i = 0; i < %s->n; i++) lt_name_node(%s->v[i], before, "%s");', outputs[1], outputs[1], op.grad_fn)
@@ -319,7 +320,7 @@ local function emit_differentiable(text, op)
   text:line('    lt_status status = LT_OK;')
   text:line('    LT_CHECK(%s);', forward.call(op, call_impl(op, refs), refs))
   if op.view then text:line('    lt_record_view(self, %s);', first) end
-  text:line('    if (lt_grad_mode_on() && %s && lt_dtype_is_inexact((lt_dtype)%s->dtype)) {',
+  text:line('    if (here->grad_mode && %s && lt_dtype_is_inexact((lt_dtype)%s->dtype)) {',
     count > 1 and '(' .. condition .. ')' or condition, first)
   text:line('        ' .. record_call(op, 'self'))
   text:lines(output_saves(op, function(i) return result_name(op.returns[i]) end), '        ')
@@ -355,7 +356,7 @@ local function inplace_impl(op) return call_impl(op, #op.returns > 0 and { '&out
 local function emit_inplace_underived(text, op)
   local missing = missing_derivative(op, { 'self' })
   if not missing then
-    text:line('    if (lt_grad_mode_on() && lt_requires_grad(self)) LT_TRY(lt_check_inplace(self));')
+    text:line('    if (here->grad_mode && lt_requires_grad(self)) LT_TRY(lt_check_inplace(self));')
     text:lines(overlap_checks(op, 'self'), '    ')
     text:line('    LT_TRY(%s);\n    lt_bump_version(self);\n    return LT_OK;\n}\n', inplace_impl(op))
     return
@@ -363,7 +364,7 @@ local function emit_inplace_underived(text, op)
   text:line('    lt_node *node = NULL;\n    lt_status status = LT_OK;')
   text:lines(overlap_checks(op, 'self'), '    ')
   text:line('    ' .. missing)
-  text:line('    if (node != NULL || (lt_grad_mode_on() && lt_requires_grad(self))) LT_CHECK(lt_check_inplace(self));')
+  text:line('    if (node != NULL || (here->grad_mode && lt_requires_grad(self))) LT_CHECK(lt_check_inplace(self));')
   text:line('    LT_CHECK(%s);\n    lt_bump_version(self);', inplace_impl(op))
   text:line('    if (node != NULL) LT_CHECK(lt_node_attach_inplace(node, self));')
   text:line('done:\n    lt_node_release(node);\n    return status;\n}\n')
@@ -376,7 +377,7 @@ local function emit_inplace(text, op, name)
   if refusal then text:line('    ' .. refusal) end
   if not op.inplace_only then forward.emit_inplace(text, op, name) end
   if op.args[1].type == 'Tensor[]' then
-    text:line('    for (int64_t i = 0; lt_grad_mode_on() && i < self->n; i++)')
+    text:line('    for (int64_t i = 0; here->grad_mode && i < self->n; i++)')
     text:line('        if (lt_requires_grad(self->v[i])) LT_TRY(lt_check_inplace(self->v[i]));')
     text:line('    for (int64_t i = 0; i < self->n; i++) {\n        LT_TRY(lt_prepare_write(self->v[i]));')
     text:line('        LT_TRY(lt_refuse_overlap(self->v[i]));\n    }')
@@ -395,7 +396,7 @@ local function emit_inplace(text, op, name)
   if op.keeps_original then text:line('    lt_tensor *original = NULL;') end
   text:line('    lt_status status = LT_OK;')
   text:lines(overlap_checks(op, 'self'), '    ')
-  text:line('    if (lt_grad_mode_on() && %s) {', count > 1 and '(' .. condition .. ')' or condition)
+  text:line('    if (here->grad_mode && %s) {', count > 1 and '(' .. condition .. ')' or condition)
   text:line('        LT_CHECK(lt_check_inplace(self));')
   text:line('        if (lt_dtype_is_inexact((lt_dtype)self->dtype)) {')
   if op.keeps_original then
@@ -422,9 +423,9 @@ local function emit_inplace_composite(text, op, name)
   local condition = any_requires(variable_args(op))
   local list = arg_names(op)
   list[1], list[#list + 1] = 'own', '&result'
-  if op.grad_fn then text:line('    const uint64_t before = lt_tls.last_node;') end
+  if op.grad_fn then text:line('    const uint64_t before = here->last_node;') end
   text:line('    lt_tensor *result = NULL, *own = self;')
-  text:line('    const bool copies = lt_grad_mode_on() && (%s);', condition)
+  text:line('    const bool copies = here->grad_mode && (%s);', condition)
   text:line('    if (copies) LT_TRY(lt_clone(self, &own));')
   text:line('    const lt_status status = lt_%s(%s);', op.cname, table.concat(list, ', '))
   text:line('    if (copies) lt_tensor_release(own);\n    LT_TRY(status);')
@@ -439,7 +440,7 @@ local function emit_inplace_view(text, op, name)
   for i, a in ipairs(op.args) do arguments[i] = a.name end
   open_function(text, op, name, {}, 'INPLACE_VIEW')
   text:line('    lt_tensor *view;')
-  text:line('    if (lt_grad_mode_on() && lt_requires_grad(self)) LT_TRY(lt_check_inplace(self));')
+  text:line('    if (here->grad_mode && lt_requires_grad(self)) LT_TRY(lt_check_inplace(self));')
   text:line('    LT_TRY(lt_%s(%s, &view));', op.cname, table.concat(arguments, ', '))
   text:line('    lt_status status = lt_become_view(self, view, &%s_inplace_class);', op.label)
   text:line('    lt_tensor_release(view);\n    return status;\n}\n')
@@ -504,7 +505,7 @@ local function emit_out(text, op)
   for i, output in ipairs(outs) do requires[i] = ('lt_requires_grad(%s)'):format(output) end
   local of_args = (op.grad or op.composite) and any_requires(op.args) or ''
   if of_args ~= '' then requires[#requires + 1] = of_args end
-  text:line('    if (lt_grad_mode_on() && (%s)) return lt_refuse_out("%s");', table.concat(requires, ' || '), op.name)
+  text:line('    if (here->grad_mode && (%s)) return lt_refuse_out("%s");', table.concat(requires, ' || '), op.name)
   for i, output in ipairs(outs) do
     text:lines(overlap_checks(op, output), '    ')
     for earlier = 1, i - 1 do text:line('    LT_TRY(lt_refuse_sharing(%s, %s));', output, outs[earlier]) end

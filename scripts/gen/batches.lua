@@ -147,7 +147,7 @@ function M.check(op, name, names, form)
     if not op.composite then error(op.line .. ': random of an op that is not composite can be true only', 0) end
     also = (' && (%s)'):format(op.random)
   end
-  return ('    if (__builtin_expect(lt_tls.batches != 0, 0)%s)\n        return batched_%s(%s);'):format(also, name, table.concat(names, ', '))
+  return ('    if (__builtin_expect(here->batches != 0, 0)%s)\n        return batched_%s(%s);'):format(also, name, table.concat(names, ', '))
 end
 
 return M

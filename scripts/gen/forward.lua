@@ -463,7 +463,7 @@ function M.emit(text, op, conjugates)
   end
 end
 
-local function duals_open(condition) return ('__builtin_expect(lt_tls.duals != 0, 0) && (%s)'):format(condition) end
+local function duals_open(condition) return ('__builtin_expect(here->duals != 0, 0) && (%s)'):format(condition) end
 
 --- The call of the implementation, or of its replacement for dual arguments.
 function M.call(op, impl, outputs)

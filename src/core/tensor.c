@@ -28,9 +28,8 @@ static inline bool is_inline(const lt_storage *s) { return s->home > sizeof(home
 
 /* Allocates the data of a new storage and charges them to the thread's context. Inline data need no
  * charge of their own: they are part of the header's allocation. */
-static lt_status counted_data(lt_storage *s)
+static lt_status counted_data(lt_storage *s, lt_context *here)
 {
-    lt_context *here = lt_tls.context;
     LT_ASSERT(lt_backends[s->device.type] != NULL, "device type %d", s->device.type);
     LT_TRY(lt_backends[s->device.type]->alloc(s->device.index, s->nbytes, &s->data, &s->capacity,
                                               &s->ctx));
@@ -41,8 +40,12 @@ static lt_status counted_data(lt_storage *s)
     return LT_OK;
 }
 
-static lt_status home_make(size_t nbytes, lt_device device, bool with_data, home **out)
+/* New storage header with data and one user on a resolved device; the caller sets the tensor. */
+static lt_status home_new(const lt_thread *here, size_t nbytes, lt_device device, bool with_data,
+                          home **out)
 {
+    const uint32_t flags = atomic_load_explicit(&here->context->flags, memory_order_relaxed);
+    if (__builtin_expect((flags & LT_CONTEXT_UP) != 0, 0) && lt_is_stopped()) return lt_stopped();
     bool small = with_data && device.type == LT_CPU && nbytes <= INLINE_BYTES;
     LT_ASSERT((unsigned)device.type < LT_DEVICE_TYPES && device.index >= 0, "device %d:%d",
               device.type, device.index);
@@ -67,7 +70,7 @@ static lt_status home_make(size_t nbytes, lt_device device, bool with_data, home
     s->context = NULL;
     s->data = (char *)h + INLINE_OFFSET;
     if (with_data && !small) {
-        lt_status status = counted_data(s);
+        lt_status status = counted_data(s, here->context);
         if (status != LT_OK) {
             lt_freelist_free(h, size);
             return status;
@@ -75,14 +78,6 @@ static lt_status home_make(size_t nbytes, lt_device device, bool with_data, home
     }
     *out = h;
     return LT_OK;
-}
-
-/* New storage header with data and one user on a resolved device; the caller sets the tensor. */
-static inline lt_status home_new(size_t nbytes, lt_device device, bool with_data, home **out)
-{
-    const uint32_t flags = atomic_load_explicit(&lt_tls.context->flags, memory_order_relaxed);
-    if (__builtin_expect((flags & LT_CONTEXT_UP) != 0, 0) && lt_is_stopped()) return lt_stopped();
-    return home_make(nbytes, device, with_data, out);
 }
 
 /* Frees data in the context that they are charged to, from any thread. */
@@ -243,12 +238,12 @@ static void tensor_init(lt_tensor *t, lt_storage *storage, lt_dtype dtype, int n
 }
 
 /* Initializes the co-allocated tensor, contiguous. */
-static lt_tensor *tensor_at_home(home *h, lt_dtype dtype, int ndim, const int64_t *sizes,
-                                 int64_t numel)
+static lt_tensor *tensor_at_home(const lt_thread *here, home *h, lt_dtype dtype, int ndim,
+                                 const int64_t *sizes, int64_t numel)
 {
     lt_tensor *t = &h->tensor;
     tensor_init(t, &h->storage, dtype, ndim,
-                LT_FLAG_CONTIGUOUS | LT_FLAG_AT_HOME | (lt_tls.inference ? LT_FLAG_INFERENCE : 0));
+                LT_FLAG_CONTIGUOUS | LT_FLAG_AT_HOME | (here->inference ? LT_FLAG_INFERENCE : 0));
     t->numel = numel;
     for (int d = 0; d < ndim; d++) t->sizes[d] = sizes[d];
     lt_contiguous_strides(ndim, sizes, t->strides);
@@ -276,34 +271,37 @@ static inline lt_status check_new(const char *function, lt_dtype dtype, int ndim
 lt_status lt_tensor_new(lt_dtype dtype, lt_device device, int ndim, const int64_t *sizes,
                         lt_tensor **out)
 {
+    const lt_thread *here = lt_this_thread();
     int64_t numel;
     home *h;
     LT_TRY(check_new("lt_tensor_new", dtype, ndim, sizes, out));
     LT_TRY(lt_check_sizes(ndim, sizes, &numel));
     if (device.type != LT_CPU) LT_TRY(lt_device_resolve(&device));
-    LT_TRY(home_new(lt_bytes_sat(numel, lt_element_size(dtype)), device, true, &h));
-    *out = tensor_at_home(h, dtype, ndim, sizes, numel);
+    LT_TRY(home_new(here, lt_bytes_sat(numel, lt_element_size(dtype)), device, true, &h));
+    *out = tensor_at_home(here, h, dtype, ndim, sizes, numel);
     return LT_OK;
 }
 
 lt_status lt_tensor_shaped(const lt_tensor *t, lt_dtype dtype, lt_tensor **out)
 {
+    const lt_thread *here = lt_this_thread();
     home *h;
-    LT_TRY(home_new(lt_bytes_sat(t->numel, lt_element_size(dtype)), t->device, true, &h));
-    *out = tensor_at_home(h, dtype, t->ndim, t->sizes, t->numel);
+    LT_TRY(home_new(here, lt_bytes_sat(t->numel, lt_element_size(dtype)), t->device, true, &h));
+    *out = tensor_at_home(here, h, dtype, t->ndim, t->sizes, t->numel);
     return LT_OK;
 }
 
 lt_status lt_tensor_deferred(lt_dtype dtype, lt_device device, int ndim, const int64_t *sizes,
                              const int64_t *strides, lt_tensor **out)
 {
+    const lt_thread *here = lt_this_thread();
     int64_t numel;
     home *h;
     LT_TRY(lt_check_sizes(ndim, sizes, &numel));
-    LT_TRY(home_new((size_t)numel * lt_dtype_size(dtype), device, false, &h));
+    LT_TRY(home_new(here, (size_t)numel * lt_dtype_size(dtype), device, false, &h));
     h->storage.data = NULL;
     h->storage.deferred = true;
-    *out = tensor_at_home(h, dtype, ndim, sizes, numel);
+    *out = tensor_at_home(here, h, dtype, ndim, sizes, numel);
     if (strides != NULL) lt_set_strides(*out, strides);
     return LT_OK;
 }
@@ -493,15 +491,16 @@ lt_status lt_tensor_over(const lt_foreign *memory, lt_dtype dtype, int ndim, con
         strides = row_major;
     }
     LT_TRY(storage_span(ndim, sizes, strides, &span));
+    const lt_thread *here = lt_this_thread();
     home *h;
-    LT_TRY(
-        home_new((size_t)(numel > 0 ? span : 0) * lt_dtype_size(dtype), memory->device, false, &h));
+    LT_TRY(home_new(here, (size_t)(numel > 0 ? span : 0) * lt_dtype_size(dtype), memory->device,
+                    false, &h));
     h->storage.data = memory->data != NULL ? memory->data : (void *)&no_data;
     h->storage.read_only = memory->read_only;
     /* not NULL, so that the allocator does not free it */
     h->storage.release = memory->release != NULL ? memory->release : release_nothing;
     h->storage.ctx = memory->ctx;
-    *out = tensor_at_home(h, dtype, ndim, sizes, numel);
+    *out = tensor_at_home(here, h, dtype, ndim, sizes, numel);
     lt_set_strides(*out, strides);
     LT_ASSERT(is_within_storage(*out), "bytes %zu", h->storage.nbytes);
     return LT_OK;

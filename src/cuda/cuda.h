@@ -10,6 +10,8 @@
 #ifndef LT_CUDA_H
 #define LT_CUDA_H
 
+#include <atomic>
+
 #include <cuda_runtime.h>
 
 #include "devices/backend.h"
@@ -104,7 +106,14 @@ lt_status lt_cuda_event_elapsed(uint64_t start, uint64_t stop, double *milliseco
  * meanwhile; the pool from which this thread allocates on the device (0: the default pool). */
 bool lt_cuda_recording(void);
 lt_status lt_cuda_refuse_recording(void);
-uint64_t lt_cuda_recording_pool(int device);
+uint64_t lt_cuda_own_recording_pool(int device);
+extern std::atomic<int> lt_cuda_recordings; /* number of threads that record */
+inline uint64_t lt_cuda_recording_pool(int device)
+{
+    return lt_cuda_recordings.load(std::memory_order_relaxed) == 0
+               ? 0
+               : lt_cuda_own_recording_pool(device);
+}
 /* For random kernels in a recording. The first returns the device address of seed and offset, which
  * each replay sets; null if nothing is being recorded. The second reserves random blocks and
  * returns the number reserved before in this graph. */

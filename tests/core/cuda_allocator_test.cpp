@@ -20,6 +20,7 @@ namespace {
 
 struct sized {
     size_t size;
+    unsigned list = 0;
     sized *list_previous = nullptr, *list_next = nullptr;
     explicit sized(size_t size = 0) : size(size) {}
 };

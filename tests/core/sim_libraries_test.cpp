@@ -12,7 +12,8 @@
 #include <cuda_fp16.h>
 
 /* The parts of the runtime that the pool of handles uses. */
-uint64_t lt_cuda_recording_pool(int) { return 0; }
+std::atomic<int> lt_cuda_recordings{0};
+uint64_t lt_cuda_own_recording_pool(int) { return 0; }
 void lt_cuda_empty_cache(void) {}
 lt_status lt_cuda_enter(int, cudaStream_t *) { return LT_OK; }
 const lt_core_services *lt_cuda_core;

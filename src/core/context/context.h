@@ -147,6 +147,14 @@ typedef struct lt_thread {
     lt_host_binding binding;     /* of the innermost entry */
 } lt_thread;
 extern _Thread_local lt_thread lt_tls;
+/* &lt_tls, for a function that uses it several times: in a shared library, each use of lt_tls is a
+ * call. */
+static inline lt_thread *lt_this_thread(void)
+{
+    lt_thread *here = &lt_tls;
+    __asm__("" : "+r"(here)); /* else the compiler computes the address again at each use */
+    return here;
+}
 
 /* In lt_thread.batches: tensors of a vmap that has ended still exist. An op that receives one
  * raises an error. */

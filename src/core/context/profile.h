@@ -50,10 +50,10 @@ static inline void lt_profile_leave_call(const int32_t *event)
 {
     if (__builtin_expect(*event >= 0, 0)) lt_profile_end(*event);
 }
-/* Records the rest of the block as a call of an op, if the host records. */
-#define LT_PROFILE_CALL(name)                                                                      \
+/* Records the rest of the block as a call of an op, if the host records. here: the thread. */
+#define LT_PROFILE_CALL(here, name)                                                                \
     __attribute__((cleanup(lt_profile_leave_call))) const int32_t event_of_call =                  \
-        __builtin_expect(lt_tls.profiles_calls, 0) ? lt_profile_enter_call(name) : -1;             \
+        __builtin_expect((here)->profiles_calls, 0) ? lt_profile_enter_call(name) : -1;            \
     (void)event_of_call
 
 /* Adds a copy between devices to the innermost open event. */

@@ -18,16 +18,17 @@ typedef struct free_struct {
     struct free_struct *next;
 } free_struct;
 
-static _Thread_local struct {
+typedef struct free_lists {
     free_struct *first[LISTS];
     uint32_t n[LISTS];
     bool registered; /* the lists are freed at the end of the thread */
-} lists;
+} free_lists;
+static _Thread_local free_lists lists;
 
 static pthread_key_t lists_key;
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;
 
-static void free_lists(void *unused)
+static void release_lists(void *unused)
 {
     (void)unused;
     for (int i = 0; i < LISTS; i++) {
@@ -41,9 +42,9 @@ static void free_lists(void *unused)
     lists.registered = false;
 }
 
-static void make_key(void) { pthread_key_create(&lists_key, free_lists); }
+static void make_key(void) { pthread_key_create(&lists_key, release_lists); }
 
-void lt_freelist_trim(void) { free_lists(NULL); }
+void lt_freelist_trim(void) { release_lists(NULL); }
 
 /* AddressSanitizer must detect every use of a freed struct. */
 #if defined(__SANITIZE_ADDRESS__)
@@ -75,18 +76,20 @@ void lt_freelist_free(void *p, size_t n)
         return;
     }
     const size_t list = (n + GRAIN - 1) / GRAIN;
-    if (!USE_LISTS || list >= LISTS || lists.n[list] >= LIST_BYTES / (list * GRAIN)) {
+    free_lists *own = &lists;
+    __asm__("" : "+r"(own)); /* as in lt_this_thread */
+    if (!USE_LISTS || list >= LISTS || own->n[list] * (list * GRAIN) >= LIST_BYTES) {
         lt_system_free(p);
         return;
     }
-    if (!lists.registered) {
+    if (!own->registered) {
         pthread_once(&key_once, make_key);
-        pthread_setspecific(lists_key, &lists);
-        lists.registered = true;
+        pthread_setspecific(lists_key, own);
+        own->registered = true;
     }
     free_struct *s = p;
-    LT_ASSERT(s != lists.first[list], "the struct was freed before");
-    s->next = lists.first[list];
-    lists.first[list] = s;
-    lists.n[list]++;
+    LT_ASSERT(s != own->first[list], "the struct was freed before");
+    s->next = own->first[list];
+    own->first[list] = s;
+    own->n[list]++;
 }

@@ -1,35 +1,19 @@
 /* pressure.c - see pressure.h. */
 #include "pressure.h"
 
-#include <stdatomic.h>
-
-#include "context/context.h"
-
 /* 1/SHARES of a device's memory counts as 96 to 192 MiB (SHARE_BYTES or more), so that the amount
  * of garbage that the collector tolerates (src/lua/state.c) fits into that fraction and leaves
  * memory for a caching allocator. */
 #define SHARES      32
 #define SHARE_BYTES ((int64_t)96 << 20)
 
-/* 1 + the number of halvings of a byte count; 0: the size of the device is not known. */
-static _Atomic unsigned char halvings[LT_USES];
-
-int64_t lt_mem_gc_scale(int use, int64_t bytes)
-{
-    const int n = atomic_load_explicit(&halvings[use], memory_order_relaxed);
-    return n > 1 ? bytes >> (n - 1) : bytes;
-}
+_Atomic unsigned char lt_mem_halvings[LT_USES];
 
 void lt_mem_set_device_size(int use, int64_t total)
 {
     unsigned char n = 0;
     while (n < 16 && (total >> (n + 1)) / SHARES >= SHARE_BYTES) n++;
-    atomic_store_explicit(&halvings[use], n + 1, memory_order_relaxed);
-}
-
-bool lt_mem_has_device_size(int use)
-{
-    return atomic_load_explicit(&halvings[use], memory_order_relaxed) != 0;
+    atomic_store_explicit(&lt_mem_halvings[use], n + 1, memory_order_relaxed);
 }
 
 int64_t lt_mem_gc_pressure(void)

@@ -35,16 +35,24 @@ inline void lt_record_launch(cudaError_t error)
 
 #ifdef __CUDACC__
 
+/* An argument as the kernel's parameter type; not copied if it has that type. */
+template <class P, class A> struct lt_parameter {
+    const P value;
+};
+template <class P> struct lt_parameter<P, P> {
+    const P &value;
+};
+
 /* One runtime call; <<<>>> makes three. */
 template <class... P, class... A>
 inline void lt_launch(void (*kernel)(P...), dim3 grid, dim3 block, size_t shared_bytes,
                       cudaStream_t stream, const A &...arguments)
 {
-    [&](P... parameters) {
-        void *places[] = {(void *)&parameters..., nullptr};
+    [&](const lt_parameter<P, A> &...parameters) {
+        void *places[] = {(void *)&parameters.value..., nullptr};
         lt_record_launch(
             cudaLaunchKernel((const void *)kernel, grid, block, places, shared_bytes, stream));
-    }(arguments...);
+    }(lt_parameter<P, A>{static_cast<const P &>(arguments)}...);
 }
 
 #define LT_LAUNCH(kernel, grid, block, stream, ...)                                                \

@@ -21,8 +21,7 @@ struct lt_divider {
     void set(uint32_t d)
     {
         divisor = d;
-        shift = 0;
-        while (shift < 31 && (1u << shift) < d) shift++;
+        shift = d > 1 ? 32 - __builtin_clz(d - 1) : 0;
         magic = static_cast<uint32_t>(((uint64_t{1} << 32) * ((uint64_t{1} << shift) - d)) / d + 1);
     }
     __device__ __forceinline__ uint32_t quotient(uint32_t n) const
@@ -39,8 +38,7 @@ struct lt_wide_divider {
     void set(uint64_t d)
     {
         divisor = d;
-        shift = 0;
-        while (shift < 63 && (uint64_t{1} << shift) < d) shift++;
+        shift = d > 1 ? 64 - __builtin_clzll(d - 1) : 0;
         const unsigned __int128 one = 1;
         magic = static_cast<uint64_t>(((one << 64) * ((one << shift) - d)) / d + 1);
     }
@@ -63,7 +61,8 @@ template <int N> struct lt_offsets_32 {
     {
         for (int d = 0; d < it->ndim; d++) {
             const int64_t size = d == 0 ? (it->sizes[0] + together - 1) / together : it->sizes[d];
-            sizes[ndim].set(static_cast<uint32_t>(size));
+            /* `at` divides by all sizes but the last */
+            if (d + 1 < it->ndim) sizes[ndim].set(static_cast<uint32_t>(size));
             for (int k = 0; k < N; k++)
                 strides[ndim][k] =
                     static_cast<int32_t>(d == 0 && together > 1 ? bytes[k] : it->strides[k][d]);
@@ -126,7 +125,8 @@ template <int N> struct lt_offsets {
     void finish()
     {
         wide = numel >= LT_INDEX_LIMIT;
-        for (int d = 0; d < ndim; d++) {
+        /* `at` divides by all sizes but the last */
+        for (int d = 0; d < ndim - 1; d++) {
             if (sizes[d] == 0) continue;
             if (wide)
                 wide_dividers[d].set(static_cast<uint64_t>(sizes[d]));

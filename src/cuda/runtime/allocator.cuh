@@ -40,7 +40,8 @@ struct lt_cuda_block {
     size_t requested = 0;                               /* bytes of the request, before rounding */
     int64_t charged = 0;                                /* bytes charged to the tensor's context */
     lt_cuda_block *previous = nullptr, *next = nullptr; /* adjacent blocks of the segment */
-    lt_cuda_block *list_previous = nullptr, *list_next = nullptr; /* free_blocks.cuh */
+    unsigned list = 0;                                  /* free_blocks.cuh */
+    lt_cuda_block *list_previous = nullptr, *list_next = nullptr;
     lt_cuda_block *deferred = nullptr;       /* next in the list of deferred frees, or of spares */
     std::vector<cudaStream_t> other_streams; /* other users, from record_stream */
     /* Lua source line of the allocation; large blocks only */
@@ -52,28 +53,40 @@ struct lt_cuda_pending {
     lt_cuda_block *of;
 };
 
-/* A statistic of each pool and of all blocks, indexed by lt_memory_pool. Subtracting from the total
- * `added` yields the removed bytes. */
-struct lt_cuda_tally {
-    int64_t current[LT_POOLS] = {}, peak[LT_POOLS] = {}, added[LT_POOLS] = {};
-
+/* A statistic of each pool and of all blocks. */
+class lt_cuda_tally {
+  public:
     void add(lt_memory_pool pool, int64_t n)
     {
-        add_to(LT_POOL_ALL, n);
-        add_to(pool, n);
+        const int64_t now = current[pool] += n, all = total(current);
+        added[pool] += n;
+        if (now > peak[pool]) peak[pool] = now;
+        if (all > peak[LT_POOL_ALL]) peak[LT_POOL_ALL] = all;
     }
-    void remove(lt_memory_pool pool, int64_t n)
+    void remove(lt_memory_pool pool, int64_t n) { current[pool] -= n; }
+    void reset_peak()
     {
-        current[LT_POOL_ALL] -= n;
-        current[pool] -= n;
+        for (int pool = 0; pool < LT_POOLS; pool++) peak[pool] = of(current, pool);
+    }
+
+    int64_t current_of_all() const { return total(current); }
+    lt_memory_count count(int pool) const
+    {
+        const int64_t now = of(current, pool), sum = of(added, pool);
+        return {now, peak[pool], sum, sum - now};
     }
 
   private:
-    void add_to(lt_memory_pool pool, int64_t n)
+    /* indexed by lt_memory_pool; only `peak` has an element of LT_POOL_ALL, since the others are sums */
+    int64_t current[LT_POOLS] = {}, peak[LT_POOLS] = {}, added[LT_POOLS] = {};
+
+    static int64_t total(const int64_t *counts)
     {
-        const int64_t now = current[pool] += n;
-        added[pool] += n;
-        if (now > peak[pool]) peak[pool] = now;
+        return counts[LT_POOL_LARGE] + counts[LT_POOL_SMALL];
+    }
+    static int64_t of(const int64_t *counts, int pool)
+    {
+        return pool == LT_POOL_ALL ? total(counts) : counts[pool];
     }
 };
 
@@ -92,7 +105,7 @@ struct lt_cuda_cache {
     int recordings = 0;                /* number in progress */
     lt_cuda_block *deferred = nullptr; /* list of deferred frees */
 
-    int64_t reserved() const { return tallies[LT_MEMORY_RESERVED_BYTES].current[LT_POOL_ALL]; }
+    int64_t reserved() const { return tallies[LT_MEMORY_RESERVED_BYTES].current_of_all(); }
 };
 
 /* One per device; never destroyed, since tensors are freed until the process ends. */

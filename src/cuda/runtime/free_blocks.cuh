@@ -15,12 +15,12 @@
 /* fixed: bytes; the alignment of blocks, which cudaMalloc's results have as well */
 #define LT_CUDA_UNIT ((size_t)512)
 
-/* Block: a type with the members size, list_previous and list_next. */
+/* Block: a type with the members size, list, list_previous and list_next. */
 template <class Block> class lt_free_blocks {
   public:
     void add(Block *b)
     {
-        const unsigned list = list_of(b->size);
+        const unsigned list = b->list = list_of(b->size);
         b->list_previous = nullptr;
         b->list_next = first[list];
         if (b->list_next != nullptr) b->list_next->list_previous = b;
@@ -31,7 +31,7 @@ template <class Block> class lt_free_blocks {
 
     void remove(Block *b)
     {
-        const unsigned list = list_of(b->size);
+        const unsigned list = b->list;
         if (b->list_next != nullptr) b->list_next->list_previous = b->list_previous;
         if (b->list_previous != nullptr) {
             b->list_previous->list_next = b->list_next;

@@ -115,7 +115,12 @@ void drop_pool(cuda_graph *g)
 
 /* ---- queries by the other files -------------------------------------------------------------- */
 
-bool lt_cuda_recording(void) { return recording != nullptr; }
+std::atomic<int> lt_cuda_recordings{0};
+
+bool lt_cuda_recording(void)
+{
+    return lt_cuda_recordings.load(std::memory_order_relaxed) != 0 && recording != nullptr;
+}
 
 lt_status lt_cuda_refuse_recording(void)
 {
@@ -126,7 +131,7 @@ lt_status lt_cuda_refuse_recording(void)
         "the GPU, which runs nothing while a graph is captured)");
 }
 
-uint64_t lt_cuda_recording_pool(int device)
+uint64_t lt_cuda_own_recording_pool(int device)
 {
     return recording != nullptr && recording->device == device ? recording->pool : 0;
 }
@@ -206,6 +211,7 @@ lt_status lt_cuda_graph_begin(uint64_t handle, uint64_t pool)
     g->stream = stream;
     g->blocks = 0;
     recording = g;
+    lt_cuda_recordings++;
     lt_cuda_defer_frees(device, true);
     return LT_OK;
 }
@@ -239,6 +245,7 @@ lt_status lt_cuda_graph_end(uint64_t handle, bool keep)
             LT_ERR_RUNTIME, "capture_end() without a capture_begin() of this graph on this thread");
     lt_status status = finish_recording(g, keep);
     recording = nullptr;
+    lt_cuda_recordings--;
     unreserve();
     lt_cuda_defer_frees(g->device, false);
     g->stream = nullptr;

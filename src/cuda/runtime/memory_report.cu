@@ -16,8 +16,7 @@ void lt_cuda_memory_stats(int device, lt_memory_stats *out)
         const lt_cuda_tally &t = c.tallies[kind];
         lt_memory_count *const counts = out->counts[kind];
         for (int pool = 0; pool < LT_POOLS; pool++) {
-            counts[pool] = {t.current[pool], t.peak[pool], t.added[pool],
-                            t.added[pool] - t.current[pool]};
+            counts[pool] = t.count(pool);
             LT_ASSERT(counts[pool].current >= 0 && counts[pool].current <= counts[pool].peak,
                       "%lld of %lld", (long long)counts[pool].current,
                       (long long)counts[pool].peak);
@@ -33,8 +32,7 @@ void lt_cuda_reset_peak_stats(int device)
 {
     lt_cuda_cache &c = lt_cuda_caches[device];
     std::lock_guard<lt_owned_mutex> lock(c.mutex);
-    for (lt_cuda_tally &t : c.tallies)
-        for (int pool = 0; pool < LT_POOLS; pool++) t.peak[pool] = t.current[pool];
+    for (lt_cuda_tally &t : c.tallies) t.reset_peak();
 }
 
 /* ---- out of memory --------------------------------------------------------------------------- */
@@ -86,7 +84,7 @@ lt_status lt_cuda_out_of_memory(lt_cuda_cache &c, int device, size_t nbytes)
 {
     char limit[64] = "", largest[480];
     size_t free = 0, total = 0;
-    const int64_t allocated = c.tallies[LT_MEMORY_ALLOCATED_BYTES].current[LT_POOL_ALL];
+    const int64_t allocated = c.tallies[LT_MEMORY_ALLOCATED_BYTES].current_of_all();
     if (cudaMemGetInfo(&free, &total) != cudaSuccess) (void)cudaGetLastError();
     if (c.limit != SIZE_MAX)
         snprintf(limit, sizeof limit, " %s allowed;", bytes_text(c.limit).text);

@@ -58,9 +58,12 @@ lt_status lt_reduce_real(lt_reduction op, lt_tensor *in, uint32_t mask, bool kee
 {
     int64_t sizes[LT_MAX_DIMS];
     int ndim = lt_reduced_shape(in, mask, keepdim, sizes);
-    reduce_kernel k = {.backend = lt_backend_of(in), .op = op, .parameter = parameter};
+    reduce_kernel k; /* its iterator is too large to be cleared first */
     lt_tensor *work = NULL;
     bool fused = false;
+    k.backend = lt_backend_of(in);
+    k.op = op;
+    k.parameter = parameter;
     LT_TRY(lt_begin_output(out, dtype, in->device, ndim, sizes, &work));
     lt_status status = is_fused(&k, in, mask, work, &fused);
     if (status == LT_OK && !fused) status = lt_iter_reduce(&k.it, work, in, mask, &k.reduced_dims);

@@ -110,7 +110,7 @@ FORCE:
 # The files that the source of a generated kernel includes, as text in programs.cu's objects.
 FUSED_SOURCES := $(GEN)/fused_sources.h
 CHAIN_HEADERS := $(wildcard src/core/formulas/*.h src/core/formulas/*.inc $(addprefix src/cuda/,\
-  kernels/conversion.cuh kernels/unrolled.cuh kernels/join.cuh kernels/row_passes.cuh kernels/reduce/steps.cuh \
+  kernels/conversion.cuh kernels/unrolled.cuh kernels/join.cuh kernels/row_passes.cuh kernels/reduce/*.cuh \
   kernels/nn/softmax_rows.cuh kernels/nn/norm_rows.cuh kernels/compile/*.cuh kernels/compile/device/* \
   kernels/compile/device/nvrtc/* sim/include/sim/*.h))
 $(FUSED_SOURCES): scripts/gen/fused_sources.lua scripts/gen/embedded_sources.lua scripts/source_files.lua $(CHAIN_HEADERS)

@@ -14,7 +14,7 @@ local common = { 'formulas.h', 'floats.h', 'float.inc', 'int.inc', 'bool.inc', '
   'special.h', 'special.inc' }
 for i, name in ipairs(common) do common[i] = { name, formulas .. name } end
 for _, name in ipairs { 'conversion.cuh', 'unrolled.cuh', 'join.cuh', 'row_passes.cuh' } do table.insert(common, { name, 'src/cuda/kernels/' .. name }) end
-table.insert(common, { 'steps.cuh', 'src/cuda/kernels/reduce/steps.cuh' })
+for _, name in ipairs { 'steps.cuh', 'moments.cuh' } do table.insert(common, { name, 'src/cuda/kernels/reduce/' .. name }) end
 for _, name in ipairs { 'softmax_rows.cuh', 'norm_rows.cuh' } do table.insert(common, { name, 'src/cuda/kernels/nn/' .. name }) end
 table.insert(common, { 'arguments.cuh', fusion .. 'arguments.cuh' })
 for _, name in ipairs { 'kernel.cuh', 'lines.cuh', 'rows.cuh' } do table.insert(common, { name, fusion .. 'device/' .. name }) end

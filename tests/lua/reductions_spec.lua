@@ -127,6 +127,21 @@ describe('statistics', function()
   end)
 
   -- Simulated GPUs round a product before it is added, in a step as between two ops.
+  -- A GPU joins the moments of such rows' parts in one pass.
+  it('var and std of long rows are accurate beside a large mean, and nan where elements are not finite', function()
+    for _, n in ipairs { 8193, 20001, 300000 } do
+      local x = torch.randn(3, n, { device = device }) + 1000
+      x[3][n] = 1 / 0
+      local exact = x:cpu():double()
+      for dim, name in pairs { 'std', 'var' } do
+        local expected = dim == 1 and exact:narrow(1, 1, 2):std() or exact:var(2)
+        local got = dim == 1 and x:narrow(1, 1, 2):std() or x:var(2)
+        assert.is_true(torch.allclose(expected, got:cpu():double(), { rtol = 1e-5, equal_nan = true }), name .. n)
+      end
+      assert.is_true(x:narrow(1, 1, 1):fill_(1e30):std():eq(0):item(), 'equal elements')
+    end
+  end)
+
   -- With so many rows, a warp of a GPU reduces each.
   it('of thousands of rows agree with float64 on the CPU', function()
     for _, n in ipairs { 33, 1000 } do

@@ -9,8 +9,8 @@
  * Results are deterministic: the partition depends on sizes only, and there are no atomic
  * additions. Shares are short enough that a float sum is as accurate as PyTorch's. Variance and
  * logsumexp take two steps; the results of the first are parameters of the second. Contiguous
- * elements that fit into a team's registers are read once for both; others are read in two passes.
- */
+ * elements that fit into a team's registers are read once for both; a variance of more of them joins
+ * moments in one pass; others are read in two passes. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -26,6 +26,7 @@
 #include "kernels/element.cuh"
 #include "kernels/offsets.cuh"
 #include "kernels/split.cuh"
+#include "moments.cuh"
 #include "steps.cuh"
 
 enum {
@@ -52,6 +53,7 @@ template <class C> static C identity_of(lt_identity identity)
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 
+/* plan sets members without a value; the dimensions are too large to be cleared first. */
 template <class C> struct reduction {
     char *out;
     const char *in;
@@ -59,13 +61,14 @@ template <class C> struct reduction {
     lt_offsets<1> reduced;                 /* dimensions of the input */
     lt_offsets<2> kept;                    /* of the output and the input */
     int64_t count, results, shares, share; /* share: elements per share */
-    C identity, parameter, divisor, root;  /* root: 0 for none */
-    C *parts;                              /* [shares][results], if several shares */
-    unsigned *counter;                     /* of teams that stored theirs (lt_is_last) */
-    bool logarithm;                        /* the first pass belongs to logsumexp */
-    C *first;                              /* output of a first pass, else null */
-    C *parameters;                         /* input of a second pass: one per result */
-    bool dense, aligned;                   /* elements of a result are contiguous; shares aligned */
+    C identity, parameter, divisor;
+    C root = 0;                          /* 0 for none */
+    C *parts = nullptr;                  /* [shares][results], if several shares */
+    unsigned *counter = nullptr;         /* of teams that stored theirs (lt_is_last) */
+    bool logarithm;                      /* the first pass belongs to logsumexp */
+    C *first = nullptr;                  /* output of a first pass, else null */
+    C *parameters = nullptr;             /* input of a second pass: one per result */
+    bool dense = false, aligned = false; /* elements of a result are contiguous; shares aligned */
 };
 
 template <class C>
@@ -211,6 +214,36 @@ static __global__ void __launch_bounds__(BLOCK) reduce_held(reduction<C> a, lt_t
             load_row<C, LT_REDUCE_ROW>(a.in_dtype, in + i * size, x, n, a.aligned);
         });
     if (team.leads()) write_result<Second>(a, result, total, parameter);
+}
+
+/* Variance of contiguous elements: a block per result and share. */
+template <class C> static __global__ void __launch_bounds__(BLOCK) reduce_moments(reduction<C> a)
+{
+    __shared__ lt_wide_moments shared[lt_shared_for(BLOCK)];
+    const lt_thread_group<lt_wide_moments> team = {shared, static_cast<int>(threadIdx.x), BLOCK};
+    const int64_t result = blockIdx.x, from = blockIdx.y * a.share,
+                  to = from + a.share < a.count ? from + a.share : a.count;
+    const int64_t size = lt_element_size(a.in_dtype);
+    int64_t offset[2];
+    a.kept.at(result, offset);
+    const char *in = a.in + offset[1];
+    const lt_wide_moments own = lt_accumulate_moments<C>(
+        from, to, static_cast<int64_t>(threadIdx.x), int64_t{BLOCK}, [&](int64_t i, int n, C *x) {
+            load_row<C, ROW>(a.in_dtype, in + i * size, x, n, a.aligned);
+        });
+    const lt_wide_moments total = lt_block_join(
+        own, shared, [](lt_wide_moments x, lt_wide_moments y) { return lt_join_moments(x, y); });
+    const auto finish = [&](int64_t i, lt_wide_moments m) {
+        write_result<sum_square_off_step>(a, i, static_cast<C>(m.squares), C{0});
+    };
+    if (a.shares == 1) {
+        if (team.leads()) finish(result, total);
+        return;
+    }
+    lt_wide_moments *parts = reinterpret_cast<lt_wide_moments *>(a.parts);
+    if (team.leads()) lt_leave(parts + blockIdx.y * a.results + result, total);
+    if (team.last(a.counter, gridDim.x * gridDim.y))
+        lt_join_shares<moments_step>(team, parts, a.results, a.shares, finish);
 }
 
 template <class Step, class C>
@@ -378,25 +411,33 @@ template <class Step, class C> static int64_t plan(const reduce_call &c, reducti
     return team;
 }
 
+/* Takes the memory of the parts, of `size` bytes, and for teams of threads a counter. */
+template <class C>
+static lt_status take_parts(const reduce_call &c, int64_t team, size_t size, reduction<C> *a,
+                            lt_cuda_scratch *parts)
+{
+    const int device = c.it->device.index;
+    if (a->shares == 1) return LT_OK;
+    const size_t bytes = (static_cast<size_t>(a->shares * a->results) * size + 3) / 4 * 4;
+    LT_TRY(parts->take(device, bytes + sizeof(unsigned)));
+    a->parts = parts->as<C>();
+    return team == 1 ? LT_OK
+                     : lt_cuda_counter(device, c.stream, parts->as<unsigned>(bytes), &a->counter);
+}
+
 /* first: output of a first pass; parameters: input of a second one. */
 template <class Step, class C>
 static lt_status launch_reduce(const reduce_call &c, C *first = nullptr, C *parameters = nullptr)
 {
     const int device = c.it->device.index;
-    reduction<C> a = {};
+    reduction<C> a;
     lt_cuda_scratch parts;
     const int64_t team = plan<Step>(c, &a);
     if (a.results == 0) return LT_OK;
     a.first = first;
     a.parameters = parameters;
     if (first != nullptr) a.divisor = first_divisor<C>(c, a.count);
-    if (a.shares > 1) {
-        const size_t bytes = (static_cast<size_t>(a.shares * a.results) * sizeof(C) + 3) / 4 * 4;
-        LT_TRY(parts.take(device, bytes + sizeof(unsigned)));
-        a.parts = parts.as<C>();
-        if (team > 1)
-            LT_TRY(lt_cuda_counter(device, c.stream, parts.as<unsigned>(bytes), &a.counter));
-    }
+    LT_TRY(take_parts(c, team, sizeof(C), &a, &parts));
     if (c.producer != nullptr) return launch_fused_reduce<Step>(c, a, team);
     const dim3 block = block_of(team);
     if (team > 1) {
@@ -428,6 +469,15 @@ static lt_status run_held(const reduce_call &c, reduction<C> *a, int64_t team)
     return lt_cuda_launched(c.it->device.index, c.stream, "reduce");
 }
 
+template <class C> static lt_status run_moments(const reduce_call &c, reduction<C> *a)
+{
+    lt_cuda_scratch parts;
+    LT_TRY(take_parts(c, BLOCK, sizeof(lt_wide_moments), a, &parts));
+    if (c.producer != nullptr) return launch_fused_reduce<moments_step>(c, *a, BLOCK);
+    LT_LAUNCH_BARRIER(reduce_moments<C>, grid_of(*a, BLOCK), BLOCK, 0, c.stream, *a);
+    return lt_cuda_launched(c.it->device.index, c.stream, "reduce");
+}
+
 /* ---- entry ----------------------------------------------------------------------------------- */
 
 template <class C> static lt_status run_norm(const reduce_call &c)
@@ -444,7 +494,7 @@ template <class C> static lt_status run_norm(const reduce_call &c)
 template <class First, class Second, class C> static lt_status run_two(const reduce_call &c)
 {
     lt_cuda_scratch scratch;
-    reduction<C> a = {};
+    reduction<C> a;
     const int64_t team = plan<Second>(c, &a);
     if (a.results == 0) return LT_OK;
     if (a.dense && a.shares == 1) {
@@ -452,6 +502,8 @@ template <class First, class Second, class C> static lt_status run_two(const red
         if (a.count <= team * ROW * lt_max_runs<C>)
             return run_held<First, Second, lt_max_runs<C>>(c, &a, team);
     }
+    if (std::is_same_v<Second, sum_square_off_step> && a.dense && team == BLOCK)
+        return run_moments(c, &a);
     LT_TRY(scratch.take(c.it->device.index, static_cast<size_t>(a.results) * sizeof(C)));
     LT_TRY((launch_reduce<First, C>(c, scratch.as<C>())));
     if (c.producer != nullptr && !*c.producer->done) return LT_OK;

@@ -7,6 +7,7 @@
  *
  * Generic lambdas are avoided: NVRTC 13.0 treats them as host functions. */
 #include "join.cuh"
+#include "moments.cuh"
 #include "steps.cuh"
 
 /* Calls take(line, share, team) for the chunk of a row that this thread's team reduces. */
@@ -44,15 +45,53 @@ template <class C> LT_FUSED_FN C lt_parameter_of(const lt_fused_lines &l, int64_
                                    : lt_number_in<C>(l.parameter);
 }
 
+/* The end of a share of a row. */
+LT_FUSED_FN uint32_t lt_end_of_share(const lt_fused_lines &l, int64_t share)
+{
+    return static_cast<uint32_t>(share + 1 < l.shares ? (share + 1) * l.share : l.count);
+}
+
+/* Variance, in one pass. */
+template <class C, class S, class A> LT_FUSED_FN void lt_reduce_moments(const A &a, uint32_t thread)
+{
+    const lt_fused_lines &l = a.taker;
+    lt_take_line<lt_wide_moments>(
+        a, thread, [&](int64_t line, int64_t share, const lt_thread_group<lt_wide_moments> &team) {
+            const uint32_t begin = static_cast<uint32_t>(line * l.count),
+                           from = static_cast<uint32_t>(share * l.share),
+                           to = lt_end_of_share(l, share);
+            const auto load = [&](uint32_t i, int n, C *x) {
+                lt_fused_row(a.fusion, begin + i, n, x);
+            };
+            const auto finish = [&](int64_t i, lt_wide_moments m) {
+                lt_end_line<sum_square_off_step, S>(l, i, static_cast<C>(m.squares),
+                                                    static_cast<C>(0));
+            };
+            const lt_wide_moments total = team.joined(
+                [](lt_wide_moments x, lt_wide_moments y) { return lt_join_moments(x, y); },
+                [&](int first) {
+                    return lt_accumulate_moments<C>(from, to, static_cast<uint32_t>(first),
+                                                    static_cast<uint32_t>(l.team), load);
+                });
+            if (l.shares == 1) {
+                if (team.leads()) finish(line, total);
+                return;
+            }
+            lt_wide_moments *const parts = static_cast<lt_wide_moments *>(l.parts);
+            if (team.leads()) lt_leave(parts + share * l.lines + line, total);
+            if (team.last(l.counter, static_cast<unsigned>(l.lines * l.shares)))
+                lt_join_shares<moments_step>(team, parts, l.lines, l.shares, finish);
+        });
+}
+
 template <class Step, class C, class S, class A>
-LT_FUSED_FN void lt_reduce_lines(const A &a, uint32_t thread)
+LT_FUSED_FN void lt_reduce_totals(const A &a, uint32_t thread)
 {
     const lt_fused_lines &l = a.taker;
     lt_take_line<C>(a, thread, [&](int64_t line, int64_t share, const lt_thread_group<C> &team) {
         const uint32_t begin = static_cast<uint32_t>(line * l.count),
-                       from = static_cast<uint32_t>(share * l.share);
-        const uint32_t to = share + 1 < l.shares ? from + static_cast<uint32_t>(l.share)
-                                                 : static_cast<uint32_t>(l.count);
+                       from = static_cast<uint32_t>(share * l.share),
+                       to = lt_end_of_share(l, share);
         const C parameter = lt_parameter_of<C>(l, line);
         const auto load = [&](uint32_t i, int n, C *x) { lt_fused_row(a.fusion, begin + i, n, x); };
         const C total = team.joined([](C x, C y) { return Step::join(x, y); },
@@ -73,6 +112,15 @@ LT_FUSED_FN void lt_reduce_lines(const A &a, uint32_t thread)
             lt_end_line<Step, S>(l, i, joined, lt_parameter_of<C>(l, i));
         });
     });
+}
+
+template <class Step, class C, class S, class A>
+LT_FUSED_FN void lt_reduce_lines(const A &a, uint32_t thread)
+{
+    if constexpr (std::is_same_v<Step, moments_step>)
+        lt_reduce_moments<C, S>(a, thread);
+    else
+        lt_reduce_totals<Step, C, S>(a, thread);
 }
 
 /* Reduces by two steps at once, for rows that a team's registers hold. */

@@ -6,13 +6,20 @@
  * on all threads use the mutex, for good.
  *
  * Invariants: `shared` never becomes false again; `owner` is written once, with the mutex held;
- * `inside` is true only while the owner holds the lock, or finds out that it is shared. */
+ * `inside` is true only while the owner holds the lock, or finds out that it is shared.
+ *
+ * A build without threads (THREADS=no) uses the plain mutex. */
 #ifndef LT_CUDA_OWNED_MUTEX_CUH
 #define LT_CUDA_OWNED_MUTEX_CUH
 
+#include <mutex>
+
+#ifdef LT_NO_THREADS
+using lt_owned_mutex = std::mutex;
+#else
+
 #include <atomic>
 #include <linux/membarrier.h>
-#include <mutex>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/syscall.h>
@@ -65,4 +72,5 @@ class lt_owned_mutex {
     }
 };
 
+#endif
 #endif

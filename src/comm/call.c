@@ -8,6 +8,7 @@
 #include "assertion.h"
 #include "compile/trace.h"
 #include "system/clock.h"
+#include "system/threads.h"
 #include "context/interrupt.h"
 #include "compile/deferred.h"
 #include "internal.h"
@@ -98,15 +99,9 @@ lt_status lt_work_begin(lt_ranks *g, const lt_comm_call *call, lt_work **out)
 static void sleep_until_change(lt_world *world, lt_work *w)
 {
     lt_status unused;
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += 5000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_nsec -= 1000000000;
-        until.tv_sec++;
-    }
+    const double until = lt_clock() + 5e-3;
     pthread_mutex_lock(&world->lock);
-    if (!lt_work_ended(w, &unused)) pthread_cond_timedwait(&world->changed, &world->lock, &until);
+    if (!lt_work_ended(w, &unused)) lt_condition_wait_until(&world->changed, &world->lock, until);
     lt_unlock(&world->lock);
 }
 

@@ -4,9 +4,7 @@
  * sleeps, so that ranks that share a core can run. At the end of the process, with any exit status,
  * the rank notifies the others. MPI is finalized only if all ranks end successfully, because
  * MPI_Finalize waits for all. */
-#include <dlfcn.h>
 #include <errno.h>
-#include <math.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +12,9 @@
 
 #include "assertion.h"
 #include "system/clock.h"
+#include "system/process.h"
+#include "system/shared_library.h"
+#include "system/threads.h"
 #include "context/interrupt.h"
 #include "context/thread.h"
 #include "internal.h"
@@ -206,12 +207,6 @@ static void nap(double seconds)
     nanosleep(&t, NULL);
 }
 
-static struct timespec in(double seconds)
-{
-    const double t = lt_clock() + seconds;
-    return (struct timespec){(time_t)t, (long)((t - floor(t)) * 1e9)};
-}
-
 /* Waits for new work; wakes up regularly to poll the engine and control messages. */
 static void world_sleep(lt_world *world, double since)
 {
@@ -223,10 +218,10 @@ static void world_sleep(lt_world *world, double since)
         return;
     }
     /* If no thread is blocked in wait(), back off early so that compute threads get the CPU. */
-    const struct timespec until = in(!busy ? 20e-3 : idle < 0.1 ? 50e-6 : 500e-6);
+    const double until = lt_clock() + (!busy ? 20e-3 : idle < 0.1 ? 50e-6 : 500e-6);
     pthread_mutex_lock(&world->lock);
     if (world->incoming == NULL && (busy || !world->ending))
-        pthread_cond_timedwait(&world->given, &world->lock, &until);
+        lt_condition_wait_until(&world->given, &world->lock, until);
     lt_unlock(&world->lock);
 }
 
@@ -314,10 +309,11 @@ static void *progress(void *given)
 
 static lt_world *of_process; /* result of lt_world_open */
 
-static void at_exit(int status, void *unused)
+static void at_exit(void)
 {
     lt_world *world = of_process;
-    (void)unused;
+    int status;
+    (void)lt_exit_status(&status);
     if (world == NULL || world->process != getpid() || lt_world_inline(world)) return;
     fflush(NULL);
     pthread_mutex_lock(&world->lock);
@@ -340,13 +336,9 @@ static lt_status world_init(lt_world *world, const lt_engine *engine, int rank, 
     world->process = getpid();
     const char *debug = getenv("TORCH_DISTRIBUTED_DEBUG");
     world->detail = debug != NULL && strcmp(debug, "DETAIL") == 0;
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     lt_fork_mutex_init(&world->fork, &world->lock, false);
-    pthread_cond_init(&world->given, &monotonic);
-    pthread_cond_init(&world->changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    lt_condition_init(&world->given);
+    lt_condition_init(&world->changed);
     world->peers = lt_mem_zarray(size, sizeof *world->peers);
     if (world->peers == NULL) return LT_ERR_MEMORY;
     world->all.timeout = timeout;
@@ -360,10 +352,8 @@ static lt_status wait_for_others(lt_world *world, double timeout)
     if (timeout < START) timeout = START;
     const double until = lt_clock() + timeout;
     pthread_mutex_lock(&world->lock);
-    while (!world->joined && lt_clock() < until && !lt_interrupted()) {
-        const struct timespec slice = in(20e-3);
-        pthread_cond_timedwait(&world->changed, &world->lock, &slice);
-    }
+    while (!world->joined && lt_clock() < until && !lt_interrupted())
+        lt_condition_wait_until(&world->changed, &world->lock, lt_clock() + 20e-3);
     const bool joined = world->joined;
     lt_unlock(&world->lock);
     if (joined)
@@ -394,15 +384,6 @@ static lt_status open_inline(lt_world *world, lt_fake_hub *hub)
     return know_all(world);
 }
 
-/* The progress thread and the exit handler run code of this library: prevent an interpreter that
- * unloads its modules from unloading it. */
-static void stay_loaded(void)
-{
-    Dl_info info;
-    if (dladdr((void *)&of_process, &info) != 0 && info.dli_fname != NULL)
-        (void)dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
-}
-
 lt_status lt_world_open(const char *backend, double timeout, lt_world **out)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -424,8 +405,10 @@ lt_status lt_world_open(const char *backend, double timeout, lt_world **out)
     status = world != NULL ? world_init(world, engine, rank, size, timeout) : LT_ERR_MEMORY;
     if (status != LT_OK) goto done; /* not freed: the process cannot continue without a world */
     of_process = world;
-    stay_loaded();
-    on_exit(at_exit, NULL);
+    /* The progress thread and the exit handler run code of this library. */
+    lt_shared_keep_own();
+    atexit(at_exit);
+    lt_exit_status_record(); /* exit() calls the last registered handler first */
     status = engine->threaded ? open_threaded(world, timeout)
                               : open_inline(world, lt_fake_hub_new(size));
 done:

@@ -4,33 +4,25 @@
 
 #include <dlfcn.h>
 #include <lauxlib.h>
-#include <link.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
 #include "ltensor_lua.h"
+#include "system/shared_library.h"
 
 typedef int raise_function(lua_State *L, const char *format, ...);
 
-typedef struct lua_object {
-    const void *base; /* NULL: unknown, as in a static program, which is one object */
-    const char *path;
-    bool is_program;
-} lua_object;
-
-static lua_object object_of(const void *address)
+/* The base is NULL if it is unknown, as in a static program, which is one object. */
+static lt_shared_object object_of(const void *address)
 {
-    Dl_info info;
-    struct link_map *map = NULL;
-    if (dladdr1(address, &info, (void **)&map, RTLD_DL_LINKMAP) == 0 || map == NULL)
-        return (lua_object){NULL, "", false};
-    const bool is_program = map->l_name[0] == '\0';
-    return (lua_object){info.dli_fbase, is_program ? info.dli_fname : map->l_name, is_program};
+    lt_shared_object object;
+    if (lt_shared_object_of(address, &object)) return object;
+    return (lt_shared_object){NULL, "", false};
 }
 
 /* The symbol as defined by the object or the libraries that it needs; NULL: none does. */
-static void *find_symbol(lua_object where, const char *name)
+static void *find_symbol(lt_shared_object where, const char *name)
 {
     void *const handle = dlopen(where.is_program ? NULL : where.path, RTLD_LAZY | RTLD_NOLOAD);
     if (handle == NULL) return NULL;
@@ -42,7 +34,7 @@ static void *find_symbol(lua_object where, const char *name)
 /* The object that provides Lua's functions to the library. *mixed: several do, as in a program with
  * an older Lua: ours provides the functions that it lacks, such as lua_newuserdatauv and lua_toclose
  * of 5.4. */
-static lua_object own_lua(bool *mixed)
+static lt_shared_object own_lua(bool *mixed)
 {
     const uintptr_t functions[] = {
 #if LUA_VERSION_NUM == 503
@@ -62,7 +54,7 @@ static lua_object own_lua(bool *mixed)
         (uintptr_t)&lua_settop,
         (uintptr_t)&luaL_error
     };
-    const lua_object first = object_of((const void *)functions[0]);
+    const lt_shared_object first = object_of((const void *)functions[0]);
     *mixed = false;
     for (size_t i = 1; i < sizeof functions / sizeof *functions; i++)
         if (object_of((const void *)functions[i]).base != first.base) *mixed = true;
@@ -71,14 +63,14 @@ static lua_object own_lua(bool *mixed)
 
 /* A host may call luaopen_torch by itself, or through a module of its own: such an object has no
  * Lua, and the linker bound it to the library. */
-static bool is_linked_with_us(lua_object caller, const void *opener)
+static bool is_linked_with_us(lt_shared_object caller, const void *opener)
 {
     return find_symbol(caller, "luaopen_torch") == opener;
 }
 
 /* luaL_error of the caller's Lua, which has the same form in every version; NULL: it is not
  * exported. */
-static raise_function *find_raise(lua_object caller)
+static raise_function *find_raise(lt_shared_object caller)
 {
     void *const raise = find_symbol(caller, "luaL_error");
     if (raise == NULL || object_of(raise).base != caller.base) return NULL;
@@ -93,7 +85,7 @@ int lt_lua_check_caller(lua_State *L, const void *return_address, const void *op
         "." LUA_VERSION_MINOR " or ltensor; a host must export the functions of its " LUA_VERSION
         " to modules (link it with -Wl,-E, or load it with RTLD_GLOBAL)";
     bool mixed;
-    const lua_object own = own_lua(&mixed), caller = object_of(return_address);
+    const lt_shared_object own = own_lua(&mixed), caller = object_of(return_address);
     if (own.base == NULL || caller.base == NULL) return 1;
     if (caller.base == own.base && !mixed) return 1;
     raise_function *const raise = find_raise(caller);

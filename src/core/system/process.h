@@ -10,9 +10,9 @@
  * on systems without fork(). */
 void lt_at_fork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void));
 
-/* Records the exit status from now on. */
+/* Records the exit status for the exit handlers that are registered so far. */
 void lt_exit_status_record(void);
-/* During exit(): the recorded status. False: the system does not report it. */
+/* During exit(): the recorded status. False: the system does not report it, and it counts as 0. */
 bool lt_exit_status(int *status);
 /* Ends the process without destructors. */
 __attribute__((noreturn)) void lt_exit_now(int status);

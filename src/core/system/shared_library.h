@@ -37,6 +37,16 @@ const char *lt_shared_error(void);
 /* Stores the absolute path of the program or library that contains this code; false: unknown. */
 bool lt_shared_own_path(char *path, size_t n);
 
+/* The program or library that contains an address. */
+typedef struct lt_shared_object {
+    const void *base; /* its address in memory */
+    const char *path; /* valid while it is loaded */
+    bool is_program;
+} lt_shared_object;
+
+/* False: the system does not report it. */
+bool lt_shared_object_of(const void *address, lt_shared_object *object);
+
 /* Keeps the library that contains this code loaded until the process ends: a thread runs its code.
  * */
 void lt_shared_keep_own(void);

@@ -6,6 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#ifdef __GLIBC__
+#include <link.h>
+#endif
+
 /* Clears the error of an earlier failure. */
 static void *open_library(const char *path, int flags)
 {
@@ -49,6 +53,22 @@ bool lt_shared_own_path(char *path, size_t n)
     const bool fits = (size_t)snprintf(path, n, "%s", real) < n;
     free(real);
     return fits;
+}
+
+bool lt_shared_object_of(const void *address, lt_shared_object *object)
+{
+#ifdef __GLIBC__
+    Dl_info info;
+    struct link_map *map = NULL;
+    if (dladdr1(address, &info, (void **)&map, RTLD_DL_LINKMAP) == 0 || map == NULL) return false;
+    object->base = info.dli_fbase;
+    object->is_program = map->l_name[0] == '\0';
+    object->path = object->is_program ? info.dli_fname : map->l_name;
+    return true;
+#else
+    (void)address, (void)object;
+    return false;
+#endif
 }
 
 void lt_shared_keep_own(void)

@@ -56,4 +56,10 @@ bool lt_shared_own_path(char *path, size_t n)
     return length > 0 && length < n;
 }
 
+bool lt_shared_object_of(const void *address, lt_shared_object *object)
+{
+    (void)address, (void)object;
+    return false;
+}
+
 void lt_shared_keep_own(void) { own_module(GET_MODULE_HANDLE_EX_FLAG_PIN); }

@@ -15,6 +15,7 @@
 #include "error.h"
 #include "memory/alloc.h"
 #include "pointwise_ops.h" /* generated from the declarations */
+#include "system/files.h"
 #include "system/plain_locale.h"
 
 /* ---- formulas -------------------------------------------------------------------------------- */
@@ -266,22 +267,21 @@ static bool put_loop(writer *w)
 
 lt_status lt_fusion_c_source(const lt_fusion *c, char **out)
 {
-    char *text = NULL;
-    size_t n = 0;
-    FILE *stream = open_memstream(&text, &n);
+    lt_text_stream stream;
     *out = NULL;
-    if (stream == NULL) return LT_ERR_MEMORY;
-    writer w = {.out = stream, .fusion = c};
+    if (!lt_text_stream_open(&stream)) return LT_ERR_MEMORY;
+    writer w = {.out = stream.file, .fusion = c};
     const lt_locale before = lt_plain_locale_begin();
-    const bool possible = put_loop(&w), written = ferror(stream) == 0;
+    const bool possible = put_loop(&w);
     lt_plain_locale_end(before);
-    lt_status status = fclose(stream) == 0 && written ? LT_OK : LT_ERR_MEMORY;
+    char *text = lt_text_stream_close(&stream);
+    lt_status status = text != NULL ? LT_OK : LT_ERR_MEMORY;
     if (possible && status == LT_OK) {
-        *out = lt_mem_alloc(n + 1);
+        *out = lt_mem_alloc(strlen(text) + 1);
         if (*out == NULL)
             status = LT_ERR_MEMORY;
         else
-            memcpy(*out, text, n + 1);
+            strcpy(*out, text);
     }
     free(text);
     return status;

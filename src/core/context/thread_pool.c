@@ -22,6 +22,7 @@
 #include "lock.h"
 #include "ltensor.h"
 #include "system/clock.h"
+#include "system/memory.h"
 #include "system/process.h"
 #include "thread.h"
 
@@ -173,7 +174,7 @@ static void pool_in_child(void)
     while (pool.idle != NULL) {
         pool_worker *w = pool.idle;
         pool.idle = w->next;
-        free(w);
+        lt_aligned_free(w);
     }
     pool.workers = 0;
 }
@@ -182,13 +183,13 @@ static void pool_in_child(void)
 static pool_worker *worker_new(void)
 {
     LT_ASSERT(LT_IS_LOCKED(&pool.mutex));
-    pool_worker *w = aligned_alloc(_Alignof(pool_worker), sizeof *w);
+    pool_worker *w = lt_aligned_alloc(sizeof *w);
     if (w == NULL) return NULL;
     *w = (pool_worker){.state = EMPTY, .generation = pool.generation};
     pthread_mutex_init(&w->mutex, NULL);
     pthread_cond_init(&w->changed, NULL);
     if (!lt_thread_start(&w->thread, serve, w)) {
-        free(w);
+        lt_aligned_free(w);
         return NULL;
     }
     pool.workers++;
@@ -208,7 +209,7 @@ static void end_workers(pool_worker *first)
         pthread_join(w->thread, NULL);
         pthread_mutex_destroy(&w->mutex);
         pthread_cond_destroy(&w->changed);
-        free(w);
+        lt_aligned_free(w);
     }
 }
 

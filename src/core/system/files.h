@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <limits.h>
 
 typedef enum lt_file_kind { LT_REGULAR_FILE, LT_FOLDER, LT_LINK, LT_OTHER_FILE } lt_file_kind;
@@ -39,6 +40,19 @@ int64_t lt_fd_read_at(int fd, void *to, size_t n, int64_t at);
  * are private. */
 void *lt_fd_map(int fd, size_t n, bool shared);
 void lt_fd_unmap(void *data, size_t n);
+
+/* ---- texts ---- */
+
+/* A stream that collects a text in memory. */
+typedef struct lt_text_stream {
+    FILE *file;
+    char *text;
+    size_t size;
+} lt_text_stream;
+
+bool lt_text_stream_open(lt_text_stream *s);
+/* Closes the stream. Returns the text, which free() frees; NULL: a write failed. */
+char *lt_text_stream_close(lt_text_stream *s);
 
 /* ---- paths ---- */
 

@@ -74,6 +74,22 @@ void *lt_fd_map(int fd, size_t n, bool shared)
 
 void lt_fd_unmap(void *data, size_t n) { munmap(data, n); }
 
+/* ---- texts ----------------------------------------------------------------------------------- */
+
+bool lt_text_stream_open(lt_text_stream *s)
+{
+    s->file = open_memstream(&s->text, &s->size);
+    return s->file != NULL;
+}
+
+char *lt_text_stream_close(lt_text_stream *s)
+{
+    const bool written = ferror(s->file) == 0;
+    if (fclose(s->file) == 0 && written) return s->text;
+    free(s->text);
+    return NULL;
+}
+
 /* ---- paths ----------------------------------------------------------------------------------- */
 
 bool lt_path_exists(const char *path) { return access(path, F_OK) == 0; }

@@ -91,6 +91,31 @@ void lt_fd_unmap(void *data, size_t n)
     UnmapViewOfFile(data);
 }
 
+/* ---- texts ----------------------------------------------------------------------------------- */
+
+/* A temporary file, which Windows keeps in memory as long as it can (T) and deletes (D). */
+bool lt_text_stream_open(lt_text_stream *s)
+{
+    char folder[MAX_PATH], path[MAX_PATH];
+    *s = (lt_text_stream){NULL};
+    if (GetTempPathA(sizeof folder, folder) > 0 && GetTempFileNameA(folder, "lt", 0, path) > 0)
+        s->file = fopen(path, "w+bTD");
+    return s->file != NULL;
+}
+
+char *lt_text_stream_close(lt_text_stream *s)
+{
+    const long n = ftell(s->file);
+    if (ferror(s->file) == 0 && n >= 0) s->text = calloc((size_t)n + 1, 1);
+    rewind(s->file);
+    if (s->text != NULL && fread(s->text, 1, (size_t)n, s->file) != (size_t)n) {
+        free(s->text);
+        s->text = NULL;
+    }
+    fclose(s->file);
+    return s->text;
+}
+
 /* ---- paths ----------------------------------------------------------------------------------- */
 
 bool lt_path_exists(const char *path) { return _access(path, 0) == 0; }

@@ -80,7 +80,7 @@ CUDA_TEXT := $(if $(filter yes,$(CUDA)),CUDA backend for $(addprefix sm_,$(CUDA_
 $(GEN)/build_config.h: FORCE
 	@mkdir -p $(GEN)
 	@printf '#define LT_BUILD_%s "%s"\n' CUDA "$(CUDA_TEXT)" ONEDNN "$(or $(ONEDNN),libdnnl.so.3)" \
-	  READLINE "$(if $(LIBEDIT),libedit,readline)" MPI "$(MPIS)" | { $(write_if_changed); }
+	  READLINE "$(if $(LINKED),none,$(if $(LIBEDIT),libedit,readline))" MPI "$(MPIS)" | { $(write_if_changed); }
 	@rm -f $(filter-out $(CUDA_BACKENDS),$(BUILD)/libltensor_cuda.so $(BUILD)/libltensor_cuda12.so)
 
 # A change of ASSERT recompiles only the sources that include assertion.h.

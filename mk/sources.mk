@@ -34,8 +34,11 @@ VECTOR_OBJ := $(foreach i,$(ISAS),$(VECTOR_SRC:%.c=$(OBJ)/%.$(i).o))
 # ---- the binding and the program ----
 LUA_SRC := $(wildcard src/lua/*.c src/lua/*/*.c)
 BIND_OBJ := $(LUA_SRC:%.c=$(LUA_OBJ)/%.o) $(GEN_BIND:$(GEN)/%.c=$(LUA_OBJ)/gen/%.o) $(LUA_OBJ)/gen/embedded_lib.o
-# repl/web is the program's part for WebAssembly, which replaces those that need a terminal.
-REPL_ABSENT := $(if $(WASM),repl/edit/%.c $(addprefix repl/,system/recorder.c system/shell.c program/allocator.c),repl/web/%)
+# Programs into which everything is linked (WASM, STATIC) have neither readline nor OpenBLAS. repl/plain replaces the line
+# editor; repl/web is the part for WebAssembly, which replaces the files that need a terminal or much memory.
+LINKED := $(or $(WASM),$(STATIC))
+REPL_ABSENT := $(if $(LINKED),repl/edit/%.c repl/system/recorder.c,repl/plain/%) \
+               $(if $(WASM),repl/system/shell.c repl/program/allocator.c,repl/web/%)
 REPL_SRC := $(filter-out $(REPL_ABSENT),$(wildcard repl/*.c repl/*/*.c))
 REPL_OBJ := $(REPL_SRC:%.c=$(LUA_OBJ)/%.o) $(LUA_OBJ)/gen/embedded_repl.o
 # No program loads lib/meta: editors read it, and the prompt's help reads its text.
@@ -56,10 +59,12 @@ CUDA_BACKENDS := $(if $(filter yes,$(CUDA)),$(BUILD)/libltensor_cuda.so \
                  $(if $(NVCC12),$(BUILD)/libltensor_cuda12.so))
 SIM_CU_SRC := $(filter-out src/cuda/libraries/opening/%,$(CU_SRC))
 CHECK_ENTRY := src/cuda/sim/check/entry.cpp
-# The switch between fibers is boost/switch.cpp. wasm/ has the one for WebAssembly, and replaces OpenBLAS there.
+# The switch between fibers: Boost.Context's, or the one for WebAssembly. small_blas replaces OpenBLAS; linked
+# registers the simulator as a library inside of the program.
 SIM_SWITCH := $(if $(WASM),wasm,boost)
-SIM_SRC := $(filter-out $(CHECK_ENTRY) $(if $(WASM),src/cuda/sim/cusolver.cpp),\
-           $(wildcard $(addprefix src/cuda/sim/,*.cpp cudnn/*.cpp check/*.cpp user/*.cpp $(SIM_SWITCH)/*.cpp)))
+SIM_SRC := $(filter-out $(CHECK_ENTRY) $(if $(LINKED),src/cuda/sim/cusolver.cpp src/cuda/sim/exit_status.cpp),\
+           $(wildcard $(addprefix src/cuda/sim/,*.cpp cudnn/*.cpp check/*.cpp user/*.cpp $(SIM_SWITCH)/*.cpp \
+           $(if $(LINKED),small_blas/*.cpp linked/*.cpp))))
 SIM_RUNTIME_OBJ := $(SIM_SRC:%.cpp=$(OBJ)/%.o)
 SIM_OBJ := $(SIM_CU_SRC:%.cu=$(OBJ)/%.sim.o) $(SIM_RUNTIME_OBJ)
 # The simulator with checks: each memory access of a kernel is checked.

@@ -5,16 +5,14 @@
 # (src/cuda/sim/wasm/switch.cpp).
 
 WASM_BUILD := $(BUILD)/wasm
-# Debian has no libraries for WebAssembly. scripts/deps.sh wasm fetches the sources of Lua, zlib and cJSON.
-WASM_SOURCES ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/ltensor/wasm
 
 ##@ WebAssembly
 ## wasm: build/wasm/ltensor.js, the program for a browser without a server and for node (scripts/deps.sh wasm)
 .PHONY: wasm
 wasm:
-	@[ -f $(WASM_SOURCES)/complete ] || sh scripts/deps.sh wasm
+	@[ -f $(LIBRARY_SOURCES)/complete ] || sh scripts/deps.sh wasm
 	EM_COMPILER_WRAPPER=$(if $(findstring ccache,$(shell command -v $(CC))),ccache) \
-	$(MAKE) WASM=1 BUILD=$(WASM_BUILD) CLANG=clang CC=emcc CXX=em++ AR=emar OBJCOPY=true CUDA=no THREADS=no ASSERT=no WERROR= \
+	$(MAKE) WASM=1 SYSTEM=static BUILD=$(WASM_BUILD) CLANG=clang CC=emcc CXX=em++ AR=emar OBJCOPY=true CUDA=no THREADS=no ASSERT=no WERROR= \
 	  OPT=-O2 CHEAP_OPT=-O1 SIM_OPT=-O1 LUA_CFLAGS= PACKED= ONEDNN=none $(WASM_BUILD)/ltensor.js
 
 ## test-wasm: run the GPU chapter in headless Chromium, with 0, 1 and 2 simulated GPUs, and specs in node
@@ -25,27 +23,16 @@ test-wasm: wasm
 	sh tests/wasm/specs.sh $(WASM_BUILD)
 
 ifdef WASM
+LIBRARY_FLAGS := -msimd128
 # The options of GCC that clang lacks are ignored.
-CPPFLAGS += -Qunused-arguments -fno-pic -msimd128 -Isrc/cuda/sim/wasm/include \
-  $(addprefix -isystem $(WASM_SOURCES),/. /lua5.4/src /zlib)
+CPPFLAGS += -Qunused-arguments -fno-pic -msimd128 $(LIBRARY_INCLUDES)
 # Only these files catch exceptions: of the simulator's runtime, and bad_alloc of the backend's. Elsewhere they would
 # turn each call that may throw into a call through JavaScript.
 $(filter $(OBJ)/src/cuda/runtime/%,$(SIM_OBJ)) $(OBJ)/src/cuda/sim/launch.o: private CXXFLAGS += -fexceptions
-$(addprefix $(OBJ)/src/,core/system/posix/process.o comm/world.o cuda/sim/runtime.o) $(LUA_OBJ)/src/lua/caller.o: \
-  private CPPFLAGS += -include repl/web/system.h
 # The checks of users' kernels identify a thread by its pointer; there is one thread, and no compiler for these kernels.
 $(filter $(addprefix $(OBJ)/src/cuda/sim/,check/% user/%),$(SIM_OBJ)): private CXXFLAGS += -D__builtin_thread_pointer=pthread_self
 
-WASM_LIBS := $(filter-out %/lua.c %/luac.c,$(wildcard $(WASM_SOURCES)/lua5.4/src/*.c)) $(WASM_SOURCES)/cjson/cJSON.c \
-             $(addprefix $(WASM_SOURCES)/zlib/,$(addsuffix .c,adler32 compress crc32 deflate gzclose gzlib gzread gzwrite inffast inflate \
-             inftrees trees uncompr zutil))
-WASM_LIB_OBJ := $(WASM_LIBS:$(WASM_SOURCES)/%.c=$(OBJ)/libraries/%.o)
-$(OBJ)/libraries/%.o: $(WASM_SOURCES)/%.c
-	@mkdir -p $(@D)
-	@echo '  CC $<'
-	$(CC) -O2 -msimd128 -DHAVE_UNISTD_H -c $< -o $@
-
-WASM_OBJ := $(CORE_OBJ) $(VECTOR_OBJ) $(BIND_OBJ) $(REPL_OBJ) $(SIM_OBJ) $(WASM_LIB_OBJ)
+WASM_OBJ := $(CORE_OBJ) $(VECTOR_OBJ) $(BIND_OBJ) $(REPL_OBJ) $(SIM_OBJ) $(LIBRARY_OBJ)
 WASM_LINK := -O1 -fexceptions -g2 -sMODULARIZE=1 -sEXPORT_NAME=createLtensor -sINVOKE_RUN=0 -sEXIT_RUNTIME=1 \
   -sALLOW_MEMORY_GROWTH=1 -sTOTAL_STACK=2MB -sFORCE_FILESYSTEM=1 -lnodefs.js \
   -sENVIRONMENT=web,worker,node --js-library src/cuda/sim/wasm/asyncify.js \

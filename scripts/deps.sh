@@ -2,7 +2,7 @@
 # Installs the packages that ltensor needs: `scripts/deps.sh` for building, `scripts/deps.sh test`
 # also for the test suite, `scripts/deps.sh ci` also for make lint, make site and make deb;
 # `scripts/deps.sh deb` for make deb only; `scripts/deps.sh arm64` for make test-arm64; `scripts/deps.sh wasm` for make wasm
-# and make test-wasm.
+# and make test-wasm; `scripts/deps.sh port` for make test-static, make test-windows and make check-macos.
 #
 # On Debian and Ubuntu, missing packages are installed with apt-get, through sudo if the user is not
 # root. On other systems, or without permission, the script prints the required packages. If nothing
@@ -46,6 +46,8 @@ arm64_packages() {
 
 lapack_packages='libblas3 liblapack3 libblis4-openmp libflame1 libedit-dev'
 wasm_packages='emscripten nodejs chromium chromium-driver lua-busted'
+port_packages='python3-pip lua-busted gcc-mingw-w64-x86-64-posix wine wine64'
+zig=ziglang==0.17.1 # a C compiler with C libraries for other systems, of PyPI
 deb_packages='debhelper dpkg-dev libopenmpi-dev libmpich-dev'
 
 case "${1-}" in
@@ -56,8 +58,9 @@ case "${1-}" in
 lighttpd lighttpd-modules-lua gringo curl" ;;
     arm64) wanted="$build_packages $(arm64_packages)" ;;
     wasm) wanted="$build_packages $wasm_packages" ;;
+    port) wanted="$build_packages $port_packages" ;;
     *)
-        echo "usage: scripts/deps.sh [test|ci|deb|arm64|wasm]" >&2
+        echo "usage: scripts/deps.sh [test|ci|deb|arm64|wasm|port]" >&2
         exit 2
         ;;
 esac
@@ -111,9 +114,12 @@ $package
         *) missing="$missing $package" ;;
     esac
 done
-# The sources of Lua, zlib and cJSON for WebAssembly (mk/wasm.mk).
+# The sources of libraries (mk/library_sources.mk) and the compiler of zig (mk/static.mk), which Debian does not have.
 fetch_sources() {
-    [ "$1" != wasm ] || sh "${0%/*}/wasm_sources.sh" "${XDG_CACHE_HOME:-$HOME/.cache}/ltensor/wasm"
+    cache=${XDG_CACHE_HOME:-$HOME/.cache}/ltensor
+    case $1 in wasm | port) sh "${0%/*}/library_sources.sh" "$cache/libraries" ;; esac
+    [ "$1" != port ] || [ -x "$cache/zig/ziglang/zig" ] ||
+        /usr/bin/python3 -m pip install -q --no-compile --target "$cache/zig" "$zig"
 }
 if [ -z "$missing" ]; then
     fetch_sources "${1-}"

@@ -10,6 +10,7 @@
  * running hooks, such as a read of all of /dev/zero. Includes the Lua API and interrupt.h only. */
 #include "allocator.h"
 
+#include <linux/mman.h>
 #include <lua.h>
 #include <stdbool.h>
 #include <stdint.h>

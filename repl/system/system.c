@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -61,6 +62,15 @@ static void undo_capture(struct capture *c)
     }
 }
 
+/* A file without a name: of the system's folder for temporary files, or in memory if it has none. */
+static FILE *unnamed_file(void)
+{
+    FILE *file = tmpfile();
+    if (file != NULL) return file;
+    const int fd = memfd_create("output", MFD_CLOEXEC);
+    return fd >= 0 ? fdopen(fd, "w+") : NULL;
+}
+
 /* start_capture(): captures stdout and stderr from now on. */
 static int start_capture(lua_State *L)
 {
@@ -70,7 +80,7 @@ static int start_capture(lua_State *L)
     for (int i = 0; i < 2; i++) {
         struct capture *c = &captures[i];
         if (c->file) return luaL_error(L, "a capture is under way");
-        c->file = tmpfile();
+        c->file = unnamed_file();
         c->saved = c->file ? dup(c->descriptor) : -1;
         if (c->saved < 0 || dup2(fileno(c->file), c->descriptor) < 0) {
             int error = errno;

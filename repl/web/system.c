@@ -1,9 +1,6 @@
 /* system.c - functions of Linux for WebAssembly, which has one thread, no processes and no shared libraries.
  *
- * A function that cannot work fails with ENOSYS. The simulator of GPUs is linked into the program and opens as a shared
- * library. Includes headers of core/devices for its entry points. */
-#include "system.h"
-
+ * A function that cannot work fails with ENOSYS. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
@@ -12,13 +9,10 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "devices/backend_abi.h"
-#include "devices/user_kernel.h"
 
 static int absent(void)
 {
@@ -34,27 +28,15 @@ __attribute__((constructor)) static void set_device_memory(void)
 
 /* ---- shared libraries ------------------------------------------------------------------------ */
 
-static const char simulator[] = "libltensor_sim.so"; /* its address is the handle */
-
-extern const lt_backend_abi lt_backend_abi_of_library;
-extern const lt_user_kernels lt_user_kernels_of_library;
-const lt_backend *lt_backend_open(const lt_core_services *services, char *reason, size_t n);
-
 void *dlopen(const char *path, int mode)
 {
-    (void)mode;
-    const char *slash = path != NULL ? strrchr(path, '/') : NULL;
-    const bool is_simulator =
-        path != NULL && strcmp(slash != NULL ? slash + 1 : path, simulator) == 0;
-    return is_simulator ? (void *)simulator : NULL;
+    (void)path, (void)mode;
+    return NULL;
 }
 
 void *dlsym(void *library, const char *name)
 {
-    if (library != simulator) return NULL;
-    if (strcmp(name, LT_BACKEND_ABI) == 0) return (void *)&lt_backend_abi_of_library;
-    if (strcmp(name, LT_BACKEND_OPEN) == 0) return (void *)lt_backend_open;
-    if (strcmp(name, LT_USER_KERNELS) == 0) return (void *)&lt_user_kernels_of_library;
+    (void)library, (void)name;
     return NULL;
 }
 
@@ -67,12 +49,6 @@ int dlclose(void *library)
 int dladdr(const void *address, Dl_info *info)
 {
     (void)address, (void)info;
-    return 0;
-}
-
-int dladdr1(const void *address, void *info, void **extra, int flags)
-{
-    (void)address, (void)info, (void)extra, (void)flags;
     return 0;
 }
 
@@ -95,13 +71,6 @@ void *emscripten_return_address(int level)
 }
 
 /* ---- processes, processors, timers ----------------------------------------------------------- */
-
-/* No exit status is reported. */
-int on_exit(void (*function)(int status, void *argument), void *argument)
-{
-    (void)function, (void)argument;
-    return 0;
-}
 
 int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
                  const posix_spawnattr_t *attributes, char *const argv[], char *const environment[])
@@ -153,6 +122,12 @@ int timer_delete(timer_t timer)
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */
+
+int memfd_create(const char *name, unsigned flags)
+{
+    (void)name, (void)flags;
+    return absent();
+}
 
 ssize_t getrandom(void *bytes, size_t n, unsigned flags)
 {

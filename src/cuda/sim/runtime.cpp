@@ -5,6 +5,8 @@
  * cudaDeviceReset. */
 #include "sim.h"
 
+#include "exit_status.h"
+
 #include <algorithm>
 #include <pthread.h>
 #include <stdio.h>
@@ -98,7 +100,7 @@ std::vector<int> visible_devices(int gpus)
 
 /* At exit. A kernel that still runs does not delay the process, as on a GPU; the memory that it
  * uses is not freed before the process has exited. */
-void stop(int status, void *)
+void stop(int status)
 {
     if (forked) return;
     stopped = true;
@@ -138,7 +140,7 @@ Runtime *start()
 Runtime &runtime()
 {
     static Runtime *instance = start();
-    static const int registered = on_exit(stop, nullptr);
+    static const bool registered = (at_exit(stop), true);
     (void)registered;
     return *instance;
 }

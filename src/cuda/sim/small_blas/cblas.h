@@ -1,4 +1,4 @@
-/* cblas.h - the functions of OpenBLAS that the simulator calls, in WebAssembly (../blas.cpp). */
+/* cblas.h - the functions of OpenBLAS that the simulator calls, in builds without OpenBLAS (blas.cpp). */
 #ifndef LT_SIM_CBLAS_H
 #define LT_SIM_CBLAS_H
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Fetches the sources of Lua, zlib and cJSON that `make wasm` compiles, since Debian has no WebAssembly libraries:
-# scripts/wasm_sources.sh FOLDER. Needs apt-get. Does nothing if the folder is complete.
+# Fetches the sources of Lua, zlib, cJSON and cmocka for builds whose libraries Debian does not have (WebAssembly, musl,
+# Windows): scripts/library_sources.sh FOLDER. Needs apt-get. Does nothing if the folder is complete.
 set -eu
 folder=$1
 [ ! -f "$folder/complete" ] || exit 0
@@ -17,8 +17,9 @@ apt() {
 }
 cd "$work/sources"
 apt update
-for package in lua5.4 zlib cjson; do
+for package in lua5.4 zlib cjson cmocka; do
     apt source --download-only $package
+    rm -f ./*.asc
     rm -rf "${folder:?}/$package"
     mkdir "$folder/$package"
     tar -xf "$package"_*.orig.tar.* --strip-components=1 -C "$folder/$package"

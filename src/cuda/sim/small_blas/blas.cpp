@@ -1,5 +1,5 @@
-/* blas.cpp - the functions of BLAS and LAPACK that the simulated cuBLAS and cuDNN call, in WebAssembly, which has no
- * OpenBLAS: products, triangular systems, LU and QR factors. Matrices are column-major. */
+/* blas.cpp - the functions of BLAS and LAPACK that the simulated cuBLAS and cuDNN call, in builds without OpenBLAS
+ * (WebAssembly, static programs): products, triangular systems, LU and QR factors. Matrices are column-major. */
 #include <cblas.h>
 
 #include <algorithm>

@@ -13,16 +13,18 @@ FUZZ_TOOLS := $(patsubst tests/fuzz/%.c,$(BUILD)/tests/fuzz_%,$(wildcard tests/f
 test-programs: $(C_TESTS) $(TEST_TOOLS) $(JUPYTER_TEST) $(BUILD)/tests/prompt_host $(if $(CROSS),,python-host)
 
 # The tests of internal functions link a library that exports all symbols.
-TEST_LIBRARY := $(BUILD)/tests/lib/libltensor_open.so
-TEST_LINK = -L$(@D)/lib -Wl,-rpath,'$$ORIGIN/lib' -lltensor_open -lcmocka $(CORE_LIBS)
-$(TEST_LIBRARY): $(OBJ)/ltensor.o
+OPEN_LIBRARY := $(BUILD)/tests/lib/libltensor_open.so
+TEST_LIBRARY := $(if $(STATIC),$(OBJ)/ltensor.o,$(OPEN_LIBRARY))
+TEST_LINK = $(if $(STATIC),,-L$(@D)/lib -Wl$(COMMA)-rpath$(COMMA)'$$ORIGIN/lib' -lltensor_open) $(CMOCKA) $(CORE_LIBS)
+CMOCKA ?= -lcmocka
+$(OPEN_LIBRARY): $(OBJ)/ltensor.o
 	@mkdir -p $(@D)
 	@echo '  LINK $@'
 	$(CC) -shared $(SAN) -Wl,-soname,$(@F) -Wl,-Bsymbolic -o $@ $< $(CORE_LIBS)
 
 $(BUILD)/tests/%: tests/core/%.c $(TEST_LIBRARY)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) -MF $@.d $< -o $@ $(TEST_LINK)
+	$(CC) $(CFLAGS_ALL) -MF $@.d $(filter %.c %.o,$^) -o $@ $(TEST_LINK)
 
 $(BUILD)/tests/%_lua_test: tests/core/%_lua_test.c $(TEST_LIBRARY) $(LUA_OBJ)/ltensor_lua.o
 	@mkdir -p $(@D)
@@ -35,7 +37,7 @@ $(OBJ)/no_threads/thread.o: src/core/context/thread.c
 $(BUILD)/tests/no_threads_test: tests/core/no_threads_test.c $(OBJ)/no_threads/thread.o \
   $(filter-out %/context/thread.o,$(CORE_OBJ)) $(VECTOR_OBJ)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) -MF $@.d $(filter %.c %.o,$^) -o $@ -lcmocka $(CORE_LIBS)
+	$(CC) $(CFLAGS_ALL) -MF $@.d $(filter %.c %.o,$^) -o $@ $(CMOCKA) $(CORE_LIBS)
 
 SIM_INCLUDES := -Isrc/cuda/sim/include -Isrc/cuda
 $(BUILD)/tests/%: tests/core/%.cpp $(SIM_RUNTIME_OBJ)

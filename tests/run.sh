@@ -11,6 +11,7 @@
 #   lua     the C tests of the binding and the specs of Lua's own features, for a build for another Lua (make LUA_NAME=lua5.3)
 #   emulated  the C tests and the specs on the CPU without #again, rss, speed and native, on an emulated processor (make test-arm64);
 #           SPECS: some specs alone. EXCLUDED: a file of suites to leave out, a line each, the reason after the name
+#   static  the C tests and a choice of specs, for a program without shared libraries (make test-static); EXCLUDED as above
 #   smoke   a few specs on the CPU and on 2 simulated GPUs, one notebook: for the tarball
 #   spec    the specs SPEC="reductions repl/keys" on the CPU, on GPUS=1|2 simulated ones, or on GPUS=real or real:1, a real one;
 #           FILTER: their tests with titles that match this pattern of Lua
@@ -363,6 +364,16 @@ case $mode in
         EXCLUDE=--exclude-tags=again,rss,speed,native min_tests=0
         specs "specs on the CPU, emulated" "${SPECS:-$(all_specs | grep -vxF "$(sed 's/ .*//' "$EXCLUDED")")}" LTENSOR_TEST_DEVICE=cpu
         ;;
+    static)
+        sample_sweeps
+        c_tests
+        EXCLUDE=--exclude-tags=again,rss,speed
+        specs "specs on the CPU" "arguments autograd_function containers convolution declared_arguments elementwise fft functional
+            indexing nn_modules optim promotion random reductions repl/cells strides views" LTENSOR_TEST_DEVICE=cpu
+        EXCLUDE=--exclude-tags=again,rss,speed,cpu
+        specs "specs on 2 simulated GPUs" "elementwise indexing nn_modules reductions strides views" LTENSOR_SIM_GPUS=2 \
+            LTENSOR_TEST_DEVICE=cuda:1
+        ;;
     smoke)
         smoke="views reductions autograd nn_modules files onnx repl/program"
         specs "specs on the CPU" "$smoke arguments random linalg" LTENSOR_TEST_DEVICE=cpu
@@ -371,7 +382,7 @@ case $mode in
         suite "use-gpu.md on 2 GPUs" "$LTENSOR_BIN" --sim-gpus 2 --cells --check $use_gpu
         ;;
     *)
-        echo "usage: tests/run.sh quick|ci|full|asan|tsan|checks|cuda|lua|emulated|smoke|spec" >&2
+        echo "usage: tests/run.sh quick|ci|full|asan|tsan|checks|cuda|lua|emulated|static|smoke|spec" >&2
         exit 2
         ;;
 esac

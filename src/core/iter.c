@@ -390,6 +390,21 @@ lt_status lt_iter_for_moving(lt_iter *it)
 
 /* ---- results --------------------------------------------------------------------------------- */
 
+/* Gives a new tensor the strides of a result of these inputs, or releases it. */
+static __attribute__((noinline)) lt_status set_result_strides(lt_tensor *const *inputs, int n,
+                                                              lt_tensor **out)
+{
+    int64_t strides[LT_MAX_DIMS];
+    lt_status status = lt_result_strides(inputs, n, (*out)->ndim, (*out)->sizes, strides);
+    if (status == LT_OK) {
+        lt_set_strides(*out, strides);
+    } else {
+        lt_tensor_release(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
 lt_status lt_tensor_result(lt_tensor *const *inputs, int n, lt_dtype dtype, lt_device device,
                            int ndim, const int64_t *sizes, lt_tensor **out)
 {
@@ -398,16 +413,7 @@ lt_status lt_tensor_result(lt_tensor *const *inputs, int n, lt_dtype dtype, lt_d
     if (contiguous && sizes == inputs[0]->sizes && lt_device_equal(device, inputs[0]->device))
         return lt_tensor_shaped(inputs[0], dtype, out);
     LT_TRY(lt_tensor_new(dtype, device, ndim, sizes, out));
-    if (contiguous) return LT_OK;
-    int64_t strides[LT_MAX_DIMS];
-    lt_status status = lt_result_strides(inputs, n, ndim, sizes, strides);
-    if (status == LT_OK) {
-        lt_set_strides(*out, strides);
-    } else {
-        lt_tensor_release(*out);
-        *out = NULL;
-    }
-    return status;
+    return contiguous ? LT_OK : set_result_strides(inputs, n, out);
 }
 
 lt_status lt_tensor_like(lt_tensor *t, lt_dtype dtype, lt_device device, lt_tensor **out)

@@ -185,8 +185,7 @@ static bool strides_are_contiguous(int ndim, const int64_t *sizes, const int64_t
     int64_t expected = 1;
     for (int d = ndim - 1; d >= 0; d--) {
         if (sizes[d] == 0) return true;
-        if (sizes[d] == 1) continue;
-        if (strides[d] != expected) return false;
+        if (sizes[d] != 1 && strides[d] != expected) return false;
         expected *= sizes[d];
     }
     return true;
@@ -237,7 +236,7 @@ static void tensor_init(lt_tensor *t, lt_storage *storage, lt_dtype dtype, int n
     t->sizes[0] = t->strides[0] = 1;
 }
 
-/* Initializes the co-allocated tensor, contiguous. */
+/* Initializes the co-allocated tensor, contiguous. The sizes have passed lt_check_sizes. */
 static lt_tensor *tensor_at_home(const lt_thread *here, home *h, lt_dtype dtype, int ndim,
                                  const int64_t *sizes, int64_t numel)
 {
@@ -245,8 +244,11 @@ static lt_tensor *tensor_at_home(const lt_thread *here, home *h, lt_dtype dtype,
     tensor_init(t, &h->storage, dtype, ndim,
                 LT_FLAG_CONTIGUOUS | LT_FLAG_AT_HOME | (here->inference ? LT_FLAG_INFERENCE : 0));
     t->numel = numel;
-    for (int d = 0; d < ndim; d++) t->sizes[d] = sizes[d];
-    lt_contiguous_strides(ndim, sizes, t->strides);
+    for (int64_t d = ndim - 1, stride = 1; d >= 0; d--) {
+        t->sizes[d] = sizes[d];
+        t->strides[d] = stride;
+        stride *= sizes[d] > 1 ? sizes[d] : 1;
+    }
     return t;
 }
 
@@ -563,8 +565,7 @@ void lt_tensor_set_data(lt_tensor *t, lt_tensor *src)
 lt_status lt_storage_exchange(lt_tensor *x, lt_tensor *y)
 {
     lt_storage *a = x->storage, *b = y->storage;
-    if (a->nbytes != b->nbytes || a->device.type != b->device.type ||
-        a->device.index != b->device.index)
+    if (a->nbytes != b->nbytes || !lt_device_equal(a->device, b->device))
         return lt_error(LT_ERR_RUNTIME,
                         "memory is exchanged between storages of one size and device");
     if (is_inline(a) || is_inline(b))

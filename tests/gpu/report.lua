@@ -196,8 +196,8 @@ local function user_kernels(seconds)
   report('\nThe cells of the guide', build .. '/ltensor --cells --check docs/guide/cuda-kernels.md', seconds // 2)
 end
 
--- Everything that needs two GPUs: streams and copies between them, DataParallel, NCCL.
-local TWO_GPUS = {'cuda', 'cuda_copies', 'cuda_memory', 'cuda_order', 'data_parallel'}
+-- Everything that needs two GPUs: streams and copies between them, DataParallel, and below NCCL.
+local TWO_GPUS = {'cuda', 'cuda_copies', 'cuda_memory', 'cuda_order', 'cuda_pinned', 'data_parallel', 'dlpack', 'random_pairs'}
 
 local function two_gpus(seconds)
   if not simulated and gpus < 2 then return write('There is %d GPU.\n', gpus) end

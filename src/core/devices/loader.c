@@ -95,16 +95,18 @@ bool lt_deterministic_warn_only(void)
     return atomic_load_explicit(&lt_tls.context->deterministic_warns, memory_order_relaxed);
 }
 
+static __attribute__((noinline, cold)) void find_device_size(int device)
+{
+    size_t available, all = 0;
+    if (lt_backends[LT_CUDA]->memory_info(device, &available, &all) != LT_OK) all = 0;
+    lt_mem_set_device_size(LT_USE_DEVICE(device), (int64_t)all);
+}
 static bool core_charge(int device, int64_t bytes)
 {
-    const int use = LT_USE_DEVICE(device);
-    size_t available, all = 0;
-    if (!lt_mem_has_device_size(use)) {
-        if (lt_backends[LT_CUDA]->memory_info(device, &available, &all) != LT_OK) all = 0;
-        lt_mem_set_device_size(use, (int64_t)all);
-    }
     LT_ASSERT(device >= 0 && device < LT_MAX_DEVICES, "device %d", device);
-    return lt_mem_charge(use, bytes);
+    if (__builtin_expect(!lt_mem_has_device_size(LT_USE_DEVICE(device)), 0))
+        find_device_size(device);
+    return lt_mem_charge(LT_USE_DEVICE(device), bytes);
 }
 static lt_status core_refuse(int device, int64_t bytes)
 {

@@ -36,10 +36,9 @@ lt_dtype lt_result_type(lt_tensor *const *tensors, int n)
     lt_dtype first = (lt_dtype)tensors[0]->dtype;
     if (n == 1) return first;
     bool plain = true;
-    for (int i = 0; i < n; i++) {
-        plain = plain && (lt_dtype)tensors[i]->dtype == first;
-        plain = plain && !(tensors[i]->flags & LT_FLAG_WRAPPED_NUMBER);
-    }
+    for (int i = 0; i < n && plain; i++)
+        plain =
+            (lt_dtype)tensors[i]->dtype == first && !(tensors[i]->flags & LT_FLAG_WRAPPED_NUMBER);
     if (plain) return first;
     ranks r = {LT_DTYPE_NONE, LT_DTYPE_NONE, LT_DTYPE_NONE};
     for (int i = 0; i < n; i++)

@@ -28,7 +28,7 @@ static _Thread_local free_lists lists;
 static pthread_key_t lists_key;
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;
 
-static void release_lists(void *unused)
+static void release_free_lists(void *unused)
 {
     (void)unused;
     for (int i = 0; i < LISTS; i++) {
@@ -42,9 +42,9 @@ static void release_lists(void *unused)
     lists.registered = false;
 }
 
-static void make_key(void) { pthread_key_create(&lists_key, release_lists); }
+static void make_key(void) { pthread_key_create(&lists_key, release_free_lists); }
 
-void lt_freelist_trim(void) { release_lists(NULL); }
+void lt_freelist_trim(void) { release_free_lists(NULL); }
 
 /* AddressSanitizer must detect every use of a freed struct. */
 #if defined(__SANITIZE_ADDRESS__)

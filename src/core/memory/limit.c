@@ -43,7 +43,7 @@ static inline bool count(lt_use *use, int64_t bytes)
 
 static inline bool count_in_budget(int use, int64_t bytes)
 {
-    if (__builtin_expect(lt_tls.budget == NULL, 1) || use != LT_USE_HOST) return true;
+    if (use != LT_USE_HOST || __builtin_expect(lt_tls.budget == NULL, 1)) return true;
     return lt_budget_count(bytes) == NULL;
 }
 

@@ -11,11 +11,11 @@
 enum { LT_ROW_VECTORS = 2, LT_ROW_THREADS = LT_THREAD_GROUP_MAX };
 
 /* A row with elements S in memory and compute type C; x: the elements that one thread holds. */
-template <class S, class C> struct lt_row {
-    static constexpr int N = 16 / sizeof(S);
+template <class S, class C, int OWN = LT_ROW_VECTORS> struct lt_row {
+    static constexpr int N = 16 / sizeof(S), VECTORS = OWN;
     const S *data;
     bool aligned; /* and its length is a multiple of N */
-    C x[LT_ROW_VECTORS][N];
+    C x[VECTORS][N];
 
     lt_row() = default;
     __device__ __forceinline__ lt_row(const void *p, bool aligned_)
@@ -33,7 +33,7 @@ static __device__ __forceinline__ void lt_read_row(Row &row, Index from, Index n
 {
     constexpr int N = Row::N;
     LT_UNROLLED
-    for (int v = 0; v < LT_ROW_VECTORS; v++) {
+    for (int v = 0; v < Row::VECTORS; v++) {
         const Index i = from + static_cast<Index>(v * threads + thread) * N;
         row.get(i, i < n ? (n - i < N ? static_cast<int>(n - i) : N) : 0, row.x[v]);
     }
@@ -54,17 +54,17 @@ static __device__ __forceinline__ void lt_row_pass(int64_t n, int thread, int th
             (lt_read_row(rows, 0, length, thread, threads), ...);
         }
         LT_UNROLLED
-        for (int v = 0; v < LT_ROW_VECTORS; v++) {
+        for (int v = 0; v < Row::VECTORS; v++) {
             const int i = (v * threads + thread) * N;
             if (i < length) f(i, length - i < N ? length - i : N, row.x[v], rows.x[v]...);
         }
     } else {
         for (int64_t from = 0; from < n;
-             from += static_cast<int64_t>(threads) * (LT_ROW_VECTORS * N)) {
+             from += static_cast<int64_t>(threads) * (Row::VECTORS * N)) {
             lt_read_row(row, from, n, thread, threads);
             (lt_read_row(rows, from, n, thread, threads), ...);
             LT_UNROLLED
-            for (int v = 0; v < LT_ROW_VECTORS; v++) {
+            for (int v = 0; v < Row::VECTORS; v++) {
                 const int64_t i = from + static_cast<int64_t>(v * threads + thread) * N;
                 if (i < n) f(i, n - i < N ? static_cast<int>(n - i) : N, row.x[v], rows.x[v]...);
             }

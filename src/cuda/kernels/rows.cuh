@@ -9,7 +9,10 @@
 #include "offsets.cuh"
 #include "row_passes.cuh"
 
-enum { LT_ROW_BLOCK = 256 };
+enum {
+    LT_ROW_BLOCK = 256,
+    LT_ROW_LANE_BYTES = 128, /* tuning: softmax then takes 76 registers of sm_90, without spills */
+};
 
 /* The row index of this thread's team. */
 static __device__ __forceinline__ int64_t lt_row_number()
@@ -23,21 +26,37 @@ template <class C> static __device__ __forceinline__ lt_thread_group<C> lt_row_t
     return {shared, static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x)};
 }
 
-/* Block dimensions for rows of n elements of `size` bytes, one team per row. */
-static inline dim3 lt_row_block_dim(int64_t n, int64_t size)
+/* A team per row. */
+struct lt_row_team {
+    dim3 block;  /* block dimensions */
+    bool held;   /* its registers hold a row */
+    int vectors; /* of 16 bytes, per thread */
+};
+/* For rows of n elements of `size` bytes. */
+static inline lt_row_team lt_row_team_of(int64_t n, int64_t size)
 {
-    const int threads =
-        lt_threads_for(n, static_cast<int>(LT_ROW_VECTORS * 16 / size), LT_ROW_THREADS);
-    return dim3(static_cast<unsigned>(threads), threads == LT_WARP ? LT_ROW_BLOCK / LT_WARP : 1);
+    const int each = static_cast<int>(LT_ROW_VECTORS * 16 / size);
+    const int threads = lt_threads_for(n, each, LT_ROW_THREADS);
+    const unsigned teams = threads == LT_WARP ? LT_ROW_BLOCK / LT_WARP : 1;
+    return {dim3(static_cast<unsigned>(threads), teams), n <= int64_t{threads} * each,
+            LT_ROW_VECTORS};
 }
-/* Whether the team's registers can hold a row of n elements. */
-static inline bool lt_row_held(int64_t n, int64_t size, dim3 team)
+/* Vectors of S in LT_ROW_LANE_BYTES of C. */
+template <class S, class C>
+constexpr int lt_warp_vectors = LT_ROW_LANE_BYTES / static_cast<int>(16 / sizeof(S) * sizeof(C));
+/* For rows of elements S, computed in C: if there are enough to fill a GPU, a warp holds a row of up
+ * to LT_ROW_LANE_BYTES per lane, without barriers. */
+template <class S, class C> static inline lt_row_team lt_row_team_of_many(int64_t rows, int64_t n)
 {
-    return n <= static_cast<int64_t>(team.x) * (LT_ROW_VECTORS * 16 / size);
+    const lt_row_team team = lt_row_team_of(n, sizeof(S));
+    if (team.block.x == LT_WARP || rows * LT_WARP < LT_ENOUGH_THREADS ||
+        n > LT_WARP * LT_ROW_LANE_BYTES / static_cast<int64_t>(sizeof(C)))
+        return team;
+    return {dim3(LT_WARP, LT_ROW_BLOCK / LT_WARP), true, lt_warp_vectors<S, C>};
 }
-static inline unsigned lt_row_blocks(int64_t rows, dim3 team)
+static inline unsigned lt_row_blocks(int64_t rows, const lt_row_team &team)
 {
-    return lt_blocks(rows, static_cast<int>(team.y));
+    return lt_blocks(rows, static_cast<int>(team.block.y));
 }
 
 /* Instantiates CALL(element type, compute type) for the dtype. */

@@ -116,12 +116,13 @@ static lt_status take_lines(const lt_fused_producer *producer, const lt_fused_en
 }
 
 lt_status lt_fused_reduce(const lt_fused_producer *producer, const char *step, bool wide,
-                          const char *out, const lt_fused_lines &lines, cudaStream_t stream)
+                          bool light, const char *out, const lt_fused_lines &lines,
+                          cudaStream_t stream)
 {
     *producer->done = false;
     return in_room([&] {
-        return take_lines(producer, lt_fused_end_lines(producer->value, step, wide, out), lines,
-                          stream);
+        return take_lines(producer, lt_fused_end_lines(producer->value, step, wide, light, out),
+                          lines, stream);
     });
 }
 
@@ -144,17 +145,13 @@ bool lt_cuda_takes_rows(lt_dtype dtype, int64_t numel, int64_t length)
 }
 
 lt_status lt_fused_take_rows(const lt_fused_producer *producer, const char *function,
-                             lt_dtype dtype, const char *more, lt_fused_rows rows,
-                             cudaStream_t stream)
+                             lt_dtype dtype, const char *more, const lt_row_team &team,
+                             lt_fused_rows rows, cudaStream_t stream)
 {
-    const int64_t size = lt_element_size(dtype);
-    const dim3 team = lt_row_block_dim(rows.length, size);
-    rows.team = team.x;
+    rows.team = team.block.x;
     *producer->done = false;
     return in_room([&] {
-        const lt_fused_end end =
-            lt_fused_end_rows(producer->value, function, dtype,
-                              lt_row_held(rows.length, size, team), rows.team, more);
+        const lt_fused_end end = lt_fused_end_rows(producer->value, function, dtype, team, more);
         return launch_producer(producer, end, &rows, rows.count * rows.team, block_of(rows.team),
                                stream);
     });

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "iter.h"
+#include "kernels/rows.cuh"
 #include "kernels/element.cuh"
 #include "kernels/offsets.cuh"
 #include "kernels/split.cuh"
@@ -185,13 +186,13 @@ bool lt_fused_plan::add_step(const lt_fusion *c, const lt_fused_step *s)
 
 static const char *computed_in(bool wide) { return wide ? "double" : "float"; }
 
-lt_fused_end lt_fused_end_lines(int value, const char *step, bool wide, const char *out)
+lt_fused_end lt_fused_end_lines(int value, const char *step, bool wide, bool light, const char *out)
 {
     return {value,
             wide,
             LT_REDUCE_ROW,
             LT_FUSED_BLOCK,
-            !wide,
+            light && !wide,
             false,
             std::string("lt_reduce_lines<") + step + ", " + computed_in(wide) + ", " + out + ">"};
 }
@@ -209,19 +210,20 @@ lt_fused_end lt_fused_end_held_lines(int value, const lt_fused_two_steps &steps,
                 std::to_string(steps.runs) + ", " + computed_in(wide) + ", " + out + ">"};
 }
 
-lt_fused_end lt_fused_end_rows(int value, const char *function, lt_dtype dtype, bool held,
-                               int64_t team, const char *more)
+lt_fused_end lt_fused_end_rows(int value, const char *function, lt_dtype dtype,
+                               const lt_row_team &team, const char *more)
 {
     const bool wide = dtype == LT_FLOAT64;
+    const int threads = static_cast<int>(team.block.x);
     return {value,
             wide,
             static_cast<int>(16 / lt_element_size(dtype)),
-            team > LT_FUSED_BLOCK ? static_cast<int>(team) : int{LT_FUSED_BLOCK},
+            threads > LT_FUSED_BLOCK ? threads : int{LT_FUSED_BLOCK},
             false,
             true,
             std::string(function) + "<" + lt_fused_element(dtype) + ", " + computed_in(wide) +
-                (held ? ", true" : ", false") + (more != nullptr ? std::string(", ") + more : "") +
-                ">"};
+                (team.held ? ", true, " : ", false, ") + std::to_string(team.vectors) +
+                (more != nullptr ? std::string(", ") + more : "") + ">"};
 }
 
 /* ---- the plan -------------------------------------------------------------------------------- */

@@ -63,7 +63,8 @@ struct lt_fused_end {
     }
 };
 /* A reduction of rows by a step of reduce/steps.cuh, with results of type `out` (fused.cuh). */
-lt_fused_end lt_fused_end_lines(int value, const char *step, bool wide, const char *out);
+lt_fused_end lt_fused_end_lines(int value, const char *step, bool wide, bool light,
+                                const char *out);
 /* Two steps of reduce/steps.cuh, of rows that a team holds in registers, `runs` runs of
  * LT_REDUCE_ROW elements per thread. */
 struct lt_fused_two_steps {
@@ -73,10 +74,11 @@ struct lt_fused_two_steps {
 /* A reduction by two steps. */
 lt_fused_end lt_fused_end_held_lines(int value, const lt_fused_two_steps &steps, bool wide,
                                      const char *out);
-/* A `function` of device/rows.cuh, applied to rows of this dtype by teams of `team` threads. more:
- * a further template argument, or null. */
-lt_fused_end lt_fused_end_rows(int value, const char *function, lt_dtype dtype, bool held,
-                               int64_t team, const char *more);
+struct lt_row_team; /* kernels/rows.cuh */
+/* A `function` of device/rows.cuh, applied to rows of this dtype. more: a further template
+ * argument, or null. */
+lt_fused_end lt_fused_end_rows(int value, const char *function, lt_dtype dtype,
+                               const lt_row_team &team, const char *more);
 /* The C++ element type of a dtype in generated source. */
 const char *lt_fused_element(int dtype);
 

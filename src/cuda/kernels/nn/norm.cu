@@ -167,31 +167,29 @@ template <class C> static rows<C> norm_rows_of(const lt_row_norm_args *n)
 }
 
 template <class S, class C, bool HELD>
-static void launch_rows(bool back, const rows<C> &a, unsigned blocks, dim3 team,
-                        cudaStream_t stream)
+static void launch_rows(bool back, const rows<C> &a, const lt_row_team &team, cudaStream_t stream)
 {
+    const unsigned blocks = lt_row_blocks(a.count, team);
     if (back)
-        LT_LAUNCH_BARRIER((backward<S, C, HELD>), blocks, team, 0, stream, a);
+        LT_LAUNCH_BARRIER((backward<S, C, HELD>), blocks, team.block, 0, stream, a);
     else
-        LT_LAUNCH_BARRIER((forward<S, C, HELD>), blocks, team, 0, stream, a);
+        LT_LAUNCH_BARRIER((forward<S, C, HELD>), blocks, team.block, 0, stream, a);
 }
 
 /* Launches the kernel for the dtype of these rows. */
 template <class C> static void launch_norm(bool back, rows<C> a, cudaStream_t stream)
 {
     const int64_t size = lt_element_size(a.dtype);
-    const dim3 team = lt_row_block_dim(a.length, size);
-    const unsigned blocks = lt_row_blocks(a.count, team);
-    const bool held = lt_row_held(a.length, size, team);
+    const lt_row_team team = lt_row_team_of(a.length, size);
     a.aligned = lt_has_vectors(a.length, a.dtype, a.in, a.grad, a.out);
     a.parameters_aligned =
         a.length * size % 16 == 0 && lt_is_aligned(a.weight) && lt_is_aligned(a.bias);
 #define RUN(S, COMPUTED)                                                                           \
     if constexpr (std::is_same_v<C, COMPUTED>) {                                                   \
-        if (held)                                                                                  \
-            launch_rows<S, COMPUTED, true>(back, a, blocks, team, stream);                         \
+        if (team.held)                                                                             \
+            launch_rows<S, COMPUTED, true>(back, a, team, stream);                                 \
         else                                                                                       \
-            launch_rows<S, COMPUTED, false>(back, a, blocks, team, stream);                        \
+            launch_rows<S, COMPUTED, false>(back, a, team, stream);                                \
     }
     LT_ROW_DTYPES(a.dtype, RUN)
 #undef RUN
@@ -255,7 +253,8 @@ static lt_status launch_fused_norm(const lt_row_norm_args *n, cudaStream_t strea
     rows.parameters_aligned =
         n->length * size % 16 == 0 && lt_is_aligned(m.weight) && lt_is_aligned(m.bias);
     return lt_fused_take_rows(m.producer, "lt_norm_rows", m.dtype,
-                              lt_fused_element(m.parameter_dtype), rows, stream);
+                              lt_fused_element(m.parameter_dtype), lt_row_team_of(n->length, size),
+                              rows, stream);
 }
 
 lt_status lt_cuda_row_norm(const lt_row_norm_args *n)

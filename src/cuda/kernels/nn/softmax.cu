@@ -143,7 +143,7 @@ struct softmax_rows {
     bool aligned;
 };
 
-template <class S, class C, bool HELD>
+template <class S, class C, bool HELD, int VECTORS>
 static __global__ void __launch_bounds__(LT_ROW_THREADS) forward_rows(softmax_rows a)
 {
     __shared__ C shared[lt_shared_for(LT_ROW_THREADS)];
@@ -152,12 +152,12 @@ static __global__ void __launch_bounds__(LT_ROW_THREADS) forward_rows(softmax_ro
     int64_t offset[3];
     if (line >= lines.count) return;
     lines.lines.at(line, offset);
-    lt_softmax_row<HELD>(lt_row<S, C>(lines.data[0] + offset[0], a.aligned),
+    lt_softmax_row<HELD>(lt_row<S, C, VECTORS>(lines.data[0] + offset[0], a.aligned),
                          reinterpret_cast<S *>(lines.data[1] + offset[1]), lines.length, a.call.log,
                          a.aligned, lt_row_threads(shared));
 }
 
-template <class S, class C, bool HELD>
+template <class S, class C, bool HELD, int VECTORS>
 static __global__ void __launch_bounds__(LT_ROW_THREADS) backward_rows(softmax_rows a)
 {
     __shared__ C shared[lt_shared_for(LT_ROW_THREADS)];
@@ -166,8 +166,8 @@ static __global__ void __launch_bounds__(LT_ROW_THREADS) backward_rows(softmax_r
     int64_t offset[3];
     if (line >= lines.count) return;
     lines.lines.at(line, offset);
-    lt_softmax_row_backward<HELD>(lt_row<S, C>(lines.data[0] + offset[0], a.aligned),
-                                  lt_row<S, C>(lines.data[2] + offset[2], a.aligned),
+    lt_softmax_row_backward<HELD>(lt_row<S, C, VECTORS>(lines.data[0] + offset[0], a.aligned),
+                                  lt_row<S, C, VECTORS>(lines.data[2] + offset[2], a.aligned),
                                   reinterpret_cast<S *>(lines.data[1] + offset[1]), lines.length,
                                   a.call.log, a.aligned, lt_row_threads(shared));
 }
@@ -190,23 +190,27 @@ static bool are_rows(const lt_slice_offsets<3> &lines, bool *aligned)
     return true;
 }
 
+template <class S, class C, bool HELD, int VECTORS>
+static void launch_team(const softmax_rows &a, bool backward, const lt_row_team &team,
+                        cudaStream_t stream)
+{
+    const unsigned blocks = lt_row_blocks(a.call.lines.count, team);
+    if (backward)
+        LT_LAUNCH_BARRIER((backward_rows<S, C, HELD, VECTORS>), blocks, team.block, 0, stream, a);
+    else
+        LT_LAUNCH_BARRIER((forward_rows<S, C, HELD, VECTORS>), blocks, team.block, 0, stream, a);
+}
+
+template <class S, class C>
 static void launch_rows(const softmax_rows &a, bool backward, cudaStream_t stream)
 {
-    const lt_dtype dtype = a.call.lines.dtype[0];
-    const dim3 team = lt_row_block_dim(a.call.lines.length, lt_element_size(dtype));
-    const unsigned blocks = lt_row_blocks(a.call.lines.count, team);
-    const bool held = lt_row_held(a.call.lines.length, lt_element_size(dtype), team);
-#define RUN(S, C)                                                                                  \
-    if (backward && held)                                                                          \
-        LT_LAUNCH_BARRIER((backward_rows<S, C, true>), blocks, team, 0, stream, a);                \
-    else if (backward)                                                                             \
-        LT_LAUNCH_BARRIER((backward_rows<S, C, false>), blocks, team, 0, stream, a);               \
-    else if (held)                                                                                 \
-        LT_LAUNCH_BARRIER((forward_rows<S, C, true>), blocks, team, 0, stream, a);                 \
-    else                                                                                           \
-        LT_LAUNCH_BARRIER((forward_rows<S, C, false>), blocks, team, 0, stream, a)
-    LT_ROW_DTYPES(dtype, RUN)
-#undef RUN
+    const lt_row_team team = lt_row_team_of_many<S, C>(a.call.lines.count, a.call.lines.length);
+    if (team.vectors != LT_ROW_VECTORS)
+        launch_team<S, C, true, lt_warp_vectors<S, C>>(a, backward, team, stream);
+    else if (team.held)
+        launch_team<S, C, true, LT_ROW_VECTORS>(a, backward, team, stream);
+    else
+        launch_team<S, C, false, LT_ROW_VECTORS>(a, backward, team, stream);
 }
 
 template <class C>
@@ -221,7 +225,10 @@ static void launch_softmax_rows(const softmax &a, bool backward, cudaStream_t st
         else
             LT_LAUNCH(forward_by_thread<C>, blocks, BLOCK, stream, a);
     } else if (are_rows(lines, &rows.aligned)) {
-        launch_rows(rows, backward, stream);
+#define RUN(S, COMPUTED)                                                                           \
+    if constexpr (std::is_same_v<C, COMPUTED>) launch_rows<S, COMPUTED>(rows, backward, stream)
+        LT_ROW_DTYPES(lines.dtype[0], RUN)
+#undef RUN
     } else {
         const dim3 blocks(lt_blocks(lines.count, COLUMNS)), threads(COLUMNS, ROWS);
         if (backward)
@@ -248,8 +255,12 @@ static lt_status launch_fused_softmax(const softmax &a, bool backward,
     rows.count = lines.count, rows.length = lines.length;
     rows.out = lines.data[1], rows.result = lines.data[2];
     rows.log = a.log, rows.aligned = aligned;
+    lt_row_team team;
+#define TEAM(S, C) team = lt_row_team_of_many<S, C>(lines.count, lines.length)
+    LT_ROW_DTYPES(lines.dtype[0], TEAM)
+#undef TEAM
     return lt_fused_take_rows(producer, backward ? "lt_softmax_rows_backward" : "lt_softmax_rows",
-                              lines.dtype[0], nullptr, rows, stream);
+                              lines.dtype[0], nullptr, team, rows, stream);
 }
 
 static lt_status launch_softmax(bool log, bool backward, const lt_array *const *arrays, int dim)

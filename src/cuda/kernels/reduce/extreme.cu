@@ -13,7 +13,6 @@ enum {
     BLOCK = 256,
     ITEMS = 4, /* elements per step of a thread in a team; */
     ROW = 8,   /* if contiguous, or the thread works alone */
-    ENOUGH_THREADS = 1 << 17,
     LEAST_PER_THREAD = 64
 };
 
@@ -242,7 +241,7 @@ static lt_status launch_extreme(bool maximum, const lt_array *values, const lt_a
     const int team = threads ? 1 : lt_threads_for(lines.length, ROW, BLOCK);
     const int rows = team == LT_WARP ? BLOCK / LT_WARP : 1;
     const int64_t wanted =
-        threads ? ENOUGH_THREADS / lines.count : lt_enough_blocks<C> * rows / lines.count;
+        threads ? LT_ENOUGH_THREADS / lines.count : lt_enough_blocks<C> * rows / lines.count;
     const int64_t most = lines.length / (LEAST_PER_THREAD * team);
     a.shares = wanted < most ? wanted : most;
     if (a.shares < 1) a.shares = 1;

@@ -97,6 +97,7 @@ static __device__ __forceinline__ lt_wide_moments lt_left(const lt_wide_moments 
 }
 
 struct moments_step {
+    static constexpr bool light = false;
     static constexpr const char *name = "moments_step";
     static __device__ __forceinline__ lt_wide_moments join(lt_wide_moments a, lt_wide_moments b)
     {

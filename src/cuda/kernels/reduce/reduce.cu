@@ -33,7 +33,6 @@ enum {
     BLOCK = 256,
     ITEMS = LT_REDUCE_ITEMS,
     ROW = LT_REDUCE_ROW,
-    ENOUGH_THREADS = 1 << 17,  /* enough to fill a GPU */
     MOST_PER_THREAD = 1 << 13, /* elements */
     LEAST_PER_THREAD = 64,
 };
@@ -271,7 +270,7 @@ static __global__ void __launch_bounds__(BLOCK) join_parts_by_warp(reduction<C> 
 /* With many results, one thread per result is enough to fill a GPU. */
 template <class Step, class C> static void launch_join(const reduction<C> &a, cudaStream_t stream)
 {
-    if (a.shares >= LT_WARP && a.results * LT_WARP <= ENOUGH_THREADS)
+    if (a.shares >= LT_WARP && a.results * LT_WARP <= LT_ENOUGH_THREADS)
         LT_LAUNCH_BARRIER((join_parts_by_warp<Step, C>), lt_blocks(a.results * LT_WARP, BLOCK),
                           BLOCK, 0, stream, a);
     else
@@ -345,7 +344,7 @@ template <class Step, class C>
 static lt_status launch_fused_reduce(const reduce_call &c, const reduction<C> &a, int64_t team)
 {
     if constexpr (std::is_floating_point_v<C>)
-        return lt_fused_reduce(c.producer, Step::name, sizeof(C) == sizeof(double),
+        return lt_fused_reduce(c.producer, Step::name, sizeof(C) == sizeof(double), Step::light,
                                a.first != nullptr ? "void" : lt_fused_element(a.out_dtype),
                                lines_of(a, team), c.stream);
     return LT_OK;
@@ -395,10 +394,11 @@ template <class Step, class C> static int64_t plan(const reduce_call &c, reducti
 
     const bool threads = by_thread(c, a.count);
     /* With enough results, a warp holds a row, without barriers. */
-    const int each = a.results * LT_WARP >= ENOUGH_THREADS ? ROW * lt_max_runs<C> : 2 * ITEMS;
+    const int each = a.results * LT_WARP >= LT_ENOUGH_THREADS ? ROW * lt_max_runs<C> : 2 * ITEMS;
     const int64_t team = threads ? 1 : lt_threads_for(a.count, each, BLOCK);
     cut(&a,
-        threads ? ENOUGH_THREADS / a.results : lt_enough_blocks<C> * block_of(team).y / a.results,
+        threads ? LT_ENOUGH_THREADS / a.results
+                : lt_enough_blocks<C> * block_of(team).y / a.results,
         team);
     if (!threads && lies_together(c, a)) {
         a.dense = true;

@@ -11,11 +11,11 @@
 
 /* Counterpart of lt_row: fusion A computes the elements (type S, computed in C) instead of loading
  * them. */
-template <class S, class C, class A> struct lt_computed_row {
-    static constexpr int N = 16 / sizeof(S);
+template <class S, class C, int OWN, class A> struct lt_computed_row {
+    static constexpr int N = 16 / sizeof(S), VECTORS = OWN;
     const A *fusion;
     uint32_t first;
-    C x[LT_ROW_VECTORS][N];
+    C x[VECTORS][N];
     template <class Index> LT_FUSED_MEMBER void get(Index i, int m, C *values) const
     {
         if (m > 0) {
@@ -27,14 +27,14 @@ template <class S, class C, class A> struct lt_computed_row {
 };
 
 /* Calls take(row, number, team) for the row of this thread's team. */
-template <class S, class C, class A, class Take>
+template <class S, class C, int VECTORS, class A, class Take>
 LT_FUSED_FN void lt_take_row(const A &a, uint32_t thread, Take take)
 {
     const lt_fused_rows &r = a.taker;
     const uint32_t number = thread / static_cast<uint32_t>(r.team);
     const int lane = static_cast<int>(thread % static_cast<uint32_t>(r.team));
     if (number >= r.count) return;
-    lt_computed_row<S, C, decltype(a.fusion)> row;
+    lt_computed_row<S, C, VECTORS, decltype(a.fusion)> row;
     row.fusion = &a.fusion;
     row.first = static_cast<uint32_t>(number * r.length);
 #ifdef LT_FUSED_ON_HOST
@@ -45,41 +45,42 @@ LT_FUSED_FN void lt_take_row(const A &a, uint32_t thread, Take take)
 #endif
 }
 
-template <class S, class C, bool HELD, class A>
+template <class S, class C, bool HELD, int VECTORS, class A>
 LT_FUSED_FN void lt_softmax_rows(const A &a, uint32_t thread)
 {
     const lt_fused_rows &r = a.taker;
-    lt_take_row<S, C>(a, thread,
-                      [&](const lt_computed_row<S, C, decltype(a.fusion)> &row, int64_t number,
-                          const lt_thread_group<C> &team) {
-                          lt_softmax_row<HELD>(row, static_cast<S *>(r.out) + number * r.length,
-                                               r.length, r.log != 0, r.aligned != 0, team);
-                      });
+    lt_take_row<S, C, VECTORS>(a, thread,
+                               [&](const lt_computed_row<S, C, VECTORS, decltype(a.fusion)> &row,
+                                   int64_t number, const lt_thread_group<C> &team) {
+                                   lt_softmax_row<HELD>(row,
+                                                        static_cast<S *>(r.out) + number * r.length,
+                                                        r.length, r.log != 0, r.aligned != 0, team);
+                               });
 }
 
-template <class S, class C, bool HELD, class A>
+template <class S, class C, bool HELD, int VECTORS, class A>
 LT_FUSED_FN void lt_softmax_rows_backward(const A &a, uint32_t thread)
 {
     const lt_fused_rows &r = a.taker;
-    lt_take_row<S, C>(a, thread,
-                      [&](const lt_computed_row<S, C, decltype(a.fusion)> &row, int64_t number,
-                          const lt_thread_group<C> &team) {
-                          const lt_row<S, C> result(
-                              static_cast<const S *>(r.result) + number * r.length, r.aligned != 0);
-                          lt_softmax_row_backward<HELD>(row, result,
-                                                        static_cast<S *>(r.out) + number * r.length,
-                                                        r.length, r.log != 0, r.aligned != 0, team);
-                      });
+    lt_take_row<S, C, VECTORS>(
+        a, thread,
+        [&](const lt_computed_row<S, C, VECTORS, decltype(a.fusion)> &row, int64_t number,
+            const lt_thread_group<C> &team) {
+            const lt_row<S, C, VECTORS> result(static_cast<const S *>(r.result) + number * r.length,
+                                               r.aligned != 0);
+            lt_softmax_row_backward<HELD>(row, result, static_cast<S *>(r.out) + number * r.length,
+                                          r.length, r.log != 0, r.aligned != 0, team);
+        });
 }
 
 /* P: element type of weight and bias. */
-template <class S, class C, bool HELD, class P, class A>
+template <class S, class C, bool HELD, int VECTORS, class P, class A>
 LT_FUSED_FN void lt_norm_rows(const A &a, uint32_t thread)
 {
     const lt_fused_rows &r = a.taker;
-    lt_take_row<S, C>(
+    lt_take_row<S, C, VECTORS>(
         a, thread,
-        [&](const lt_computed_row<S, C, decltype(a.fusion)> &row, int64_t number,
+        [&](const lt_computed_row<S, C, VECTORS, decltype(a.fusion)> &row, int64_t number,
             const lt_thread_group<C> &team) {
             constexpr int N = 16 / sizeof(S);
             const auto parameters = [&](bool bias, int64_t i, int m, C *values) {

@@ -34,8 +34,7 @@ static __device__ __forceinline__ unsigned lt_sum_before(unsigned own, unsigned 
     return before;
 }
 
-/* tuning: enough threads to fill a GPU */
-enum { LT_ENOUGH_THREADS = 1 << 17 };
+enum { LT_ENOUGH_THREADS = 1 << 17 /* enough to fill a GPU */ };
 
 /* Number of blocks of 256 threads that fill the GPU; 8-byte types need twice the registers, so half
  * as many. */

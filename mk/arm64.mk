@@ -1,7 +1,7 @@
 # arm64.mk - the build for arm64 on another machine, and its tests under emulation.
 
 ##@ Other processors
-## test-arm64 [SPECS="views sort"]: build in build-arm64 and run the tests under qemu, or the named specs
+## test-arm64 [SPECS="views topk"]: build in build-arm64 and run the tests under qemu, or the named specs
 .PHONY: test-arm64
 ARM64_BUILD := build-arm64
 test-arm64:

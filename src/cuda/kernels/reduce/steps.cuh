@@ -79,6 +79,7 @@ struct sum_square_off_step : adding {
     }
 };
 struct sum_exp_step : adding {
+    static constexpr bool light = false;
     static constexpr const char *name = "sum_exp_step";
     template <class C> static __device__ __forceinline__ C of(C a, C x, C shift)
     {

@@ -30,7 +30,7 @@ LUA_OBJ := $(BUILD)/obj
 
 # In order: a file uses variables of the files before it.
 PARTS := $(addprefix mk/,toolchain.mk sources.mk generate.mk objects.mk link.mk minimal.mk single.mk library_sources.mk wasm.mk \
-         static.mk tests.mk arm64.mk docs.mk packages.mk bench.mk)
+         static.mk macos.mk tests.mk arm64.mk docs.mk packages.mk bench.mk)
 include $(PARTS)
 
 $(if $(V),,$(eval .SILENT:))

@@ -44,6 +44,14 @@ static void release_free_lists(void *unused)
 
 static void make_key(void) { pthread_key_create(&lists_key, release_free_lists); }
 
+/* MinGW-w64 creates the key of a thread's variables at the first access to one, and the destructors
+ * of keys run in the order of their creation: this one must run before the variables are freed.
+ * fixed: 101 is the first priority of programs. */
+__attribute__((constructor(101))) static void make_key_first(void)
+{
+    pthread_once(&key_once, make_key);
+}
+
 void lt_freelist_trim(void) { release_free_lists(NULL); }
 
 /* AddressSanitizer must detect every use of a freed struct. */

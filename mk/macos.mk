@@ -6,7 +6,7 @@
 .PHONY: check-macos macos-objects
 check-macos:
 	@[ -f $(LIBRARY_SOURCES)/complete ] && [ -x $(ZIG) ] || sh scripts/deps.sh port
-	$(MAKE) SYSTEM=macos BUILD=$(BUILD)/macos CLANG=clang CC='$(ZIG) cc -target aarch64-macos' OBJCOPY=true CUDA=no ASSERT=no WERROR= \
+	$(SUBMAKE) SYSTEM=macos BUILD=$(BUILD)/macos CLANG=clang CC='$(ZIG) cc -target aarch64-macos' OBJCOPY=true CUDA=no ASSERT=no WERROR= \
 	  CPPFLAGS='-Qunused-arguments -fno-sanitize=all $(LIBRARY_INCLUDES)' OPT=-O2 CHEAP_OPT=-O1 ONEDNN=none MPIS= macos-objects
 
 macos-objects: $(CORE_OBJ) $(VECTOR_OBJ)

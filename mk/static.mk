@@ -13,12 +13,12 @@ ZIG ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/ltensor/zig/ziglang/zig
 .PHONY: static
 static:
 	@[ -f $(LIBRARY_SOURCES)/complete ] && [ -x $(ZIG) ] || sh scripts/deps.sh port
-	$(MAKE) $(STATIC_OPTIONS) $(STATIC_BUILD)/ltensor
+	$(SUBMAKE) $(STATIC_OPTIONS) $(STATIC_BUILD)/ltensor
 
 ## test-static: the program in an empty chroot with 0, 1 and 2 simulated GPUs; the C tests and specs with it
 .PHONY: test-static
 test-static: static
-	$(MAKE) $(STATIC_OPTIONS) $(addprefix $(STATIC_BUILD)/,$(CORE_TESTS))
+	$(SUBMAKE) $(STATIC_OPTIONS) $(addprefix $(STATIC_BUILD)/,$(CORE_TESTS))
 	sh tests/static/run.sh $(STATIC_BUILD)
 
 CORE_TESTS := $(patsubst tests/core/%.c,tests/%,$(wildcard tests/core/*_test.c))

@@ -15,3 +15,16 @@ $(SINGLE)/ltensor.c: $(GEN_STAMP) $(GEN)/build_config.h $(GEN)/assert_config.h $
 	@mkdir -p $(@D)
 	@echo '  JOIN $@'
 	$(LUA) scripts/gen/single_file.lua $(@D) $(GEN) $(SINGLE_CC) $(SYSTEM) $(SINGLE_HEADERS) $(SINGLE_SRC)
+
+.PHONY: single-object
+single-object: $(SINGLE)/ltensor.o
+$(SINGLE)/ltensor.o: $(SINGLE)/ltensor.c
+	@echo '  CC $<'
+	$(SINGLE_CC) -O2 -w -c $< -o $@
+
+## test-windows [TESTS="call dtype"]: compile the amalgamation for Windows and run its C tests under Wine
+.PHONY: test-windows
+test-windows:
+	@[ -f $(LIBRARY_SOURCES)/complete ] || sh scripts/deps.sh port
+	$(MAKE) SYSTEM=windows single-object
+	BUILD=$(BUILD) MINGW=$(MINGW) sh tests/windows/run.sh $(BUILD)/single-windows/ltensor.o $(LIBRARY_SOURCES)

@@ -70,8 +70,9 @@ static lt_status lt_json_open(void)
     static lt_library json = LT_LIBRARY(LT_SHARED_NAME("cjson", "1"), open_json);
     LT_TRY(lt_library_need(&json));
     if (opened_json.parse == NULL)
-        return lt_error(LT_ERR_IO, "safetensors files need the library cJSON: libcjson.so.1 was "
-                                   "not found; install it");
+        return lt_error(LT_ERR_IO,
+                        "safetensors files need the library cJSON: %s was not found; install it",
+                        LT_SHARED_NAME("cjson", "1"));
     return LT_OK;
 }
 

@@ -1,15 +1,18 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 packages='lighttpd lighttpd-modules-lua' programs=lighttpd lua=5.4
 
-# The script of docs/guide/language-models.md, with a tiny model.
+# The script of docs/guide/language-models.md, with a tiny model. Workers of the first server may still listen after its end, so
+# the second one has another port.
 try_model() {
+    local first=$port
+    port=$(free_port)
     (cd "$ROOT" && "$BUILD/ltensor" -e "local tiny = dofile 'tests/lua/support/tiny_llama.lua'
         io.open('$work/SmolLM2-135M-Instruct.Q4_1.gguf', 'wb'):write((tiny.text(tiny.tokenizer())))")
     local expected
     expected=$("$BUILD/ltensor" generate SmolLM2-135M-Instruct.Q4_1.gguf --prompt abc --max-tokens 20) ||
         fail "ltensor generate failed: $expected"
     sed -i 's/max_tokens = 100/max_tokens = 20/' complete.lua # the context has 64 tokens
-    sed -i 's/network_magnet/complete/' lighttpd.conf
+    sed -i "s/network_magnet/complete/; s/$first/$port/" lighttpd.conf
     start lighttpd -D -f lighttpd.conf
     until_true get '?ab%63'
     for _ in 1 2 3 4; do

@@ -37,7 +37,7 @@ static int run_in_child(void (*run)(void))
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-static void compute_in_child(void) { compute(600); }
+static void compute_in_child(void) { compute(300); }
 
 /* Its own children compute, too. */
 static void fork_again(void)
@@ -53,9 +53,9 @@ static void parent_and_child_compute_with_all_threads(void **state)
     for (int i = 0; i < 3; i++) {
         assert_int_equal(lt_set_num_threads(counts[i]), LT_OK);
         for (int turn = 0; turn < FORKS; turn++) {
-            compute(600);
+            compute(300);
             assert_int_equal(run_in_child(turn % 5 == 0 ? fork_again : compute_in_child), 0);
-            compute(600);
+            compute(300);
         }
     }
     assert_int_equal(lt_set_num_threads(before), LT_OK);
@@ -68,7 +68,7 @@ static atomic_bool stop;
 static void *compute_until_stopped(void *unused)
 {
     (void)unused;
-    while (!atomic_load(&stop)) compute(600);
+    while (!atomic_load(&stop)) compute(300);
     return NULL;
 }
 

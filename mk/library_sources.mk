@@ -1,4 +1,4 @@
-# library_sources.mk - libraries that are compiled from their sources, for builds whose libraries Debian does not have.
+# library_sources.mk - libraries that are compiled from their sources, for builds for which Debian has no packages of them.
 # scripts/library_sources.sh fetches the sources.
 
 LIBRARY_SOURCES ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/ltensor/libraries

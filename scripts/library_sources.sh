@@ -1,6 +1,6 @@
 #!/bin/sh
-# Fetches the sources of Lua, zlib, cJSON and cmocka for builds whose libraries Debian does not have (WebAssembly, musl,
-# Windows): scripts/library_sources.sh FOLDER. Needs apt-get. Does nothing if the folder is complete.
+# Fetches the sources of Lua, zlib, cJSON and cmocka for builds for which Debian has no packages of them
+# (WebAssembly, musl, Windows): scripts/library_sources.sh FOLDER. Needs apt-get. Does nothing if the folder is complete.
 set -eu
 folder=$1
 [ ! -f "$folder/complete" ] || exit 0

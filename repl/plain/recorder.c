@@ -1,5 +1,5 @@
-/* recorder.c - no record of the terminal's output, in programs whose C library cannot replace its stdout. Includes the Lua
- * API and system/recorder.h. */
+/* recorder.c - no record of the terminal's output, in programs that cannot replace the stdout of their C library. Includes
+ * the Lua API and system/recorder.h. */
 #include "system/recorder.h"
 
 #include <lauxlib.h>
